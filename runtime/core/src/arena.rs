@@ -1,0 +1,53 @@
+//! Typed indices. Ids count from 0 in document order, so comparing two ids of one kind compares their places in the source.
+
+macro_rules! ids {
+    ($($(#[$doc:meta])* $name:ident)*) => {$(
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+        pub struct $name(pub u32);
+
+        impl $name {
+            /// The position in the table that the id indexes.
+            pub const fn index(self) -> usize {
+                self.0 as usize
+            }
+
+            /// The id of the `index`th row.
+            pub const fn at(index: usize) -> Self {
+                Self(index as u32)
+            }
+        }
+    )*};
+}
+
+ids! {
+    /// A state; 0 is the root, which is the chart itself.
+    StateId
+    /// A transition: any line with a trigger, a `may` line or an outcome line of a step.
+    TransitionId
+    /// An event that the host may send.
+    EventId
+    /// A step: `llm`, `code`, `ask`, `call`, `human` or `run`.
+    StepId
+    /// A `param`, `input` or `var`.
+    VarId
+    /// A host function: `fn` or `do`.
+    FunctionId
+    /// A `tool` signature.
+    ToolId
+    /// A named `tools` set.
+    ToolSetId
+    /// A named condition.
+    PredicateId
+    /// A model `client`.
+    ClientId
+    /// A prompt `component`.
+    ComponentId
+    /// A record or an enum.
+    TypeId
+    /// A `may` line.
+    ChoiceId
+    /// A variable bound inside an expression or a `for`, numbered by nesting depth.
+    LocalId
+}

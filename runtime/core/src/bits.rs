@@ -1,0 +1,50 @@
+//! Bit sets over 64-bit words.
+
+/// Words needed for `bits` bits.
+pub const fn words(bits: usize) -> usize {
+    bits.div_ceil(64)
+}
+
+/// Whether bit `i` is set; false beyond the end.
+pub fn has(set: &[u64], i: usize) -> bool {
+    set.get(i / 64).is_some_and(|word| word >> (i % 64) & 1 == 1)
+}
+
+/// Sets bit `i`.
+pub fn insert(set: &mut [u64], i: usize) {
+    set[i / 64] |= 1 << (i % 64);
+}
+
+/// Clears bit `i`.
+pub fn remove(set: &mut [u64], i: usize) {
+    set[i / 64] &= !(1 << (i % 64));
+}
+
+/// Clears every bit.
+pub fn clear(set: &mut [u64]) {
+    set.fill(0);
+}
+
+/// The set bits, ascending.
+pub fn iter(set: &[u64]) -> impl DoubleEndedIterator<Item = usize> + '_ {
+    (0..set.len() * 64).filter(move |i| has(set, *i))
+}
+
+/// The first set bit in `from..to`.
+pub fn first_in(set: &[u64], from: usize, to: usize) -> Option<usize> {
+    let mut i = from;
+    while i < to {
+        let word = set[i / 64] >> (i % 64);
+        if word != 0 {
+            let found = i + word.trailing_zeros() as usize;
+            return (found < to).then_some(found);
+        }
+        i = (i / 64 + 1) * 64;
+    }
+    None
+}
+
+/// Whether two sets share a bit.
+pub fn meet(a: &[u64], b: &[u64]) -> bool {
+    a.iter().zip(b).any(|(x, y)| x & y != 0)
+}

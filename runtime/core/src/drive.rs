@@ -1,0 +1,95 @@
+//! How a host drives a machine without knowing whether it is interpreted or generated.
+
+use crate::arena::{ChoiceId, EventId, StateId};
+use crate::expr::Value;
+use crate::machine::{Fault, Input, Instant, Receipt, Sink, StepKey};
+use crate::tables::Tables;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// A value does not fit where it was given; says which and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mismatch(pub String);
+
+impl core::fmt::Display for Mismatch {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl core::error::Error for Mismatch {}
+
+/// The host functions of a chart, by name: `fn` and `do` alike. A `do` answers [`Value::None`].
+pub trait Host {
+    /// Calls one.
+    ///
+    /// # Errors
+    /// Why it failed: a guard counts as false, an action block ends, a declared `else` value is used instead.
+    fn call(&mut self, function: &str, arguments: &[Value]) -> Result<Value, String>;
+}
+
+/// An option as a question offers it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Offer {
+    /// The option.
+    pub choice: ChoiceId,
+    /// What the model answers.
+    pub name: String,
+    /// What it is told.
+    pub text: String,
+    /// Names of its arguments with their types as written in a chart.
+    pub arguments: Vec<(String, String)>,
+}
+
+/// A running chart. Interpreted and generated machines answer alike.
+pub trait Machine {
+    /// Names and structure.
+    fn tables(&self) -> Tables<'_>;
+
+    /// Handles one input. Event payloads are the fields in declared order.
+    ///
+    /// # Errors
+    /// A payload that does not fit its declared types; nothing has changed then.
+    fn handle(
+        &mut self,
+        input: Input<Vec<Value>>,
+        now: Instant,
+        sink: &mut dyn Sink,
+    ) -> Result<Receipt, Mismatch>;
+
+    /// Sets an `input`.
+    ///
+    /// # Errors
+    /// An unknown name, or a value that does not fit.
+    fn set_input(&mut self, name: &str, value: Value) -> Result<(), Mismatch>;
+
+    /// The rendered prompt of a started step: components, placeholders, and for an `ask` its options.
+    ///
+    /// # Errors
+    /// A placeholder that cannot be rendered.
+    fn prompt(&mut self, key: StepKey) -> Result<String, Fault>;
+
+    /// The options of a question that are enabled now, innermost state first, document order.
+    fn options(&mut self, key: StepKey) -> Vec<Offer>;
+
+    /// Whether a state is active.
+    fn is_active(&self, state: StateId) -> bool;
+
+    /// Host events that some active state would handle now, ascending.
+    fn enabled_events(&mut self) -> Vec<EventId>;
+
+    /// The earliest time at which an `Input::Tick` would do something.
+    fn next_deadline(&self) -> Option<Instant>;
+
+    /// Whether a turn is being walked.
+    fn is_walking(&self) -> bool;
+
+    /// Params, inputs and vars with their present values, in declared order.
+    fn variables(&self) -> Vec<(String, Value)>;
+
+    /// The arguments of the final state that ended the run, in declared order.
+    fn result(&self) -> Vec<(String, Value)>;
+
+    /// What the program wants in the trace beside the records (reasons of faults, `log` texts, host calls), taken away.
+    fn take_notes(&mut self) -> Vec<String>;
+}

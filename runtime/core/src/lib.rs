@@ -1,0 +1,24 @@
+//! The statechart model and step semantics that chartc's interpreter and generated code share.
+//!
+//! Without features this crate neither allocates nor needs `std`: it holds the [`tables`] of a chart, the step algorithm over
+//! them ([`semantics::Engine`]) and the trait by which a chart's guards and actions are asked ([`program::Program`]).
+//! Feature `alloc` (default) adds the resolved [`model`], [`expr`]essions and the [`interpreter`].
+#![no_std]
+
+#[cfg(feature = "alloc")]
+extern crate alloc;
+
+pub mod arena;
+pub mod bits;
+#[cfg(feature = "alloc")]
+pub mod drive;
+#[cfg(feature = "alloc")]
+pub mod expr;
+pub mod machine;
+#[cfg(feature = "alloc")]
+pub mod model;
+pub mod program;
+pub mod semantics;
+pub mod status;
+pub mod store;
+pub mod tables;

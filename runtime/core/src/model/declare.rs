@@ -1,0 +1,250 @@
+//! Declarations: what a chart names before its states.
+
+use super::{Expr, Template, Type};
+use crate::arena::{ClientId, StateId, StepId, ToolId};
+use crate::expr::Value;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// A named, typed slot of a record, an event, a choice, a final state or a function.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Field {
+    /// As written.
+    pub name: String,
+    /// Resolved type.
+    pub ty: Type,
+}
+
+/// A record or an enum.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TypeDef {
+    /// UpperCamel.
+    pub name: String,
+    /// The `///` text.
+    pub doc: String,
+    /// Which of the two.
+    pub kind: TypeKind,
+}
+
+/// The two kinds of declared types.
+#[derive(Debug, Clone, PartialEq)]
+pub enum TypeKind {
+    /// Wire form: a JSON object.
+    Record(Vec<Field>),
+    /// A closed set of names. Wire form: a JSON string.
+    Enum(Vec<String>),
+}
+
+/// A `param`, `input` or `var`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Variable {
+    /// As written.
+    pub name: String,
+    /// The `///` text.
+    pub doc: String,
+    /// Who sets it, and when.
+    pub kind: VariableKind,
+    /// Resolved type.
+    pub ty: Type,
+    /// Initial value. May read variables declared earlier. Always present for `Var`; a `Param` or `Input` without one must be
+    /// supplied by the host.
+    pub default: Option<Expr>,
+}
+
+/// Who sets a variable, and when.
+#[derive(Debug, Clone, PartialEq)]
+pub enum VariableKind {
+    /// Constant of an instance.
+    Param {
+        /// Inclusive bounds; both constant.
+        range: Option<(Value, Value)>,
+    },
+    /// Set by the host before a turn or an event.
+    Input,
+    /// Set by actions and `code`.
+    Var {
+        /// Takes its default again at the start of each turn.
+        per_turn: bool,
+    },
+}
+
+/// An event that the host may send.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Event {
+    /// May be dotted.
+    pub name: String,
+    /// The `///` text.
+    pub doc: String,
+    /// Payload.
+    pub fields: Vec<Field>,
+}
+
+/// A host function.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Function {
+    /// As written.
+    pub name: String,
+    /// The `///` text.
+    pub doc: String,
+    /// Pure or effect.
+    pub kind: FunctionKind,
+    /// Parameters in order.
+    pub params: Vec<Field>,
+}
+
+/// The two kinds of host functions.
+#[derive(Debug, Clone, PartialEq)]
+pub enum FunctionKind {
+    /// `fn`: pure, may stand in guards.
+    Pure {
+        /// Type of the result.
+        result: Type,
+        /// Its value when the call fails.
+        fallback: Option<Value>,
+    },
+    /// `do`: an effect, in action blocks only.
+    Effect,
+}
+
+/// A tool that a model may call.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Tool {
+    /// May be dotted.
+    pub name: String,
+    /// The `///` text.
+    pub doc: String,
+    /// Arguments in order.
+    pub params: Vec<Field>,
+    /// Type of the result.
+    pub result: Type,
+}
+
+/// A named set of tools.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolSet {
+    /// As written.
+    pub name: String,
+    /// Starts from every declared or registered tool.
+    pub any: bool,
+    /// Declared tools in the set, ascending.
+    pub tools: Vec<ToolId>,
+    /// Patterns taken away, which may name undeclared tools; `p.*` is a prefix.
+    pub minus: Vec<String>,
+}
+
+/// `pred p = expr`: a named pure condition.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Predicate {
+    /// As written.
+    pub name: String,
+    /// Of type Bool.
+    pub expr: Expr,
+}
+
+/// A model and how to call it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Client {
+    /// As written.
+    pub name: String,
+    /// `provider:model`.
+    pub model: String,
+    /// Sampling temperature.
+    pub temperature: Option<f64>,
+    /// Upper bound of an answer, in tokens.
+    pub max_tokens: Option<i64>,
+    /// Milliseconds.
+    pub timeout: Option<u64>,
+    /// Transport retries and re-asks.
+    pub retry: Option<u32>,
+    /// The client to use when this one fails.
+    pub fallback: Option<ClientId>,
+}
+
+/// A prompt fragment injected into named steps.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Component {
+    /// As written.
+    pub name: String,
+    /// Where it goes.
+    pub inserts: Vec<Insert>,
+    /// The fragment.
+    pub text: Template,
+}
+
+/// One step that a component is injected into.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Insert {
+    /// The step.
+    pub step: StepId,
+    /// Injected only while this holds.
+    pub guard: Option<Expr>,
+    /// Where in the prompt.
+    pub place: Place,
+}
+
+/// Where in a prompt a component goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// Before the step's own text.
+    Start,
+    /// After it.
+    End,
+    /// Instead of it.
+    Replace,
+}
+
+/// `allow from -> to if guard`: a row of a transition table. It moves nothing by itself.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Permission {
+    /// `None` is `*`.
+    pub from: Option<StateId>,
+    /// The state that may be entered.
+    pub to: StateId,
+    /// Condition of the permission.
+    pub guard: Option<Expr>,
+}
+
+/// Bounds on what a state (or the chart) may spend. `None` is no bound.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Limits {
+    /// Model calls, retries and re-asks included.
+    pub calls: Option<i64>,
+    /// Soft bound of `calls`.
+    pub calls_warn: Option<i64>,
+    /// Tokens, in and out.
+    pub tokens: Option<i64>,
+    /// Soft bound of `tokens`.
+    pub tokens_warn: Option<i64>,
+    /// Money, in the unit of the provider's prices.
+    pub cost: Option<f64>,
+    /// Soft bound of `cost`.
+    pub cost_warn: Option<f64>,
+    /// Milliseconds.
+    pub time: Option<u64>,
+    /// Soft bound of `time`.
+    pub time_warn: Option<u64>,
+    /// Turns.
+    pub turns: Option<i64>,
+    /// Soft bound of `turns`.
+    pub turns_warn: Option<i64>,
+}
+
+/// A `check` line: a property to prove.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Check {
+    /// `reaches`, `always_reaches`, `never`, `no_call`, `ends_within`, `at_most`.
+    pub name: String,
+    /// In the order written.
+    pub arguments: Vec<CheckArgument>,
+}
+
+/// One argument of a `check` line.
+#[derive(Debug, Clone, PartialEq)]
+pub enum CheckArgument {
+    /// A state.
+    State(StateId),
+    /// `a before b`.
+    Before(StateId, StateId),
+    /// A bound with its unit, as in `max_steps + 1 turns`.
+    Bound(Expr, String),
+}

@@ -1,0 +1,257 @@
+//! Expressions, statements and actions, resolved and typed.
+
+use super::Template;
+use crate::arena::{
+    EventId, FunctionId, LocalId, PredicateId, StateId, StepId, ToolSetId, TypeId, VarId,
+};
+use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// The type of a value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Type {
+    /// `true` or `false`.
+    Bool,
+    /// 64 bits, signed; overflow is an error.
+    Int,
+    /// IEEE 754 double. An Int given where a Float is wanted becomes one.
+    Float,
+    /// Unicode text.
+    Text,
+    /// Milliseconds.
+    Duration,
+    /// Any JSON value, checked where it is used.
+    Json,
+    /// Elements of one type.
+    List(Box<Type>),
+    /// Text keys, values of one type.
+    Map(Box<Type>),
+    /// The value or `none`.
+    Optional(Box<Type>),
+    /// A declared record or enum.
+    Named(TypeId),
+}
+
+/// An expression and the type of its value.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Expr {
+    /// What it computes.
+    pub kind: ExprKind,
+    /// Resolved; `Json` where only the run can tell.
+    pub ty: Type,
+}
+
+/// What an expression computes. Evaluation is left to right, total and free of side effects.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ExprKind {
+    /// `none`.
+    None,
+    /// A literal.
+    Bool(bool),
+    /// A literal.
+    Int(i64),
+    /// A literal.
+    Float(f64),
+    /// A literal, or one with placeholders.
+    Text(Template),
+    /// A literal, milliseconds.
+    Duration(u64),
+    /// `E.a`: the wire form is the name.
+    Enum(TypeId, String),
+    /// A param, input or var.
+    Variable(VarId),
+    /// Bound by a comprehension or a `for`.
+    Local(LocalId),
+    /// The nth field of the event, choice or answer being handled.
+    Payload(u32),
+    /// The last answer of a step in this turn; `none` before it.
+    Answer(StepId),
+    /// A named condition.
+    Predicate(PredicateId),
+    /// What the machine itself knows.
+    Observable(Observable),
+    /// `x.f`.
+    Field(Box<Expr>, String),
+    /// `x[i]`.
+    Index(Box<Expr>, Box<Expr>),
+    /// `x[from:to]`.
+    Slice(Box<Expr>, Option<Box<Expr>>, Option<Box<Expr>>),
+    /// Prefix operator.
+    Unary(UnaryOp, Box<Expr>),
+    /// Infix operator. `and` and `or` take Bool only and do not evaluate what they need not.
+    Binary(BinaryOp, Box<Expr>, Box<Expr>),
+    /// `a < b <= c`: each operand evaluated at most once.
+    Compare(Box<Expr>, Vec<(CompareOp, Expr)>),
+    /// `if c then a else b`.
+    If(Box<Expr>, Box<Expr>, Box<Expr>),
+    /// `x ?? d`: `d` if `x` is `none`.
+    Default(Box<Expr>, Box<Expr>),
+    /// A function of the language.
+    Builtin(Builtin, Vec<Expr>),
+    /// A pure host function.
+    Call(FunctionId, Vec<Expr>),
+    /// `[a, b]`.
+    List(Vec<Expr>),
+    /// `{"a": b}`: keys are Text.
+    Map(Vec<(Expr, Expr)>),
+    /// `P { a: b }`: every field once, in declared order.
+    Record(TypeId, Vec<(String, Expr)>),
+    /// `[item for local in source if filter]`.
+    Comprehension {
+        /// Evaluated for each kept element.
+        item: Box<Expr>,
+        /// Bound to each element.
+        local: LocalId,
+        /// A list, the characters of a text, or the keys of a map.
+        source: Box<Expr>,
+        /// Keeps elements for which it holds.
+        filter: Option<Box<Expr>>,
+    },
+    /// A name that is not in scope: reported when checked, an error when evaluated.
+    Unknown(String),
+}
+
+/// What the machine itself knows. "Here" is the active leaf under the line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Observable {
+    /// Text: dotted path of the active leaf.
+    State,
+    /// Int: turns ended so far.
+    Turns,
+    /// Int: of the active leaf.
+    TurnsHere,
+    /// Int: over the whole run.
+    TurnsIn(StateId),
+    /// Int: tool errors, forbidden calls and rejected answers since the leaf was entered.
+    FailsHere,
+    /// Duration since the run began.
+    Elapsed,
+    /// Duration since the leaf was entered.
+    ElapsedHere,
+    /// Bool.
+    In(StateId),
+    /// Text: `STUCK` while an active state declares advice, else `HEALTHY`.
+    Health,
+    /// Text of the innermost active state that declares advice, else empty.
+    Advice,
+    /// Text: what the last step or tool returned, else empty.
+    LastResult,
+    /// Text: name of the event being handled, else empty.
+    Event,
+    /// Int: equal tool names, or equal arguments, in a row.
+    Streak(StreakOf),
+}
+
+/// What `streak` counts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum StreakOf {
+    /// `streak(tool)`.
+    Tool,
+    /// `streak(set.argument)`.
+    Argument(ToolSetId, String),
+}
+
+/// Prefix operators.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the words are the operators' names")]
+pub enum UnaryOp {
+    Not,
+    Negate,
+}
+
+/// Infix operators. Arithmetic is Python's: `/` gives Float, `//` and `%` round towards minus infinity.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the words are the operators' names")]
+pub enum BinaryOp {
+    And,
+    Or,
+    Add,
+    Subtract,
+    Multiply,
+    Divide,
+    FloorDivide,
+    Modulo,
+    Power,
+}
+
+/// Comparison operators.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the words are the operators' names")]
+pub enum CompareOp {
+    Equal,
+    NotEqual,
+    Less,
+    LessEqual,
+    Greater,
+    GreaterEqual,
+    In,
+    NotIn,
+}
+
+/// Functions of the language; each means what Python's of the same name does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the words are the functions' names")]
+pub enum Builtin {
+    Len,
+    Min,
+    Max,
+    Abs,
+    Round,
+    Sum,
+    Any,
+    All,
+    Sorted,
+    Lower,
+    Upper,
+    /// Joins its arguments as texts.
+    Concat,
+    StartsWith,
+    Str,
+    Float,
+    Int,
+    Bool,
+    /// Distinct elements in the order first seen.
+    Set,
+    /// `get(map, key)` or `get(map, key, default)`.
+    Get,
+    /// `is_a(x, "int")`: Python's `isinstance` with the type's name.
+    IsA,
+}
+
+/// A statement of a `code` step.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Statement {
+    /// `x = e`.
+    Assign(VarId, Expr),
+    /// `if c { } else { }`; an `else if` is a nested one.
+    If(Expr, Vec<Statement>, Vec<Statement>),
+    /// `for x in xs { }`: bounded by the list.
+    For(LocalId, Expr, Vec<Statement>),
+}
+
+/// One item of an action block.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Action {
+    /// `x = e`.
+    Assign(VarId, Expr),
+    /// A `do` call.
+    Do(FunctionId, Vec<Expr>),
+    /// `raise e(args)`: to the internal queue.
+    Raise(EventId, Vec<Expr>),
+    /// `send e(args) after 5s as id`.
+    Send {
+        /// The event.
+        event: EventId,
+        /// Its payload, evaluated when sent.
+        arguments: Vec<Expr>,
+        /// Of type Duration.
+        after: Option<Expr>,
+        /// For `cancel`.
+        id: Option<String>,
+    },
+    /// `cancel id`.
+    Cancel(String),
+    /// `log "text"`.
+    Log(Template),
+}

@@ -1,0 +1,114 @@
+//! The resolved chart: what every back end, analysis and the interpreter read.
+//!
+//! Three invariants hold for every [`Chart`] that the compiler makes (asserted in the tests of `lower`):
+//! 1. ids follow document order, so comparing ids compares document order;
+//! 2. a subtree is the id range `id..state.end`, so containment is a comparison;
+//! 3. every id is in range and every `initial`, `default` and target is legal: nobody checks again.
+
+mod declare;
+mod expr;
+mod state;
+mod step;
+mod template;
+
+pub use declare::{
+    Check, CheckArgument, Client, Component, Event, Field, Function, FunctionKind, Insert, Limits,
+    Permission, Place, Predicate, Tool, ToolSet, TypeDef, TypeKind, Variable, VariableKind,
+};
+pub use expr::{
+    Action, BinaryOp, Builtin, CompareOp, Expr, ExprKind, Observable, Statement, StreakOf, Type,
+    UnaryOp,
+};
+pub use state::{
+    Choice, ChoiceKind, Scope, State, StateKind, Target, Transition, TransitionKind, Trigger,
+};
+pub use step::{AskOn, Failure, FailurePolicy, Otherwise, Step, StepKind};
+pub use template::{Template, TemplatePart};
+
+pub use crate::status::Status;
+
+use crate::arena::{StateId, TransitionId};
+use crate::expr::Value;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// One chart, names and types resolved. Row 0 of `states` is the root: the chart itself.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Chart {
+    /// UpperCamel name, or the quoted name of an `agent.yaml` agent.
+    pub name: String,
+    /// The `///` text, lines joined by `\n`; empty without one.
+    pub doc: String,
+    /// What chartc carries and does not interpret, in the order written.
+    pub meta: Vec<(String, Value)>,
+    /// Records and enums.
+    pub types: Vec<TypeDef>,
+    /// Params, inputs and vars, in document order.
+    pub variables: Vec<Variable>,
+    /// Declared host events.
+    pub events: Vec<Event>,
+    /// Host functions.
+    pub functions: Vec<Function>,
+    /// Tool signatures.
+    pub tools: Vec<Tool>,
+    /// Named tool sets.
+    pub tool_sets: Vec<ToolSet>,
+    /// Named conditions.
+    pub predicates: Vec<Predicate>,
+    /// Models.
+    pub clients: Vec<Client>,
+    /// Prompt fragments.
+    pub components: Vec<Component>,
+    /// Document order (preorder): a parent before its children.
+    pub states: Vec<State>,
+    /// Grouped by source state in document order of the states; within a state, in the order they are tried.
+    pub transitions: Vec<Transition>,
+    /// The `may` lines; `Trigger::Choice` points here.
+    pub choices: Vec<Choice>,
+    /// Document order: the order in which a turn walks them.
+    pub steps: Vec<Step>,
+    /// The `allow` lines; empty means permissive.
+    pub permissions: Vec<Permission>,
+    /// Cap of model steps in one turn's walk; `None` is no cap. 1 unless the chart says otherwise.
+    pub calls_per_turn: Option<u32>,
+    /// What a failed step does unless it says otherwise.
+    pub defaults: FailurePolicy,
+    /// How many trace records an instance keeps; `None` is all.
+    pub history_kept: Option<u32>,
+    /// `check` lines.
+    pub checks: Vec<Check>,
+}
+
+impl Chart {
+    /// The row of `id`.
+    pub fn state(&self, id: StateId) -> &State {
+        &self.states[id.index()]
+    }
+
+    /// The row of `id`.
+    pub fn transition(&self, id: TransitionId) -> &Transition {
+        &self.transitions[id.index()]
+    }
+
+    /// Whether `inner` is `outer` or lies below it.
+    pub fn contains(&self, outer: StateId, inner: StateId) -> bool {
+        outer <= inner && inner < self.state(outer).end
+    }
+
+    /// `id`, its parent, and so on up to the root.
+    pub fn ancestors(&self, id: StateId) -> impl Iterator<Item = StateId> + '_ {
+        core::iter::successors(Some(id), |s| self.state(*s).parent)
+    }
+
+    /// The children of `id` in document order, history pseudo-states included.
+    pub fn children(&self, id: StateId) -> impl Iterator<Item = StateId> + '_ {
+        let end = self.state(id).end;
+        core::iter::successors(Some(StateId(id.0 + 1)), |s| Some(self.state(*s).end))
+            .take_while(move |s| *s < end)
+    }
+
+    /// All state ids in document order.
+    pub fn state_ids(&self) -> impl Iterator<Item = StateId> + use<> {
+        (0..self.states.len()).map(StateId::at)
+    }
+}

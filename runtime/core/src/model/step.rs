@@ -1,0 +1,97 @@
+//! Steps: the work of a turn.
+
+use super::{Expr, Statement, Template, Type};
+use crate::arena::{ClientId, EventId, StateId, ToolId, TransitionId, VarId};
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// A unit of work that a turn's walk starts while its state is active.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Step {
+    /// As written, or made from kind and number.
+    pub name: String,
+    /// The `///` text.
+    pub doc: String,
+    /// The state whose step it is; the root for one at chart level.
+    pub state: StateId,
+    /// What it does.
+    pub kind: StepKind,
+    /// Skipped unless this holds.
+    pub guard: Option<Expr>,
+    /// The model to call; `None` is the host's default.
+    pub client: Option<ClientId>,
+    /// The step's own prompt, before components.
+    pub prompt: Option<Template>,
+    /// What a failure does; resolved against the chart's `defaults`.
+    pub failure: FailurePolicy,
+    /// Type of the answer; `Json` without `returns`.
+    pub returns: Type,
+    /// Where the answer is kept.
+    pub into: Option<VarId>,
+    /// The walk ends after this step while this holds (`true` for a plain `ends turn`).
+    pub ends_turn: Option<Expr>,
+    /// Outcome lines in the order tried: rows of `Chart::transitions` whose trigger names this step.
+    pub outcomes: Vec<TransitionId>,
+}
+
+/// What a step does.
+#[derive(Debug, Clone, PartialEq)]
+pub enum StepKind {
+    /// A model call whose answer is an action or the declared type.
+    Llm,
+    /// Statements, run at once.
+    Code(Vec<Statement>),
+    /// A question whose answer is one of the enabled `may` lines.
+    Ask {
+        /// When it is put.
+        on: AskOn,
+        /// Asked even with a single option.
+        always: bool,
+        /// What no usable answer does.
+        otherwise: Otherwise,
+    },
+    /// A tool call by the chart itself.
+    Call(ToolId, Vec<Expr>),
+    /// A question to a person.
+    Human(Template),
+    /// A child chart, by name, with its params.
+    Run(String, Vec<Expr>),
+}
+
+/// When a question is put.
+#[derive(Debug, Clone, PartialEq)]
+pub enum AskOn {
+    /// In the walk of a turn.
+    Turn,
+    /// When one of these events came and no line took it.
+    Event(Vec<EventId>),
+}
+
+/// What an `ask` without a usable answer does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Otherwise {
+    /// `else stay`.
+    Stay,
+    /// `else T`: a line with `Trigger::StepElse`.
+    Take(TransitionId),
+}
+
+/// How often to try again, and what then.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FailurePolicy {
+    /// Further attempts after the first.
+    pub retries: u32,
+    /// After the last.
+    pub then: Failure,
+}
+
+/// What a step that has used up its attempts does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Failure {
+    /// The walk ends with the turn's error.
+    Fail,
+    /// The walk goes on.
+    Skip,
+    /// A line with `Trigger::StepElse`.
+    Take(TransitionId),
+}

@@ -1,0 +1,41 @@
+//! Text with placeholders.
+
+use super::Expr;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// A string that interpolates.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Template {
+    /// In order; adjacent texts are joined, an empty text is left out.
+    pub parts: Vec<TemplatePart>,
+}
+
+/// Literal text or a placeholder.
+#[derive(Debug, Clone, PartialEq)]
+pub enum TemplatePart {
+    /// As it is sent: `{{` is already `{`.
+    Text(String),
+    /// `{expr:spec}`.
+    Hole {
+        /// What is shown.
+        expr: Expr,
+        /// Python format spec; empty without one.
+        spec: String,
+    },
+    /// `{options}`: the options of the question, one a line.
+    Options,
+    /// What could not be read as a placeholder, as written. Rendering it is an error of the step.
+    Bad(String),
+}
+
+impl Template {
+    /// The text, if it has no placeholder.
+    pub fn literal(&self) -> Option<&str> {
+        match self.parts.as_slice() {
+            [] => Some(""),
+            [TemplatePart::Text(text)] => Some(text),
+            _ => None,
+        }
+    }
+}

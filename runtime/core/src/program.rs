@@ -1,0 +1,167 @@
+//! What a chart does at its leaves: guards, actions, code. The step algorithm asks; one implementation answers for the
+//! interpreter and one is generated for each chart. Both run under the same [`crate::semantics::Engine`].
+
+use crate::arena::{ChoiceId, EventId, StateId, StepId, TransitionId};
+use crate::machine::{Fault, Instant};
+use crate::store::{Cells, Store};
+use crate::tables::{StateRowKind, Tables};
+
+/// An action block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Block {
+    /// `enter` of a state.
+    Entry(StateId),
+    /// `exit` of a state.
+    Exit(StateId),
+    /// The actions of a line.
+    Transition(TransitionId),
+}
+
+/// The payload of what is being handled now; guards and actions read it until the next one is bound.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Bound<P> {
+    /// No payload: start, turn, deadlines, completion, errors of the machine.
+    Nothing,
+    /// Of a host event.
+    Event(EventId, P),
+    /// Answer of a step: `done` lines see it, `into` keeps it.
+    Answer(StepId, P),
+    /// Reason of a failed step, for its `error` lines.
+    Reason(StepId, P),
+    /// Arguments of the chosen option.
+    Choice(ChoiceId, P),
+}
+
+/// Guards, actions and data of one chart. A `Fault` in a guard counts as false and raises `error.execution`; in a block it
+/// ends that block only.
+pub trait Program {
+    /// Where the machine's registers live: fixed arrays or vectors.
+    type Store: Store;
+    /// Data of events, options and answers.
+    type Payload;
+
+    /// Makes `bound` the payload that guards and actions see. An `Answer` is also kept as the step's answer of this turn and
+    /// in the step's `into` variable.
+    fn bind(&mut self, bound: Bound<Self::Payload>);
+
+    /// Binds the payload of the oldest event that a block raised and that was not dequeued yet.
+    fn dequeue(&mut self);
+
+    /// `per turn` variables take their defaults again, answers of the last turn are forgotten.
+    fn begin_turn(&mut self, view: &View<'_>);
+
+    /// The guard of a line. Asked only if its row says it has one.
+    fn guard(&mut self, line: TransitionId, view: &View<'_>) -> Result<bool, Fault>;
+
+    /// The `if` of a step. Asked only if its row says it has one.
+    fn step_guard(&mut self, step: StepId, view: &View<'_>) -> Result<bool, Fault>;
+
+    /// The `if` of the `nth` `allow` line. Asked only if its row says it has one.
+    fn permission_guard(&mut self, nth: usize, view: &View<'_>) -> Result<bool, Fault>;
+
+    /// Whether `ends turn` holds after the step. Asked only if its row says it has one.
+    fn ends_turn(&mut self, step: StepId, view: &View<'_>) -> Result<bool, Fault>;
+
+    /// The bound of an `after` or `timeout` line: milliseconds, or turns for `AfterTurns`.
+    fn deadline(&mut self, line: TransitionId, view: &View<'_>) -> Result<u64, Fault>;
+
+    /// Evaluates and keeps the arguments of a line's final target. Asked before the exit, if its row says there are any.
+    fn arguments(&mut self, line: TransitionId, view: &View<'_>) -> Result<(), Fault>;
+
+    /// Runs a block. `raise` is called for each raised event, whose payload the program keeps for `dequeue`; it answers
+    /// whether there was room.
+    fn run(
+        &mut self,
+        block: Block,
+        view: &View<'_>,
+        raise: &mut dyn FnMut(EventId) -> bool,
+    ) -> Result<(), Fault>;
+
+    /// Runs a `code` step.
+    fn code(&mut self, step: StepId, view: &View<'_>) -> Result<(), Fault>;
+}
+
+/// What guards and actions may read of the machine: the observables.
+pub struct View<'v> {
+    /// The chart.
+    pub tables: Tables<'v>,
+    /// The registers, read-only.
+    pub cells: Cells<'v>,
+    /// Turns ended.
+    pub turns: u32,
+    /// The time of this input.
+    pub now: Instant,
+    /// The time of `Start`.
+    pub started_at: Instant,
+    /// The active leaf under the line; the root before the start.
+    pub leaf: StateId,
+    /// The host event being handled.
+    pub event: Option<EventId>,
+}
+
+impl View<'_> {
+    /// Whether `state` is active.
+    pub fn is_in(&self, state: StateId) -> bool {
+        crate::bits::has(self.cells.configuration, state.index())
+    }
+
+    /// Dotted path of the leaf.
+    pub fn state(&self) -> &str {
+        self.tables.states[self.leaf.index()].path
+    }
+
+    /// Whole turns in the leaf.
+    pub fn turns_here(&self) -> u32 {
+        self.cells.turns_here[self.leaf.index()]
+    }
+
+    /// Turns of the whole run in which `state` was active.
+    pub fn turns_in(&self, state: StateId) -> u32 {
+        self.cells.turns_in[state.index()]
+    }
+
+    /// Tool errors, forbidden calls and rejected answers since the leaf was entered.
+    pub fn fails_here(&self) -> u32 {
+        self.cells.fails_here[self.leaf.index()]
+    }
+
+    /// Milliseconds since the start.
+    pub fn elapsed(&self) -> u64 {
+        self.now.saturating_sub(self.started_at)
+    }
+
+    /// Milliseconds since the leaf was entered.
+    pub fn elapsed_here(&self) -> u64 {
+        self.now.saturating_sub(self.cells.entered_at[self.leaf.index()])
+    }
+
+    /// Name of the host event being handled, else empty.
+    pub fn event_name(&self) -> &str {
+        self.event.map_or("", |e| self.tables.events[e.index()].name)
+    }
+
+    /// The innermost active state on the leaf's path that declares advice.
+    pub fn adviser(&self) -> Option<StateId> {
+        let mut state = self.leaf;
+        loop {
+            let row = &self.tables.states[state.index()];
+            if row.advice && self.is_in(state) {
+                return Some(state);
+            }
+            if row.parent == state {
+                return None;
+            }
+            state = row.parent;
+        }
+    }
+
+    /// `STUCK` while any active state declares advice, else `HEALTHY`.
+    pub fn health(&self) -> &'static str {
+        let stuck = self.tables.states.iter().enumerate().any(|(i, row)| {
+            row.advice
+                && !matches!(row.kind, StateRowKind::History { .. })
+                && crate::bits::has(self.cells.configuration, i)
+        });
+        if stuck { "STUCK" } else { "HEALTHY" }
+    }
+}

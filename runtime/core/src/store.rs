@@ -1,0 +1,271 @@
+//! Where a machine's registers live: arrays for generated code without alloc, vectors for the interpreter.
+
+use crate::arena::{ChoiceId, EventId, StateId, StepId, TransitionId};
+use crate::machine::{ErrorKind, Instant, LimitKind, StepKey};
+
+/// Something that transitions can be triggered by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Occurrence {
+    /// A host event, or a raised one (whose payload is dequeued).
+    Event(EventId),
+    /// The built-in event.
+    Turn,
+    /// Completion of a state.
+    StateDone(StateId),
+    /// A deadline line came due.
+    Deadline(TransitionId),
+    /// An option was chosen.
+    Choice(ChoiceId),
+    /// A step ended well.
+    StepDone(StepId),
+    /// A step failed for good.
+    StepError(StepId),
+    /// Whether a step ran cannot be told.
+    StepDoubt(StepId),
+    /// An ask has no usable answer, or a policy takes its line.
+    StepElse(StepId),
+    /// `error.*`.
+    Error(ErrorKind),
+    /// `limit.warn.*`.
+    Warn(LimitKind),
+}
+
+/// What is known of one step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct StepRegister {
+    /// Started and not ended.
+    pub pending: Option<StepKey>,
+    /// When it was started.
+    pub started_at: Instant,
+}
+
+/// All registers, as slices. Lengths: `W` words a set, `S` states, `K` steps, `D` deadlines, `H` history states.
+#[derive(Debug, Clone, Copy)]
+pub struct Cells<'c> {
+    /// W. Active states, root included.
+    pub configuration: &'c [u64],
+    /// H × W. What each history state has recorded; all zero is nothing.
+    pub history: &'c [u64],
+    /// W. Active at any moment of this turn.
+    pub touched: &'c [u64],
+    /// W. Active without a break since this turn began.
+    pub unbroken: &'c [u64],
+    /// S. When entered last.
+    pub entered_at: &'c [Instant],
+    /// S. Whole turns since entry.
+    pub turns_here: &'c [u32],
+    /// S. Turns of the run.
+    pub turns_in: &'c [u32],
+    /// S. Failures since entry.
+    pub fails_here: &'c [u32],
+    /// S. Model calls charged.
+    pub calls: &'c [u32],
+    /// S. The open question of each leaf.
+    pub questions: &'c [Option<StepKey>],
+    /// K.
+    pub steps: &'c [StepRegister],
+    /// D. Due time or turn count; `u64::MAX` is unarmed.
+    pub deadlines: &'c [u64],
+}
+
+/// [`Cells`], to write, with the scratch space of a microstep.
+#[derive(Debug)]
+#[allow(missing_docs, reason = "the fields are those of `Cells`")]
+pub struct CellsMut<'c> {
+    pub configuration: &'c mut [u64],
+    pub history: &'c mut [u64],
+    pub touched: &'c mut [u64],
+    pub unbroken: &'c mut [u64],
+    pub entered_at: &'c mut [Instant],
+    pub turns_here: &'c mut [u32],
+    pub turns_in: &'c mut [u32],
+    pub fails_here: &'c mut [u32],
+    pub calls: &'c mut [u32],
+    pub questions: &'c mut [Option<StepKey>],
+    pub steps: &'c mut [StepRegister],
+    pub deadlines: &'c mut [u64],
+    /// W. Exit set of the microstep.
+    pub exit: &'c mut [u64],
+    /// W. Entry set of the microstep.
+    pub entry: &'c mut [u64],
+    /// W. States entered by default (their initial was used).
+    pub scratch: &'c mut [u64],
+    /// S + 1. Selected transitions, in selection order.
+    pub selected: &'c mut [TransitionId],
+    /// Internal queue, a ring; its length is the capacity.
+    pub queue: &'c mut [Occurrence],
+}
+
+/// A place for the registers of one machine.
+pub trait Store {
+    /// To read.
+    fn cells(&self) -> Cells<'_>;
+    /// To write.
+    fn cells_mut(&mut self) -> CellsMut<'_>;
+}
+
+/// Registers in arrays: `S` states, `W` words, `K` steps, `D` deadlines, `HW` history words, `Q` queue places; `SEL` is `S + 1`.
+#[derive(Debug, Clone)]
+pub struct Fixed<
+    const S: usize,
+    const W: usize,
+    const K: usize,
+    const D: usize,
+    const HW: usize,
+    const Q: usize,
+    const SEL: usize,
+> {
+    bits: [[u64; W]; 6],
+    history: [u64; HW],
+    entered_at: [Instant; S],
+    counters: [[u32; S]; 4],
+    questions: [Option<StepKey>; S],
+    steps: [StepRegister; K],
+    deadlines: [u64; D],
+    selected: [TransitionId; SEL],
+    queue: [Occurrence; Q],
+}
+
+impl<
+    const S: usize,
+    const W: usize,
+    const K: usize,
+    const D: usize,
+    const HW: usize,
+    const Q: usize,
+    const SEL: usize,
+> Fixed<S, W, K, D, HW, Q, SEL>
+{
+    /// Nothing active, nothing armed.
+    pub const fn new() -> Self {
+        Self {
+            bits: [[0; W]; 6],
+            history: [0; HW],
+            entered_at: [0; S],
+            counters: [[0; S]; 4],
+            questions: [None; S],
+            steps: [StepRegister { pending: None, started_at: 0 }; K],
+            deadlines: [u64::MAX; D],
+            selected: [TransitionId(0); SEL],
+            queue: [Occurrence::Turn; Q],
+        }
+    }
+}
+
+impl<
+    const S: usize,
+    const W: usize,
+    const K: usize,
+    const D: usize,
+    const HW: usize,
+    const Q: usize,
+    const SEL: usize,
+> Default for Fixed<S, W, K, D, HW, Q, SEL>
+{
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+macro_rules! lend {
+    () => {
+        fn cells(&self) -> Cells<'_> {
+            let [configuration, touched, unbroken, _, _, _] = &self.bits;
+            let [turns_here, turns_in, fails_here, calls] = &self.counters;
+            Cells {
+                configuration,
+                history: &self.history,
+                touched,
+                unbroken,
+                entered_at: &self.entered_at,
+                turns_here,
+                turns_in,
+                fails_here,
+                calls,
+                questions: &self.questions,
+                steps: &self.steps,
+                deadlines: &self.deadlines,
+            }
+        }
+
+        fn cells_mut(&mut self) -> CellsMut<'_> {
+            let [configuration, touched, unbroken, exit, entry, scratch] = &mut self.bits;
+            let [turns_here, turns_in, fails_here, calls] = &mut self.counters;
+            CellsMut {
+                configuration,
+                history: &mut self.history,
+                touched,
+                unbroken,
+                entered_at: &mut self.entered_at,
+                turns_here,
+                turns_in,
+                fails_here,
+                calls,
+                questions: &mut self.questions,
+                steps: &mut self.steps,
+                deadlines: &mut self.deadlines,
+                exit,
+                entry,
+                scratch,
+                selected: &mut self.selected,
+                queue: &mut self.queue,
+            }
+        }
+    };
+}
+
+impl<
+    const S: usize,
+    const W: usize,
+    const K: usize,
+    const D: usize,
+    const HW: usize,
+    const Q: usize,
+    const SEL: usize,
+> Store for Fixed<S, W, K, D, HW, Q, SEL>
+{
+    lend!();
+}
+
+/// Registers in vectors, sized by the tables.
+#[cfg(feature = "alloc")]
+#[derive(Debug, Clone)]
+pub struct Dynamic {
+    bits: [alloc::vec::Vec<u64>; 6],
+    history: alloc::vec::Vec<u64>,
+    entered_at: alloc::vec::Vec<Instant>,
+    counters: [alloc::vec::Vec<u32>; 4],
+    questions: alloc::vec::Vec<Option<StepKey>>,
+    steps: alloc::vec::Vec<StepRegister>,
+    deadlines: alloc::vec::Vec<u64>,
+    selected: alloc::vec::Vec<TransitionId>,
+    queue: alloc::vec::Vec<Occurrence>,
+}
+
+#[cfg(feature = "alloc")]
+impl Dynamic {
+    /// Nothing active, nothing armed.
+    pub fn new(tables: &crate::tables::Tables<'_>) -> Self {
+        use alloc::vec;
+        let states = tables.states.len();
+        let words = crate::bits::words(states);
+        Self {
+            bits: core::array::from_fn(|_| vec![0; words]),
+            history: vec![0; words * tables.histories()],
+            entered_at: vec![0; states],
+            counters: core::array::from_fn(|_| vec![0; states]),
+            questions: vec![None; states],
+            steps: vec![StepRegister::default(); tables.steps.len()],
+            deadlines: vec![u64::MAX; tables.deadlines()],
+            selected: vec![TransitionId(0); states + 1],
+            queue: vec![Occurrence::Turn; 2 * states + 1024],
+        }
+    }
+}
+
+#[cfg(feature = "alloc")]
+impl Store for Dynamic {
+    lend!();
+}

@@ -1,0 +1,320 @@
+//! A chart as flat tables: what the step algorithm runs on, for the interpreter and for generated code alike.
+//!
+//! Rows refer to pools by [`Span`]; nothing here allocates, so generated code keeps its tables in `static`s.
+
+use crate::arena::{ChoiceId, EventId, StateId, StepId, TransitionId};
+
+/// Generated code states the version it was written for and does not compile against another.
+pub const ABI: u32 = 1;
+
+/// The half-open range `start..start + len` of a pool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Span {
+    /// First index.
+    pub start: u32,
+    /// How many.
+    pub len: u32,
+}
+
+impl Span {
+    /// Nothing.
+    pub const EMPTY: Self = Self { start: 0, len: 0 };
+
+    /// The part of `pool` that it names.
+    pub fn of<T>(self, pool: &[T]) -> &[T] {
+        &pool[self.start as usize..(self.start + self.len) as usize]
+    }
+}
+
+/// All tables of one chart. `'t` is `'static` for generated code.
+#[derive(Debug, Clone, Copy)]
+pub struct Tables<'t> {
+    /// The chart's name.
+    pub name: &'t str,
+    /// Structural hash: equal for charts that mean the same.
+    pub hash: u64,
+    /// Document order; row 0 is the root.
+    pub states: &'t [StateRow<'t>],
+    /// Grouped by source; within a source in the order tried.
+    pub transitions: &'t [TransitionRow<'t>],
+    /// Host events.
+    pub events: &'t [EventRow<'t>],
+    /// In walk order.
+    pub steps: &'t [StepRow<'t>],
+    /// `may` lines.
+    pub choices: &'t [ChoiceRow<'t>],
+    /// `allow` lines; empty is permissive.
+    pub permissions: &'t [PermissionRow],
+    /// Pool of states.
+    pub state_pool: &'t [StateId],
+    /// Pool of events.
+    pub event_pool: &'t [EventId],
+    /// Pool of step ids, for `StateRow::steps`.
+    pub step_pool: &'t [StepId],
+    /// Pool of choices: those of a state, for `StateRow::choices`.
+    pub choice_pool: &'t [ChoiceId],
+    /// Cap of model steps in a walk; 0 is no cap.
+    pub calls_per_turn: u32,
+    /// Microsteps in a macrostep before it is stopped as a livelock.
+    pub microsteps: u32,
+}
+
+/// One state.
+#[derive(Debug, Clone, Copy)]
+pub struct StateRow<'t> {
+    /// Dotted path; empty for the root.
+    pub path: &'t str,
+    /// What kind of vertex it is.
+    pub kind: StateRowKind,
+    /// The root's is itself.
+    pub parent: StateId,
+    /// One past the last state of the subtree.
+    pub end: StateId,
+    /// Own lines, a range of `Tables::transitions`.
+    pub transitions: Span,
+    /// Own steps, in `step_pool`.
+    pub steps: Span,
+    /// Own `may` lines, in `choice_pool`.
+    pub choices: Span,
+    /// Has an `enter` block.
+    pub entry: bool,
+    /// Has an `exit` block.
+    pub exit: bool,
+    /// Declares `advice`.
+    pub advice: bool,
+    /// Bounds charged while inside.
+    pub limits: LimitsRow,
+}
+
+/// Bounds that the step algorithm itself charges; 0 is no bound.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct LimitsRow {
+    /// Model calls.
+    pub calls: u32,
+    /// Soft bound of `calls`.
+    pub calls_warn: u32,
+    /// Turns.
+    pub turns: u32,
+    /// Soft bound of `turns`.
+    pub turns_warn: u32,
+    /// Milliseconds.
+    pub time: u64,
+    /// Soft bound of `time`.
+    pub time_warn: u64,
+}
+
+impl LimitsRow {
+    /// No bounds.
+    pub const NONE: Self =
+        Self { calls: 0, calls_warn: 0, turns: 0, turns_warn: 0, time: 0, time_warn: 0 };
+}
+
+/// What kind of vertex a state is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StateRowKind {
+    /// Without children.
+    Atomic,
+    /// One child active; the initial descendant.
+    Compound(StateId),
+    /// All children active.
+    Parallel,
+    /// The end of its parent.
+    Final(crate::machine::Status),
+    /// Pseudo-state.
+    History {
+        /// All descendants instead of the child.
+        deep: bool,
+        /// Entered when nothing is recorded.
+        default: StateId,
+        /// Its number among the chart's history states, from 0.
+        slot: u32,
+    },
+}
+
+/// One transition.
+#[derive(Debug, Clone, Copy)]
+pub struct TransitionRow<'t> {
+    /// Whose line it is.
+    pub source: StateId,
+    /// What makes it a candidate.
+    pub trigger: TriggerRow<'t>,
+    /// In `state_pool`: it holds only in one of these; empty is everywhere.
+    pub any_of: Span,
+    /// In `state_pool`: it holds in none of these.
+    pub none_of: Span,
+    /// Has a guard.
+    pub guard: bool,
+    /// In `state_pool`.
+    pub targets: Span,
+    /// The source is not exited: targets are descendants of a compound source.
+    pub internal: bool,
+    /// Has actions.
+    pub actions: bool,
+    /// Has arguments for a final target, to be read before the exit.
+    pub arguments: bool,
+}
+
+/// What makes a transition a candidate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TriggerRow<'t> {
+    /// One of these host events, in `event_pool`.
+    Event(Span),
+    /// Any host event.
+    AnyEvent,
+    /// The built-in event.
+    Turn,
+    /// Eventless.
+    When,
+    /// Completion of a state.
+    StateDone(StateId),
+    /// Deadline in milliseconds from entry of the source; the slot among the chart's deadlines.
+    After(u32),
+    /// Deadline in whole turns from entry of the source.
+    AfterTurns(u32),
+    /// A `may` line.
+    Choice(ChoiceId),
+    /// Outcome of a step.
+    StepDone(StepId),
+    /// Outcome of a step.
+    StepError(StepId),
+    /// Outcome of a step; the deadline slot counts from its start.
+    StepTimeout(StepId, u32),
+    /// Outcome of a step.
+    StepDoubt(StepId),
+    /// `else` of an ask, `then` of a retry policy.
+    StepElse(StepId),
+    /// A dotted pattern below `error`.
+    Error(&'t str),
+    /// A dotted pattern below `limit.warn`.
+    LimitWarn(&'t str),
+}
+
+/// One host event.
+#[derive(Debug, Clone, Copy)]
+pub struct EventRow<'t> {
+    /// May be dotted.
+    pub name: &'t str,
+    /// Payload field names.
+    pub fields: &'t [&'t str],
+}
+
+/// One step.
+#[derive(Debug, Clone, Copy)]
+pub struct StepRow<'t> {
+    /// As written.
+    pub name: &'t str,
+    /// The state whose step it is.
+    pub state: StateId,
+    /// What it does.
+    pub kind: StepRowKind,
+    /// Has an `if`.
+    pub guard: bool,
+    /// Further attempts after the first.
+    pub retries: u32,
+    /// After the last.
+    pub failure: FailureRow,
+    /// Has an `ends turn`.
+    pub ends_turn: bool,
+    /// Name of the client; empty is the host's default.
+    pub client: &'t str,
+}
+
+/// What a step does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StepRowKind {
+    /// A model call.
+    Llm,
+    /// Runs at once inside the machine.
+    Code,
+    /// A question.
+    Ask {
+        /// Events that put it, in `event_pool`; `None` is the turn's walk.
+        on: Option<Span>,
+        /// Asked even with a single option.
+        always: bool,
+        /// The `else T` line; `None` is `stay`.
+        otherwise: Option<TransitionId>,
+    },
+    /// A tool call.
+    Call,
+    /// A person; does not block the walk.
+    Human,
+    /// A child chart; does not block the walk.
+    Run,
+}
+
+/// What a step that has used up its attempts does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FailureRow {
+    /// The walk ends with the turn's error.
+    Fail,
+    /// The walk goes on.
+    Skip,
+    /// Takes this line.
+    Take(TransitionId),
+}
+
+/// One `may` line.
+#[derive(Debug, Clone, Copy)]
+pub struct ChoiceRow<'t> {
+    /// What the model answers.
+    pub name: &'t str,
+    /// The line.
+    pub transition: TransitionId,
+    /// Payload field names; an option with any is never taken unasked.
+    pub fields: &'t [&'t str],
+}
+
+/// One `allow` line.
+#[derive(Debug, Clone, Copy)]
+pub struct PermissionRow {
+    /// `None` is `*`.
+    pub from: Option<StateId>,
+    /// The state that may be entered.
+    pub to: StateId,
+    /// Has a guard.
+    pub guard: bool,
+}
+
+impl Tables<'_> {
+    /// Number of history states.
+    pub fn histories(&self) -> usize {
+        self.states.iter().filter(|s| matches!(s.kind, StateRowKind::History { .. })).count()
+    }
+
+    /// Number of deadline slots.
+    pub fn deadlines(&self) -> usize {
+        self.transitions.iter().filter(|t| t.trigger.deadline().is_some()).count()
+    }
+
+    /// The row of `id`.
+    pub fn state(&self, id: StateId) -> &StateRow<'_> {
+        &self.states[id.index()]
+    }
+
+    /// Whether `inner` is `outer` or lies below it.
+    pub fn contains(&self, outer: StateId, inner: StateId) -> bool {
+        outer <= inner && inner < self.state(outer).end
+    }
+}
+
+impl TriggerRow<'_> {
+    /// The deadline slot, for the three triggers that have one.
+    pub const fn deadline(&self) -> Option<u32> {
+        match self {
+            Self::After(slot) | Self::AfterTurns(slot) | Self::StepTimeout(_, slot) => Some(*slot),
+            Self::Event(_)
+            | Self::AnyEvent
+            | Self::Turn
+            | Self::When
+            | Self::StateDone(_)
+            | Self::Choice(_)
+            | Self::StepDone(_)
+            | Self::StepError(_)
+            | Self::StepDoubt(_)
+            | Self::StepElse(_)
+            | Self::Error(_)
+            | Self::LimitWarn(_) => None,
+        }
+    }
+}

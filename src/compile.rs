@@ -1,0 +1,71 @@
+//! All stages up to the findings.
+
+use crate::analysis::Facts;
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::load::{Loader, load};
+use crate::lower::{Lowered, SourceMap, lower};
+use crate::source::Sources;
+use crate::{front, lint, syntax};
+use chartc_core::model::Chart;
+
+/// What a compilation found and made.
+#[derive(Debug)]
+pub struct Compilation {
+    /// Every source that was read.
+    pub sources: Sources,
+    /// The syntax of every source, in the order of the sources.
+    pub files: Vec<syntax::File>,
+    /// Charts without errors of syntax, names, structure or data: they can be drawn, generated and run.
+    pub charts: Vec<Checked>,
+    /// All charts that could be lowered, faulty ones included, in the order of the files.
+    pub lowered: Vec<Lowered>,
+    /// All findings, by file and place.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// A chart that has no C00, C01, C02 or C04 *error*. Only [`check`] makes one; what takes it never validates again.
+#[derive(Debug, Clone)]
+pub struct Checked {
+    chart: Chart,
+    map: SourceMap,
+}
+
+impl Checked {
+    /// The model.
+    pub fn chart(&self) -> &Chart {
+        &self.chart
+    }
+
+    /// Where its parts stand.
+    pub fn map(&self) -> &SourceMap {
+        &self.map
+    }
+}
+
+/// Loads `paths` with their imports and runs every stage. Findings are collected; one broken file does not hide the others.
+pub fn check(paths: &[String], loader: &dyn Loader) -> Compilation {
+    let mut diagnostics = Vec::new();
+    let sources = load(paths, loader, &mut diagnostics);
+    let mut files = Vec::new();
+    for (id, source) in sources.sources.iter() {
+        files.push(front::parse(id, source, &mut diagnostics));
+    }
+    let lowered = lower(&files, &sources, &mut diagnostics);
+    let mut charts = Vec::new();
+    for one in &lowered {
+        let facts = Facts::of(&one.chart);
+        lint::run(&one.chart, &facts, &one.map, &mut diagnostics);
+        let faulty = diagnostics.iter().any(|d| {
+            d.severity == Severity::Error
+                && (d.span.file == one.map.file
+                    || sources.imports(one.map.file).contains(&d.span.file))
+                && !d.rule.code.starts_with("C03")
+                && !d.rule.code.starts_with("C05")
+        });
+        if !faulty {
+            charts.push(Checked { chart: one.chart.clone(), map: one.map.clone() });
+        }
+    }
+    diagnostics.sort_by_key(|d| (d.span, d.rule.code));
+    Compilation { sources: sources.sources, files, charts, lowered, diagnostics }
+}

@@ -1,0 +1,105 @@
+//! Findings: what is wrong, where, and what to do about it.
+
+use crate::span::Span;
+
+/// How bad a finding is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Severity {
+    /// Worth knowing; never fails a check.
+    Note,
+    /// Suspicious.
+    Warning,
+    /// Wrong.
+    Error,
+}
+
+impl Severity {
+    /// In lower case.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Note => "note",
+            Self::Warning => "warning",
+            Self::Error => "error",
+        }
+    }
+}
+
+/// A kind of finding: its code, its name, and the page that explains it. Rows of [`crate::lint::RULES`].
+#[derive(Debug)]
+pub struct Rule {
+    /// `C0301`: stable for ever.
+    pub code: &'static str,
+    /// `shadowed-line`: reads as in "allow …".
+    pub name: &'static str,
+    /// Unless configured.
+    pub severity: Severity,
+    /// What, why, an example that trips it (```` ```chart bad ````) and one that does not (```` ```chart good ````).
+    pub page: &'static str,
+}
+
+impl Rule {
+    /// A finding of this kind. `message` is lower case, without full stop, user text in backticks.
+    pub fn at(&'static self, span: Span, message: impl Into<String>) -> Diagnostic {
+        Diagnostic {
+            rule: self,
+            severity: self.severity,
+            message: message.into(),
+            label: None,
+            help: None,
+            span,
+            related: Vec::new(),
+        }
+    }
+}
+
+/// One finding.
+#[derive(Debug, Clone)]
+pub struct Diagnostic {
+    /// Its kind.
+    pub rule: &'static Rule,
+    /// After configuration.
+    pub severity: Severity,
+    /// One sentence.
+    pub message: String,
+    /// What is wrong at `span`, when that is more than the message.
+    pub label: Option<String>,
+    /// What to do.
+    pub help: Option<String>,
+    /// The place.
+    pub span: Span,
+    /// Further places that matter, each with what it has to do with it.
+    pub related: Vec<(Span, String)>,
+}
+
+impl Diagnostic {
+    /// Adds what to do.
+    #[must_use]
+    pub fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+
+    /// Adds what is wrong at the place itself.
+    #[must_use]
+    pub fn label(mut self, label: impl Into<String>) -> Self {
+        self.label = Some(label.into());
+        self
+    }
+
+    /// Adds a second place.
+    #[must_use]
+    pub fn related(mut self, span: Span, what: impl Into<String>) -> Self {
+        self.related.push((span, what.into()));
+        self
+    }
+}
+
+/// The one of `known` that `name` most probably means: Jaro-Winkler of at least 0.75.
+pub fn nearest<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
+    known
+        .into_iter()
+        .map(|k| (strsim::jaro_winkler(name, k), k))
+        .filter(|(score, k)| *score >= 0.75 && *k != name)
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|(_, k)| k)
+}

@@ -1,0 +1,22 @@
+//! chartc compiles declarative statecharts of agent behaviours: text to model, checks, pictures, Rust.
+//!
+//! The stages, in order: [`load`] → [`front`] → [`lower`] → [`analysis`] → [`lint`] → [`emit`]; `src/ARCHITECTURE.md` tells
+//! who may know whom. [`check`] runs all but the last.
+
+pub mod analysis;
+pub mod compile;
+pub mod diagnostic;
+pub mod emit;
+pub mod front;
+pub mod lint;
+pub mod load;
+pub mod lower;
+pub mod print;
+pub mod source;
+pub mod span;
+pub mod syntax;
+
+#[cfg(feature = "cli")]
+pub mod cli;
+
+pub use compile::{Checked, Compilation, check};

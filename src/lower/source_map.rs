@@ -1,0 +1,89 @@
+//! Where the parts of a chart stand. Outside the model, so that a chart and its twin in another format compare equal.
+
+use crate::span::{FileId, Span};
+use chartc_core::arena::{StateId, StepId, TransitionId};
+
+/// Spans of one chart; each table runs parallel to that of the model.
+#[derive(Debug, Clone, Default)]
+pub struct SourceMap {
+    /// The file that holds the chart.
+    pub file: FileId,
+    /// The chart's name.
+    pub name: Span,
+    /// By state.
+    pub states: Vec<StateSpans>,
+    /// By transition.
+    pub lines: Vec<LineSpans>,
+    /// By step.
+    pub steps: Vec<StepSpans>,
+    /// By variable: its name.
+    pub variables: Vec<Span>,
+    /// By event: its name.
+    pub events: Vec<Span>,
+    /// By function: its name.
+    pub functions: Vec<Span>,
+    /// By choice: its name.
+    pub choices: Vec<Span>,
+    /// By permission: the whole line.
+    pub permissions: Vec<Span>,
+    /// By check: the whole line.
+    pub checks: Vec<Span>,
+    /// By component: its name.
+    pub components: Vec<Span>,
+}
+
+impl SourceMap {
+    /// The spans of a state.
+    pub fn state(&self, id: StateId) -> &StateSpans {
+        &self.states[id.index()]
+    }
+
+    /// The spans of a line.
+    pub fn line(&self, id: TransitionId) -> &LineSpans {
+        &self.lines[id.index()]
+    }
+
+    /// The spans of a step.
+    pub fn step(&self, id: StepId) -> &StepSpans {
+        &self.steps[id.index()]
+    }
+}
+
+/// Spans of a state.
+#[derive(Debug, Clone, Default)]
+pub struct StateSpans {
+    /// Its name.
+    pub name: Span,
+    /// The whole, with its body.
+    pub whole: Span,
+    /// Target of its `initial` line, if it has one.
+    pub initial: Option<Span>,
+}
+
+/// Spans of a line.
+#[derive(Debug, Clone, Default)]
+pub struct LineSpans {
+    /// The whole line.
+    pub whole: Span,
+    /// Its first words: `on e`, `when g`, `after 5s`, `may x`; for a `from` line the `from` head is `from`.
+    pub trigger: Span,
+    /// The `from …` head.
+    pub from: Option<Span>,
+    /// The guard's expression.
+    pub guard: Option<Span>,
+    /// Each target.
+    pub targets: Vec<Span>,
+}
+
+/// Spans of a step.
+#[derive(Debug, Clone, Default)]
+pub struct StepSpans {
+    /// Its name.
+    pub name: Span,
+    /// The whole step.
+    pub whole: Span,
+    /// Its `if`.
+    pub guard: Option<Span>,
+    /// Its prompt.
+    pub prompt: Option<Span>,
+}

@@ -1,0 +1,2 @@
+//! The `chartc` command.
+fn main() {}

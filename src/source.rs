@@ -1,0 +1,85 @@
+//! Source texts and their line tables.
+
+use crate::span::{FileId, Span};
+
+/// One text to compile.
+#[derive(Debug, Clone)]
+pub struct Source {
+    /// As shown to the user: the path as given, or `<stdin>`.
+    pub name: String,
+    /// UTF-8, without a byte order mark; line ends as in the file.
+    pub text: String,
+    lines: Vec<u32>,
+}
+
+/// A place as people count: line and column from 1, columns in characters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Position {
+    /// From 1.
+    pub line: usize,
+    /// From 1, in characters.
+    pub column: usize,
+}
+
+impl Source {
+    /// Reads the line starts of `text` once.
+    pub fn new(name: impl Into<String>, text: impl Into<String>) -> Self {
+        let text = text.into();
+        let lines = std::iter::once(0)
+            .chain(text.bytes().enumerate().filter(|(_, b)| *b == b'\n').map(|(i, _)| i as u32 + 1))
+            .collect();
+        Self { name: name.into(), text, lines }
+    }
+
+    /// Line and column of a byte offset; one past the end is allowed, anything further counts as the end.
+    pub fn position(&self, offset: u32) -> Position {
+        let offset = offset.min(self.text.len() as u32);
+        let line = self.lines.partition_point(|start| *start <= offset);
+        let start = self.lines[line - 1] as usize;
+        let head = self.text.as_bytes().get(start..offset as usize).unwrap_or_default();
+        let column = head.iter().filter(|b| (**b & 0xC0) != 0x80).count() + 1;
+        Position { line, column }
+    }
+
+    /// The text of a span of this source.
+    pub fn slice(&self, span: Span) -> &str {
+        self.text.get(span.start as usize..span.end as usize).unwrap_or_default()
+    }
+}
+
+/// The sources of one compilation; [`FileId`] indexes them.
+#[derive(Debug, Clone, Default)]
+pub struct Sources {
+    files: Vec<Source>,
+}
+
+impl Sources {
+    /// Adds a source and gives its id.
+    pub fn add(&mut self, source: Source) -> FileId {
+        self.files.push(source);
+        FileId(self.files.len() as u32 - 1)
+    }
+
+    /// The source of `id`.
+    pub fn get(&self, id: FileId) -> &Source {
+        &self.files[id.0 as usize]
+    }
+
+    /// In the order added.
+    pub fn iter(&self) -> impl Iterator<Item = (FileId, &Source)> {
+        self.files.iter().enumerate().map(|(i, s)| (FileId(i as u32), s))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_count_characters() {
+        let source = Source::new("a", "é x\nsecond");
+        assert_eq!(source.position(3), Position { line: 1, column: 3 });
+        assert_eq!(source.position(5), Position { line: 2, column: 1 });
+        assert_eq!(source.position(999), Position { line: 2, column: 7 });
+    }
+}

@@ -1,0 +1,349 @@
+//! Top level items and the declarations of a chart.
+
+use super::{Comment, Expr, Noted, Path, StateItem, Template, TypeExpr};
+use crate::span::{Ident, Span, Spanned};
+
+/// A top level item.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Item {
+    /// `import "tools.chart"`.
+    Import(Import),
+    /// `type P { a: T }`.
+    Record(Record),
+    /// `enum E { a b }`.
+    Enum(Enum),
+    /// `fn`, `do`.
+    Function(Function),
+    /// `tool a.b(arg: T) -> T`.
+    Tool(Tool),
+    /// `tools s = a | b - c.*`.
+    ToolSet(ToolSet),
+    /// `client c { }`.
+    Client(Client),
+    /// `component c into step """text"""`.
+    Component(Component),
+    /// `chart N { }`.
+    Chart(Chart),
+    /// `test "name" for N { }`.
+    Scenario(Scenario),
+    /// What recovery skipped.
+    Bad(Span),
+}
+
+/// `import "path"`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Import {
+    /// Relative to the importing file.
+    pub path: Spanned<String>,
+}
+
+/// A field, parameter or argument declaration.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Field {
+    /// As written.
+    pub name: Ident,
+    /// Its type.
+    pub ty: TypeExpr,
+}
+
+/// The same in a list of parameters.
+pub type Param = Field;
+
+/// `type P { a: T  b: T }`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Record {
+    /// UpperCamel.
+    pub name: Ident,
+    /// In order.
+    pub fields: Vec<Noted<Field>>,
+}
+
+/// `enum E { a b }`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Enum {
+    /// UpperCamel.
+    pub name: Ident,
+    /// In order.
+    pub names: Vec<Noted<Ident>>,
+}
+
+/// `fn f(..) -> T [else LITERAL]`, `do f(..)`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Function {
+    /// As written.
+    pub name: Ident,
+    /// In order.
+    pub params: Vec<Param>,
+    /// Which of the two.
+    pub kind: FunctionKind,
+}
+
+/// Pure or effect.
+#[derive(Debug, Clone, PartialEq)]
+pub enum FunctionKind {
+    /// `fn`: result type and the value of a failed call.
+    Pure(TypeExpr, Option<Expr>),
+    /// `do`.
+    Effect,
+}
+
+/// `tool a.b(arg: T) -> T`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Tool {
+    /// Dotted.
+    pub name: Path,
+    /// In order.
+    pub params: Vec<Param>,
+    /// Result.
+    pub result: TypeExpr,
+}
+
+/// `tools s = a | b - c.*`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolSet {
+    /// As written.
+    pub name: Ident,
+    /// Joined by `|`, at least one.
+    pub plus: Vec<ToolPattern>,
+    /// Taken away, each after a `-`.
+    pub minus: Vec<ToolPattern>,
+}
+
+/// `any`, `a.b` or `a.*`.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ToolPattern {
+    /// `any`.
+    Any(Span),
+    /// A tool or a set.
+    Name(Path),
+    /// `path.*`.
+    Prefix(Path),
+}
+
+/// `client c { option value … }`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Client {
+    /// As written.
+    pub name: Ident,
+    /// In order.
+    pub options: Vec<Noted<ClientOption>>,
+}
+
+/// One option of a client: `model "p:m"`, `temperature 0.7`, `max_tokens 512`, `timeout 30s`, `retry 1`, `fallback other`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ClientOption {
+    /// Its word.
+    pub name: Ident,
+    /// A literal, or a name for `fallback`. Strings here do not interpolate.
+    pub value: Expr,
+}
+
+/// `component c into step, step [if cond] [at start|end|replace] """text"""`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Component {
+    /// As written.
+    pub name: Ident,
+    /// At least one.
+    pub inserts: Vec<Insert>,
+    /// The fragment.
+    pub text: Template,
+}
+
+/// One step that a component goes into. `into a, b if c` gives `b` the condition; `into a if c, b` gives it to `a`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Insert {
+    /// The step.
+    pub step: Ident,
+    /// `if`.
+    pub guard: Option<Expr>,
+    /// `at`; end unless said.
+    pub place: Place,
+}
+
+/// Where a component goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// `at start`.
+    Start,
+    /// `at end`.
+    End,
+    /// `at replace`.
+    Replace,
+}
+
+/// `chart N { }`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Chart {
+    /// UpperCamel.
+    pub name: Ident,
+    /// In order.
+    pub items: Vec<Noted<ChartItem>>,
+    /// Comments after the last item.
+    pub end: Vec<Comment>,
+}
+
+/// An item of a chart's body.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ChartItem {
+    /// `meta { k: v }`.
+    Meta(Vec<Meta>),
+    /// `param`, `input`, `var`.
+    Variable(Variable),
+    /// `event e(f: T)`.
+    Event(Path, Vec<Param>),
+    /// `fn`, `do`.
+    Function(Function),
+    /// `tool`.
+    Tool(Tool),
+    /// `tools`.
+    ToolSet(ToolSet),
+    /// `pred p = expr`.
+    Predicate(Predicate),
+    /// `client`.
+    Client(Client),
+    /// `component`.
+    Component(Component),
+    /// `defaults { retry 3 then fail }`.
+    Defaults(Policy),
+    /// `trace N | all`; `None` is all.
+    Trace(Option<u32>),
+    /// `check name(args)`.
+    Check(Check),
+    /// What a state's body may hold as well: the chart is the root state.
+    State(StateItem),
+}
+
+/// One entry of `meta`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Meta {
+    /// A name or a string.
+    pub key: Ident,
+    /// Its value.
+    pub value: MetaValue,
+}
+
+/// JSON, with spans left out: nothing interprets it.
+#[derive(Debug, Clone, PartialEq)]
+#[allow(missing_docs, reason = "the kinds of JSON")]
+pub enum MetaValue {
+    None,
+    Bool(bool),
+    Int(i64),
+    Float(f64),
+    Text(String),
+    List(Vec<MetaValue>),
+    Map(Vec<(String, MetaValue)>),
+}
+
+/// `param x: T in a..b = d`, `input x: T = d`, `var x: T = d per turn`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Variable {
+    /// Which of the three.
+    pub kind: VariableKind,
+    /// As written.
+    pub name: Ident,
+    /// Its type.
+    pub ty: TypeExpr,
+    /// `in a..b`, params only.
+    pub range: Option<(Expr, Expr)>,
+    /// `= d`.
+    pub default: Option<Expr>,
+}
+
+/// Who sets a variable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum VariableKind {
+    /// `param`.
+    Param,
+    /// `input`.
+    Input,
+    /// `var`, with or without `per turn`.
+    Var {
+        /// `per turn`.
+        per_turn: bool,
+    },
+}
+
+/// `pred p = expr`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Predicate {
+    /// As written.
+    pub name: Ident,
+    /// The condition.
+    pub expr: Expr,
+}
+
+/// `retry N then skip|fail|-> T`, or either half.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Policy {
+    /// `retry N`.
+    pub retry: Option<Spanned<u32>>,
+    /// `then …`, or the word alone.
+    pub then: Option<FailWord>,
+    /// The whole.
+    pub span: Span,
+}
+
+/// What a step that has failed does.
+#[derive(Debug, Clone, PartialEq)]
+pub enum FailWord {
+    /// `fail`.
+    Fail,
+    /// `skip`.
+    Skip,
+    /// `-> T`.
+    Take(super::Target),
+}
+
+/// One entry of `limits { }`: `calls 20 warn 15`, `calls 1 per turn`, `turns 200`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Limit {
+    /// `calls`, `tokens`, `cost`, `time`, `turns`.
+    pub what: Ident,
+    /// A literal.
+    pub bound: Expr,
+    /// `warn N`.
+    pub warn: Option<Expr>,
+    /// `per turn`.
+    pub per_turn: bool,
+}
+
+/// `check name(args)`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Check {
+    /// As written.
+    pub name: Ident,
+    /// In order.
+    pub arguments: Vec<Argument>,
+}
+
+/// One argument of a `check` line.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Argument {
+    /// A state.
+    State(Path),
+    /// `a before b`.
+    Before(Path, Path),
+    /// `n turns`, `n calls`.
+    Bound(Bound),
+}
+
+/// A bound with its unit.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Bound {
+    /// How many.
+    pub expr: Expr,
+    /// `turns`, `calls`.
+    pub unit: Ident,
+}
+
+/// `test "name" for N { … }`: its statements are kept as written until `chartc test` runs them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Scenario {
+    /// Its name.
+    pub name: Spanned<String>,
+    /// The chart.
+    pub chart: Ident,
+    /// The text between the braces, as written.
+    pub body: Spanned<String>,
+}

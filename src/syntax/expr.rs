@@ -1,0 +1,186 @@
+//! Expressions, templates, statements, actions.
+
+use super::{Noted, Path};
+use crate::span::{Ident, Span, Spanned};
+
+/// A type as written.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TypeExpr {
+    /// Its form.
+    pub kind: TypeKind,
+    /// The whole.
+    pub span: Span,
+}
+
+/// The form of a type.
+#[derive(Debug, Clone, PartialEq)]
+pub enum TypeKind {
+    /// `Bool Int Float Text Duration Json`, or a declared name.
+    Name(String),
+    /// `List(T)`.
+    List(Box<TypeExpr>),
+    /// `Map(Text, T)`: key and value.
+    Map(Box<TypeExpr>, Box<TypeExpr>),
+    /// `T?`.
+    Optional(Box<TypeExpr>),
+}
+
+/// An expression.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Expr {
+    /// Its form.
+    pub kind: ExprKind,
+    /// The whole, parentheses not included.
+    pub span: Span,
+}
+
+/// The form of an expression.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ExprKind {
+    /// `none`.
+    None,
+    /// `true`, `false`.
+    Bool(bool),
+    /// Digits.
+    Int(i64),
+    /// Digits with a point or an exponent.
+    Float(f64),
+    /// A string, which may interpolate.
+    Text(Template),
+    /// `30s`, in milliseconds.
+    Duration(u64),
+    /// A name.
+    Name(String),
+    /// `x.f`; also how a dotted state path in `in(a.b)` or an enum value `E.a` is first read.
+    Field(Box<Expr>, Ident),
+    /// `x[i]`.
+    Index(Box<Expr>, Box<Expr>),
+    /// `x[a:b]`.
+    Slice(Box<Expr>, Option<Box<Expr>>, Option<Box<Expr>>),
+    /// `f(a, b)`: a function of the language, of the host, or `in(s)`, `turns_in(s)`, `streak(..)`.
+    Call(Ident, Vec<Expr>),
+    /// `not x`, `-x`.
+    Unary(UnaryOp, Box<Expr>),
+    /// `a + b`.
+    Binary(BinaryOp, Box<Expr>, Box<Expr>),
+    /// `a < b <= c`.
+    Compare(Box<Expr>, Vec<(CompareOp, Expr)>),
+    /// `if c then a else b`.
+    If(Box<Expr>, Box<Expr>, Box<Expr>),
+    /// `x ?? d`.
+    Default(Box<Expr>, Box<Expr>),
+    /// `[a, b]`.
+    List(Vec<Expr>),
+    /// `{"a": b}`.
+    Map(Vec<Entry>),
+    /// `P { a: b }`.
+    Record(Ident, Vec<(Ident, Expr)>),
+    /// `[item for name in source if filter]`.
+    Comprehension {
+        /// Item.
+        item: Box<Expr>,
+        /// Bound name.
+        name: Ident,
+        /// Source.
+        source: Box<Expr>,
+        /// Filter.
+        filter: Option<Box<Expr>>,
+    },
+}
+
+/// One `key: value` of a map literal.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Entry {
+    /// Text.
+    pub key: Expr,
+    /// Anything.
+    pub value: Expr,
+}
+
+pub use chartc_core::model::{BinaryOp, CompareOp, UnaryOp};
+
+/// A string with placeholders.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Template {
+    /// In order.
+    pub parts: Vec<TemplatePart>,
+    /// With its quotes; inside YAML the scalar's text.
+    pub span: Span,
+    /// Written as `"""…"""`: print it so.
+    pub block: bool,
+}
+
+/// Literal text or a placeholder.
+#[derive(Debug, Clone, PartialEq)]
+pub enum TemplatePart {
+    /// As meant: escapes undone, indentation of a block string removed.
+    Text(String, Span),
+    /// `{expr:spec}`.
+    Hole(Box<Hole>),
+    /// `{…}` or a stray brace that cannot be read: as written, and why.
+    Bad {
+        /// As written, braces included.
+        text: String,
+        /// What is wrong with it, as the message of the finding.
+        why: String,
+        /// Where.
+        span: Span,
+    },
+}
+
+/// A placeholder.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Hole {
+    /// What is shown. `{options}` is a name here too.
+    pub expr: Expr,
+    /// After the colon; empty without one.
+    pub spec: Spanned<String>,
+    /// With its braces.
+    pub span: Span,
+}
+
+/// A statement of a `code` step.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Statement {
+    /// `x = e`.
+    Assign(Ident, Expr),
+    /// `if c { } else { }`.
+    If(Expr, Vec<Noted<Statement>>, Vec<Noted<Statement>>),
+    /// `for x in xs { }`.
+    For(Ident, Expr, Vec<Noted<Statement>>),
+}
+
+/// An action block.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Block {
+    /// In order.
+    pub actions: Vec<Noted<Action>>,
+    /// With its braces.
+    pub span: Span,
+}
+
+/// One item of an action block.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Action {
+    /// `x = e`.
+    Assign(Ident, Expr),
+    /// `f(args)`: a `do` call.
+    Do(Ident, Vec<Expr>),
+    /// `raise e(args)`.
+    Raise(Path, Vec<Expr>),
+    /// `send e(args) after 5s as id`.
+    Send {
+        /// The event.
+        event: Path,
+        /// Payload.
+        arguments: Vec<Expr>,
+        /// `after`.
+        after: Option<Expr>,
+        /// `as`.
+        id: Option<Ident>,
+    },
+    /// `cancel id`.
+    Cancel(Ident),
+    /// `log "text"`.
+    Log(Template),
+}

@@ -1,0 +1,85 @@
+//! What an author wrote, with spans: both front ends make it, `lower` and `print` read it.
+//!
+//! Nothing is resolved here. Whatever changes the meaning of a chart can be said in this tree and printed from it, so that a
+//! chart printed and parsed again lowers to an equal model.
+
+mod declare;
+mod expr;
+mod state;
+
+pub use declare::{
+    Argument, Bound, Chart, ChartItem, Check, Client, ClientOption, Component, Enum, FailWord,
+    Field, Function, FunctionKind, Import, Insert, Item, Limit, Meta, MetaValue, Param, Place,
+    Policy, Predicate, Record, Scenario, Tool, ToolPattern, ToolSet, Variable, VariableKind,
+};
+pub use expr::{
+    Action, BinaryOp, Block, CompareOp, Entry, Expr, ExprKind, Hole, Statement, Template,
+    TemplatePart, TypeExpr, TypeKind, UnaryOp,
+};
+pub use state::{
+    Allow, Ask, AskElse, Deadline, Done, EventPattern, From, History, Line, LineKind, May, MayKind,
+    Outcome, OutcomeKind, State, StateBody, StateItem, StateKind, Step, StepItem, StepKind, Tail,
+    Target,
+};
+
+use crate::span::{FileId, Ident, Span};
+
+/// Comments and blank lines around a node; the formatter gives them back.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Trivia {
+    /// A blank line stands before it (before its comments).
+    pub blank_before: bool,
+    /// `// …` lines before it, without the slashes, in order.
+    pub before: Vec<Comment>,
+    /// `// …` at the end of its first line.
+    pub after: Option<String>,
+}
+
+/// One comment line.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Comment {
+    /// A blank line stands before it.
+    pub blank_before: bool,
+    /// Without `//`.
+    pub text: String,
+}
+
+/// An item with its trivia, its `///` docs and the span of the whole.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Noted<T> {
+    /// Around it.
+    pub trivia: Trivia,
+    /// `///` lines joined by `\n`, without the slashes and one blank; empty without any.
+    pub doc: String,
+    /// The item.
+    pub node: T,
+    /// From its first word to its last character, docs not included.
+    pub span: Span,
+}
+
+/// A dotted path as written.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Path {
+    /// At least one.
+    pub names: Vec<Ident>,
+    /// The whole.
+    pub span: Span,
+}
+
+impl Path {
+    /// Joined with dots.
+    pub fn text(&self) -> String {
+        self.names.iter().map(|n| n.node.as_str()).collect::<Vec<_>>().join(".")
+    }
+}
+
+/// One file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct File {
+    /// Which source.
+    pub id: FileId,
+    /// In order.
+    pub items: Vec<Noted<Item>>,
+    /// Comments after the last item.
+    pub end: Vec<Comment>,
+}

@@ -1,0 +1,306 @@
+//! States, lines and steps.
+
+use super::{
+    Block, Comment, Expr, Limit, Noted, Param, Path, Policy, Statement, Template, TypeExpr,
+};
+use crate::span::{Ident, Span, Spanned};
+
+/// An item of a state's body.
+#[derive(Debug, Clone, PartialEq)]
+pub enum StateItem {
+    /// `initial s`.
+    Initial(Path),
+    /// `state`, `parallel`, `final`.
+    State(State),
+    /// `history h [deep] -> default`.
+    History(History),
+    /// A line with a trigger.
+    Line(Line),
+    /// `from … { lines }`.
+    From(From),
+    /// `enter { }`.
+    Enter(Block),
+    /// `exit { }`.
+    Exit(Block),
+    /// `llm`, `code`, `ask`, `call`, `human`, `run`.
+    Step(Step),
+    /// `allow a -> b [if g]`.
+    Allow(Allow),
+    /// `advice "text"`.
+    Advice(Template),
+    /// `limits { }`.
+    Limits(Vec<Noted<Limit>>),
+    /// What recovery skipped.
+    Bad(Span),
+}
+
+/// `state s { }`, `parallel p { }`, `final f(p: T) : status`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct State {
+    /// Which of the three.
+    pub kind: StateKind,
+    /// As written.
+    pub name: Ident,
+    /// `None` without braces.
+    pub body: Option<StateBody>,
+}
+
+/// What stands between a state's braces.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StateBody {
+    /// In order.
+    pub items: Vec<Noted<StateItem>>,
+    /// Comments after the last item.
+    pub end: Vec<Comment>,
+    /// With its braces.
+    pub span: Span,
+}
+
+/// The word that opens a state.
+#[derive(Debug, Clone, PartialEq)]
+pub enum StateKind {
+    /// `state`.
+    State,
+    /// `parallel`.
+    Parallel,
+    /// `final`, with parameters and status.
+    Final(Vec<Param>, Option<Ident>),
+}
+
+/// `history h [deep] -> default`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct History {
+    /// As written.
+    pub name: Ident,
+    /// `deep`.
+    pub deep: bool,
+    /// Entered when nothing is recorded.
+    pub default: Path,
+}
+
+/// `[if g] [-> T{, T} [reenter]] [{ actions }]`.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Tail {
+    /// `if g`.
+    pub guard: Option<Expr>,
+    /// After `->`; empty is stay.
+    pub targets: Vec<Target>,
+    /// `reenter`.
+    pub reenter: bool,
+    /// `{ actions }`.
+    pub actions: Option<Block>,
+}
+
+/// A state to enter, with arguments for a final.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Target {
+    /// Which.
+    pub path: Path,
+    /// In order.
+    pub arguments: Vec<Expr>,
+}
+
+/// A line with a trigger.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Line {
+    /// Its first words.
+    pub kind: LineKind,
+    /// The rest.
+    pub tail: Tail,
+}
+
+/// The first words of a line. A `when` line's condition stands here; its tail has no guard of its own unless `if` is written.
+#[derive(Debug, Clone, PartialEq)]
+pub enum LineKind {
+    /// `on …`.
+    On(EventPattern),
+    /// `when g`.
+    When(Expr),
+    /// `[each] after …`.
+    After {
+        /// `each`.
+        each: bool,
+        /// The bound.
+        deadline: Deadline,
+    },
+    /// `may …`.
+    May(Box<May>),
+}
+
+/// What `on` waits for.
+#[derive(Debug, Clone, PartialEq)]
+pub enum EventPattern {
+    /// `*`.
+    Any(Span),
+    /// `turn`.
+    Turn(Span),
+    /// `e(b, c)`: a declared event and names for its fields.
+    Event(Path, Vec<Ident>),
+    /// `done(X) [as v]`.
+    Done(Done),
+    /// `error(X)`, with an optional `as v`.
+    Error(Done),
+    /// `doubt(X)`.
+    Doubt(Done),
+    /// `error.execution`, `error.*`, `limit.warn.*`: the dotted text.
+    Machine(Spanned<String>),
+}
+
+/// The subject of `done(X) as v`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Done {
+    /// A step, sub-chart or state.
+    pub subject: Path,
+    /// `as v`.
+    pub binding: Option<Ident>,
+}
+
+/// The bound of an `after` line.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Deadline {
+    /// A Duration.
+    Time(Expr),
+    /// `n turns`.
+    Turns(Expr),
+}
+
+/// `may x(arg: T) "text"`, `may call SET into v`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct May {
+    /// Option or call.
+    pub kind: MayKind,
+    /// What the model is told.
+    pub text: Option<Template>,
+}
+
+/// Option or call.
+#[derive(Debug, Clone, PartialEq)]
+pub enum MayKind {
+    /// `may x(arg: T)`.
+    Option(Ident, Vec<Param>),
+    /// `may call SET into v`.
+    Call(Ident, Option<Ident>),
+}
+
+/// `from * [except a | b] { lines }`, `from a | b { lines }`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct From {
+    /// Empty is `*`.
+    pub states: Vec<Path>,
+    /// After `except`.
+    pub except: Vec<Path>,
+    /// The lines.
+    pub lines: Vec<Noted<Line>>,
+    /// Comments after the last line.
+    pub end: Vec<Comment>,
+    /// The `*`, or the states.
+    pub span: Span,
+}
+
+/// `allow a -> b [if g]`, `allow * -> b`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Allow {
+    /// `None` is `*`.
+    pub from: Option<Path>,
+    /// May be entered.
+    pub to: Path,
+    /// `if g`.
+    pub guard: Option<Expr>,
+}
+
+/// A step.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Step {
+    /// Its name.
+    pub name: Ident,
+    /// Its first words.
+    pub kind: StepKind,
+    /// `with CLIENT`.
+    pub client: Option<Ident>,
+    /// `if g`.
+    pub guard: Option<Expr>,
+    /// Between the braces, in order. Empty for `code`.
+    pub items: Vec<Noted<StepItem>>,
+    /// Trailing `-> T`: the unguarded `done`, tried last.
+    pub then: Option<Tail>,
+    /// Comments after the last item.
+    pub end: Vec<Comment>,
+}
+
+/// The first words of a step.
+#[derive(Debug, Clone, PartialEq)]
+pub enum StepKind {
+    /// `llm s`.
+    Llm,
+    /// `code s { }`.
+    Code(Vec<Noted<Statement>>),
+    /// `ask s on E …`.
+    Ask(Ask),
+    /// `call s tool(args)`.
+    Call(Path, Vec<Expr>),
+    /// `human s "question"`.
+    Human(Template),
+    /// `run c Child(args)`.
+    Run(Ident, Vec<Expr>),
+}
+
+/// `ask s on E [always] else T|stay`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ask {
+    /// `turn` (as [`EventPattern::Turn`]) or a declared event without names.
+    pub on: EventPattern,
+    /// `always`.
+    pub always: bool,
+    /// `None` where it is missing: reported when lowered.
+    pub otherwise: Option<AskElse>,
+}
+
+/// After `else` of an ask.
+#[derive(Debug, Clone, PartialEq)]
+pub enum AskElse {
+    /// `stay`.
+    Stay,
+    /// A target.
+    Take(Target),
+}
+
+/// An item of a step's body.
+#[derive(Debug, Clone, PartialEq)]
+pub enum StepItem {
+    /// `prompt "…"`.
+    Prompt(Template),
+    /// `tools SET`.
+    Tools(Ident),
+    /// `retry N then …`.
+    Policy(Policy),
+    /// `returns T into v`.
+    Returns(TypeExpr, Option<Ident>),
+    /// `done …`, `error …`, `timeout 30s …`, `doubt …`.
+    Outcome(Outcome),
+    /// `ends turn [if g]`.
+    EndsTurn(Option<Expr>),
+    /// What recovery skipped.
+    Bad(Span),
+}
+
+/// An outcome line.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Outcome {
+    /// Its first word.
+    pub kind: OutcomeKind,
+    /// The rest.
+    pub tail: Tail,
+}
+
+/// The first word of an outcome line.
+#[derive(Debug, Clone, PartialEq)]
+pub enum OutcomeKind {
+    /// `done`.
+    Done,
+    /// `error`.
+    Error,
+    /// `timeout 30s`.
+    Timeout(Expr),
+    /// `doubt`.
+    Doubt,
+}
