@@ -1,2 +1,9 @@
 //! All integration tests.
-fn main() {}
+#![allow(
+    clippy::disallowed_methods,
+    reason = "tests read the repository, its environment and start its programs"
+)]
+
+mod architecture;
+mod licences;
+mod project;

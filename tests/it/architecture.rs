@@ -1,0 +1,342 @@
+//! The house rules that a program can check: who may know whom, file length, the table of findings. `src/ARCHITECTURE.md`
+//! tells them in words.
+
+use crate::project::{files, metadata, read};
+use chartc::lint;
+use proc_macro2::{Delimiter, TokenStream, TokenTree};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Modules of the library, each with those of its siblings that it may name. Nobody but `cli` may name `cli`.
+const COMPILER: &[(&str, &[&str])] = &[
+    ("span", &[]),
+    ("source", &["span"]),
+    ("diagnostic", &["span"]),
+    ("syntax", &["span"]),
+    ("load", &["diagnostic", "front", "lint", "source", "span", "syntax"]),
+    ("front", &["diagnostic", "lint", "source", "span", "syntax"]),
+    ("lower", &["diagnostic", "lint", "load", "source", "span", "syntax"]),
+    ("analysis", &[]),
+    ("lint", &["analysis", "diagnostic", "lower", "span"]),
+    ("print", &["span", "syntax"]),
+    ("emit", &["compile", "diagnostic", "lint", "lower", "span"]),
+    (
+        "compile",
+        &["analysis", "diagnostic", "front", "lint", "load", "lower", "source", "span", "syntax"],
+    ),
+    ("build", &["compile", "diagnostic", "emit", "load", "source", "span"]),
+];
+
+/// Modules of chartc-core, each with those of its siblings that it may name.
+const CORE: &[(&str, &[&str])] = &[
+    ("arena", &[]),
+    ("status", &[]),
+    ("bits", &[]),
+    ("expr", &["arena", "model", "status"]),
+    ("model", &["arena", "expr", "status"]),
+    ("tables", &["arena", "machine", "status"]),
+    ("machine", &["arena", "status", "tables"]),
+    ("store", &["arena", "bits", "machine", "status", "tables"]),
+    ("program", &["arena", "bits", "machine", "status", "store", "tables"]),
+    ("semantics", &["arena", "bits", "machine", "program", "status", "store", "tables"]),
+];
+
+/// What only the named modules of a crate may name; nobody, where none is named.
+const ONLY: &[(&str, &str, &[&str])] = &[
+    ("src", "std::fs", &["cli", "build", "main"]),
+    ("src", "std::env", &["cli", "build", "main"]),
+    ("src", "std::process", &["cli", "build", "main"]),
+    ("src", "std::io", &["cli", "build", "main"]),
+    ("src", "std::time", &["cli"]),
+    ("src", "std::thread", &["cli"]),
+    ("src", "std::net", &[]),
+    ("src", "clap", &["cli", "main"]),
+    ("src", "miette", &["cli", "main"]),
+    ("src", "ignore", &["cli"]),
+    ("src", "tokio", &["cli"]),
+    ("src", "chartc_runtime", &["cli"]),
+    ("src", "pest", &["front"]),
+    ("src", "pest_derive", &["front"]),
+    ("src", "serde_yaml", &["front", "cli"]),
+    ("src", "petgraph", &["analysis"]),
+    ("src", "codegen", &["emit"]),
+    ("src", "syn", &["emit"]),
+    ("src", "prettyplease", &["emit"]),
+    ("runtime/core/src", "std", &[]),
+    ("runtime/src", "std::fs", &[]),
+    ("runtime/src", "std::env", &[]),
+    ("runtime/src", "std::time::Instant", &[]),
+    ("runtime/src", "std::time::SystemTime", &[]),
+    ("runtime/src", "std::thread", &[]),
+];
+
+/// Every path that a file names, as segments from the root of its crate (`crate`) or from another crate.
+fn paths(file: &str, source_folder: &str) -> Vec<Vec<String>> {
+    let tokens: TokenStream =
+        read(file).parse().unwrap_or_else(|e| panic!("{file} is no Rust: {e}"));
+    let mut found = Vec::new();
+    walk(&tokens.into_iter().collect::<Vec<_>>(), &module(file, source_folder), &mut found);
+    found
+}
+
+/// `src/emit/dot/mod.rs` is module `emit::dot`.
+fn module(file: &str, source_folder: &str) -> Vec<String> {
+    let below = file.strip_prefix(source_folder).unwrap_or(file).trim_start_matches('/');
+    let below = below.trim_end_matches(".rs").trim_end_matches("/mod");
+    match below {
+        "lib" => Vec::new(),
+        _ => below.split('/').map(String::from).collect(),
+    }
+}
+
+fn ident(token: Option<&TokenTree>) -> Option<String> {
+    match token {
+        Some(TokenTree::Ident(i)) => Some(i.to_string()),
+        _ => None,
+    }
+}
+
+fn is_separator(tokens: &[TokenTree], at: usize) -> bool {
+    (at..at + 2).all(|i| matches!(tokens.get(i), Some(TokenTree::Punct(p)) if p.as_char() == ':'))
+}
+
+fn walk(tokens: &[TokenTree], module: &[String], found: &mut Vec<Vec<String>>) {
+    let mut at = 0;
+    while at < tokens.len() {
+        if let (Some("mod"), Some(name), Some(TokenTree::Group(body))) =
+            (ident(tokens.get(at)).as_deref(), ident(tokens.get(at + 1)), tokens.get(at + 2))
+        {
+            let inner = [module, &[name]].concat();
+            walk(&body.stream().into_iter().collect::<Vec<_>>(), &inner, found);
+            at += 3;
+            continue;
+        }
+        match &tokens[at] {
+            TokenTree::Ident(_) if at < 2 || !is_separator(tokens, at - 2) => {
+                at = path(tokens, at, Vec::new(), module, found);
+            }
+            TokenTree::Group(group) => {
+                walk(&group.stream().into_iter().collect::<Vec<_>>(), module, found);
+                at += 1;
+            }
+            TokenTree::Ident(_) | TokenTree::Punct(_) | TokenTree::Literal(_) => at += 1,
+        }
+    }
+}
+
+/// Reads the path (or the tree of a `use`) that starts at `at`, and gives the index behind it.
+fn path(
+    tokens: &[TokenTree],
+    mut at: usize,
+    mut segments: Vec<String>,
+    module: &[String],
+    found: &mut Vec<Vec<String>>,
+) -> usize {
+    while let Some(name) = ident(tokens.get(at)) {
+        segments.push(name);
+        at += 1;
+        if !is_separator(tokens, at) {
+            break;
+        }
+        at += 2;
+        if let Some(TokenTree::Group(group)) = tokens.get(at)
+            && group.delimiter() == Delimiter::Brace
+        {
+            let inner: Vec<TokenTree> = group.stream().into_iter().collect();
+            let mut i = 0;
+            while i < inner.len() {
+                i = path(&inner, i, segments.clone(), module, found).max(i + 1);
+            }
+            return at + 1;
+        }
+    }
+    let supers = segments.iter().take_while(|s| *s == "super").count();
+    let absolute = match segments.first().map(String::as_str) {
+        Some("super") => {
+            let above = &module[..module.len().saturating_sub(supers)];
+            let mut absolute = vec!["crate".to_string()];
+            absolute.extend(above.iter().chain(&segments[supers..]).cloned());
+            absolute
+        }
+        _ => segments,
+    };
+    if absolute.len() > 1 {
+        found.push(absolute);
+    }
+    at
+}
+
+/// Faults of the modules that have a row; a module without one is free, unless `all` must have one.
+fn directions(source_folder: &str, table: &[(&str, &[&str])], all: bool) {
+    let table: BTreeMap<_, _> = table.iter().copied().collect();
+    let files = files(source_folder, ".rs");
+    let top = |file: &str| module(file, source_folder).into_iter().next();
+    let modules: BTreeSet<String> = files.iter().filter_map(|f| top(f)).collect();
+    let mut faults = BTreeSet::new();
+    for file in &files {
+        let Some(own) = top(file) else { continue };
+        let Some(may) = table.get(own.as_str()) else {
+            if all && own != "cli" && own != "main" {
+                faults.insert(format!("{file}: module `{own}` has no row in this test"));
+            }
+            continue;
+        };
+        for path in paths(file, source_folder) {
+            let other = path[1].as_str();
+            if path[0] == "crate"
+                && modules.contains(other)
+                && other != own
+                && !may.contains(&other)
+            {
+                faults.insert(format!("{file}: `{own}` must not know `{other}`"));
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{faults:#?}");
+}
+
+#[test]
+fn stages_know_only_what_comes_before_them() {
+    directions("src", COMPILER, true);
+}
+
+#[test]
+fn core_modules_know_only_what_is_below_them() {
+    directions("runtime/core/src", CORE, false);
+}
+
+#[test]
+fn outside_crates_and_the_world_stay_where_they_belong() {
+    let mut faults = BTreeSet::new();
+    for folder in ["src", "runtime/src", "runtime/core/src"] {
+        for file in files(folder, ".rs") {
+            let module = module(&file, folder).into_iter().next().unwrap_or_default();
+            for path in paths(&file, folder) {
+                let path = path.join("::");
+                for (_, what, at) in ONLY.iter().filter(|(f, _, _)| *f == folder) {
+                    let named = path == *what || path.starts_with(&format!("{what}::"));
+                    if named && !at.contains(&module.as_str()) {
+                        faults.insert(format!("{file}: `{what}` does not belong into `{module}`"));
+                    }
+                }
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{faults:#?}");
+}
+
+#[test]
+fn front_ends_make_syntax_and_never_the_model() {
+    let faults: Vec<_> = (files("src/front", ".rs").into_iter())
+        .chain(files("src/print", ".rs"))
+        .filter(|f| paths(f, "src").iter().any(|p| p[0] == "chartc_core" && p[1] == "model"))
+        .collect();
+    assert!(faults.is_empty(), "{faults:#?}");
+}
+
+/// Normal dependencies of a package, itself left out, direct and indirect.
+fn dependencies(metadata: &serde_json::Value, name: &str) -> BTreeSet<String> {
+    let rows = |key: &str| metadata[key].as_array().cloned().unwrap_or_default();
+    let names: BTreeMap<String, String> =
+        (rows("packages").iter()).map(|p| (text(&p["id"]), text(&p["name"]))).collect();
+    let nodes = metadata["resolve"]["nodes"].as_array().cloned().unwrap_or_default();
+    let mut next: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for node in &nodes {
+        let normal = node["deps"].as_array().into_iter().flatten().filter(|d| {
+            d["dep_kinds"].as_array().into_iter().flatten().any(|k| k["kind"].is_null())
+        });
+        next.insert(text(&node["id"]), normal.map(|d| text(&d["pkg"])).collect());
+    }
+    let start = names.iter().find(|(_, n)| *n == name).map(|(id, _)| id.clone());
+    let mut open = vec![start.unwrap_or_else(|| panic!("no package {name}"))];
+    let mut seen = BTreeSet::new();
+    while let Some(id) = open.pop() {
+        for below in next.get(&id).into_iter().flatten() {
+            if seen.insert(names[below].clone()) {
+                open.push(below.clone());
+            }
+        }
+    }
+    seen
+}
+
+fn text(value: &serde_json::Value) -> String {
+    value.as_str().unwrap_or_default().to_string()
+}
+
+#[test]
+fn core_depends_on_nothing_but_serde() {
+    let found = dependencies(&metadata(), "chartc-core");
+    let serde =
+        ["serde", "serde_core", "serde_derive", "proc-macro2", "quote", "syn", "unicode-ident"];
+    let other: Vec<_> = found.iter().filter(|d| !serde.contains(&d.as_str())).collect();
+    assert!(other.is_empty(), "{other:?}");
+}
+
+#[test]
+fn runtime_does_not_know_the_compiler() {
+    let found = dependencies(&metadata(), "chartc-runtime");
+    for compiler in ["chartc", "pest", "petgraph", "miette", "clap", "codegen", "prettyplease"] {
+        assert!(!found.contains(compiler), "chartc-runtime depends on {compiler}");
+    }
+}
+
+const RUST: &[&str] = &["src", "tests", "runtime", "examples", "benches"];
+
+#[test]
+fn no_file_over_400_lines() {
+    let long: Vec<_> = (RUST.iter().flat_map(|folder| files(folder, ".rs")))
+        .map(|file| (read(&file).lines().count(), file))
+        .filter(|(lines, _)| *lines > 400)
+        .collect();
+    assert!(long.is_empty(), "{long:#?}");
+}
+
+#[test]
+fn every_file_says_what_it_is() {
+    let silent: Vec<_> = (RUST.iter().flat_map(|folder| files(folder, ".rs")))
+        .filter(|file| !read(file).lines().next().is_some_and(|l| l.starts_with("//!")))
+        .collect();
+    assert!(silent.is_empty(), "no `//!` on the first line: {silent:#?}");
+}
+
+#[test]
+fn every_finding_has_its_page_and_every_page_its_finding() {
+    let pages: BTreeSet<String> = (files("src/lint", ".md").iter())
+        .map(|f| f.trim_start_matches("src/lint/").trim_end_matches(".md").replace('_', "-"))
+        .collect();
+    let rules: BTreeSet<String> = lint::rules().iter().map(|r| r.name.to_string()).collect();
+    assert_eq!(pages, rules);
+}
+
+#[test]
+fn every_lint_is_registered() {
+    let written: BTreeSet<String> = (files("src/lint", ".rs").iter())
+        .filter(|f| read(f).contains(" LINT: Lint"))
+        .map(|f| f.trim_start_matches("src/lint/").trim_end_matches(".rs").replace('_', "-"))
+        .collect();
+    let listed: BTreeSet<String> = lint::LINTS.iter().map(|l| l.rule.name.to_string()).collect();
+    assert_eq!(written, listed);
+}
+
+#[test]
+fn codes_and_names_of_findings_are_unique() {
+    let rules = lint::rules();
+    let codes: BTreeSet<&str> = rules.iter().map(|r| r.code).collect();
+    assert_eq!(codes.len(), rules.len());
+    for rule in rules {
+        let digits = rule.code.strip_prefix('C').unwrap_or_default();
+        let well_formed =
+            digits.len() == 4 && digits.starts_with('0') && digits.parse::<u32>().is_ok();
+        assert!(well_formed, "{} is no code", rule.code);
+    }
+}
+
+#[test]
+fn paths_are_read_from_use_trees_and_expressions() {
+    let source = "use super::{a::B, c}; use crate::d; fn f() { crate::e::g(); } mod t { use super::super::h; }";
+    let tokens: TokenStream = source.parse().expect("it is Rust");
+    let mut found = Vec::new();
+    walk(&tokens.into_iter().collect::<Vec<_>>(), &["m".to_string()], &mut found);
+    let found: Vec<String> = found.iter().map(|p| p.join("::")).collect();
+    assert_eq!(found, ["crate::a::B", "crate::c", "crate::d", "crate::e::g", "crate::h"]);
+}
