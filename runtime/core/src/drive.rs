@@ -1,6 +1,6 @@
 //! How a host drives a machine without knowing whether it is interpreted or generated.
 
-use crate::arena::{ChoiceId, EventId, StateId};
+use crate::arena::{ChoiceId, EventId, StateId, StepId};
 use crate::expr::Value;
 use crate::machine::{Fault, Input, Instant, Receipt, Sink, StepKey};
 use crate::tables::Tables;
@@ -71,6 +71,16 @@ pub trait Machine {
 
     /// The options of a question that are enabled now, innermost state first, document order.
     fn options(&mut self, key: StepKey) -> Vec<Offer>;
+
+    /// JSON Schema of what a step must answer; empty for an action object, or where the machine cannot tell.
+    fn answer_schema(&self, _step: StepId) -> String {
+        String::new()
+    }
+
+    /// JSON Schema of an option's arguments, an object; empty where there are none or the machine cannot tell.
+    fn argument_schema(&self, _choice: ChoiceId) -> String {
+        String::new()
+    }
 
     /// Whether a state is active.
     fn is_active(&self, state: StateId) -> bool;

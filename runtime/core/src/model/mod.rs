@@ -7,6 +7,7 @@
 
 mod declare;
 mod expr;
+pub mod schema;
 mod state;
 mod step;
 mod template;
