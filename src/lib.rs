@@ -2,6 +2,8 @@
 //!
 //! The stages, in order: [`load`] → [`front`] → [`lower`] → [`analysis`] → [`lint`] → [`emit`]; `src/ARCHITECTURE.md` tells
 //! who may know whom. [`check`] runs all but the last.
+#![doc = ""]
+#![doc = include_str!("ARCHITECTURE.md")]
 
 pub mod analysis;
 pub mod compile;
