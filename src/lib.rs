@@ -14,6 +14,7 @@ pub mod lint;
 pub mod load;
 pub mod lower;
 pub mod print;
+pub mod report;
 pub mod source;
 pub mod span;
 pub mod syntax;

@@ -1,2 +1,7 @@
 //! The `chartc` command.
-fn main() {}
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    chartc::cli::main()
+}

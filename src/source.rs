@@ -1,6 +1,7 @@
 //! Source texts and their line tables.
 
 use crate::span::{FileId, Span};
+use std::ops::Range;
 
 /// One text to compile.
 #[derive(Debug, Clone)]
@@ -39,6 +40,19 @@ impl Source {
         let head = self.text.as_bytes().get(start..offset as usize).unwrap_or_default();
         let column = head.iter().filter(|b| (**b & 0xC0) != 0x80).count() + 1;
         Position { line, column }
+    }
+
+    /// How many lines there are; at least one.
+    pub fn lines(&self) -> usize {
+        self.lines.len()
+    }
+
+    /// The bytes of a line, counted from 1, without its line end. A line that does not exist is empty, at the end of the text.
+    pub fn line(&self, line: usize) -> Range<usize> {
+        let length = self.text.len();
+        let start = self.lines.get(line.wrapping_sub(1)).map_or(length, |s| *s as usize);
+        let end = self.lines.get(line).map_or(length, |s| *s as usize - 1);
+        start..if self.text[start..end].ends_with('\r') { end - 1 } else { end }
     }
 
     /// The text of a span of this source.
@@ -81,5 +95,15 @@ mod tests {
         assert_eq!(source.position(3), Position { line: 1, column: 3 });
         assert_eq!(source.position(5), Position { line: 2, column: 1 });
         assert_eq!(source.position(999), Position { line: 2, column: 7 });
+    }
+
+    #[test]
+    fn lines_end_before_their_line_end() {
+        let source = Source::new("a", "one\r\ntwo\n");
+        assert_eq!(
+            (source.lines(), source.line(1), source.line(2), source.line(3)),
+            (3, 0..3, 5..8, 9..9)
+        );
+        assert_eq!(source.line(9), 9..9);
     }
 }

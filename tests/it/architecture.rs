@@ -18,12 +18,13 @@ const COMPILER: &[(&str, &[&str])] = &[
     ("analysis", &[]),
     ("lint", &["analysis", "diagnostic", "lower", "span"]),
     ("print", &["span", "syntax"]),
+    ("report", &["diagnostic", "source", "span"]),
     ("emit", &["compile", "diagnostic", "lint", "lower", "span"]),
     (
         "compile",
         &["analysis", "diagnostic", "front", "lint", "load", "lower", "source", "span", "syntax"],
     ),
-    ("build", &["compile", "diagnostic", "emit", "load", "source", "span"]),
+    ("build", &["compile", "diagnostic", "emit", "load", "report", "source", "span"]),
 ];
 
 /// Modules of chartc-core, each with those of its siblings that it may name.
@@ -50,7 +51,7 @@ const ONLY: &[(&str, &str, &[&str])] = &[
     ("src", "std::thread", &["cli"]),
     ("src", "std::net", &[]),
     ("src", "clap", &["cli", "main"]),
-    ("src", "miette", &["cli", "main"]),
+    ("src", "miette", &["cli", "main", "report"]),
     ("src", "ignore", &["cli"]),
     ("src", "tokio", &["cli"]),
     ("src", "chartc_runtime", &["cli"]),

@@ -1,0 +1,66 @@
+//! `chartc check`.
+
+use super::files::{Files, find};
+use super::output::{Colour, paper, print};
+use super::{Exit, output};
+use crate::diagnostic::Severity;
+use crate::report::{REPORTS, Report};
+use clap::builder::PossibleValuesParser;
+
+/// Check charts and agents: names, structure, behaviour, prompts and data, before anything runs.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  chartc check                                  every *.chart and agent.yaml below this folder
+  chartc check charts/builder.chart agents/     some files and folders
+  cat my.chart | chartc check -                 standard input
+  chartc check --deny warnings                  fail on warnings, too
+  chartc check --format json > findings.json    for other programs
+
+Exit codes: 0 clean, 1 findings at or above --fail-on, 2 wrong usage, 3 a fault of chartc, 4 nothing to check")]
+pub(super) struct Args {
+    /// Files, folders, or - for standard input [default: this folder]
+    paths: Vec<String>,
+    /// How findings are shown
+    #[arg(long, default_value = "human", value_parser = PossibleValuesParser::new(REPORTS.iter().map(|r| r.name)))]
+    format: String,
+    /// The least severity that makes the check fail
+    #[arg(long, value_name = "LEVEL", default_value = "error", value_parser = ["error", "warning", "note"])]
+    fail_on: String,
+    /// Make a finding an error: a code, a name, or `warnings` for all of them
+    #[arg(long, value_name = "CODE|NAME|warnings")]
+    deny: Vec<String>,
+    /// Make a finding a warning: a code or a name
+    #[arg(long, value_name = "CODE|NAME")]
+    warn: Vec<String>,
+    /// Leave a finding out: a code or a name (errors of syntax, names and data cannot be)
+    #[arg(long, value_name = "CODE|NAME")]
+    allow: Vec<String>,
+    /// Colours in human output
+    #[arg(long, value_name = "WHEN", value_enum, default_value_t = Colour::Auto)]
+    color: Colour,
+}
+
+pub(super) fn run(args: Args) -> miette::Result<Exit> {
+    let _ = (&args.deny, &args.warn, &args.allow);
+    let files = find(&args.paths);
+    if files.is_empty() {
+        output::complain(
+            "nothing to check: no *.chart or agent.yaml found here; name a file or a folder",
+        );
+        return Ok(Exit::Nothing);
+    }
+    let done = crate::check(&files, &Files);
+    let report: &Report = REPORTS
+        .iter()
+        .find(|r| r.name == args.format)
+        .expect("clap allows only names of the table");
+    print(&(report.render)(&done.diagnostics, &done.sources, paper(args.color)))?;
+    let bar = match args.fail_on.as_str() {
+        "note" => Severity::Note,
+        "warning" => Severity::Warning,
+        _ => Severity::Error,
+    };
+    let fails = done.diagnostics.iter().any(|d| d.severity >= bar);
+    Ok(if fails { Exit::Findings } else { Exit::Clean })
+}

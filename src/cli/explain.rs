@@ -1,0 +1,60 @@
+//! `chartc explain`.
+
+use super::Exit;
+use super::output::print;
+use crate::diagnostic::nearest;
+use crate::lint::rules;
+
+/// Explain a kind of finding: what it means, why it matters, an example that has it and one that does not.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  chartc explain C0203             by code
+  chartc explain shadowed-line     by name
+  chartc explain --list            every kind of finding")]
+pub(super) struct Args {
+    /// Code or name of the finding
+    #[arg(required_unless_present = "list", value_name = "CODE|NAME")]
+    rule: Option<String>,
+    /// List every kind of finding
+    #[arg(long)]
+    list: bool,
+}
+
+pub(super) fn run(args: Args) -> miette::Result<Exit> {
+    let all = rules();
+    let Some(wanted) = args.rule.filter(|_| !args.list) else {
+        let width = all.iter().map(|r| r.name.len()).max().unwrap_or(0);
+        for rule in all {
+            let title = rule.page.lines().next().unwrap_or_default().trim_start_matches('#').trim();
+            print(&format!(
+                "{}  {:7}  {:width$}  {title}\n",
+                rule.code,
+                rule.severity.word(),
+                rule.name
+            ))?;
+        }
+        return Ok(Exit::Clean);
+    };
+    let word = wanted.replace('_', "-").to_lowercase();
+    match all.iter().find(|r| r.code.eq_ignore_ascii_case(&wanted) || r.name == word) {
+        Some(rule) => {
+            print(&format!(
+                "{} ({}, {})\n\n{}\n",
+                rule.code,
+                rule.name,
+                rule.severity.word(),
+                rule.page.trim()
+            ))?;
+            Ok(Exit::Clean)
+        }
+        None => {
+            let known = all.iter().flat_map(|r| [r.code, r.name]);
+            let hint = match nearest(&word, known) {
+                Some(near) => format!("; did you mean `{near}`?"),
+                None => "; `chartc explain --list` lists them".into(),
+            };
+            Err(miette::miette!("no finding is called `{wanted}`{hint}"))
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! The file system: which files a command means, and their texts.
+#![allow(clippy::disallowed_methods, reason = "the one place that reads files")]
+
+use crate::load::Loader;
+use std::collections::BTreeSet;
+use std::io::Read;
+use std::path::{Component, Path, PathBuf};
+
+/// Name of the text on standard input.
+pub const STDIN: &str = "<stdin>";
+
+/// Files larger than this many bytes are refused: no chart is, and spans count in 32 bits.
+pub const LARGEST: u64 = 16 << 20;
+
+/// Reads from the file system; [`STDIN`] from standard input.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Files;
+
+impl Loader for Files {
+    fn read(&self, path: &str) -> Result<String, String> {
+        let mut bytes = Vec::new();
+        if path == STDIN {
+            let input = std::io::stdin().lock();
+            input.take(LARGEST + 1).read_to_end(&mut bytes).map_err(|e| reason(&e))?;
+        } else {
+            let file = std::fs::File::open(path).map_err(|e| reason(&e))?;
+            if file.metadata().map_err(|e| reason(&e))?.is_dir() {
+                return Err("it is a folder".into());
+            }
+            file.take(LARGEST + 1).read_to_end(&mut bytes).map_err(|e| reason(&e))?;
+        }
+        text(bytes)
+    }
+
+    fn resolve(&self, from: &str, name: &str) -> String {
+        let folder = if from == STDIN { None } else { Path::new(from).parent() };
+        let joined = folder.unwrap_or(Path::new("")).join(name);
+        shown(&tidy(&joined))
+    }
+}
+
+/// The files that `paths` mean: files as they are, `-` as [`STDIN`], folders as every `*.chart`, `agent.yaml` and `*.agent.yaml`
+/// below, ignored and hidden ones left out. Sorted within a folder, each once. No path means the current folder.
+pub fn find(paths: &[String]) -> Vec<String> {
+    let here = [".".to_owned()];
+    let paths = if paths.is_empty() { &here[..] } else { paths };
+    let mut seen = BTreeSet::new();
+    let mut found = Vec::new();
+    let mut add = |name: String| {
+        if seen.insert(name.clone()) {
+            found.push(name);
+        }
+    };
+    for path in paths {
+        if path == "-" {
+            add(STDIN.to_owned());
+        } else if Path::new(path).is_dir() {
+            below(Path::new(path)).into_iter().for_each(&mut add);
+        } else {
+            add(shown(&tidy(Path::new(path))));
+        }
+    }
+    found
+}
+
+/// Charts below a folder. Links to folders are not followed, so a loop of links ends.
+fn below(folder: &Path) -> Vec<String> {
+    let walk = ignore::WalkBuilder::new(folder).require_git(false).follow_links(false).build();
+    let mut names: Vec<String> = walk
+        .flatten()
+        .filter(|entry| entry.depth() > 0 && entry.path().is_file())
+        .filter(|entry| is_chart(&entry.file_name().to_string_lossy()))
+        .map(|entry| shown(&tidy(entry.path())))
+        .collect();
+    names.sort();
+    names
+}
+
+/// Whether a file of this name is taken without being named. A front end takes more: any `.yaml` that is named.
+fn is_chart(name: &str) -> bool {
+    let yaml = ["agent.yaml", "agent.yml"];
+    name.ends_with(".chart")
+        || yaml
+            .iter()
+            .any(|y| name.strip_suffix(y).is_some_and(|n| n.is_empty() || n.ends_with('.')))
+}
+
+/// Without `.` parts and with `x/..` taken away, so that a file has one name.
+fn tidy(path: &Path) -> PathBuf {
+    let mut tidied = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir
+                if matches!(tidied.components().next_back(), Some(Component::Normal(_))) =>
+            {
+                tidied.pop();
+            }
+            Component::ParentDir
+            | Component::Normal(_)
+            | Component::RootDir
+            | Component::Prefix(_) => {
+                tidied.push(part);
+            }
+        }
+    }
+    tidied
+}
+
+/// As shown to the user: with `/` everywhere.
+fn shown(path: &Path) -> String {
+    path.to_string_lossy().replace('\\', "/")
+}
+
+fn text(bytes: Vec<u8>) -> Result<String, String> {
+    if bytes.len() as u64 > LARGEST {
+        return Err(format!("it is larger than {} MiB", LARGEST >> 20));
+    }
+    if bytes.contains(&0) {
+        return Err("it is not a text file".into());
+    }
+    let text = String::from_utf8(bytes)
+        .map_err(|fault| format!("it is not UTF-8 (byte {})", fault.utf8_error().valid_up_to()))?;
+    Ok(match text.strip_prefix('\u{feff}') {
+        Some(rest) => rest.to_owned(),
+        None => text,
+    })
+}
+
+fn reason(fault: &std::io::Error) -> String {
+    if fault.kind() == std::io::ErrorKind::NotFound {
+        "there is no such file".into()
+    } else {
+        fault.to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn imports_are_relative_to_the_importing_file() {
+        assert_eq!(Files.resolve("a/b.chart", "../tools.chart"), "tools.chart");
+        assert_eq!(Files.resolve("./b.chart", "tools.chart"), "tools.chart");
+        assert_eq!(Files.resolve(STDIN, "lib/tools.chart"), "lib/tools.chart");
+        assert_eq!(Files.resolve("b.chart", "../../x.chart"), "../../x.chart");
+    }
+
+    #[test]
+    fn folders_give_charts_and_agents() {
+        let taken = ["a.chart", "agent.yaml", "agent.yml", "x.agent.yaml"];
+        assert!(taken.iter().all(|n| is_chart(n)));
+        assert!(!["docker.yaml", "myagent.yaml", "a.charts"].iter().any(|n| is_chart(n)));
+    }
+
+    #[test]
+    fn what_is_no_text_says_so() {
+        assert_eq!(text(vec![0xEF, 0xBB, 0xBF, b'a']), Ok("a".into()));
+        assert_eq!(text(vec![b'a', 0]), Err("it is not a text file".into()));
+        assert_eq!(text(vec![b'a', 0xFF]), Err("it is not UTF-8 (byte 1)".into()));
+    }
+}

@@ -1,0 +1,80 @@
+//! For other programs. Version 1 only gains fields.
+
+use super::{Report, positions};
+use crate::diagnostic::Diagnostic;
+use crate::source::Sources;
+use crate::span::Span;
+use serde::Serialize;
+
+/// `{"version":1,"diagnostics":[…]}`; lines and columns from 1, columns in characters, the end exclusive.
+pub(super) static REPORT: Report = Report {
+    name: "json",
+    render: |diagnostics, sources, _| {
+        let diagnostics = diagnostics.iter().map(|d| finding(d, sources)).collect();
+        let text = serde_json::to_string_pretty(&Document { version: 1, diagnostics });
+        text.expect("strings and numbers always serialize") + "\n"
+    },
+};
+
+#[derive(Serialize)]
+struct Document<'d> {
+    version: u32,
+    diagnostics: Vec<Finding<'d>>,
+}
+
+#[derive(Serialize)]
+struct Finding<'d> {
+    code: &'d str,
+    name: &'d str,
+    severity: &'d str,
+    message: &'d str,
+    label: Option<&'d str>,
+    help: Option<&'d str>,
+    #[serde(flatten)]
+    place: Place<'d>,
+    related: Vec<Related<'d>>,
+}
+
+#[derive(Serialize)]
+struct Related<'d> {
+    message: &'d str,
+    #[serde(flatten)]
+    place: Place<'d>,
+}
+
+#[derive(Serialize)]
+struct Place<'d> {
+    file: &'d str,
+    line: usize,
+    column: usize,
+    end_line: usize,
+    end_column: usize,
+}
+
+fn finding<'d>(found: &'d Diagnostic, sources: &'d Sources) -> Finding<'d> {
+    Finding {
+        code: found.rule.code,
+        name: found.rule.name,
+        severity: found.severity.word(),
+        message: &found.message,
+        label: found.label.as_deref(),
+        help: found.help.as_deref(),
+        place: place(found.span, sources),
+        related: found
+            .related
+            .iter()
+            .map(|(span, message)| Related { message, place: place(*span, sources) })
+            .collect(),
+    }
+}
+
+fn place(span: Span, sources: &Sources) -> Place<'_> {
+    let (start, end) = positions(span, sources);
+    Place {
+        file: &sources.get(span.file).name,
+        line: start.line,
+        column: start.column,
+        end_line: end.line,
+        end_column: end.column,
+    }
+}
