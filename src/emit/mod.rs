@@ -1,5 +1,7 @@
 //! From model to text. To add an emitter: a file or folder with an `EMITTER`, and its row in [`EMITTERS`].
 
+pub mod rust;
+
 use crate::compile::Checked;
 use crate::diagnostic::Diagnostic;
 

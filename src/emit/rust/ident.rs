@@ -1,0 +1,110 @@
+//! Names of a chart as Rust identifiers: the only door between the two.
+//!
+//! Two names that become one identifier are reported where they would meet ([`Names::of`]), so no generated item ever
+//! shadows another.
+
+/// Words that no identifier may be, whatever the edition.
+const KEYWORDS: &[&str] = &[
+    "Self", "_", "abstract", "as", "async", "await", "become", "box", "break", "const", "continue",
+    "crate", "do", "dyn", "else", "enum", "extern", "false", "final", "fn", "for", "gen", "if",
+    "impl", "in", "let", "loop", "macro", "match", "mod", "move", "mut", "override", "priv", "pub",
+    "ref", "return", "self", "static", "struct", "super", "trait", "true", "try", "type", "typeof",
+    "unsafe", "unsized", "use", "virtual", "where", "while", "yield",
+];
+
+/// `stuck.search` → `StuckSearch`, `level_1_2` → `Level1_2`: the name of a type or variant.
+pub fn upper_camel(name: &str) -> String {
+    let mut out = String::new();
+    for word in words(name) {
+        let mut chars = word.chars();
+        let Some(first) = chars.next() else { continue };
+        if out.ends_with(|c: char| c.is_ascii_digit()) && first.is_ascii_digit() {
+            out.push('_');
+        }
+        out.extend(first.to_uppercase());
+        out.push_str(chars.as_str());
+    }
+    legal(out, 'V')
+}
+
+/// `agent_id` → `agent_id`, `HTTP.status` → `http_status`: the name of a field, argument or function.
+pub fn snake(name: &str) -> String {
+    let out = words(name).iter().map(|w| w.to_lowercase()).collect::<Vec<_>>().join("_");
+    legal(out, 'v')
+}
+
+/// The runs of characters between dots and underscores; a character that no identifier may hold is written as `u` and its
+/// number.
+fn words(name: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    for c in name.chars() {
+        match words.last_mut() {
+            Some(word) if c.is_ascii_alphanumeric() => word.push(c),
+            Some(word) if !c.is_ascii() && c.is_alphabetic() && syn_takes(c) => word.push(c),
+            _ if c == '.' || c == '_' => words.push(String::new()),
+            _ => {
+                words.push(format!("u{:x}", u32::from(c)));
+                words.push(String::new());
+            }
+        }
+    }
+    words.retain(|w| !w.is_empty());
+    words
+}
+
+/// Whether `c` may continue an identifier, as the parser of Rust sees it.
+fn syn_takes(c: char) -> bool {
+    syn::parse_str::<syn::Ident>(&format!("a{c}")).is_ok()
+}
+
+/// A first digit gets a letter before it, a keyword or nothing at all an underscore behind it.
+fn legal(mut name: String, letter: char) -> String {
+    if name.is_empty() || name.starts_with(|c: char| c.is_ascii_digit()) {
+        name.insert(0, letter);
+    }
+    if syn::parse_str::<syn::Ident>(&name).is_err() && !KEYWORDS.contains(&name.as_str()) {
+        name.insert(0, letter);
+    }
+    if KEYWORDS.contains(&name.as_str()) {
+        name.push('_');
+    }
+    name
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_become_variants() {
+        assert_eq!(upper_camel("engaging.like"), "EngagingLike");
+        assert_eq!(upper_camel("evaluating_post"), "EvaluatingPost");
+        assert_eq!(upper_camel("b1_1"), "B1_1");
+        assert_eq!(upper_camel("b1.1"), "B1_1");
+        assert_eq!(upper_camel("self"), "Self_");
+        assert_eq!(upper_camel("7up"), "V7up");
+        assert_eq!(upper_camel("__"), "V");
+    }
+
+    #[test]
+    fn fields_keep_their_spelling() {
+        assert_eq!(snake("success_rate"), "success_rate");
+        assert_eq!(snake("true"), "true_");
+        assert_eq!(snake("type"), "type_");
+        assert_eq!(snake("A"), "a");
+        assert_eq!(snake("_"), "v");
+    }
+
+    #[test]
+    fn every_name_is_a_legal_identifier() {
+        for name in ["été", "a-b", "🙂", "a b", "\"", "", "1", "名前", "ﬁ", "e\u{301}", "²", "r#x", "'"] {
+            for made in [upper_camel(name), snake(name)] {
+                assert!(syn::parse_str::<syn::Ident>(&made).is_ok(), "{name:?} became {made:?}");
+            }
+        }
+        for word in KEYWORDS {
+            assert!(syn::parse_str::<syn::Ident>(&snake(word)).is_ok(), "{word}");
+            assert!(syn::parse_str::<syn::Ident>(&upper_camel(word)).is_ok(), "{word}");
+        }
+    }
+}
