@@ -28,6 +28,7 @@ pub struct Compilation {
 pub struct Checked {
     chart: Chart,
     map: SourceMap,
+    source: String,
 }
 
 impl Checked {
@@ -39,6 +40,11 @@ impl Checked {
     /// Where its parts stand.
     pub fn map(&self) -> &SourceMap {
         &self.map
+    }
+
+    /// The name of the file that holds it, as it was given.
+    pub fn source(&self) -> &str {
+        &self.source
     }
 }
 
@@ -63,7 +69,8 @@ pub fn check(paths: &[String], loader: &dyn Loader) -> Compilation {
                 && !d.rule.code.starts_with("C05")
         });
         if !faulty {
-            charts.push(Checked { chart: one.chart.clone(), map: one.map.clone() });
+            let source = sources.sources.get(one.map.file).name.clone();
+            charts.push(Checked { chart: one.chart.clone(), map: one.map.clone(), source });
         }
     }
     diagnostics.sort_by_key(|d| (d.span, d.rule.code));

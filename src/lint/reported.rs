@@ -47,4 +47,6 @@ rules! {
     LEGACY = "C0405" "legacy" Warning "legacy.md";
     /// A construct that parses but does not run yet.
     NOT_YET = "C0501" "not-yet" Error "not_yet.md";
+    /// Two names that become one Rust identifier.
+    NAME_CLASH = "C0502" "name-clash" Error "name_clash.md";
 }

@@ -16,6 +16,8 @@ pub struct SourceMap {
     pub lines: Vec<LineSpans>,
     /// By step.
     pub steps: Vec<StepSpans>,
+    /// By type: its name.
+    pub types: Vec<Span>,
     /// By variable: its name.
     pub variables: Vec<Span>,
     /// By event: its name.
