@@ -97,7 +97,9 @@ mod tests {
 
     #[test]
     fn every_name_is_a_legal_identifier() {
-        for name in ["été", "a-b", "🙂", "a b", "\"", "", "1", "名前", "ﬁ", "e\u{301}", "²", "r#x", "'"] {
+        for name in
+            ["été", "a-b", "🙂", "a b", "\"", "", "1", "名前", "ﬁ", "e\u{301}", "²", "r#x", "'"]
+        {
             for made in [upper_camel(name), snake(name)] {
                 assert!(syn::parse_str::<syn::Ident>(&made).is_ok(), "{name:?} became {made:?}");
             }
