@@ -17,6 +17,7 @@ pub mod expr;
 pub mod machine;
 #[cfg(feature = "alloc")]
 pub mod model;
+pub mod ops;
 pub mod program;
 pub mod semantics;
 pub mod status;
