@@ -13,6 +13,7 @@ pub mod front;
 pub mod lint;
 pub mod load;
 pub mod lower;
+pub mod notation;
 pub mod print;
 pub mod report;
 pub mod source;

@@ -81,6 +81,47 @@ pub struct Chart {
 }
 
 impl Chart {
+    /// A chart of that name without declarations; its root is atomic.
+    pub fn empty(name: &str) -> Self {
+        let root = State {
+            name: name.into(),
+            path: String::new(),
+            doc: String::new(),
+            kind: StateKind::Atomic,
+            parent: None,
+            end: StateId(1),
+            entry: Vec::new(),
+            exit: Vec::new(),
+            transitions: Vec::new(),
+            steps: Vec::new(),
+            advice: None,
+            limits: Limits::default(),
+        };
+        Self {
+            name: name.into(),
+            doc: String::new(),
+            meta: Vec::new(),
+            types: Vec::new(),
+            variables: Vec::new(),
+            events: Vec::new(),
+            functions: Vec::new(),
+            tools: Vec::new(),
+            tool_sets: Vec::new(),
+            predicates: Vec::new(),
+            clients: Vec::new(),
+            components: Vec::new(),
+            states: alloc::vec![root],
+            transitions: Vec::new(),
+            choices: Vec::new(),
+            steps: Vec::new(),
+            permissions: Vec::new(),
+            calls_per_turn: Some(1),
+            defaults: FailurePolicy { retries: 0, then: Failure::Fail },
+            history_kept: None,
+            checks: Vec::new(),
+        }
+    }
+
     /// The row of `id`.
     pub fn state(&self, id: StateId) -> &State {
         &self.states[id.index()]

@@ -1,0 +1,327 @@
+//! Expressions as text, with no more parentheses than needed.
+
+use super::{name, path, template};
+use chartc_core::arena::LocalId;
+use chartc_core::model::{
+    BinaryOp, Builtin, Chart, CompareOp, Expr, ExprKind, Observable, StreakOf, UnaryOp,
+};
+
+/// Expressions nested deeper than this are cut off with `…`.
+const DEPTH: u32 = 150;
+
+/// How tightly an operator binds; an operand that binds less tightly than its place wants gets parentheses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Binding {
+    If,
+    Default,
+    Or,
+    And,
+    Not,
+    Compare,
+    Sum,
+    Product,
+    Sign,
+    Power,
+    Whole,
+}
+
+/// The expression as an author would write it.
+pub fn expression(chart: &Chart, expr: &Expr) -> String {
+    expression_in(chart, expr, &[])
+}
+
+/// The same where the payload's fields have names.
+pub fn expression_in(chart: &Chart, expr: &Expr, payload: &[&str]) -> String {
+    Printer { chart, payload }.at(expr, Binding::If, 0)
+}
+
+/// Expressions with commas between.
+pub(super) fn list(chart: &Chart, exprs: &[Expr], payload: &[&str]) -> String {
+    Printer { chart, payload }.list(exprs, 0)
+}
+
+/// Milliseconds as `250ms`, `30s`, `5m`, `2h`: the largest unit that divides them.
+pub fn duration(milliseconds: u64) -> String {
+    let units = [(3_600_000, "h"), (60_000, "m"), (1_000, "s")];
+    let unit =
+        units.iter().find(|(size, _)| milliseconds > 0 && milliseconds.is_multiple_of(*size));
+    match unit {
+        Some((size, name)) => format!("{}{name}", milliseconds / size),
+        None => format!("{milliseconds}ms"),
+    }
+}
+
+struct Printer<'c> {
+    chart: &'c Chart,
+    payload: &'c [&'c str],
+}
+
+impl Printer<'_> {
+    fn at(&self, expr: &Expr, least: Binding, depth: u32) -> String {
+        if depth > DEPTH {
+            return "…".to_string();
+        }
+        let (text, binding) = self.open(expr, depth + 1);
+        if binding < least { format!("({text})") } else { text }
+    }
+
+    fn list(&self, exprs: &[Expr], depth: u32) -> String {
+        exprs.iter().map(|e| self.at(e, Binding::If, depth)).collect::<Vec<_>>().join(", ")
+    }
+
+    fn open(&self, expr: &Expr, depth: u32) -> (String, Binding) {
+        let whole = |text: String| (text, Binding::Whole);
+        let chart = self.chart;
+        match &expr.kind {
+            ExprKind::None => whole("none".to_string()),
+            ExprKind::Bool(b) => whole(b.to_string()),
+            ExprKind::Int(i) => (i.to_string(), sign(*i < 0)),
+            ExprKind::Float(x) => (format!("{x:?}"), sign(x.is_sign_negative())),
+            ExprKind::Text(text) => whole(template(chart, text, self.payload)),
+            ExprKind::Duration(ms) => whole(duration(*ms)),
+            ExprKind::Enum(ty, value) => {
+                whole(format!("{}.{}", chart.types[ty.index()].name, name(value)))
+            }
+            ExprKind::Variable(var) => whole(name(&chart.variables[var.index()].name)),
+            ExprKind::Local(local) => whole(local_name(*local)),
+            ExprKind::Payload(n) => whole(match self.payload.get(*n as usize) {
+                Some(field) => name(field),
+                None => "answer".to_string(),
+            }),
+            ExprKind::Answer(step) => whole(name(&chart.steps[step.index()].name)),
+            ExprKind::Predicate(p) => whole(name(&chart.predicates[p.index()].name)),
+            ExprKind::Observable(o) => whole(self.observable(o)),
+            ExprKind::Field(of, field) => {
+                whole(format!("{}.{}", self.at(of, Binding::Whole, depth), name(field)))
+            }
+            ExprKind::Index(of, index) => whole(format!(
+                "{}[{}]",
+                self.at(of, Binding::Whole, depth),
+                self.at(index, Binding::If, depth)
+            )),
+            ExprKind::Slice(of, from, to) => {
+                let end = |e: &Option<Box<Expr>>| {
+                    e.as_ref().map(|e| self.at(e, Binding::If, depth)).unwrap_or_default()
+                };
+                whole(format!("{}[{}:{}]", self.at(of, Binding::Whole, depth), end(from), end(to)))
+            }
+            ExprKind::Unary(UnaryOp::Not, of) => {
+                (format!("not {}", self.at(of, Binding::Not, depth)), Binding::Not)
+            }
+            ExprKind::Unary(UnaryOp::Negate, of) => {
+                (format!("-{}", self.at(of, Binding::Sign, depth)), Binding::Sign)
+            }
+            ExprKind::Binary(op, left, right) => self.binary(*op, left, right, depth),
+            ExprKind::Compare(first, rest) => {
+                let mut out = self.at(first, Binding::Sum, depth);
+                for (op, operand) in rest {
+                    out.push_str(compare_word(*op));
+                    out.push_str(&self.at(operand, Binding::Sum, depth));
+                }
+                (out, Binding::Compare)
+            }
+            ExprKind::If(condition, then, otherwise) => {
+                let text = format!(
+                    "if {} then {} else {}",
+                    self.at(condition, Binding::Default, depth),
+                    self.at(then, Binding::Default, depth),
+                    self.at(otherwise, Binding::If, depth)
+                );
+                (text, Binding::If)
+            }
+            ExprKind::Default(value, otherwise) => {
+                let value = self.at(value, Binding::Whole, depth);
+                (
+                    format!("{value} ?? {}", self.at(otherwise, Binding::Whole, depth)),
+                    Binding::Default,
+                )
+            }
+            ExprKind::Builtin(function, arguments) => {
+                whole(format!("{}({})", builtin_word(*function), self.list(arguments, depth)))
+            }
+            ExprKind::Call(function, arguments) => {
+                let function = &chart.functions[function.index()].name;
+                whole(format!("{}({})", name(function), self.list(arguments, depth)))
+            }
+            ExprKind::List(items) => whole(format!("[{}]", self.list(items, depth))),
+            ExprKind::Map(entries) => {
+                let entry = |(key, value): &(Expr, Expr)| {
+                    format!(
+                        "{}: {}",
+                        self.at(key, Binding::If, depth),
+                        self.at(value, Binding::If, depth)
+                    )
+                };
+                whole(format!("{{{}}}", entries.iter().map(entry).collect::<Vec<_>>().join(", ")))
+            }
+            ExprKind::Record(ty, fields) => {
+                let field = |(f, value): &(String, Expr)| {
+                    format!("{}: {}", name(f), self.at(value, Binding::If, depth))
+                };
+                let fields = fields.iter().map(field).collect::<Vec<_>>().join(", ");
+                whole(format!("{} {{ {fields} }}", chart.types[ty.index()].name))
+            }
+            ExprKind::Comprehension { item, local, source, filter } => {
+                let mut out = format!(
+                    "[{} for {} in {}",
+                    self.at(item, Binding::Default, depth),
+                    local_name(*local),
+                    self.at(source, Binding::Default, depth)
+                );
+                if let Some(filter) = filter {
+                    out.push_str(&format!(" if {}", self.at(filter, Binding::Default, depth)));
+                }
+                out.push(']');
+                whole(out)
+            }
+            ExprKind::Unknown(unknown) => whole(name(unknown)),
+        }
+    }
+
+    fn binary(&self, op: BinaryOp, left: &Expr, right: &Expr, depth: u32) -> (String, Binding) {
+        let (word, own, least_left, least_right) = match op {
+            BinaryOp::Or => ("or", Binding::Or, Binding::Or, Binding::And),
+            BinaryOp::And => ("and", Binding::And, Binding::And, Binding::Not),
+            BinaryOp::Add => ("+", Binding::Sum, Binding::Sum, Binding::Product),
+            BinaryOp::Subtract => ("-", Binding::Sum, Binding::Sum, Binding::Product),
+            BinaryOp::Multiply => ("*", Binding::Product, Binding::Product, Binding::Sign),
+            BinaryOp::Divide => ("/", Binding::Product, Binding::Product, Binding::Sign),
+            BinaryOp::FloorDivide => ("//", Binding::Product, Binding::Product, Binding::Sign),
+            BinaryOp::Modulo => ("%", Binding::Product, Binding::Product, Binding::Sign),
+            BinaryOp::Power => ("**", Binding::Power, Binding::Whole, Binding::Sign),
+        };
+        let left = self.at(left, least_left, depth);
+        (format!("{left} {word} {}", self.at(right, least_right, depth)), own)
+    }
+
+    fn observable(&self, observable: &Observable) -> String {
+        let state = |id: chartc_core::arena::StateId| path(&self.chart.state(id).path);
+        match observable {
+            Observable::State => "state".to_string(),
+            Observable::Turns => "turns".to_string(),
+            Observable::TurnsHere => "turns_here".to_string(),
+            Observable::TurnsIn(s) => format!("turns_in({})", state(*s)),
+            Observable::FailsHere => "fails_here".to_string(),
+            Observable::Elapsed => "elapsed".to_string(),
+            Observable::ElapsedHere => "elapsed_here".to_string(),
+            Observable::In(s) => format!("in({})", state(*s)),
+            Observable::Health => "health".to_string(),
+            Observable::Advice => "advice".to_string(),
+            Observable::LastResult => "last_result".to_string(),
+            Observable::Event => "event".to_string(),
+            Observable::Streak(StreakOf::Tool) => "streak(tool)".to_string(),
+            Observable::Streak(StreakOf::Argument(set, argument)) => {
+                let set = &self.chart.tool_sets[set.index()].name;
+                format!("streak({}.{})", name(set), name(argument))
+            }
+        }
+    }
+}
+
+fn sign(is_negative: bool) -> Binding {
+    if is_negative { Binding::Sign } else { Binding::Whole }
+}
+
+fn local_name(local: LocalId) -> String {
+    match local.0 {
+        0 => "x".to_string(),
+        1 => "y".to_string(),
+        2 => "z".to_string(),
+        n => format!("x{n}"),
+    }
+}
+
+const fn compare_word(op: CompareOp) -> &'static str {
+    match op {
+        CompareOp::Equal => " == ",
+        CompareOp::NotEqual => " != ",
+        CompareOp::Less => " < ",
+        CompareOp::LessEqual => " <= ",
+        CompareOp::Greater => " > ",
+        CompareOp::GreaterEqual => " >= ",
+        CompareOp::In => " in ",
+        CompareOp::NotIn => " not in ",
+    }
+}
+
+const fn builtin_word(function: Builtin) -> &'static str {
+    match function {
+        Builtin::Len => "len",
+        Builtin::Min => "min",
+        Builtin::Max => "max",
+        Builtin::Abs => "abs",
+        Builtin::Round => "round",
+        Builtin::Sum => "sum",
+        Builtin::Any => "any",
+        Builtin::All => "all",
+        Builtin::Sorted => "sorted",
+        Builtin::Lower => "lower",
+        Builtin::Upper => "upper",
+        Builtin::Concat => "concat",
+        Builtin::StartsWith => "starts_with",
+        Builtin::Str => "str",
+        Builtin::Float => "float",
+        Builtin::Int => "int",
+        Builtin::Bool => "bool",
+        Builtin::Set => "set",
+        Builtin::Get => "get",
+        Builtin::IsA => "is_a",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use chartc_core::model::Type;
+
+    fn typed(kind: ExprKind) -> Expr {
+        Expr { kind, ty: Type::Json }
+    }
+
+    fn int(i: i64) -> Expr {
+        typed(ExprKind::Int(i))
+    }
+
+    fn of(op: BinaryOp, left: Expr, right: Expr) -> Expr {
+        typed(ExprKind::Binary(op, Box::new(left), Box::new(right)))
+    }
+
+    fn not(of: Expr) -> Expr {
+        typed(ExprKind::Unary(UnaryOp::Not, Box::new(of)))
+    }
+
+    fn check(expr: Expr, text: &str) {
+        assert_eq!(expression(&Chart::empty("C"), &expr), text);
+    }
+
+    #[test]
+    fn parentheses_only_where_the_meaning_needs_them() {
+        use BinaryOp::{Add, And, Multiply, Or, Power, Subtract};
+        check(of(Add, int(1), of(Multiply, int(2), int(3))), "1 + 2 * 3");
+        check(of(Multiply, of(Add, int(1), int(2)), int(3)), "(1 + 2) * 3");
+        check(of(Subtract, of(Subtract, int(1), int(2)), int(3)), "1 - 2 - 3");
+        check(of(Subtract, int(1), of(Subtract, int(2), int(3))), "1 - (2 - 3)");
+        check(of(Power, int(-2), int(2)), "(-2) ** 2");
+        check(not(of(And, int(1), not(int(2)))), "not (1 and not 2)");
+        check(of(And, of(Or, int(1), int(2)), int(3)), "(1 or 2) and 3");
+    }
+
+    #[test]
+    fn payload_fields_have_their_names() {
+        let expr = of(BinaryOp::Add, typed(ExprKind::Payload(1)), typed(ExprKind::Payload(2)));
+        assert_eq!(expression_in(&Chart::empty("C"), &expr, &["a", "in"]), "`in` + answer");
+    }
+
+    #[test]
+    fn durations_take_the_largest_whole_unit() {
+        let texts = [0, 250, 1_000, 90_000, 300_000, 7_200_000].map(duration);
+        assert_eq!(texts, ["0ms", "250ms", "1s", "90s", "5m", "2h"]);
+    }
+
+    #[test]
+    fn endless_nesting_is_cut() {
+        let deep = (0..1_000).fold(int(1), |e, _| not(e));
+        let text = expression(&Chart::empty("C"), &deep);
+        assert!(text.ends_with('…') && text.len() < 1_000);
+    }
+}

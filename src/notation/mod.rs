@@ -1,0 +1,148 @@
+//! The model's expressions and actions printed back as `.chart` text, for pictures, messages and comments.
+//!
+//! What the model no longer knows is made up: variables of comprehensions are called `x`, `y`, `z`, `x3`, …
+
+mod expr;
+
+use chartc_core::arena::{EventId, StepId};
+use chartc_core::model::{Action, Chart, Template, TemplatePart, Trigger};
+
+pub use expr::{duration, expression, expression_in};
+
+/// Words that are no names without back-quotes.
+const RESERVED: &[&str] = &[
+    "and", "or", "not", "in", "if", "then", "else", "for", "none", "true", "false", "stay", "turn",
+];
+
+/// What `x` in an expression that reads the nth field of the thing being handled was called.
+pub type Payload<'c> = Vec<&'c str>;
+
+/// The names of a transition's payload, in order.
+pub fn payload<'c>(chart: &'c Chart, trigger: &Trigger) -> Payload<'c> {
+    let fields = match trigger {
+        Trigger::Event(events) => events.first().map(|e| &chart.events[e.index()].fields),
+        Trigger::Choice(choice) => match &chart.choices[choice.index()].kind {
+            chartc_core::model::ChoiceKind::Option(fields) => Some(fields),
+            chartc_core::model::ChoiceKind::Call(..) => None,
+        },
+        Trigger::AnyEvent
+        | Trigger::Turn
+        | Trigger::When
+        | Trigger::StateDone(_)
+        | Trigger::After(_)
+        | Trigger::AfterTurns(_)
+        | Trigger::StepDone(_)
+        | Trigger::StepError(_)
+        | Trigger::StepTimeout(..)
+        | Trigger::StepDoubt(_)
+        | Trigger::StepElse(_)
+        | Trigger::Error(_)
+        | Trigger::LimitWarn(_) => None,
+    };
+    fields.map(|f| f.iter().map(|f| f.name.as_str()).collect()).unwrap_or_default()
+}
+
+/// A name, in back-quotes where it would not be read as one.
+pub fn name(name: &str) -> String {
+    let mut chars = name.chars();
+    let head = chars.next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_');
+    let plain = head && chars.all(|c| c.is_ascii_alphanumeric() || c == '_');
+    if plain && !RESERVED.contains(&name) { name.to_string() } else { format!("`{name}`") }
+}
+
+/// A dotted path, each of its names as [`name`] gives it.
+pub fn path(path: &str) -> String {
+    path.split('.').map(name).collect::<Vec<_>>().join(".")
+}
+
+/// What an `on` line names: the event, or the dotted prefix that all of `events` share.
+pub fn event_pattern(chart: &Chart, events: &[EventId]) -> String {
+    let mut names = events.iter().map(|e| chart.events[e.index()].name.as_str());
+    let first: Vec<&str> = names.next().unwrap_or_default().split('.').collect();
+    let shared = names.fold(first.len(), |shared, other| {
+        first.iter().zip(other.split('.')).take(shared).take_while(|(a, b)| **a == *b).count()
+    });
+    first[..shared].join(".")
+}
+
+/// A step's name.
+pub fn step_name(chart: &Chart, step: StepId) -> &str {
+    &chart.steps[step.index()].name
+}
+
+/// A string with its quotes; placeholders as written.
+pub fn template(chart: &Chart, template: &Template, payload: &[&str]) -> String {
+    format!("\"{}\"", template_text(chart, template, payload).replace('\n', "\\n"))
+}
+
+/// The text of a string without quotes: `{name:spec}` for placeholders.
+pub fn template_text(chart: &Chart, template: &Template, payload: &[&str]) -> String {
+    let mut out = String::new();
+    for part in &template.parts {
+        match part {
+            TemplatePart::Text(text) => {
+                for c in text.chars() {
+                    match c {
+                        '{' => out.push_str("{{"),
+                        '}' => out.push_str("}}"),
+                        '"' => out.push_str("\\\""),
+                        '\\' => out.push_str("\\\\"),
+                        c => out.push(c),
+                    }
+                }
+            }
+            TemplatePart::Hole { expr, spec } => {
+                out.push('{');
+                out.push_str(&expression_in(chart, expr, payload));
+                if !spec.is_empty() {
+                    out.push(':');
+                    out.push_str(spec);
+                }
+                out.push('}');
+            }
+            TemplatePart::Options => out.push_str("{options}"),
+            TemplatePart::Bad(text) => out.push_str(text),
+        }
+    }
+    out
+}
+
+/// One action.
+pub fn action(chart: &Chart, action: &Action, payload: &[&str]) -> String {
+    let call = |name: &str, arguments: &[chartc_core::model::Expr]| {
+        if arguments.is_empty() {
+            return path(name);
+        }
+        format!("{}({})", path(name), expr::list(chart, arguments, payload))
+    };
+    match action {
+        Action::Assign(var, value) => {
+            let target = name(&chart.variables[var.index()].name);
+            format!("{target} = {}", expression_in(chart, value, payload))
+        }
+        Action::Do(function, arguments) => {
+            let function = &chart.functions[function.index()].name;
+            format!("{}({})", name(function), expr::list(chart, arguments, payload))
+        }
+        Action::Raise(event, arguments) => {
+            format!("raise {}", call(&chart.events[event.index()].name, arguments))
+        }
+        Action::Send { event, arguments, after, id } => {
+            let mut out = format!("send {}", call(&chart.events[event.index()].name, arguments));
+            if let Some(after) = after {
+                out.push_str(&format!(" after {}", expression_in(chart, after, payload)));
+            }
+            if let Some(id) = id {
+                out.push_str(&format!(" as {}", name(id)));
+            }
+            out
+        }
+        Action::Cancel(id) => format!("cancel {}", name(id)),
+        Action::Log(text) => format!("log {}", template(chart, text, payload)),
+    }
+}
+
+/// Actions in a row, separated by two blanks as on one line of a chart.
+pub fn actions(chart: &Chart, actions: &[Action], payload: &[&str]) -> String {
+    actions.iter().map(|a| action(chart, a, payload)).collect::<Vec<_>>().join("  ")
+}
