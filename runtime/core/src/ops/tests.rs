@@ -1,3 +1,5 @@
+//! Arithmetic on the edges of its types.
+
 use super::*;
 
 #[test]

@@ -1,3 +1,5 @@
+//! Arithmetic compared with stored results of Python.
+
 use chartc_core::machine::Fault;
 use chartc_core::ops;
 
