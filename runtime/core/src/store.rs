@@ -90,8 +90,8 @@ pub struct CellsMut<'c> {
     pub exit: &'c mut [u64],
     /// W. Entry set of the microstep.
     pub entry: &'c mut [u64],
-    /// W. States entered by default (their initial was used).
-    pub scratch: &'c mut [u64],
+    /// W. Domains of the lines being taken.
+    pub domains: &'c mut [u64],
     /// S + 1. Selected transitions, in selection order.
     pub selected: &'c mut [TransitionId],
     /// Internal queue, a ring; its length is the capacity.
@@ -191,7 +191,7 @@ macro_rules! lend {
         }
 
         fn cells_mut(&mut self) -> CellsMut<'_> {
-            let [configuration, touched, unbroken, exit, entry, scratch] = &mut self.bits;
+            let [configuration, touched, unbroken, exit, entry, domains] = &mut self.bits;
             let [turns_here, turns_in, fails_here, calls] = &mut self.counters;
             CellsMut {
                 configuration,
@@ -208,7 +208,7 @@ macro_rules! lend {
                 deadlines: &mut self.deadlines,
                 exit,
                 entry,
-                scratch,
+                domains,
                 selected: &mut self.selected,
                 queue: &mut self.queue,
             }

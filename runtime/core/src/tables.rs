@@ -317,4 +317,25 @@ impl TriggerRow<'_> {
             | Self::LimitWarn(_) => None,
         }
     }
+
+    /// Whether something outside the machine (the host, its data, the clock) can trigger it.
+    pub const fn is_alive(&self) -> bool {
+        match self {
+            Self::Event(_)
+            | Self::AnyEvent
+            | Self::Turn
+            | Self::When
+            | Self::After(_)
+            | Self::AfterTurns(_) => true,
+            Self::StateDone(_)
+            | Self::Choice(_)
+            | Self::StepDone(_)
+            | Self::StepError(_)
+            | Self::StepTimeout(..)
+            | Self::StepDoubt(_)
+            | Self::StepElse(_)
+            | Self::Error(_)
+            | Self::LimitWarn(_) => false,
+        }
+    }
 }

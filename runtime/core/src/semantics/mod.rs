@@ -1,22 +1,135 @@
-//! The step algorithm: SCXML appendix D with the fixes and the agent extensions.
+//! The step algorithm, one implementation for the interpreter, generated code and the analyses.
+//!
+//! Source: W3C SCXML 1.0, appendix D, with two defects mended (a state that is active already is never entered again; `done`
+//! climbs through every parallel ancestor) and the agent extensions: turns, steps, questions, limits.
+//!
+//! | file | what it decides |
+//! |---|---|
+//! | `configuration` | which leaves are active, whether a configuration is legal |
+//! | `select` | which lines are taken |
+//! | `sets` | transition domain, exit set, entry set |
+//! | `microstep` | exit, actions, entry; macrosteps |
+//! | `turn` | the walk over the steps |
+//! | `answer` | what an ended step does |
+//! | `question` | which options are enabled, when a question is put |
+//! | `deadline` | what is due |
+//! | `limit` | what may still be spent |
+//! | `snapshot` | all registers as data |
 
-use crate::arena::{ChoiceId, EventId, StateId};
-use crate::machine::{Input, Instant, Receipt, Sink, StepKey};
-use crate::program::Program;
+mod answer;
+mod configuration;
+mod deadline;
+mod limit;
+mod microstep;
+mod question;
+mod select;
+mod sets;
+#[cfg(feature = "alloc")]
+mod snapshot;
+mod turn;
+
+pub use configuration::is_legal;
+#[cfg(feature = "alloc")]
+pub use snapshot::{RestoreError, Snapshot};
+
+use crate::arena::{EventId, StateId};
+use crate::bits;
+use crate::machine::{Effect, Input, Instant, Receipt, Record, Sink, Status, StepKey};
+use crate::program::{Bound, Program, View};
+use crate::store::{Occurrence, Store};
 use crate::tables::Tables;
+
+/// Microsteps in a macrostep where the tables do not say.
+pub const MICROSTEPS: u32 = 1000;
 
 /// One machine: tables, registers and a program.
 pub struct Engine<'t, P: Program> {
     tables: Tables<'t>,
     store: P::Store,
+    scalars: Scalars,
+    has_history: bool,
+    has_deadlines: bool,
+    has_limits: bool,
     /// Guards, actions, data.
     pub program: P,
 }
 
+/// Registers that are not per state, step or deadline.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+struct Scalars {
+    phase: Phase,
+    turns: u32,
+    /// Host events so far, turns included.
+    events: u32,
+    now: Instant,
+    started_at: Instant,
+    /// The host event being handled.
+    event: Option<EventId>,
+    queue_head: u32,
+    queue_len: u32,
+    walk: Option<Walk>,
+    /// Counts how often regions competed for the first call of a turn.
+    rotation: u32,
+    /// `error.stuck.dead` was raised and nothing was entered since.
+    dead: bool,
+}
+
+/// Where the life of a machine stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+enum Phase {
+    New,
+    Running,
+    /// A final below the root was entered in this microstep.
+    Ending(Status),
+    Ended(Status),
+}
+
+/// A turn's walk over the steps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+struct Walk {
+    /// The step to look at next.
+    cursor: u32,
+    /// Leaves below this one have been asked by the step at the cursor.
+    leaf: u32,
+    /// Model steps started.
+    calls: u32,
+    /// The step that the walk waits for.
+    awaiting: Option<StepKey>,
+    /// An `on turn` line was taken.
+    turn_taken: bool,
+    /// The region that has the first call.
+    region: Option<StateId>,
+    /// Nothing further is started.
+    over: bool,
+}
+
 impl<'t, P: Program> Engine<'t, P> {
-    /// Not started yet.
+    /// A machine that was not started yet. `store` must be made for the same tables.
     pub fn new(tables: Tables<'t>, store: P::Store, program: P) -> Self {
-        Self { tables, store, program }
+        Self {
+            has_history: tables.histories() > 0,
+            has_deadlines: tables.deadlines() > 0,
+            has_limits: tables.states.iter().any(|s| s.limits != crate::tables::LimitsRow::NONE),
+            tables,
+            store,
+            scalars: Scalars {
+                phase: Phase::New,
+                turns: 0,
+                events: 0,
+                now: 0,
+                started_at: 0,
+                event: None,
+                queue_head: 0,
+                queue_len: 0,
+                walk: None,
+                rotation: 0,
+                dead: false,
+            },
+            program,
+        }
     }
 
     /// The chart's tables.
@@ -24,44 +137,175 @@ impl<'t, P: Program> Engine<'t, P> {
         self.tables
     }
 
+    /// The registers, to read.
+    pub fn cells(&self) -> crate::store::Cells<'_> {
+        self.store.cells()
+    }
+
     /// Handles one input; effects and records go to `sink` in the order they happen.
+    ///
+    /// `now` must not go back; deadlines that came due before are fired first.
     pub fn handle(
         &mut self,
-        _input: Input<P::Payload>,
-        _now: Instant,
-        _sink: &mut dyn Sink,
+        input: Input<P::Payload>,
+        now: Instant,
+        sink: &mut dyn Sink,
     ) -> Receipt {
-        let _ = &self.store;
-        Receipt::Closed
+        match (self.scalars.phase, &input) {
+            (Phase::New, Input::Start) => {
+                self.scalars.now = now;
+                self.scalars.started_at = now;
+                self.start(sink);
+                return Receipt::Handled;
+            }
+            (Phase::New, _) | (Phase::Ended(_) | Phase::Ending(_), _) => return Receipt::Closed,
+            (Phase::Running, Input::Start) => return Receipt::Closed,
+            (Phase::Running, _) => {}
+        }
+        self.pass_time(now, sink);
+        if self.is_over() {
+            return Receipt::Closed;
+        }
+        let receipt = match input {
+            Input::Start => Receipt::Closed,
+            Input::Tick => {
+                self.macrostep(None, sink);
+                Receipt::Handled
+            }
+            Input::Event(event, payload) => self.host_event(event, payload, sink),
+            Input::Turn => self.turn(sink),
+            Input::Answer(key, outcome) => self.answer(key, outcome, sink),
+        };
+        self.walk_on(sink);
+        self.look_for_dead_end(sink);
+        receipt
     }
 
-    /// Whether a state is active.
-    pub fn is_active(&self, _state: StateId) -> bool {
-        false
+    fn host_event(&mut self, event: EventId, payload: P::Payload, sink: &mut dyn Sink) -> Receipt {
+        if event.index() >= self.tables.events.len() {
+            return Receipt::Unhandled;
+        }
+        self.scalars.events += 1;
+        self.scalars.event = Some(event);
+        sink.record(Record::Event(event));
+        self.program.bind(Bound::Event(event, payload));
+        let taken = self.macrostep(Some(Occurrence::Event(event)), sink);
+        let receipt = if taken {
+            Receipt::Handled
+        } else {
+            match self.ask_on_event(event, sink) {
+                question::Asked::Nobody => {
+                    sink.record(Record::Refused(event));
+                    Receipt::Unhandled
+                }
+                question::Asked::AlreadyOpen => {
+                    sink.record(Record::Refused(event));
+                    Receipt::Refused
+                }
+                question::Asked::Put => Receipt::Handled,
+            }
+        };
+        self.scalars.event = None;
+        receipt
     }
 
-    /// Host events that some active state would handle now, ascending.
-    pub fn enabled_events(&mut self, _each: &mut dyn FnMut(EventId)) {}
+    /// Whether a state is active. After the end of the run: whether it was in the last configuration.
+    pub fn is_active(&self, state: StateId) -> bool {
+        bits::has(self.store.cells().configuration, state.index())
+    }
 
-    /// The options enabled now for the question's leaf.
-    pub fn options(&mut self, _key: StepKey, _each: &mut dyn FnMut(ChoiceId)) {}
+    /// The status of a run that has ended.
+    pub fn ended(&self) -> Option<Status> {
+        match self.scalars.phase {
+            Phase::Ended(status) => Some(status),
+            Phase::New | Phase::Running | Phase::Ending(_) => None,
+        }
+    }
 
-    /// The earliest time at which a tick would do something.
-    pub fn next_deadline(&self) -> Option<Instant> {
-        None
+    /// Turns ended.
+    pub fn turns(&self) -> u32 {
+        self.scalars.turns
     }
 
     /// Whether a turn is being walked.
     pub fn is_walking(&self) -> bool {
-        false
+        self.scalars.walk.is_some()
     }
 
-    /// What guards and prompts of `key`'s step can see.
-    pub fn with_view<R>(
-        &mut self,
-        _leaf: StateId,
-        _read: impl FnOnce(&mut P, &crate::program::View<'_>) -> R,
-    ) -> Option<R> {
-        None
+    /// The leaf of the open question of `step`, or of any other open question or pending step, as the host sees them.
+    pub fn pending(&self, each: &mut dyn FnMut(StepKey)) {
+        let cells = self.store.cells();
+        for register in cells.steps {
+            if let Some(key) = register.pending {
+                each(key);
+            }
+        }
+        for question in cells.questions.iter().flatten() {
+            each(*question);
+        }
     }
+
+    /// Reads the machine as a guard or prompt under `leaf` sees it.
+    pub fn with_view<R>(&mut self, leaf: StateId, read: impl FnOnce(&mut P, &View<'_>) -> R) -> R {
+        let view = View {
+            tables: self.tables,
+            cells: self.store.cells(),
+            turns: self.scalars.turns,
+            now: self.scalars.now,
+            started_at: self.scalars.started_at,
+            leaf,
+            event: self.scalars.event,
+        };
+        read(&mut self.program, &view)
+    }
+
+    fn is_over(&self) -> bool {
+        !matches!(self.scalars.phase, Phase::Running)
+    }
+
+    /// Puts an occurrence on the internal queue; false when it is full.
+    fn enqueue(&mut self, occurrence: Occurrence) -> bool {
+        let queue = self.store.cells_mut().queue;
+        push(queue, &mut self.scalars.queue_len, self.scalars.queue_head, occurrence)
+    }
+
+    fn dequeue(&mut self) -> Option<Occurrence> {
+        if self.scalars.queue_len == 0 {
+            return None;
+        }
+        let queue = self.store.cells_mut().queue;
+        let occurrence = queue[self.scalars.queue_head as usize];
+        self.scalars.queue_head = (self.scalars.queue_head + 1) % queue.len() as u32;
+        self.scalars.queue_len -= 1;
+        Some(occurrence)
+    }
+
+    /// Ends the run: every active state runs its `exit`, nothing is pending any more. The configuration is kept to be read.
+    fn finish(&mut self, status: Status, sink: &mut dyn Sink) {
+        self.scalars.phase = Phase::Ending(status);
+        for index in (0..self.tables.states.len()).rev() {
+            let state = StateId::at(index);
+            if self.is_active(state) {
+                self.leave(state, sink);
+            }
+        }
+        self.scalars.queue_len = 0;
+        if self.scalars.walk.take().is_some() {
+            self.scalars.turns += 1;
+        }
+        self.store.cells_mut().deadlines.fill(u64::MAX);
+        self.scalars.phase = Phase::Ended(status);
+        sink.record(Record::Ended(status));
+        sink.effect(Effect::Ended(status));
+    }
+}
+
+fn push(queue: &mut [Occurrence], len: &mut u32, head: u32, occurrence: Occurrence) -> bool {
+    if *len as usize >= queue.len() {
+        return false;
+    }
+    let tail = (head as usize + *len as usize) % queue.len();
+    queue[tail] = occurrence;
+    *len += 1;
+    true
 }

@@ -1,0 +1,233 @@
+//! What an ended step does: its outcome lines, another attempt, or its failure policy.
+
+use super::Engine;
+use crate::arena::{ChoiceId, StateId, StepId};
+use crate::machine::{Effect, Fallback, Outcome, Receipt, Record, Sink, StepKey, WalkEnd};
+use crate::program::{Bound, Program};
+use crate::store::{Occurrence, Store};
+use crate::tables::{FailureRow, StepRowKind, TriggerRow};
+
+impl<P: Program> Engine<'_, P> {
+    pub(super) fn answer(
+        &mut self,
+        key: StepKey,
+        outcome: Outcome<P::Payload>,
+        sink: &mut dyn Sink,
+    ) -> Receipt {
+        if !self.is_open(key) {
+            sink.record(Record::Dropped(key));
+            return Receipt::Refused;
+        }
+        let StepKey { step, leaf, .. } = key;
+        let is_ask = self.is_ask(step);
+        let in_walk = self.scalars.walk.is_some_and(|w| w.awaiting == Some(key));
+        match outcome {
+            Outcome::Done(payload) if !is_ask => {
+                self.close(key);
+                self.program.bind(Bound::Answer(step, payload));
+                self.step_done(step, leaf, in_walk, sink);
+            }
+            Outcome::Choice(choice, payload) if is_ask => {
+                self.close(key);
+                self.choose(key, choice, payload, in_walk, sink);
+            }
+            Outcome::Done(_) | Outcome::Choice(..) | Outcome::Unusable => {
+                self.store.cells_mut().fails_here[leaf.index()] += 1;
+                if !self.try_again(key, sink) {
+                    self.close(key);
+                    self.program.bind(Bound::Nothing);
+                    if is_ask {
+                        self.otherwise(step, Fallback::Unusable, sink);
+                    } else {
+                        self.step_failed(step, leaf, in_walk, sink);
+                    }
+                }
+            }
+            Outcome::Failed(reason) => {
+                if !self.try_again(key, sink) {
+                    self.close(key);
+                    self.program.bind(Bound::Reason(step, reason));
+                    self.step_failed(step, leaf, in_walk, sink);
+                }
+            }
+            Outcome::Doubt => {
+                self.close(key);
+                self.program.bind(Bound::Nothing);
+                if !self.macrostep(Some(Occurrence::StepDoubt(step)), sink) {
+                    self.step_failed(step, leaf, in_walk, sink);
+                }
+            }
+        }
+        Receipt::Handled
+    }
+
+    pub(super) fn is_ask(&self, step: StepId) -> bool {
+        matches!(self.tables.steps[step.index()].kind, StepRowKind::Ask { .. })
+    }
+
+    fn is_open(&self, key: StepKey) -> bool {
+        let cells = self.store.cells();
+        let register = cells.steps.get(key.step.index()).and_then(|r| r.pending);
+        let question = cells.questions.get(key.leaf.index()).copied().flatten();
+        register == Some(key) || question == Some(key)
+    }
+
+    /// Forgets an open step or question; the walk no longer waits for it.
+    pub(super) fn close(&mut self, key: StepKey) {
+        let cells = self.store.cells_mut();
+        if cells.questions[key.leaf.index()] == Some(key) {
+            cells.questions[key.leaf.index()] = None;
+        }
+        if cells.steps[key.step.index()].pending == Some(key) {
+            cells.steps[key.step.index()].pending = None;
+        }
+        self.disarm_timeouts(key.step);
+        if let Some(walk) = &mut self.scalars.walk
+            && walk.awaiting == Some(key)
+        {
+            walk.awaiting = None;
+        }
+    }
+
+    /// Starts another attempt if the step has any left. It counts against the run's limits, not against the turn's calls.
+    fn try_again(&mut self, key: StepKey, sink: &mut dyn Sink) -> bool {
+        let row = self.tables.steps[key.step.index()];
+        if key.attempt > row.retries {
+            return false;
+        }
+        let is_model = matches!(row.kind, StepRowKind::Llm | StepRowKind::Ask { .. });
+        if is_model && !self.charge_call(row.state, sink) {
+            // The limit's own lines may have left the state, or ended the run.
+            if self.is_open(key) {
+                return false;
+            }
+            return true;
+        }
+        sink.record(Record::Retried(key));
+        let next = StepKey { attempt: key.attempt + 1, ..key };
+        let is_ask = self.is_ask(key.step);
+        let cells = self.store.cells_mut();
+        if is_ask {
+            cells.questions[key.leaf.index()] = Some(next);
+        } else {
+            cells.steps[key.step.index()].pending = Some(next);
+        }
+        if let Some(walk) = &mut self.scalars.walk
+            && walk.awaiting == Some(key)
+        {
+            walk.awaiting = Some(next);
+        }
+        sink.record(Record::Started(next));
+        sink.effect(if is_ask { Effect::Ask(next) } else { Effect::Start(next) });
+        self.macrostep(None, sink);
+        true
+    }
+
+    /// A step has ended well: its lines, then `ends turn`, which sees the answer and the state as they were before.
+    pub(super) fn step_done(
+        &mut self,
+        step: StepId,
+        leaf: StateId,
+        in_walk: bool,
+        sink: &mut dyn Sink,
+    ) {
+        sink.record(Record::Done(step));
+        let row = self.tables.steps[step.index()];
+        let ends = row.ends_turn
+            && self.with_view(leaf, |program, view| program.ends_turn(step, view)).unwrap_or(false);
+        if !self.macrostep(Some(Occurrence::StepDone(step)), sink) && self.has_done_line(step) {
+            sink.record(Record::Fallback(step, Fallback::NoLine));
+        }
+        if ends && in_walk {
+            self.end_walk(WalkEnd::EndsTurn, sink);
+        }
+    }
+
+    fn has_done_line(&self, step: StepId) -> bool {
+        let state = self.tables.steps[step.index()].state;
+        let lines = self.tables.states[state.index()].transitions;
+        lines
+            .of(self.tables.transitions)
+            .iter()
+            .any(|t| matches!(t.trigger, TriggerRow::StepDone(s) if s == step))
+    }
+
+    /// A step has failed for good. Whether one of its `error` lines, or a policy that goes on, took care of it.
+    pub(super) fn step_failed(
+        &mut self,
+        step: StepId,
+        _leaf: StateId,
+        in_walk: bool,
+        sink: &mut dyn Sink,
+    ) -> bool {
+        sink.record(Record::Failed(step));
+        if self.macrostep(Some(Occurrence::StepError(step)), sink) {
+            return true;
+        }
+        if self.is_ask(step) {
+            self.otherwise(step, Fallback::Failed, sink);
+            return true;
+        }
+        match self.tables.steps[step.index()].failure {
+            FailureRow::Fail => {
+                if in_walk {
+                    self.end_walk(WalkEnd::Failed(step), sink);
+                }
+                false
+            }
+            FailureRow::Skip => true,
+            FailureRow::Take(_) => self.macrostep(Some(Occurrence::StepElse(step)), sink),
+        }
+    }
+
+    /// The declared `else` of an ask.
+    pub(super) fn otherwise(&mut self, step: StepId, why: Fallback, sink: &mut dyn Sink) {
+        sink.record(Record::Fallback(step, why));
+        if matches!(
+            self.tables.steps[step.index()].kind,
+            StepRowKind::Ask { otherwise: Some(_), .. }
+        ) {
+            self.macrostep(Some(Occurrence::StepElse(step)), sink);
+        }
+    }
+
+    /// The model chose an option: its guard is checked again.
+    fn choose(
+        &mut self,
+        key: StepKey,
+        choice: ChoiceId,
+        payload: P::Payload,
+        in_walk: bool,
+        sink: &mut dyn Sink,
+    ) {
+        let mut legal = false;
+        self.options(key, &mut |option| legal |= option == choice);
+        if !legal {
+            self.program.bind(Bound::Nothing);
+            self.otherwise(key.step, Fallback::Stale, sink);
+            return;
+        }
+        sink.record(Record::Chosen(choice));
+        self.program.bind(Bound::Choice(choice, payload));
+        self.chosen(key.step, key.leaf, choice, in_walk, sink);
+    }
+
+    /// Takes the line of a chosen option.
+    pub(super) fn chosen(
+        &mut self,
+        step: StepId,
+        leaf: StateId,
+        choice: ChoiceId,
+        in_walk: bool,
+        sink: &mut dyn Sink,
+    ) {
+        let ends = self.tables.steps[step.index()].ends_turn
+            && self.with_view(leaf, |program, view| program.ends_turn(step, view)).unwrap_or(false);
+        if !self.macrostep(Some(Occurrence::Choice(choice)), sink) {
+            self.otherwise(step, Fallback::Stale, sink);
+        }
+        if ends && in_walk {
+            self.end_walk(WalkEnd::EndsTurn, sink);
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! Limits: charged to a state and its ancestors. A hard limit that no line handles ends the run.
+
+use super::Engine;
+use crate::arena::StateId;
+use crate::machine::{ErrorKind, Instant, LimitKind, Record, Sink, Status};
+use crate::program::{Bound, Program};
+use crate::store::{Occurrence, Store};
+
+impl<P: Program> Engine<'_, P> {
+    /// Charges one model call to `state` and its ancestors, before it is made. False if a limit forbids it: then the error's
+    /// lines have been taken, or the run has ended.
+    pub(super) fn charge_call(&mut self, state: StateId, sink: &mut dyn Sink) -> bool {
+        let mut path = Some(state);
+        while let Some(at) = path {
+            let limit = self.tables.states[at.index()].limits.calls;
+            if limit != 0 && self.store.cells().calls[at.index()] >= limit {
+                self.hard(LimitKind::Calls, sink);
+                return false;
+            }
+            path = self.parent(at);
+        }
+        let mut path = Some(state);
+        while let Some(at) = path {
+            let calls = &mut self.store.cells_mut().calls[at.index()];
+            *calls += 1;
+            if *calls == self.tables.states[at.index()].limits.calls_warn {
+                sink.record(Record::Warned(LimitKind::Calls));
+                // Taken by the macrostep that follows the start of the step.
+                let _ = self.enqueue(Occurrence::Warn(LimitKind::Calls));
+            }
+            path = self.parent(at);
+        }
+        true
+    }
+
+    /// Checks the turns of every active state, when a turn was counted.
+    pub(super) fn check_turn_limits(&mut self, sink: &mut dyn Sink) {
+        if !self.has_limits {
+            return;
+        }
+        for index in 0..self.tables.states.len() {
+            let state = StateId::at(index);
+            let limits = self.tables.states[index].limits;
+            let turns = self.store.cells().turns_in[index];
+            if self.is_over() || !self.is_active(state) || turns == 0 {
+                continue;
+            }
+            if turns == limits.turns_warn {
+                self.soft(LimitKind::Turns, sink);
+            }
+            if turns == limits.turns {
+                self.hard(LimitKind::Turns, sink);
+            }
+        }
+    }
+
+    /// Calls `each` with the times at which active states use up their `time`; `true` for the soft bound.
+    pub(super) fn each_time_limit(&self, each: &mut dyn FnMut(StateId, Instant, bool)) {
+        let cells = self.store.cells();
+        for index in crate::bits::iter(cells.configuration) {
+            let limits = self.tables.states[index].limits;
+            for (bound, soft) in [(limits.time_warn, true), (limits.time, false)] {
+                let at = cells.entered_at[index].saturating_add(bound);
+                // One that is past has been reported: the clock never goes back.
+                if bound != 0 && at > self.scalars.now {
+                    each(StateId::at(index), at, soft);
+                }
+            }
+        }
+    }
+
+    pub(super) fn time_is_up(&mut self, _state: StateId, soft: bool, sink: &mut dyn Sink) {
+        if soft { self.soft(LimitKind::Time, sink) } else { self.hard(LimitKind::Time, sink) }
+    }
+
+    fn soft(&mut self, kind: LimitKind, sink: &mut dyn Sink) {
+        sink.record(Record::Warned(kind));
+        self.program.bind(Bound::Nothing);
+        self.macrostep(Some(Occurrence::Warn(kind)), sink);
+    }
+
+    fn hard(&mut self, kind: LimitKind, sink: &mut dyn Sink) {
+        sink.record(Record::Error(ErrorKind::Limit(kind)));
+        self.program.bind(Bound::Nothing);
+        if !self.macrostep(Some(Occurrence::Error(ErrorKind::Limit(kind))), sink) && !self.is_over()
+        {
+            self.finish(Status::Limit, sink);
+        }
+    }
+}

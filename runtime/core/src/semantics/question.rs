@@ -1,0 +1,180 @@
+//! Questions: which `may` lines are enabled, and when the model is asked at all.
+
+use super::turn::Admission;
+use super::{Engine, Walk};
+use crate::arena::{ChoiceId, EventId, StateId, StepId};
+use crate::machine::{Effect, Fallback, Record, Sink, StepKey, WalkEnd};
+use crate::program::{Bound, Program};
+use crate::store::Store;
+use crate::tables::{StepRow, StepRowKind};
+
+/// What became of an event that no line took.
+pub(super) enum Asked {
+    /// No `ask` waits for it.
+    Nobody,
+    /// The leaf's question is open already.
+    AlreadyOpen,
+    /// A question was put, or settled without the model.
+    Put,
+}
+
+impl<P: Program> Engine<'_, P> {
+    /// Calls `each` with the options that are enabled now for the question's leaf: innermost state first, document order.
+    pub fn options(&mut self, key: StepKey, each: &mut dyn FnMut(ChoiceId)) {
+        let mut path = Some(key.leaf).filter(|leaf| leaf.index() < self.tables.states.len());
+        while let Some(state) = path {
+            for choice in self.tables.states[state.index()].choices.of(self.tables.choice_pool) {
+                let id = self.tables.choices[choice.index()].transition;
+                let row = self.tables.transitions[id.index()];
+                if self.is_active(state)
+                    && self.in_scope(&row)
+                    && (!row.guard
+                        || self
+                            .with_view(key.leaf, |program, view| program.guard(id, view))
+                            .unwrap_or(false))
+                {
+                    each(*choice);
+                }
+            }
+            path = self.parent(state);
+        }
+    }
+
+    /// The innermost `ask` on `event` (`None`: on turn) whose `if` holds, from `leaf` outward.
+    pub(super) fn innermost_ask(
+        &mut self,
+        leaf: StateId,
+        event: Option<EventId>,
+    ) -> Option<StepId> {
+        let mut path = Some(leaf);
+        while let Some(state) = path {
+            for step in self.tables.states[state.index()].steps.of(self.tables.step_pool) {
+                let row = self.tables.steps[step.index()];
+                let StepRowKind::Ask { on, .. } = row.kind else { continue };
+                let waits = match (on, event) {
+                    (None, None) => true,
+                    (Some(events), Some(event)) => {
+                        events.of(self.tables.event_pool).contains(&event)
+                    }
+                    (None, Some(_)) | (Some(_), None) => false,
+                };
+                if waits
+                    && (!row.guard
+                        || self
+                            .with_view(leaf, |program, view| program.step_guard(*step, view))
+                            .unwrap_or(false))
+                {
+                    return Some(*step);
+                }
+            }
+            path = self.parent(state);
+        }
+        None
+    }
+
+    /// Puts the question that waits for `event` to every active leaf that has one.
+    pub(super) fn ask_on_event(&mut self, event: EventId, sink: &mut dyn Sink) -> Asked {
+        let mut asked = Asked::Nobody;
+        let end = self.tables.states.len();
+        let mut from = 0;
+        while let Some(leaf) = self.next_leaf(from, end) {
+            from = leaf.index() + 1;
+            let Some(step) = self.innermost_ask(leaf, Some(event)) else { continue };
+            if self.store.cells().questions[leaf.index()].is_some() {
+                if matches!(asked, Asked::Nobody) {
+                    asked = Asked::AlreadyOpen;
+                }
+                continue;
+            }
+            asked = Asked::Put;
+            self.put(step, leaf, false, sink);
+        }
+        asked
+    }
+
+    /// One `ask … on turn` in the walk: each leaf below its state for which it is the innermost is asked in turn.
+    pub(super) fn walk_question(
+        &mut self,
+        step: StepId,
+        row: &StepRow<'_>,
+        walk: Walk,
+        sink: &mut dyn Sink,
+    ) {
+        let end = self.tables.states[row.state.index()].end.index();
+        let from = row.state.index().max(walk.leaf as usize);
+        let leaf = (!walk.turn_taken && self.is_active(row.state))
+            .then(|| self.next_leaf(from, end))
+            .flatten();
+        let Some(leaf) = leaf else {
+            self.advance();
+            return;
+        };
+        if let Some(walk) = &mut self.scalars.walk {
+            walk.leaf = leaf.0 + 1;
+        }
+        if !self.step_holds(step, leaf, sink) {
+            sink.record(Record::Skipped(step));
+            return;
+        }
+        let inner = self.innermost_ask(leaf, None);
+        let hidden = inner.is_some_and(|inner| {
+            let state = self.tables.steps[inner.index()].state;
+            state != row.state && self.contains(row.state, state)
+        });
+        if !hidden && self.is_active(leaf) && self.store.cells().questions[leaf.index()].is_none() {
+            self.put(step, leaf, true, sink);
+        }
+    }
+
+    /// No option: `else`. One without payload: taken unasked, unless `always`. Otherwise the model is asked.
+    fn put(&mut self, step: StepId, leaf: StateId, in_walk: bool, sink: &mut dyn Sink) {
+        let row = self.tables.steps[step.index()];
+        let StepRowKind::Ask { always, .. } = row.kind else { return };
+        let key = self.key(step, leaf);
+        let mut count = 0;
+        let mut only = None;
+        self.options(key, &mut |choice| {
+            count += 1;
+            only = Some(choice);
+        });
+        let Some(first) = only else {
+            self.program.bind(Bound::Nothing);
+            self.otherwise(step, Fallback::NoOption, sink);
+            return;
+        };
+        if count == 1 && !always && self.tables.choices[first.index()].fields.is_empty() {
+            sink.record(Record::Unasked(first));
+            self.program.bind(Bound::Nothing);
+            self.chosen(step, leaf, first, in_walk, sink);
+            return;
+        }
+        if in_walk {
+            match self.admit(step, row.state) {
+                Admission::Go => {}
+                Admission::Later => return,
+                Admission::Over => {
+                    self.end_walk(WalkEnd::Calls, sink);
+                    return;
+                }
+            }
+        }
+        if !self.charge_call(row.state, sink) {
+            self.end_walk(WalkEnd::Calls, sink);
+            return;
+        }
+        let now = self.scalars.now;
+        let cells = self.store.cells_mut();
+        cells.questions[leaf.index()] = Some(key);
+        cells.steps[step.index()].started_at = now;
+        self.arm_timeouts(step, leaf, sink);
+        if let Some(walk) = &mut self.scalars.walk
+            && in_walk
+        {
+            walk.calls += 1;
+            walk.awaiting = Some(key);
+        }
+        sink.record(Record::Started(key));
+        sink.effect(Effect::Ask(key));
+        self.macrostep(None, sink);
+    }
+}

@@ -1,0 +1,293 @@
+//! Which lines are taken: a pure function of configuration, occurrence and guards.
+
+use super::Engine;
+use crate::arena::{EventId, StateId, TransitionId};
+use crate::machine::{ErrorKind, LimitKind, Loss, Record, Sink};
+use crate::program::Program;
+use crate::store::{Occurrence, Store};
+use crate::tables::{TransitionRow, TriggerRow};
+
+/// What became of one line that an occurrence could trigger.
+enum Verdict {
+    Enabled,
+    /// Enabled, but no `allow` line permits its target: it stands for "stay".
+    Denied,
+    Lost(Loss),
+}
+
+impl<P: Program> Engine<'_, P> {
+    /// Fills `selected` with the optimal enabled set for `occurrence` (`None`: eventless) and gives its size, and whether a
+    /// line was chosen but denied.
+    pub(super) fn select(
+        &mut self,
+        occurrence: Option<Occurrence>,
+        faults: &mut u32,
+        sink: &mut dyn Sink,
+    ) -> (usize, bool) {
+        let mut count = 0;
+        let mut denied = false;
+        let end = self.tables.states.len();
+        let mut from = 0;
+        while let Some(leaf) = self.next_leaf(from, end) {
+            from = leaf.index() + 1;
+            let mut state = leaf;
+            'path: loop {
+                let lines = self.tables.states[state.index()].transitions;
+                for index in lines.start..lines.start + lines.len {
+                    let id = TransitionId(index);
+                    let row = self.tables.transitions[id.index()];
+                    if !triggers(&row, id, occurrence, self.tables.event_pool) {
+                        continue;
+                    }
+                    if self.store.cells_mut().selected[..count].contains(&id) {
+                        break 'path;
+                    }
+                    match self.verdict(id, &row, leaf, faults) {
+                        Verdict::Enabled => {
+                            count = self.add(id, count, sink);
+                            break 'path;
+                        }
+                        Verdict::Denied => {
+                            sink.record(Record::Denied(id));
+                            denied = true;
+                            break 'path;
+                        }
+                        // A `when` is a candidate at every stable point: its false guard is no news.
+                        Verdict::Lost(Loss::Guard | Loss::Scope) if occurrence.is_none() => {}
+                        Verdict::Lost(loss) => sink.record(Record::Lost(id, loss)),
+                    }
+                }
+                match self.parent(state) {
+                    Some(parent) => state = parent,
+                    None => break,
+                }
+            }
+        }
+        (count, denied)
+    }
+
+    /// Adds an enabled line unless it is preempted; removes those that it preempts. A line lost to one that is removed later
+    /// does not come back.
+    fn add(&mut self, id: TransitionId, count: usize, sink: &mut dyn Sink) -> usize {
+        let domain = self.domain(id);
+        let source = self.tables.transitions[id.index()].source;
+        if let Some(domain) = domain {
+            for i in 0..count {
+                let other = self.store.cells_mut().selected[i];
+                let other_source = self.tables.transitions[other.index()].source;
+                if self.meets(domain, other)
+                    && !(source != other_source && self.contains(other_source, source))
+                {
+                    sink.record(Record::Lost(id, Loss::Preempted));
+                    return count;
+                }
+            }
+            let mut kept = 0;
+            for i in 0..count {
+                let other = self.store.cells_mut().selected[i];
+                if self.meets(domain, other) {
+                    sink.record(Record::Lost(other, Loss::Preempted));
+                } else {
+                    self.store.cells_mut().selected[kept] = other;
+                    kept += 1;
+                }
+            }
+            self.store.cells_mut().selected[kept] = id;
+            return kept + 1;
+        }
+        self.store.cells_mut().selected[count] = id;
+        count + 1
+    }
+
+    /// Whether the exit set of a line with this `domain` meets that of `other`. A domain is active and has active
+    /// descendants, so exit sets meet exactly when one domain contains the other.
+    fn meets(&mut self, domain: StateId, other: TransitionId) -> bool {
+        self.domain(other).is_some_and(|d| self.contains(d, domain) || self.contains(domain, d))
+    }
+
+    fn verdict(
+        &mut self,
+        id: TransitionId,
+        row: &TransitionRow<'_>,
+        leaf: StateId,
+        faults: &mut u32,
+    ) -> Verdict {
+        if !self.in_scope(row) {
+            return Verdict::Lost(Loss::Scope);
+        }
+        if row.guard {
+            match self.with_view(leaf, |program, view| program.guard(id, view)) {
+                Ok(true) => {}
+                Ok(false) => return Verdict::Lost(Loss::Guard),
+                Err(_) => {
+                    *faults += 1;
+                    return Verdict::Lost(Loss::Fault);
+                }
+            }
+        }
+        if self.is_permitted(row, leaf) { Verdict::Enabled } else { Verdict::Denied }
+    }
+
+    pub(super) fn in_scope(&self, row: &TransitionRow<'_>) -> bool {
+        let pool = self.tables.state_pool;
+        (row.any_of.len == 0 || row.any_of.of(pool).iter().any(|s| self.is_active(*s)))
+            && !row.none_of.of(pool).iter().any(|s| self.is_active(*s))
+    }
+
+    /// Whether an `allow` line permits the target of a step's or choice's line. Other lines need no permission.
+    fn is_permitted(&mut self, row: &TransitionRow<'_>, leaf: StateId) -> bool {
+        if self.tables.permissions.is_empty() || !needs_permission(&row.trigger) {
+            return true;
+        }
+        row.targets.of(self.tables.state_pool).iter().all(|target| {
+            (0..self.tables.permissions.len()).any(|nth| {
+                let permission = self.tables.permissions[nth];
+                permission.to == *target
+                    && permission.from.is_none_or(|from| self.is_active(from))
+                    && (!permission.guard
+                        || self
+                            .with_view(leaf, |program, view| program.permission_guard(nth, view))
+                            .unwrap_or(false))
+            })
+        })
+    }
+
+    /// Calls `each` with every host event that some active state would handle now, ascending. A guard that needs the event's
+    /// payload counts as true.
+    pub fn enabled_events(&mut self, each: &mut dyn FnMut(EventId)) {
+        self.program.bind(crate::program::Bound::Nothing);
+        for index in 0..self.tables.events.len() {
+            let event = EventId::at(index);
+            if !self.is_over() && self.would_handle(event) {
+                each(event);
+            }
+        }
+    }
+
+    fn would_handle(&mut self, event: EventId) -> bool {
+        let end = self.tables.states.len();
+        let mut from = 0;
+        while let Some(leaf) = self.next_leaf(from, end) {
+            from = leaf.index() + 1;
+            let mut path = Some(leaf);
+            while let Some(state) = path {
+                let lines = self.tables.states[state.index()].transitions;
+                for index in lines.start..lines.start + lines.len {
+                    let id = TransitionId(index);
+                    let row = self.tables.transitions[id.index()];
+                    let occurrence = Some(Occurrence::Event(event));
+                    if triggers(&row, id, occurrence, self.tables.event_pool)
+                        && self.in_scope(&row)
+                        && (!row.guard
+                            || self
+                                .with_view(leaf, |program, view| program.guard(id, view))
+                                .unwrap_or(true))
+                    {
+                        return true;
+                    }
+                }
+                path = self.parent(state);
+            }
+            let open = self.store.cells().questions[leaf.index()].is_some();
+            if !open && self.innermost_ask(leaf, Some(event)).is_some() {
+                return true;
+            }
+        }
+        false
+    }
+}
+
+/// Whether an occurrence (`None`: none) makes the line a candidate.
+fn triggers(
+    row: &TransitionRow<'_>,
+    id: TransitionId,
+    occurrence: Option<Occurrence>,
+    events: &[EventId],
+) -> bool {
+    let Some(occurrence) = occurrence else { return matches!(row.trigger, TriggerRow::When) };
+    match row.trigger {
+        TriggerRow::When => false,
+        TriggerRow::Event(span) => {
+            matches!(occurrence, Occurrence::Event(e) if span.of(events).contains(&e))
+        }
+        TriggerRow::AnyEvent => matches!(occurrence, Occurrence::Event(_)),
+        TriggerRow::Turn => occurrence == Occurrence::Turn,
+        TriggerRow::StateDone(state) => occurrence == Occurrence::StateDone(state),
+        TriggerRow::After(_) | TriggerRow::AfterTurns(_) | TriggerRow::StepTimeout(..) => {
+            occurrence == Occurrence::Deadline(id)
+        }
+        TriggerRow::Choice(choice) => occurrence == Occurrence::Choice(choice),
+        TriggerRow::StepDone(step) => occurrence == Occurrence::StepDone(step),
+        TriggerRow::StepError(step) => occurrence == Occurrence::StepError(step),
+        TriggerRow::StepDoubt(step) => occurrence == Occurrence::StepDoubt(step),
+        TriggerRow::StepElse(step) => occurrence == Occurrence::StepElse(step),
+        TriggerRow::Error(pattern) => {
+            matches!(occurrence, Occurrence::Error(kind) if matches_pattern(pattern, error_name(kind)))
+        }
+        TriggerRow::LimitWarn(pattern) => {
+            matches!(occurrence, Occurrence::Warn(kind) if matches_pattern(pattern, limit_name(kind)))
+        }
+    }
+}
+
+/// Only the `-> T` of a step or of a choice needs an `allow` line.
+fn needs_permission(trigger: &TriggerRow<'_>) -> bool {
+    match trigger {
+        TriggerRow::Choice(_)
+        | TriggerRow::StepDone(_)
+        | TriggerRow::StepError(_)
+        | TriggerRow::StepTimeout(..)
+        | TriggerRow::StepDoubt(_)
+        | TriggerRow::StepElse(_) => true,
+        TriggerRow::Event(_)
+        | TriggerRow::AnyEvent
+        | TriggerRow::Turn
+        | TriggerRow::When
+        | TriggerRow::StateDone(_)
+        | TriggerRow::After(_)
+        | TriggerRow::AfterTurns(_)
+        | TriggerRow::Error(_)
+        | TriggerRow::LimitWarn(_) => false,
+    }
+}
+
+/// Dotted-prefix match: `limit` and `limit.*` match `limit.calls`; `*` matches all.
+fn matches_pattern(pattern: &str, name: &str) -> bool {
+    let prefix = pattern.strip_suffix(".*").unwrap_or(pattern);
+    prefix == "*"
+        || name.strip_prefix(prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+}
+
+const fn error_name(kind: ErrorKind) -> &'static str {
+    match kind {
+        ErrorKind::Execution => "execution",
+        ErrorKind::Livelock => "livelock",
+        ErrorKind::Limit(LimitKind::Calls) => "limit.calls",
+        ErrorKind::Limit(LimitKind::Turns) => "limit.turns",
+        ErrorKind::Limit(LimitKind::Time) => "limit.time",
+        ErrorKind::StuckDead => "stuck.dead",
+        ErrorKind::StuckLoop => "stuck.loop",
+    }
+}
+
+const fn limit_name(kind: LimitKind) -> &'static str {
+    match kind {
+        LimitKind::Calls => "calls",
+        LimitKind::Turns => "turns",
+        LimitKind::Time => "time",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::matches_pattern;
+
+    #[test]
+    fn patterns_match_whole_tokens() {
+        assert!(matches_pattern("limit.*", "limit.calls"));
+        assert!(matches_pattern("limit", "limit.calls"));
+        assert!(matches_pattern("*", "execution"));
+        assert!(!matches_pattern("lim", "limit.calls"));
+        assert!(!matches_pattern("stuck.loop", "stuck.dead"));
+    }
+}

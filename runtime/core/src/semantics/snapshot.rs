@@ -1,0 +1,128 @@
+//! All registers as data.
+
+use super::{Engine, Scalars, is_legal};
+use crate::arena::TransitionId;
+use crate::machine::Instant;
+use crate::program::Program;
+use crate::store::{Occurrence, StepRegister, Store};
+use alloc::vec::Vec;
+
+/// Version of the layout of [`Snapshot`].
+const FORMAT: u32 = 1;
+
+/// The registers of a machine at a stable point. The program's data is kept beside it by whoever owns the program.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Snapshot {
+    format: u32,
+    hash: u64,
+    scalars: Scalars,
+    bits: [Vec<u64>; 4],
+    entered_at: Vec<Instant>,
+    counters: [Vec<u32>; 4],
+    questions: Vec<Option<crate::machine::StepKey>>,
+    steps: Vec<StepRegister>,
+    deadlines: Vec<u64>,
+    queue: Vec<Occurrence>,
+}
+
+/// Why a snapshot does not fit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RestoreError {
+    /// Made by another version of this crate.
+    Format,
+    /// Of another chart, or of this chart before it was changed.
+    OtherChart,
+    /// Its configuration is not one that the chart can be in.
+    IllegalConfiguration,
+}
+
+impl core::fmt::Display for RestoreError {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str(match self {
+            Self::Format => "the snapshot has another format version",
+            Self::OtherChart => "the snapshot is of another chart",
+            Self::IllegalConfiguration => "the snapshot's configuration is not one of this chart",
+        })
+    }
+}
+
+impl core::error::Error for RestoreError {}
+
+impl<P: Program> Engine<'_, P> {
+    /// The registers. Every point between two inputs is a stable one.
+    pub fn snapshot(&self) -> Snapshot {
+        let cells = self.store.cells();
+        Snapshot {
+            format: FORMAT,
+            hash: self.tables.hash,
+            scalars: self.scalars,
+            bits: [
+                cells.configuration.to_vec(),
+                cells.history.to_vec(),
+                cells.touched.to_vec(),
+                cells.unbroken.to_vec(),
+            ],
+            entered_at: cells.entered_at.to_vec(),
+            counters: [
+                cells.turns_here.to_vec(),
+                cells.turns_in.to_vec(),
+                cells.fails_here.to_vec(),
+                cells.calls.to_vec(),
+            ],
+            questions: cells.questions.to_vec(),
+            steps: cells.steps.to_vec(),
+            deadlines: cells.deadlines.to_vec(),
+            queue: Vec::new(),
+        }
+    }
+
+    /// Takes over the registers of a snapshot.
+    ///
+    /// # Errors
+    /// A snapshot of another format or chart, or with an illegal configuration; nothing has changed then.
+    pub fn restore(&mut self, snapshot: &Snapshot) -> Result<(), RestoreError> {
+        if snapshot.format != FORMAT {
+            return Err(RestoreError::Format);
+        }
+        let cells = self.store.cells_mut();
+        let [configuration, history, touched, unbroken] = &snapshot.bits;
+        let [turns_here, turns_in, fails_here, calls] = &snapshot.counters;
+        let fits = snapshot.hash == self.tables.hash
+            && configuration.len() == cells.configuration.len()
+            && touched.len() == cells.touched.len()
+            && unbroken.len() == cells.unbroken.len()
+            && history.len() == cells.history.len()
+            && snapshot.entered_at.len() == cells.entered_at.len()
+            && snapshot.counters.iter().all(|c| c.len() == cells.turns_here.len())
+            && snapshot.questions.len() == cells.questions.len()
+            && snapshot.steps.len() == cells.steps.len()
+            && snapshot.deadlines.len() == cells.deadlines.len()
+            && snapshot.queue.len() <= cells.queue.len();
+        if !fits {
+            return Err(RestoreError::OtherChart);
+        }
+        let is_new = matches!(snapshot.scalars.phase, super::Phase::New);
+        if !is_new && !is_legal(&self.tables, configuration) {
+            return Err(RestoreError::IllegalConfiguration);
+        }
+        cells.configuration.copy_from_slice(configuration);
+        cells.history.copy_from_slice(history);
+        cells.touched.copy_from_slice(touched);
+        cells.unbroken.copy_from_slice(unbroken);
+        cells.entered_at.copy_from_slice(&snapshot.entered_at);
+        cells.turns_here.copy_from_slice(turns_here);
+        cells.turns_in.copy_from_slice(turns_in);
+        cells.fails_here.copy_from_slice(fails_here);
+        cells.calls.copy_from_slice(calls);
+        cells.questions.copy_from_slice(&snapshot.questions);
+        cells.steps.copy_from_slice(&snapshot.steps);
+        cells.deadlines.copy_from_slice(&snapshot.deadlines);
+        cells.queue[..snapshot.queue.len()].copy_from_slice(&snapshot.queue);
+        cells.selected.fill(TransitionId(0));
+        self.scalars = snapshot.scalars;
+        self.scalars.queue_head = 0;
+        self.scalars.queue_len = snapshot.queue.len() as u32;
+        Ok(())
+    }
+}
