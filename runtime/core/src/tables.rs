@@ -318,6 +318,11 @@ impl TriggerRow<'_> {
         }
     }
 
+    /// The step that a `timeout` line belongs to.
+    pub const fn timed_step(&self) -> Option<StepId> {
+        if let Self::StepTimeout(step, _) = self { Some(*step) } else { None }
+    }
+
     /// Whether something outside the machine (the host, its data, the clock) can trigger it.
     pub const fn is_alive(&self) -> bool {
         match self {

@@ -73,10 +73,7 @@ impl<P: Program> Engine<'_, P> {
             self.store.cells_mut().deadlines[slot as usize] = u64::MAX;
         }
         self.program.bind(Bound::Nothing);
-        let pending = match trigger {
-            TriggerRow::StepTimeout(step, _) => self.open_key(step),
-            _ => None,
-        };
+        let pending = trigger.timed_step().and_then(|step| self.open_key(step));
         let taken = self.macrostep(Some(Occurrence::Deadline(id)), sink);
         if let Some(key) = pending
             && taken
@@ -121,10 +118,11 @@ impl<P: Program> Engine<'_, P> {
         for index in lines.start..lines.start + lines.len {
             let id = TransitionId(index);
             let now = self.scalars.now;
-            match self.tables.transitions[id.index()].trigger {
-                TriggerRow::After(slot) => self.arm(id, slot, now, state, sink),
-                TriggerRow::AfterTurns(slot) => self.arm(id, slot, 0, state, sink),
-                _ => {}
+            let trigger = self.tables.transitions[id.index()].trigger;
+            if let TriggerRow::After(slot) = trigger {
+                self.arm(id, slot, now, state, sink);
+            } else if let TriggerRow::AfterTurns(slot) = trigger {
+                self.arm(id, slot, 0, state, sink);
             }
         }
     }

@@ -158,8 +158,8 @@ impl<'t, P: Program> Engine<'t, P> {
                 self.start(sink);
                 return Receipt::Handled;
             }
-            (Phase::New, _) | (Phase::Ended(_) | Phase::Ending(_), _) => return Receipt::Closed,
-            (Phase::Running, Input::Start) => return Receipt::Closed,
+            (Phase::Running, Input::Start)
+            | (Phase::New | Phase::Ended(_) | Phase::Ending(_), _) => return Receipt::Closed,
             (Phase::Running, _) => {}
         }
         self.pass_time(now, sink);
@@ -232,7 +232,7 @@ impl<'t, P: Program> Engine<'t, P> {
         self.scalars.walk.is_some()
     }
 
-    /// The leaf of the open question of `step`, or of any other open question or pending step, as the host sees them.
+    /// Calls `each` with every started step and open question: what the host still owes an answer.
     pub fn pending(&self, each: &mut dyn FnMut(StepKey)) {
         let cells = self.store.cells();
         for register in cells.steps {
