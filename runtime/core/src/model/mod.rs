@@ -145,12 +145,23 @@ impl Chart {
     /// The children of `id` in document order, history pseudo-states included.
     pub fn children(&self, id: StateId) -> impl Iterator<Item = StateId> + '_ {
         let end = self.state(id).end;
-        core::iter::successors(Some(StateId(id.0 + 1)), |s| Some(self.state(*s).end))
+        core::iter::successors(Some(StateId(id.0 + 1)), |s| Some(self.states.get(s.index())?.end))
             .take_while(move |s| *s < end)
     }
 
     /// All state ids in document order.
     pub fn state_ids(&self) -> impl Iterator<Item = StateId> + use<> {
         (0..self.states.len()).map(StateId::at)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn last_state_has_no_children() {
+        let chart = Chart::empty("C");
+        assert_eq!(chart.children(StateId(0)).count(), 0);
     }
 }
