@@ -1,5 +1,6 @@
 //! From model to text. To add an emitter: a file or folder with an `EMITTER`, and its row in [`EMITTERS`].
 
+pub mod dot;
 pub mod rust;
 
 use crate::compile::Checked;
@@ -17,4 +18,4 @@ pub struct Emitter {
 }
 
 /// All emitters.
-pub const EMITTERS: &[&Emitter] = &[];
+pub const EMITTERS: &[&Emitter] = &[&dot::EMITTER];

@@ -1,0 +1,217 @@
+//! A chart as a Graphviz digraph.
+//!
+//! Compounds are clusters with a dot that points at their initial state; regions of a parallel are dashed clusters. A line of a
+//! compound that goes somewhere inside it, and every `from *` line, starts at one `*` in that compound. Lines that move nothing
+//! stand in the state's label. Everything is in document order, and the text is linear in the size of the chart.
+
+mod arrow;
+mod label;
+mod legend;
+mod place;
+mod style;
+mod text;
+
+use super::Emitter;
+use crate::lower::SourceMap;
+use arrow::Arrows;
+use chartc_core::arena::StateId;
+use chartc_core::model::{Chart, State, StateKind};
+use label::Labels;
+use place::{Node, Places};
+use style::{BORDER, FAINT, HEAD, cluster_fill, final_colours};
+use text::{html, quoted, short};
+
+/// `chartc graph --format dot`.
+pub const EMITTER: Emitter = Emitter {
+    name: "dot",
+    extension: "dot",
+    emit: |checked| Ok(dot(checked.chart(), checked.map(), Options::default())),
+};
+
+/// What the picture shows besides the chart.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Options {
+    /// What the colours mean.
+    pub legend: bool,
+}
+
+/// Deeper nesting is not indented further: the text stays linear in the size of the chart.
+const INDENT: usize = 12;
+
+/// The chart as DOT.
+pub fn dot(chart: &Chart, map: &SourceMap, options: Options) -> String {
+    let places = Places::of(chart, map);
+    let labels = Labels::of(&places);
+    let arrows = Arrows::of(&places);
+    let mut out = format!("digraph {} {{\n{HEAD}", quoted(&chart.name));
+    out.push_str(&format!("  label={};\n", heading(chart)));
+    if !labels.is_empty(StateId(0)) {
+        let label = labels.html(StateId(0), "<i>in every state</i>", false);
+        out.push_str(&format!(
+            "  chart [label={label}, shape=note, style=filled, fillcolor=\"#fffbeb\", color=\"#a16207\"];\n"
+        ));
+    }
+    states(&mut out, &places, &labels, &arrows);
+    pointers(&mut out, &places);
+    out.push_str(&arrows.text);
+    if options.legend {
+        out.push_str(&legend::legend());
+    }
+    out.push_str("}\n");
+    out
+}
+
+fn heading(chart: &Chart) -> String {
+    let name = html(&chart.name);
+    let doc = chart.doc.lines().next().unwrap_or_default();
+    let mut out = format!("<<font point-size=\"16\"><b>{name}</b></font>");
+    if !doc.is_empty() {
+        let doc = text::wrap(&short(doc, 300), 90);
+        for line in doc {
+            out.push_str(&format!(
+                "<br align=\"left\"/><font color=\"{BORDER}\">{}</font>",
+                html(&line)
+            ));
+        }
+    }
+    out.push_str("<br align=\"left\"/>>");
+    out
+}
+
+/// Nodes and clusters, nested as the states are.
+fn states(out: &mut String, places: &Places<'_>, labels: &Labels, arrows: &Arrows) {
+    let chart = places.chart;
+    let mut open: Vec<StateId> = vec![StateId(0)];
+    scope(out, chart, StateId(0), 0, arrows);
+    for id in chart.state_ids().skip(1) {
+        while open.len() > 1 && open.last().is_some_and(|o| chart.state(*o).end <= id) {
+            open.pop();
+            out.push_str(&format!("{}}}\n", indent(open.len() - 1)));
+        }
+        let state = chart.state(id);
+        if places.is_cluster(id) {
+            cluster(out, places, labels, id, open.len() - 1);
+            scope(out, chart, id, open.len(), arrows);
+            open.push(id);
+        } else {
+            node(out, chart, labels, id, state, open.len() - 1);
+        }
+    }
+    while open.len() > 1 {
+        open.pop();
+        out.push_str(&format!("{}}}\n", indent(open.len() - 1)));
+    }
+}
+
+fn indent(depth: usize) -> String {
+    "  ".repeat(depth.min(INDENT) + 1)
+}
+
+fn is_region(chart: &Chart, state: &State) -> bool {
+    state.parent.is_some_and(|p| matches!(chart.state(p).kind, StateKind::Parallel))
+        && !matches!(state.kind, StateKind::History { .. })
+}
+
+/// Head of a cluster.
+fn cluster(out: &mut String, places: &Places<'_>, labels: &Labels, id: StateId, depth: usize) {
+    let chart = places.chart;
+    let state = chart.state(id);
+    let is_parallel = matches!(state.kind, StateKind::Parallel);
+    let look = match (is_parallel, is_region(chart, state)) {
+        (true, false) => "style=\"rounded,filled\", penwidth=2",
+        (true, true) => "style=\"rounded,filled,dashed\", penwidth=2",
+        (false, true) => "style=\"rounded,filled,dashed\", penwidth=1",
+        (false, false) => "style=\"rounded,filled\", penwidth=1",
+    };
+    let pad = indent(depth);
+    out.push_str(&format!("{pad}subgraph cluster{} {{\n", id.0));
+    out.push_str(&format!(
+        "{pad}  graph [label={}, {look}, fillcolor=\"{}\", color=\"{BORDER}\", tooltip={}];\n",
+        labels.html(id, &label::title(chart, id), true),
+        cluster_fill(depth),
+        tooltip(state),
+    ));
+}
+
+/// The dot of a compound and its `*`.
+fn scope(out: &mut String, chart: &Chart, id: StateId, depth: usize, arrows: &Arrows) {
+    let pad = indent(depth);
+    if matches!(chart.state(id).kind, StateKind::Compound { .. }) {
+        let dot = Node::Initial(id).name();
+        out.push_str(&format!(
+            "{pad}{dot} [shape=circle, style=filled, fillcolor=\"{BORDER}\", label=\"\", width=0.12, fixedsize=true];\n"
+        ));
+    }
+    if arrows.any.contains(&id) {
+        let any = Node::Any(id).name();
+        let inside = if id.0 == 0 { "the chart" } else { &chart.state(id).path };
+        out.push_str(&format!(
+            "{pad}{any} [shape=circle, label=<<b>*</b>>, width=0.26, fixedsize=true, margin=0, tooltip={}];\n",
+            quoted(&format!("any state of {inside}"))
+        ));
+    }
+}
+
+fn node(
+    out: &mut String,
+    chart: &Chart,
+    labels: &Labels,
+    id: StateId,
+    state: &State,
+    depth: usize,
+) {
+    let pad = indent(depth);
+    let name = Node::State(id).name();
+    let label = labels.html(id, &label::title(chart, id), false);
+    let look = match &state.kind {
+        StateKind::Final { status, .. } => {
+            let (fill, border) = final_colours(*status);
+            format!(", peripheries=2, fillcolor=\"{fill}\", color=\"{border}\"")
+        }
+        StateKind::History { .. } => {
+            ", shape=circle, fixedsize=true, width=0.34, margin=0".to_string()
+        }
+        StateKind::Atomic | StateKind::Compound { .. } | StateKind::Parallel => {
+            let look =
+                if is_region(chart, state) { ", style=\"rounded,filled,dashed\"" } else { "" };
+            look.to_string()
+        }
+    };
+    out.push_str(&format!("{pad}{name} [label={label}{look}, tooltip={}];\n", tooltip(state)));
+}
+
+fn tooltip(state: &State) -> String {
+    if state.doc.is_empty() {
+        return quoted(&state.path);
+    }
+    quoted(&format!("{}\n{}", state.path, state.doc))
+}
+
+/// From each dot to the initial state, from each history to its default.
+fn pointers(out: &mut String, places: &Places<'_>) {
+    let chart = places.chart;
+    for id in chart.state_ids() {
+        let (from, to, look) = match chart.state(id).kind {
+            StateKind::Compound { initial } => (Node::Initial(id), initial, BORDER),
+            StateKind::History { default, .. } => (Node::State(id), default, FAINT),
+            StateKind::Atomic | StateKind::Parallel | StateKind::Final { .. } => continue,
+        };
+        let lhead = if places.is_cluster(to) && !chart.contains(to, id) {
+            format!(", lhead=cluster{}", to.0)
+        } else {
+            String::new()
+        };
+        let is_child = chart.state(to).parent == Some(id);
+        let is_beside = id.0 > 0 && is_child && leads_on(chart, id, to);
+        let length = if is_beside { ", minlen=0" } else { "" };
+        let (from, to) = (from.name(), places.top(to).name());
+        out.push_str(&format!("  {from} -> {to} [color=\"{look}\"{length}{lhead}];\n"));
+    }
+}
+
+/// Whether a line goes from the initial state to a sibling, which then stands below it and leaves room for the dot beside it.
+fn leads_on(chart: &Chart, compound: StateId, initial: StateId) -> bool {
+    (chart.state(initial).transitions.iter())
+        .flat_map(|t| &chart.transition(*t).targets)
+        .any(|t| t.state > initial && chart.state(t.state).parent == Some(compound))
+}

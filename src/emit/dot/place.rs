@@ -1,0 +1,227 @@
+//! Where things stand in the picture: the node that stands for a state, the states that a line leaves.
+
+use crate::lower::SourceMap;
+use chartc_core::arena::{StateId, StepId, TransitionId};
+use chartc_core::model::{
+    BinaryOp, Chart, Expr, ExprKind, Observable, StateKind, Transition, Trigger,
+};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A node of the picture.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Node {
+    /// A state without children.
+    State(StateId),
+    /// The dot that marks the initial state of a compound.
+    Initial(StateId),
+    /// `*`: any state of a compound.
+    Any(StateId),
+}
+
+impl Node {
+    pub(super) fn name(self) -> String {
+        match self {
+            Self::State(s) => format!("s{}", s.0),
+            Self::Initial(s) => format!("i{}", s.0),
+            Self::Any(s) => format!("any{}", s.0),
+        }
+    }
+}
+
+/// Where a line starts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Origin {
+    /// At a state's border.
+    State(StateId),
+    /// At the `*` of a compound.
+    Any(StateId),
+}
+
+/// What the picture knows of a chart besides the model.
+pub(super) struct Places<'c> {
+    pub(super) chart: &'c Chart,
+    map: &'c SourceMap,
+    /// By state: the node that an edge from above ends at.
+    top: Vec<Node>,
+    /// By state: the node that an edge from below ends at.
+    bottom: Vec<Node>,
+    /// By step: the states in which it runs, if its `if` says so.
+    homes: Vec<Vec<StateId>>,
+}
+
+impl<'c> Places<'c> {
+    /// Linear in the size of the chart.
+    pub(super) fn of(chart: &'c Chart, map: &'c SourceMap) -> Self {
+        let mut top: Vec<Node> = chart.state_ids().map(Node::State).collect();
+        let mut bottom = top.clone();
+        for id in (0..chart.states.len()).rev().map(StateId::at) {
+            match &chart.state(id).kind {
+                StateKind::Compound { .. } => {
+                    top[id.index()] = Node::Initial(id);
+                    let last = chart.children(id).filter(|c| is_left_by_lines(chart, *c)).last();
+                    bottom[id.index()] = last.map_or(Node::Initial(id), |c| bottom[c.index()]);
+                }
+                StateKind::Parallel => {
+                    if let Some(first) = chart.children(id).find(|c| is_left_by_lines(chart, *c)) {
+                        top[id.index()] = top[first.index()];
+                        bottom[id.index()] = bottom[first.index()];
+                    }
+                }
+                StateKind::Atomic | StateKind::Final { .. } | StateKind::History { .. } => {}
+            }
+        }
+        let homes = chart.steps.iter().map(|s| homes(chart, s.state, s.guard.as_ref()).0).collect();
+        Self { chart, map, top, bottom, homes }
+    }
+
+    pub(super) fn top(&self, state: StateId) -> Node {
+        self.top[state.index()]
+    }
+
+    pub(super) fn bottom(&self, state: StateId) -> Node {
+        self.bottom[state.index()]
+    }
+
+    /// Whether the state is drawn as a cluster.
+    pub(super) fn is_cluster(&self, state: StateId) -> bool {
+        state.0 != 0 && self.top(state) != Node::State(state)
+    }
+
+    /// The states in whose labels a step is listed: its own, or those that its `if` names.
+    pub(super) fn homes(&self, step: StepId) -> &[StateId] {
+        match self.homes[step.index()].as_slice() {
+            [] => std::slice::from_ref(&self.chart.steps[step.index()].state),
+            homes => homes,
+        }
+    }
+
+    /// Where the line's edges start; for a line without targets, whose label lists it.
+    pub(super) fn origins(&self, line: &Transition) -> Vec<Origin> {
+        if let Some(scope) = &line.scope {
+            return match scope.any_of.as_slice() {
+                [] => vec![Origin::Any(line.source)],
+                any_of => any_of.iter().map(|s| Origin::State(*s)).collect(),
+            };
+        }
+        let states = match step_of(&line.trigger) {
+            Some(step) if self.chart.steps[step.index()].state == line.source => self.homes(step),
+            _ => std::slice::from_ref(&line.source),
+        };
+        states.iter().map(|s| self.origin(*s, line)).collect()
+    }
+
+    fn origin(&self, source: StateId, line: &Transition) -> Origin {
+        let has_children = self.top(source) != Node::State(source);
+        let goes_inside = line.targets.iter().any(|t| self.chart.contains(source, t.state));
+        if source.0 == 0 || (has_children && goes_inside) {
+            Origin::Any(source)
+        } else {
+            Origin::State(source)
+        }
+    }
+
+    /// Lines that are copies of one `each` line, by their first: the state whose line it is. And all other copies.
+    pub(super) fn copies(&self) -> (BTreeMap<TransitionId, StateId>, BTreeSet<TransitionId>) {
+        let mut first_at = BTreeMap::new();
+        let (mut of, mut others) = (BTreeMap::new(), BTreeSet::new());
+        for (index, spans) in self.map.lines.iter().enumerate().take(self.chart.transitions.len()) {
+            let id = TransitionId::at(index);
+            let is_deadline = matches!(
+                self.chart.transition(id).trigger,
+                Trigger::After(_) | Trigger::AfterTurns(_)
+            );
+            if !is_deadline {
+                continue;
+            }
+            match first_at.get(&spans.whole) {
+                None => {
+                    first_at.insert(spans.whole, id);
+                }
+                Some(first) => {
+                    others.insert(id);
+                    of.entry(*first).or_insert_with(|| self.writer(*first));
+                }
+            }
+        }
+        (of, others)
+    }
+
+    /// The innermost state above the line's source whose text holds the line.
+    fn writer(&self, line: TransitionId) -> StateId {
+        let span = self.map.line(line).whole;
+        let source = self.chart.transition(line).source;
+        let holds = |s: &StateId| {
+            self.map
+                .states
+                .get(s.index())
+                .is_some_and(|spans| spans.whole.start <= span.start && span.end <= spans.whole.end)
+        };
+        self.chart.ancestors(source).find(holds).unwrap_or(StateId(0))
+    }
+}
+
+fn is_left_by_lines(chart: &Chart, state: StateId) -> bool {
+    !matches!(chart.state(state).kind, StateKind::Final { .. } | StateKind::History { .. })
+}
+
+/// The step whose outcome the trigger is.
+pub(super) fn step_of(trigger: &Trigger) -> Option<StepId> {
+    match trigger {
+        Trigger::StepDone(step)
+        | Trigger::StepError(step)
+        | Trigger::StepTimeout(step, _)
+        | Trigger::StepDoubt(step)
+        | Trigger::StepElse(step) => Some(*step),
+        Trigger::Event(_)
+        | Trigger::AnyEvent
+        | Trigger::Turn
+        | Trigger::When
+        | Trigger::StateDone(_)
+        | Trigger::After(_)
+        | Trigger::AfterTurns(_)
+        | Trigger::Choice(_)
+        | Trigger::Error(_)
+        | Trigger::LimitWarn(_) => None,
+    }
+}
+
+/// The states that a guard names in a conjunct `in(a) or in(b)`, if all lie below `state`; and the other conjuncts.
+pub(super) fn homes<'e>(
+    chart: &Chart,
+    state: StateId,
+    guard: Option<&'e Expr>,
+) -> (Vec<StateId>, Vec<&'e Expr>) {
+    let Some(guard) = guard else { return (Vec::new(), Vec::new()) };
+    let mut found = Vec::new();
+    let mut rest = Vec::new();
+    for conjunct in operands(guard, BinaryOp::And) {
+        let states: Option<Vec<StateId>> = operands(conjunct, BinaryOp::Or)
+            .into_iter()
+            .map(|e| {
+                let ExprKind::Observable(Observable::In(s)) = &e.kind else { return None };
+                chart.contains(state, *s).then_some(*s)
+            })
+            .collect();
+        match states {
+            Some(states) if found.is_empty() => found = states,
+            _ => rest.push(conjunct),
+        }
+    }
+    (found, rest)
+}
+
+/// `a op b op c` as its operands, in order.
+fn operands(expr: &Expr, op: BinaryOp) -> Vec<&Expr> {
+    let mut found = Vec::new();
+    let mut open = vec![expr];
+    while let Some(next) = open.pop() {
+        if let ExprKind::Binary(o, left, right) = &next.kind
+            && *o == op
+        {
+            open.extend([&**right, &**left]);
+        } else {
+            found.push(next);
+        }
+    }
+    found
+}

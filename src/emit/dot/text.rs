@@ -1,0 +1,126 @@
+//! Escaping and wrapping for Graphviz.
+
+/// Characters that a line of a label holds, as far as words allow.
+pub(super) const WIDTH: usize = 30;
+
+/// A quoted DOT string. Control characters other than line ends become blanks.
+pub(super) fn quoted(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 2);
+    out.push('"');
+    escape_into(&mut out, text, "\\n");
+    out.push('"');
+    out
+}
+
+/// A quoted DOT label, each line flush left and a blank away from its edge.
+pub(super) fn label(lines: &[String]) -> String {
+    let mut out = String::from("\"");
+    for line in lines {
+        out.push(' ');
+        escape_into(&mut out, line, " ");
+        out.push_str(" \\l");
+    }
+    out.push('"');
+    out
+}
+
+fn escape_into(out: &mut String, text: &str, line_end: &str) {
+    for c in text.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            // Graphviz reads HTML entities in plain strings too.
+            '&' => out.push_str("&amp;"),
+            '\n' => out.push_str(line_end),
+            c if c.is_control() => out.push(' '),
+            c => out.push(c),
+        }
+    }
+}
+
+/// Text of an HTML-like label.
+pub(super) fn html(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            c if c.is_control() || is_no_xml(c) => out.push(' '),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// Code points that XML 1.0 forbids and `char` allows.
+fn is_no_xml(c: char) -> bool {
+    matches!(c, '\u{fffe}' | '\u{ffff}')
+}
+
+/// Lines of about `width` characters, broken at blanks; a longer word is broken only when it is longer than two lines.
+pub(super) fn wrap(text: &str, width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    let mut line = String::new();
+    let mut length = 0;
+    for word in text.split_whitespace() {
+        for piece in pieces(word, 2 * width) {
+            let size = piece.chars().count();
+            if length > 0 && length + 1 + size > width {
+                lines.push(std::mem::take(&mut line));
+                length = 0;
+            }
+            if length > 0 {
+                line.push(' ');
+                length += 1;
+            }
+            line.push_str(piece);
+            length += size;
+        }
+    }
+    if length > 0 || lines.is_empty() {
+        lines.push(line);
+    }
+    lines
+}
+
+fn pieces(word: &str, size: usize) -> impl Iterator<Item = &str> {
+    let mut rest = word;
+    std::iter::from_fn(move || {
+        if rest.is_empty() {
+            return None;
+        }
+        let end = rest.char_indices().nth(size).map_or(rest.len(), |(i, _)| i);
+        let (piece, behind) = rest.split_at(end);
+        rest = behind;
+        Some(piece)
+    })
+}
+
+/// The first `size` characters, with `…` if that is not all.
+pub(super) fn short(text: &str, size: usize) -> String {
+    match text.char_indices().nth(size) {
+        Some((end, _)) => format!("{}…", text[..end].trim_end()),
+        None => text.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_breaks_out_of_a_string() {
+        assert_eq!(quoted("a\"b\\c\nd\u{7}&lt;"), r#""a\"b\\c\nd &amp;lt;""#);
+        assert_eq!(html("<b a=\"1\">&\u{0}"), "&lt;b a=&quot;1&quot;&gt;&amp; ");
+    }
+
+    #[test]
+    fn lines_break_at_blanks_and_long_words_at_two_lines() {
+        assert_eq!(wrap("aa bb cc", 5), ["aa bb", "cc"]);
+        assert_eq!(wrap("é".repeat(5).as_str(), 2), ["éééé", "é"]);
+        assert_eq!(wrap("", 5), [""]);
+        assert_eq!(short("äbc", 2), "äb…");
+    }
+}
