@@ -1,5 +1,5 @@
-//! The file system: which files a command means, and their texts.
-#![allow(clippy::disallowed_methods, reason = "the one place that reads files")]
+//! The file system: which files a command means, their texts, and what it writes.
+#![allow(clippy::disallowed_methods, reason = "the one place that reads and writes files")]
 
 use crate::load::Loader;
 use std::collections::BTreeSet;
@@ -61,6 +61,15 @@ pub fn find(paths: &[String]) -> Vec<String> {
         }
     }
     found
+}
+
+/// Writes a file, which it replaces.
+///
+/// # Errors
+/// Why it could not be written.
+pub fn write(path: &Path, text: &str) -> miette::Result<()> {
+    std::fs::write(path, text)
+        .map_err(|fault| miette::miette!("cannot write {}: {}", path.display(), reason(&fault)))
 }
 
 /// Charts below a folder. Links to folders are not followed, so a loop of links ends.

@@ -5,10 +5,12 @@
 
 pub mod files;
 pub mod output;
+pub mod pick;
 
 mod check;
 mod explain;
-// To add: mod graph; mod build; mod run; mod simulate; mod convert;
+mod graph;
+// To add: mod build; mod run; mod simulate; mod convert;
 
 use clap::{Parser, Subcommand};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -25,6 +27,7 @@ Examples:
   chartc check                       check every chart below this folder
   chartc check builder.chart         check one file
   chartc explain C0301               what a finding means and what to do
+  chartc graph builder.chart         a picture, for Graphviz
 
 Exit codes: 0 clean, 1 findings, 2 wrong usage, 3 a fault of chartc, 4 nothing to check"
 )]
@@ -37,12 +40,14 @@ struct Cli {
 enum Command {
     Check(check::Args),
     Explain(explain::Args),
+    Graph(graph::Args),
 }
 
 fn dispatch(command: Command) -> miette::Result<Exit> {
     match command {
         Command::Check(args) => check::run(args),
         Command::Explain(args) => explain::run(args),
+        Command::Graph(args) => graph::run(args),
     }
 }
 

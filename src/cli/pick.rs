@@ -1,0 +1,67 @@
+//! One chart of one file: what `graph`, `build`, `run` and `simulate` work on.
+
+use super::Exit;
+use super::files::{Files, STDIN, find};
+use super::output::{Colour, complain, paper};
+use crate::compile::{Checked, Compilation};
+use crate::diagnostic::{Severity, nearest};
+use crate::report::REPORTS;
+
+/// The chart called `name` of the file, or its only one; or how the command ends because there is none. Findings that stand in
+/// the way are told on standard error.
+///
+/// # Errors
+/// When the file has several charts and none is named, or none of that name.
+pub fn pick(file: &str, name: Option<&str>) -> miette::Result<Result<Checked, Exit>> {
+    let done = crate::check(&find_one(file)?, &Files);
+    let known: Vec<&str> = done.lowered.iter().map(|l| l.chart.name.as_str()).collect();
+    let wanted = match (name, known.as_slice()) {
+        (Some(name), _) if !known.is_empty() && !known.contains(&name) => {
+            let hint = match nearest(name, known.iter().copied()) {
+                Some(near) => format!("; did you mean `{near}`?"),
+                None => format!("; it has {}", listed(&known)),
+            };
+            return Err(miette::miette!("{file} has no chart called `{name}`{hint}"));
+        }
+        (Some(name), _) => name,
+        (None, [only]) => only,
+        (None, []) => "",
+        (None, several) => {
+            return Err(miette::miette!(
+                "{file} has {} charts: {}; choose one with --chart NAME",
+                several.len(),
+                listed(several)
+            ));
+        }
+    };
+    match done.charts.iter().find(|c| c.chart().name == wanted) {
+        Some(checked) => Ok(Ok(checked.clone())),
+        None => Ok(Err(refuse(file, &done))),
+    }
+}
+
+/// The one file that a command is about.
+fn find_one(file: &str) -> miette::Result<Vec<String>> {
+    match find(&[file.to_owned()]).as_slice() {
+        [one] => Ok(vec![one.clone()]),
+        [] => Err(miette::miette!("no *.chart or agent.yaml in {file}")),
+        several => Err(miette::miette!("{file} has {} charts; name one file", several.len())),
+    }
+}
+
+/// Tells the errors, or that there is nothing.
+fn refuse(file: &str, done: &Compilation) -> Exit {
+    let errors: Vec<_> =
+        done.diagnostics.iter().filter(|d| d.severity == Severity::Error).cloned().collect();
+    if errors.is_empty() {
+        let shown = if file == "-" { STDIN } else { file };
+        complain(&format!("error: there is no chart in {shown}"));
+        return Exit::Nothing;
+    }
+    complain((REPORTS[0].render)(&errors, &done.sources, paper(Colour::Auto)).trim_end());
+    Exit::Findings
+}
+
+fn listed(names: &[&str]) -> String {
+    names.iter().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", ")
+}
