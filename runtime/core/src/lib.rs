@@ -12,6 +12,7 @@ pub mod arena;
 pub mod bits;
 #[cfg(feature = "alloc")]
 pub mod drive;
+pub mod duration;
 #[cfg(feature = "alloc")]
 pub mod expr;
 pub mod machine;

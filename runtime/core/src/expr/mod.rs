@@ -1,7 +1,32 @@
 //! Values and the evaluator: one meaning for `.chart` expressions, `agent.yaml` conditions and generated code.
+//!
+//! The functions over values ([`binary`], [`compare`], [`builtin`], [`index`], …) are what generated code calls where it
+//! holds Json, lists and maps; each has its own [`Fuel`] there.
 
+mod access;
+mod builtin;
+mod compare;
+mod convert;
+mod eval;
+mod fit;
+pub mod format;
+mod fuel;
+mod operate;
+pub mod python;
+mod statement;
+mod template;
 mod value;
 #[cfg(feature = "serde")]
 mod wire;
 
+pub use access::{elements, field, index, slice};
+pub use builtin::{builtin, name as builtin_name};
+pub use compare::{compare, truth};
+pub use convert::{FromValue, IntoValue};
+pub use eval::{Environment, MAX_DEPTH, evaluate, holds, same};
+pub use fit::{MAX_VALUE_DEPTH, fit, type_text};
+pub use fuel::{EvalError, Fuel};
+pub use operate::{binary, symbol, unary};
+pub use statement::{Assign, execute};
+pub use template::render;
 pub use value::{Map, Value};

@@ -1,5 +1,6 @@
 //! Values as the interpreter, prompts and the wire know them.
 
+use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -29,24 +30,58 @@ pub enum Value {
 #[derive(Debug, Clone, Default)]
 pub struct Map {
     entries: Vec<(String, Value)>,
+    /// Where each key stands, once there are more than [`SMALL`] entries.
+    places: BTreeMap<String, usize>,
 }
+
+/// Up to here looking through the entries is as fast as an index.
+const SMALL: usize = 8;
 
 impl Map {
     /// Without entries.
     pub const fn new() -> Self {
-        Self { entries: Vec::new() }
+        Self { entries: Vec::new(), places: BTreeMap::new() }
     }
 
-    /// The value under `key`. Linear in the number of entries.
+    fn place(&self, key: &str) -> Option<usize> {
+        if self.entries.len() > SMALL {
+            self.places.get(key).copied()
+        } else {
+            self.entries.iter().position(|(k, _)| k == key)
+        }
+    }
+
+    /// The value under `key`. Logarithmic in the number of entries.
     pub fn get(&self, key: &str) -> Option<&Value> {
-        self.entries.iter().find(|(k, _)| k == key).map(|(_, v)| v)
+        self.place(key).map(|i| &self.entries[i].1)
+    }
+
+    /// The value under `key`, to change.
+    pub fn get_mut(&mut self, key: &str) -> Option<&mut Value> {
+        self.place(key).map(|i| &mut self.entries[i].1)
+    }
+
+    /// The values in insertion order, to change.
+    pub fn values_mut(&mut self) -> impl Iterator<Item = &mut Value> {
+        self.entries.iter_mut().map(|(_, value)| value)
     }
 
     /// Sets the value under `key`, in place if it is there.
     pub fn insert(&mut self, key: String, value: Value) {
-        match self.entries.iter_mut().find(|(k, _)| *k == key) {
-            Some(entry) => entry.1 = value,
-            None => self.entries.push((key, value)),
+        if let Some(i) = self.place(&key) {
+            self.entries[i].1 = value;
+            return;
+        }
+        self.entries.push((key, value));
+        match self.entries.len() {
+            0..=SMALL => {}
+            len if len == SMALL + 1 => {
+                let keys = self.entries.iter().enumerate();
+                self.places = keys.map(|(i, (key, _))| (key.clone(), i)).collect();
+            }
+            len => {
+                self.places.insert(self.entries[len - 1].0.clone(), len - 1);
+            }
         }
     }
 
@@ -88,5 +123,49 @@ impl IntoIterator for Map {
 
     fn into_iter(self) -> Self::IntoIter {
         self.entries.into_iter()
+    }
+}
+
+impl Value {
+    /// What messages call the kind of value.
+    pub const fn kind(&self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Bool(_) => "Bool",
+            Self::Int(_) => "Int",
+            Self::Float(_) => "Float",
+            Self::Text(_) => "Text",
+            Self::Duration(_) => "Duration",
+            Self::List(_) => "List",
+            Self::Map(_) => "Map",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::format;
+
+    #[test]
+    fn keys_are_found_on_both_sides_of_the_index() {
+        let mut map = Map::new();
+        for i in 0..100 {
+            map.insert(format!("k{i}"), Value::Int(i));
+            map.insert(format!("k{}", i / 2), Value::Int(-i));
+            assert_eq!(map.get(&format!("k{}", i / 2)), Some(&Value::Int(-i)));
+            assert_eq!(map.get(&format!("k{}", i + 1)), None);
+        }
+        assert_eq!(map.len(), 100);
+        assert_eq!(map.iter().next(), Some(("k0", &Value::Int(-1))));
+    }
+
+    #[test]
+    fn equality_ignores_the_order() {
+        let of = |keys: [&str; 2]| {
+            keys.map(|k| (String::from(k), Value::None)).into_iter().collect::<Map>()
+        };
+        assert_eq!(of(["a", "b"]), of(["b", "a"]));
+        assert_ne!(of(["a", "b"]), of(["a", "c"]));
     }
 }

@@ -1,0 +1,76 @@
+//! Durations as charts write them.
+
+use core::fmt;
+
+/// Milliseconds. Shown and read as a chart writes it: `250ms`, `30s`, `5m`, `2h`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Duration(pub u64);
+
+const UNITS: [(&str, u64); 4] = [("h", 3_600_000), ("m", 60_000), ("s", 1000), ("ms", 1)];
+
+impl fmt::Display for Duration {
+    /// In the greatest unit that leaves no fraction.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (unit, millis) in UNITS {
+            if self.0 != 0 && self.0.is_multiple_of(millis) {
+                return write!(f, "{}{unit}", self.0 / millis);
+            }
+        }
+        f.write_str("0s")
+    }
+}
+
+/// Not digits and a unit, or too long for 64 bits of milliseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NotADuration;
+
+impl core::str::FromStr for Duration {
+    type Err = NotADuration;
+
+    fn from_str(text: &str) -> Result<Self, NotADuration> {
+        let end = text.find(|c: char| !c.is_ascii_digit()).ok_or(NotADuration)?;
+        let (digits, unit) = text.split_at(end);
+        let (_, millis) = UNITS.iter().find(|(name, _)| *name == unit).ok_or(NotADuration)?;
+        let count: u64 = digits.parse().map_err(|_| NotADuration)?;
+        count.checked_mul(*millis).map(Self).ok_or(NotADuration)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    extern crate alloc;
+    use alloc::string::ToString;
+
+    #[test]
+    fn reading_what_is_shown() {
+        for (millis, text) in [
+            (0, "0s"),
+            (250, "250ms"),
+            (1500, "1500ms"),
+            (30_000, "30s"),
+            (300_000, "5m"),
+            (7_200_000, "2h"),
+        ] {
+            assert_eq!(Duration(millis).to_string(), text);
+            assert_eq!(text.parse(), Ok(Duration(millis)));
+        }
+    }
+
+    #[test]
+    fn what_is_no_duration() {
+        for text in [
+            "",
+            "5",
+            "s",
+            "-5s",
+            "5 s",
+            "5d",
+            "1.5s",
+            "99999999999999999999h",
+            "9999999999999999999h",
+        ] {
+            assert_eq!(text.parse::<Duration>(), Err(NotADuration), "{text}");
+        }
+    }
+}

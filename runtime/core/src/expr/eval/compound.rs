@@ -1,0 +1,115 @@
+//! Expressions that reach into values or make them.
+
+use super::super::access::{elements_with, field, index_with, slice_with};
+use super::super::fuel::fail;
+use super::super::{Map, Value};
+use super::{Evaluated, Evaluator, Scope, take};
+use crate::arena::LocalId;
+use crate::model::{Expr, Type};
+use alloc::borrow::Cow;
+use alloc::vec::Vec;
+
+impl<'e> Evaluator<'e> {
+    /// The field of an optional record that is `none` is `none` too.
+    pub(super) fn field<'s>(
+        &self,
+        of: &Expr,
+        name: &str,
+        scope: Option<&'s Scope<'s>>,
+        depth: u32,
+    ) -> Evaluated<'s>
+    where
+        'e: 's,
+    {
+        let value = self.eval(of, scope, depth)?;
+        if *value == Value::None && matches!(of.ty, Type::Optional(_)) {
+            return Ok(value);
+        }
+        match value {
+            Cow::Borrowed(value) => field(value, name).map(Cow::Borrowed),
+            Cow::Owned(value) => self.fuel.copy(field(&value, name)?).map(Cow::Owned),
+        }
+    }
+
+    pub(super) fn index<'s>(
+        &self,
+        of: &Expr,
+        at: &Expr,
+        scope: Option<&'s Scope<'s>>,
+        depth: u32,
+    ) -> Evaluated<'s>
+    where
+        'e: 's,
+    {
+        let value = self.eval(of, scope, depth)?;
+        let at = self.eval(at, scope, depth)?;
+        match value {
+            Cow::Borrowed(value) => index_with(value, &at, self.fuel),
+            Cow::Owned(value) => {
+                take(index_with(&value, &at, self.fuel)?, self.fuel).map(Cow::Owned)
+            }
+        }
+    }
+
+    pub(super) fn slice<'s>(
+        &self,
+        of: &Expr,
+        from: Option<&Expr>,
+        to: Option<&Expr>,
+        scope: Option<&'s Scope<'s>>,
+        depth: u32,
+    ) -> Evaluated<'s>
+    where
+        'e: 's,
+    {
+        let value = self.eval(of, scope, depth)?;
+        let from = from.map(|from| self.eval(from, scope, depth)).transpose()?;
+        let to = to.map(|to| self.eval(to, scope, depth)).transpose()?;
+        slice_with(&value, from.as_deref(), to.as_deref(), self.fuel).map(Cow::Owned)
+    }
+
+    pub(super) fn map<'s>(
+        &self,
+        entries: &[(Expr, Expr)],
+        scope: Option<&'s Scope<'s>>,
+        depth: u32,
+    ) -> Evaluated<'s>
+    where
+        'e: 's,
+    {
+        let mut map = Map::new();
+        for (key, value) in entries {
+            let Value::Text(key) = self.owned(key, scope, depth)? else {
+                return fail!("keys are Text");
+            };
+            map.insert(key, self.owned(value, scope, depth)?);
+        }
+        Ok(Cow::Owned(Value::Map(map)))
+    }
+
+    pub(super) fn comprehension<'s>(
+        &self,
+        item: &Expr,
+        local: LocalId,
+        source: &Expr,
+        filter: Option<&Expr>,
+        scope: Option<&'s Scope<'s>>,
+        depth: u32,
+    ) -> Evaluated<'s>
+    where
+        'e: 's,
+    {
+        let source = self.eval(source, scope, depth)?;
+        let mut items = Vec::new();
+        for element in elements_with(&source, self.fuel)? {
+            let inner = Scope { outer: scope, local, value: &element };
+            if let Some(filter) = filter
+                && !self.bool(filter, Some(&inner), depth)?
+            {
+                continue;
+            }
+            items.push(self.owned(item, Some(&inner), depth)?);
+        }
+        Ok(Cow::Owned(Value::List(items)))
+    }
+}

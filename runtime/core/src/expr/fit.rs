@@ -1,0 +1,191 @@
+//! Whether a value has a declared type.
+
+use super::{Map, Value};
+use crate::duration::Duration;
+use crate::model::{Field, Type, TypeDef, TypeKind};
+use alloc::borrow::Cow;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+/// How deep a value that is kept may nest.
+pub const MAX_VALUE_DEPTH: u32 = 100;
+
+/// `value` as a value of type `ty`: an Int given for a Float becomes one, a Text such as `30s` given for a Duration is read,
+/// the fields of a record get their declared order, absent optional ones are `none`.
+///
+/// # Errors
+/// Why it does not fit, beginning with the path to what is wrong if it is inside the value.
+pub fn fit(value: Value, ty: &Type, types: &[TypeDef]) -> Result<Value, String> {
+    fit_at(value, ty, types, MAX_VALUE_DEPTH)
+}
+
+fn fit_at(value: Value, ty: &Type, types: &[TypeDef], depth: u32) -> Result<Value, String> {
+    let Some(depth) = depth.checked_sub(1) else {
+        return Err(format!("nested deeper than {MAX_VALUE_DEPTH} levels"));
+    };
+    match (ty, value) {
+        (Type::Bool, value @ Value::Bool(_))
+        | (Type::Int, value @ Value::Int(_))
+        | (Type::Float, value @ Value::Float(_))
+        | (Type::Text, value @ Value::Text(_))
+        | (Type::Duration, value @ Value::Duration(_)) => Ok(value),
+        (Type::Float, Value::Int(i)) => Ok(Value::Float(i as f64)),
+        (Type::Duration, Value::Text(text)) => match text.parse() {
+            Ok(Duration(millis)) => Ok(Value::Duration(millis)),
+            Err(_) => Err(format!("`{}` is no Duration", short(&text))),
+        },
+        (Type::Json, value) => {
+            if is_deeper(&value, depth) {
+                return Err(format!("nested deeper than {MAX_VALUE_DEPTH} levels"));
+            }
+            Ok(value)
+        }
+        (Type::Optional(_), Value::None) => Ok(Value::None),
+        (Type::Optional(inner), value) => fit_at(value, inner, types, depth),
+        (Type::List(inner), Value::List(items)) => {
+            let items = items.into_iter().enumerate().map(|(i, item)| {
+                fit_at(item, inner, types, depth).map_err(|why| within(&format!("[{i}]"), &why))
+            });
+            items.collect::<Result<_, _>>().map(Value::List)
+        }
+        (Type::Map(inner), Value::Map(map)) => {
+            let entries =
+                map.into_iter().map(|(key, value)| match fit_at(value, inner, types, depth) {
+                    Ok(value) => Ok((key, value)),
+                    Err(why) => Err(within(&format!("[\"{}\"]", short(&key)), &why)),
+                });
+            entries.collect::<Result<_, _>>().map(Value::Map)
+        }
+        (Type::Named(id), value) => match (types.get(id.index()).map(|def| &def.kind), value) {
+            (Some(TypeKind::Record(fields)), Value::Map(map)) => record(map, fields, types, depth),
+            (Some(TypeKind::Enum(names)), Value::Text(text)) => {
+                if names.contains(&text) {
+                    Ok(Value::Text(text))
+                } else {
+                    let names: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();
+                    Err(format!("`{}` is none of {}", short(&text), names.join(" ")))
+                }
+            }
+            (_, value) => Err(mismatch(ty, &value, types)),
+        },
+        (
+            Type::Bool
+            | Type::Int
+            | Type::Float
+            | Type::Text
+            | Type::Duration
+            | Type::List(_)
+            | Type::Map(_),
+            value,
+        ) => Err(mismatch(ty, &value, types)),
+    }
+}
+
+fn record(mut map: Map, fields: &[Field], types: &[TypeDef], depth: u32) -> Result<Value, String> {
+    let mut record = Map::new();
+    for field in fields {
+        let value = match map.get_mut(&field.name) {
+            Some(value) => core::mem::take(value),
+            None if matches!(field.ty, Type::Optional(_)) => Value::None,
+            None => return Err(format!("no field `{}`", field.name)),
+        };
+        match fit_at(value, &field.ty, types, depth) {
+            Ok(value) => record.insert(field.name.clone(), value),
+            Err(why) => return Err(within(&format!(".{}", field.name), &why)),
+        }
+    }
+    if record.len() < map.len()
+        && let Some((extra, _)) = map.iter().find(|(key, _)| record.get(key).is_none())
+    {
+        return Err(format!("no field `{}` is declared", short(extra)));
+    }
+    Ok(Value::Map(record))
+}
+
+fn mismatch(ty: &Type, value: &Value, types: &[TypeDef]) -> String {
+    format!("expected {}, found {}", type_text(ty, types), value.kind())
+}
+
+fn within(step: &str, why: &str) -> String {
+    if why.starts_with(['[', '.']) { format!("{step}{why}") } else { format!("{step}: {why}") }
+}
+
+/// The start of a text that may be long.
+fn short(text: &str) -> String {
+    text.chars().take(40).collect()
+}
+
+fn is_deeper(value: &Value, levels: u32) -> bool {
+    match value {
+        Value::None
+        | Value::Bool(_)
+        | Value::Int(_)
+        | Value::Float(_)
+        | Value::Text(_)
+        | Value::Duration(_) => false,
+        Value::List(items) => levels == 0 || items.iter().any(|item| is_deeper(item, levels - 1)),
+        Value::Map(map) => levels == 0 || map.iter().any(|(_, item)| is_deeper(item, levels - 1)),
+    }
+}
+
+/// A type as a chart writes it.
+pub fn type_text(ty: &Type, types: &[TypeDef]) -> String {
+    match ty {
+        Type::Bool => "Bool".to_string(),
+        Type::Int => "Int".to_string(),
+        Type::Float => "Float".to_string(),
+        Type::Text => "Text".to_string(),
+        Type::Duration => "Duration".to_string(),
+        Type::Json => "Json".to_string(),
+        Type::List(inner) => format!("List({})", type_text(inner, types)),
+        Type::Map(inner) => format!("Map(Text, {})", type_text(inner, types)),
+        Type::Optional(inner) => format!("{}?", type_text(inner, types)),
+        Type::Named(id) => types.get(id.index()).map_or("?", |def| &def.name).to_string(),
+    }
+}
+
+/// An Int that an expression of type Float gave, as a Float; also inside what was just made.
+pub(super) fn widen<'v>(value: Cow<'v, Value>, ty: &Type) -> Cow<'v, Value> {
+    match (ty, value.as_ref()) {
+        (Type::Float, Value::Int(i)) => Cow::Owned(Value::Float(*i as f64)),
+        (Type::Optional(inner), _) => widen(value, inner),
+        (Type::List(_) | Type::Map(_), _) if has_float(ty) => match value {
+            Cow::Owned(mut value) => {
+                widen_inside(&mut value, ty);
+                Cow::Owned(value)
+            }
+            // What is kept has been fitted.
+            Cow::Borrowed(_) => value,
+        },
+        _ => value,
+    }
+}
+
+fn has_float(ty: &Type) -> bool {
+    match ty {
+        Type::Float => true,
+        Type::List(inner) | Type::Map(inner) | Type::Optional(inner) => has_float(inner),
+        Type::Bool | Type::Int | Type::Text | Type::Duration | Type::Json | Type::Named(_) => false,
+    }
+}
+
+fn widen_inside(value: &mut Value, ty: &Type) {
+    match (ty, value) {
+        (Type::Float, value) => {
+            if let Value::Int(i) = value {
+                *value = Value::Float(*i as f64);
+            }
+        }
+        (Type::Optional(inner), value) => widen_inside(value, inner),
+        (Type::List(inner), Value::List(items)) => {
+            for item in items {
+                widen_inside(item, inner);
+            }
+        }
+        (Type::Map(inner), Value::Map(map)) => {
+            map.values_mut().for_each(|item| widen_inside(item, inner));
+        }
+        _ => {}
+    }
+}

@@ -1,0 +1,175 @@
+//! The parts of a format spec.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+
+/// The greatest width and precision: beyond it a prompt would be mostly padding.
+pub const MAX_WIDTH: usize = 10_000;
+
+/// A format spec, read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Spec {
+    /// What fills up to the width; a space unless written.
+    pub fill: char,
+    /// `<`, `>`, `^`, `=`; `None` is the default of the kind of value.
+    pub align: Option<Align>,
+    /// `+`, `-` or a space.
+    pub sign: Option<Sign>,
+    /// `z`: what rounds to zero has no minus.
+    pub no_negative_zero: bool,
+    /// `#`.
+    pub alternate: bool,
+    /// `0` before the width, without a fill: numbers are filled with zeros after their sign.
+    pub zero: bool,
+    /// Characters at least.
+    pub width: usize,
+    /// `,` or `_`.
+    pub grouping: Option<Grouping>,
+    /// Digits after the point; characters at most of a text.
+    pub precision: Option<usize>,
+    /// The type: `d`, `f`, `%`, …; not checked against a kind of value yet.
+    pub kind: Option<char>,
+}
+
+/// Where the value stands in its width.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Align {
+    /// `<`.
+    Left,
+    /// `>`.
+    Right,
+    /// `^`.
+    Center,
+    /// `=`: the filling stands between sign and digits.
+    AfterSign,
+}
+
+/// What a number that is not negative begins with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sign {
+    /// `+`.
+    Plus,
+    /// `-`: nothing.
+    Minus,
+    /// A space.
+    Space,
+}
+
+/// What stands between groups of digits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Grouping {
+    /// `,`.
+    Comma,
+    /// `_`.
+    Underscore,
+}
+
+const fn align(c: char) -> Option<Align> {
+    match c {
+        '<' => Some(Align::Left),
+        '>' => Some(Align::Right),
+        '^' => Some(Align::Center),
+        '=' => Some(Align::AfterSign),
+        _ => None,
+    }
+}
+
+/// Reads a format spec, whatever the kind of value that it is for.
+///
+/// # Errors
+/// Why it is none.
+pub fn parse(text: &str) -> Result<Spec, String> {
+    let mut spec = Spec {
+        fill: ' ',
+        align: None,
+        sign: None,
+        no_negative_zero: false,
+        alternate: false,
+        zero: false,
+        width: 0,
+        grouping: None,
+        precision: None,
+        kind: None,
+    };
+    let mut rest = text;
+    let mut chars = text.chars();
+    let (first, second) = (chars.next(), chars.next());
+    let has_fill = second.and_then(align).is_some();
+    if has_fill {
+        spec.fill = first.unwrap_or(' ');
+        spec.align = second.and_then(align);
+        rest = chars.as_str();
+    } else if let Some(found) = first.and_then(align) {
+        spec.align = Some(found);
+        rest = &text[1..];
+    }
+    for (c, sign) in [('+', Sign::Plus), ('-', Sign::Minus), (' ', Sign::Space)] {
+        if spec.sign.is_none() && eat(&mut rest, c) {
+            spec.sign = Some(sign);
+        }
+    }
+    spec.no_negative_zero = eat(&mut rest, 'z');
+    spec.alternate = eat(&mut rest, '#');
+    if !has_fill && eat(&mut rest, '0') {
+        spec.fill = '0';
+        spec.zero = true;
+    }
+    spec.width = number(&mut rest)?.unwrap_or(0);
+    if eat(&mut rest, ',') {
+        spec.grouping = Some(Grouping::Comma);
+    }
+    if eat(&mut rest, '_') {
+        if spec.grouping.is_some() {
+            return Err("both `,` and `_`".to_string());
+        }
+        spec.grouping = Some(Grouping::Underscore);
+    }
+    if eat(&mut rest, '.') {
+        match number(&mut rest)? {
+            Some(digits) => spec.precision = Some(digits),
+            None => return Err("no digits after the point".to_string()),
+        }
+    }
+    let mut chars = rest.chars();
+    spec.kind = chars.next();
+    if let Some(c) = chars.next() {
+        return Err(format!("unexpected `{c}`"));
+    }
+    grouped_kind(&spec)?;
+    Ok(spec)
+}
+
+fn grouped_kind(spec: &Spec) -> Result<(), String> {
+    let allowed = match spec.grouping {
+        None => return Ok(()),
+        Some(Grouping::Comma) => "deEfFgG%",
+        Some(Grouping::Underscore) => "deEfFgG%boxX",
+    };
+    match spec.kind {
+        Some(kind) if !allowed.contains(kind) => Err(format!("`{kind}` takes no such grouping")),
+        _ => Ok(()),
+    }
+}
+
+fn eat(rest: &mut &str, c: char) -> bool {
+    match rest.strip_prefix(c) {
+        Some(after) => {
+            *rest = after;
+            true
+        }
+        None => false,
+    }
+}
+
+fn number(rest: &mut &str) -> Result<Option<usize>, String> {
+    let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+    let (digits, after) = rest.split_at(end);
+    *rest = after;
+    if digits.is_empty() {
+        return Ok(None);
+    }
+    match digits.parse() {
+        Ok(n) if n <= MAX_WIDTH => Ok(Some(n)),
+        _ => Err(format!("a width or precision above {MAX_WIDTH}")),
+    }
+}

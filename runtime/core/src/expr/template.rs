@@ -1,0 +1,51 @@
+//! Texts with placeholders.
+
+use super::eval::{Environment, Evaluator, Scope};
+use super::fuel::{Fuel, fail};
+use super::{EvalError, format};
+use crate::model::{Template, TemplatePart};
+use alloc::string::String;
+
+/// The text with its placeholders filled in as Python's `str.format` would.
+///
+/// # Errors
+/// A placeholder without a value, or one that its format spec does not take.
+pub fn render(
+    template: &Template,
+    environment: &dyn Environment,
+    fuel: &Fuel,
+) -> Result<String, EvalError> {
+    let mut to = String::new();
+    render_to(&Evaluator { environment, fuel }, template, None, 0, &mut to)?;
+    Ok(to)
+}
+
+pub(super) fn render_to(
+    evaluator: &Evaluator<'_>,
+    template: &Template,
+    scope: Option<&Scope<'_>>,
+    depth: u32,
+    to: &mut String,
+) -> Result<(), EvalError> {
+    for part in &template.parts {
+        match part {
+            TemplatePart::Text(text) => {
+                evaluator.fuel.charge_text(text.len())?;
+                to.push_str(text);
+            }
+            TemplatePart::Hole { expr, spec } => {
+                let value = evaluator.eval(expr, scope, depth)?;
+                format::write(&value, spec, to, evaluator.fuel)?;
+            }
+            TemplatePart::Options => match evaluator.environment.options() {
+                Some(options) => {
+                    evaluator.fuel.charge_text(options.len())?;
+                    to.push_str(options);
+                }
+                None => return fail!("there are no options outside a question's prompt"),
+            },
+            TemplatePart::Bad(text) => return fail!("`{text}` is no placeholder"),
+        }
+    }
+    Ok(())
+}
