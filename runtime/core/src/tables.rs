@@ -53,6 +53,8 @@ pub struct Tables<'t> {
     pub step_pool: &'t [StepId],
     /// Pool of choices: those of a state, for `StateRow::choices`.
     pub choice_pool: &'t [ChoiceId],
+    /// Pool of field names.
+    pub name_pool: &'t [&'t str],
     /// Cap of model steps in a walk; 0 is no cap.
     pub calls_per_turn: u32,
     /// Microsteps in a macrostep before it is stopped as a livelock.
@@ -194,8 +196,8 @@ pub enum TriggerRow<'t> {
 pub struct EventRow<'t> {
     /// May be dotted.
     pub name: &'t str,
-    /// Payload field names.
-    pub fields: &'t [&'t str],
+    /// Payload field names, in `name_pool`.
+    pub fields: Span,
 }
 
 /// One step.
@@ -261,8 +263,8 @@ pub struct ChoiceRow<'t> {
     pub name: &'t str,
     /// The line.
     pub transition: TransitionId,
-    /// Payload field names; an option with any is never taken unasked.
-    pub fields: &'t [&'t str],
+    /// Payload field names, in `name_pool`; an option with any is never taken unasked.
+    pub fields: Span,
 }
 
 /// One `allow` line.

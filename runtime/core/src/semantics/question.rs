@@ -142,7 +142,7 @@ impl<P: Program> Engine<'_, P> {
             self.otherwise(step, Fallback::NoOption, sink);
             return;
         };
-        if count == 1 && !always && self.tables.choices[first.index()].fields.is_empty() {
+        if count == 1 && !always && self.tables.choices[first.index()].fields.len == 0 {
             sink.record(Record::Unasked(first));
             self.program.bind(Bound::Nothing);
             self.chosen(step, leaf, first, in_walk, sink);
