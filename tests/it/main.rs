@@ -8,3 +8,4 @@ mod architecture;
 mod licences;
 mod project;
 mod reports;
+mod tour;
