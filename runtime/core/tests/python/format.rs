@@ -1,3 +1,5 @@
+//! Formats compared with stored results of Python.
+
 use super::value;
 use chartc_core::expr::format::{MAX_WIDTH, format};
 use chartc_core::expr::{Value, python};
