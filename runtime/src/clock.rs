@@ -1,0 +1,162 @@
+//! What time it is, and waiting for it.
+
+use chartc_core::machine::Instant;
+use std::collections::BTreeMap;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
+
+/// Resolves when a time has come.
+pub type Sleep = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+/// A source of time, in milliseconds from any fixed origin.
+pub trait Clock: Send + Sync {
+    /// The time; never goes back.
+    fn now(&self) -> Instant;
+
+    /// Resolves at `at`, at once if that has passed.
+    fn sleep_until(&self, at: Instant) -> Sleep;
+
+    /// Called when nothing can go on before time passes: moves the time on, if this clock is one that can be moved.
+    fn jump(&self) -> bool {
+        false
+    }
+}
+
+/// The computer's time, from when it was made. Needs a tokio runtime with its timer.
+#[derive(Debug, Clone, Copy)]
+pub struct RealClock {
+    origin: tokio::time::Instant,
+}
+
+impl RealClock {
+    /// Starts at 0.
+    pub fn new() -> Self {
+        Self { origin: tokio::time::Instant::now() }
+    }
+}
+
+impl Default for RealClock {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Clock for RealClock {
+    fn now(&self) -> Instant {
+        u64::try_from(self.origin.elapsed().as_millis()).unwrap_or(u64::MAX)
+    }
+
+    fn sleep_until(&self, at: Instant) -> Sleep {
+        let wait = std::time::Duration::from_millis(at.saturating_sub(self.now()));
+        Box::pin(tokio::time::sleep(wait))
+    }
+}
+
+/// Time that stands still until everybody waits for it, then jumps to the earliest moment waited for.
+#[derive(Debug, Clone, Default)]
+pub struct VirtualClock {
+    state: Arc<Mutex<State>>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    now: Instant,
+    next: u64,
+    waiting: BTreeMap<(Instant, u64), Waker>,
+}
+
+impl VirtualClock {
+    /// Starts at 0.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Clock for VirtualClock {
+    fn now(&self) -> Instant {
+        self.state().now
+    }
+
+    fn sleep_until(&self, at: Instant) -> Sleep {
+        let mut state = self.state();
+        state.next += 1;
+        Box::pin(Waiting { clock: self.clone(), key: (at, state.next) })
+    }
+
+    fn jump(&self) -> bool {
+        let mut state = self.state();
+        let Some(((at, _), _)) = state.waiting.first_key_value() else { return false };
+        state.now = state.now.max(*at);
+        let now = state.now;
+        let later = state.waiting.split_off(&(now.saturating_add(1), 0));
+        for (_, waker) in std::mem::replace(&mut state.waiting, later) {
+            waker.wake();
+        }
+        true
+    }
+}
+
+struct Waiting {
+    clock: VirtualClock,
+    key: (Instant, u64),
+}
+
+impl Future for Waiting {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        let mut state = self.clock.state();
+        if state.now >= self.key.0 {
+            return Poll::Ready(());
+        }
+        state.waiting.insert(self.key, cx.waker().clone());
+        Poll::Pending
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        self.clock.state().waiting.remove(&self.key);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn time_jumps_to_the_earliest_sleeper_and_wakes_only_that_one() {
+        let clock = VirtualClock::new();
+        let (mut near, mut far) = (clock.sleep_until(10), clock.sleep_until(20));
+        let mut cx = Context::from_waker(Waker::noop());
+        assert!(
+            near.as_mut().poll(&mut cx).is_pending() && far.as_mut().poll(&mut cx).is_pending()
+        );
+        assert!(clock.jump());
+        assert_eq!(clock.now(), 10);
+        assert!(near.as_mut().poll(&mut cx).is_ready() && far.as_mut().poll(&mut cx).is_pending());
+    }
+
+    #[test]
+    fn a_dropped_sleeper_does_not_hold_time_up() {
+        let clock = VirtualClock::new();
+        let mut gone = clock.sleep_until(10);
+        assert!(gone.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
+        drop(gone);
+        assert!(!clock.jump());
+        assert_eq!(clock.now(), 0);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_real_clock_counts_from_its_making() {
+        let clock = RealClock::new();
+        clock.sleep_until(1500).await;
+        assert!((1500..1510).contains(&clock.now()));
+    }
+}

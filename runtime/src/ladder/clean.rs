@@ -1,0 +1,74 @@
+//! Takes away what stands around an answer.
+
+const TAGS: [&str; 4] = ["think", "thinking", "reasoning", "thought"];
+
+/// `text` without blocks of reasoning: `<think>…</think>`, closed or not, also with the opening tag left out.
+pub(super) fn without_reasoning(text: &str) -> (String, bool) {
+    let mut rest = text.to_owned();
+    let mut found = false;
+    for tag in TAGS {
+        let (open, close) = (format!("<{tag}>"), format!("</{tag}>"));
+        // Lowering ASCII alone keeps the byte offsets those of `rest`.
+        let low = rest.to_ascii_lowercase();
+        let (mut kept, mut from, mut inside, mut any) = (String::new(), 0, false, false);
+        for (i, _) in low.match_indices('<') {
+            if !inside && low[i..].starts_with(&open) {
+                kept.push_str(&rest[from..i]);
+                (inside, any) = (true, true);
+            } else if low[i..].starts_with(&close) {
+                if !inside {
+                    // A closing tag alone: all before it was reasoning.
+                    kept.clear();
+                }
+                (inside, any) = (false, true);
+                from = i + close.len();
+            }
+        }
+        if any {
+            if !inside {
+                kept.push_str(&rest[from..]);
+            }
+            rest = kept;
+            found = true;
+        }
+    }
+    (rest, found)
+}
+
+/// The content of `text` if it is one fenced block, with or without a language.
+pub(super) fn unfenced(text: &str) -> Option<&str> {
+    let inner = text.trim().strip_prefix("```")?.strip_suffix("```")?;
+    if inner.contains("```") {
+        return None;
+    }
+    Some(match inner.split_once('\n') {
+        Some((language, body)) if language.trim().chars().all(char::is_alphanumeric) => body,
+        Some(_) | None => inner,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, left: &str) {
+        assert_eq!(without_reasoning(text).0, left, "{text}");
+    }
+
+    #[test]
+    fn reasoning_closed_open_and_headless() {
+        check("<think>ship? no</think>pivot", "pivot");
+        check("a<THINK>x</think>b<think>y</think>c", "abc");
+        check("pivot <think>or rather", "pivot ");
+        check("well, ship</think> pivot", " pivot");
+        check("<think>a</think> x </think> y", " y");
+        check("no tags", "no tags");
+    }
+
+    #[test]
+    fn one_fence_is_a_fence_two_are_not() {
+        assert_eq!(unfenced("```json\n{}\n```"), Some("{}\n"));
+        assert_eq!(unfenced("```ship```"), Some("ship"));
+        assert_eq!(unfenced("```\na\n```\n```\nb\n```"), None);
+    }
+}

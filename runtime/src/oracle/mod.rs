@@ -1,0 +1,156 @@
+//! Who answers a chart's questions. To add one: a file here, and a `mod` line.
+
+mod deny;
+mod pick;
+pub mod script;
+
+pub use deny::Deny;
+pub use pick::{First, Random};
+pub use script::Script;
+
+use chartc_core::drive::Offer;
+use std::future::Future;
+use std::pin::Pin;
+
+/// What a step asks of a model.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Question {
+    /// Name of the step.
+    pub step: String,
+    /// What kind of answer is wanted.
+    pub kind: Kind,
+    /// Dotted path of the active leaf that it was started for.
+    pub state: String,
+    /// Name of the client; empty is the host's default.
+    pub client: String,
+    /// As it is sent: rendered, in a re-ask with what was wrong and what would be right.
+    pub prompt: String,
+    /// What may be answered, for an `ask`: those enabled now, innermost first.
+    pub options: Vec<Alternative>,
+    /// JSON Schema of the answer of an `llm` step; empty is an action object.
+    pub schema: String,
+    /// From 1.
+    pub attempt: u32,
+}
+
+/// What kind of answer a question wants.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Kind {
+    /// An action, or a value of the declared type.
+    #[default]
+    Llm,
+    /// One of the options.
+    Ask,
+}
+
+impl Kind {
+    /// As written in a chart.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Llm => "llm",
+            Self::Ask => "ask",
+        }
+    }
+}
+
+/// An option of a question.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Alternative {
+    /// The option as the machine offers it.
+    pub offer: Offer,
+    /// JSON Schema of its arguments, an object; empty without any.
+    pub schema: String,
+}
+
+/// What a model said, word for word. The [`crate::ladder`] reads it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answer {
+    /// All of it, with reasoning, fences and prose.
+    pub text: String,
+}
+
+/// A call that brought no answer.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum OracleError {
+    /// Nobody is allowed to answer.
+    #[error("no model may be asked: {0}")]
+    Denied(String),
+    /// A script has nothing (more) for this step.
+    #[error("{0}")]
+    Script(String),
+    /// No answer in time.
+    #[error("no answer after {0} ms")]
+    Timeout(u64),
+    /// The model refused.
+    #[error("the model refused: {0}")]
+    Refusal(String),
+    /// Too many requests (429).
+    #[error("too many requests")]
+    RateLimited {
+        /// Milliseconds, when the provider said so.
+        retry_after: Option<u64>,
+    },
+    /// The provider failed (5xx).
+    #[error("the provider failed with status {status}")]
+    Server {
+        /// HTTP status.
+        status: u16,
+        /// Milliseconds, when the provider said so.
+        retry_after: Option<u64>,
+    },
+    /// The connection was dropped or never made.
+    #[error("connection lost: {0}")]
+    Connection(String),
+    /// An answer without content.
+    #[error("an empty answer")]
+    Empty,
+    /// An answer that does not end.
+    #[error("an answer without end")]
+    Endless,
+    /// Anything else.
+    #[error("{0}")]
+    Other(String),
+}
+
+impl OracleError {
+    /// In one word, for the trace.
+    pub const fn kind(&self) -> &'static str {
+        match self {
+            Self::Denied(_) => "denied",
+            Self::Script(_) => "script",
+            Self::Timeout(_) => "timeout",
+            Self::Refusal(_) => "refusal",
+            Self::RateLimited { .. } => "rate_limited",
+            Self::Server { .. } => "server",
+            Self::Connection(_) => "connection",
+            Self::Empty => "empty",
+            Self::Endless => "endless",
+            Self::Other(_) => "other",
+        }
+    }
+
+    /// Whether the run is at an end with it: the fault is the host's, so the chart must not get to handle it.
+    pub const fn is_fatal(&self) -> bool {
+        matches!(self, Self::Script(_))
+    }
+}
+
+/// An answer under way. Dropping it cancels the call.
+pub type Asking = Pin<Box<dyn Future<Output = Result<Answer, OracleError>> + Send>>;
+
+/// Somebody who answers.
+pub trait Oracle: Send + Sync {
+    /// Makes one call. Attempts, deadlines and what an answer means are not its business.
+    ///
+    /// # Errors
+    /// Why there is no answer.
+    fn ask(&self, question: Question) -> Asking;
+
+    /// For the first line of a trace.
+    fn name(&self) -> String;
+}
+
+/// An answer that is there already.
+pub fn ready(answer: Result<Answer, OracleError>) -> Asking {
+    Box::pin(std::future::ready(answer))
+}

@@ -1,0 +1,91 @@
+//! Oracles that choose without thinking, to explore a chart.
+
+use super::{Answer, Asking, Kind, Oracle, Question, ready};
+use crate::schema;
+use serde_json::{Value, json};
+use std::sync::{Mutex, PoisonError};
+
+/// Always the first option, the least value, the action `noop`.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct First;
+
+impl Oracle for First {
+    fn ask(&self, question: Question) -> Asking {
+        ready(Ok(answer(&question, &mut |_| 0)))
+    }
+
+    fn name(&self) -> String {
+        "first".into()
+    }
+}
+
+/// Any option, any value that fits, the action `noop`. Equal seeds give equal answers to equal sequences of questions: the
+/// numbers are those of SplitMix64 started at the seed, the same on every machine and in every version.
+#[derive(Debug)]
+pub struct Random {
+    seed: u64,
+    state: Mutex<u64>,
+}
+
+impl Random {
+    /// Starts the sequence.
+    pub const fn new(seed: u64) -> Self {
+        Self { seed, state: Mutex::new(seed) }
+    }
+}
+
+impl Oracle for Random {
+    fn ask(&self, question: Question) -> Asking {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        ready(Ok(answer(&question, &mut |below| next(&mut state) % below.max(1))))
+    }
+
+    fn name(&self) -> String {
+        format!("random:{}", self.seed)
+    }
+}
+
+// Source: Steele, Lea, Flood, "Fast splittable pseudorandom number generators", 2014.
+fn next(state: &mut u64) -> u64 {
+    *state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
+    let mut z = *state;
+    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    z ^ (z >> 31)
+}
+
+fn answer(question: &Question, pick: &mut dyn FnMut(u64) -> u64) -> Answer {
+    let value = match question.kind {
+        Kind::Ask => {
+            let count = question.options.len();
+            match question.options.get(pick(count as u64) as usize) {
+                None => Value::Null,
+                Some(option) if option.offer.arguments.is_empty() => {
+                    json!({"choice": option.offer.name})
+                }
+                Some(option) => json!({
+                    "choice": option.offer.name,
+                    "arguments": schema::example(&option.schema, pick),
+                }),
+            }
+        }
+        Kind::Llm if question.schema.is_empty() => json!({"reasoning": "", "action": "noop"}),
+        Kind::Llm => schema::example(&question.schema, pick),
+    };
+    Answer { text: value.to_string() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_numbers_are_those_of_splitmix64() {
+        let mut state = 1_234_567;
+        let numbers: Vec<u64> = (0..3).map(|_| next(&mut state)).collect();
+        assert_eq!(
+            numbers,
+            [6_457_827_717_110_365_317, 3_203_168_211_198_807_973, 9_817_491_932_198_370_423]
+        );
+    }
+}

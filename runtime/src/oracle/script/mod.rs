@@ -1,0 +1,192 @@
+//! Answers from a file: the model of tests, demonstrations and offline runs.
+//!
+//! ```yaml
+//! answers:                      # by step, one entry an attempt
+//!   observe:
+//!     - {reasoning: look around, action: noop}   # any other mapping, list or scalar is the answer itself
+//!     - {text: "I would say: ship"}              # word for word, as a model would say it
+//!     - {fail: connection}                       # or timeout, rate_limited, server, refusal, empty, or any reason
+//!   reflect:
+//!     then: repeat              # when used up: error (default), repeat, last
+//!     answers:
+//!       - continue
+//!       - {option: finish, data: {answer: "42"}}
+//!       - {answer: ship, after: 5s}
+//! functions:                    # results of `fn` and `do`
+//!   relevance: 0.7              # always
+//!   lookup: [1, {fail: gone}]   # in order; with `then` as above
+//! ```
+
+mod file;
+
+use super::{Answer, Asking, Oracle, OracleError, Question, ready};
+use crate::clock::{Clock, VirtualClock};
+use chartc_core::drive::Host;
+use chartc_core::expr::Value;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// A list of entries and what follows it.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Series {
+    pub(crate) entries: Vec<Entry>,
+    pub(crate) then: Then,
+    pub(crate) used: usize,
+}
+
+/// What a used-up list does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Then {
+    /// The run ends with an error that says so.
+    Error,
+    /// The list starts again.
+    Repeat,
+    /// The last entry is given for ever.
+    Last,
+}
+
+/// One answer or result.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Entry {
+    pub(crate) reply: Reply,
+    /// Milliseconds until it is there.
+    pub(crate) after: u64,
+}
+
+/// What is said.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Reply {
+    Value(Value),
+    Text(String),
+    Fail(OracleError),
+}
+
+impl Series {
+    fn next(&mut self) -> Option<Entry> {
+        let count = self.entries.len();
+        let index = match self.then {
+            Then::Error => self.used,
+            Then::Repeat => self.used.checked_rem(count)?,
+            Then::Last => self.used.min(count.checked_sub(1)?),
+        };
+        let entry = self.entries.get(index)?.clone();
+        self.used += 1;
+        Some(entry)
+    }
+}
+
+/// A script: the answers of steps and the results of host functions. Clones share how much of it is used up.
+#[derive(Clone)]
+pub struct Script {
+    name: String,
+    clock: Arc<dyn Clock>,
+    state: Arc<Mutex<State>>,
+}
+
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct State {
+    pub(crate) answers: BTreeMap<String, Series>,
+    pub(crate) functions: BTreeMap<String, Series>,
+}
+
+/// A script that cannot be read; says where and why.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct ScriptError(pub String);
+
+impl Script {
+    /// Reads the text of a script. `name` is for traces and messages; answers with `after` are waited for on `clock`.
+    ///
+    /// # Errors
+    /// What is wrong, and under which key.
+    pub fn parse(name: &str, text: &str, clock: Arc<dyn Clock>) -> Result<Self, ScriptError> {
+        let state = file::parse(text)?;
+        Ok(Self { name: name.to_owned(), clock, state: Arc::new(Mutex::new(state)) })
+    }
+
+    /// A script that answers nothing.
+    pub fn empty() -> Self {
+        Self {
+            name: "nothing".into(),
+            clock: Arc::new(VirtualClock::new()),
+            state: Arc::new(Mutex::new(State::default())),
+        }
+    }
+
+    /// Names of steps that have answers here but are not among `steps`, and functions that are not among `functions`.
+    pub fn strangers(&self, steps: &[String], functions: &[String]) -> Vec<String> {
+        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let answers = state.answers.keys().filter(|k| !steps.contains(k));
+        answers.chain(state.functions.keys().filter(|k| !functions.contains(k))).cloned().collect()
+    }
+
+    fn answer(&self, step: &str) -> Result<Entry, OracleError> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(series) = state.answers.get_mut(step) else {
+            return Err(OracleError::Script(format!(
+                "{} has no answers for step `{step}`",
+                self.name
+            )));
+        };
+        series.next().ok_or_else(|| {
+            OracleError::Script(format!(
+                "{} has only {} answers for step `{step}`, and no `then: repeat` or `then: last`",
+                self.name,
+                series.entries.len()
+            ))
+        })
+    }
+}
+
+impl Oracle for Script {
+    fn ask(&self, question: Question) -> Asking {
+        let entry = match self.answer(&question.step) {
+            Ok(entry) => entry,
+            Err(error) => return ready(Err(error)),
+        };
+        let reply = match entry.reply {
+            Reply::Text(text) | Reply::Value(Value::Text(text)) => Ok(Answer { text }),
+            Reply::Value(value) => match serde_json::to_string(&value) {
+                Ok(text) => Ok(Answer { text }),
+                Err(why) => Err(OracleError::Script(why.to_string())),
+            },
+            Reply::Fail(error) => Err(error),
+        };
+        if entry.after == 0 {
+            return ready(reply);
+        }
+        let sleep = self.clock.sleep_until(self.clock.now().saturating_add(entry.after));
+        Box::pin(async move {
+            sleep.await;
+            reply
+        })
+    }
+
+    fn name(&self) -> String {
+        format!("script:{}", self.name)
+    }
+}
+
+impl Host for Script {
+    fn call(&mut self, function: &str, _arguments: &[Value]) -> Result<Value, String> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(series) = state.functions.get_mut(function) else {
+            return Err(format!("{} has no result for function `{function}`", self.name));
+        };
+        match series.next().map(|entry| entry.reply) {
+            Some(Reply::Value(value)) => Ok(value),
+            Some(Reply::Text(text)) => Ok(Value::Text(text)),
+            Some(Reply::Fail(error)) => Err(error.to_string()),
+            None => Err(format!("{} has no further result for function `{function}`", self.name)),
+        }
+    }
+}
+
+impl std::fmt::Debug for Script {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Script").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests;

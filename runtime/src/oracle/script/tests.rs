@@ -1,0 +1,101 @@
+use super::*;
+use std::task::{Context, Poll, Waker};
+
+fn script(text: &str) -> Script {
+    Script::parse("s.yaml", text, Arc::new(VirtualClock::new())).expect(text)
+}
+
+fn ask(script: &Script, step: &str) -> Result<String, OracleError> {
+    let mut asking = script.ask(Question { step: step.into(), ..Question::default() });
+    match asking.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(answer) => answer.map(|a| a.text),
+        Poll::Pending => Ok("(waits)".into()),
+    }
+}
+
+#[test]
+fn answers_come_in_the_order_of_the_list() {
+    let script = script(
+        "answers:\n  s: [ship, {a: 1}, {text: 'x y'}, {option: f, data: {q: 2}}, {fail: empty}, {answer: {text: t}}]\n",
+    );
+    assert_eq!(ask(&script, "s").as_deref(), Ok("ship"));
+    assert_eq!(ask(&script, "s").as_deref(), Ok(r#"{"a":1}"#));
+    assert_eq!(ask(&script, "s").as_deref(), Ok("x y"));
+    assert_eq!(ask(&script, "s").as_deref(), Ok(r#"{"choice":"f","arguments":{"q":2}}"#));
+    assert_eq!(ask(&script, "s"), Err(OracleError::Empty));
+    assert_eq!(ask(&script, "s").as_deref(), Ok(r#"{"text":"t"}"#));
+}
+
+#[test]
+fn a_used_up_list_is_an_error_unless_it_says_otherwise() {
+    let script = script(
+        "answers:\n  a: [x]\n  b: {answers: [x, y], then: repeat}\n  c: {answers: [x, y], then: last}\n",
+    );
+    let said = |step: &str| {
+        (0..4).map(|_| ask(&script, step).unwrap_or_else(|e| e.to_string())).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        said("a")[1],
+        "s.yaml has only 1 answers for step `a`, and no `then: repeat` or `then: last`"
+    );
+    assert_eq!(said("b"), ["x", "y", "x", "y"]);
+    assert_eq!(said("c"), ["x", "y", "y", "y"]);
+    assert!(
+        ask(&script, "d")
+            .is_err_and(|e| e.is_fatal() && e.to_string().contains("no answers for step `d`"))
+    );
+}
+
+#[test]
+fn an_answer_with_after_is_there_later() {
+    let clock = VirtualClock::new();
+    let script = Script::parse(
+        "s",
+        "answers: {s: [{answer: x, after: 5s}, {timeout: 1m}]}",
+        Arc::new(clock.clone()),
+    )
+    .expect("a script");
+    let mut asking = script.ask(Question { step: "s".into(), ..Question::default() });
+    let mut cx = Context::from_waker(Waker::noop());
+    assert!(asking.as_mut().poll(&mut cx).is_pending());
+    assert!(clock.jump());
+    assert_eq!(clock.now(), 5000);
+    assert!(asking.as_mut().poll(&mut cx).is_ready());
+}
+
+#[test]
+fn functions_have_one_result_or_a_list() {
+    let mut script = script(
+        "functions:\n  a: 0.5\n  b: [1, {fail: gone}]\n  c: {results: [[1, 2]], then: repeat}\n  d:\n",
+    );
+    assert_eq!(script.call("a", &[]), Ok(Value::Float(0.5)));
+    assert_eq!(script.call("a", &[]), Ok(Value::Float(0.5)));
+    assert_eq!(script.call("b", &[]), Ok(Value::Int(1)));
+    assert_eq!(script.call("b", &[]), Err("gone".into()));
+    assert!(script.call("b", &[]).is_err());
+    assert_eq!(script.call("c", &[]), Ok(Value::List(vec![Value::Int(1), Value::Int(2)])));
+    assert_eq!(script.call("d", &[]), Ok(Value::None));
+    assert!(script.call("e", &[]).is_err_and(|e| e.contains("`e`")));
+}
+
+#[test]
+fn a_faulty_script_says_where() {
+    for (text, why) in [
+        ("[1]", "a script is a mapping"),
+        ("answer: {}", "`answer` is unknown"),
+        ("answers: {s: ship}", "`answers.s` is a list"),
+        ("answers: {s: {answers: [x], then: again}}", "`then: again` is unknown"),
+        ("answers: {s: [x, {after: soon, answer: y}]}", "`answers.s`, entry 2 wants a time"),
+        ("answers: {s: [{text: a, fail: b}]}", "entry 1 says one of"),
+        ("answers: {s: {answers: [], then: last}}", "nothing can be repeated"),
+    ] {
+        let got = Script::parse("s", text, Arc::new(VirtualClock::new())).expect_err(text);
+        assert!(got.0.contains(why), "{text}: {got}");
+    }
+}
+
+#[test]
+fn answers_that_no_step_asks_for_are_told() {
+    let script = script("answers: {a: [x], b: [y]}\nfunctions: {f: 1}");
+    assert_eq!(script.strangers(&["a".into()], &[]), ["b", "f"]);
+}
