@@ -1,8 +1,20 @@
 //! Runs charts: what `chartc-core` decides, this crate does.
+//!
+//! A [`Session`] drives one machine, interpreted or generated: it performs the machine's effects, feeds the answers back and ticks
+//! its deadlines. Who answers is an [`oracle::Oracle`], what time it is a [`clock::Clock`], and everything that happens is a
+//! [`trace::Line`]. What a model says is read by one [`ladder`] for all oracles. Nothing here knows the grammar.
 
 pub mod clock;
+pub mod data;
+pub mod drive;
+pub mod error;
+pub mod executor;
 pub mod ladder;
 pub mod oracle;
 pub mod schema;
+pub mod simulate;
+pub mod trace;
 
 pub use chartc_core as core;
+pub use drive::{Session, TurnReport};
+pub use error::RunError;

@@ -1,0 +1,169 @@
+//! Data from outside: event payloads, and files of events.
+//!
+//! A file of events is a JSON array, or one JSON object a line. An entry is one of
+//! `{"event": "e", "data": {…}}`, `{"turn": {"an_input": 1}}` (or `{"event": "turn"}`), `{"input": {"an_input": 1}}`, and where no model
+//! answers `{"answer": …, "data": {…}, "step": "s"}`, `{"fail": "why"}`; each with `"after_ms": N` if time is to pass before it.
+
+use crate::error::RunError;
+use chartc_core::arena::EventId;
+use chartc_core::expr::{Map, Value};
+use chartc_core::tables::Tables;
+
+/// The id of an event and its payload: the fields in declared order, `none` where the data has none.
+///
+/// # Errors
+/// No such event, or data that it does not declare.
+pub fn payload(
+    tables: &Tables<'_>,
+    event: &str,
+    data: &Map,
+) -> Result<(EventId, Vec<Value>), RunError> {
+    let Some(index) = tables.events.iter().position(|e| e.name == event) else {
+        let known = tables.events.iter().map(|e| e.name.to_owned()).collect();
+        return Err(RunError::UnknownEvent { name: event.into(), known });
+    };
+    let fields = tables.events[index].fields.of(tables.name_pool);
+    if let Some((stranger, _)) = data.iter().find(|(key, _)| !fields.contains(key)) {
+        let why = if fields.is_empty() {
+            format!("it declares no data, so no `{stranger}`")
+        } else {
+            format!("it declares no `{stranger}`, only {}", fields.join(", "))
+        };
+        return Err(RunError::Event { name: event.into(), why });
+    }
+    let values = fields.iter().map(|f| data.get(f).cloned().unwrap_or_default()).collect();
+    Ok((EventId::at(index), values))
+}
+
+/// One entry of a file of events.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Entry {
+    /// Milliseconds that pass before it. Without, calls under way are waited for first.
+    pub after_ms: Option<u64>,
+    /// Inputs to set before it.
+    pub inputs: Map,
+    /// What is sent.
+    pub what: Sent,
+}
+
+/// What an entry sends.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Sent {
+    /// Inputs only, or nothing but time.
+    Nothing,
+    /// A turn.
+    Turn,
+    /// A host event.
+    Event(String, Map),
+    /// The answer to an open question or step.
+    Answer {
+        /// The option, or the step's answer.
+        value: Value,
+        /// Arguments of the option; for a step they are the answer, when given.
+        data: Option<Value>,
+        /// Which step, where several are open.
+        step: Option<String>,
+    },
+    /// The open question or step fails.
+    Fail {
+        /// Why.
+        why: String,
+        /// Which step, where several are open.
+        step: Option<String>,
+    },
+}
+
+/// A file of events that cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum EntryError {
+    /// It is not JSON.
+    #[error("not a JSON array of entries, and not one JSON object a line: {0}")]
+    Json(String),
+    /// An entry does not say what it should.
+    #[error("entry {nth}: {why}")]
+    Entry {
+        /// From 1.
+        nth: usize,
+        /// What is wrong.
+        why: String,
+    },
+}
+
+/// Reads a file of events.
+///
+/// # Errors
+/// The first entry that cannot be read, by its number from 1.
+pub fn entries(text: &str) -> Result<Vec<Entry>, EntryError> {
+    let values: Vec<Value> = if text.trim_start().starts_with('[') {
+        serde_json::from_str(text).map_err(|e| EntryError::Json(e.to_string()))?
+    } else {
+        let lines = text.lines().filter(|l| !l.trim().is_empty()).enumerate();
+        lines
+            .map(|(i, line)| {
+                serde_json::from_str(line)
+                    .map_err(|e| EntryError::Entry { nth: i + 1, why: e.to_string() })
+            })
+            .collect::<Result<_, _>>()?
+    };
+    values
+        .into_iter()
+        .enumerate()
+        .map(|(i, value)| entry(value).map_err(|why| EntryError::Entry { nth: i + 1, why }))
+        .collect()
+}
+
+fn entry(value: Value) -> Result<Entry, String> {
+    let Value::Map(map) = value else {
+        return Err("it is not an object".into());
+    };
+    let mut after_ms = None;
+    let mut inputs = Map::new();
+    let mut data = None;
+    let mut step = None;
+    let mut sent = Vec::new();
+    for (key, value) in map {
+        match (key.as_str(), value) {
+            ("event", Value::Text(name)) if name == "turn" => sent.push(Sent::Turn),
+            ("event", Value::Text(name)) => sent.push(Sent::Event(name, Map::new())),
+            ("turn", Value::Map(map)) => {
+                inputs = map;
+                sent.push(Sent::Turn);
+            }
+            ("input", Value::Map(map)) => inputs = map,
+            ("answer", value) => sent.push(Sent::Answer { value, data: None, step: None }),
+            ("fail", Value::Text(why)) => sent.push(Sent::Fail { why, step: None }),
+            ("data", value) => data = Some(value),
+            ("step", Value::Text(name)) => step = Some(name),
+            ("after_ms", Value::Int(ms)) if ms >= 0 => after_ms = Some(ms as u64),
+            ("after_ms", _) => return Err("`after_ms` is a whole number of milliseconds".into()),
+            ("event" | "fail" | "step", _) => return Err(format!("`{key}` is a string")),
+            ("turn" | "input", _) => return Err(format!("`{key}` is an object of inputs")),
+            _ => {
+                return Err(format!(
+                    "`{key}` is unknown; there are event, turn, input, answer, fail, data, step, after_ms"
+                ));
+            }
+        }
+    }
+    let what = match (sent.pop(), sent.is_empty()) {
+        (None, _) if after_ms.is_some() || !inputs.is_empty() => Sent::Nothing,
+        (Some(what), true) => what,
+        (None, _) => {
+            return Err("it sends nothing: `event`, `turn`, `input` or `answer` is missing".into());
+        }
+        (Some(_), false) => return Err("it sends two things at once".into()),
+    };
+    let what = match (what, data, step) {
+        (Sent::Event(name, _), None | Some(Value::None), None) => Sent::Event(name, Map::new()),
+        (Sent::Event(name, _), Some(Value::Map(data)), None) => Sent::Event(name, data),
+        (Sent::Event(..), Some(_), None) => return Err("`data` of an event is an object".into()),
+        (Sent::Turn, None, None) => Sent::Turn,
+        (Sent::Turn, Some(Value::Map(map)), None) if map.is_empty() => Sent::Turn,
+        (Sent::Nothing, None, None) => Sent::Nothing,
+        (Sent::Answer { value, .. }, data, step) => Sent::Answer { value, data, step },
+        (Sent::Fail { why, .. }, None, step) => Sent::Fail { why, step },
+        (_, Some(_), _) => return Err("`data` goes with `event` or `answer`".into()),
+        (_, None, Some(_)) => return Err("`step` goes with `answer` or `fail`".into()),
+    };
+    Ok(Entry { after_ms, inputs, what })
+}

@@ -1,0 +1,250 @@
+//! Calls under way: begun, waited for, understood, given up.
+
+use super::Session;
+use crate::error::RunError;
+use crate::executor;
+use crate::oracle::{Answer, Asking, OracleError, Question};
+use crate::trace::{self, What};
+use chartc_core::drive::{Machine, Mismatch};
+use chartc_core::expr::Value;
+use chartc_core::machine::{Input, Instant, Outcome, Receipt, StepKey};
+use std::future::poll_fn;
+use std::task::Poll;
+
+/// A call under way.
+pub(super) struct Call {
+    key: StepKey,
+    question: Question,
+    asking: Asking,
+}
+
+/// What ended a wait.
+enum Woken {
+    /// The call at this place has ended.
+    Call(usize, Result<Answer, OracleError>),
+    /// The time has come.
+    Time,
+}
+
+/// Ticks at one moment that change nothing before the run is given up.
+const IDLE_TICKS: u32 = 1000;
+
+impl<M: Machine, T: trace::Sink> Session<M, T> {
+    /// Waits until no call is under way. Deadlines that come due meanwhile fire.
+    ///
+    /// # Errors
+    /// See [`RunError`].
+    pub async fn settle(&mut self) -> Result<(), RunError> {
+        self.work(None).await
+    }
+
+    /// Works until a time, or until no call is under way.
+    pub(super) async fn work(&mut self, until: Option<Instant>) -> Result<(), RunError> {
+        let mut idle = 0;
+        loop {
+            if let Some((key, outcome)) = self.ready.pop_front() {
+                // Only answers that were read can mismatch, and those are not put here.
+                self.apply_own(Input::Answer(key, outcome))?;
+                continue;
+            }
+            if until.is_none() && (self.manual || self.calls.is_empty()) {
+                return Ok(());
+            }
+            let now = self.clock.now();
+            let due = if self.status.is_some() { None } else { self.machine.next_deadline() };
+            if due.is_some_and(|at| at <= now) {
+                idle += 1;
+                if idle > IDLE_TICKS {
+                    return Err(RunError::NoProgress(now));
+                }
+                self.apply_own(Input::Tick)?;
+                continue;
+            }
+            idle = 0;
+            if until.is_some_and(|at| at <= now) {
+                return Ok(());
+            }
+            let earliest = due.into_iter().chain(until).min();
+            match self.wait(earliest).await {
+                Woken::Time => {}
+                Woken::Call(index, answer) => {
+                    let call = self.calls.remove(index);
+                    self.ended(call, answer)?;
+                }
+            }
+        }
+    }
+
+    /// Waits for the first call to end, or for a time. Calls that are ready together end in the order they were begun.
+    async fn wait(&mut self, until: Option<Instant>) -> Woken {
+        let clock = &self.clock;
+        let calls = &mut self.calls;
+        let mut sleep = until.map(|at| clock.sleep_until(at));
+        poll_fn(|cx| {
+            loop {
+                for (index, call) in calls.iter_mut().enumerate() {
+                    if let Poll::Ready(answer) = call.asking.as_mut().poll(cx) {
+                        return Poll::Ready(Woken::Call(index, answer));
+                    }
+                }
+                if let Some(sleep) = &mut sleep
+                    && sleep.as_mut().poll(cx).is_ready()
+                {
+                    return Poll::Ready(Woken::Time);
+                }
+                if !clock.jump() {
+                    return Poll::Pending;
+                }
+            }
+        })
+        .await
+    }
+
+    /// Puts the question of a started step.
+    pub(super) fn begin(&mut self, key: StepKey) -> Result<(), RunError> {
+        if self.manual {
+            let (question, asking) = (Question::default(), Box::pin(std::future::pending()));
+            self.calls.push(Call { key, question, asking });
+            return Ok(());
+        }
+        let now = self.clock.now();
+        let complaint = self.complaints.remove(&(key.step, key.leaf));
+        let complaint = complaint.filter(|(event, _)| *event == key.event && key.attempt > 1);
+        let why = complaint.as_ref().map(|(_, why)| why.as_str());
+        let question = executor::question(&mut self.machine, key, why);
+        self.notes(now)?;
+        match question {
+            Ok(question) => {
+                self.total_calls += 1;
+                self.recent_calls += 1;
+                if self.recent_calls > self.max_calls {
+                    return Err(RunError::TooManyCalls(self.max_calls));
+                }
+                let options = question.options.iter().map(|o| o.offer.name.clone()).collect();
+                self.tracer.put(
+                    now,
+                    What::Question {
+                        step: question.step.clone(),
+                        attempt: key.attempt,
+                        prompt: question.prompt.clone(),
+                        options,
+                    },
+                )?;
+                let asking = self.oracle.ask(question.clone());
+                self.calls.push(Call { key, question, asking });
+            }
+            Err(why) => {
+                let step = self.machine.tables().steps[key.step.index()].name.to_owned();
+                self.failed_call(key, step, "prompt", &why)?;
+                self.ready.push_back((key, failure(why)));
+            }
+        }
+        Ok(())
+    }
+
+    /// Calls under way, in the order they were begun.
+    pub(crate) fn open(&self) -> Vec<StepKey> {
+        self.calls.iter().map(|c| c.key).collect()
+    }
+
+    /// Answers a call from outside.
+    pub(crate) fn answer(
+        &mut self,
+        key: StepKey,
+        outcome: Outcome<Vec<Value>>,
+    ) -> Result<Result<Receipt, Mismatch>, RunError> {
+        let receipt = self.apply(Input::Answer(key, outcome))?;
+        if receipt.is_ok() {
+            self.calls.retain(|c| c.key != key);
+        }
+        Ok(receipt)
+    }
+
+    /// Gives a call up; dropping it cancels it.
+    pub(super) fn cancel(&mut self, now: Instant, key: StepKey) -> Result<(), RunError> {
+        self.ready.retain(|(k, _)| *k != key);
+        let Some(index) = self.calls.iter().position(|c| c.key == key) else { return Ok(()) };
+        self.calls.remove(index);
+        let step = self.machine.tables().steps[key.step.index()].name.to_owned();
+        self.tracer.put(now, What::Cancelled { step, attempt: key.attempt })
+    }
+
+    /// Reads the answer of an ended call and tells the machine.
+    fn ended(&mut self, call: Call, answer: Result<Answer, OracleError>) -> Result<(), RunError> {
+        let Call { key, question, asking: _ } = call;
+        let text = match answer {
+            Ok(answer) => answer.text,
+            Err(error) => {
+                self.failed_call(key, question.step.clone(), error.kind(), &error.to_string())?;
+                if error.is_fatal() {
+                    return Err(RunError::Oracle { step: question.step, error });
+                }
+                self.ready.push_back((key, failure(error.to_string())));
+                return Ok(());
+            }
+        };
+        let understood = match executor::outcome(&question, &text) {
+            Ok(understood) => understood,
+            Err(why) => return self.unusable(key, &question.step, text, why.ambiguous, why.why),
+        };
+        let (option, value) = match &understood.outcome {
+            Outcome::Choice(choice, arguments) => {
+                let name = executor::option_name(&question, *choice);
+                let list =
+                    if arguments.is_empty() { Value::None } else { Value::List(arguments.clone()) };
+                (Some(name), list)
+            }
+            Outcome::Done(values) => (None, values.first().cloned().unwrap_or_default()),
+            Outcome::Unusable | Outcome::Failed(_) | Outcome::Doubt => (None, Value::None),
+        };
+        let now = self.clock.now();
+        self.tracer.put(
+            now,
+            What::Answer {
+                step: question.step.clone(),
+                attempt: key.attempt,
+                text: text.clone(),
+                rung: understood.rung.word().into(),
+                repairs: understood.repairs,
+                option,
+                value,
+            },
+        )?;
+        match self.apply(Input::Answer(key, understood.outcome))? {
+            Ok(_) => Ok(()),
+            Err(Mismatch(why)) => self.unusable(key, &question.step, text, false, why),
+        }
+    }
+
+    fn unusable(
+        &mut self,
+        key: StepKey,
+        step: &str,
+        text: String,
+        ambiguous: bool,
+        why: String,
+    ) -> Result<(), RunError> {
+        self.complaints.insert((key.step, key.leaf), (key.event, why.clone()));
+        let now = self.clock.now();
+        let (step, attempt) = (step.to_owned(), key.attempt);
+        self.tracer.put(now, What::Unusable { step, attempt, text, ambiguous, why })?;
+        self.ready.push_back((key, Outcome::Unusable));
+        Ok(())
+    }
+
+    fn failed_call(
+        &mut self,
+        key: StepKey,
+        step: String,
+        error: &str,
+        why: &str,
+    ) -> Result<(), RunError> {
+        let now = self.clock.now();
+        let (error, why) = (error.to_owned(), why.to_owned());
+        self.tracer.put(now, What::CallFailed { step, attempt: key.attempt, error, why })
+    }
+}
+
+fn failure(why: String) -> Outcome<Vec<Value>> {
+    Outcome::Failed(vec![Value::Text(why)])
+}

@@ -1,0 +1,376 @@
+//! Drives one machine: performs its effects, feeds answers back, ticks its deadlines.
+
+mod calls;
+
+use crate::clock::Clock;
+use crate::data;
+use crate::error::RunError;
+use crate::oracle::{Deny, Oracle};
+use crate::trace::{self, Line, What, describe};
+use calls::Call;
+use chartc_core::arena::{StateId, StepId};
+use chartc_core::drive::{Machine, Mismatch};
+use chartc_core::expr::{IntoValue, Map, Value};
+use chartc_core::machine::{
+    Effect, Input, Instant, Outcome, Receipt, Record, Sink, Status, StepKey, WalkEnd,
+};
+use chartc_core::tables::StateRowKind;
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+/// Model calls that one event or turn may cause before the run is stopped, unless set otherwise.
+pub const MAX_CALLS: u32 = 1000;
+
+/// One run of one machine.
+///
+/// It starts with the first [`Session::turn`] or [`Session::send`] (or [`Session::start`]), and is over when [`Session::status`] says
+/// how. `T` takes the trace.
+pub struct Session<M, T> {
+    machine: M,
+    oracle: Arc<dyn Oracle>,
+    clock: Arc<dyn Clock>,
+    tracer: Tracer<T>,
+    given: Map,
+    /// Calls under way, in the order they were started.
+    calls: Vec<Call>,
+    /// Outcomes that wait to be told to the machine.
+    ready: VecDeque<(StepKey, Outcome<Vec<Value>>)>,
+    /// What was wrong with the last answer, for the re-ask.
+    complaints: BTreeMap<(StepId, StateId), (u32, String)>,
+    /// Data of the event that is being handed over, for its line in the trace.
+    sending: Option<Value>,
+    started: bool,
+    status: Option<Status>,
+    /// The step that made this turn's walk fail.
+    failed: Option<String>,
+    turns: u32,
+    total_calls: u32,
+    /// Calls since the last event or turn.
+    recent_calls: u32,
+    max_calls: u32,
+    /// Calls stay open until they are answered from outside: no prompt is rendered and nobody is asked.
+    manual: bool,
+}
+
+/// How a turn went.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TurnReport {
+    /// Its number, from 1.
+    pub turn: u32,
+    /// What the machine made of it.
+    pub receipt: Receipt,
+    /// The step that failed and ended the walk: the turn's error.
+    pub failed: Option<String>,
+    /// Model calls made.
+    pub calls: u32,
+    /// How the run ended, if it did.
+    pub ended: Option<Status>,
+}
+
+struct Tracer<T> {
+    sink: T,
+    seq: u64,
+}
+
+impl<T: trace::Sink> Tracer<T> {
+    fn put(&mut self, at_ms: Instant, what: What) -> Result<(), RunError> {
+        self.seq += 1;
+        Ok(self.sink.line(&Line { v: trace::VERSION, seq: self.seq, at_ms, what })?)
+    }
+}
+
+enum Happening {
+    Effect(Effect),
+    Record(Record),
+}
+
+#[derive(Default)]
+struct Log(Vec<Happening>);
+
+impl Sink for Log {
+    fn effect(&mut self, effect: Effect) {
+        self.0.push(Happening::Effect(effect));
+    }
+
+    fn record(&mut self, record: Record) {
+        self.0.push(Happening::Record(record));
+    }
+}
+
+impl<M: Machine, T: trace::Sink> Session<M, T> {
+    /// A run that was not started yet.
+    pub fn new(machine: M, oracle: Arc<dyn Oracle>, clock: Arc<dyn Clock>, sink: T) -> Self {
+        Self {
+            machine,
+            oracle,
+            clock,
+            tracer: Tracer { sink, seq: 0 },
+            given: Map::new(),
+            calls: Vec::new(),
+            ready: VecDeque::new(),
+            complaints: BTreeMap::new(),
+            sending: None,
+            started: false,
+            status: None,
+            failed: None,
+            turns: 0,
+            total_calls: 0,
+            recent_calls: 0,
+            max_calls: MAX_CALLS,
+            manual: false,
+        }
+    }
+
+    /// A run whose steps and questions stay open until the host answers them.
+    pub(crate) fn manual(machine: M, clock: Arc<dyn Clock>, sink: T) -> Self {
+        Self { manual: true, ..Self::new(machine, Arc::new(Deny), clock, sink) }
+    }
+
+    /// Bounds the model calls that one event or turn may cause; [`MAX_CALLS`] unless set.
+    #[must_use]
+    pub fn with_max_calls(mut self, calls: u32) -> Self {
+        self.max_calls = calls;
+        self
+    }
+
+    /// The machine, to look at.
+    pub fn machine(&self) -> &M {
+        &self.machine
+    }
+
+    /// The machine, for queries that need it mutable; inputs belong to the session.
+    pub fn machine_mut(&mut self) -> &mut M {
+        &mut self.machine
+    }
+
+    /// How the run ended, once it has.
+    pub fn status(&self) -> Option<Status> {
+        self.status
+    }
+
+    /// Turns ended.
+    pub fn turns(&self) -> u32 {
+        self.turns
+    }
+
+    /// Model calls made, retries and re-asks included.
+    pub fn calls(&self) -> u32 {
+        self.total_calls
+    }
+
+    /// The basic states (atomic or final) that are active, as dotted paths in document order; after the end, the last ones.
+    pub fn configuration(&self) -> Vec<String> {
+        basic_states(&self.machine).into_iter().map(|(path, _)| path).collect()
+    }
+
+    /// Ends the session and gives its parts back.
+    pub fn into_parts(self) -> (M, T) {
+        (self.machine, self.tracer.sink)
+    }
+
+    /// Sets an input, before the start or between events.
+    ///
+    /// # Errors
+    /// There is no such input, or the value does not fit.
+    pub fn input(&mut self, name: &str, value: impl IntoValue) -> Result<(), RunError> {
+        let value = value.into_value();
+        self.machine
+            .set_input(name, value.clone())
+            .map_err(|Mismatch(why)| RunError::Input { name: name.into(), why })?;
+        if self.started {
+            let now = self.clock.now();
+            self.tracer.put(now, What::Input { name: name.into(), value })
+        } else {
+            self.given.insert(name.into(), value);
+            Ok(())
+        }
+    }
+
+    /// Enters the initial configuration. Does nothing if that was done.
+    ///
+    /// # Errors
+    /// See [`RunError`].
+    pub async fn start(&mut self) -> Result<(), RunError> {
+        if self.started {
+            return Ok(());
+        }
+        self.started = true;
+        let (chart, hash) = {
+            let tables = self.machine.tables();
+            (tables.name.to_owned(), format!("{:016x}", tables.hash))
+        };
+        let given = Value::Map(std::mem::take(&mut self.given));
+        let oracle = if self.manual { "nobody".into() } else { self.oracle.name() };
+        self.tracer.put(self.clock.now(), What::Run { chart, hash, oracle, given })?;
+        self.apply_own(Input::Start)?;
+        self.settle().await
+    }
+
+    /// Begins a turn and leaves its calls under way.
+    pub(crate) async fn begin_turn(&mut self) -> Result<Receipt, RunError> {
+        self.start().await?;
+        self.recent_calls = 0;
+        self.failed = None;
+        let receipt = self.apply_own(Input::Turn)?;
+        self.not_taken("turn", receipt)?;
+        Ok(receipt)
+    }
+
+    /// One turn: the walk over the steps, with all its calls.
+    ///
+    /// # Errors
+    /// See [`RunError`]. A step that fails is none: [`TurnReport::failed`] names it.
+    pub async fn turn(&mut self) -> Result<TurnReport, RunError> {
+        let calls = self.total_calls;
+        let receipt = self.begin_turn().await?;
+        self.settle().await?;
+        Ok(TurnReport {
+            turn: self.turns,
+            receipt,
+            failed: self.failed.take(),
+            calls: self.total_calls - calls,
+            ended: self.status,
+        })
+    }
+
+    /// Turns until the run has ended, at most `count` of them.
+    ///
+    /// # Errors
+    /// See [`RunError`].
+    pub async fn run_turns(&mut self, count: u32) -> Result<Option<Status>, RunError> {
+        self.start().await?;
+        for _ in 0..count {
+            if self.status.is_some() {
+                break;
+            }
+            self.turn().await?;
+        }
+        Ok(self.status)
+    }
+
+    /// Sends an event with its data by field name, and waits for the calls that it causes.
+    ///
+    /// # Errors
+    /// See [`RunError`]. An event that nothing handles is none: the receipt says so.
+    pub async fn send(&mut self, event: &str, data: Map) -> Result<Receipt, RunError> {
+        let receipt = self.post(event, data).await?;
+        self.settle().await?;
+        Ok(receipt)
+    }
+
+    /// Sends an event, and leaves the calls that it causes under way.
+    ///
+    /// # Errors
+    /// See [`RunError`].
+    pub async fn post(&mut self, event: &str, data: Map) -> Result<Receipt, RunError> {
+        self.start().await?;
+        let (id, payload) = data::payload(&self.machine.tables(), event, &data)?;
+        self.sending = Some(Value::Map(data));
+        self.recent_calls = 0;
+        let receipt = self
+            .apply(Input::Event(id, payload))?
+            .map_err(|Mismatch(why)| RunError::Event { name: event.into(), why })?;
+        self.sending = None;
+        self.not_taken(event, receipt)?;
+        Ok(receipt)
+    }
+
+    /// Lets time pass: deadlines fire and answers arrive, each when it is due.
+    ///
+    /// # Errors
+    /// See [`RunError`].
+    pub async fn advance(&mut self, milliseconds: u64) -> Result<(), RunError> {
+        self.start().await?;
+        let until = self.clock.now().saturating_add(milliseconds);
+        self.work(Some(until)).await
+    }
+
+    fn not_taken(&mut self, input: &str, receipt: Receipt) -> Result<(), RunError> {
+        let why = match receipt {
+            Receipt::Closed => "closed",
+            Receipt::Busy => "busy",
+            Receipt::Handled | Receipt::Unhandled | Receipt::Refused => return Ok(()),
+        };
+        let now = self.clock.now();
+        self.tracer.put(now, What::NotTaken { input: input.into(), why: why.into() })
+    }
+
+    /// Hands an input over that cannot mismatch.
+    fn apply_own(&mut self, input: Input<Vec<Value>>) -> Result<Receipt, RunError> {
+        Ok(self.apply(input)?.unwrap_or(Receipt::Refused))
+    }
+
+    /// Hands an input over, writes what happened, begins and cancels calls.
+    fn apply(&mut self, input: Input<Vec<Value>>) -> Result<Result<Receipt, Mismatch>, RunError> {
+        let now = self.clock.now();
+        let mut log = Log::default();
+        let receipt = self.machine.handle(input, now, &mut log);
+        let mut begun = Vec::new();
+        for happening in log.0 {
+            match happening {
+                Happening::Record(record) => self.record(now, record)?,
+                Happening::Effect(Effect::Start(key) | Effect::Ask(key)) => begun.push(key),
+                Happening::Effect(Effect::Cancel(key)) => {
+                    begun.retain(|k| *k != key);
+                    self.cancel(now, key)?;
+                }
+                Happening::Effect(Effect::Ended(status)) => self.status = Some(status),
+            }
+        }
+        self.notes(now)?;
+        for key in begun {
+            self.begin(key)?;
+        }
+        Ok(receipt)
+    }
+
+    fn record(&mut self, now: Instant, record: Record) -> Result<(), RunError> {
+        let mut what = describe(&self.machine.tables(), record);
+        match (&mut what, record) {
+            (What::Event { data, .. }, _) => {
+                if let Some(sent) = self.sending.take() {
+                    *data = sent;
+                }
+            }
+            (What::Ended { result, .. }, _) => {
+                *result = Value::Map(self.machine.result().into_iter().collect());
+            }
+            (What::TurnEnded { turn }, _) => self.turns = *turn,
+            (What::WalkEnded { step, .. }, Record::WalkEnded(WalkEnd::Failed(_))) => {
+                self.failed.clone_from(step);
+            }
+            _ => {}
+        }
+        self.tracer.put(now, what)
+    }
+
+    fn notes(&mut self, now: Instant) -> Result<(), RunError> {
+        for text in self.machine.take_notes() {
+            self.tracer.put(now, What::Note { text })?;
+        }
+        Ok(())
+    }
+}
+
+/// The active basic states of a machine: dotted path, and own name as written.
+pub(crate) fn basic_states(machine: &dyn Machine) -> Vec<(String, String)> {
+    let tables = machine.tables();
+    let active = |i: usize| machine.is_active(StateId::at(i));
+    let rows = tables.states.iter().enumerate();
+    rows.filter(|(i, row)| {
+        matches!(row.kind, StateRowKind::Atomic | StateRowKind::Final(_)) && active(*i)
+    })
+    .map(|(i, row)| {
+        let parent = tables.states[row.parent.index()].path;
+        let name = match row.path.strip_prefix(parent) {
+            _ if i == 0 => tables.name,
+            Some(rest) if !parent.is_empty() => rest.strip_prefix('.').unwrap_or(rest),
+            Some(_) | None => row.path,
+        };
+        (row.path.to_owned(), name.to_owned())
+    })
+    .collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,57 @@
+//! Why a run cannot go on. What a chart can handle itself is an `error.*` event instead.
+
+use crate::oracle::OracleError;
+
+/// A run cannot go on, or was told something that does not fit.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// The chart declares no such event.
+    #[error("no event `{name}`; {}", listed(.known))]
+    UnknownEvent {
+        /// As given.
+        name: String,
+        /// What there is.
+        known: Vec<String>,
+    },
+    /// The data of an event does not fit what it declares.
+    #[error("event `{name}`: {why}")]
+    Event {
+        /// The event.
+        name: String,
+        /// What does not fit.
+        why: String,
+    },
+    /// An input does not exist, or the value does not fit.
+    #[error("input `{name}`: {why}")]
+    Input {
+        /// As given.
+        name: String,
+        /// What does not fit.
+        why: String,
+    },
+    /// The oracle itself is at fault, a used-up script for example: not the chart's business.
+    #[error("step `{step}`: {error}")]
+    Oracle {
+        /// The step that asked.
+        step: String,
+        /// What happened.
+        error: OracleError,
+    },
+    /// One event caused more calls than a session allows.
+    #[error("more than {0} model calls for one event: the chart asks in a circle")]
+    TooManyCalls(u32),
+    /// Deadlines come due again and again at the same moment.
+    #[error("a deadline is due again and again at {0} ms")]
+    NoProgress(u64),
+    /// The trace could not be written.
+    #[error("the trace cannot be written: {0}")]
+    Trace(#[from] std::io::Error),
+}
+
+fn listed(names: &[String]) -> String {
+    if names.is_empty() {
+        return "none is declared".into();
+    }
+    let list: Vec<String> = names.iter().map(|n| format!("`{n}`")).collect();
+    format!("declared: {}", list.join(", "))
+}

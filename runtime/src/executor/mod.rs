@@ -1,0 +1,82 @@
+//! What steps ask and what their answers do. `code` runs inside the machine. To add a kind: a file here and an arm in [`question`]
+//! and [`outcome`].
+
+mod ask;
+mod llm;
+
+use crate::ladder::{Rung, Unusable};
+use crate::oracle::{Kind, Question};
+use chartc_core::arena::ChoiceId;
+use chartc_core::drive::Machine;
+use chartc_core::expr::Value;
+use chartc_core::machine::{Outcome, StepKey};
+use chartc_core::tables::StepRowKind;
+
+/// What an answer was read as.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Understood {
+    /// What the machine is told.
+    pub outcome: Outcome<Vec<Value>>,
+    /// How far down the ladder.
+    pub rung: Rung,
+    /// What was put right.
+    pub repairs: Vec<String>,
+}
+
+/// The question of a started step.
+///
+/// # Errors
+/// Why it cannot be put: the prompt cannot be rendered, or this runtime does not know the kind of step.
+pub fn question(
+    machine: &mut dyn Machine,
+    key: StepKey,
+    complaint: Option<&str>,
+) -> Result<Question, String> {
+    let (name, kind, client, state) = {
+        let tables = machine.tables();
+        let row = &tables.steps[key.step.index()];
+        let state = tables.states[key.leaf.index()].path.to_owned();
+        (row.name.to_owned(), row.kind, row.client.to_owned(), state)
+    };
+    let kind = match kind {
+        StepRowKind::Llm => Kind::Llm,
+        StepRowKind::Ask { .. } => Kind::Ask,
+        StepRowKind::Code => return Err("a `code` step runs inside the machine".into()),
+        StepRowKind::Call => return Err("`call` steps do not run yet".into()),
+        StepRowKind::Human => return Err("`human` steps do not run yet".into()),
+        StepRowKind::Run => return Err("`run` steps do not run yet".into()),
+    };
+    let mut prompt = machine.prompt(key).map_err(|_| "the prompt cannot be rendered".to_owned())?;
+    let mut question =
+        Question { step: name, kind, state, client, attempt: key.attempt, ..Question::default() };
+    match kind {
+        Kind::Llm => question.schema = machine.answer_schema(key.step),
+        Kind::Ask => question.options = ask::alternatives(machine, key),
+    }
+    if let Some(why) = complaint {
+        prompt.push_str("\n\n");
+        prompt.push_str(&match kind {
+            Kind::Llm => llm::again(why, &question),
+            Kind::Ask => ask::again(why, &question),
+        });
+    }
+    question.prompt = prompt;
+    Ok(question)
+}
+
+/// What an answer to `question` means.
+///
+/// # Errors
+/// Why it means nothing.
+pub fn outcome(question: &Question, text: &str) -> Result<Understood, Unusable> {
+    match question.kind {
+        Kind::Llm => llm::outcome(question, text),
+        Kind::Ask => ask::outcome(question, text),
+    }
+}
+
+/// The option of `question` with this id.
+pub fn option_name(question: &Question, choice: ChoiceId) -> String {
+    let hit = question.options.iter().find(|o| o.offer.choice == choice);
+    hit.map(|o| o.offer.name.clone()).unwrap_or_default()
+}

@@ -1,0 +1,226 @@
+//! Plays a file of events on a machine without a model, in virtual time: what a chart does, and nothing else.
+
+use crate::clock::VirtualClock;
+use crate::data::{Entry, Sent};
+use crate::drive::{Session, basic_states};
+use crate::error::RunError;
+use crate::trace;
+use chartc_core::drive::{Machine, Mismatch};
+use chartc_core::expr::{Map, Value};
+use chartc_core::machine::{Outcome, Receipt, Status, StepKey};
+use chartc_core::tables::StepRowKind;
+use serde::Serialize;
+use std::sync::Arc;
+
+/// What a simulation saw. Index 0 of the lists is after the start, index `n` after entry `n`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Simulation {
+    /// The basic states, by their own names as written, in document order; after the end, the last ones.
+    pub configurations: Vec<Vec<String>>,
+    /// The same as dotted paths.
+    pub paths: Vec<Vec<String>>,
+    /// What became of each: `handled`, `unhandled`, `refused`, `closed`.
+    pub receipts: Vec<&'static str>,
+    /// How the run ended, if it did.
+    pub status: Option<&'static str>,
+}
+
+/// A simulation that cannot go on.
+#[derive(Debug, thiserror::Error)]
+pub enum SimulateError {
+    /// An entry does not fit the chart, or what is open now.
+    #[error("entry {nth}: {why}")]
+    Entry {
+        /// From 1.
+        nth: usize,
+        /// What is wrong.
+        why: String,
+    },
+    /// Anything else.
+    #[error(transparent)]
+    Run(#[from] RunError),
+}
+
+/// Plays `entries`. Steps and questions stay open until an entry answers them; `after_ms` passes before an entry, and deadlines
+/// that come due in between fire first.
+///
+/// # Errors
+/// The first entry that does not fit.
+pub async fn simulate<M: Machine, T: trace::Sink>(
+    machine: M,
+    given: &Map,
+    entries: &[Entry],
+    sink: T,
+) -> Result<Simulation, SimulateError> {
+    let mut session = Session::manual(machine, Arc::new(VirtualClock::new()), sink);
+    for (name, value) in given.iter() {
+        session.input(name, value.clone())?;
+    }
+    session.start().await?;
+    let mut seen = Simulation {
+        configurations: Vec::new(),
+        paths: Vec::new(),
+        receipts: Vec::new(),
+        status: None,
+    };
+    look(&mut seen, &session, Receipt::Handled);
+    for (index, entry) in entries.iter().enumerate() {
+        let receipt = play(&mut session, entry).await.map_err(|error| match error {
+            Stop::Entry(why) => SimulateError::Entry { nth: index + 1, why },
+            Stop::Run(error) => SimulateError::Run(error),
+        })?;
+        look(&mut seen, &session, receipt);
+    }
+    seen.status = session.status().map(Status::word);
+    Ok(seen)
+}
+
+enum Stop {
+    Entry(String),
+    Run(RunError),
+}
+
+impl From<RunError> for Stop {
+    fn from(error: RunError) -> Self {
+        match error {
+            RunError::UnknownEvent { .. } | RunError::Event { .. } | RunError::Input { .. } => {
+                Self::Entry(error.to_string())
+            }
+            RunError::Oracle { .. }
+            | RunError::TooManyCalls(_)
+            | RunError::NoProgress(_)
+            | RunError::Trace(_) => Self::Run(error),
+        }
+    }
+}
+
+impl From<Mismatch> for Stop {
+    fn from(Mismatch(why): Mismatch) -> Self {
+        Self::Entry(why)
+    }
+}
+
+fn look<M: Machine, T: trace::Sink>(
+    seen: &mut Simulation,
+    session: &Session<M, T>,
+    receipt: Receipt,
+) {
+    let (paths, names) = basic_states(session.machine()).into_iter().unzip();
+    seen.configurations.push(names);
+    seen.paths.push(paths);
+    seen.receipts.push(match receipt {
+        Receipt::Handled => "handled",
+        Receipt::Unhandled => "unhandled",
+        Receipt::Busy => "busy",
+        Receipt::Closed => "closed",
+        Receipt::Refused => "refused",
+    });
+}
+
+async fn play<M: Machine, T: trace::Sink>(
+    session: &mut Session<M, T>,
+    entry: &Entry,
+) -> Result<Receipt, Stop> {
+    session.advance(entry.after_ms.unwrap_or(0)).await?;
+    for (name, value) in entry.inputs.iter() {
+        session.input(name, value.clone())?;
+    }
+    match &entry.what {
+        Sent::Nothing => Ok(Receipt::Handled),
+        Sent::Event(name, data) => Ok(session.post(name, data.clone()).await?),
+        Sent::Turn => match session.begin_turn().await? {
+            Receipt::Busy => {
+                let open = session.open();
+                let names: Vec<String> = open.iter().map(|k| step_name(session, *k)).collect();
+                Err(Stop::Entry(format!(
+                    "the last turn still waits for an answer to {}",
+                    names.join(", ")
+                )))
+            }
+            receipt @ (Receipt::Handled
+            | Receipt::Unhandled
+            | Receipt::Closed
+            | Receipt::Refused) => Ok(receipt),
+        },
+        Sent::Answer { value, data, step } => {
+            let key = open(session, step.as_deref())?;
+            let outcome = outcome(session, key, value, data.as_ref())?;
+            Ok(session.answer(key, outcome)??)
+        }
+        Sent::Fail { why, step } => {
+            let key = open(session, step.as_deref())?;
+            Ok(session.answer(key, Outcome::Failed(vec![Value::Text(why.clone())]))??)
+        }
+    }
+}
+
+fn step_name<M: Machine, T: trace::Sink>(session: &Session<M, T>, key: StepKey) -> String {
+    format!("`{}`", session.machine().tables().steps[key.step.index()].name)
+}
+
+/// The open step that is meant: the only one, or the first of that name.
+fn open<M: Machine, T: trace::Sink>(
+    session: &Session<M, T>,
+    step: Option<&str>,
+) -> Result<StepKey, Stop> {
+    let open = session.open();
+    let names: Vec<String> = open.iter().map(|k| step_name(session, *k)).collect();
+    match step {
+        Some(step) => {
+            let place = names.iter().position(|n| n.trim_matches('`') == step);
+            place.map(|i| open[i]).ok_or_else(|| {
+                Stop::Entry(format!("step `{step}` is not open; {}", opened(&names)))
+            })
+        }
+        None => match open.as_slice() {
+            [key] => Ok(*key),
+            [] => Err(Stop::Entry("no step and no question is open".into())),
+            [_, _, ..] => Err(Stop::Entry(format!("say which with `step`; {}", opened(&names)))),
+        },
+    }
+}
+
+fn opened(names: &[String]) -> String {
+    if names.is_empty() { "none is".into() } else { format!("open: {}", names.join(", ")) }
+}
+
+fn outcome<M: Machine, T: trace::Sink>(
+    session: &mut Session<M, T>,
+    key: StepKey,
+    value: &Value,
+    data: Option<&Value>,
+) -> Result<Outcome<Vec<Value>>, Stop> {
+    let kind = session.machine().tables().steps[key.step.index()].kind;
+    if !matches!(kind, StepRowKind::Ask { .. }) {
+        return Ok(Outcome::Done(vec![data.unwrap_or(value).clone()]));
+    }
+    let offers = session.machine_mut().options(key);
+    let name = match value {
+        Value::Text(name) => name.clone(),
+        Value::Bool(b) => b.to_string(),
+        Value::None => return Ok(Outcome::Unusable),
+        Value::Int(_) | Value::Float(_) | Value::Duration(_) | Value::List(_) | Value::Map(_) => {
+            return Err(Stop::Entry("the answer to a question is the name of an option".into()));
+        }
+    };
+    let Some(offer) = offers.iter().find(|o| o.name == name) else {
+        let names: Vec<String> = offers.iter().map(|o| format!("`{}`", o.name)).collect();
+        return Err(Stop::Entry(format!(
+            "`{name}` is not offered now; offered: {}",
+            names.join(", ")
+        )));
+    };
+    let none = Map::new();
+    let data = match data {
+        Some(Value::Map(map)) => map,
+        None | Some(Value::None) => &none,
+        Some(_) => return Err(Stop::Entry("`data` of an option is an object".into())),
+    };
+    if let Some((stranger, _)) =
+        data.iter().find(|(k, _)| !offer.arguments.iter().any(|(n, _)| n == k))
+    {
+        return Err(Stop::Entry(format!("`{name}` has no argument `{stranger}`")));
+    }
+    let values = offer.arguments.iter().map(|(n, _)| data.get(n).cloned().unwrap_or_default());
+    Ok(Outcome::Choice(offer.choice, values.collect()))
+}

@@ -1,0 +1,143 @@
+//! From a machine's records to lines with names.
+
+use super::{LineName, What};
+use chartc_core::arena::{ChoiceId, EventId, StateId, StepId, TransitionId};
+use chartc_core::expr::{Map, Value};
+use chartc_core::machine::{ErrorKind, Fallback, LimitKind, Loss, Record, WalkEnd};
+use chartc_core::tables::{Tables, TriggerRow};
+
+/// The line for a record. Data that records do not carry is left empty: of `event`, and `result` of `ended`.
+pub fn describe(tables: &Tables<'_>, record: Record) -> What {
+    match record {
+        Record::Event(e) => What::Event { event: event(tables, e), data: Value::Map(Map::new()) },
+        Record::Turn(turn) => What::Turn { turn },
+        Record::Refused(e) => What::Refused { event: event(tables, e) },
+        Record::Lost(t, why) => What::Lost { line: line(tables, t), why: loss(why).into() },
+        Record::Taken(t) => What::Taken { line: line(tables, t) },
+        Record::Exited(s) => What::Exited { state: state(tables, s) },
+        Record::Entered(s) => What::Entered { state: state(tables, s) },
+        Record::Denied(t) => What::Denied { line: line(tables, t) },
+        Record::Started(key) => What::Started {
+            step: step(tables, key.step),
+            state: state(tables, key.leaf),
+            attempt: key.attempt,
+        },
+        Record::Skipped(s) => What::Skipped { step: step(tables, s) },
+        Record::Done(s) => What::Done { step: step(tables, s) },
+        Record::Chosen(c) => What::Chosen { option: choice(tables, c) },
+        Record::Unasked(c) => What::Unasked { option: choice(tables, c) },
+        Record::Retried(key) => {
+            What::Retried { step: step(tables, key.step), attempt: key.attempt }
+        }
+        Record::Failed(s) => What::Failed { step: step(tables, s) },
+        Record::Fallback(s, why) => {
+            What::Fallback { step: step(tables, s), why: fallback(why).into() }
+        }
+        Record::Dropped(key) => {
+            What::Dropped { step: step(tables, key.step), attempt: key.attempt }
+        }
+        Record::WalkEnded(why) => {
+            let (why, step) = match why {
+                WalkEnd::Calls => ("calls", None),
+                WalkEnd::EndsTurn => ("ends_turn", None),
+                WalkEnd::Failed(s) => ("failed", Some(step(tables, s))),
+                WalkEnd::Ended => ("ended", None),
+            };
+            What::WalkEnded { why: why.into(), step }
+        }
+        Record::Error(kind) => What::Error { error: error(kind).into() },
+        Record::Warned(kind) => What::Warned { limit: limit(kind).into() },
+        Record::TurnEnded(turn) => What::TurnEnded { turn },
+        Record::Ended(status) => {
+            What::Ended { status: status.word().into(), result: Value::Map(Map::new()) }
+        }
+    }
+}
+
+fn state(tables: &Tables<'_>, id: StateId) -> String {
+    tables.states.get(id.index()).map_or_else(String::new, |s| s.path.to_owned())
+}
+
+fn step(tables: &Tables<'_>, id: StepId) -> String {
+    tables.steps.get(id.index()).map_or_else(String::new, |s| s.name.to_owned())
+}
+
+fn event(tables: &Tables<'_>, id: EventId) -> String {
+    tables.events.get(id.index()).map_or_else(String::new, |e| e.name.to_owned())
+}
+
+fn choice(tables: &Tables<'_>, id: ChoiceId) -> String {
+    tables.choices.get(id.index()).map_or_else(String::new, |c| c.name.to_owned())
+}
+
+fn line(tables: &Tables<'_>, id: TransitionId) -> LineName {
+    let row = &tables.transitions[id.index()];
+    let first = tables.states[row.source.index()].transitions.start;
+    let named = |word: &str, name: String| format!("{word} {name}");
+    let trigger = match row.trigger {
+        TriggerRow::Event(events) => {
+            let names: Vec<String> =
+                events.of(tables.event_pool).iter().map(|e| event(tables, *e)).collect();
+            named("on", names.join(" | "))
+        }
+        TriggerRow::AnyEvent => "on *".into(),
+        TriggerRow::Turn => "on turn".into(),
+        TriggerRow::When => "when".into(),
+        TriggerRow::StateDone(s) => named("done", state(tables, s)),
+        TriggerRow::After(_) => "after".into(),
+        TriggerRow::AfterTurns(_) => "after turns".into(),
+        TriggerRow::Choice(c) => named("may", choice(tables, c)),
+        TriggerRow::StepDone(s) => named("done", step(tables, s)),
+        TriggerRow::StepError(s) => named("error", step(tables, s)),
+        TriggerRow::StepTimeout(s, _) => named("timeout", step(tables, s)),
+        TriggerRow::StepDoubt(s) => named("doubt", step(tables, s)),
+        TriggerRow::StepElse(s) => named("else", step(tables, s)),
+        TriggerRow::Error(pattern) => format!("on error.{pattern}"),
+        TriggerRow::LimitWarn(pattern) => format!("on limit.warn.{pattern}"),
+    };
+    LineName {
+        state: state(tables, row.source),
+        nth: id.0.saturating_sub(first) + 1,
+        trigger,
+        targets: row.targets.of(tables.state_pool).iter().map(|s| state(tables, *s)).collect(),
+    }
+}
+
+const fn loss(why: Loss) -> &'static str {
+    match why {
+        Loss::Guard => "guard",
+        Loss::Fault => "fault",
+        Loss::Scope => "scope",
+        Loss::Preempted => "preempted",
+    }
+}
+
+const fn fallback(why: Fallback) -> &'static str {
+    match why {
+        Fallback::NoOption => "no_option",
+        Fallback::Unusable => "unusable",
+        Fallback::Stale => "stale",
+        Fallback::Failed => "failed",
+        Fallback::NoLine => "no_line",
+    }
+}
+
+const fn limit(kind: LimitKind) -> &'static str {
+    match kind {
+        LimitKind::Calls => "calls",
+        LimitKind::Turns => "turns",
+        LimitKind::Time => "time",
+    }
+}
+
+const fn error(kind: ErrorKind) -> &'static str {
+    match kind {
+        ErrorKind::Execution => "execution",
+        ErrorKind::Livelock => "livelock",
+        ErrorKind::Limit(LimitKind::Calls) => "limit.calls",
+        ErrorKind::Limit(LimitKind::Turns) => "limit.turns",
+        ErrorKind::Limit(LimitKind::Time) => "limit.time",
+        ErrorKind::StuckDead => "stuck.dead",
+        ErrorKind::StuckLoop => "stuck.loop",
+    }
+}

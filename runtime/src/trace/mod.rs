@@ -1,0 +1,174 @@
+//! What happened in a run, line by line: names instead of ids, versioned, one JSON object a line. `docs/trace.md` describes it.
+
+mod describe;
+mod sink;
+
+pub use describe::describe;
+pub use sink::{JsonLines, Sink};
+
+use chartc_core::expr::Value;
+use chartc_core::machine::Instant;
+use serde::{Deserialize, Serialize};
+
+/// Version of the schema. New kinds and new fields do not change it; a changed meaning does.
+pub const VERSION: u32 = 1;
+
+/// One line of a trace.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Line {
+    /// [`VERSION`].
+    pub v: u32,
+    /// From 1, without gaps.
+    pub seq: u64,
+    /// Milliseconds on the run's clock.
+    pub at_ms: Instant,
+    /// What happened.
+    #[serde(flatten)]
+    pub what: What,
+}
+
+/// What happened. States are dotted paths, empty for the chart itself; steps, events and options are names.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+#[allow(missing_docs, reason = "the fields are described with their kind")]
+pub enum What {
+    /// The run begins: chart, its structural hash in hex, who answers, the params and inputs it was given.
+    Run { chart: String, hash: String, oracle: String, given: Value },
+    /// The host set an input.
+    Input { name: String, value: Value },
+    /// A host event begins, with its data.
+    Event { event: String, data: Value },
+    /// A turn begins; its number from 1.
+    Turn { turn: u32 },
+    /// An event that nothing handled.
+    Refused { event: String },
+    /// What the host sent was not taken: `closed` or `busy`.
+    NotTaken { input: String, why: String },
+    /// A candidate that was not taken: `guard`, `fault`, `scope`, `preempted`.
+    Lost { line: LineName, why: String },
+    /// A line was taken.
+    Taken { line: LineName },
+    /// A state was left.
+    Exited { state: String },
+    /// A state was entered.
+    Entered { state: String },
+    /// No `allow` line permits the line's target.
+    Denied { line: LineName },
+    /// A step was started for a leaf; attempts count from 1.
+    Started { step: String, state: String, attempt: u32 },
+    /// What was sent to the model, word for word, with the names of the options.
+    Question { step: String, attempt: u32, prompt: String, options: Vec<String> },
+    /// What it said, word for word, and what that means: `option` with `value` a list of arguments, or `value` alone; the rung of the
+    /// ladder (`whole`, `cleaned`, `mention`) and what was put right.
+    Answer {
+        step: String,
+        attempt: u32,
+        text: String,
+        rung: String,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        repairs: Vec<String>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        option: Option<String>,
+        #[serde(default, skip_serializing_if = "is_none")]
+        value: Value,
+    },
+    /// What it said could not be used.
+    Unusable { step: String, attempt: u32, text: String, ambiguous: bool, why: String },
+    /// The call brought no answer; `error` is its kind, such as `timeout`.
+    CallFailed { step: String, attempt: u32, error: String, why: String },
+    /// A call under way was given up: the step's state was left.
+    Cancelled { step: String, attempt: u32 },
+    /// A step was passed over because its `if` was false.
+    Skipped { step: String },
+    /// A step ended well.
+    Done { step: String },
+    /// The model chose an option.
+    Chosen { option: String },
+    /// The only option was taken unasked.
+    Unasked { option: String },
+    /// An attempt failed; another follows.
+    Retried { step: String, attempt: u32 },
+    /// A step failed for good.
+    Failed { step: String },
+    /// Something fell back: `no_option`, `unusable`, `stale`, `failed`, `no_line`.
+    Fallback { step: String, why: String },
+    /// A late answer, or one for a cancelled step.
+    Dropped { step: String, attempt: u32 },
+    /// The walk ended before the end of the list: `calls`, `ends_turn`, `failed`, `ended`.
+    WalkEnded {
+        why: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        step: Option<String>,
+    },
+    /// An error event was raised: `execution`, `livelock`, `limit.calls`, `stuck.dead`, …
+    Error { error: String },
+    /// A soft limit was reached: `calls`, `turns`, `time`.
+    Warned { limit: String },
+    /// A turn ended; its number.
+    TurnEnded { turn: u32 },
+    /// The run ended with this status, and the arguments of the final state.
+    Ended { status: String, result: Value },
+    /// What the chart's own code says: `log`, reasons of faults, host calls.
+    Note { text: String },
+}
+
+fn is_none(value: &Value) -> bool {
+    *value == Value::None
+}
+
+/// Which line of the chart is meant.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LineName {
+    /// The state whose line it is.
+    pub state: String,
+    /// Its number among the lines of that state, from 1, in the order they are tried.
+    pub nth: u32,
+    /// Its first words, as `on e`, `when`, `may ship`, `done observe`.
+    pub trigger: String,
+    /// Where it leads; empty for a line that stays.
+    pub targets: Vec<String>,
+}
+
+/// A trace that cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// A line is not one of a trace.
+    #[error("line {line}: {why}")]
+    Line {
+        /// From 1.
+        line: usize,
+        /// What is wrong with it.
+        why: serde_json::Error,
+    },
+    /// A line has another version.
+    #[error("line {line}: version {found} of the trace is not known; this is version {VERSION}")]
+    Version {
+        /// From 1.
+        line: usize,
+        /// What it says.
+        found: u32,
+    },
+}
+
+/// Reads the text of a trace. Empty lines are passed over.
+///
+/// # Errors
+/// The first line that cannot be read.
+pub fn read(text: &str) -> Result<Vec<Line>, ReadError> {
+    let lines = text.lines().enumerate().filter(|(_, l)| !l.trim().is_empty());
+    lines
+        .map(|(i, text)| {
+            #[derive(Deserialize)]
+            struct Head {
+                v: u32,
+            }
+            let line = i + 1;
+            let fault = |why| ReadError::Line { line, why };
+            let head: Head = serde_json::from_str(text).map_err(fault)?;
+            if head.v != VERSION {
+                return Err(ReadError::Version { line, found: head.v });
+            }
+            serde_json::from_str(text).map_err(fault)
+        })
+        .collect()
+}

@@ -1,0 +1,60 @@
+//! Where the lines of a trace go.
+
+use super::Line;
+use std::io::{self, Write};
+
+/// Takes the lines of a trace as they happen.
+pub trait Sink {
+    /// Takes one.
+    ///
+    /// # Errors
+    /// When it cannot be written; the run ends with that.
+    fn line(&mut self, line: &Line) -> io::Result<()>;
+}
+
+/// Nothing is kept.
+impl Sink for () {
+    fn line(&mut self, _line: &Line) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// All are kept.
+impl Sink for Vec<Line> {
+    fn line(&mut self, line: &Line) -> io::Result<()> {
+        self.push(line.clone());
+        Ok(())
+    }
+}
+
+impl<S: Sink + ?Sized> Sink for &mut S {
+    fn line(&mut self, line: &Line) -> io::Result<()> {
+        (**self).line(line)
+    }
+}
+
+impl<S: Sink> Sink for Option<S> {
+    fn line(&mut self, line: &Line) -> io::Result<()> {
+        self.as_mut().map_or(Ok(()), |sink| sink.line(line))
+    }
+}
+
+/// Both, in this order.
+impl<A: Sink, B: Sink> Sink for (A, B) {
+    fn line(&mut self, line: &Line) -> io::Result<()> {
+        self.0.line(line)?;
+        self.1.line(line)
+    }
+}
+
+/// One JSON object a line. Each line is flushed, so that what happened is there even if the process is killed.
+#[derive(Debug)]
+pub struct JsonLines<W: Write>(pub W);
+
+impl<W: Write> Sink for JsonLines<W> {
+    fn line(&mut self, line: &Line) -> io::Result<()> {
+        serde_json::to_writer(&mut self.0, line)?;
+        self.0.write_all(b"\n")?;
+        self.0.flush()
+    }
+}
