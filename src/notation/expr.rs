@@ -13,11 +13,11 @@ const DEPTH: u32 = 150;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Binding {
     If,
-    Default,
     Or,
     And,
     Not,
     Compare,
+    Default,
     Sum,
     Product,
     Sign,
@@ -113,28 +113,26 @@ impl Printer<'_> {
             }
             ExprKind::Binary(op, left, right) => self.binary(*op, left, right, depth),
             ExprKind::Compare(first, rest) => {
-                let mut out = self.at(first, Binding::Sum, depth);
+                let mut out = self.at(first, Binding::Default, depth);
                 for (op, operand) in rest {
                     out.push_str(compare_word(*op));
-                    out.push_str(&self.at(operand, Binding::Sum, depth));
+                    out.push_str(&self.at(operand, Binding::Default, depth));
                 }
                 (out, Binding::Compare)
             }
             ExprKind::If(condition, then, otherwise) => {
                 let text = format!(
                     "if {} then {} else {}",
-                    self.at(condition, Binding::Default, depth),
-                    self.at(then, Binding::Default, depth),
+                    self.at(condition, Binding::Or, depth),
+                    self.at(then, Binding::Or, depth),
                     self.at(otherwise, Binding::If, depth)
                 );
                 (text, Binding::If)
             }
             ExprKind::Default(value, otherwise) => {
-                let value = self.at(value, Binding::Whole, depth);
-                (
-                    format!("{value} ?? {}", self.at(otherwise, Binding::Whole, depth)),
-                    Binding::Default,
-                )
+                let value = self.at(value, Binding::Sum, depth);
+                let otherwise = self.at(otherwise, Binding::Default, depth);
+                (format!("{value} ?? {otherwise}"), Binding::Default)
             }
             ExprKind::Builtin(function, arguments) => {
                 whole(format!("{}({})", builtin_word(*function), self.list(arguments, depth)))
@@ -164,12 +162,12 @@ impl Printer<'_> {
             ExprKind::Comprehension { item, local, source, filter } => {
                 let mut out = format!(
                     "[{} for {} in {}",
-                    self.at(item, Binding::Default, depth),
+                    self.at(item, Binding::Or, depth),
                     local_name(*local),
-                    self.at(source, Binding::Default, depth)
+                    self.at(source, Binding::Or, depth)
                 );
                 if let Some(filter) = filter {
-                    out.push_str(&format!(" if {}", self.at(filter, Binding::Default, depth)));
+                    out.push_str(&format!(" if {}", self.at(filter, Binding::Or, depth)));
                 }
                 out.push(']');
                 whole(out)
@@ -186,7 +184,7 @@ impl Printer<'_> {
             BinaryOp::Subtract => ("-", Binding::Sum, Binding::Sum, Binding::Product),
             BinaryOp::Multiply => ("*", Binding::Product, Binding::Product, Binding::Sign),
             BinaryOp::Divide => ("/", Binding::Product, Binding::Product, Binding::Sign),
-            BinaryOp::FloorDivide => ("//", Binding::Product, Binding::Product, Binding::Sign),
+            BinaryOp::FloorDivide => ("div", Binding::Product, Binding::Product, Binding::Sign),
             BinaryOp::Modulo => ("%", Binding::Product, Binding::Product, Binding::Sign),
             BinaryOp::Power => ("**", Binding::Power, Binding::Whole, Binding::Sign),
         };

@@ -12,6 +12,7 @@ pub use expr::{duration, expression, expression_in};
 /// Words that are no names without back-quotes.
 const RESERVED: &[&str] = &[
     "and", "or", "not", "in", "if", "then", "else", "for", "none", "true", "false", "stay", "turn",
+    "div",
 ];
 
 /// What `x` in an expression that reads the nth field of the thing being handled was called.

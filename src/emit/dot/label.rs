@@ -222,7 +222,6 @@ fn conjunct(chart: &Chart, expr: &Expr, of: usize) -> String {
         &expr.kind,
         chartc_core::model::ExprKind::Binary(chartc_core::model::BinaryOp::Or, ..)
             | chartc_core::model::ExprKind::If(..)
-            | chartc_core::model::ExprKind::Default(..)
     );
     if of > 1 && is_or { format!("({text})") } else { text }
 }
