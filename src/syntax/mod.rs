@@ -31,6 +31,8 @@ pub struct Trivia {
     pub blank_before: bool,
     /// `// …` lines before it, without the slashes, in order.
     pub before: Vec<Comment>,
+    /// A blank line stands between its last comment and it; false without comments.
+    pub blank_after: bool,
     /// `// …` at the end of its first line.
     pub after: Option<String>,
 }

@@ -5,6 +5,7 @@
 )]
 
 mod architecture;
+mod chart_front;
 mod licences;
 mod project;
 mod reports;

@@ -1,15 +1,82 @@
 //! The `.chart` language, read with pest.
+//!
+//! | step | module | |
+//! |---|---|---|
+//! | scan | `scan` | comments, what is never closed, what nests too deep |
+//! | parse | `grammar` | pest, from `grammar/*.pest`; never fails, for bad items are kept |
+//! | build | `build` | pairs to syntax, comments to items, texts to templates |
+//! | report | `recover`, `words` | bad items read again, to say what was expected |
+
+mod build;
+mod grammar;
+mod recover;
+mod scan;
+mod words;
+
+pub(crate) use build::{is_lower_snake, is_upper_camel};
 
 use super::Frontend;
 use crate::diagnostic::Diagnostic;
+use crate::lint::reported::SYNTAX;
 use crate::source::Source;
-use crate::span::FileId;
+use crate::span::{FileId, Span};
 use crate::syntax;
+use build::{Cx, Origin};
+use grammar::{Grammar, Rule};
+use pest::Parser;
 
 /// `.chart` files.
 pub const FRONTEND: Frontend =
     Frontend { name: "chart", takes: |name| name.ends_with(".chart"), parse };
 
-fn parse(id: FileId, _source: &Source, _diagnostics: &mut Vec<Diagnostic>) -> syntax::File {
-    syntax::File { id, items: Vec::new(), end: Vec::new() }
+fn parse(id: FileId, source: &Source, diagnostics: &mut Vec<Diagnostic>) -> syntax::File {
+    let text = source.text.as_str();
+    let mut found = Vec::new();
+    let scan = scan::scan(text, id, &mut found);
+    let mut file = syntax::File { id, items: Vec::new(), end: Vec::new() };
+    if !scan.too_deep {
+        match Grammar::parse(Rule::file, text).map(|mut pairs| pairs.next()) {
+            Ok(Some(pair)) => {
+                let origin = Origin { file: id, base: 0, map: None, inside: 0 };
+                let mut cx = Cx::new(text, origin, &scan.comments);
+                file = build::file(&mut cx, pair);
+                found.append(&mut cx.diagnostics);
+            }
+            Ok(None) => {}
+            Err(_) => found.push(
+                SYNTAX
+                    .at(Span::new(id, 0, text.len().min(1)), "this file nests too deep to be read")
+                    .help("move inner parts out, or give them names"),
+            ),
+        }
+    }
+    found.sort_by_key(|d| d.span);
+    diagnostics.append(&mut found);
+    file
+}
+
+/// Words that are names only in back-quotes.
+pub(crate) fn is_reserved(word: &str) -> bool {
+    words::RESERVED.contains(&word)
+}
+
+/// Reads one expression, as it stands in a chart. `base` is the offset of `text` in `file`.
+///
+/// # Errors
+/// The first fault, at its place in the file.
+pub fn parse_expression(
+    text: &str,
+    file: FileId,
+    base: usize,
+) -> Result<syntax::Expr, Box<Diagnostic>> {
+    let origin = Origin { file, base, map: None, inside: 0 };
+    let mut cx = Cx::new(text, origin, &[]);
+    let read = if recover::too_deep(text) { None } else { Some(build::just_expr(&mut cx, text)) };
+    let fault = match read {
+        Some(Ok(expr)) if cx.diagnostics.is_empty() => return Ok(expr),
+        Some(Ok(_)) => cx.diagnostics.swap_remove(0),
+        Some(Err(error)) => recover::expression_fault(&mut cx, &error),
+        None => SYNTAX.at(cx.range(0, text.len()), "brackets nest too deep in this expression"),
+    };
+    Err(Box::new(fault))
 }

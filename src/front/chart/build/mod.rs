@@ -1,0 +1,299 @@
+//! From pest's pairs to syntax.
+//!
+//! Pairs come in document order, and so do the comments: one cursor over them gives every comment to the item that follows it,
+//! to the item whose first line it ends, or to the end of the body.
+
+mod chart;
+mod declare;
+mod expr;
+mod name;
+mod state;
+mod statement;
+mod step;
+mod template;
+
+pub(super) use expr::just as just_expr;
+pub(crate) use name::{is_lower_snake, is_upper_camel};
+
+use super::grammar::Rule;
+use super::recover::{self, Place};
+use super::scan::Comment as Token;
+use crate::diagnostic::Diagnostic;
+use crate::lint::reported::SYNTAX;
+use crate::span::{FileId, Ident, Span};
+use crate::syntax;
+use pest::iterators::{Pair, Pairs};
+
+/// Where a text that is being read stands in its file.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Origin<'m> {
+    /// The file.
+    pub(super) file: FileId,
+    /// Offset of the text's first byte in the file.
+    pub(super) base: usize,
+    /// For a text whose escapes were undone: for each byte and the end, the offset from `base`.
+    pub(super) map: Option<&'m [u32]>,
+    /// Texts in placeholders of texts: how many around this one.
+    pub(super) inside: usize,
+}
+
+/// What the builder reads, and what it has found.
+pub(super) struct Cx<'s> {
+    /// The whole text.
+    pub(super) text: &'s str,
+    /// Where it stands.
+    pub(super) origin: Origin<'s>,
+    comments: &'s [Token],
+    cursor: usize,
+    /// In the order found.
+    pub(super) diagnostics: Vec<Diagnostic>,
+    /// The first item of a body: a blank line before it says nothing.
+    first: bool,
+    /// How deep the builder of expressions is in itself.
+    depth: usize,
+}
+
+impl<'s> Cx<'s> {
+    /// A builder over `text`; `comments` are those of the text, in order.
+    pub(super) fn new(text: &'s str, origin: Origin<'s>, comments: &'s [Token]) -> Self {
+        Self { text, origin, comments, cursor: 0, diagnostics: Vec::new(), first: true, depth: 0 }
+    }
+
+    /// The span in the file of `start..end` of the text.
+    pub(super) fn range(&self, start: usize, end: usize) -> Span {
+        let at = |offset: usize| {
+            let offset = self.origin.map.map_or(offset, |m| m[offset] as usize);
+            self.origin.base + offset
+        };
+        Span::new(self.origin.file, at(start), at(end))
+    }
+
+    /// The span of a pair, without the blanks and comments that pest takes in behind it.
+    pub(super) fn span(&self, pair: &Pair<'_, Rule>) -> Span {
+        let span = pair.as_span();
+        self.range(span.start(), self.trim(span.start(), span.end()))
+    }
+
+    fn trim(&self, start: usize, mut end: usize) -> usize {
+        let bytes = self.text.as_bytes();
+        loop {
+            while end > start && bytes[end - 1].is_ascii_whitespace() {
+                end -= 1;
+            }
+            let after = self.comments.partition_point(|c| c.end < end);
+            match self.comments.get(after) {
+                Some(c) if c.end == end && c.start >= start => end = c.start,
+                _ => return end,
+            }
+        }
+    }
+
+    /// Reports a fault of syntax.
+    pub(super) fn error(&mut self, span: Span, message: impl Into<String>) -> &mut Diagnostic {
+        let at = self.diagnostics.len();
+        self.diagnostics.push(SYNTAX.at(span, message));
+        &mut self.diagnostics[at]
+    }
+
+    /// Reports a fault of syntax and what to do.
+    pub(super) fn error_help(
+        &mut self,
+        span: Span,
+        message: impl Into<String>,
+        help: impl Into<String>,
+    ) {
+        let help = help.into();
+        self.error(span, message).help = Some(help);
+    }
+
+    /// A pair with its trivia and docs; `build` makes the node.
+    fn noted<'i, T>(
+        &mut self,
+        pair: Pair<'i, Rule>,
+        build: impl FnOnce(&mut Self, Pair<'i, Rule>) -> T,
+    ) -> syntax::Noted<T> {
+        let span = self.span(&pair);
+        let start = pair.as_span().start();
+        let (mut trivia, doc) = self.before(start);
+        if pair.as_rule() != Rule::scenario {
+            trivia.after = self.after(start);
+        }
+        self.first = true;
+        let node = build(self, pair);
+        self.first = false;
+        syntax::Noted { trivia, doc, node, span }
+    }
+
+    /// Comments, docs and blank lines up to `start`.
+    fn before(&mut self, start: usize) -> (syntax::Trivia, String) {
+        let mut trivia = syntax::Trivia::default();
+        let mut docs: Vec<&str> = Vec::new();
+        let from = self.cursor;
+        while let Some(comment) = self.comments.get(self.cursor).filter(|c| c.start < start) {
+            self.cursor += 1;
+            if comment.is_doc(self.text) {
+                let line = &self.text[comment.start + 3..comment.end];
+                docs.push(line.strip_prefix(' ').unwrap_or(line));
+            } else {
+                let blank = !trivia.before.is_empty() && self.blank_before(comment.start);
+                trivia.before.push(self.comment(*comment, blank));
+            }
+        }
+        let all = &self.comments[from..self.cursor];
+        let head = all.first().map_or(start, |c| c.start);
+        trivia.blank_before = !self.first && self.blank_before(head);
+        if let Some(last) = all.iter().rposition(|c| !c.is_doc(self.text)) {
+            let next = all.get(last + 1).map_or(start, |c| c.start);
+            trivia.blank_after = self.blank_before(next);
+        }
+        (trivia, docs.join("\n"))
+    }
+
+    fn comment(&self, token: Token, blank_before: bool) -> syntax::Comment {
+        let text = self.text[token.start + 2..token.end].trim_end();
+        syntax::Comment { blank_before, text: text.to_owned() }
+    }
+
+    /// The comment that ends the line on which something begins at `start`.
+    fn after(&mut self, start: usize) -> Option<String> {
+        let next = self.comments.get(self.cursor)?;
+        if next.line > start {
+            return None;
+        }
+        self.cursor += 1;
+        Some(self.text[next.start + 2..next.end].trim_end().to_owned())
+    }
+
+    /// Comments up to `end`, where a body ends.
+    pub(super) fn rest(&mut self, end: usize) -> Vec<syntax::Comment> {
+        let mut rest = Vec::new();
+        while let Some(comment) = self.comments.get(self.cursor).filter(|c| c.start < end) {
+            self.cursor += 1;
+            let blank = !(self.first && rest.is_empty()) && self.blank_before(comment.start);
+            rest.push(self.comment(*comment, blank));
+        }
+        self.first = false;
+        rest
+    }
+
+    /// Two line ends between `at` and what stands before it.
+    fn blank_before(&self, at: usize) -> bool {
+        let mut lines = 0;
+        for byte in self.text.as_bytes()[..at].iter().rev() {
+            match byte {
+                b'\n' => lines += 1,
+                b' ' | b'\t' | b'\r' => {}
+                _ => return lines > 1,
+            }
+        }
+        false
+    }
+
+    /// Items of a body; comments behind the last go to what follows the body. `build` gives `None` for what is not kept.
+    pub(super) fn items<'i, T>(
+        &mut self,
+        pairs: impl IntoIterator<Item = Pair<'i, Rule>>,
+        place: Place,
+        mut build: impl FnMut(&mut Self, Pair<'i, Rule>) -> Option<T>,
+    ) -> Vec<syntax::Noted<T>> {
+        let mut items = Vec::new();
+        let mut previous: Option<Span> = None;
+        let mut was_bad = false;
+        self.first = true;
+        for pair in pairs {
+            let rule = pair.as_rule();
+            if matches!(
+                rule,
+                Rule::open_brace | Rule::comma | Rule::close_brace | Rule::unclosed | Rule::EOI
+            ) {
+                continue;
+            }
+            let bad = recover::is_bad(rule);
+            if bad && !was_bad {
+                let span = self.span(&pair);
+                recover::report(self, place, previous, span);
+            }
+            was_bad = bad && place.joins();
+            let syntax::Noted { trivia, doc, node, span } = self.noted(pair, &mut build);
+            previous = (!bad).then_some(span);
+            items.extend(node.map(|node| syntax::Noted { trivia, doc, node, span }));
+        }
+        items
+    }
+
+    /// Items of a body, with the comments behind the last.
+    pub(super) fn body<'i, T>(
+        &mut self,
+        pairs: Pairs<'i, Rule>,
+        place: Place,
+        build: impl FnMut(&mut Self, Pair<'i, Rule>) -> Option<T>,
+    ) -> Body<T> {
+        let end = pairs.clone().next_back().map_or(0, |p| p.as_span().start());
+        let items = self.items(pairs, place, build);
+        let end = self.rest(end);
+        Body { items, end }
+    }
+
+    /// The parts behind the first, which is a keyword.
+    pub(super) fn parts<'i>(&self, pair: Pair<'i, Rule>) -> Pairs<'i, Rule> {
+        let mut parts = pair.into_inner();
+        parts.next();
+        parts
+    }
+
+    /// The first part of a kind that the grammar demands.
+    pub(super) fn part<'i>(&self, pair: Pair<'i, Rule>, rule: Rule) -> Pair<'i, Rule> {
+        self.part_of(pair.into_inner(), rule)
+    }
+
+    /// The first of a kind that the grammar demands.
+    pub(super) fn part_of<'i>(&self, mut pairs: Pairs<'i, Rule>, rule: Rule) -> Pair<'i, Rule> {
+        pairs.find(|p| p.as_rule() == rule).expect("the grammar demands it")
+    }
+
+    /// What `read` makes has no place for comments: they go to what follows.
+    pub(super) fn without_trivia<T>(&mut self, read: impl FnOnce(&mut Self) -> T) -> T {
+        let cursor = self.cursor;
+        let made = read(self);
+        self.cursor = cursor;
+        made
+    }
+
+    /// Leaves the comments up to `end` out: they are part of a text that is kept as it is.
+    pub(super) fn skip_comments(&mut self, end: usize) {
+        while self.comments.get(self.cursor).is_some_and(|c| c.start < end) {
+            self.cursor += 1;
+        }
+    }
+
+    /// A dotted path.
+    pub(super) fn path(&mut self, pair: Pair<'_, Rule>) -> syntax::Path {
+        let span = self.span(&pair);
+        let names = pair.into_inner().map(|p| self.ident(&p)).collect();
+        syntax::Path { names, span }
+    }
+
+    /// A name as it is meant, wherever it is used.
+    pub(super) fn ident(&mut self, pair: &Pair<'_, Rule>) -> Ident {
+        let span = self.span(pair);
+        let text = pair.as_str();
+        let node = match text.strip_prefix('`') {
+            Some(rest) => self.unquote(rest, pair.as_span().start() + 1),
+            None => text.to_owned(),
+        };
+        Ident::new(node, span)
+    }
+}
+
+/// What stands between braces.
+pub(super) struct Body<T> {
+    pub(super) items: Vec<syntax::Noted<T>>,
+    pub(super) end: Vec<syntax::Comment>,
+}
+
+/// The whole file.
+pub(super) fn file(cx: &mut Cx<'_>, pair: Pair<'_, Rule>) -> syntax::File {
+    let id = cx.origin.file;
+    let body = cx.body(pair.into_inner(), Place::Top, |cx, pair| Some(declare::item(cx, pair)));
+    syntax::File { id, items: body.items, end: body.end }
+}

@@ -1,0 +1,144 @@
+//! Statements of `code` steps and action blocks.
+
+use super::Cx;
+use crate::front::chart::grammar::Rule;
+use crate::front::chart::recover::Place;
+use crate::span::Ident;
+use crate::syntax::{Action, Block, Expr, Noted, Statement, Template};
+use pest::iterators::Pair;
+
+type P<'i> = Pair<'i, Rule>;
+
+/// How many `else if` may follow each other: each is nested in the one before.
+const MAX_ELSE: usize = 64;
+
+impl Cx<'_> {
+    /// `Rule::statements` of a step, with the comments behind the last.
+    pub(super) fn code(&mut self, pair: P<'_>) -> super::Body<Statement> {
+        self.body(pair.into_inner(), Place::Code, statement)
+    }
+
+    fn statements(&mut self, pair: P<'_>) -> Vec<Noted<Statement>> {
+        self.items(pair.into_inner(), Place::Code, statement)
+    }
+
+    /// `Rule::block`.
+    pub(super) fn block(&mut self, pair: P<'_>) -> Block {
+        let span = self.span(&pair);
+        Block { actions: self.items(pair.into_inner(), Place::Actions, action), span }
+    }
+}
+
+fn statement(cx: &mut Cx<'_>, pair: P<'_>) -> Option<Statement> {
+    match pair.as_rule() {
+        Rule::assign => {
+            let (name, expr) = assign(cx, pair);
+            Some(Statement::Assign(name, expr))
+        }
+        Rule::if_statement => Some(if_statement(cx, pair)),
+        Rule::for_statement => {
+            let (mut name, mut source, mut body) = (None, None, Vec::new());
+            for part in pair.into_inner() {
+                match part.as_rule() {
+                    Rule::name => name = Some(cx.ident(&part)),
+                    Rule::expr => source = Some(cx.expr(part)),
+                    Rule::statements => body = cx.statements(part),
+                    _ => {}
+                }
+            }
+            Some(Statement::For(name?, source?, body))
+        }
+        _ => None,
+    }
+}
+
+fn if_statement(cx: &mut Cx<'_>, pair: P<'_>) -> Statement {
+    let mut branches = Vec::new();
+    let mut test = None;
+    let mut otherwise = Vec::new();
+    for part in pair.into_inner() {
+        match part.as_rule() {
+            Rule::expr => test = Some(cx.expr(part)),
+            Rule::statements => {
+                let body = cx.statements(part);
+                match test.take() {
+                    Some(test) => branches.push((None, test, body)),
+                    None => otherwise = body,
+                }
+            }
+            Rule::else_if => {
+                if branches.len() == MAX_ELSE {
+                    let span = cx.span(&part);
+                    cx.error(span, format!("more than {MAX_ELSE} branches in one `if`"));
+                }
+                let (mut test, mut body) = (None, Vec::new());
+                let mut span = cx.span(&part);
+                for inner in part.into_inner() {
+                    match inner.as_rule() {
+                        Rule::kw_if => span = cx.span(&inner).to(span),
+                        Rule::expr => test = Some(cx.expr(inner)),
+                        Rule::statements => body = cx.statements(inner),
+                        _ => {}
+                    }
+                }
+                if let Some(test) = test.filter(|_| branches.len() < MAX_ELSE) {
+                    branches.push((Some(span), test, body));
+                }
+            }
+            _ => {}
+        }
+    }
+    let mut result = None;
+    for (span, test, body) in branches.into_iter().rev() {
+        let statement = Statement::If(test, body, std::mem::take(&mut otherwise));
+        match span {
+            Some(span) => {
+                otherwise = vec![Noted {
+                    trivia: crate::syntax::Trivia::default(),
+                    doc: String::new(),
+                    node: statement,
+                    span,
+                }];
+            }
+            None => result = Some(statement),
+        }
+    }
+    result.expect("the grammar begins with a branch")
+}
+
+fn assign(cx: &mut Cx<'_>, pair: P<'_>) -> (Ident, Expr) {
+    let mut parts = pair.into_inner();
+    let name = parts.next().expect("an assignment names a variable");
+    let name = cx.ident(&name);
+    let expr = cx.part_of(parts, Rule::expr);
+    (name, cx.expr(expr))
+}
+
+fn action(cx: &mut Cx<'_>, pair: P<'_>) -> Option<Action> {
+    let rule = pair.as_rule();
+    if rule == Rule::assign {
+        let (name, expr) = assign(cx, pair);
+        return Some(Action::Assign(name, expr));
+    }
+    let span = cx.span(&pair);
+    let (mut path, mut name, mut arguments, mut after) = (None, None, Vec::new(), None);
+    let mut text = Template { parts: Vec::new(), span, block: false };
+    for part in pair.into_inner() {
+        match part.as_rule() {
+            Rule::path => path = Some(cx.path(part)),
+            Rule::name => name = Some(cx.ident(&part)),
+            Rule::call_args => arguments = cx.arguments(part),
+            Rule::expr => after = Some(cx.expr(part)),
+            Rule::line_string | Rule::block_string => text = cx.template(&part),
+            _ => {}
+        }
+    }
+    match rule {
+        Rule::raise => Some(Action::Raise(path?, arguments)),
+        Rule::send => Some(Action::Send { event: path?, arguments, after, id: name }),
+        Rule::cancel => Some(Action::Cancel(name?)),
+        Rule::log => Some(Action::Log(text)),
+        Rule::do_call => Some(Action::Do(name?, arguments)),
+        _ => None,
+    }
+}

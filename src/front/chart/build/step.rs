@@ -1,0 +1,181 @@
+//! Steps.
+
+use super::Cx;
+use super::declare::type_expr;
+use super::name::Spelling;
+use crate::front::chart::grammar::Rule;
+use crate::front::chart::recover::Place;
+use crate::span::Spanned;
+use crate::syntax::{
+    Ask, AskElse, EventPattern, FailWord, Outcome, OutcomeKind, Path, Policy, Step, StepItem,
+    StepKind, Tail,
+};
+use pest::iterators::Pair;
+
+type P<'i> = Pair<'i, Rule>;
+
+/// The parts of a step's first line, whatever its kind.
+#[derive(Default)]
+struct Head {
+    names: Vec<crate::span::Ident>,
+    path: Option<Path>,
+    arguments: Vec<crate::syntax::Expr>,
+    text: Option<crate::syntax::Template>,
+    on: Option<EventPattern>,
+    always: bool,
+    otherwise: Option<AskElse>,
+    statements: Vec<crate::syntax::Noted<crate::syntax::Statement>>,
+}
+
+impl Cx<'_> {
+    /// `llm`, `code`, `ask`, `call`, `human`, `run`.
+    pub(super) fn step(&mut self, pair: P<'_>) -> Step {
+        let rule = pair.as_rule();
+        let mut head = Head::default();
+        let (mut client, mut guard, mut then) = (None, None, None);
+        let (mut items, mut end) = (Vec::new(), Vec::new());
+        for part in pair.into_inner() {
+            match part.as_rule() {
+                Rule::name if head.names.is_empty() => {
+                    head.names.push(self.declared(&part, Spelling::Lower, "a step"));
+                }
+                Rule::name => head.names.push(self.ident(&part)),
+                Rule::path => head.path = Some(self.path(part)),
+                Rule::call_args => head.arguments = self.arguments(part),
+                Rule::line_string | Rule::block_string => head.text = Some(self.template(&part)),
+                Rule::ask_event => head.on = part.into_inner().next().map(|p| self.ask_event(p)),
+                Rule::kw_always => head.always = true,
+                Rule::otherwise => head.otherwise = self.otherwise(part),
+                Rule::with => {
+                    let name = self.part(part, Rule::name);
+                    client = Some(self.ident(&name));
+                }
+                Rule::guard => guard = Some(self.guard(part)),
+                Rule::statements => {
+                    let body = self.code(part);
+                    head.statements = body.items;
+                    end = body.end;
+                }
+                Rule::step_body => {
+                    let body =
+                        self.body(part.into_inner(), Place::Step, |cx, p| Some(step_item(cx, p)));
+                    items = body.items;
+                    end = body.end;
+                }
+                Rule::then => {
+                    let mut tail = Tail::default();
+                    for inner in part.into_inner() {
+                        self.tail_part(&mut tail, inner);
+                    }
+                    then = Some(tail);
+                }
+                _ => {}
+            }
+        }
+        let mut names = std::mem::take(&mut head.names).into_iter();
+        let name = names.next().expect("a step has a name");
+        let kind = match rule {
+            Rule::llm => StepKind::Llm,
+            Rule::code => StepKind::Code(head.statements),
+            Rule::ask => StepKind::Ask(Ask {
+                on: head.on.expect("an `ask` has its event"),
+                always: head.always,
+                otherwise: head.otherwise,
+            }),
+            Rule::call => StepKind::Call(head.path.expect("a `call` has its tool"), head.arguments),
+            Rule::human => StepKind::Human(head.text.expect("a `human` has its question")),
+            _ => StepKind::Run(names.next().expect("a `run` has its chart"), head.arguments),
+        };
+        Step { name, kind, client, guard, items, then, end }
+    }
+
+    fn ask_event(&mut self, pair: P<'_>) -> EventPattern {
+        if pair.as_rule() == Rule::kw_turn {
+            return EventPattern::Turn(self.span(&pair));
+        }
+        EventPattern::Event(self.path(pair), Vec::new())
+    }
+
+    fn otherwise(&mut self, pair: P<'_>) -> Option<AskElse> {
+        let target = pair.into_inner().find(|p| p.as_rule() != Rule::kw_else)?;
+        Some(match target.as_rule() {
+            Rule::target => AskElse::Take(self.target(target)),
+            _ => AskElse::Stay,
+        })
+    }
+
+    /// `Rule::policy`.
+    pub(super) fn policy(&mut self, pair: P<'_>) -> Policy {
+        let span = self.span(&pair);
+        let (mut retry, mut then) = (None, None);
+        for part in pair.into_inner() {
+            match part.as_rule() {
+                Rule::int => retry = Some(Spanned::new(self.count(&part), self.span(&part))),
+                Rule::kw_skip => then = Some(FailWord::Skip),
+                Rule::kw_fail => then = Some(FailWord::Fail),
+                Rule::target => then = Some(FailWord::Take(self.target(part))),
+                _ => {}
+            }
+        }
+        Policy { retry, then, span }
+    }
+
+    /// Digits of a small number.
+    pub(super) fn count(&mut self, pair: &P<'_>) -> u32 {
+        let value = self.int(pair);
+        u32::try_from(value).unwrap_or_else(|_| {
+            let span = self.span(pair);
+            self.error(span, format!("`{value}` is too large here"));
+            0
+        })
+    }
+}
+
+fn step_item(cx: &mut Cx<'_>, pair: P<'_>) -> StepItem {
+    match pair.as_rule() {
+        Rule::prompt => {
+            let text = cx.parts(pair).next().expect("a prompt has a text");
+            StepItem::Prompt(cx.template(&text))
+        }
+        Rule::use_tools => {
+            let name = cx.part(pair, Rule::name);
+            StepItem::Tools(cx.ident(&name))
+        }
+        Rule::policy => StepItem::Policy(cx.policy(pair)),
+        Rule::returns => {
+            let (mut ty, mut into) = (None, None);
+            for part in pair.into_inner() {
+                match part.as_rule() {
+                    Rule::type_expr => ty = Some(type_expr(cx, part)),
+                    Rule::name => into = Some(cx.ident(&part)),
+                    _ => {}
+                }
+            }
+            StepItem::Returns(ty.expect("`returns` has a type"), into)
+        }
+        Rule::ends_turn => {
+            let guard = pair.into_inner().find(|p| p.as_rule() == Rule::guard);
+            StepItem::EndsTurn(guard.map(|p| cx.guard(p)))
+        }
+        Rule::done_line | Rule::error_line | Rule::timeout_line | Rule::doubt_line => {
+            let rule = pair.as_rule();
+            let mut tail = Tail::default();
+            let mut bound = None;
+            for part in pair.into_inner() {
+                if part.as_rule() == Rule::expr {
+                    bound = Some(cx.expr(part));
+                } else {
+                    cx.tail_part(&mut tail, part);
+                }
+            }
+            let kind = match rule {
+                Rule::done_line => OutcomeKind::Done,
+                Rule::error_line => OutcomeKind::Error,
+                Rule::doubt_line => OutcomeKind::Doubt,
+                _ => OutcomeKind::Timeout(bound.expect("a `timeout` has its bound")),
+            };
+            StepItem::Outcome(Outcome { kind, tail })
+        }
+        _ => StepItem::Bad(cx.span(&pair)),
+    }
+}

@@ -1,0 +1,324 @@
+//! Errors: what recovery skipped is read again, to say what was expected where.
+
+use super::build::Cx;
+use super::grammar::{Grammar, Rule};
+use super::scan::MAX_NESTING;
+use super::words::{self, words};
+use crate::diagnostic::{Diagnostic, nearest};
+use crate::lint::reported::SYNTAX;
+use crate::span::Span;
+use pest::Parser;
+use pest::error::{Error, ErrorVariant, InputLocation};
+
+/// More errors of syntax than this in one file are not reported.
+const MAX_ERRORS: usize = 100;
+
+/// Where items stand, and so which may.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    /// Outside charts.
+    Top,
+    /// In a chart.
+    Chart,
+    /// In a state.
+    State,
+    /// In `from`.
+    From,
+    /// In a step.
+    Step,
+    /// In a `code` step.
+    Code,
+    /// In an action block.
+    Actions,
+    /// In `limits`.
+    Limits,
+    /// In a client.
+    Client,
+    /// In a record type.
+    Record,
+    /// In an enum.
+    Enum,
+    /// In `meta`.
+    Meta,
+}
+
+impl Place {
+    /// Whether bad items that follow each other are probably one.
+    pub(super) fn joins(self) -> bool {
+        matches!(self, Self::Top | Self::Code | Self::Actions)
+    }
+
+    fn rule(self) -> Rule {
+        match self {
+            Self::Top => Rule::just_top,
+            Self::Chart | Self::State => Rule::just_chart_item,
+            Self::From => Rule::just_line,
+            Self::Step => Rule::just_step_item,
+            Self::Code => Rule::just_statement,
+            Self::Actions => Rule::just_action,
+            Self::Limits => Rule::just_limit,
+            Self::Client => Rule::just_client_option,
+            Self::Record => Rule::just_param,
+            Self::Enum => Rule::just_enum_name,
+            Self::Meta => Rule::just_meta_entry,
+        }
+    }
+
+    /// The words that items begin with; empty where they begin with names.
+    fn first_words(self) -> Vec<&'static str> {
+        let lists: &[&[&'static str]] = match self {
+            Self::Top => &[words::TOP],
+            Self::Chart => &[words::LINES, words::STATES, words::DECLARATIONS],
+            Self::State => &[words::LINES, words::STATES],
+            Self::From => &[words::LINES],
+            Self::Step => &[words::STEPS],
+            Self::Code
+            | Self::Actions
+            | Self::Limits
+            | Self::Client
+            | Self::Record
+            | Self::Enum
+            | Self::Meta => &[],
+        };
+        lists.concat()
+    }
+
+    fn text(self) -> &'static str {
+        match self {
+            Self::Top => "outside charts",
+            Self::Chart => "in a chart",
+            Self::State => "in a state",
+            Self::From => "in `from`",
+            Self::Step => "in a step",
+            Self::Code => "in a `code` step",
+            Self::Actions => "in an action block",
+            Self::Limits => "in `limits`",
+            Self::Client => "in a client",
+            Self::Record => "in a type",
+            Self::Enum => "in an enum",
+            Self::Meta => "in `meta`",
+        }
+    }
+}
+
+/// What recovery makes.
+pub(super) fn is_bad(rule: Rule) -> bool {
+    matches!(rule, Rule::bad_item | Rule::bad_step | Rule::bad_entry | Rule::bad_top)
+}
+
+/// A fault in a text, with offsets in it.
+struct Fault {
+    message: String,
+    help: Option<String>,
+    start: usize,
+    end: usize,
+}
+
+/// Reports the bad item at `bad`; `previous` is the item right before it.
+pub(super) fn report(cx: &mut Cx<'_>, place: Place, previous: Option<Span>, bad: Span) {
+    if cx.diagnostics.len() >= MAX_ERRORS {
+        return;
+    }
+    let (start, end) = (bad.start as usize, bad.end as usize);
+    let text = &cx.text[start..end];
+    if text.starts_with('}') {
+        return; // a brace that closes nothing: the scan has reported it
+    }
+    let known = place.first_words();
+    let word = first_word(text);
+    let listed = known.contains(&word);
+    if !listed && !word.is_empty() && !known.is_empty() {
+        let lone = previous.is_none_or(|p| cx.text[p.end as usize..start].contains('\n'));
+        if let Some(fault) = misplaced(place, word, &known, lone) {
+            return push(cx, start, fault);
+        }
+    }
+    let from = match previous {
+        Some(previous) if !listed => previous.start as usize,
+        _ => start,
+    };
+    let fault = match Grammar::parse(place.rule(), &cx.text[from..end]) {
+        Ok(_) => Fault {
+            message: format!("`{}` cannot stand {}", shorten(word), place.text()),
+            help: None,
+            start: 0,
+            end: word.len().max(1),
+        },
+        Err(error) => explain(&cx.text[from..], end - from, &error),
+    };
+    push(cx, from, fault);
+}
+
+fn push(cx: &mut Cx<'_>, base: usize, fault: Fault) {
+    let span = cx.range(base + fault.start, base + fault.end);
+    cx.error(span, fault.message).help = fault.help;
+}
+
+/// A word that begins nothing here: one of another place, or a typo.
+fn misplaced(place: Place, word: &str, known: &[&'static str], lone: bool) -> Option<Fault> {
+    let fault = |message: String, help: Option<String>| {
+        Some(Fault { message, help, start: 0, end: word.len() })
+    };
+    let here = place.text();
+    if place == Place::Top
+        && (words::STATES.contains(&word)
+            || words::LINES.contains(&word)
+            || words::DECLARATIONS.contains(&word))
+    {
+        let help = "it belongs between the braces of a `chart`: is there a `}` too many before it?";
+        return fault(format!("`{word}` cannot stand {here}"), Some(help.to_owned()));
+    }
+    if matches!(place, Place::State | Place::From) && words::DECLARATIONS.contains(&word) {
+        let help = "declare it in the chart itself".to_owned();
+        return fault(format!("`{word}` cannot stand {here}"), Some(help));
+    }
+    if place == Place::From && words::STATES.contains(&word) {
+        let help = "`from` holds lines only: `on`, `when`, `after`, `may`".to_owned();
+        return fault(format!("`{word}` cannot stand {here}"), Some(help));
+    }
+    if place == Place::Step && (words::STATES.contains(&word) || words::LINES.contains(&word)) {
+        let help = "it belongs in the state: is a `}` missing before it?".to_owned();
+        return fault(format!("`{word}` cannot stand {here}"), Some(help));
+    }
+    if !lone {
+        return None;
+    }
+    let near = nearest(word, known.iter().copied());
+    let help = near.map(|near| format!("did you mean `{near}`?"));
+    fault(format!("`{}` begins nothing {here}", shorten(word)), help)
+}
+
+/// What a parse of `text[..end]` expected, in words. What stands behind `end` is only looked at to say what was found.
+fn explain(text: &str, end: usize, error: &Error<Rule>) -> Fault {
+    let at = match error.location {
+        InputLocation::Pos(at) | InputLocation::Span((at, _)) => at.min(end),
+    };
+    let expected = match &error.variant {
+        ErrorVariant::ParsingError { positives, .. } => expected(positives),
+        ErrorVariant::CustomError { .. } => {
+            let message = format!("brackets nest deeper than {MAX_NESTING}");
+            return Fault { message, help: None, start: at, end: at + 1 };
+        }
+    };
+    let found = token(&text[at..]);
+    let before = text[..at].trim_end();
+    let breaks = text[before.len()..at].contains('\n') || found.is_empty();
+    let what = if found.is_empty() {
+        "the end of the file".to_owned()
+    } else if breaks && !before.is_empty() {
+        "the end of the line".to_owned()
+    } else {
+        format!("`{}`", shorten(found))
+    };
+    let message = match expected.as_slice() {
+        [] => format!("unexpected {what}"),
+        [one] => format!("expected {one}, found {what}"),
+        [all @ .., last] => format!("expected {} or {last}, found {what}", all.join(", ")),
+    };
+    let (start, end) = if breaks && !before.is_empty() {
+        let last = before.char_indices().next_back().map_or(0, |(i, _)| i);
+        (last, before.len())
+    } else {
+        (at, at + found.len().max(1))
+    };
+    let help = if breaks { None } else { help(found, &expected) };
+    Fault { message, help, start, end }
+}
+
+/// What to type, without repetition, the surest first.
+fn expected(rules: &[Rule]) -> Vec<&'static str> {
+    let mut all: Vec<&'static str> = Vec::new();
+    for rule in rules {
+        all.extend(words(*rule).filter(|w| !all.contains(w)));
+    }
+    if all.is_empty() && rules.contains(&Rule::infix) {
+        all.push("an operator");
+    }
+    all
+}
+
+/// Help for what people type who come from elsewhere.
+fn help(found: &str, expected: &[&str]) -> Option<String> {
+    let text = match found {
+        "=" => "`==` compares, and only action blocks and `code` assign",
+        "=>" | "→" => "an arrow is `->`",
+        "&&" => "write `and`",
+        "||" => "write `or`",
+        "!" => "write `not`",
+        ";" => "nothing stands between lines: remove it",
+        "#" => "a comment begins with `//`",
+        "'" | "“" | "”" | "‘" | "’" => "a text stands between `\"`",
+        _ if words::RESERVED.contains(&found) && expected.iter().any(|e| e.ends_with("name")) => {
+            return Some(format!(
+                "`{found}` is a reserved word: as a name it stands in back-quotes"
+            ));
+        }
+        _ if found.len() > 1 && found.starts_with(|c: char| c.is_ascii_digit()) => {
+            "a duration is written as in `250ms`, `30s`, `5m` or `2h`, a number as in `12` or `0.5`"
+        }
+        _ => return None,
+    };
+    Some(text.to_owned())
+}
+
+/// The message for a placeholder whose text cannot be read.
+pub(super) fn placeholder_message(inner: &str, error: &Error<Rule>) -> String {
+    let fault = explain(inner, inner.len(), error);
+    let message = fault.message.replace("the end of the file", "its end");
+    format!("this placeholder cannot be read: {message}")
+}
+
+/// The finding for an expression alone that cannot be read.
+pub(super) fn expression_fault(cx: &mut Cx<'_>, error: &Error<Rule>) -> Diagnostic {
+    let fault = explain(cx.text, cx.text.len(), error);
+    let end = fault.end.min(cx.text.len());
+    let mut diagnostic = SYNTAX.at(cx.range(fault.start.min(end), end), fault.message);
+    diagnostic.help = fault.help;
+    diagnostic
+}
+
+/// The word at the start of a text.
+fn first_word(text: &str) -> &str {
+    let end = text.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(text.len());
+    &text[..end]
+}
+
+/// The first token of a text, as a person sees it; empty at its end.
+fn token(text: &str) -> &str {
+    let mut text = text.trim_start();
+    while text.starts_with("//") {
+        text = text.find('\n').map_or("", |end| text[end..].trim_start());
+    }
+    let word = first_word(text);
+    if !word.is_empty() {
+        return word;
+    }
+    let two = ["->", "=>", "==", "!=", "<=", ">=", "&&", "||", "??", "**", ".."];
+    if let Some(two) = two.iter().find(|t| text.starts_with(**t)) {
+        return &text[..two.len()];
+    }
+    text.chars().next().map_or("", |c| &text[..c.len_utf8()])
+}
+
+fn shorten(text: &str) -> String {
+    if text.chars().count() <= 40 {
+        return text.to_owned();
+    }
+    text.chars().take(37).chain("...".chars()).collect()
+}
+
+/// Whether brackets nest too deep to be parsed.
+pub(super) fn too_deep(text: &str) -> bool {
+    let mut depth = 0_usize;
+    for byte in text.bytes() {
+        match byte {
+            b'(' | b'[' | b'{' => depth += 1,
+            b')' | b']' | b'}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if depth > MAX_NESTING {
+            return true;
+        }
+    }
+    false
+}

@@ -1,0 +1,219 @@
+//! One pass over the characters before parsing: comments, nesting, and what is never closed.
+//!
+//! It agrees with the grammar on what a string, a name in back-quotes and a comment is. It is linear and keeps a stack of its
+//! own, so that text nested without end is refused before any recursion.
+
+use crate::diagnostic::Diagnostic;
+use crate::lint::reported::SYNTAX;
+use crate::span::{FileId, Span};
+
+/// How deep brackets of all kinds may nest, together.
+pub(super) const MAX_NESTING: usize = 64;
+
+/// A comment where it stands.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Comment {
+    /// First slash.
+    pub(super) start: usize,
+    /// One past its last character, the line end not included.
+    pub(super) end: usize,
+    /// Where its line begins.
+    pub(super) line: usize,
+}
+
+impl Comment {
+    /// Begins with exactly three slashes.
+    pub(super) fn is_doc(self, text: &str) -> bool {
+        let body = &text[self.start..self.end];
+        body.starts_with("///") && !body.starts_with("////")
+    }
+}
+
+/// What the pass found.
+#[derive(Debug, Default)]
+pub(super) struct Scan {
+    /// In order.
+    pub(super) comments: Vec<Comment>,
+    /// Too deep to be parsed: already reported.
+    pub(super) too_deep: bool,
+}
+
+struct Opener {
+    at: usize,
+    kind: u8,
+    indent: usize,
+}
+
+struct Scanner<'s> {
+    bytes: &'s [u8],
+    file: FileId,
+    line: usize,
+    indent: usize,
+    stack: Vec<Opener>,
+    suspect: Option<usize>,
+    unclosed_text: bool,
+    scan: Scan,
+}
+
+/// Reads `text` of `file`; unclosed strings, unclosed and stray braces are reported.
+pub(super) fn scan(text: &str, file: FileId, diagnostics: &mut Vec<Diagnostic>) -> Scan {
+    let mut s = Scanner {
+        bytes: text.as_bytes(),
+        file,
+        line: 0,
+        indent: 0,
+        stack: Vec::new(),
+        suspect: None,
+        unclosed_text: false,
+        scan: Scan::default(),
+    };
+    s.begin_line(0);
+    s.run(diagnostics);
+    if !s.scan.too_deep && !s.unclosed_text {
+        s.report_unclosed(diagnostics);
+    }
+    s.scan
+}
+
+impl Scanner<'_> {
+    fn span(&self, start: usize, end: usize) -> Span {
+        Span::new(self.file, start, end)
+    }
+
+    fn begin_line(&mut self, at: usize) {
+        self.line = at;
+        self.indent =
+            self.bytes[at..].iter().take_while(|b| matches!(b, b' ' | b'\t' | b'\r')).count();
+    }
+
+    fn run(&mut self, diagnostics: &mut Vec<Diagnostic>) {
+        let mut i = 0;
+        while i < self.bytes.len() {
+            match self.bytes[i] {
+                b'\n' => {
+                    i += 1;
+                    self.begin_line(i);
+                }
+                b'/' if self.bytes.get(i + 1) == Some(&b'/') => {
+                    let end = self.find_line_end(i);
+                    let trimmed =
+                        if end > i && self.bytes[end - 1] == b'\r' { end - 1 } else { end };
+                    self.scan.comments.push(Comment { start: i, end: trimmed, line: self.line });
+                    i = end;
+                }
+                b'"' => i = self.string(i, diagnostics),
+                b'`' => i = self.quoted(i, b'`', "this name in back-quotes", diagnostics),
+                b'{' | b'(' | b'[' => {
+                    if self.stack.len() == MAX_NESTING {
+                        self.scan.too_deep = true;
+                        diagnostics.push(
+                            SYNTAX
+                                .at(
+                                    self.span(i, i + 1),
+                                    format!("brackets nest deeper than {MAX_NESTING}"),
+                                )
+                                .help("move inner parts out, or give them names"),
+                        );
+                        return;
+                    }
+                    self.stack.push(Opener { at: i, kind: self.bytes[i], indent: self.indent });
+                    i += 1;
+                }
+                b'}' => {
+                    self.close_brace(i, diagnostics);
+                    i += 1;
+                }
+                closer @ (b')' | b']') => {
+                    let kind = if closer == b')' { b'(' } else { b'[' };
+                    if self.stack.last().is_some_and(|o| o.kind == kind) {
+                        self.stack.pop();
+                    }
+                    i += 1;
+                }
+                _ => i += 1,
+            }
+        }
+    }
+
+    fn find_line_end(&self, from: usize) -> usize {
+        self.bytes[from..].iter().position(|b| *b == b'\n').map_or(self.bytes.len(), |n| from + n)
+    }
+
+    /// The end of the string that opens at `at`.
+    fn string(&mut self, at: usize, diagnostics: &mut Vec<Diagnostic>) -> usize {
+        if !self.bytes[at..].starts_with(b"\"\"\"") {
+            return self.quoted(at, b'"', "this text", diagnostics);
+        }
+        let mut i = at + 3;
+        while i < self.bytes.len() {
+            if self.bytes[i..].starts_with(b"\"\"\"") {
+                return i + 3;
+            }
+            if self.bytes[i] == b'\n' {
+                self.begin_line(i + 1);
+            }
+            i += 1;
+        }
+        self.unclosed_text = true;
+        diagnostics.push(
+            SYNTAX
+                .at(self.span(at, at + 3), "this text is never closed")
+                .label("opens here, and takes in the rest of the file")
+                .help("end it with `\"\"\"`"),
+        );
+        i
+    }
+
+    /// The end of what opens at `at` with `quote` and ends with it on the same line.
+    fn quoted(
+        &mut self,
+        at: usize,
+        quote: u8,
+        what: &str,
+        diagnostics: &mut Vec<Diagnostic>,
+    ) -> usize {
+        let mut i = at + 1;
+        while i < self.bytes.len() && self.bytes[i] != b'\n' {
+            if self.bytes[i] == quote {
+                return i + 1;
+            }
+            let escape =
+                self.bytes[i] == b'\\' && self.bytes.get(i + 1).is_some_and(|b| *b != b'\n');
+            i += if escape { 2 } else { 1 };
+        }
+        let help = if quote == b'"' {
+            "end it with `\"` on the same line; text of several lines stands between `\"\"\"`"
+        } else {
+            "end it with a back-quote on the same line"
+        };
+        diagnostics
+            .push(SYNTAX.at(self.span(at, at + 1), format!("{what} is never closed")).help(help));
+        i
+    }
+
+    fn close_brace(&mut self, at: usize, diagnostics: &mut Vec<Diagnostic>) {
+        while self.stack.last().is_some_and(|o| o.kind != b'{') {
+            self.stack.pop();
+        }
+        match self.stack.pop() {
+            None => diagnostics.push(
+                SYNTAX
+                    .at(self.span(at, at + 1), "this `}` closes nothing")
+                    .help("remove it, or a `}` too many before it"),
+            ),
+            Some(opener) => {
+                let leads = at == self.line + self.indent;
+                if leads && opener.at < self.line && self.indent < opener.indent {
+                    self.suspect.get_or_insert(opener.at);
+                }
+            }
+        }
+    }
+
+    fn report_unclosed(&self, diagnostics: &mut Vec<Diagnostic>) {
+        let Some(open) = self.stack.iter().rfind(|o| o.kind == b'{') else { return };
+        let at = self.suspect.unwrap_or(open.at);
+        diagnostics
+            .push(SYNTAX.at(self.span(at, at + 1), "this `{` is never closed").help("add its `}`"));
+    }
+}
