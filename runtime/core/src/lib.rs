@@ -19,6 +19,8 @@ pub mod machine;
 #[cfg(feature = "alloc")]
 pub mod model;
 pub mod ops;
+#[cfg(feature = "alloc")]
+pub mod plan;
 pub mod program;
 pub mod semantics;
 pub mod status;

@@ -1,0 +1,260 @@
+//! A chart's tables, made from the model.
+
+mod hash;
+#[cfg(test)]
+mod tests;
+
+pub use hash::structural_hash;
+
+use crate::arena::{ChoiceId, EventId, StateId, StepId};
+use crate::model::{
+    AskOn, Chart, ChoiceKind, Failure, FailurePolicy, Field, Limits, Otherwise, Scope, State,
+    StateKind, Step, StepKind, Transition, TransitionKind, Trigger,
+};
+use crate::semantics::MICROSTEPS;
+use crate::tables::{
+    ChoiceRow, EventRow, FailureRow, LimitsRow, PermissionRow, Span, StateRow, StateRowKind,
+    StepRow, StepRowKind, Tables, TransitionRow, TriggerRow,
+};
+use alloc::vec::Vec;
+
+/// The tables of a chart and the chart that they name strings of. The emitter of Rust writes the same rows as `static`s.
+#[derive(Debug, Clone)]
+pub struct Plan<'c> {
+    chart: &'c Chart,
+    hash: u64,
+    states: Vec<StateRow<'c>>,
+    transitions: Vec<TransitionRow<'c>>,
+    events: Vec<EventRow<'c>>,
+    steps: Vec<StepRow<'c>>,
+    choices: Vec<ChoiceRow<'c>>,
+    permissions: Vec<PermissionRow>,
+    pools: Pools<'c>,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Pools<'c> {
+    states: Vec<StateId>,
+    events: Vec<EventId>,
+    steps: Vec<StepId>,
+    choices: Vec<ChoiceId>,
+    names: Vec<&'c str>,
+    histories: u32,
+    deadlines: u32,
+}
+
+impl<'c> Plan<'c> {
+    /// Makes the rows, linear in the size of the chart.
+    pub fn new(chart: &'c Chart) -> Self {
+        let mut pools = Pools::default();
+        let mut choices: Vec<Vec<ChoiceId>> = alloc::vec![Vec::new(); chart.states.len()];
+        for (i, choice) in chart.choices.iter().enumerate() {
+            choices[chart.transition(choice.transition).source.index()].push(ChoiceId::at(i));
+        }
+        Self {
+            chart,
+            hash: structural_hash(chart),
+            states: chart
+                .states
+                .iter()
+                .zip(&choices)
+                .map(|(state, choices)| state_row(state, choices, &mut pools))
+                .collect(),
+            transitions: chart.transitions.iter().map(|t| transition_row(t, &mut pools)).collect(),
+            events: chart
+                .events
+                .iter()
+                .map(|event| EventRow { name: &event.name, fields: pools.fields(&event.fields) })
+                .collect(),
+            steps: chart.steps.iter().map(|step| step_row(chart, step, &mut pools)).collect(),
+            choices: chart
+                .choices
+                .iter()
+                .map(|choice| ChoiceRow {
+                    name: &choice.name,
+                    transition: choice.transition,
+                    fields: match &choice.kind {
+                        ChoiceKind::Option(fields) => pools.fields(fields),
+                        ChoiceKind::Call(..) => Span::EMPTY,
+                    },
+                })
+                .collect(),
+            permissions: chart
+                .permissions
+                .iter()
+                .map(|p| PermissionRow { from: p.from, to: p.to, guard: p.guard.is_some() })
+                .collect(),
+            pools,
+        }
+    }
+
+    /// The chart.
+    pub fn chart(&self) -> &'c Chart {
+        self.chart
+    }
+
+    /// The rows, lent.
+    pub fn tables(&self) -> Tables<'_> {
+        Tables {
+            name: &self.chart.name,
+            hash: self.hash,
+            states: &self.states,
+            transitions: &self.transitions,
+            events: &self.events,
+            steps: &self.steps,
+            choices: &self.choices,
+            permissions: &self.permissions,
+            state_pool: &self.pools.states,
+            event_pool: &self.pools.events,
+            step_pool: &self.pools.steps,
+            choice_pool: &self.pools.choices,
+            name_pool: &self.pools.names,
+            calls_per_turn: self.chart.calls_per_turn.unwrap_or(0),
+            microsteps: MICROSTEPS,
+        }
+    }
+}
+
+/// Appends to a pool.
+fn span<T>(pool: &mut Vec<T>, items: impl IntoIterator<Item = T>) -> Span {
+    let start = pool.len();
+    pool.extend(items);
+    if pool.len() == start {
+        return Span::EMPTY;
+    }
+    Span { start: start as u32, len: (pool.len() - start) as u32 }
+}
+
+impl<'c> Pools<'c> {
+    fn fields(&mut self, fields: &'c [Field]) -> Span {
+        span(&mut self.names, fields.iter().map(|field| field.name.as_str()))
+    }
+
+    fn deadline(&mut self) -> u32 {
+        self.deadlines += 1;
+        self.deadlines - 1
+    }
+}
+
+fn state_row<'c>(state: &'c State, choices: &[ChoiceId], pools: &mut Pools<'c>) -> StateRow<'c> {
+    let kind = match &state.kind {
+        StateKind::Atomic => StateRowKind::Atomic,
+        StateKind::Compound { initial } => StateRowKind::Compound(*initial),
+        StateKind::Parallel => StateRowKind::Parallel,
+        StateKind::Final { status, .. } => StateRowKind::Final(*status),
+        StateKind::History { deep, default } => {
+            pools.histories += 1;
+            StateRowKind::History { deep: *deep, default: *default, slot: pools.histories - 1 }
+        }
+    };
+    // Lines are grouped by source, so the first and the number say all.
+    let first = state.transitions.first().map_or(0, |id| id.0);
+    StateRow {
+        path: &state.path,
+        kind,
+        parent: state.parent.unwrap_or(StateId(0)),
+        end: state.end,
+        transitions: Span { start: first, len: state.transitions.len() as u32 },
+        steps: span(&mut pools.steps, state.steps.iter().copied()),
+        choices: span(&mut pools.choices, choices.iter().copied()),
+        entry: !state.entry.is_empty(),
+        exit: !state.exit.is_empty(),
+        advice: state.advice.is_some(),
+        limits: limits_row(&state.limits),
+    }
+}
+
+fn limits_row(limits: &Limits) -> LimitsRow {
+    let count = |n: Option<i64>| n.map_or(0, |n| u32::try_from(n.max(0)).unwrap_or(u32::MAX));
+    LimitsRow {
+        calls: count(limits.calls),
+        calls_warn: count(limits.calls_warn),
+        turns: count(limits.turns),
+        turns_warn: count(limits.turns_warn),
+        time: limits.time.unwrap_or(0),
+        time_warn: limits.time_warn.unwrap_or(0),
+    }
+}
+
+fn transition_row<'c>(line: &'c Transition, pools: &mut Pools<'c>) -> TransitionRow<'c> {
+    let (any_of, none_of) = match &line.scope {
+        None => (Span::EMPTY, Span::EMPTY),
+        Some(Scope { any_of, none_of, .. }) => (
+            span(&mut pools.states, any_of.iter().copied()),
+            span(&mut pools.states, none_of.iter().copied()),
+        ),
+    };
+    TransitionRow {
+        source: line.source,
+        trigger: trigger_row(&line.trigger, pools),
+        any_of,
+        none_of,
+        guard: line.guard.is_some(),
+        targets: span(&mut pools.states, line.targets.iter().map(|target| target.state)),
+        internal: line.kind == TransitionKind::Internal,
+        actions: !line.actions.is_empty(),
+        arguments: line.targets.iter().any(|target| !target.arguments.is_empty()),
+    }
+}
+
+fn trigger_row<'c>(trigger: &'c Trigger, pools: &mut Pools<'c>) -> TriggerRow<'c> {
+    match trigger {
+        Trigger::Event(events) => {
+            TriggerRow::Event(span(&mut pools.events, events.iter().copied()))
+        }
+        Trigger::AnyEvent => TriggerRow::AnyEvent,
+        Trigger::Turn => TriggerRow::Turn,
+        Trigger::When => TriggerRow::When,
+        Trigger::StateDone(state) => TriggerRow::StateDone(*state),
+        Trigger::After(_) => TriggerRow::After(pools.deadline()),
+        Trigger::AfterTurns(_) => TriggerRow::AfterTurns(pools.deadline()),
+        Trigger::Choice(choice) => TriggerRow::Choice(*choice),
+        Trigger::StepDone(step) => TriggerRow::StepDone(*step),
+        Trigger::StepError(step) => TriggerRow::StepError(*step),
+        Trigger::StepTimeout(step, _) => TriggerRow::StepTimeout(*step, pools.deadline()),
+        Trigger::StepDoubt(step) => TriggerRow::StepDoubt(*step),
+        Trigger::StepElse(step) => TriggerRow::StepElse(*step),
+        Trigger::Error(pattern) => TriggerRow::Error(pattern),
+        Trigger::LimitWarn(pattern) => TriggerRow::LimitWarn(pattern),
+    }
+}
+
+fn step_row<'c>(chart: &'c Chart, step: &'c Step, pools: &mut Pools<'c>) -> StepRow<'c> {
+    let kind = match &step.kind {
+        StepKind::Llm => StepRowKind::Llm,
+        StepKind::Code(_) => StepRowKind::Code,
+        StepKind::Ask { on, always, otherwise } => StepRowKind::Ask {
+            on: match on {
+                AskOn::Turn => None,
+                AskOn::Event(events) => Some(span(&mut pools.events, events.iter().copied())),
+            },
+            always: *always,
+            otherwise: match otherwise {
+                Otherwise::Stay => None,
+                Otherwise::Take(line) => Some(*line),
+            },
+        },
+        StepKind::Call(..) => StepRowKind::Call,
+        StepKind::Human(_) => StepRowKind::Human,
+        StepKind::Run(..) => StepRowKind::Run,
+    };
+    let FailurePolicy { retries, then } = step.failure;
+    StepRow {
+        name: &step.name,
+        state: step.state,
+        kind,
+        guard: step.guard.is_some(),
+        retries,
+        failure: failure_row(then),
+        ends_turn: step.ends_turn.is_some(),
+        client: step.client.map_or("", |id| &chart.clients[id.index()].name),
+    }
+}
+
+const fn failure_row(failure: Failure) -> FailureRow {
+    match failure {
+        Failure::Fail => FailureRow::Fail,
+        Failure::Skip => FailureRow::Skip,
+        Failure::Take(line) => FailureRow::Take(line),
+    }
+}

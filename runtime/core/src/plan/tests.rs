@@ -1,0 +1,152 @@
+use super::*;
+use crate::arena::{ChoiceId, EventId, StateId, StepId, TransitionId};
+use crate::model::{Choice, Event, Expr, ExprKind, Field, Target, Type};
+use alloc::string::{String, ToString};
+use alloc::vec;
+
+fn line(source: u32, trigger: Trigger, targets: &[u32]) -> Transition {
+    Transition {
+        source: StateId(source),
+        trigger,
+        scope: None,
+        guard: None,
+        targets: targets
+            .iter()
+            .map(|t| Target { state: StateId(*t), arguments: Vec::new() })
+            .collect(),
+        kind: TransitionKind::External,
+        actions: Vec::new(),
+    }
+}
+
+fn state(
+    path: &str,
+    kind: StateKind,
+    parent: u32,
+    end: u32,
+    lines: core::ops::Range<u32>,
+) -> State {
+    State {
+        name: path.to_string(),
+        path: path.to_string(),
+        kind,
+        parent: Some(StateId(parent)),
+        end: StateId(end),
+        transitions: lines.map(TransitionId).collect(),
+        ..Chart::empty("x").states[0].clone()
+    }
+}
+
+/// Root 0 with `a` 1 (two lines), history 2, `b` 3 (an option and a deadline).
+fn chart() -> Chart {
+    let mut chart = Chart::empty("Sample");
+    chart.states[0].kind = StateKind::Compound { initial: StateId(1) };
+    chart.states[0].end = StateId(4);
+    chart.states.extend([
+        state("a", StateKind::Atomic, 0, 2, 0..2),
+        state("h", StateKind::History { deep: true, default: StateId(1) }, 0, 3, 0..0),
+        state("b", StateKind::Atomic, 0, 4, 2..4),
+    ]);
+    let text = Field { name: "text".to_string(), ty: Type::Text };
+    chart.events.push(Event {
+        name: "go".to_string(),
+        doc: String::new(),
+        fields: vec![text.clone(), Field { name: "n".to_string(), ty: Type::Int }],
+    });
+    let wait = Expr { kind: ExprKind::Duration(5), ty: Type::Duration };
+    chart.transitions = vec![
+        line(1, Trigger::Event(vec![EventId(0)]), &[3]),
+        line(1, Trigger::After(wait.clone()), &[2]),
+        line(3, Trigger::Choice(ChoiceId(0)), &[]),
+        line(3, Trigger::After(wait), &[1]),
+    ];
+    chart.choices.push(Choice {
+        name: "say".to_string(),
+        text: None,
+        transition: TransitionId(2),
+        kind: ChoiceKind::Option(vec![text]),
+    });
+    chart
+}
+
+#[test]
+fn rows_name_their_parts_in_pools() {
+    let chart = chart();
+    let plan = Plan::new(&chart);
+    let t = plan.tables();
+    assert_eq!(t.states[1].transitions, Span { start: 0, len: 2 });
+    assert_eq!(t.states[3].transitions, Span { start: 2, len: 2 });
+    assert_eq!(t.states[3].choices.of(t.choice_pool), [ChoiceId(0)]);
+    assert_eq!(t.events[0].fields.of(t.name_pool), ["text", "n"]);
+    assert_eq!(t.choices[0].fields.of(t.name_pool), ["text"]);
+    assert_eq!(t.transitions[0].targets.of(t.state_pool), [StateId(3)]);
+    assert_eq!(t.transitions[2].targets, Span::EMPTY);
+    assert_eq!(t.calls_per_turn, 1);
+}
+
+#[test]
+fn history_states_and_deadlines_have_numbers_of_their_own() {
+    let chart = chart();
+    let plan = Plan::new(&chart);
+    let t = plan.tables();
+    assert!(matches!(t.states[2].kind, StateRowKind::History { slot: 0, deep: true, .. }));
+    assert_eq!(t.transitions[1].trigger, TriggerRow::After(0));
+    assert_eq!(t.transitions[3].trigger, TriggerRow::After(1));
+    assert_eq!((t.histories(), t.deadlines()), (1, 2));
+}
+
+#[test]
+fn the_hash_is_of_what_a_chart_means() {
+    let chart = chart();
+    let hash = structural_hash(&chart);
+    let mut documented = chart.clone();
+    documented.doc = "What it is for.".to_string();
+    documented.states[1].doc = "Where it begins.".to_string();
+    documented.meta.push(("author".to_string(), crate::expr::Value::None));
+    documented.history_kept = Some(5);
+    assert_eq!(structural_hash(&documented), hash);
+    let mut moved = chart.clone();
+    moved.transitions[3].targets[0].state = StateId(3);
+    assert_ne!(structural_hash(&moved), hash);
+    let mut renamed = chart.clone();
+    renamed.states[1].path = "c".to_string();
+    assert_ne!(structural_hash(&renamed), hash);
+}
+
+#[test]
+fn the_hash_does_not_change_between_versions() {
+    assert_eq!(structural_hash(&Chart::empty("Nothing")), 7_829_587_567_319_308_595);
+    assert_eq!(structural_hash(&chart()), 6_668_136_865_623_804_749);
+}
+
+#[test]
+fn a_step_waits_for_its_events() {
+    let mut chart = chart();
+    chart.states[3].steps.push(StepId(0));
+    chart.steps.push(Step {
+        name: "choose".to_string(),
+        doc: String::new(),
+        state: StateId(3),
+        kind: StepKind::Ask {
+            on: AskOn::Event(vec![EventId(0)]),
+            always: false,
+            otherwise: Otherwise::Stay,
+        },
+        guard: None,
+        client: None,
+        prompt: None,
+        failure: FailurePolicy { retries: 2, then: Failure::Skip },
+        returns: Type::Json,
+        into: None,
+        ends_turn: None,
+        outcomes: Vec::new(),
+    });
+    let plan = Plan::new(&chart);
+    let t = plan.tables();
+    assert_eq!(t.states[3].steps.of(t.step_pool), [StepId(0)]);
+    let StepRowKind::Ask { on: Some(on), otherwise: None, .. } = t.steps[0].kind else {
+        panic!("a question on an event: {:?}", t.steps[0].kind);
+    };
+    assert_eq!(on.of(t.event_pool), [EventId(0)]);
+    assert_eq!((t.steps[0].retries, t.steps[0].failure), (2, FailureRow::Skip));
+}
