@@ -1,13 +1,42 @@
 //! From syntax to model: names and types resolved, every fault of them reported.
+//!
+//! In this order: what a chart sees ([`items`]) is declared ([`types`], [`declare`]), states and steps are numbered
+//! ([`skeleton`]), data is declared ([`data`]), the kinds of states are settled ([`structure`]), bodies are lowered ([`body`]:
+//! [`line`], [`step`], [`block`], over [`expr`]), and what names states and steps from outside comes last ([`closing`]).
 
+mod block;
+mod body;
+mod closing;
+mod context;
+mod data;
+mod declare;
+mod expr;
+mod format;
+mod items;
+mod limits;
+mod line;
+mod paths;
+mod skeleton;
 mod source_map;
+mod step;
+mod structure;
+mod trigger;
+mod types;
 
 pub use source_map::{LineSpans, SourceMap, StateSpans, StepSpans};
 
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::lint::reported::{ILLEGAL_STRUCTURE, NOT_YET};
 use crate::load::Loaded;
-use crate::syntax;
-use chartc_core::model::Chart;
+use crate::span::{FileId, Ident, Span};
+use crate::syntax::{self, ChartItem, FailWord, Item};
+use chartc_core::model::{Chart, Failure, FailurePolicy};
+use context::Cx;
+use items::Declarations;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Trace records that an instance keeps where the chart has no `trace` line.
+const HISTORY_KEPT: u32 = 100;
 
 /// One chart, resolved as far as it can be.
 #[derive(Debug, Clone)]
@@ -20,9 +49,161 @@ pub struct Lowered {
 
 /// Lowers every chart of every file that was asked for, in order.
 pub fn lower(
-    _files: &[syntax::File],
-    _loaded: &Loaded,
-    _diagnostics: &mut Vec<Diagnostic>,
+    files: &[syntax::File],
+    loaded: &Loaded,
+    diagnostics: &mut Vec<Diagnostic>,
 ) -> Vec<Lowered> {
-    Vec::new()
+    let by_id: BTreeMap<FileId, &syntax::File> = files.iter().map(|f| (f.id, f)).collect();
+    let mut lowered = Vec::new();
+    let mut findings = Vec::new();
+    for file in files.iter().filter(|f| loaded.is_root(f.id)) {
+        let first = lowered.len();
+        let mut names: BTreeMap<&str, Span> = BTreeMap::new();
+        for noted in &file.items {
+            match &noted.node {
+                Item::Chart(chart) => {
+                    if let Some(first) = names.get(chart.name.node.as_str()) {
+                        let name = &chart.name;
+                        findings.push(context::duplicate("chart", &name.node, name.span, *first));
+                    }
+                    names.insert(&chart.name.node, chart.name.span);
+                    let seen = items::gather(&by_id, loaded, file.id, Some(chart));
+                    lowered.push(one(chart, &noted.doc, noted.span, &seen, &mut findings));
+                }
+                Item::Scenario(scenario) => {
+                    let mut note =
+                        NOT_YET.at(scenario.name.span, "`test` blocks are kept and do not run yet");
+                    note.severity = Severity::Note;
+                    findings.push(note);
+                }
+                Item::Import(_)
+                | Item::Record(_)
+                | Item::Enum(_)
+                | Item::Function(_)
+                | Item::Tool(_)
+                | Item::ToolSet(_)
+                | Item::Client(_)
+                | Item::Component(_)
+                | Item::Bad(_) => {}
+            }
+        }
+        let seen = items::gather(&by_id, loaded, file.id, None);
+        if first == lowered.len() {
+            let nobody = Ident::new(String::new(), Span::new(file.id, 0, 0));
+            declare_all(&mut Cx::new(&nobody, ""), &seen, &mut findings);
+        }
+        let shared: Vec<_> = seen.components.iter().map(|c| c.node).collect();
+        let charts: Vec<_> = lowered[first..].iter().collect();
+        closing::lost_components(&shared, &charts, &mut findings);
+    }
+    let mut known = BTreeSet::new();
+    findings.retain(|d| known.insert((d.span, d.rule.code, d.message.clone())));
+    diagnostics.append(&mut findings);
+    lowered
+}
+
+/// Declares what a chart sees; adds the findings of a `cx` that is not used further.
+fn declare_all(cx: &mut Cx<'_>, seen: &Declarations<'_>, findings: &mut Vec<Diagnostic>) {
+    declarations(cx, seen);
+    findings.append(&mut cx.findings);
+}
+
+fn declarations(cx: &mut Cx<'_>, seen: &Declarations<'_>) {
+    types::declare_all(cx, &seen.types);
+    declare::functions(cx, &seen.functions);
+    declare::tools(cx, &seen.tools, &seen.tool_sets);
+    declare::clients(cx, &seen.clients);
+}
+
+fn one<'s>(
+    chart: &'s syntax::Chart,
+    doc: &str,
+    whole: Span,
+    seen: &Declarations<'s>,
+    findings: &mut Vec<Diagnostic>,
+) -> Lowered {
+    let mut cx = Cx::new(&chart.name, doc);
+    cx.charts = seen.charts.iter().map(|c| c.name.node.as_str()).collect();
+    declarations(&mut cx, seen);
+    skeleton::number(&mut cx, chart, whole);
+    chart_items(&mut cx, chart);
+    structure::settle(&mut cx);
+    for id in 0..cx.chart.steps.len() {
+        step::signature(&mut cx, chartc_core::arena::StepId::at(id));
+    }
+    for noted in &chart.items {
+        if let ChartItem::Predicate(predicate) = &noted.node {
+            data::predicate(&mut cx, predicate);
+        }
+    }
+    body::all(&mut cx);
+    let mut names = BTreeMap::new();
+    for component in &seen.components {
+        closing::component(&mut cx, &mut names, component);
+    }
+    for noted in &chart.items {
+        if let ChartItem::Check(check) = &noted.node {
+            closing::check(&mut cx, check, noted.span);
+        }
+    }
+    findings.append(&mut cx.findings);
+    Lowered { chart: cx.chart, map: cx.map }
+}
+
+/// Variables, events, and what the chart says of itself.
+fn chart_items<'s>(cx: &mut Cx<'s>, chart: &'s syntax::Chart) {
+    let mut defaults = None;
+    let mut trace = None;
+    for noted in &chart.items {
+        match &noted.node {
+            ChartItem::Meta(entries) => {
+                for entry in entries {
+                    cx.chart.meta.push((entry.key.node.clone(), closing::meta(&entry.value)));
+                }
+            }
+            ChartItem::Variable(variable) => data::variable(cx, variable, &noted.doc),
+            ChartItem::Event(path, params) => data::event(cx, path, params, &noted.doc),
+            ChartItem::Predicate(predicate) => {
+                let name = &predicate.name;
+                cx.names.later.insert(&name.node, name.span);
+            }
+            ChartItem::Defaults(policy) => {
+                if second(cx, &mut defaults, noted.span, "`defaults`") {
+                    let retries = policy.retry.as_ref().map_or(0, |n| n.node);
+                    let then = match &policy.then {
+                        Some(FailWord::Skip) => Failure::Skip,
+                        Some(FailWord::Take(target)) => {
+                            cx.default_target = Some(target);
+                            Failure::Fail
+                        }
+                        Some(FailWord::Fail) | None => Failure::Fail,
+                    };
+                    cx.chart.defaults = FailurePolicy { retries, then };
+                }
+            }
+            ChartItem::Trace(kept) => {
+                if second(cx, &mut trace, noted.span, "`trace`") {
+                    cx.chart.history_kept = *kept;
+                }
+            }
+            ChartItem::Function(_)
+            | ChartItem::Tool(_)
+            | ChartItem::ToolSet(_)
+            | ChartItem::Client(_)
+            | ChartItem::Component(_)
+            | ChartItem::Check(_)
+            | ChartItem::State(_) => {}
+        }
+    }
+}
+
+/// Whether it is the first of its kind; a second one is reported.
+fn second(cx: &mut Cx<'_>, seen: &mut Option<Span>, span: Span, what: &str) -> bool {
+    if let Some(first) = *seen {
+        let message = format!("a second {what} in one chart");
+        cx.report(ILLEGAL_STRUCTURE.at(span, message).related(first, "the first one"));
+        return false;
+    }
+    *seen = Some(span);
+    true
 }

@@ -24,6 +24,8 @@ pub struct SourceMap {
     pub events: Vec<Span>,
     /// By function: its name.
     pub functions: Vec<Span>,
+    /// By named condition: its name.
+    pub predicates: Vec<Span>,
     /// By choice: its name.
     pub choices: Vec<Span>,
     /// By permission: the whole line.
@@ -32,6 +34,8 @@ pub struct SourceMap {
     pub checks: Vec<Span>,
     /// By component: its name.
     pub components: Vec<Span>,
+    /// By component: each part of its text.
+    pub component_parts: Vec<Vec<Span>>,
 }
 
 impl SourceMap {
@@ -88,4 +92,6 @@ pub struct StepSpans {
     pub guard: Option<Span>,
     /// Its prompt.
     pub prompt: Option<Span>,
+    /// Each part of the prompt; a placeholder with its braces.
+    pub prompt_parts: Vec<Span>,
 }

@@ -1,0 +1,269 @@
+//! Action blocks and `code` statements.
+
+use super::context::Cx;
+use super::expr::{self, Env, Options};
+use super::{data, types};
+use crate::lint::reported::{NOT_YET, TYPE_ERROR};
+use crate::span::{Ident, Span};
+use crate::syntax::{self, Noted};
+use chartc_core::arena::{LocalId, VarId};
+use chartc_core::model::{Action, Expr, FunctionKind, Statement, Type, VariableKind};
+use std::collections::BTreeSet;
+
+/// Lowers an action block; what cannot be resolved is left out.
+pub(super) fn actions(cx: &mut Cx<'_>, env: &mut Env, block: &syntax::Block) -> Vec<Action> {
+    block.actions.iter().filter_map(|noted| action(cx, env, &noted.node, noted.span)).collect()
+}
+
+fn action(cx: &mut Cx<'_>, env: &mut Env, written: &syntax::Action, span: Span) -> Option<Action> {
+    match written {
+        syntax::Action::Assign(name, value) => {
+            assign(cx, env, name, value).map(|(id, value)| Action::Assign(id, value))
+        }
+        syntax::Action::Do(name, arguments) => effect(cx, env, name, arguments, span),
+        syntax::Action::Raise(path, arguments) => {
+            let (event, arguments) = sent(cx, env, path, arguments)?;
+            Some(Action::Raise(event, arguments))
+        }
+        syntax::Action::Send { event, arguments, after, id } => {
+            cx.report(NOT_YET.at(span, "`send` does not run yet").help("use an `after` line"));
+            let after = after.as_ref().map(|e| expr::expect(cx, env, e, &Type::Duration));
+            let (event, arguments) = sent(cx, env, event, arguments)?;
+            let id = id.as_ref().map(|id| id.node.clone());
+            Some(Action::Send { event, arguments, after, id })
+        }
+        syntax::Action::Cancel(id) => {
+            cx.report(NOT_YET.at(span, "`cancel` does not run yet"));
+            Some(Action::Cancel(id.node.clone()))
+        }
+        syntax::Action::Log(text) => {
+            Some(Action::Log(expr::template(cx, env, text, Options::No).0))
+        }
+    }
+}
+
+fn sent(
+    cx: &mut Cx<'_>,
+    env: &mut Env,
+    path: &syntax::Path,
+    arguments: &[syntax::Expr],
+) -> Option<(chartc_core::arena::EventId, Vec<Expr>)> {
+    let Some(event) = data::event_named(cx, path) else {
+        for argument in arguments {
+            expr::expr(cx, env, argument, None);
+        }
+        return None;
+    };
+    let fields = cx.chart.events[event.index()].fields.clone();
+    let what = format!("event `{}`", path.text());
+    Some((event, expr::arguments(cx, env, &what, &fields, arguments, path.span)))
+}
+
+fn effect(
+    cx: &mut Cx<'_>,
+    env: &mut Env,
+    name: &Ident,
+    arguments: &[syntax::Expr],
+    span: Span,
+) -> Option<Action> {
+    let Some((id, place)) = cx.names.functions.get(&name.node).copied() else {
+        for argument in arguments {
+            expr::expr(cx, env, argument, None);
+        }
+        if expr::is_language_function(&name.node) {
+            refuse_value(cx, name, None);
+        } else {
+            expr::unknown_function(cx, name);
+        }
+        return None;
+    };
+    let declared = cx.chart.functions[id.index()].clone();
+    let what = format!("`{}`", name.node);
+    let arguments = expr::arguments(cx, env, &what, &declared.params, arguments, span);
+    match declared.kind {
+        FunctionKind::Effect => Some(Action::Do(id, arguments)),
+        FunctionKind::Pure { .. } => {
+            refuse_value(cx, name, Some(place));
+            None
+        }
+    }
+}
+
+fn refuse_value(cx: &mut Cx<'_>, name: &Ident, place: Option<Span>) {
+    let mut finding = TYPE_ERROR
+        .at(name.span, format!("`{}` only computes a value, which nothing uses here", name.node))
+        .help("assign it, or declare the function with `do` if it has an effect");
+    if let Some(place) = place {
+        finding = finding.related(place, "declared here");
+    }
+    cx.report(finding);
+}
+
+/// `x = e`. Knows afterwards whether `x` may be none.
+fn assign(
+    cx: &mut Cx<'_>,
+    env: &mut Env,
+    name: &Ident,
+    value: &syntax::Expr,
+) -> Option<(VarId, Expr)> {
+    let bound = env.locals.iter().chain(&env.payload).any(|(known, _)| *known == name.node);
+    let found = cx.names.variables.get(&name.node).copied();
+    let (id, place) = match found {
+        Some(found) if !bound => found,
+        _ => {
+            expr::expr(cx, env, value, None);
+            refuse_name(cx, name, bound);
+            return None;
+        }
+    };
+    let declared = &cx.chart.variables[id.index()];
+    let want = declared.ty.clone();
+    let writable = matches!(declared.kind, VariableKind::Var { .. });
+    let value = expr::expect(cx, env, value, &want);
+    env.forget(id);
+    if matches!(want, Type::Optional(_)) && !matches!(value.ty, Type::Optional(_) | Type::Json) {
+        env.know(id);
+    }
+    if !writable {
+        refuse_write(cx, id, name.span, place);
+        return None;
+    }
+    Some((id, value))
+}
+
+fn refuse_name(cx: &mut Cx<'_>, name: &Ident, bound: bool) {
+    let read_only = bound
+        || cx.names.predicates.contains_key(&name.node)
+        || cx.names.steps.contains_key(&name.node);
+    if read_only {
+        let message = format!("`{}` cannot be assigned to", name.node);
+        cx.report(TYPE_ERROR.at(name.span, message).help("only a `var` can"));
+        return;
+    }
+    let known: Vec<String> = cx
+        .chart
+        .variables
+        .iter()
+        .filter(|v| matches!(v.kind, VariableKind::Var { .. }))
+        .map(|v| v.name.clone())
+        .collect();
+    cx.unknown("variable", &name.node, name.span, known.iter().map(String::as_str));
+}
+
+/// Reports an assignment to a param or an input.
+pub(super) fn refuse_write(cx: &mut Cx<'_>, id: VarId, span: Span, place: Span) {
+    let variable = &cx.chart.variables[id.index()];
+    let (what, why) = match variable.kind {
+        VariableKind::Param { .. } => ("param", "a param keeps its value for the whole run"),
+        VariableKind::Input => ("input", "an input is set by the host only"),
+        VariableKind::Var { .. } => return,
+    };
+    let finding = TYPE_ERROR
+        .at(span, format!("{what} `{}` cannot be assigned to", variable.name))
+        .related(place, "declared here")
+        .help(format!("{why}; keep the value in a `var`"));
+    cx.report(finding);
+}
+
+/// Lowers the statements of a `code` step.
+pub(super) fn statements(
+    cx: &mut Cx<'_>,
+    env: &mut Env,
+    written: &[Noted<syntax::Statement>],
+) -> Vec<Statement> {
+    let mut lowered = Vec::new();
+    for noted in written {
+        match &noted.node {
+            syntax::Statement::Assign(name, value) => {
+                let done = assign(cx, env, name, value);
+                lowered.extend(done.map(|(id, value)| Statement::Assign(id, value)));
+            }
+            syntax::Statement::If(test, then, other) => {
+                lowered.push(if_else(cx, env, test, then, other));
+            }
+            syntax::Statement::For(name, source, body) => {
+                lowered.push(for_each(cx, env, name, source, body));
+            }
+        }
+    }
+    lowered
+}
+
+fn if_else(
+    cx: &mut Cx<'_>,
+    env: &mut Env,
+    test: &syntax::Expr,
+    then: &[Noted<syntax::Statement>],
+    other: &[Noted<syntax::Statement>],
+) -> Statement {
+    let test = expr::condition(cx, env, test);
+    let before = env.facts.clone();
+    if !env.enter() {
+        return Statement::If(test, Vec::new(), Vec::new());
+    }
+    env.learn(&test, true);
+    let then = statements(cx, env, then);
+    let after_then = std::mem::replace(&mut env.facts, before);
+    env.learn(&test, false);
+    let other = statements(cx, env, other);
+    env.leave();
+    let both: BTreeSet<_> = env.facts.intersection(&after_then).cloned().collect();
+    env.facts = both;
+    Statement::If(test, then, other)
+}
+
+fn for_each(
+    cx: &mut Cx<'_>,
+    env: &mut Env,
+    name: &Ident,
+    source: &syntax::Expr,
+    body: &[Noted<syntax::Statement>],
+) -> Statement {
+    let from = expr::expr(cx, env, source, None);
+    let element = match &from.ty {
+        Type::List(item) => (**item).clone(),
+        Type::Json => Type::Json,
+        other => {
+            if !expr::is_faulty(&from) {
+                let want = Type::List(Box::new(Type::Json));
+                let finding = types::mismatch(cx, source.span, &want, other);
+                cx.report(finding.help("`for` goes through a list"));
+            }
+            Type::Json
+        }
+    };
+    // A later round sees what an earlier one assigned.
+    let mut assigned = BTreeSet::new();
+    names_assigned(body, &mut assigned);
+    for name in &assigned {
+        if let Some((id, _)) = cx.names.variables.get(*name) {
+            env.forget(*id);
+        }
+    }
+    let before = env.facts.clone();
+    let local = LocalId::at(env.locals.len());
+    if !env.enter() {
+        return Statement::For(local, from, Vec::new());
+    }
+    env.locals.push((name.node.clone(), element));
+    let body = statements(cx, env, body);
+    env.locals.pop();
+    env.leave();
+    env.facts = before;
+    Statement::For(local, from, body)
+}
+
+fn names_assigned<'s>(body: &'s [Noted<syntax::Statement>], names: &mut BTreeSet<&'s str>) {
+    let mut open = vec![body];
+    while let Some(block) = open.pop() {
+        for noted in block {
+            match &noted.node {
+                syntax::Statement::Assign(name, _) => {
+                    names.insert(&name.node);
+                }
+                syntax::Statement::If(_, then, other) => open.extend([&then[..], other]),
+                syntax::Statement::For(_, _, inner) => open.push(inner),
+            }
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! Bodies of states, in document order.
+
+use super::context::{Cx, NodeKind, Part};
+use super::expr::{self, Env, Options};
+use super::{block, limits, line, paths, step};
+use crate::lint::reported::ILLEGAL_STRUCTURE;
+use crate::span::Span;
+use crate::syntax::{self, Noted, StateItem};
+use chartc_core::arena::{StateId, StepId};
+use chartc_core::model::{Permission, StateKind};
+
+/// Lowers the bodies of all states. Lines come grouped by state: its own with its steps' outcomes, then those of `from`, then
+/// copies of `each after`.
+pub(super) fn all(cx: &mut Cx<'_>) {
+    // Steps of a state are numbered among those of its descendants: take them from the state's own list.
+    for id in cx.chart.state_ids() {
+        let parts = std::mem::take(&mut cx.nodes[id.index()].items);
+        body(cx, id, &parts);
+        let above = cx.chart.state(id).parent.and_then(|p| cx.nodes[p.index()].each_above);
+        let node = &mut cx.nodes[id.index()];
+        node.each_above = if node.each.is_empty() { above } else { Some(id) };
+        if cx.chart.state(id).kind == StateKind::Atomic {
+            line::each(cx, id);
+        }
+    }
+}
+
+fn body<'s>(cx: &mut Cx<'s>, id: StateId, parts: &[Part<'s>]) {
+    let mut steps = cx.chart.state(id).steps.clone().into_iter();
+    let mut bounds: Vec<&'s [Noted<syntax::Limit>]> = Vec::new();
+    let mut seen = Seen::default();
+    for part in parts {
+        match part.item {
+            StateItem::Line(written) => line::own(cx, id, written, part.span),
+            StateItem::Step(_) => own_step(cx, id, &mut steps),
+            StateItem::Enter(block) => {
+                once(cx, &mut seen.enter, part.span, "`enter` block");
+                let actions = block::actions(cx, &mut Env::at(id), block);
+                cx.chart.states[id.index()].entry.extend(actions);
+            }
+            StateItem::Exit(block) => {
+                once(cx, &mut seen.exit, part.span, "`exit` block");
+                let actions = block::actions(cx, &mut Env::at(id), block);
+                cx.chart.states[id.index()].exit.extend(actions);
+            }
+            StateItem::Advice(text) => {
+                once(cx, &mut seen.advice, part.span, "`advice`");
+                let advice = expr::template(cx, &mut Env::at(id), text, Options::No).0;
+                cx.chart.states[id.index()].advice = Some(advice);
+            }
+            StateItem::Limits(block) => {
+                if refuse_in_final(cx, id, part.span, "`limits`") {
+                    bounds.push(block);
+                }
+            }
+            StateItem::Allow(allow) => {
+                if refuse_in_final(cx, id, part.span, "`allow`") {
+                    permission(cx, id, allow, part.span);
+                }
+            }
+            StateItem::From(_)
+            | StateItem::Initial(_)
+            | StateItem::State(_)
+            | StateItem::History(_)
+            | StateItem::Bad(_) => {}
+        }
+    }
+    limits::limits(cx, id, &bounds);
+    for part in parts {
+        if let StateItem::From(from) = part.item {
+            line::from(cx, id, from);
+        }
+    }
+}
+
+#[derive(Default)]
+struct Seen {
+    enter: Option<Span>,
+    exit: Option<Span>,
+    advice: Option<Span>,
+}
+
+fn once(cx: &mut Cx<'_>, seen: &mut Option<Span>, span: Span, what: &str) {
+    if let Some(first) = *seen {
+        let message = format!("a second {what} in one state");
+        cx.report(ILLEGAL_STRUCTURE.at(span, message).related(first, "the first one"));
+    }
+    *seen = Some(span);
+}
+
+/// Steps of a final state were reported and not numbered.
+fn own_step(cx: &mut Cx<'_>, state: StateId, steps: &mut impl Iterator<Item = StepId>) {
+    if !matches!(cx.nodes[state.index()].kind, NodeKind::Final(..))
+        && let Some(id) = steps.next()
+    {
+        step::step(cx, id);
+    }
+}
+
+fn refuse_in_final(cx: &mut Cx<'_>, id: StateId, span: Span, what: &str) -> bool {
+    let NodeKind::Final(..) = cx.nodes[id.index()].kind else { return true };
+    let message = format!("{what} cannot stand in a final state");
+    cx.report(ILLEGAL_STRUCTURE.at(span, message));
+    false
+}
+
+fn permission(cx: &mut Cx<'_>, id: StateId, allow: &syntax::Allow, span: Span) {
+    let from = allow.from.as_ref().map(|path| paths::state(cx, id, path));
+    let to = paths::state(cx, id, &allow.to);
+    let guard = allow.guard.as_ref().map(|g| expr::condition(cx, &mut Env::at(id), g));
+    let from = match from {
+        Some(None) => return,
+        Some(Some(state)) => Some(state),
+        None => None,
+    };
+    if let Some(to) = to {
+        cx.chart.permissions.push(Permission { from, to, guard });
+        cx.map.permissions.push(span);
+    }
+}

@@ -1,0 +1,197 @@
+//! Variables, events and named conditions.
+
+use super::context::{Cx, declare};
+use super::expr::{self, Env};
+use super::{declare as declared, structure, types};
+use crate::lint::reported::{DUPLICATE_NAME, ILLEGAL_STRUCTURE, TYPE_ERROR};
+use crate::span::Span;
+use crate::syntax::{self, Param, Path};
+use chartc_core::arena::{EventId, PredicateId, StateId, VarId};
+use chartc_core::expr::Value;
+use chartc_core::model::{
+    Event, Expr, ExprKind, Predicate, Template, Type, TypeKind, Variable, VariableKind,
+};
+
+/// Enters a `param`, `input` or `var`. Its default may read what was declared before it.
+pub(super) fn variable(cx: &mut Cx<'_>, node: &syntax::Variable, doc: &str) {
+    let (name, span) = (&node.name.node, node.name.span);
+    let ty = types::resolve(cx, &node.ty);
+    let is_param = node.kind == syntax::VariableKind::Param;
+    let mut default = node.default.as_ref().map(|written| {
+        let before = VarId::at(cx.chart.variables.len());
+        expr::expect(cx, &mut Env::default_of(before, is_param), written, &ty)
+    });
+    let range = node.range.as_ref().and_then(|(low, high)| {
+        if is_param {
+            return range(cx, low, high, &ty);
+        }
+        let finding = ILLEGAL_STRUCTURE
+            .at(low.span.to(high.span), "a range stands only on a `param`")
+            .help("check the value where it is used");
+        cx.report(finding);
+        None
+    });
+    if let (Some(range), Some(default), Some(written)) = (&range, &default, &node.default) {
+        refuse_outside(cx, range, default, written.span);
+    }
+    let kind = match node.kind {
+        syntax::VariableKind::Param => VariableKind::Param { range },
+        syntax::VariableKind::Input => VariableKind::Input,
+        syntax::VariableKind::Var { per_turn } => {
+            if default.is_none() {
+                let finding = TYPE_ERROR
+                    .at(span, format!("variable `{name}` has no initial value"))
+                    .help("add `= …`");
+                cx.report(finding);
+                default = Some(zero(cx, &ty));
+            }
+            VariableKind::Var { per_turn }
+        }
+    };
+    let id = VarId::at(cx.chart.variables.len());
+    if declare(&mut cx.findings, &mut cx.names.variables, "variable", name, span, id) {
+        cx.chart.variables.push(Variable {
+            name: name.clone(),
+            doc: doc.to_owned(),
+            kind,
+            ty,
+            default,
+        });
+        cx.map.variables.push(span);
+    }
+}
+
+fn range(
+    cx: &mut Cx<'_>,
+    low: &syntax::Expr,
+    high: &syntax::Expr,
+    ty: &Type,
+) -> Option<(Value, Value)> {
+    let whole = low.span.to(high.span);
+    if !matches!(ty, Type::Int | Type::Float | Type::Duration) {
+        let message = format!("a `{}` has no range", cx.type_name(ty));
+        cx.report(TYPE_ERROR.at(whole, message).help("ranges are for Int, Float and Duration"));
+        return None;
+    }
+    let low = declared::constant(cx, low, ty, "a range");
+    let high = declared::constant(cx, high, ty, "a range");
+    let (low, high) = (low?, high?);
+    if above(&low, &high) {
+        cx.report(TYPE_ERROR.at(whole, "the range is empty: its bounds are the wrong way round"));
+        return None;
+    }
+    Some((low, high))
+}
+
+/// Whether `a > b`, for two numbers or durations of one type.
+fn above(a: &Value, b: &Value) -> bool {
+    if let (Value::Int(a), Value::Int(b)) = (a, b) {
+        a > b
+    } else if let (Value::Float(a), Value::Float(b)) = (a, b) {
+        a > b
+    } else if let (Value::Duration(a), Value::Duration(b)) = (a, b) {
+        a > b
+    } else {
+        false
+    }
+}
+
+fn refuse_outside(cx: &mut Cx<'_>, range: &(Value, Value), default: &Expr, span: Span) {
+    let Some(value) = expr::value_of(default) else { return };
+    if above(&range.0, &value) || above(&value, &range.1) {
+        cx.report(TYPE_ERROR.at(span, "the default lies outside of the range"));
+    }
+}
+
+/// A value for a `var` that was given none.
+fn zero(cx: &Cx<'_>, ty: &Type) -> Expr {
+    let kind = match ty {
+        Type::Bool => ExprKind::Bool(false),
+        Type::Int => ExprKind::Int(0),
+        Type::Float => ExprKind::Float(0.0),
+        Type::Text => ExprKind::Text(Template::default()),
+        Type::Duration => ExprKind::Duration(0),
+        Type::Json | Type::Optional(_) => ExprKind::None,
+        Type::List(_) => ExprKind::List(Vec::new()),
+        Type::Map(_) => ExprKind::Map(Vec::new()),
+        Type::Named(id) => match &cx.chart.types[id.index()].kind {
+            TypeKind::Enum(names) => {
+                ExprKind::Enum(*id, names.first().cloned().unwrap_or_default())
+            }
+            TypeKind::Record(_) => ExprKind::Unknown(String::new()),
+        },
+    };
+    Expr { kind, ty: ty.clone() }
+}
+
+/// First names of events that the machine itself sends.
+const RESERVED: [&str; 6] = ["done", "error", "doubt", "limit", "choice", "turn"];
+
+/// Enters a host event.
+pub(super) fn event(cx: &mut Cx<'_>, path: &Path, params: &[Param], doc: &str) {
+    let name = path.text();
+    if let Some(first) = path.names.first()
+        && RESERVED.contains(&first.node.as_str())
+    {
+        let finding = ILLEGAL_STRUCTURE
+            .at(path.span, format!("an event cannot be named `{name}`"))
+            .help(format!("events that begin with `{}` are the machine's own", first.node));
+        cx.report(finding);
+    }
+    let fields = structure::fields(cx, params);
+    let id = EventId::at(cx.chart.events.len());
+    if declare(&mut cx.findings, &mut cx.names.events, "event", &name, path.span, id) {
+        cx.chart.events.push(Event { name, doc: doc.to_owned(), fields });
+        cx.map.events.push(path.span);
+    }
+}
+
+/// Enters a named condition, which may use those before it.
+pub(super) fn predicate(cx: &mut Cx<'_>, node: &syntax::Predicate) {
+    let (name, span) = (&node.name.node, node.name.span);
+    let expr = expr::condition(cx, &mut Env::at(StateId(0)), &node.expr);
+    cx.names.later.remove(name.as_str());
+    if let Some((_, first)) = cx.names.variables.get(name) {
+        let message = format!("`{name}` is a variable already");
+        cx.findings.push(DUPLICATE_NAME.at(span, message).related(*first, "declared here"));
+        return;
+    }
+    let id = PredicateId::at(cx.chart.predicates.len());
+    if declare(&mut cx.findings, &mut cx.names.predicates, "condition", name, span, id) {
+        cx.chart.predicates.push(Predicate { name: name.clone(), expr });
+        cx.map.predicates.push(span);
+    }
+}
+
+/// The events that a name means: itself and all that it is a dotted prefix of, ascending. None is reported.
+pub(super) fn events_of(cx: &mut Cx<'_>, path: &Path) -> Vec<EventId> {
+    let name = path.text();
+    let prefix = format!("{name}.");
+    let exact = cx.names.events.get(&name).map(|(id, _)| *id);
+    let below = cx
+        .names
+        .events
+        .range(prefix.clone()..)
+        .take_while(|(known, _)| known.starts_with(&prefix))
+        .map(|(_, (id, _))| *id);
+    let mut found: Vec<EventId> = exact.into_iter().chain(below).collect();
+    found.sort_unstable();
+    if found.is_empty() {
+        unknown_event(cx, path);
+    }
+    found
+}
+
+/// The event of exactly this name, for `raise` and `send`; reports it if there is none.
+pub(super) fn event_named(cx: &mut Cx<'_>, path: &Path) -> Option<EventId> {
+    let found = cx.names.events.get(&path.text()).map(|(id, _)| *id);
+    if found.is_none() {
+        unknown_event(cx, path);
+    }
+    found
+}
+
+fn unknown_event(cx: &mut Cx<'_>, path: &Path) {
+    let known: Vec<String> = cx.chart.events.iter().map(|e| e.name.clone()).collect();
+    cx.unknown("event", &path.text(), path.span, known.iter().map(String::as_str));
+}

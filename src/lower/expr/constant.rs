@@ -1,0 +1,143 @@
+//! Values of literals.
+
+use chartc_core::expr::Value;
+use chartc_core::model::{CompareOp, Expr, ExprKind, Template, TemplatePart, UnaryOp};
+
+/// The value of a literal: also a list, map or record of such, and a negated number.
+pub(in crate::lower) fn value_of(expr: &Expr) -> Option<Value> {
+    match &expr.kind {
+        ExprKind::None => Some(Value::None),
+        ExprKind::Bool(b) => Some(Value::Bool(*b)),
+        ExprKind::Int(i) => Some(Value::Int(*i)),
+        ExprKind::Float(x) => Some(Value::Float(*x)),
+        ExprKind::Text(text) => text.literal().map(|t| Value::Text(t.to_owned())),
+        ExprKind::Duration(ms) => Some(Value::Duration(*ms)),
+        ExprKind::Enum(_, name) => Some(Value::Text(name.clone())),
+        ExprKind::List(items) => items.iter().map(value_of).collect::<Option<_>>().map(Value::List),
+        ExprKind::Map(entries) => entries
+            .iter()
+            .map(|(key, value)| match value_of(key)? {
+                Value::Text(key) => Some((key, value_of(value)?)),
+                Value::None
+                | Value::Bool(_)
+                | Value::Int(_)
+                | Value::Float(_)
+                | Value::Duration(_)
+                | Value::List(_)
+                | Value::Map(_) => None,
+            })
+            .collect::<Option<_>>()
+            .map(Value::Map),
+        ExprKind::Record(_, fields) => fields
+            .iter()
+            .map(|(name, value)| Some((name.clone(), value_of(value)?)))
+            .collect::<Option<_>>()
+            .map(Value::Map),
+        ExprKind::Unary(UnaryOp::Negate, inner) => match value_of(inner)? {
+            Value::Int(i) => i.checked_neg().map(Value::Int),
+            Value::Float(x) => Some(Value::Float(-x)),
+            Value::None
+            | Value::Bool(_)
+            | Value::Text(_)
+            | Value::Duration(_)
+            | Value::List(_)
+            | Value::Map(_) => None,
+        },
+        ExprKind::Builtin(chartc_core::model::Builtin::Float, arguments) => {
+            match value_of(arguments.first()?)? {
+                Value::Int(i) => Some(Value::Float(i as f64)),
+                Value::None
+                | Value::Bool(_)
+                | Value::Float(_)
+                | Value::Text(_)
+                | Value::Duration(_)
+                | Value::List(_)
+                | Value::Map(_) => None,
+            }
+        }
+        ExprKind::Variable(_)
+        | ExprKind::Local(_)
+        | ExprKind::Payload(_)
+        | ExprKind::Answer(_)
+        | ExprKind::Predicate(_)
+        | ExprKind::Observable(_)
+        | ExprKind::Field(..)
+        | ExprKind::Index(..)
+        | ExprKind::Slice(..)
+        | ExprKind::Unary(UnaryOp::Not, _)
+        | ExprKind::Binary(..)
+        | ExprKind::Compare(..)
+        | ExprKind::If(..)
+        | ExprKind::Default(..)
+        | ExprKind::Builtin(..)
+        | ExprKind::Call(..)
+        | ExprKind::Comprehension { .. }
+        | ExprKind::Unknown(_) => None,
+    }
+}
+
+/// Whether a part of it was reported already, so that its type says nothing.
+pub(in crate::lower) fn is_faulty(expr: &Expr) -> bool {
+    let mut open = vec![expr];
+    while let Some(next) = open.pop() {
+        if matches!(next.kind, ExprKind::Unknown(_)) {
+            return true;
+        }
+        parts(next, &mut open);
+    }
+    false
+}
+
+fn parts<'e>(expr: &'e Expr, open: &mut Vec<&'e Expr>) {
+    match &expr.kind {
+        ExprKind::None
+        | ExprKind::Bool(_)
+        | ExprKind::Int(_)
+        | ExprKind::Float(_)
+        | ExprKind::Duration(_)
+        | ExprKind::Enum(..)
+        | ExprKind::Variable(_)
+        | ExprKind::Local(_)
+        | ExprKind::Payload(_)
+        | ExprKind::Answer(_)
+        | ExprKind::Predicate(_)
+        | ExprKind::Observable(_)
+        | ExprKind::Unknown(_) => {}
+        ExprKind::Text(text) => holes(text, open),
+        ExprKind::Field(base, _) | ExprKind::Unary(_, base) => open.push(base),
+        ExprKind::Index(a, b) | ExprKind::Binary(_, a, b) | ExprKind::Default(a, b) => {
+            open.extend([a.as_ref(), b]);
+        }
+        ExprKind::Slice(base, from, to) => {
+            open.push(base);
+            open.extend(from.as_deref());
+            open.extend(to.as_deref());
+        }
+        ExprKind::Compare(first, rest) => {
+            open.push(first);
+            open.extend(rest.iter().map(|(_, e): &(CompareOp, Expr)| e));
+        }
+        ExprKind::If(a, b, c) => open.extend([a.as_ref(), b, c]),
+        ExprKind::Builtin(_, items) | ExprKind::Call(_, items) | ExprKind::List(items) => {
+            open.extend(items);
+        }
+        ExprKind::Map(entries) => open.extend(entries.iter().flat_map(|(k, v)| [k, v])),
+        ExprKind::Record(_, fields) => open.extend(fields.iter().map(|(_, e)| e)),
+        ExprKind::Comprehension { item, source, filter, .. } => {
+            open.extend([item.as_ref(), source]);
+            open.extend(filter.as_deref());
+        }
+    }
+}
+
+fn holes<'e>(text: &'e Template, open: &mut Vec<&'e Expr>) {
+    open.extend(text.parts.iter().filter_map(|part| match part {
+        TemplatePart::Hole { expr, .. } => Some(expr),
+        TemplatePart::Text(_) | TemplatePart::Options | TemplatePart::Bad(_) => None,
+    }));
+}
+
+/// A number that is known not to be negative.
+pub(super) fn is_count(expr: &Expr) -> bool {
+    matches!(expr.kind, ExprKind::Int(i) if i >= 0)
+}

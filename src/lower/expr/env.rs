@@ -1,0 +1,122 @@
+//! What an expression may see besides the chart's own names.
+
+use super::narrow::{Place, PlaceRoot, known_present};
+use chartc_core::arena::{LocalId, StateId, StepId, VarId};
+use chartc_core::model::{Expr, Type};
+use std::collections::BTreeSet;
+
+/// The surroundings of an expression.
+#[derive(Debug, Clone)]
+pub(in crate::lower) struct Env {
+    /// The state whose line it stands in: paths start there.
+    pub(in crate::lower) state: StateId,
+    /// Names of the fields of what is handled; an empty name is one that was given none.
+    pub(in crate::lower) payload: Vec<(String, Type)>,
+    /// Names that exist only once the line is taken.
+    pub(in crate::lower) hidden: Vec<String>,
+    /// Bound by comprehensions and `for`, outermost first.
+    pub(in crate::lower) locals: Vec<(String, Type)>,
+    /// The step whose answer is there for certain.
+    pub(in crate::lower) answer: Option<StepId>,
+    /// What is known not to be `none`.
+    pub(in crate::lower) facts: BTreeSet<Place>,
+    /// What may be read at all.
+    pub(in crate::lower) reads: Reads,
+    /// Inside `{…}` of a text.
+    pub(in crate::lower) placeholder: bool,
+    /// How deep the expression nests.
+    pub(super) depth: u32,
+}
+
+/// What an expression may read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::lower) enum Reads {
+    /// All that is in scope.
+    All,
+    /// Variables declared before this one.
+    Before(VarId),
+    /// Params declared before this one.
+    ParamsBefore(VarId),
+    /// Params only.
+    Params,
+    /// Nothing: a literal.
+    Nothing,
+}
+
+impl Env {
+    /// An expression of a line, step or block of `state`.
+    pub(in crate::lower) fn at(state: StateId) -> Self {
+        Self {
+            state,
+            payload: Vec::new(),
+            hidden: Vec::new(),
+            locals: Vec::new(),
+            answer: None,
+            facts: BTreeSet::new(),
+            reads: Reads::All,
+            placeholder: false,
+            depth: 0,
+        }
+    }
+
+    /// A literal.
+    pub(in crate::lower) fn constant() -> Self {
+        Self { reads: Reads::Nothing, ..Self::at(StateId(0)) }
+    }
+
+    /// The default of the variable that will be number `id`.
+    pub(in crate::lower) fn default_of(id: VarId, param: bool) -> Self {
+        let reads = if param { Reads::ParamsBefore(id) } else { Reads::Before(id) };
+        Self { reads, ..Self::at(StateId(0)) }
+    }
+
+    /// An expression over the params.
+    pub(in crate::lower) fn params() -> Self {
+        Self { reads: Reads::Params, ..Self::at(StateId(0)) }
+    }
+
+    /// Runs `then` with what `test` tells if it came out as `outcome`.
+    pub(in crate::lower) fn knowing<T>(
+        &mut self,
+        test: &Expr,
+        outcome: bool,
+        then: impl FnOnce(&mut Self) -> T,
+    ) -> T {
+        let before = self.facts.clone();
+        self.learn(test, outcome);
+        let result = then(self);
+        self.facts = before;
+        result
+    }
+
+    /// Adds what `test` tells if it came out as `outcome`.
+    pub(in crate::lower) fn learn(&mut self, test: &Expr, outcome: bool) {
+        known_present(test, outcome, &mut self.facts);
+    }
+
+    /// Notes that a variable is not `none` now.
+    pub(in crate::lower) fn know(&mut self, id: VarId) {
+        self.facts.insert(Place { root: PlaceRoot::Variable(id), fields: Vec::new() });
+    }
+
+    /// Goes one block deeper; not where it is too deep already.
+    pub(in crate::lower) fn enter(&mut self) -> bool {
+        self.depth += 1;
+        self.depth <= super::DEEPEST
+    }
+
+    /// Comes back out.
+    pub(in crate::lower) fn leave(&mut self) {
+        self.depth -= 1;
+    }
+
+    /// Forgets what was known of a variable, which has changed.
+    pub(in crate::lower) fn forget(&mut self, id: VarId) {
+        self.facts.retain(|place| place.root != PlaceRoot::Variable(id));
+    }
+
+    /// Forgets what was known of a name that has gone out of scope.
+    pub(in crate::lower) fn forget_local(&mut self, id: LocalId) {
+        self.facts.retain(|place| place.root != PlaceRoot::Local(id));
+    }
+}

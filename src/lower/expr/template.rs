@@ -1,0 +1,108 @@
+//! Texts with placeholders.
+
+use super::{Env, expr, is_faulty, may_be_missing};
+use crate::lint::reported::{TYPE_ERROR, UNESCAPED_BRACE, UNKNOWN_PLACEHOLDER};
+use crate::lower::context::Cx;
+use crate::lower::format;
+use crate::span::Span;
+use crate::syntax::{self, ExprKind};
+use chartc_core::model::{Template, TemplatePart, Type};
+
+/// Whether `{options}` may stand in a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::lower) enum Options {
+    /// The prompt of an `ask`, or a component.
+    Yes,
+    /// Any other text.
+    No,
+}
+
+/// Resolves a text; the spans run parallel to its parts.
+pub(in crate::lower) fn template(
+    cx: &mut Cx<'_>,
+    env: &mut Env,
+    written: &syntax::Template,
+    options: Options,
+) -> (Template, Vec<Span>) {
+    let mut parts: Vec<TemplatePart> = Vec::new();
+    let mut spans: Vec<Span> = Vec::new();
+    for part in &written.parts {
+        match part {
+            syntax::TemplatePart::Text(text, span) => {
+                if text.is_empty() {
+                    continue;
+                }
+                if let Some(TemplatePart::Text(before)) = parts.last_mut() {
+                    before.push_str(text);
+                    if let Some(last) = spans.last_mut() {
+                        *last = last.to(*span);
+                    }
+                    continue;
+                }
+                parts.push(TemplatePart::Text(text.clone()));
+                spans.push(*span);
+            }
+            syntax::TemplatePart::Hole(hole) => {
+                parts.push(placeholder(cx, env, hole, options));
+                spans.push(hole.span);
+            }
+            syntax::TemplatePart::Bad { text, why, span } => {
+                let finding = UNESCAPED_BRACE
+                    .at(*span, why.clone())
+                    .help("write `{{` and `}}` for braces that are meant as such");
+                cx.report(finding);
+                parts.push(TemplatePart::Bad(text.clone()));
+                spans.push(*span);
+            }
+        }
+    }
+    (Template { parts }, spans)
+}
+
+fn placeholder(
+    cx: &mut Cx<'_>,
+    env: &mut Env,
+    hole: &syntax::Hole,
+    options: Options,
+) -> TemplatePart {
+    if let ExprKind::Name(name) = &hole.expr.kind
+        && name == "options"
+        && options == Options::Yes
+        && !cx.names.variables.contains_key("options")
+    {
+        if !hole.spec.node.is_empty() {
+            cx.report(TYPE_ERROR.at(hole.spec.span, "`{options}` takes no format"));
+        }
+        return TemplatePart::Options;
+    }
+    let outer = std::mem::replace(&mut env.placeholder, true);
+    let shown = expr(cx, env, &hole.expr, None);
+    env.placeholder = outer;
+    if !is_faulty(&shown) {
+        if matches!(shown.ty, Type::Optional(_)) {
+            cx.report(may_be_missing(hole.expr.span));
+        } else if let Err(why) = format::check(&hole.spec.node, &shown.ty) {
+            let why = match why {
+                format::Misfit::Unreadable => {
+                    format!("`{}` is no format that Python knows", hole.spec.node)
+                }
+                format::Misfit::Type(what) => {
+                    format!("{what} does not fit a `{}`", cx.type_name(&shown.ty))
+                }
+            };
+            cx.report(TYPE_ERROR.at(hole.spec.span, why));
+        }
+    }
+    TemplatePart::Hole { expr: shown, spec: hole.spec.node.clone() }
+}
+
+/// Reports `{options}` in a text that goes where there are none.
+pub(in crate::lower) fn refuse_options(cx: &mut Cx<'_>, text: &Template, spans: &[Span]) {
+    for (part, span) in text.parts.iter().zip(spans) {
+        if *part == TemplatePart::Options {
+            let finding =
+                UNKNOWN_PLACEHOLDER.at(*span, "`{options}` stands only in the prompt of an `ask`");
+            cx.report(finding);
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! What a chart sees: the top level of its file and of the files that it imports, and its own declarations.
+
+use crate::load::Loaded;
+use crate::span::{FileId, Ident};
+use crate::syntax::{self, ChartItem, Item, Noted};
+use std::collections::BTreeMap;
+
+/// A declaration with its docs.
+pub(super) struct Declared<'s, T> {
+    pub(super) node: T,
+    pub(super) doc: &'s str,
+    /// Declared outside of the chart, so that other charts may see it too.
+    pub(super) shared: bool,
+}
+
+/// A record or an enum.
+#[derive(Clone, Copy)]
+pub(super) enum TypeItem<'s> {
+    Record(&'s syntax::Record),
+    Enum(&'s syntax::Enum),
+}
+
+impl<'s> TypeItem<'s> {
+    pub(super) fn name(self) -> &'s Ident {
+        match self {
+            Self::Record(record) => &record.name,
+            Self::Enum(node) => &node.name,
+        }
+    }
+}
+
+/// All that a chart sees, in document order; what is imported first, by file.
+#[derive(Default)]
+pub(super) struct Declarations<'s> {
+    pub(super) types: Vec<Declared<'s, TypeItem<'s>>>,
+    pub(super) functions: Vec<Declared<'s, &'s syntax::Function>>,
+    pub(super) tools: Vec<Declared<'s, &'s syntax::Tool>>,
+    pub(super) tool_sets: Vec<Declared<'s, &'s syntax::ToolSet>>,
+    pub(super) clients: Vec<Declared<'s, &'s syntax::Client>>,
+    pub(super) components: Vec<Declared<'s, &'s syntax::Component>>,
+    /// Names of charts in sight, with the parameters that running them takes.
+    pub(super) charts: Vec<&'s syntax::Chart>,
+}
+
+/// Gathers what `chart`, at its place in `file`, sees. Without a chart: what the file itself sees.
+pub(super) fn gather<'s>(
+    files: &BTreeMap<FileId, &'s syntax::File>,
+    loaded: &Loaded,
+    file: FileId,
+    chart: Option<&'s syntax::Chart>,
+) -> Declarations<'s> {
+    let mut all = Declarations::default();
+    for id in loaded.imports(file).into_iter().filter(|id| *id != file).chain([file]) {
+        for noted in files.get(&id).iter().flat_map(|f| &f.items) {
+            top_level(&mut all, noted, chart);
+        }
+    }
+    all
+}
+
+fn top_level<'s>(
+    all: &mut Declarations<'s>,
+    noted: &'s Noted<Item>,
+    own: Option<&'s syntax::Chart>,
+) {
+    let doc = noted.doc.as_str();
+    match &noted.node {
+        Item::Record(node) => all.types.push(shared(TypeItem::Record(node), doc)),
+        Item::Enum(node) => all.types.push(shared(TypeItem::Enum(node), doc)),
+        Item::Function(node) => all.functions.push(shared(node, doc)),
+        Item::Tool(node) => all.tools.push(shared(node, doc)),
+        Item::ToolSet(node) => all.tool_sets.push(shared(node, doc)),
+        Item::Client(node) => all.clients.push(shared(node, doc)),
+        Item::Component(node) => all.components.push(shared(node, doc)),
+        Item::Chart(chart) => {
+            all.charts.push(chart);
+            if own.is_some_and(|own| std::ptr::eq(own, chart)) {
+                for noted in &chart.items {
+                    chart_level(all, noted);
+                }
+            }
+        }
+        Item::Import(_) | Item::Scenario(_) | Item::Bad(_) => {}
+    }
+}
+
+fn shared<T>(node: T, doc: &str) -> Declared<'_, T> {
+    Declared { node, doc, shared: true }
+}
+
+fn chart_level<'s>(all: &mut Declarations<'s>, noted: &'s Noted<ChartItem>) {
+    let doc = noted.doc.as_str();
+    match &noted.node {
+        ChartItem::Function(node) => all.functions.push(own(node, doc)),
+        ChartItem::Tool(node) => all.tools.push(own(node, doc)),
+        ChartItem::ToolSet(node) => all.tool_sets.push(own(node, doc)),
+        ChartItem::Client(node) => all.clients.push(own(node, doc)),
+        ChartItem::Component(node) => all.components.push(own(node, doc)),
+        ChartItem::Meta(_)
+        | ChartItem::Variable(_)
+        | ChartItem::Event(..)
+        | ChartItem::Predicate(_)
+        | ChartItem::Defaults(_)
+        | ChartItem::Trace(_)
+        | ChartItem::Check(_)
+        | ChartItem::State(_) => {}
+    }
+}
+
+fn own<T>(node: T, doc: &str) -> Declared<'_, T> {
+    Declared { node, doc, shared: false }
+}

@@ -1,0 +1,124 @@
+//! `limits { }` of the chart and of states.
+
+use super::context::{Cx, duplicate};
+use super::declare::{constant, count};
+use crate::lint::reported::{ILLEGAL_STRUCTURE, NOT_YET, TYPE_ERROR};
+use crate::span::Span;
+use crate::syntax::{Limit, Noted};
+use chartc_core::arena::StateId;
+use chartc_core::expr::Value;
+use chartc_core::model::Type;
+use std::collections::BTreeMap;
+
+const KINDS: [&str; 5] = ["calls", "tokens", "cost", "time", "turns"];
+
+/// Lowers all `limits` blocks of a state.
+pub(super) fn limits(cx: &mut Cx<'_>, state: StateId, blocks: &[&[Noted<Limit>]]) {
+    let mut seen: BTreeMap<(&str, bool), Span> = BTreeMap::new();
+    for noted in blocks.iter().copied().flatten() {
+        let limit = &noted.node;
+        let name = limit.what.node.as_str();
+        if let Some(first) = seen.get(&(name, limit.per_turn)) {
+            cx.findings.push(duplicate("limit", name, limit.what.span, *first));
+            continue;
+        }
+        seen.insert((name, limit.per_turn), limit.what.span);
+        if limit.per_turn {
+            per_turn(cx, state, limit, noted.span);
+        } else {
+            whole_run(cx, state, limit, noted.span);
+        }
+    }
+}
+
+fn per_turn(cx: &mut Cx<'_>, state: StateId, limit: &Limit, span: Span) {
+    if limit.what.node != "calls" || state.0 != 0 {
+        let finding = ILLEGAL_STRUCTURE
+            .at(span, "only `calls` of the chart itself are limited per turn")
+            .help("write `calls N per turn` in the chart's own `limits`");
+        cx.report(finding);
+        return;
+    }
+    if let Some(warn) = &limit.warn {
+        let message = "a limit per turn has no soft bound: it only ends the walk";
+        cx.report(ILLEGAL_STRUCTURE.at(warn.span, message));
+    }
+    if let Some(bound) = count(cx, &limit.bound, "`calls`") {
+        cx.chart.calls_per_turn =
+            if bound == 0 { None } else { Some(u32::try_from(bound).unwrap_or(u32::MAX)) };
+    }
+}
+
+fn whole_run(cx: &mut Cx<'_>, state: StateId, limit: &Limit, span: Span) {
+    let name = limit.what.node.as_str();
+    match name {
+        "calls" | "turns" | "tokens" => {
+            let bound = count(cx, &limit.bound, &format!("`{name}`"));
+            let warn = limit.warn.as_ref().and_then(|w| count(cx, w, "`warn`"));
+            refuse_late(cx, limit, bound.zip(warn).is_some_and(|(bound, warn)| warn > bound));
+            let limits = &mut cx.chart.states[state.index()].limits;
+            match name {
+                "calls" => (limits.calls, limits.calls_warn) = (bound, warn),
+                "turns" => (limits.turns, limits.turns_warn) = (bound, warn),
+                _ => (limits.tokens, limits.tokens_warn) = (bound, warn),
+            }
+        }
+        "time" => {
+            let bound = duration(cx, &limit.bound);
+            let warn = limit.warn.as_ref().and_then(|w| duration(cx, w));
+            refuse_late(cx, limit, bound.zip(warn).is_some_and(|(bound, warn)| warn > bound));
+            let limits = &mut cx.chart.states[state.index()].limits;
+            (limits.time, limits.time_warn) = (bound, warn);
+        }
+        "cost" => {
+            let bound = money(cx, &limit.bound);
+            let warn = limit.warn.as_ref().and_then(|w| money(cx, w));
+            refuse_late(cx, limit, bound.zip(warn).is_some_and(|(bound, warn)| warn > bound));
+            let limits = &mut cx.chart.states[state.index()].limits;
+            (limits.cost, limits.cost_warn) = (bound, warn);
+        }
+        _ => cx.unknown("limit", name, limit.what.span, KINDS),
+    }
+    if matches!(name, "tokens" | "cost") {
+        cx.report(NOT_YET.at(span, format!("a limit of `{name}` does not run yet")));
+    }
+}
+
+fn refuse_late(cx: &mut Cx<'_>, limit: &Limit, late: bool) {
+    if let (true, Some(warn)) = (late, &limit.warn) {
+        let finding = TYPE_ERROR
+            .at(warn.span, "the soft bound lies above the hard one, which is reached first")
+            .related(limit.bound.span, "the hard bound");
+        cx.report(finding);
+    }
+}
+
+fn duration(cx: &mut Cx<'_>, written: &crate::syntax::Expr) -> Option<u64> {
+    match constant(cx, written, &Type::Duration, "`time`")? {
+        Value::Duration(ms) => Some(ms),
+        Value::None
+        | Value::Bool(_)
+        | Value::Int(_)
+        | Value::Float(_)
+        | Value::Text(_)
+        | Value::List(_)
+        | Value::Map(_) => None,
+    }
+}
+
+fn money(cx: &mut Cx<'_>, written: &crate::syntax::Expr) -> Option<f64> {
+    match constant(cx, written, &Type::Float, "`cost`")? {
+        Value::Float(x) if x >= 0.0 => Some(x),
+        Value::None
+        | Value::Bool(_)
+        | Value::Int(_)
+        | Value::Float(_)
+        | Value::Text(_)
+        | Value::Duration(_)
+        | Value::List(_)
+        | Value::Map(_) => {
+            cx.report(TYPE_ERROR.at(written.span, "`cost` cannot be negative"));
+            None
+        }
+    }
+}

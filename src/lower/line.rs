@@ -1,0 +1,386 @@
+//! Lines with a trigger, and what follows one: guard, targets, actions.
+
+use super::context::{Cx, NodeKind};
+use super::expr::{self, Env};
+use super::{LineSpans, block, data, paths, trigger};
+use crate::lint::reported::{ILLEGAL_STRUCTURE, TYPE_ERROR};
+use crate::span::Span;
+use crate::syntax::{self, Noted};
+use chartc_core::arena::{ChoiceId, StateId, TransitionId};
+use chartc_core::model::{
+    BinaryOp, Choice, Expr, ExprKind, Scope, StateKind, Target, Transition, TransitionKind,
+    Trigger, Type,
+};
+
+/// What the tail of a line comes to.
+pub(super) struct Tail {
+    pub(super) guard: Option<Expr>,
+    pub(super) targets: Vec<Target>,
+    pub(super) kind: TransitionKind,
+    pub(super) actions: Vec<chartc_core::model::Action>,
+    pub(super) guard_span: Option<Span>,
+    pub(super) target_spans: Vec<Span>,
+}
+
+/// Adds the lines of `source` that stand in its own body, or remembers those that every leaf below copies.
+pub(super) fn own(cx: &mut Cx<'_>, source: StateId, line: &syntax::Line, span: Span) {
+    if let Some(draft) = draft(cx, source, line, span) {
+        if draft.each {
+            cx.nodes[source.index()].each.push((draft.transition, draft.spans));
+        } else {
+            add(cx, draft);
+        }
+    }
+}
+
+/// A line that is not numbered yet.
+pub(super) struct Draft {
+    pub(super) transition: Transition,
+    pub(super) spans: LineSpans,
+    pub(super) choice: Option<(Choice, Span)>,
+    pub(super) each: bool,
+}
+
+/// Numbers a line.
+pub(super) fn add(cx: &mut Cx<'_>, mut draft: Draft) -> TransitionId {
+    let id = TransitionId::at(cx.chart.transitions.len());
+    if let Some((mut choice, span)) = draft.choice {
+        draft.transition.trigger = Trigger::Choice(ChoiceId::at(cx.chart.choices.len()));
+        choice.transition = id;
+        cx.chart.choices.push(choice);
+        cx.map.choices.push(span);
+    }
+    cx.chart.states[draft.transition.source.index()].transitions.push(id);
+    cx.chart.transitions.push(draft.transition);
+    cx.map.lines.push(draft.spans);
+    id
+}
+
+/// Lowers a line; `None` if it cannot be kept.
+pub(super) fn draft(
+    cx: &mut Cx<'_>,
+    source: StateId,
+    line: &syntax::Line,
+    span: Span,
+) -> Option<Draft> {
+    let name = cx.chart.state(source).name.clone();
+    if let NodeKind::Final(..) = cx.nodes[source.index()].kind {
+        let finding = ILLEGAL_STRUCTURE
+            .at(span, format!("a line cannot stand in the final state `{name}`"))
+            .help("a final state is never left; make it a `state`, or put the line elsewhere");
+        cx.report(finding);
+        return None;
+    }
+    let mut env = Env::at(source);
+    let found = trigger::of(cx, &mut env, line, span);
+    let own_guard = found.condition.as_ref().map(|(expr, _)| expr.clone());
+    if let Some(test) = &own_guard {
+        env.learn(test, true);
+    }
+    let tail = tail(cx, &mut env, &found.after_choice, source, &line.tail)?;
+    if matches!(line.kind, syntax::LineKind::When(_))
+        && tail.targets.is_empty()
+        && tail.actions.is_empty()
+        && line.tail.actions.as_ref().is_none_or(|b| b.actions.is_empty())
+    {
+        let finding = ILLEGAL_STRUCTURE
+            .at(span, "a `when` line without target and actions does nothing, for ever")
+            .help("give it `-> state`, or actions that make its condition false");
+        cx.report(finding);
+        return None;
+    }
+    let guard_span = match (&found.condition, tail.guard_span) {
+        (Some((_, a)), Some(b)) => Some(a.to(b)),
+        (Some((_, a)), None) => Some(*a),
+        (None, b) => b,
+    };
+    let transition = Transition {
+        source,
+        trigger: found.trigger?,
+        scope: None,
+        guard: both(own_guard, tail.guard),
+        targets: tail.targets,
+        kind: tail.kind,
+        actions: tail.actions,
+    };
+    let spans = LineSpans {
+        whole: span,
+        trigger: found.span,
+        from: None,
+        guard: guard_span,
+        targets: tail.target_spans,
+    };
+    Some(Draft { transition, spans, choice: found.choice, each: found.each })
+}
+
+fn both(a: Option<Expr>, b: Option<Expr>) -> Option<Expr> {
+    match (a, b) {
+        (Some(a), Some(b)) => {
+            let kind = ExprKind::Binary(BinaryOp::And, Box::new(a), Box::new(b));
+            Some(Expr { kind, ty: Type::Bool })
+        }
+        (a, b) => a.or(b),
+    }
+}
+
+/// Lowers what follows a trigger. `None` if a target does not exist or the targets do not go together.
+pub(super) fn tail(
+    cx: &mut Cx<'_>,
+    env: &mut Env,
+    after_choice: &[(String, Type)],
+    source: StateId,
+    written: &syntax::Tail,
+) -> Option<Tail> {
+    let guard = written.guard.as_ref().map(|g| expr::condition(cx, env, g));
+    if let Some(test) = &guard {
+        env.learn(test, true);
+    }
+    env.hidden.clear();
+    env.payload.extend(after_choice.iter().cloned());
+    let targets = targets(cx, env, &written.targets);
+    let actions = written.actions.as_ref().map(|b| block::actions(cx, env, b));
+    let (targets, target_spans) = targets?;
+    let kind = kind(cx, source, written, &targets);
+    Some(Tail {
+        guard,
+        targets,
+        kind,
+        actions: actions.unwrap_or_default(),
+        guard_span: written.guard.as_ref().map(|g| g.span),
+        target_spans,
+    })
+}
+
+/// Resolves targets; `None` if one is missing or they cannot be active together.
+pub(super) fn targets(
+    cx: &mut Cx<'_>,
+    env: &mut Env,
+    written: &[syntax::Target],
+) -> Option<(Vec<Target>, Vec<Span>)> {
+    let mut found = Vec::new();
+    let mut complete = true;
+    for target in written {
+        match paths::state(cx, env.state, &target.path) {
+            Some(state) => {
+                let arguments = final_arguments(cx, env, state, target);
+                found.push((Target { state, arguments }, target.path.span));
+            }
+            None => {
+                for argument in &target.arguments {
+                    expr::expr(cx, env, argument, None);
+                }
+                complete = false;
+            }
+        }
+    }
+    let together = refuse_apart(cx, &found);
+    (complete && together).then(|| found.into_iter().unzip())
+}
+
+fn final_arguments(
+    cx: &mut Cx<'_>,
+    env: &mut Env,
+    state: StateId,
+    target: &syntax::Target,
+) -> Vec<Expr> {
+    let path = cx.chart.state(state).path.clone();
+    if let StateKind::Final { params, .. } = cx.chart.state(state).kind.clone() {
+        let what = format!("final `{path}`");
+        let span = target.path.span;
+        return expr::arguments(cx, env, &what, &params, &target.arguments, span);
+    }
+    for argument in &target.arguments {
+        expr::expr(cx, env, argument, None);
+    }
+    if let (Some(first), Some(last)) = (target.arguments.first(), target.arguments.last()) {
+        let finding = TYPE_ERROR
+            .at(first.span.to(last.span), format!("`{path}` takes no arguments"))
+            .help("only a final state has parameters; keep the value in a `var`");
+        cx.report(finding);
+    }
+    Vec::new()
+}
+
+/// Neighbours in document order are enough: what lies between two targets shares their common ancestor.
+fn refuse_apart(cx: &mut Cx<'_>, found: &[(Target, Span)]) -> bool {
+    let mut sorted: Vec<_> = found.iter().map(|(t, span)| (t.state, *span)).collect();
+    sorted.sort_unstable();
+    for pair in sorted.windows(2) {
+        let [(a, first), (b, second)] = pair else { continue };
+        if !paths::in_two_regions(cx, *a, *b) {
+            let (x, y) = (&cx.chart.state(*a).path, &cx.chart.state(*b).path);
+            let message = if a == b {
+                format!("`{x}` is named twice")
+            } else {
+                format!("`{x}` and `{y}` cannot be entered together")
+            };
+            let finding = ILLEGAL_STRUCTURE
+                .at(*second, message)
+                .related(*first, "the other target")
+                .help("several targets lie in different regions of one parallel");
+            cx.report(finding);
+            return false;
+        }
+    }
+    true
+}
+
+/// Internal, external or targetless, by source and targets.
+pub(super) fn kind(
+    cx: &mut Cx<'_>,
+    source: StateId,
+    written: &syntax::Tail,
+    targets: &[Target],
+) -> TransitionKind {
+    let place = written.targets.last().map(|t| t.path.span);
+    if targets.is_empty() {
+        if written.reenter
+            && let Some(span) = written.guard.as_ref().map(|g| g.span)
+        {
+            cx.report(ILLEGAL_STRUCTURE.at(span, "`reenter` needs a target"));
+        }
+        return TransitionKind::Targetless;
+    }
+    let compound = matches!(cx.chart.state(source).kind, StateKind::Compound { .. });
+    let below = targets.iter().all(|t| t.state != source && cx.chart.contains(source, t.state));
+    if source.0 == 0 {
+        if let (true, Some(span)) = (written.reenter, place) {
+            let finding = ILLEGAL_STRUCTURE
+                .at(span, "a line of the chart itself cannot `reenter`")
+                .help("the chart is never left; its active states are exited in any case");
+            cx.report(finding);
+        }
+        return TransitionKind::Internal;
+    }
+    if compound && below && !written.reenter {
+        TransitionKind::Internal
+    } else {
+        TransitionKind::External
+    }
+}
+
+/// Adds the lines of a `from … { }`.
+pub(super) fn from(cx: &mut Cx<'_>, source: StateId, from: &syntax::From) {
+    let Some(scope) = scope(cx, source, from) else { return };
+    for Noted { node: line, span, .. } in &from.lines {
+        let Some(mut draft) = draft(cx, source, line, *span) else { continue };
+        if draft.each {
+            let finding = ILLEGAL_STRUCTURE
+                .at(*span, "`each after` cannot stand in `from`")
+                .help("write it as a line of the state whose leaves it is meant for");
+            cx.report(finding);
+            continue;
+        }
+        let mut scope = scope.clone();
+        if scope.wildcard {
+            let targets = draft.transition.targets.iter().map(|t| t.state);
+            scope.none_of.extend(targets.filter(|t| !paths::is_history(cx, *t)));
+            scope.none_of.sort_unstable();
+            scope.none_of.dedup();
+        }
+        draft.transition.scope = Some(scope);
+        draft.spans.from = Some(from.span);
+        add(cx, draft);
+    }
+}
+
+fn scope(cx: &mut Cx<'_>, source: StateId, from: &syntax::From) -> Option<Scope> {
+    if let NodeKind::Final(..) = cx.nodes[source.index()].kind {
+        let message = "`from` cannot stand in a final state";
+        cx.report(ILLEGAL_STRUCTURE.at(from.span, message));
+        return None;
+    }
+    let wildcard = from.states.is_empty();
+    let any_of = reachable(cx, source, &from.states);
+    let mut none_of = reachable(cx, source, &from.except);
+    if !wildcard && any_of.is_empty() {
+        return None;
+    }
+    if wildcard {
+        let finals = cx
+            .chart
+            .children(source)
+            .filter(|child| matches!(cx.chart.state(*child).kind, StateKind::Final { .. }));
+        none_of.extend(finals);
+    }
+    none_of.sort_unstable();
+    none_of.dedup();
+    Some(Scope { wildcard, any_of, none_of })
+}
+
+/// The states of a list that can be active while `source` is; others are reported.
+fn reachable(cx: &mut Cx<'_>, source: StateId, written: &[syntax::Path]) -> Vec<StateId> {
+    let mut found = Vec::new();
+    for path in written {
+        let Some(state) = paths::state(cx, source, path) else { continue };
+        let together = cx.chart.contains(source, state)
+            || cx.chart.contains(state, source)
+            || paths::in_two_regions(cx, source, state);
+        if paths::is_history(cx, state) || !together {
+            let outer = &cx.chart.state(source).name;
+            let message = format!("`{}` is never active in `{outer}`", path.text());
+            let finding = ILLEGAL_STRUCTURE
+                .at(path.span, message)
+                .help(format!("`from` takes states inside `{outer}`, where it stands"));
+            cx.report(finding);
+            continue;
+        }
+        found.push(state);
+    }
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
+/// Adds to a leaf its copies of the `each after` lines above it, innermost state first.
+pub(super) fn each(cx: &mut Cx<'_>, leaf: StateId) {
+    let mut above = cx.nodes[leaf.index()].each_above;
+    while let Some(state) = above {
+        for index in 0..cx.nodes[state.index()].each.len() {
+            let (mut transition, spans) = cx.nodes[state.index()].each[index].clone();
+            transition.source = leaf;
+            if transition.kind == TransitionKind::Internal {
+                transition.kind = TransitionKind::External;
+            }
+            add(cx, Draft { transition, spans, choice: None, each: false });
+        }
+        above = cx.chart.state(state).parent.and_then(|p| cx.nodes[p.index()].each_above);
+    }
+}
+
+/// Names bound to the fields of the events that a line waits for.
+pub(super) fn payload(
+    cx: &mut Cx<'_>,
+    path: &syntax::Path,
+    names: &[crate::span::Ident],
+) -> (Trigger, Vec<(String, Type)>) {
+    let events = data::events_of(cx, path);
+    let mut bound = Vec::new();
+    for (nth, name) in names.iter().enumerate() {
+        let mut ty = None;
+        for id in &events {
+            let event = &cx.chart.events[id.index()];
+            let Some(field) = event.fields.get(nth) else {
+                let count = event.fields.len();
+                let plural = if count == 1 { "" } else { "s" };
+                let message = format!("event `{}` has {count} field{plural}", event.name);
+                cx.report(TYPE_ERROR.at(name.span, message).label("a name too many"));
+                ty = None;
+                break;
+            };
+            match &ty {
+                None => ty = Some(field.ty.clone()),
+                Some(known) if *known == field.ty => {}
+                Some(known) => {
+                    let (a, b) = (cx.type_name(known), cx.type_name(&field.ty));
+                    let message = format!("this is a `{a}` in one event and a `{b}` in another");
+                    let help = format!("`{}` means several events", path.text());
+                    cx.report(TYPE_ERROR.at(name.span, message).help(help));
+                    break;
+                }
+            }
+        }
+        bound.push((name.node.clone(), ty.unwrap_or(Type::Json)));
+    }
+    (Trigger::Event(events), bound)
+}

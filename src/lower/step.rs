@@ -1,0 +1,401 @@
+//! Steps and their outcome lines.
+
+use super::context::Cx;
+use super::expr::{self, Env, Options};
+use super::line::{self, Draft};
+use super::{LineSpans, block, data, declare, trigger, types};
+use crate::lint::reported::{ILLEGAL_STRUCTURE, NOT_YET, UNKNOWN_NAME};
+use crate::span::Span;
+use crate::syntax::{self, AskElse, EventPattern, FailWord, Noted, OutcomeKind, StepItem};
+use chartc_core::arena::{StepId, TransitionId};
+use chartc_core::model::{
+    AskOn, Expr, ExprKind, Failure, FailurePolicy, Otherwise, StepKind, Transition, Trigger, Type,
+};
+
+/// What a step returns, settled before expressions that read its answer.
+pub(super) fn signature(cx: &mut Cx<'_>, id: StepId) {
+    let node = cx.step_nodes[id.index()];
+    let written = node.step.items.iter().find_map(|noted| match &noted.node {
+        StepItem::Returns(ty, _) => Some(ty),
+        StepItem::Prompt(_)
+        | StepItem::Tools(_)
+        | StepItem::Policy(_)
+        | StepItem::Outcome(_)
+        | StepItem::EndsTurn(_)
+        | StepItem::Bad(_) => None,
+    });
+    if let Some(ty) = written {
+        cx.chart.steps[id.index()].returns = types::resolve(cx, ty);
+    }
+}
+
+/// Fills in a step that the skeleton has numbered, and adds its lines.
+pub(super) fn step(cx: &mut Cx<'_>, id: StepId) {
+    let node = cx.step_nodes[id.index()];
+    let state = cx.chart.steps[id.index()].state;
+    let mut env = Env::at(state);
+    if let Some(guard) = &node.step.guard {
+        let guard_expr = expr::condition(cx, &mut env, guard);
+        cx.map.steps[id.index()].guard = Some(guard.span);
+        env.learn(&guard_expr, true);
+        cx.chart.steps[id.index()].guard = Some(guard_expr);
+    }
+    let kind = kind(cx, &mut env, node.step, id);
+    cx.chart.steps[id.index()].kind = kind;
+    client(cx, node.step, id);
+    cx.chart.steps[id.index()].failure = cx.chart.defaults;
+    let mut policy = Policy::default();
+    for noted in &node.step.items {
+        item(cx, &mut env, id, noted, &mut policy);
+    }
+    if let Some(tail) = &node.step.then {
+        trailing(cx, id, tail);
+    }
+    fail(cx, id, &policy);
+    if let syntax::StepKind::Ask(ask) = &node.step.kind {
+        otherwise(cx, id, ask);
+    }
+}
+
+fn kind(cx: &mut Cx<'_>, env: &mut Env, step: &syntax::Step, id: StepId) -> StepKind {
+    let name = step.name.span;
+    match &step.kind {
+        syntax::StepKind::Llm => StepKind::Llm,
+        syntax::StepKind::Code(body) => StepKind::Code(block::statements(cx, env, body)),
+        syntax::StepKind::Ask(ask) => StepKind::Ask {
+            on: ask_on(cx, &ask.on),
+            always: ask.always,
+            otherwise: Otherwise::Stay,
+        },
+        syntax::StepKind::Call(path, arguments) => {
+            cx.report(NOT_YET.at(name, "`call` steps do not run yet"));
+            call(cx, env, path, arguments)
+        }
+        syntax::StepKind::Human(question) => {
+            cx.report(NOT_YET.at(name, "`human` steps do not run yet"));
+            let (text, spans) = expr::template(cx, env, question, Options::No);
+            cx.map.steps[id.index()].prompt = Some(question.span);
+            cx.map.steps[id.index()].prompt_parts = spans;
+            StepKind::Human(text)
+        }
+        syntax::StepKind::Run(child, arguments) => {
+            cx.report(NOT_YET.at(name, "`run` steps do not run yet"));
+            let arguments =
+                arguments.iter().map(|argument| expr::expr(cx, env, argument, None)).collect();
+            if !cx.charts.iter().any(|known| *known == child.node) {
+                let known = cx.charts.clone();
+                cx.unknown("chart", &child.node, child.span, known);
+            }
+            StepKind::Run(child.node.clone(), arguments)
+        }
+    }
+}
+
+fn call(
+    cx: &mut Cx<'_>,
+    env: &mut Env,
+    path: &syntax::Path,
+    arguments: &[syntax::Expr],
+) -> StepKind {
+    let name = path.text();
+    let Some((tool, _)) = cx.names.tools.get(&name).copied() else {
+        for argument in arguments {
+            expr::expr(cx, env, argument, None);
+        }
+        let known: Vec<String> = cx.names.tools.keys().cloned().collect();
+        cx.unknown("tool", &name, path.span, known.iter().map(String::as_str));
+        return StepKind::Llm;
+    };
+    let params = cx.chart.tools[tool.index()].params.clone();
+    let what = format!("tool `{name}`");
+    StepKind::Call(tool, expr::arguments(cx, env, &what, &params, arguments, path.span))
+}
+
+fn ask_on(cx: &mut Cx<'_>, pattern: &EventPattern) -> AskOn {
+    match pattern {
+        EventPattern::Turn(_) => AskOn::Turn,
+        EventPattern::Event(path, names) => {
+            if let Some(name) = names.first() {
+                let finding = ILLEGAL_STRUCTURE
+                    .at(name.span, "an `ask` binds no fields of its event")
+                    .help("keep them in a `var` with an `on` line of their own");
+                cx.report(finding);
+            }
+            AskOn::Event(data::events_of(cx, path))
+        }
+        EventPattern::Any(span)
+        | EventPattern::Done(syntax::Done { subject: syntax::Path { span, .. }, .. })
+        | EventPattern::Error(syntax::Done { subject: syntax::Path { span, .. }, .. })
+        | EventPattern::Doubt(syntax::Done { subject: syntax::Path { span, .. }, .. })
+        | EventPattern::Machine(crate::span::Spanned { span, .. }) => {
+            let finding = ILLEGAL_STRUCTURE
+                .at(*span, "an `ask` waits for `turn` or for a declared event")
+                .help("write `on turn` or `on some_event`");
+            cx.report(finding);
+            AskOn::Turn
+        }
+    }
+}
+
+fn client(cx: &mut Cx<'_>, step: &syntax::Step, id: StepId) {
+    let Some(client) = &step.client else { return };
+    let found = declare::client_named(cx, &client.node, client.span);
+    cx.chart.steps[id.index()].client = found;
+    let asks_a_model = match &step.kind {
+        syntax::StepKind::Llm | syntax::StepKind::Ask(_) => true,
+        syntax::StepKind::Code(_)
+        | syntax::StepKind::Call(..)
+        | syntax::StepKind::Human(_)
+        | syntax::StepKind::Run(..) => false,
+    };
+    if !asks_a_model {
+        let finding = ILLEGAL_STRUCTURE
+            .at(client.span, "`with` stands only on steps that call a model: `llm` and `ask`");
+        cx.report(finding);
+    }
+}
+
+/// What a step says of failure, half by half.
+#[derive(Default)]
+struct Policy {
+    retry: Option<u32>,
+    then: Option<FailWord>,
+}
+
+fn item(cx: &mut Cx<'_>, env: &mut Env, id: StepId, noted: &Noted<StepItem>, policy: &mut Policy) {
+    let is_ask = trigger::is_ask(&cx.chart.steps[id.index()].kind);
+    match &noted.node {
+        StepItem::Prompt(text) => prompt(cx, env, id, text, is_ask),
+        StepItem::Tools(set) => {
+            cx.report(NOT_YET.at(noted.span, "tools of a step do not run yet"));
+            if !cx.names.tool_sets.contains_key(&set.node) {
+                let known: Vec<String> = cx.names.tool_sets.keys().cloned().collect();
+                let known = known.iter().map(String::as_str);
+                cx.unknown("tool set", &set.node, set.span, known);
+            }
+        }
+        StepItem::Policy(written) => {
+            if policy.retry.is_some() && written.retry.is_some()
+                || policy.then.is_some() && written.then.is_some()
+            {
+                let message = "a second failure policy in one step";
+                cx.report(ILLEGAL_STRUCTURE.at(written.span, message));
+            }
+            if is_ask && written.then.is_some() {
+                let finding = ILLEGAL_STRUCTURE
+                    .at(written.span, "`then` has no meaning in an `ask`")
+                    .help("its `else` says what happens without a usable answer");
+                cx.report(finding);
+            }
+            policy.retry = written.retry.as_ref().map(|n| n.node).or(policy.retry);
+            policy.then = written.then.clone().or(policy.then.take());
+        }
+        StepItem::Returns(_, into) => {
+            if is_ask {
+                let finding = ILLEGAL_STRUCTURE
+                    .at(noted.span, "the answer of an `ask` is an option, it returns nothing else")
+                    .help("give the option an argument: `may x(value: T)`");
+                cx.report(finding);
+            }
+            let returns = cx.chart.steps[id.index()].returns.clone();
+            let into = into.as_ref().and_then(|name| trigger::variable(cx, name, &returns));
+            cx.chart.steps[id.index()].into = into;
+        }
+        StepItem::Outcome(outcome) => self::outcome(cx, id, outcome, noted.span, is_ask),
+        StepItem::EndsTurn(test) => {
+            let mut env = Env::at(env.state);
+            env.answer = Some(id);
+            let always = Expr { kind: ExprKind::Bool(true), ty: Type::Bool };
+            let test = test.as_ref().map_or(always, |test| expr::condition(cx, &mut env, test));
+            cx.chart.steps[id.index()].ends_turn = Some(test);
+        }
+        StepItem::Bad(_) => {}
+    }
+}
+
+fn prompt(cx: &mut Cx<'_>, env: &mut Env, id: StepId, text: &syntax::Template, is_ask: bool) {
+    let options = if is_ask { Options::Yes } else { Options::No };
+    let (lowered, spans) = expr::template(cx, env, text, options);
+    let step = &mut cx.chart.steps[id.index()];
+    if step.prompt.is_some() {
+        let mut finding = ILLEGAL_STRUCTURE.at(text.span, "a second prompt in one step");
+        if let Some(first) = cx.map.steps[id.index()].prompt {
+            finding = finding.related(first, "the first one");
+        }
+        cx.report(finding);
+        return;
+    }
+    step.prompt = Some(lowered);
+    cx.map.steps[id.index()].prompt = Some(text.span);
+    cx.map.steps[id.index()].prompt_parts = spans;
+}
+
+fn outcome(cx: &mut Cx<'_>, id: StepId, outcome: &syntax::Outcome, span: Span, is_ask: bool) {
+    let state = cx.chart.steps[id.index()].state;
+    let mut env = Env::at(state);
+    let (trigger, words) = match &outcome.kind {
+        OutcomeKind::Done => {
+            if is_ask {
+                let finding = ILLEGAL_STRUCTURE
+                    .at(span, "an `ask` has no `done` line: its options say where to go")
+                    .help("put the target on the `may` lines");
+                cx.report(finding);
+            }
+            env.answer = Some(id);
+            (Trigger::StepDone(id), "done".len())
+        }
+        OutcomeKind::Error => (Trigger::StepError(id), "error".len()),
+        OutcomeKind::Doubt => (Trigger::StepDoubt(id), "doubt".len()),
+        OutcomeKind::Timeout(bound) => {
+            let lowered = expr::expect(cx, &mut env, bound, &Type::Duration);
+            let words = bound.span.end.saturating_sub(span.start) as usize;
+            (Trigger::StepTimeout(id, lowered), words)
+        }
+    };
+    let Some(tail) = line::tail(cx, &mut env, &[], state, &outcome.tail) else { return };
+    if is_ask && outcome.kind == OutcomeKind::Done {
+        return;
+    }
+    let trigger_span = Span { end: span.start + words as u32, ..span };
+    let spans = LineSpans {
+        whole: span,
+        trigger: trigger_span,
+        from: None,
+        guard: tail.guard_span,
+        targets: tail.target_spans.clone(),
+    };
+    push(cx, id, trigger, tail, spans);
+}
+
+fn push(
+    cx: &mut Cx<'_>,
+    id: StepId,
+    trigger: Trigger,
+    tail: line::Tail,
+    spans: LineSpans,
+) -> TransitionId {
+    let transition = Transition {
+        source: cx.chart.steps[id.index()].state,
+        trigger,
+        scope: None,
+        guard: tail.guard,
+        targets: tail.targets,
+        kind: tail.kind,
+        actions: tail.actions,
+    };
+    let line = line::add(cx, Draft { transition, spans, choice: None, each: false });
+    cx.chart.steps[id.index()].outcomes.push(line);
+    line
+}
+
+/// A trailing `-> T`.
+fn trailing(cx: &mut Cx<'_>, id: StepId, written: &syntax::Tail) {
+    let whole = cx.map.steps[id.index()].whole;
+    let first = written.targets.first().map(|t| t.path.span);
+    let last = written.targets.last().map(|t| t.path.span);
+    let span = first.zip(last).map_or(whole, |(first, last)| first.to(last));
+    if trigger::is_ask(&cx.chart.steps[id.index()].kind) {
+        let finding = ILLEGAL_STRUCTURE
+            .at(span, "an `ask` has no `-> target`: its options say where to go")
+            .help("put the target on the `may` lines");
+        cx.report(finding);
+        return;
+    }
+    let state = cx.chart.steps[id.index()].state;
+    let mut env = Env::at(state);
+    env.answer = Some(id);
+    let Some(tail) = line::tail(cx, &mut env, &[], state, written) else { return };
+    let spans = LineSpans {
+        whole: span,
+        trigger: span,
+        from: None,
+        guard: tail.guard_span,
+        targets: tail.target_spans.clone(),
+    };
+    push(cx, id, Trigger::StepDone(id), tail, spans);
+}
+
+/// A line that is taken when a step has no usable outcome.
+fn instead(
+    cx: &mut Cx<'_>,
+    id: StepId,
+    target: &syntax::Target,
+    scope: chartc_core::arena::StateId,
+) -> Option<TransitionId> {
+    let state = cx.chart.steps[id.index()].state;
+    let mut env = Env::at(scope);
+    let written = syntax::Tail { targets: vec![target.clone()], ..syntax::Tail::default() };
+    let (targets, target_spans) = line::targets(cx, &mut env, &written.targets)?;
+    let kind = line::kind(cx, state, &written, &targets);
+    let span = target.path.span;
+    let spans =
+        LineSpans { whole: span, trigger: span, from: None, guard: None, targets: Vec::new() };
+    let tail = line::Tail {
+        guard: None,
+        targets,
+        kind,
+        actions: Vec::new(),
+        guard_span: None,
+        target_spans,
+    };
+    let spans = LineSpans { targets: tail.target_spans.clone(), ..spans };
+    Some(push(cx, id, Trigger::StepElse(id), tail, spans))
+}
+
+/// Settles what a failure does: the step's own words, else the chart's defaults.
+fn fail(cx: &mut Cx<'_>, id: StepId, policy: &Policy) {
+    let state = cx.chart.steps[id.index()].state;
+    let defaults = cx.chart.defaults;
+    let retries = policy.retry.unwrap_or(defaults.retries);
+    if trigger::is_ask(&cx.chart.steps[id.index()].kind) {
+        cx.chart.steps[id.index()].failure = FailurePolicy { retries, then: Failure::Skip };
+        return;
+    }
+    let then = match (&policy.then, cx.default_target) {
+        (Some(FailWord::Fail), _) => Some(Failure::Fail),
+        (Some(FailWord::Skip), _) => Some(Failure::Skip),
+        (Some(FailWord::Take(target)), _) => instead(cx, id, target, state).map(Failure::Take),
+        (None, Some(target)) => {
+            instead(cx, id, target, chartc_core::arena::StateId(0)).map(Failure::Take)
+        }
+        (None, None) => Some(defaults.then),
+    };
+    let then = then.unwrap_or(Failure::Fail);
+    cx.chart.steps[id.index()].failure = FailurePolicy { retries, then };
+}
+
+/// The `else` of an ask.
+fn otherwise(cx: &mut Cx<'_>, id: StepId, ask: &syntax::Ask) {
+    let otherwise = match &ask.otherwise {
+        Some(AskElse::Stay) => Otherwise::Stay,
+        Some(AskElse::Take(target)) => {
+            let state = cx.chart.steps[id.index()].state;
+            instead(cx, id, target, state).map_or(Otherwise::Stay, Otherwise::Take)
+        }
+        None => {
+            let step = &cx.chart.steps[id.index()];
+            let finding = ILLEGAL_STRUCTURE
+                .at(
+                    cx.map.steps[id.index()].name,
+                    format!("ask `{}` does not say what no usable answer does", step.name),
+                )
+                .help("add `else stay` or `else some_state`");
+            cx.report(finding);
+            Otherwise::Stay
+        }
+    };
+    if let StepKind::Ask { otherwise: place, .. } = &mut cx.chart.steps[id.index()].kind {
+        *place = otherwise;
+    }
+}
+
+/// The step of this name, for a component; nothing is reported.
+pub(super) fn named(cx: &Cx<'_>, name: &str) -> Option<StepId> {
+    cx.names.steps.get(name).map(|(id, _)| *id)
+}
+
+/// The finding for a step that is named and not declared.
+pub(super) fn no_such(cx: &mut Cx<'_>, name: &crate::span::Ident) -> crate::diagnostic::Diagnostic {
+    let known = cx.may_guess().then(|| cx.names.steps.keys().map(String::as_str));
+    super::context::unknown(&UNKNOWN_NAME, "step", &name.node, name.span, known)
+}

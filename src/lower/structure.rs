@@ -1,0 +1,178 @@
+//! What kind of vertex each state is, and which child each compound enters.
+
+use super::context::{Cx, NodeKind, duplicate};
+use super::{paths, types};
+use crate::lint::reported::{ILLEGAL_STRUCTURE, MISSING_INITIAL};
+use crate::span::{Ident, Span};
+use crate::syntax::{History, Param, Path, StateItem};
+use chartc_core::arena::StateId;
+use chartc_core::model::{Field, StateKind, Status};
+use std::collections::BTreeMap;
+
+/// Settles the kind of every state. After it, every `initial` and `default` is legal.
+pub(super) fn settle(cx: &mut Cx<'_>) {
+    for id in cx.chart.state_ids() {
+        let kind = kind(cx, id);
+        cx.chart.states[id.index()].kind = kind;
+    }
+}
+
+fn kind(cx: &mut Cx<'_>, id: StateId) -> StateKind {
+    let initial = initial_lines(cx, id);
+    let name = cx.map.states[id.index()].name;
+    match cx.nodes[id.index()].kind {
+        NodeKind::Root | NodeKind::State => match first_child(cx, id) {
+            Some(first) => compound(cx, id, first, initial),
+            None => {
+                refuse_initial(cx, initial, "a state without children");
+                StateKind::Atomic
+            }
+        },
+        NodeKind::Parallel => {
+            refuse_initial(cx, initial, "a parallel state, which enters all of its children");
+            if first_child(cx, id).is_none() {
+                let finding = ILLEGAL_STRUCTURE
+                    .at(name, format!("parallel `{}` has no regions", cx.chart.state(id).name))
+                    .help("give it a child for each region, or write `state`");
+                cx.report(finding);
+                return StateKind::Atomic;
+            }
+            StateKind::Parallel
+        }
+        NodeKind::Final(params, status) => {
+            refuse_initial(cx, initial, "a final state");
+            if in_parallel(cx, id) {
+                let finding = ILLEGAL_STRUCTURE
+                    .at(name, "a final state cannot be a region of a parallel")
+                    .help("put it inside one of the regions");
+                cx.report(finding);
+            }
+            StateKind::Final {
+                params: fields(cx, params),
+                status: status.map_or(Status::Ok, |word| status_of(cx, word)),
+            }
+        }
+        NodeKind::History(history) => history_kind(cx, id, history),
+    }
+}
+
+fn in_parallel(cx: &Cx<'_>, id: StateId) -> bool {
+    let parent = cx.chart.state(id).parent;
+    parent.is_some_and(|p| matches!(cx.nodes[p.index()].kind, NodeKind::Parallel))
+}
+
+/// The first child that can be active.
+fn first_child(cx: &Cx<'_>, id: StateId) -> Option<StateId> {
+    cx.chart.children(id).find(|child| !paths::is_history(cx, *child))
+}
+
+fn initial_lines<'s>(cx: &mut Cx<'s>, id: StateId) -> Option<&'s Path> {
+    let mut first: Option<(&'s Path, Span)> = None;
+    let mut findings = Vec::new();
+    for part in &cx.nodes[id.index()].items {
+        if let StateItem::Initial(path) = part.item {
+            match first {
+                None => first = Some((path, part.span)),
+                Some((_, earlier)) => findings.push(
+                    ILLEGAL_STRUCTURE
+                        .at(part.span, "a second `initial` line")
+                        .related(earlier, "the first one"),
+                ),
+            }
+        }
+    }
+    cx.findings.append(&mut findings);
+    first.map(|(path, _)| path)
+}
+
+fn refuse_initial(cx: &mut Cx<'_>, initial: Option<&Path>, place: &str) {
+    if let Some(path) = initial {
+        cx.report(ILLEGAL_STRUCTURE.at(path.span, format!("`initial` cannot stand in {place}")));
+    }
+}
+
+fn compound(cx: &mut Cx<'_>, id: StateId, first: StateId, initial: Option<&Path>) -> StateKind {
+    let Some(path) = initial else {
+        let name = cx.map.states[id.index()].name;
+        let what = if id.0 == 0 { "chart" } else { "state" };
+        let finding = MISSING_INITIAL
+            .at(
+                name,
+                format!(
+                    "{what} `{}` does not say which state it starts in",
+                    cx.chart.state(id).name
+                ),
+            )
+            .help(format!("add `initial {}`", cx.chart.state(first).name));
+        cx.report(finding);
+        return StateKind::Compound { initial: first };
+    };
+    cx.map.states[id.index()].initial = Some(path.span);
+    let found = paths::state(cx, id, path);
+    let legal = found.filter(|f| *f != id && cx.chart.contains(id, *f));
+    if let (Some(found), None) = (found, legal) {
+        let outer = &cx.chart.state(id).name;
+        let finding = ILLEGAL_STRUCTURE
+            .at(path.span, format!("`{}` does not lie inside `{outer}`", path.text()))
+            .related(cx.map.states[found.index()].name, "it is declared here")
+            .help(format!(
+                "name a state inside `{outer}`, such as `{}`",
+                cx.chart.state(first).name
+            ));
+        cx.report(finding);
+    }
+    StateKind::Compound { initial: legal.unwrap_or(first) }
+}
+
+fn history_kind(cx: &mut Cx<'_>, id: StateId, history: &History) -> StateKind {
+    let parent = cx.chart.state(id).parent.unwrap_or(StateId(0));
+    let found = paths::state(cx, parent, &history.default);
+    let legal = found
+        .filter(|f| *f != parent && cx.chart.contains(parent, *f) && !paths::is_history(cx, *f));
+    if found.is_some() && legal.is_none() {
+        let outer = &cx.chart.state(parent).name;
+        let finding = ILLEGAL_STRUCTURE
+            .at(
+                history.default.span,
+                format!(
+                    "the default of history `{}` is no state inside `{outer}`",
+                    history.name.node
+                ),
+            )
+            .help(format!("name a state inside `{outer}` that is no history"));
+        cx.report(finding);
+    }
+    let default = legal.or_else(|| first_child(cx, parent)).unwrap_or(parent);
+    StateKind::History { deep: history.deep, default }
+}
+
+fn status_of(cx: &mut Cx<'_>, word: &Ident) -> Status {
+    let all = [
+        Status::Ok,
+        Status::Partial,
+        Status::Stuck,
+        Status::Limit,
+        Status::Canceled,
+        Status::Error,
+    ];
+    all.into_iter().find(|s| s.word() == word.node).unwrap_or_else(|| {
+        cx.unknown("status", &word.node, word.span, all.map(Status::word));
+        Status::Ok
+    })
+}
+
+/// Parameters of a final, an event, a function, a tool or an option. Two of one name are reported.
+pub(super) fn fields(cx: &mut Cx<'_>, params: &[Param]) -> Vec<Field> {
+    let mut seen: BTreeMap<&str, Span> = BTreeMap::new();
+    let mut fields = Vec::new();
+    for param in params {
+        let name = param.name.node.as_str();
+        if let Some(first) = seen.get(name) {
+            cx.findings.push(duplicate("parameter", name, param.name.span, *first));
+        } else {
+            seen.insert(name, param.name.span);
+        }
+        fields.push(Field { name: name.to_owned(), ty: types::resolve(cx, &param.ty) });
+    }
+    fields
+}
