@@ -220,18 +220,12 @@ fn for_each(
     body: &[Noted<syntax::Statement>],
 ) -> Statement {
     let from = expr::expr(cx, env, source, None);
-    let element = match &from.ty {
-        Type::List(item) => (**item).clone(),
-        Type::Json => Type::Json,
-        other => {
-            if !expr::is_faulty(&from) {
-                let want = Type::List(Box::new(Type::Json));
-                let finding = types::mismatch(cx, source.span, &want, other);
-                cx.report(finding.help("`for` goes through a list"));
-            }
-            Type::Json
-        }
-    };
+    let element = if let Type::List(item) = &from.ty { (**item).clone() } else { Type::Json };
+    if !matches!(from.ty, Type::List(_) | Type::Json) && !expr::is_faulty(&from) {
+        let want = Type::List(Box::new(Type::Json));
+        let finding = types::mismatch(cx, source.span, &want, &from.ty);
+        cx.report(finding.help("`for` goes through a list"));
+    }
     // A later round sees what an earlier one assigned.
     let mut assigned = BTreeSet::new();
     names_assigned(body, &mut assigned);

@@ -86,7 +86,7 @@ pub(super) struct StepNode<'s> {
     pub(super) step: &'s syntax::Step,
 }
 
-impl<'s> Cx<'s> {
+impl Cx<'_> {
     pub(super) fn new(name: &Ident, doc: &str) -> Self {
         let chart = Chart {
             name: name.node.clone(),

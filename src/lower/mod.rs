@@ -15,6 +15,7 @@ mod format;
 mod items;
 mod limits;
 mod line;
+mod outcome;
 mod paths;
 mod skeleton;
 mod source_map;

@@ -51,7 +51,7 @@ pub(super) fn number<'s>(cx: &mut Cx<'s>, chart: &'s syntax::Chart, whole: Span)
                 };
                 let body = state.body.as_ref().map(parts).unwrap_or_default();
                 let place =
-                    Place { parent: Some(id), name: &state.name, doc: &part.doc, whole: part.span };
+                    Place { parent: Some(id), name: &state.name, doc: part.doc, whole: part.span };
                 let child = add_state(cx, place, kind, body);
                 open.push((child, 0));
             }
@@ -60,7 +60,7 @@ pub(super) fn number<'s>(cx: &mut Cx<'s>, chart: &'s syntax::Chart, whole: Span)
                 let place = Place {
                     parent: Some(id),
                     name: &history.name,
-                    doc: &part.doc,
+                    doc: part.doc,
                     whole: part.span,
                 };
                 add_state(cx, place, NodeKind::History(history), Vec::new());

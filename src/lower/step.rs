@@ -2,15 +2,11 @@
 
 use super::context::Cx;
 use super::expr::{self, Env, Options};
-use super::line::{self, Draft};
-use super::{LineSpans, block, data, declare, trigger, types};
+use super::{block, data, declare, outcome, trigger, types};
 use crate::lint::reported::{ILLEGAL_STRUCTURE, NOT_YET, UNKNOWN_NAME};
-use crate::span::Span;
-use crate::syntax::{self, AskElse, EventPattern, FailWord, Noted, OutcomeKind, StepItem};
-use chartc_core::arena::{StepId, TransitionId};
-use chartc_core::model::{
-    AskOn, Expr, ExprKind, Failure, FailurePolicy, Otherwise, StepKind, Transition, Trigger, Type,
-};
+use crate::syntax::{self, EventPattern, FailWord, Noted, StepItem};
+use chartc_core::arena::StepId;
+use chartc_core::model::{AskOn, Expr, ExprKind, Otherwise, StepKind, Type};
 
 /// What a step returns, settled before expressions that read its answer.
 pub(super) fn signature(cx: &mut Cx<'_>, id: StepId) {
@@ -49,11 +45,11 @@ pub(super) fn step(cx: &mut Cx<'_>, id: StepId) {
         item(cx, &mut env, id, noted, &mut policy);
     }
     if let Some(tail) = &node.step.then {
-        trailing(cx, id, tail);
+        outcome::trailing(cx, id, tail);
     }
-    fail(cx, id, &policy);
+    outcome::fail(cx, id, policy.retry, policy.then.as_ref());
     if let syntax::StepKind::Ask(ask) = &node.step.kind {
-        otherwise(cx, id, ask);
+        outcome::otherwise(cx, id, ask);
     }
 }
 
@@ -201,7 +197,7 @@ fn item(cx: &mut Cx<'_>, env: &mut Env, id: StepId, noted: &Noted<StepItem>, pol
             let into = into.as_ref().and_then(|name| trigger::variable(cx, name, &returns));
             cx.chart.steps[id.index()].into = into;
         }
-        StepItem::Outcome(outcome) => self::outcome(cx, id, outcome, noted.span, is_ask),
+        StepItem::Outcome(written) => outcome::outcome(cx, id, written, noted.span, is_ask),
         StepItem::EndsTurn(test) => {
             let mut env = Env::at(env.state);
             env.answer = Some(id);
@@ -228,165 +224,6 @@ fn prompt(cx: &mut Cx<'_>, env: &mut Env, id: StepId, text: &syntax::Template, i
     step.prompt = Some(lowered);
     cx.map.steps[id.index()].prompt = Some(text.span);
     cx.map.steps[id.index()].prompt_parts = spans;
-}
-
-fn outcome(cx: &mut Cx<'_>, id: StepId, outcome: &syntax::Outcome, span: Span, is_ask: bool) {
-    let state = cx.chart.steps[id.index()].state;
-    let mut env = Env::at(state);
-    let (trigger, words) = match &outcome.kind {
-        OutcomeKind::Done => {
-            if is_ask {
-                let finding = ILLEGAL_STRUCTURE
-                    .at(span, "an `ask` has no `done` line: its options say where to go")
-                    .help("put the target on the `may` lines");
-                cx.report(finding);
-            }
-            env.answer = Some(id);
-            (Trigger::StepDone(id), "done".len())
-        }
-        OutcomeKind::Error => (Trigger::StepError(id), "error".len()),
-        OutcomeKind::Doubt => (Trigger::StepDoubt(id), "doubt".len()),
-        OutcomeKind::Timeout(bound) => {
-            let lowered = expr::expect(cx, &mut env, bound, &Type::Duration);
-            let words = bound.span.end.saturating_sub(span.start) as usize;
-            (Trigger::StepTimeout(id, lowered), words)
-        }
-    };
-    let Some(tail) = line::tail(cx, &mut env, &[], state, &outcome.tail) else { return };
-    if is_ask && outcome.kind == OutcomeKind::Done {
-        return;
-    }
-    let trigger_span = Span { end: span.start + words as u32, ..span };
-    let spans = LineSpans {
-        whole: span,
-        trigger: trigger_span,
-        from: None,
-        guard: tail.guard_span,
-        targets: tail.target_spans.clone(),
-    };
-    push(cx, id, trigger, tail, spans);
-}
-
-fn push(
-    cx: &mut Cx<'_>,
-    id: StepId,
-    trigger: Trigger,
-    tail: line::Tail,
-    spans: LineSpans,
-) -> TransitionId {
-    let transition = Transition {
-        source: cx.chart.steps[id.index()].state,
-        trigger,
-        scope: None,
-        guard: tail.guard,
-        targets: tail.targets,
-        kind: tail.kind,
-        actions: tail.actions,
-    };
-    let line = line::add(cx, Draft { transition, spans, choice: None, each: false });
-    cx.chart.steps[id.index()].outcomes.push(line);
-    line
-}
-
-/// A trailing `-> T`.
-fn trailing(cx: &mut Cx<'_>, id: StepId, written: &syntax::Tail) {
-    let whole = cx.map.steps[id.index()].whole;
-    let first = written.targets.first().map(|t| t.path.span);
-    let last = written.targets.last().map(|t| t.path.span);
-    let span = first.zip(last).map_or(whole, |(first, last)| first.to(last));
-    if trigger::is_ask(&cx.chart.steps[id.index()].kind) {
-        let finding = ILLEGAL_STRUCTURE
-            .at(span, "an `ask` has no `-> target`: its options say where to go")
-            .help("put the target on the `may` lines");
-        cx.report(finding);
-        return;
-    }
-    let state = cx.chart.steps[id.index()].state;
-    let mut env = Env::at(state);
-    env.answer = Some(id);
-    let Some(tail) = line::tail(cx, &mut env, &[], state, written) else { return };
-    let spans = LineSpans {
-        whole: span,
-        trigger: span,
-        from: None,
-        guard: tail.guard_span,
-        targets: tail.target_spans.clone(),
-    };
-    push(cx, id, Trigger::StepDone(id), tail, spans);
-}
-
-/// A line that is taken when a step has no usable outcome.
-fn instead(
-    cx: &mut Cx<'_>,
-    id: StepId,
-    target: &syntax::Target,
-    scope: chartc_core::arena::StateId,
-) -> Option<TransitionId> {
-    let state = cx.chart.steps[id.index()].state;
-    let mut env = Env::at(scope);
-    let written = syntax::Tail { targets: vec![target.clone()], ..syntax::Tail::default() };
-    let (targets, target_spans) = line::targets(cx, &mut env, &written.targets)?;
-    let kind = line::kind(cx, state, &written, &targets);
-    let span = target.path.span;
-    let spans =
-        LineSpans { whole: span, trigger: span, from: None, guard: None, targets: Vec::new() };
-    let tail = line::Tail {
-        guard: None,
-        targets,
-        kind,
-        actions: Vec::new(),
-        guard_span: None,
-        target_spans,
-    };
-    let spans = LineSpans { targets: tail.target_spans.clone(), ..spans };
-    Some(push(cx, id, Trigger::StepElse(id), tail, spans))
-}
-
-/// Settles what a failure does: the step's own words, else the chart's defaults.
-fn fail(cx: &mut Cx<'_>, id: StepId, policy: &Policy) {
-    let state = cx.chart.steps[id.index()].state;
-    let defaults = cx.chart.defaults;
-    let retries = policy.retry.unwrap_or(defaults.retries);
-    if trigger::is_ask(&cx.chart.steps[id.index()].kind) {
-        cx.chart.steps[id.index()].failure = FailurePolicy { retries, then: Failure::Skip };
-        return;
-    }
-    let then = match (&policy.then, cx.default_target) {
-        (Some(FailWord::Fail), _) => Some(Failure::Fail),
-        (Some(FailWord::Skip), _) => Some(Failure::Skip),
-        (Some(FailWord::Take(target)), _) => instead(cx, id, target, state).map(Failure::Take),
-        (None, Some(target)) => {
-            instead(cx, id, target, chartc_core::arena::StateId(0)).map(Failure::Take)
-        }
-        (None, None) => Some(defaults.then),
-    };
-    let then = then.unwrap_or(Failure::Fail);
-    cx.chart.steps[id.index()].failure = FailurePolicy { retries, then };
-}
-
-/// The `else` of an ask.
-fn otherwise(cx: &mut Cx<'_>, id: StepId, ask: &syntax::Ask) {
-    let otherwise = match &ask.otherwise {
-        Some(AskElse::Stay) => Otherwise::Stay,
-        Some(AskElse::Take(target)) => {
-            let state = cx.chart.steps[id.index()].state;
-            instead(cx, id, target, state).map_or(Otherwise::Stay, Otherwise::Take)
-        }
-        None => {
-            let step = &cx.chart.steps[id.index()];
-            let finding = ILLEGAL_STRUCTURE
-                .at(
-                    cx.map.steps[id.index()].name,
-                    format!("ask `{}` does not say what no usable answer does", step.name),
-                )
-                .help("add `else stay` or `else some_state`");
-            cx.report(finding);
-            Otherwise::Stay
-        }
-    };
-    if let StepKind::Ask { otherwise: place, .. } = &mut cx.chart.steps[id.index()].kind {
-        *place = otherwise;
-    }
 }
 
 /// The step of this name, for a component; nothing is reported.

@@ -268,10 +268,8 @@ fn get(
     hint: Option<&Type>,
 ) -> Expr {
     let mut arguments = one(cx, env, name, &written[..1], |t| matches!(t, Type::Map(_)), "a map");
-    let value = match &arguments[0].ty {
-        Type::Map(value) => (**value).clone(),
-        _ => Type::Json,
-    };
+    let value =
+        if let Type::Map(value) = &arguments[0].ty { (**value).clone() } else { Type::Json };
     arguments.push(expect(cx, env, &written[1], &Type::Text));
     let ty = match written.get(2) {
         None => types::optional(value),

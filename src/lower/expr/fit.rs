@@ -65,13 +65,12 @@ pub(super) fn coerce(mut found: Expr, want: &Type) -> Result<Expr, Expr> {
         return coerce(found, wanted);
     }
     if *want == Type::Float && found.ty == Type::Int {
-        return Ok(match found.kind {
-            ExprKind::Int(i) => of(ExprKind::Float(i as f64), Type::Float),
-            kind => {
-                let int = of(kind, Type::Int);
-                of(ExprKind::Builtin(Builtin::Float, vec![int]), Type::Float)
-            }
-        });
+        let kind = if let ExprKind::Int(i) = found.kind {
+            ExprKind::Float(i as f64)
+        } else {
+            ExprKind::Builtin(Builtin::Float, vec![found])
+        };
+        return Ok(of(kind, Type::Float));
     }
     if dynamic(&found.ty, want) { Ok(found) } else { Err(found) }
 }
