@@ -167,3 +167,60 @@ fn entry(value: Value) -> Result<Entry, String> {
     };
     Ok(Entry { after_ms, inputs, what })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn map(name: &str, value: Value) -> Map {
+        [(name.to_owned(), value)].into_iter().collect()
+    }
+
+    #[test]
+    fn an_array_and_lines_mean_the_same() {
+        let array =
+            r#"[{"event":"e","data":{"a":1},"after_ms":5}, {"turn":{"b":2}}, {"event":"turn"}]"#;
+        let lines = "{\"event\":\"e\",\"data\":{\"a\":1},\"after_ms\":5}\n\n{\"turn\":{\"b\":2}}\n{\"event\":\"turn\"}\n";
+        let read = entries(array).expect("an array");
+        assert_eq!(read, entries(lines).expect("lines"));
+        assert_eq!(read[0].what, Sent::Event("e".into(), map("a", Value::Int(1))));
+        assert_eq!(read[0].after_ms, Some(5));
+        assert_eq!((&read[1].what, &read[1].inputs), (&Sent::Turn, &map("b", Value::Int(2))));
+        assert_eq!((&read[2].what, read[2].after_ms), (&Sent::Turn, None));
+    }
+
+    #[test]
+    fn an_answer_carries_data_and_step() {
+        let read = entries(
+            r#"[{"answer":"go","data":{"a":1},"step":"s"},{"fail":"gone"},{"after_ms":1}]"#,
+        );
+        let read = read.expect("an array");
+        let data = Some(Value::Map(map("a", Value::Int(1))));
+        assert_eq!(
+            read[0].what,
+            Sent::Answer { value: Value::Text("go".into()), data, step: Some("s".into()) }
+        );
+        assert_eq!(read[1].what, Sent::Fail { why: "gone".into(), step: None });
+        assert_eq!(read[2].what, Sent::Nothing);
+    }
+
+    #[test]
+    fn a_faulty_entry_is_named_by_its_number() {
+        for (text, why) in [
+            ("[1", "not a JSON array"),
+            ("[{\"event\":\"e\"}, 3]", "entry 2: it is not an object"),
+            ("{\"event\":\"e\"}\n\n{\"event\"", "entry 2: EOF"),
+            (r#"[{"evnt":"e"}]"#, "entry 1: `evnt` is unknown; there are event,"),
+            (r#"[{"event":3}]"#, "entry 1: `event` is a string"),
+            (r#"[{"event":"e","answer":"a"}]"#, "entry 1: it sends two things"),
+            (r#"[{"data":{}}]"#, "entry 1: it sends nothing"),
+            (r#"[{"event":"e","data":[]}]"#, "`data` of an event is an object"),
+            (r#"[{"event":"e","after_ms":-1}]"#, "whole number"),
+            (r#"[{"event":"e","step":"s"}]"#, "`step` goes with `answer`"),
+            (r#"[{"turn":{},"data":{"a":1}}]"#, "`data` goes with"),
+        ] {
+            let fault = entries(text).expect_err(text).to_string();
+            assert!(fault.contains(why), "{text}: {fault}");
+        }
+    }
+}

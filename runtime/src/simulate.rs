@@ -82,15 +82,7 @@ enum Stop {
 
 impl From<RunError> for Stop {
     fn from(error: RunError) -> Self {
-        match error {
-            RunError::UnknownEvent { .. } | RunError::Event { .. } | RunError::Input { .. } => {
-                Self::Entry(error.to_string())
-            }
-            RunError::Oracle { .. }
-            | RunError::TooManyCalls(_)
-            | RunError::NoProgress(_)
-            | RunError::Trace(_) => Self::Run(error),
-        }
+        if error.is_about_input() { Self::Entry(error.to_string()) } else { Self::Run(error) }
     }
 }
 

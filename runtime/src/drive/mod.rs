@@ -206,8 +206,11 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         self.settle().await
     }
 
-    /// Begins a turn and leaves its calls under way.
-    pub(crate) async fn begin_turn(&mut self) -> Result<Receipt, RunError> {
+    /// Begins a turn and leaves its calls under way. `Receipt::Busy` while the last turn is still walked.
+    ///
+    /// # Errors
+    /// See [`RunError`].
+    pub async fn begin_turn(&mut self) -> Result<Receipt, RunError> {
         self.start().await?;
         self.recent_calls = 0;
         self.failed = None;
@@ -216,11 +219,12 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         Ok(receipt)
     }
 
-    /// One turn: the walk over the steps, with all its calls.
+    /// One turn: the walk over the steps, with all its calls. A turn that is still walked is waited for.
     ///
     /// # Errors
     /// See [`RunError`]. A step that fails is none: [`TurnReport::failed`] names it.
     pub async fn turn(&mut self) -> Result<TurnReport, RunError> {
+        self.settle().await?;
         let calls = self.total_calls;
         let receipt = self.begin_turn().await?;
         self.settle().await?;

@@ -2,6 +2,7 @@
 
 use super::{Entry, Reply, ScriptError, Series, State, Then};
 use crate::oracle::OracleError;
+use chartc_core::duration::Duration;
 use chartc_core::expr::{Map, Value};
 use std::collections::BTreeMap;
 
@@ -203,7 +204,7 @@ fn failure(why: String) -> OracleError {
 fn milliseconds(place: &str, value: &Value) -> Result<u64, ScriptError> {
     let read = match value {
         Value::Int(ms) => u64::try_from(*ms).ok(),
-        Value::Text(text) => duration(text),
+        Value::Text(text) => text.parse().ok().map(|d: Duration| d.0),
         Value::None
         | Value::Bool(_)
         | Value::Float(_)
@@ -212,17 +213,4 @@ fn milliseconds(place: &str, value: &Value) -> Result<u64, ScriptError> {
         | Value::Map(_) => None,
     };
     read.map_or_else(|| fault(place, "wants a time such as `250ms`, `30s`, `5m`"), Ok)
-}
-
-/// `250ms`, `30s`, `5m`, `2h` in milliseconds.
-fn duration(text: &str) -> Option<u64> {
-    let digits = text.find(|c: char| !c.is_ascii_digit())?;
-    let number: u64 = text[..digits].parse().ok()?;
-    number.checked_mul(match &text[digits..] {
-        "ms" => 1,
-        "s" => 1000,
-        "m" => 60_000,
-        "h" => 3_600_000,
-        _ => return None,
-    })
 }
