@@ -1,8 +1,9 @@
 //! Reads sources and what they import.
 
 use crate::diagnostic::Diagnostic;
+use crate::lint::reported::UNREADABLE;
 use crate::source::{Source, Sources};
-use crate::span::FileId;
+use crate::span::{FileId, Span};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Where texts come from: the file system in the command line, memory in tests.
@@ -40,14 +41,43 @@ impl Loaded {
     }
 }
 
-/// Loads `paths` and their imports, each file once.
-pub fn load(paths: &[String], loader: &dyn Loader, _diagnostics: &mut Vec<Diagnostic>) -> Loaded {
+/// Loads `paths` and their imports, each file once. A file that cannot be read is an empty source with a finding.
+pub fn load(paths: &[String], loader: &dyn Loader, diagnostics: &mut Vec<Diagnostic>) -> Loaded {
     let mut loaded = Loaded::default();
     for path in paths {
-        if let Ok(text) = loader.read(path) {
-            let id = loaded.sources.add(Source::new(path.clone(), text));
-            loaded.roots.insert(id);
+        match loader.read(path) {
+            Ok(text) => {
+                let id = loaded.sources.add(Source::new(path.clone(), text));
+                loaded.roots.insert(id);
+            }
+            Err(why) => {
+                let id = loaded.sources.add(Source::new(path.clone(), ""));
+                loaded.roots.insert(id);
+                let place = Span::new(id, 0, 0);
+                diagnostics.push(UNREADABLE.at(place, format!("`{path}` cannot be read: {why}")));
+            }
         }
     }
     loaded
+}
+
+/// Texts by path, for tests and for callers without files.
+#[derive(Debug, Clone, Default)]
+pub struct Memory(pub BTreeMap<String, String>);
+
+impl Memory {
+    /// A loader of one text.
+    pub fn of(path: &str, text: &str) -> Self {
+        Self(BTreeMap::from([(path.to_owned(), text.to_owned())]))
+    }
+}
+
+impl Loader for Memory {
+    fn read(&self, path: &str) -> Result<String, String> {
+        self.0.get(path).cloned().ok_or_else(|| "there is no such file".to_owned())
+    }
+
+    fn resolve(&self, _from: &str, name: &str) -> String {
+        name.to_owned()
+    }
 }
