@@ -5,7 +5,7 @@ use crate::diagnostic::{Diagnostic, Severity};
 use crate::load::{Loader, load};
 use crate::lower::{Lowered, SourceMap, lower};
 use crate::source::Sources;
-use crate::{front, lint, syntax};
+use crate::{lint, syntax};
 use chartc_core::model::Chart;
 
 /// What a compilation found and made.
@@ -51,12 +51,8 @@ impl Checked {
 /// Loads `paths` with their imports and runs every stage. Findings are collected; one broken file does not hide the others.
 pub fn check(paths: &[String], loader: &dyn Loader) -> Compilation {
     let mut diagnostics = Vec::new();
-    let sources = load(paths, loader, &mut diagnostics);
-    let mut files = Vec::new();
-    for (id, source) in sources.sources.iter() {
-        files.push(front::parse(id, source, &mut diagnostics));
-    }
-    let lowered = lower(&files, &sources, &mut diagnostics);
+    let loaded = load(paths, loader, &mut diagnostics);
+    let lowered = lower(&loaded, &mut diagnostics);
     let mut charts = Vec::new();
     for one in &lowered {
         let facts = Facts::of(&one.chart);
@@ -64,15 +60,15 @@ pub fn check(paths: &[String], loader: &dyn Loader) -> Compilation {
         let faulty = diagnostics.iter().any(|d| {
             d.severity == Severity::Error
                 && (d.span.file == one.map.file
-                    || sources.imports(one.map.file).contains(&d.span.file))
+                    || loaded.imports(one.map.file).contains(&d.span.file))
                 && !d.rule.code.starts_with("C03")
                 && !d.rule.code.starts_with("C05")
         });
         if !faulty {
-            let source = sources.sources.get(one.map.file).name.clone();
+            let source = loaded.sources.get(one.map.file).name.clone();
             charts.push(Checked { chart: one.chart.clone(), map: one.map.clone(), source });
         }
     }
     diagnostics.sort_by_key(|d| (d.span, d.rule.code));
-    Compilation { sources: sources.sources, files, charts, lowered, diagnostics }
+    Compilation { sources: loaded.sources, files: loaded.files, charts, lowered, diagnostics }
 }

@@ -1,9 +1,11 @@
-//! Reads sources and what they import.
+//! Reads sources and what they import, each file once.
 
 use crate::diagnostic::Diagnostic;
-use crate::lint::reported::UNREADABLE;
+use crate::front;
+use crate::lint::reported::{IMPORT_CYCLE, UNREADABLE};
 use crate::source::{Source, Sources};
-use crate::span::{FileId, Span};
+use crate::span::{FileId, Span, Spanned};
+use crate::syntax::{self, Item};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Where texts come from: the file system in the command line, memory in tests.
@@ -18,11 +20,13 @@ pub trait Loader {
     fn resolve(&self, from: &str, name: &str) -> String;
 }
 
-/// Sources with who imports whom.
+/// Sources with their syntax and who imports whom.
 #[derive(Debug, Default)]
 pub struct Loaded {
-    /// The texts.
+    /// The texts. A file that was asked for and cannot be read has an empty one.
     pub sources: Sources,
+    /// The syntax of each, in the same order.
+    pub files: Vec<syntax::File>,
     /// The files that were asked for; the others are imported by them.
     pub roots: BTreeSet<FileId>,
     /// For each file, the files it imports, directly or not, itself left out.
@@ -41,23 +45,26 @@ impl Loaded {
     }
 }
 
-/// Loads `paths` and their imports, each file once. A file that cannot be read is an empty source with a finding.
+/// Loads `paths` and what they import, each file once, and reads all of it.
 pub fn load(paths: &[String], loader: &dyn Loader, diagnostics: &mut Vec<Diagnostic>) -> Loaded {
-    let mut loaded = Loaded::default();
+    let mut loading = Loading { loader, loaded: Loaded::default(), known: BTreeMap::new() };
+    let mut imports = BTreeMap::new();
     for path in paths {
-        match loader.read(path) {
-            Ok(text) => {
-                let id = loaded.sources.add(Source::new(path.clone(), text));
-                loaded.roots.insert(id);
+        let id = loading.root(path, diagnostics);
+        loading.loaded.roots.insert(id);
+        let mut open = vec![id];
+        while let Some(file) = open.pop() {
+            if imports.contains_key(&file) {
+                continue;
             }
-            Err(why) => {
-                let id = loaded.sources.add(Source::new(path.clone(), ""));
-                loaded.roots.insert(id);
-                let place = Span::new(id, 0, 0);
-                diagnostics.push(UNREADABLE.at(place, format!("`{path}` cannot be read: {why}")));
-            }
+            let found = loading.imports_of(file, diagnostics);
+            open.extend(found.iter().rev().map(|(id, _)| *id));
+            imports.insert(file, found);
         }
     }
+    report_circles(&imports, &loading.loaded.sources, diagnostics);
+    let mut loaded = loading.loaded;
+    loaded.imported = imports.keys().map(|file| (*file, below(*file, &imports))).collect();
     loaded
 }
 
@@ -80,4 +87,154 @@ impl Loader for Memory {
     fn resolve(&self, _from: &str, name: &str) -> String {
         name.to_owned()
     }
+}
+
+struct Loading<'l> {
+    loader: &'l dyn Loader,
+    loaded: Loaded,
+    /// By path; `None` if it cannot be read.
+    known: BTreeMap<String, Result<FileId, String>>,
+}
+
+/// What each file imports, and where it says so.
+type Imports = BTreeMap<FileId, Vec<(FileId, Span)>>;
+
+impl Loading<'_> {
+    fn root(&mut self, path: &str, diagnostics: &mut Vec<Diagnostic>) -> FileId {
+        match self.read(path, diagnostics) {
+            Ok(id) => id,
+            Err(why) => {
+                let id = self.loaded.sources.add(Source::new(path, ""));
+                self.loaded.files.push(syntax::File { id, items: Vec::new(), end: Vec::new() });
+                let message = format!("`{path}` cannot be read: {why}");
+                diagnostics.push(UNREADABLE.at(Span::new(id, 0, 0), message));
+                id
+            }
+        }
+    }
+
+    fn read(&mut self, path: &str, diagnostics: &mut Vec<Diagnostic>) -> Result<FileId, String> {
+        if let Some(known) = self.known.get(path) {
+            return known.clone();
+        }
+        let found = self.loader.read(path).map(|text| {
+            let source = Source::new(path, text);
+            let id = self.loaded.sources.add(source);
+            let file = front::parse(id, self.loaded.sources.get(id), diagnostics);
+            self.loaded.files.push(file);
+            id
+        });
+        self.known.insert(path.to_owned(), found.clone());
+        found
+    }
+
+    fn imports_of(
+        &mut self,
+        file: FileId,
+        diagnostics: &mut Vec<Diagnostic>,
+    ) -> Vec<(FileId, Span)> {
+        let from = self.loaded.sources.get(file).name.clone();
+        let paths: Vec<Spanned<String>> = self.loaded.files[file.0 as usize]
+            .items
+            .iter()
+            .filter_map(|noted| match &noted.node {
+                Item::Import(import) => Some(import.path.clone()),
+                Item::Record(_)
+                | Item::Enum(_)
+                | Item::Function(_)
+                | Item::Tool(_)
+                | Item::ToolSet(_)
+                | Item::Client(_)
+                | Item::Component(_)
+                | Item::Chart(_)
+                | Item::Scenario(_)
+                | Item::Bad(_) => None,
+            })
+            .collect();
+        let mut found = Vec::new();
+        for Spanned { node: name, span } in paths {
+            match self.read(&self.loader.resolve(&from, &name), diagnostics) {
+                Ok(id) => found.push((id, span)),
+                Err(why) => {
+                    let message = format!("`{name}` cannot be read: {why}");
+                    let finding = UNREADABLE
+                        .at(span, message)
+                        .help("a path is taken from the folder of the file that imports");
+                    diagnostics.push(finding);
+                }
+            }
+        }
+        found
+    }
+}
+
+/// All that `file` imports, directly or not, itself left out.
+fn below(file: FileId, imports: &Imports) -> BTreeSet<FileId> {
+    let mut found = BTreeSet::new();
+    let mut open = vec![file];
+    while let Some(next) = open.pop() {
+        for (id, _) in imports.get(&next).into_iter().flatten() {
+            if *id != file && found.insert(*id) {
+                open.push(*id);
+            }
+        }
+    }
+    found
+}
+
+/// Reports each import that leads back to a file on the way to it. A stack of our own: chains may be long.
+fn report_circles(imports: &Imports, sources: &Sources, diagnostics: &mut Vec<Diagnostic>) {
+    let mut done: BTreeSet<FileId> = BTreeSet::new();
+    for start in imports.keys() {
+        // The way from `start`: each file with the next of its imports to look at.
+        let mut way = if done.contains(start) { Vec::new() } else { vec![(*start, 0)] };
+        let mut on_way = BTreeSet::from([*start]);
+        while let Some((file, at)) = way.last_mut() {
+            let (file, index) = (*file, *at);
+            *at += 1;
+            match imports.get(&file).and_then(|all| all.get(index)) {
+                Some((next, span)) if on_way.contains(next) => {
+                    let first = way.iter().position(|(id, _)| id == next).unwrap_or(0);
+                    let circle = &way[first..];
+                    diagnostics.push(circle_finding(circle, *next, *span, imports, sources));
+                }
+                Some((next, _)) if !done.contains(next) => {
+                    on_way.insert(*next);
+                    way.push((*next, 0));
+                }
+                Some(_) => {}
+                None => {
+                    done.insert(file);
+                    on_way.remove(&file);
+                    way.pop();
+                }
+            }
+        }
+    }
+}
+
+fn circle_finding(
+    circle: &[(FileId, usize)],
+    next: FileId,
+    span: Span,
+    imports: &Imports,
+    sources: &Sources,
+) -> Diagnostic {
+    let names: Vec<&str> = circle
+        .iter()
+        .map(|(id, _)| *id)
+        .chain([next])
+        .map(|id| sources.get(id).name.as_str())
+        .collect();
+    let message = format!("files import each other in a circle: `{}`", names.join("` → `"));
+    let mut finding = IMPORT_CYCLE
+        .at(span, message)
+        .help("move what both need into a third file that imports neither");
+    // How the file that this import names leads here: the import that each file on the way was left by.
+    for (id, at) in circle.iter().take(circle.len() - 1) {
+        if let Some((_, back)) = imports.get(id).and_then(|all| all.get(at - 1)) {
+            finding = finding.related(*back, "and this import leads back");
+        }
+    }
+    finding
 }

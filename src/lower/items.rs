@@ -3,7 +3,6 @@
 use crate::load::Loaded;
 use crate::span::{FileId, Ident};
 use crate::syntax::{self, ChartItem, Item, Noted};
-use std::collections::BTreeMap;
 
 /// A declaration with its docs.
 pub(super) struct Declared<'s, T> {
@@ -44,14 +43,13 @@ pub(super) struct Declarations<'s> {
 
 /// Gathers what `chart`, at its place in `file`, sees. Without a chart: what the file itself sees.
 pub(super) fn gather<'s>(
-    files: &BTreeMap<FileId, &'s syntax::File>,
-    loaded: &Loaded,
+    loaded: &'s Loaded,
     file: FileId,
     chart: Option<&'s syntax::Chart>,
 ) -> Declarations<'s> {
     let mut all = Declarations::default();
     for id in loaded.imports(file).into_iter().filter(|id| *id != file).chain([file]) {
-        for noted in files.get(&id).iter().flat_map(|f| &f.items) {
+        for noted in loaded.files.get(id.0 as usize).iter().flat_map(|f| &f.items) {
             top_level(&mut all, noted, chart);
         }
     }

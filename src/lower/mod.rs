@@ -29,7 +29,7 @@ pub use source_map::{LineSpans, SourceMap, StateSpans, StepSpans};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::lint::reported::{ILLEGAL_STRUCTURE, NOT_YET};
 use crate::load::Loaded;
-use crate::span::{FileId, Ident, Span};
+use crate::span::{Ident, Span};
 use crate::syntax::{self, ChartItem, FailWord, Item};
 use chartc_core::model::{Chart, Failure, FailurePolicy};
 use context::Cx;
@@ -49,15 +49,10 @@ pub struct Lowered {
 }
 
 /// Lowers every chart of every file that was asked for, in order.
-pub fn lower(
-    files: &[syntax::File],
-    loaded: &Loaded,
-    diagnostics: &mut Vec<Diagnostic>,
-) -> Vec<Lowered> {
-    let by_id: BTreeMap<FileId, &syntax::File> = files.iter().map(|f| (f.id, f)).collect();
+pub fn lower(loaded: &Loaded, diagnostics: &mut Vec<Diagnostic>) -> Vec<Lowered> {
     let mut lowered = Vec::new();
     let mut findings = Vec::new();
-    for file in files.iter().filter(|f| loaded.is_root(f.id)) {
+    for file in loaded.files.iter().filter(|f| loaded.is_root(f.id)) {
         let first = lowered.len();
         let mut names: BTreeMap<&str, Span> = BTreeMap::new();
         for noted in &file.items {
@@ -68,7 +63,7 @@ pub fn lower(
                         findings.push(context::duplicate("chart", &name.node, name.span, *first));
                     }
                     names.insert(&chart.name.node, chart.name.span);
-                    let seen = items::gather(&by_id, loaded, file.id, Some(chart));
+                    let seen = items::gather(loaded, file.id, Some(chart));
                     lowered.push(one(chart, &noted.doc, noted.span, &seen, &mut findings));
                 }
                 Item::Scenario(scenario) => {
@@ -88,7 +83,7 @@ pub fn lower(
                 | Item::Bad(_) => {}
             }
         }
-        let seen = items::gather(&by_id, loaded, file.id, None);
+        let seen = items::gather(loaded, file.id, None);
         if first == lowered.len() {
             let nobody = Ident::new(String::new(), Span::new(file.id, 0, 0));
             declare_all(&mut Cx::new(&nobody, ""), &seen, &mut findings);

@@ -1,26 +1,11 @@
 //! Lowering: names, types and structure of charts, and the model that comes of them.
 
 use chartc::Compilation;
-use chartc::load::Loader;
-use std::collections::BTreeMap;
-
-/// Sources in memory; `import` names them as they are.
-pub(crate) struct Memory(pub(crate) BTreeMap<String, String>);
-
-impl Loader for Memory {
-    fn read(&self, path: &str) -> Result<String, String> {
-        self.0.get(path).cloned().ok_or_else(|| "no such file".to_owned())
-    }
-
-    fn resolve(&self, _from: &str, name: &str) -> String {
-        name.to_owned()
-    }
-}
+use chartc::load::Memory;
 
 /// Checks one chart file.
 pub(crate) fn check(text: &str) -> Compilation {
-    let files = BTreeMap::from([("a.chart".to_owned(), text.to_owned())]);
-    chartc::check(&["a.chart".to_owned()], &Memory(files))
+    chartc::check(&["a.chart".to_owned()], &Memory::of("a.chart", text))
 }
 
 /// The findings that `lower` makes, one a line: code, place, message, help, and each second place.
