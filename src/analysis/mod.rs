@@ -1,14 +1,44 @@
 //! Facts about a chart, for lints and `check` lines. Findings are made in `lint`.
+//!
+//! Whatever says "can" counts too much rather than too little: a guard that is not decided may hold, a host may send any event at
+//! any time, a model may give any answer. So "cannot" is certain, and only "cannot" is reported.
+
+pub mod calls;
+pub mod cover;
+pub mod dataflow;
+pub mod drive;
+mod formula;
+pub mod graph;
+pub mod guard;
+pub mod livelock;
+pub mod place;
+pub mod progress;
+pub mod reach;
+pub mod uses;
+pub mod witness;
 
 use chartc_core::model::Chart;
+use graph::Moves;
+use place::Places;
+use reach::Reach;
 
 /// What the analyses found out about one chart.
 #[derive(Debug, Clone)]
-pub struct Facts {}
+pub struct Facts {
+    /// Where each line and each step may act.
+    pub places: Places,
+    /// What can be entered, and how.
+    pub reach: Reach,
+    /// Who leads where.
+    pub moves: Moves,
+}
 
 impl Facts {
-    /// Runs every analysis.
-    pub fn of(_chart: &Chart) -> Self {
-        Self {}
+    /// Runs the analyses that more than one lint needs. Linear in the size of the chart, up to logarithms.
+    pub fn of(chart: &Chart) -> Self {
+        let places = Places::of(chart);
+        let reach = Reach::of(chart, &places);
+        let moves = Moves::of(chart, &places, &reach);
+        Self { places, reach, moves }
     }
 }

@@ -5,6 +5,20 @@
 
 pub mod reported;
 
+mod check_failed;
+mod eventless_cycle;
+mod forbidden_move;
+mod hidden_step;
+mod impossible_guard;
+mod shadowed_line;
+mod too_few_options;
+mod trap_state;
+mod undecided_check;
+mod undriven_state;
+mod unreachable_state;
+mod wildcard_without_effect;
+mod words;
+
 use crate::analysis::Facts;
 use crate::diagnostic::{Diagnostic, Rule};
 use crate::lower::SourceMap;
@@ -30,7 +44,20 @@ pub struct Lint {
 }
 
 /// Lints over the model.
-pub const LINTS: &[&Lint] = &[];
+pub const LINTS: &[&Lint] = &[
+    &unreachable_state::LINT,
+    &undriven_state::LINT,
+    &shadowed_line::LINT,
+    &wildcard_without_effect::LINT,
+    &eventless_cycle::LINT,
+    &trap_state::LINT,
+    &forbidden_move::LINT,
+    &hidden_step::LINT,
+    &impossible_guard::LINT,
+    &check_failed::LINT,
+    &undecided_check::LINT,
+    &too_few_options::LINT,
+];
 
 /// Every kind of finding, by code.
 pub fn rules() -> Vec<&'static Rule> {

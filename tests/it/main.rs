@@ -7,6 +7,7 @@
 mod architecture;
 mod chart_front;
 mod licences;
+mod lints;
 mod lower;
 mod project;
 mod reports;

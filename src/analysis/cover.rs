@@ -1,0 +1,252 @@
+//! Lines that can never be taken because others come first.
+
+use super::Facts;
+use super::guard::implies;
+use super::place::Place;
+use super::reach::{is_end, is_history, is_leaf};
+use chartc_core::arena::{EventId, StateId, TransitionId};
+use chartc_core::model::{Chart, Expr, ExprKind, Transition, TransitionKind, Trigger};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Most guarded lines of one state and trigger that a later line is compared with.
+const MOST: usize = 20;
+
+/// A line that others hide.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Shadow {
+    /// Never taken.
+    pub line: TransitionId,
+    /// Always taken before it; at least one, ascending.
+    pub by: Vec<TransitionId>,
+    /// Whether they belong to states below its own.
+    pub inner: bool,
+}
+
+/// Every hidden line, ascending.
+pub fn shadows(chart: &Chart, facts: &Facts) -> Vec<Shadow> {
+    let inner = Inner::of(chart, facts);
+    let mut found = Vec::new();
+    for state in chart.state_ids().filter(|s| facts.reach.enters(*s)) {
+        let mut earlier = Earlier::default();
+        for id in &chart.state(state).transitions {
+            let place = facts.places.line(*id);
+            if place.within.is_empty() {
+                continue;
+            }
+            if let Some(by) = earlier.hides(chart, facts, *id) {
+                found.push(Shadow { line: *id, by, inner: false });
+            } else {
+                if let Some(by) = inner.hides(chart, facts, *id) {
+                    found.push(Shadow { line: *id, by, inner: true });
+                }
+                earlier.add(chart, *id);
+            }
+        }
+    }
+    found.sort_by_key(|s| s.line);
+    found
+}
+
+/// What makes two lines of one state candidates at the same moment.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum Key {
+    Event(EventId),
+    AnyEvent,
+    Turn,
+    When,
+    StateDone(StateId),
+    Step(u8, u32),
+    Deadline,
+}
+
+fn keys(line: &Transition) -> Vec<Key> {
+    match &line.trigger {
+        Trigger::Event(events) => events.iter().copied().map(Key::Event).collect(),
+        Trigger::AnyEvent => vec![Key::AnyEvent],
+        Trigger::Turn => vec![Key::Turn],
+        Trigger::When => vec![Key::When],
+        Trigger::StateDone(state) => vec![Key::StateDone(*state)],
+        Trigger::After(_) | Trigger::AfterTurns(_) => vec![Key::Deadline],
+        Trigger::StepDone(step) => vec![Key::Step(0, step.0)],
+        Trigger::StepError(step) => vec![Key::Step(1, step.0)],
+        Trigger::StepDoubt(step) => vec![Key::Step(2, step.0)],
+        Trigger::StepTimeout(..)
+        | Trigger::StepElse(_)
+        | Trigger::Choice(_)
+        | Trigger::Error(_)
+        | Trigger::LimitWarn(_) => Vec::new(),
+    }
+}
+
+/// Lines of one state that were tried before.
+#[derive(Default)]
+struct Earlier {
+    lines: BTreeMap<Key, Vec<TransitionId>>,
+}
+
+impl Earlier {
+    fn add(&mut self, chart: &Chart, id: TransitionId) {
+        for key in keys(chart.transition(id)) {
+            let lines = self.lines.entry(key).or_default();
+            if lines.len() < MOST {
+                lines.push(id);
+            }
+        }
+    }
+
+    /// Lines that together come first at every trigger of `id`.
+    fn hides(&self, chart: &Chart, facts: &Facts, id: TransitionId) -> Option<Vec<TransitionId>> {
+        let none: Vec<TransitionId> = Vec::new();
+        let any = self.lines.get(&Key::AnyEvent).unwrap_or(&none);
+        let mut by = BTreeSet::new();
+        for key in keys(chart.transition(id)) {
+            let event = matches!(key, Key::Event(_));
+            let same = self.lines.get(&key).unwrap_or(&none);
+            let candidates = same.iter().chain(if event { any } else { &none });
+            let first = candidates.copied().find(|u| before(chart, facts, *u, id))?;
+            by.insert(first);
+        }
+        if by.is_empty() { None } else { Some(by.into_iter().collect()) }
+    }
+}
+
+/// Whether `first`, which is tried before `then` on the same trigger, is taken whenever `then` could be.
+fn before(chart: &Chart, facts: &Facts, first: TransitionId, then: TransitionId) -> bool {
+    let (a, b) = (chart.transition(first), chart.transition(then));
+    covers(chart, facts.places.line(first), facts.places.line(then))
+        && sooner(a, b)
+        && implies(chart, b.guard.as_ref(), a.guard.as_ref())
+}
+
+/// Whether one place is part of the other.
+fn covers(chart: &Chart, whole: &Place, part: &Place) -> bool {
+    let inside = |s: &StateId, of: &[StateId]| of.iter().any(|o| chart.contains(*o, *s));
+    part.within.iter().all(|s| inside(s, &whole.within))
+        && whole
+            .except
+            .iter()
+            .all(|e| inside(e, &part.except) || !part.within.iter().any(|w| chart.contains(*w, *e)))
+}
+
+/// For deadlines: whether the first is due no later than the other and leaves the state, so that the other's clock stops.
+fn sooner(first: &Transition, then: &Transition) -> bool {
+    let leaves = !first.targets.is_empty() && first.kind == TransitionKind::External;
+    match (&first.trigger, &then.trigger) {
+        (Trigger::After(a), Trigger::After(b))
+        | (Trigger::AfterTurns(a), Trigger::AfterTurns(b)) => {
+            leaves && first.guard.is_none() && not_later(a, b)
+        }
+        (Trigger::After(_), Trigger::AfterTurns(_))
+        | (Trigger::AfterTurns(_), Trigger::After(_)) => false,
+        _ => true,
+    }
+}
+
+fn not_later(a: &Expr, b: &Expr) -> bool {
+    match (&a.kind, &b.kind) {
+        (ExprKind::Duration(a), ExprKind::Duration(b)) => a <= b,
+        (ExprKind::Int(a), ExprKind::Int(b)) => a <= b,
+        (a, b) => a == b,
+    }
+}
+
+/// The host event, or `None` for `turn`; other moments are not looked at across states.
+fn moment(key: Key) -> Option<Option<EventId>> {
+    match key {
+        Key::Event(event) => Some(Some(event)),
+        Key::Turn => Some(None),
+        Key::AnyEvent | Key::When | Key::StateDone(_) | Key::Step(..) | Key::Deadline => None,
+    }
+}
+
+/// Which states take an event for certain, by their own lines or in every leaf below.
+struct Inner {
+    /// By event (`None` is `turn`): for each state with a line that always takes it, the line.
+    own: BTreeMap<Option<EventId>, BTreeMap<StateId, TransitionId>>,
+}
+
+impl Inner {
+    fn of(chart: &Chart, facts: &Facts) -> Self {
+        let mut own: BTreeMap<Option<EventId>, BTreeMap<StateId, TransitionId>> = BTreeMap::new();
+        let mut any = Vec::new();
+        for (i, line) in chart.transitions.iter().enumerate() {
+            let id = TransitionId::at(i);
+            let whole = facts.places.line(id).within == [line.source]
+                && facts.places.line(id).except.is_empty();
+            if !whole || !implies(chart, None, line.guard.as_ref()) {
+                continue;
+            }
+            if line.trigger == Trigger::AnyEvent {
+                any.push((line.source, id));
+            }
+            for key in keys(line).into_iter().filter_map(moment) {
+                own.entry(key).or_default().entry(line.source).or_insert(id);
+            }
+        }
+        for (source, id) in any {
+            for event in 0..chart.events.len() {
+                let lines = own.entry(Some(EventId::at(event))).or_default();
+                let first = lines.entry(source).or_insert(id);
+                *first = id.min(*first);
+            }
+        }
+        Self { own }
+    }
+
+    fn hides(&self, chart: &Chart, facts: &Facts, id: TransitionId) -> Option<Vec<TransitionId>> {
+        let line = chart.transition(id);
+        let events: Vec<Option<EventId>> = if line.trigger == Trigger::AnyEvent {
+            (0..chart.events.len()).map(|e| Some(EventId::at(e))).collect()
+        } else {
+            keys(line).into_iter().filter_map(moment).collect()
+        };
+        let mut by = BTreeSet::new();
+        for event in events {
+            let own = self.own.get(&event)?;
+            covered(chart, facts, facts.places.line(id), line.source, own, &mut by)?;
+        }
+        if by.is_empty() { None } else { Some(by.into_iter().collect()) }
+    }
+}
+
+/// Walks the part of the tree where a line of `source` holds. Stops at the first leaf below whose path to `source` no line of `own`
+/// stands on; else the lines found are added.
+fn covered(
+    chart: &Chart,
+    facts: &Facts,
+    place: &Place,
+    source: StateId,
+    own: &BTreeMap<StateId, TransitionId>,
+    by: &mut BTreeSet<TransitionId>,
+) -> Option<()> {
+    for top in &place.within {
+        // Lines between the source and the place come before the source's own.
+        let above = chart.ancestors(*top).take_while(|s| *s != source).find_map(|s| own.get(&s));
+        if let Some(line) = above {
+            by.insert(*line);
+            continue;
+        }
+        let mut at = StateId(top.0 + 1);
+        if is_leaf(chart, *top) {
+            return None;
+        }
+        while at < chart.state(*top).end {
+            let end = chart.state(at).end;
+            let skipped = !facts.reach.enters(at)
+                || is_history(chart, at)
+                || is_end(chart, at)
+                || place.except.contains(&at);
+            if skipped {
+                at = end;
+            } else if let Some(line) = own.get(&at) {
+                by.insert(*line);
+                at = end;
+            } else if is_leaf(chart, at) {
+                return None;
+            } else {
+                at = StateId(at.0 + 1);
+            }
+        }
+    }
+    Some(())
+}

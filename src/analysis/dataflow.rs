@@ -1,0 +1,1 @@
+//! Which variables are set before they are read.

@@ -1,0 +1,83 @@
+//! Conditions, decided on their finite part: comparisons with constants, enums, Bools, ranges of params.
+//!
+//! Every other expression is a term that may have any value of its type, the same wherever it is written the same. Constants cut a
+//! term's values into finitely many classes; one of each is tried.
+
+use super::formula::{Formula, Term, formula};
+use chartc_core::expr::Value;
+use chartc_core::model::{Chart, Expr};
+
+/// Most assignments that are tried; beyond it nothing is claimed.
+const MOST: usize = 10_000;
+
+/// Whether conditions can have given values together.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Verdict {
+    /// No values of the terms make it so.
+    Never,
+    /// These values make it so: each a variable with its value. Empty if any values do.
+    Example(Vec<(Expr, Value)>),
+    /// Not decided.
+    Perhaps,
+}
+
+/// Whether each condition can have the value beside it, all at once.
+pub fn decide(chart: &Chart, goals: &[(&Expr, bool)]) -> Verdict {
+    let holds = |e: &Expr| goals.iter().any(|(g, value)| *value && *g == e);
+    if goals.iter().any(|(g, value)| !value && holds(g)) {
+        return Verdict::Never;
+    }
+    let mut terms = Vec::new();
+    let formulas: Vec<(Formula, bool)> =
+        goals.iter().map(|(goal, value)| (formula(chart, goal, &mut terms), *value)).collect();
+    let samples: Vec<Vec<Value>> = terms.iter().map(|t| t.samples(chart)).collect();
+    let count = samples.iter().try_fold(1_usize, |n, s| n.checked_mul(s.len()));
+    if count.is_none_or(|n| n > MOST) {
+        return Verdict::Perhaps;
+    }
+    let Some(values) = first(&formulas, &samples) else {
+        // A condition that fails counts as false: it does not have to hold for its opposite to fail.
+        let sure = goals.iter().all(|(_, value)| *value) || terms.iter().all(Term::is_total);
+        return if sure { Verdict::Never } else { Verdict::Perhaps };
+    };
+    if terms.iter().all(Term::is_free) && terms.iter().filter(|t| !t.is_variable()).count() <= 1 {
+        Verdict::Example(terms.into_iter().map(|t| t.expr).zip(values).collect())
+    } else {
+        Verdict::Perhaps
+    }
+}
+
+/// Whether `then` holds whenever `given` does; `None` is a guard that always holds.
+pub fn implies(chart: &Chart, given: Option<&Expr>, then: Option<&Expr>) -> bool {
+    match (given, then) {
+        (_, None) => true,
+        (None, Some(then)) => decide(chart, &[(then, false)]) == Verdict::Never,
+        (Some(given), Some(then)) => {
+            decide(chart, &[(given, true), (then, false)]) == Verdict::Never
+        }
+    }
+}
+
+/// Whether two guards can hold together, unless that is certainly not so.
+pub fn compatible(chart: &Chart, one: Option<&Expr>, other: Option<&Expr>) -> bool {
+    let goals: Vec<_> = [one, other].into_iter().flatten().map(|g| (g, true)).collect();
+    decide(chart, &goals) != Verdict::Never
+}
+
+/// The first assignment that makes every formula what it should be.
+fn first(formulas: &[(Formula, bool)], samples: &[Vec<Value>]) -> Option<Vec<Value>> {
+    let mut digits = vec![0; samples.len()];
+    let mut values: Vec<Value> =
+        samples.iter().map(|s| s.first().cloned()).collect::<Option<_>>()?;
+    loop {
+        if formulas.iter().all(|(formula, wanted)| formula.holds(&values) == *wanted) {
+            return Some(values);
+        }
+        let place = (0..digits.len()).find(|i| digits[*i] + 1 < samples[*i].len())?;
+        digits[place] += 1;
+        digits[..place].fill(0);
+        for i in 0..=place {
+            values[i] = samples[i][digits[i]].clone();
+        }
+    }
+}

@@ -1,0 +1,289 @@
+//! Where a line or a step may act.
+
+use super::guard::{Verdict, decide};
+use chartc_core::arena::{StateId, StepId, TransitionId};
+use chartc_core::model::{
+    BinaryOp, Chart, Expr, ExprKind, Observable, StateKind, StepKind, Transition, Trigger, UnaryOp,
+};
+use std::collections::BTreeMap;
+
+/// Whatever acts here needs one of `within` to be active and none of `except`.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Place {
+    /// Ascending; empty is nowhere. None contains another's only by being written so.
+    pub within: Vec<StateId>,
+    /// Proper parts of `within`.
+    pub except: Vec<StateId>,
+}
+
+impl Place {
+    /// Whether it may act while the leaf is active.
+    pub fn covers(&self, chart: &Chart, leaf: StateId) -> bool {
+        self.within.iter().any(|s| chart.contains(*s, leaf)) && !self.leaves_out(chart, leaf)
+    }
+
+    /// Whether the leaf is excepted.
+    pub fn leaves_out(&self, chart: &Chart, leaf: StateId) -> bool {
+        self.except.iter().any(|s| chart.contains(*s, leaf))
+    }
+
+    fn narrow(&mut self, chart: &Chart, to: &[StateId]) {
+        self.within = meet(chart, &self.within, to);
+    }
+
+    fn exclude(&mut self, chart: &Chart, states: &[StateId]) {
+        self.except.extend(states);
+        self.except.sort_unstable();
+        self.except.dedup();
+        self.within.retain(|s| !self.except.iter().any(|e| chart.contains(*e, *s)));
+        let within = &self.within;
+        self.except.retain(|e| within.iter().any(|s| chart.contains(*s, *e)));
+    }
+
+    fn guard(&mut self, chart: &Chart, guard: Option<&Expr>) {
+        let Some(guard) = guard else { return };
+        if matches!(decide(chart, &[(guard, true)]), Verdict::Never) {
+            self.within.clear();
+            return;
+        }
+        if let Some(states) = confines(chart, guard) {
+            self.narrow(chart, &states);
+        }
+        self.exclude(chart, &excludes(chart, guard, true));
+    }
+}
+
+/// Where each line and each step may act.
+#[derive(Debug, Clone)]
+pub struct Places {
+    /// By transition. Empty if its guard cannot hold, its step cannot run, nobody offers it, or the table forbids it everywhere.
+    pub lines: Vec<Place>,
+    /// By transition: places from which the table of `allow` lines forbids the move.
+    pub forbidden: Vec<Vec<StateId>>,
+    /// By step.
+    pub steps: Vec<Place>,
+}
+
+impl Places {
+    /// Reads scopes, guards, steps and permissions.
+    pub fn of(chart: &Chart) -> Self {
+        let steps: Vec<Place> = chart
+            .steps
+            .iter()
+            .map(|step| {
+                let mut place = Place { within: vec![step.state], except: Vec::new() };
+                place.guard(chart, step.guard.as_ref());
+                place
+            })
+            .collect();
+        let table = Table::of(chart);
+        let asks = asks(chart, &steps);
+        let mut lines = Vec::with_capacity(chart.transitions.len());
+        let mut forbidden = Vec::with_capacity(chart.transitions.len());
+        for line in &chart.transitions {
+            let mut place = line_place(chart, line, &steps);
+            if matches!(line.trigger, Trigger::Choice(_)) {
+                place.within = offered(chart, &place.within, &asks);
+            }
+            let moves = step_of(line).is_some() || matches!(line.trigger, Trigger::Choice(_));
+            let refused = if moves { table.apply(chart, line, &mut place) } else { Vec::new() };
+            lines.push(place);
+            forbidden.push(refused);
+        }
+        Self { lines, forbidden, steps }
+    }
+
+    /// Where a line may act.
+    pub fn line(&self, id: TransitionId) -> &Place {
+        &self.lines[id.index()]
+    }
+
+    /// Where a step may run.
+    pub fn step(&self, id: StepId) -> &Place {
+        &self.steps[id.index()]
+    }
+}
+
+/// The step whose outcome a line is.
+pub fn step_of(line: &Transition) -> Option<StepId> {
+    match &line.trigger {
+        Trigger::StepDone(step)
+        | Trigger::StepError(step)
+        | Trigger::StepTimeout(step, _)
+        | Trigger::StepDoubt(step)
+        | Trigger::StepElse(step) => Some(*step),
+        Trigger::Event(_)
+        | Trigger::AnyEvent
+        | Trigger::Turn
+        | Trigger::When
+        | Trigger::StateDone(_)
+        | Trigger::After(_)
+        | Trigger::AfterTurns(_)
+        | Trigger::Choice(_)
+        | Trigger::Error(_)
+        | Trigger::LimitWarn(_) => None,
+    }
+}
+
+/// Where the `from` of a line holds; for other lines, their source.
+pub fn scope(chart: &Chart, line: &Transition) -> Place {
+    let mut place = Place { within: vec![line.source], except: Vec::new() };
+    if let Some(scope) = &line.scope {
+        if !scope.any_of.is_empty() {
+            place.narrow(chart, &scope.any_of);
+        }
+        place.exclude(chart, &scope.none_of);
+    }
+    place
+}
+
+fn line_place(chart: &Chart, line: &Transition, steps: &[Place]) -> Place {
+    let mut place = scope(chart, line);
+    if let Some(step) = step_of(line) {
+        let step = &steps[step.index()];
+        place.narrow(chart, &step.within);
+        place.exclude(chart, &step.except);
+    }
+    if let Trigger::StateDone(state) = line.trigger {
+        if matches!(chart.state(state).kind, StateKind::Compound { .. }) {
+            let ends: Vec<_> = chart.children(state).filter(|c| is_final(chart, *c)).collect();
+            place.narrow(chart, &ends);
+        } else {
+            place.narrow(chart, &[state]);
+        }
+    }
+    place.guard(chart, line.guard.as_ref());
+    place
+}
+
+/// Whether a state is a `final`.
+pub fn is_final(chart: &Chart, state: StateId) -> bool {
+    matches!(chart.state(state).kind, StateKind::Final { .. })
+}
+
+/// States where a question may be open, ascending.
+fn asks(chart: &Chart, steps: &[Place]) -> Vec<StateId> {
+    let mut states: Vec<StateId> = chart
+        .steps
+        .iter()
+        .zip(steps)
+        .filter(|(step, _)| matches!(step.kind, StepKind::Ask { .. }))
+        .flat_map(|(_, place)| place.within.iter().copied())
+        .collect();
+    states.sort_unstable();
+    states.dedup();
+    states
+}
+
+/// The parts of `within` where some question is open: where one stands above, the whole; else the parts where one stands below.
+fn offered(chart: &Chart, within: &[StateId], asks: &[StateId]) -> Vec<StateId> {
+    let mut parts = Vec::new();
+    for state in within {
+        if chart.ancestors(*state).any(|a| asks.binary_search(&a).is_ok()) {
+            parts.push(*state);
+        } else {
+            let from = asks.partition_point(|a| a < state);
+            let below = asks[from..].iter().take_while(|a| chart.contains(*state, **a));
+            parts.extend(below.copied());
+        }
+    }
+    parts
+}
+
+/// The `allow` lines by the state that they permit to enter.
+struct Table {
+    rows: BTreeMap<StateId, Vec<Option<StateId>>>,
+    empty: bool,
+}
+
+impl Table {
+    fn of(chart: &Chart) -> Self {
+        let mut rows: BTreeMap<StateId, Vec<Option<StateId>>> = BTreeMap::new();
+        for permission in &chart.permissions {
+            let guard = permission.guard.as_ref();
+            if !guard.is_some_and(|g| matches!(decide(chart, &[(g, true)]), Verdict::Never)) {
+                rows.entry(permission.to).or_default().push(permission.from);
+            }
+        }
+        Self { rows, empty: chart.permissions.is_empty() }
+    }
+
+    /// Narrows a move to where it is permitted; gives the places where it is not permitted at all.
+    fn apply(&self, chart: &Chart, line: &Transition, place: &mut Place) -> Vec<StateId> {
+        if self.empty {
+            return Vec::new();
+        }
+        let mut refused = Vec::new();
+        for target in &line.targets {
+            let rows = self.rows.get(&target.state).map_or(&[][..], Vec::as_slice);
+            if rows.contains(&None) {
+                continue;
+            }
+            let from: Vec<StateId> = rows.iter().copied().flatten().collect();
+            refused.extend(
+                place.within.iter().filter(|s| meet(chart, &[**s], &from).is_empty()).copied(),
+            );
+            place.narrow(chart, &from);
+        }
+        refused
+    }
+}
+
+/// Where one of `left` and one of `right` are active together, as far as the tree can tell; ascending.
+pub fn meet(chart: &Chart, left: &[StateId], right: &[StateId]) -> Vec<StateId> {
+    let mut both = Vec::new();
+    for a in left {
+        for b in right {
+            if chart.contains(*a, *b) {
+                both.push(*b);
+            } else if chart.contains(*b, *a) || !exclusive(chart, *a, *b) {
+                both.push(*a);
+            }
+        }
+    }
+    both.sort_unstable();
+    both.dedup();
+    both
+}
+
+/// Whether two states can never be active together.
+pub fn exclusive(chart: &Chart, a: StateId, b: StateId) -> bool {
+    let common = chart.ancestors(a).find(|s| chart.contains(*s, b));
+    common.is_some_and(|s| s != a && s != b && !matches!(chart.state(s).kind, StateKind::Parallel))
+}
+
+/// States of which one is active whenever the condition holds; `None` if it does not tell.
+fn confines(chart: &Chart, guard: &Expr) -> Option<Vec<StateId>> {
+    if let ExprKind::Observable(Observable::In(state)) = &guard.kind {
+        Some(vec![*state])
+    } else if let ExprKind::Predicate(id) = &guard.kind {
+        confines(chart, &chart.predicates[id.index()].expr)
+    } else if let ExprKind::Binary(BinaryOp::And, a, b) = &guard.kind {
+        match (confines(chart, a), confines(chart, b)) {
+            (Some(a), Some(b)) => Some(meet(chart, &a, &b)),
+            (one, other) => one.or(other),
+        }
+    } else if let ExprKind::Binary(BinaryOp::Or, a, b) = &guard.kind {
+        Some([confines(chart, a)?, confines(chart, b)?].concat())
+    } else {
+        None
+    }
+}
+
+/// States none of which is active whenever the condition gives `value`.
+fn excludes(chart: &Chart, guard: &Expr, value: bool) -> Vec<StateId> {
+    let joined = if value { BinaryOp::And } else { BinaryOp::Or };
+    if let ExprKind::Observable(Observable::In(state)) = &guard.kind {
+        if value { Vec::new() } else { vec![*state] }
+    } else if let ExprKind::Predicate(id) = &guard.kind {
+        excludes(chart, &chart.predicates[id.index()].expr, value)
+    } else if let ExprKind::Unary(UnaryOp::Not, inner) = &guard.kind {
+        excludes(chart, inner, !value)
+    } else if let ExprKind::Binary(op, a, b) = &guard.kind
+        && *op == joined
+    {
+        [excludes(chart, a, value), excludes(chart, b, value)].concat()
+    } else {
+        Vec::new()
+    }
+}

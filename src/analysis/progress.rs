@@ -1,0 +1,80 @@
+//! States from which a run gets nowhere.
+
+use super::Facts;
+use super::drive::undriven;
+use super::graph::Node;
+use super::place::is_final;
+use super::reach::{is_end, is_leaf};
+use chartc_core::arena::StateId;
+use chartc_core::model::{Chart, StateKind};
+use std::collections::BTreeSet;
+
+/// States that a run cannot leave.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Trap {
+    /// Leaves that lead only to each other, ascending; at least one.
+    pub states: Vec<StateId>,
+    /// Whether the chart has a final that other states reach.
+    pub ends: bool,
+}
+
+/// Smallest sets of leaves that can be entered and not be left: where a final can be reached from elsewhere, sets that lead to none; in
+/// a chart without finals, single states. States in which nothing acts are [`undriven`] and left out.
+pub fn traps(chart: &Chart, facts: &Facts) -> Vec<Trap> {
+    let all: Vec<StateId> = chart.state_ids().filter(|s| is_end(chart, *s)).collect();
+    let ends: Vec<StateId> = all.iter().copied().filter(|s| facts.reach.enters(*s)).collect();
+    if !all.is_empty() && ends.is_empty() {
+        return Vec::new();
+    }
+    let leads = facts.moves.leads_to(ends.iter().copied());
+    let leaves: BTreeSet<StateId> =
+        facts.reach.leaves(chart).filter(|l| !leads[l.index()]).collect();
+    let resting: BTreeSet<StateId> = undriven(chart, facts).into_iter().collect();
+    let mut found = Vec::new();
+    for states in last(facts, &leaves) {
+        if states.iter().all(|s| resting.contains(s)) {
+            continue;
+        }
+        if !ends.is_empty() {
+            found.push(Trap { states, ends: true });
+        } else if let [only] = states[..]
+            && leaves.len() > 1
+            && is_leaf(chart, only)
+            && !is_final(chart, only)
+            && chart.ancestors(only).all(|s| !matches!(chart.state(s).kind, StateKind::Parallel))
+        {
+            found.push(Trap { states, ends: false });
+        }
+    }
+    found.sort_by_key(|t| t.states.first().copied());
+    found
+}
+
+/// The sets of `leaves` that lead to each other and to none of the rest.
+fn last(facts: &Facts, leaves: &BTreeSet<StateId>) -> Vec<Vec<StateId>> {
+    let mut beyond: Vec<bool> = Vec::new();
+    let mut component = vec![usize::MAX; facts.moves.nodes()];
+    let mut found = Vec::new();
+    // A component comes after all that it leads to.
+    for (number, nodes) in facts.moves.components().into_iter().enumerate() {
+        for node in &nodes {
+            component[facts.moves.place(*node)] = number;
+        }
+        let further = nodes
+            .iter()
+            .flat_map(|n| facts.moves.next(*n))
+            .map(|n| component[facts.moves.place(n)])
+            .any(|c| c != number && beyond.get(c).copied().unwrap_or(false));
+        let mut here: Vec<StateId> = nodes
+            .into_iter()
+            .filter_map(|n| if let Node::Active(s) = n { Some(s) } else { None })
+            .filter(|s| leaves.contains(s))
+            .collect();
+        here.sort_unstable();
+        beyond.push(further || !here.is_empty());
+        if !further && !here.is_empty() {
+            found.push(here);
+        }
+    }
+    found
+}

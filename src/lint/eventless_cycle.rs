@@ -1,0 +1,37 @@
+//! `when` lines that are taken for ever.
+
+use super::{Context, Lint, words};
+use crate::analysis::livelock::livelocks;
+use crate::diagnostic::{Diagnostic, Rule, Severity};
+
+pub(super) static LINT: Lint = Lint { rule: &RULE, run };
+
+static RULE: Rule = Rule {
+    code: "C0304",
+    name: "eventless-cycle",
+    severity: Severity::Error,
+    page: include_str!("eventless_cycle.md"),
+};
+
+fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
+    let Context { chart, facts, map } = context;
+    for circle in livelocks(chart, facts) {
+        let Some((first, rest)) = circle.lines.split_first() else { continue };
+        let name = words::line(chart, *first);
+        let message = if rest.is_empty() {
+            format!("{name} still holds after its own line, so it is taken for ever")
+        } else {
+            format!(
+                "once {name} holds, these {} lines are taken in a circle for ever",
+                rest.len() + 1
+            )
+        };
+        let mut found = RULE
+            .at(map.line(*first).trigger, message)
+            .help("change what the condition reads in the line's actions, or wait for something: `on`, `after`");
+        for line in rest {
+            found = found.related(map.line(*line).whole, "taken next");
+        }
+        diagnostics.push(found);
+    }
+}

@@ -1,0 +1,65 @@
+//! Moves of steps and choices that the table of `allow` lines forbids.
+
+use super::{Context, Lint, words};
+use crate::diagnostic::{Diagnostic, Rule, Severity};
+use chartc_core::arena::{StateId, TransitionId};
+
+pub(super) static LINT: Lint = Lint { rule: &RULE, run };
+
+static RULE: Rule = Rule {
+    code: "C0306",
+    name: "forbidden-move",
+    severity: Severity::Warning,
+    page: include_str!("forbidden_move.md"),
+};
+
+fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
+    let Context { chart, facts, map } = context;
+    for (i, line) in chart.transitions.iter().enumerate() {
+        let id = TransitionId::at(i);
+        for from in &facts.places.forbidden[i] {
+            let Some(place) = line.targets.iter().position(|t| t.state != *from) else { continue };
+            let target = line.targets[place].state;
+            let (name, here) = (words::line(chart, id), words::state(chart, *from));
+            let goal = words::state(chart, target);
+            let allowed = permitted(context, *from);
+            let help = if allowed.is_empty() {
+                format!(
+                    "the table lets no step leave {here}: add `{} -> {}` to it",
+                    from_name(context, *from),
+                    from_name(context, target)
+                )
+            } else {
+                format!(
+                    "from {here} the table permits {}: add {goal}, or lead there",
+                    words::states(chart, &allowed)
+                )
+            };
+            let span = map.line(id).targets.get(place).copied().unwrap_or(map.line(id).whole);
+            let mut found = RULE
+                .at(span, format!("{name} moves from {here} to {goal}, which the table forbids: the state stays"))
+                .help(help);
+            if let Some(row) = chart.permissions.iter().position(|p| p.from == Some(*from)) {
+                found = found
+                    .related(map.permissions[row], format!("what the table permits from {here}"));
+            }
+            diagnostics.push(found);
+        }
+    }
+}
+
+fn from_name<'c>(context: &Context<'c>, state: StateId) -> &'c str {
+    &context.chart.state(state).path
+}
+
+/// What the table permits from a state, ascending.
+fn permitted(context: &Context<'_>, from: StateId) -> Vec<StateId> {
+    let rows = context.chart.permissions.iter();
+    let mut states: Vec<StateId> = rows
+        .filter(|p| p.from.is_none_or(|s| context.chart.contains(s, from)) && p.to != from)
+        .map(|p| p.to)
+        .collect();
+    states.sort_unstable();
+    states.dedup();
+    states
+}

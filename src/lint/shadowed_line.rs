@@ -1,0 +1,53 @@
+//! Lines that others hide.
+
+use super::{Context, Lint, words};
+use crate::analysis::cover::shadows;
+use crate::diagnostic::{Diagnostic, Rule, Severity};
+use std::collections::BTreeMap;
+
+pub(super) static LINT: Lint = Lint { rule: &RULE, run };
+
+static RULE: Rule = Rule {
+    code: "C0302",
+    name: "shadowed-line",
+    severity: Severity::Warning,
+    page: include_str!("shadowed_line.md"),
+};
+
+fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
+    let Context { chart, facts, map } = context;
+    // `each after` and `from` write several lines in one place: that place is hidden if all of them are.
+    let mut written: BTreeMap<_, usize> = BTreeMap::new();
+    for spans in &map.lines {
+        *written.entry(spans.whole).or_default() += 1;
+    }
+    let mut hidden: BTreeMap<_, Vec<_>> = BTreeMap::new();
+    for shadow in shadows(chart, facts) {
+        hidden.entry(map.line(shadow.line).whole).or_default().push(shadow);
+    }
+    for (whole, all) in hidden {
+        let shadow = &all[0];
+        if written.get(&whole) != Some(&all.len()) {
+            continue;
+        }
+        let name = words::line(chart, shadow.line);
+        let (why, help) = if shadow.inner {
+            (
+                "a line of every state below always comes first",
+                "an inner state's line is tried before its parent's: guard the inner lines, or remove this one",
+            )
+        } else {
+            (
+                "a line above it always comes first",
+                "the first line that can be taken is: put the narrower one first, or remove one of them",
+            )
+        };
+        let mut found = RULE
+            .at(map.line(shadow.line).trigger, format!("{name} is never taken: {why}"))
+            .help(help);
+        for by in shadow.by.iter().take(3) {
+            found = found.related(map.line(*by).whole, "taken instead");
+        }
+        diagnostics.push(found);
+    }
+}

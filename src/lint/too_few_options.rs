@@ -1,0 +1,98 @@
+//! Questions without a choice.
+
+use super::{Context, Lint, words};
+use crate::analysis::reach::is_leaf;
+use crate::diagnostic::{Diagnostic, Rule, Severity};
+use chartc_core::arena::{StateId, StepId, TransitionId};
+use chartc_core::model::{StepKind, Trigger};
+use std::collections::BTreeMap;
+
+pub(super) static LINT: Lint = Lint { rule: &RULE, run };
+
+static RULE: Rule = Rule {
+    code: "C0406",
+    name: "too-few-options",
+    severity: Severity::Warning,
+    page: include_str!("too_few_options.md"),
+};
+
+fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
+    let Context { chart, facts, map } = context;
+    let mut offers: BTreeMap<StateId, Vec<TransitionId>> = BTreeMap::new();
+    for (i, line) in chart.transitions.iter().enumerate() {
+        if matches!(line.trigger, Trigger::Choice(_)) {
+            for state in &facts.places.lines[i].within {
+                offers.entry(*state).or_default().push(TransitionId::at(i));
+            }
+        }
+    }
+    for (i, step) in chart.steps.iter().enumerate() {
+        if !matches!(step.kind, StepKind::Ask { .. }) {
+            continue;
+        }
+        let Some(most) = most(context, StepId::at(i), &offers) else { continue };
+        let name = format!("`{}`", step.name);
+        let found = match most[..] {
+            [] => {
+                RULE.at(
+                    map.steps[i].name,
+                    format!("{name} has nothing to offer: no `may` line is open where it asks"),
+                )
+                .help("add `may` lines to its state or to the states below, or remove the question")
+            }
+            [only] => RULE
+                .at(
+                    map.steps[i].name,
+                    format!("{name} offers one option only, {}", words::line(chart, only)),
+                )
+                .help("add a second option, or write an ordinary line instead of the question")
+                .related(map.line(only).whole, "the only option"),
+            _ => continue,
+        };
+        diagnostics.push(found);
+    }
+}
+
+/// The most options that are open together where the step asks; `None` if it never asks.
+fn most(
+    context: &Context<'_>,
+    step: StepId,
+    offers: &BTreeMap<StateId, Vec<TransitionId>>,
+) -> Option<Vec<TransitionId>> {
+    let Context { chart, facts, .. } = context;
+    let place = facts.places.step(step);
+    let mut most: Option<Vec<TransitionId>> = None;
+    for top in &place.within {
+        for leaf in (top.0..chart.state(*top).end.0).map(StateId) {
+            let asked =
+                is_leaf(chart, leaf) && facts.reach.enters(leaf) && !place.leaves_out(chart, leaf);
+            if !asked || nearer(context, step, leaf) {
+                continue;
+            }
+            let mut open: Vec<TransitionId> = chart
+                .ancestors(leaf)
+                .filter_map(|s| offers.get(&s))
+                .flatten()
+                .filter(|l| !facts.places.line(**l).leaves_out(chart, leaf))
+                .copied()
+                .collect();
+            open.truncate(2);
+            if most.as_ref().is_none_or(|m| m.len() < open.len()) {
+                let enough = open.len() == 2;
+                most = Some(open);
+                if enough {
+                    return most;
+                }
+            }
+        }
+    }
+    most
+}
+
+/// Whether a state between the step's and the leaf has a question of its own.
+fn nearer(context: &Context<'_>, step: StepId, leaf: StateId) -> bool {
+    let home = context.chart.steps[step.index()].state;
+    let between = context.chart.ancestors(leaf).take_while(|s| *s != home);
+    let asks = |s: &StepId| matches!(context.chart.steps[s.index()].kind, StepKind::Ask { .. });
+    between.flat_map(|s| &context.chart.state(s).steps).any(asks)
+}

@@ -1,0 +1,35 @@
+//! States in which nothing ever acts.
+
+use super::{Context, Lint, words};
+use crate::analysis::drive::undriven;
+use crate::analysis::reach::Cause;
+use crate::diagnostic::{Diagnostic, Rule, Severity};
+
+pub(super) static LINT: Lint = Lint { rule: &RULE, run };
+
+static RULE: Rule = Rule {
+    code: "C0301",
+    name: "undriven-state",
+    severity: Severity::Warning,
+    page: include_str!("undriven_state.md"),
+};
+
+fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
+    let Context { chart, facts, map } = context;
+    for state in undriven(chart, facts) {
+        let name = words::state(chart, state);
+        let mut found = RULE
+            .at(
+                map.state(state).name,
+                format!("nothing drives {name}: no line, step or deadline acts in it"),
+            )
+            .help("give it a line or a step, or make it `final` if the run ends here");
+        if let Some(Cause::Line(line)) = facts.reach.causes[state.index()] {
+            found = found.related(
+                map.line(line).whole,
+                format!("the run gets stuck after {}", words::line(chart, line)),
+            );
+        }
+        diagnostics.push(found);
+    }
+}

@@ -1,0 +1,71 @@
+//! How findings name things: text of the user in backticks.
+
+use crate::analysis::witness::Witness;
+use crate::notation;
+use chartc_core::arena::{StateId, StepId, TransitionId};
+use chartc_core::model::{Chart, Trigger};
+
+/// A state by its path; the root by the chart's name.
+pub(super) fn state(chart: &Chart, id: StateId) -> String {
+    let row = chart.state(id);
+    format!("`{}`", if row.path.is_empty() { &row.name } else { &row.path })
+}
+
+/// States in a row: `a`, `b` and `c`; after the fourth only their number.
+pub(super) fn states(chart: &Chart, ids: &[StateId]) -> String {
+    let shown: Vec<String> = ids.iter().take(4).map(|s| state(chart, *s)).collect();
+    match (ids.len(), shown.split_last()) {
+        (0, _) | (_, None) => "none".into(),
+        (1, Some((last, _))) => last.clone(),
+        (n, Some(_)) if n > shown.len() => {
+            format!("{} and {} more", shown.join(", "), n - shown.len())
+        }
+        (_, Some((last, rest))) => format!("{} and {last}", rest.join(", ")),
+    }
+}
+
+/// A line by its first words, as written in a chart.
+pub(super) fn line(chart: &Chart, id: TransitionId) -> String {
+    let row = chart.transition(id);
+    let step = |id: &StepId| &chart.steps[id.index()].name;
+    let payload = notation::payload(chart, &row.trigger);
+    let words = match &row.trigger {
+        Trigger::Event(events) => format!("on {}", notation::event_pattern(chart, events)),
+        Trigger::AnyEvent => "on *".into(),
+        Trigger::Turn => "on turn".into(),
+        Trigger::When => {
+            let guard = row.guard.as_ref().map(|g| notation::expression_in(chart, g, &payload));
+            format!("when {}", short(&guard.unwrap_or_else(|| "true".into())))
+        }
+        Trigger::StateDone(s) => format!("on done({})", chart.state(*s).path),
+        Trigger::After(bound) => format!("after {}", notation::expression(chart, bound)),
+        Trigger::AfterTurns(bound) => format!("after {} turns", notation::expression(chart, bound)),
+        Trigger::Choice(choice) => format!("may {}", chart.choices[choice.index()].name),
+        Trigger::StepDone(id) => return format!("`done` of `{}`", step(id)),
+        Trigger::StepError(id) => return format!("`error` of `{}`", step(id)),
+        Trigger::StepTimeout(id, _) => return format!("`timeout` of `{}`", step(id)),
+        Trigger::StepDoubt(id) => return format!("`doubt` of `{}`", step(id)),
+        Trigger::StepElse(id) => return format!("`else` of `{}`", step(id)),
+        Trigger::Error(pattern) => format!("on error.{pattern}"),
+        Trigger::LimitWarn(pattern) => format!("on limit.warn.{pattern}"),
+    };
+    format!("`{words}`")
+}
+
+/// At most about forty characters of a text.
+pub(super) fn short(text: &str) -> String {
+    if text.chars().count() <= 44 {
+        return text.to_owned();
+    }
+    text.chars().take(40).chain("…".chars()).collect()
+}
+
+/// A run in words: the states that it passes and what leads from each to the next.
+pub(super) fn run(chart: &Chart, witness: &Witness) -> String {
+    let Some((first, _, _)) = witness.hops.first() else { return "the run begins there".into() };
+    let mut text = format!("in {}", state(chart, *first));
+    for (_, by, to) in &witness.hops {
+        text.push_str(&format!(", {} leads to {}", line(chart, *by), state(chart, *to)));
+    }
+    text
+}

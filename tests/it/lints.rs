@@ -1,0 +1,97 @@
+//! Every page of a finding is its own test: each example marked `bad` trips the finding, each marked `good` does not.
+
+use chartc::diagnostic::Rule;
+use chartc::emit::EMITTERS;
+use chartc::lint::rules;
+use chartc::load::Memory;
+use chartc::report::short;
+
+/// One example of a page.
+struct Example {
+    file: &'static str,
+    bad: bool,
+    text: String,
+}
+
+/// The fenced examples of a page: ` ```chart bad `, ` ```yaml good ` and so on.
+fn examples(page: &str) -> Vec<Example> {
+    let mut found = Vec::new();
+    let mut lines = page.lines();
+    while let Some(line) = lines.next() {
+        let Some(info) = line.trim_start().strip_prefix("```") else { continue };
+        let text: String =
+            lines.by_ref().take_while(|l| l.trim() != "```").map(|l| format!("{l}\n")).collect();
+        let (file, verdict) = match info.split_once(' ') {
+            Some(("chart", verdict)) => ("example.chart", verdict),
+            Some(("yaml", verdict)) => ("agent.yaml", verdict),
+            _ => continue,
+        };
+        let bad = match verdict {
+            "bad" => true,
+            "good" => false,
+            other => panic!("an example is bad or good, not `{other}`"),
+        };
+        found.push(Example { file, bad, text });
+    }
+    found
+}
+
+fn check(rule: &Rule, example: &Example) -> Option<String> {
+    let mut done = chartc::check(&[example.file.into()], &Memory::of(example.file, &example.text));
+    let emitted = done.charts.iter().flat_map(|c| EMITTERS.iter().map(move |e| (e.emit)(c)));
+    let refused: Vec<_> = emitted.filter_map(Result::err).flatten().collect();
+    done.diagnostics.extend(refused);
+    let trips = done.diagnostics.iter().any(|d| d.rule.code == rule.code);
+    if trips == example.bad {
+        return None;
+    }
+    let wanted = if example.bad { "is not found in" } else { "is found in" };
+    let all = short(&done.diagnostics, &done.sources);
+    Some(format!("{} {} {wanted}\n{}\nfindings:\n{all}\n", rule.code, rule.name, example.text))
+}
+
+/// Findings whose pages or whose stages are still to come.
+const PENDING: &[&str] = &[
+    "C0001", "C0004", "C0101", "C0102", "C0103", "C0201", "C0202", "C0401", "C0402", "C0403",
+    "C0404", "C0405", "C0501", "C0502",
+];
+
+fn written() -> impl Iterator<Item = &'static Rule> {
+    rules().into_iter().filter(|r| !PENDING.contains(&r.code))
+}
+
+#[test]
+fn examples_of_pages_do_what_they_say() {
+    let mut wrong = String::new();
+    for rule in written() {
+        for example in examples(rule.page).into_iter().filter(|e| e.file != "agent.yaml") {
+            wrong.extend(check(rule, &example));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong}");
+}
+
+/// What no text can show: findings about files and about a target.
+const WITHOUT_EXAMPLES: &[&str] = &["C0002", "C0003"];
+
+#[test]
+fn pages_have_examples_of_both_kinds() {
+    let lacking: Vec<&str> = written()
+        .filter(|r| !WITHOUT_EXAMPLES.contains(&r.code))
+        .filter(|r| {
+            let all = examples(r.page);
+            !all.iter().any(|e| e.bad) || all.iter().all(|e| e.bad)
+        })
+        .map(|r| r.code)
+        .collect();
+    assert!(lacking.is_empty(), "{lacking:?}");
+}
+
+#[test]
+fn pages_begin_with_a_title_and_say_what_and_why() {
+    for rule in written() {
+        let first = rule.page.lines().next().unwrap_or_default();
+        assert!(first.starts_with("# "), "{} has no title", rule.code);
+        assert!(rule.page.lines().count() > 6, "the page of {} is a stub", rule.code);
+    }
+}
