@@ -1,8 +1,29 @@
-//! From syntax to `.chart` text, comments kept.
+//! From syntax to `.chart` text, comments kept: serves `chartc fmt` and `chartc convert`.
+//!
+//! | module | prints |
+//! |---|---|
+//! | `out` | lines, bodies, comments, docs, blank lines |
+//! | `declare`, `chart` | what stands at the top of a file and in a chart |
+//! | `state`, `step` | states, lines, steps, statements, actions |
+//! | `expr`, `text` | expressions and types, texts and names |
+//!
+//! Printed text parses to the same syntax, spans and the place of a few comments aside, and prints as itself.
+
+mod chart;
+mod declare;
+mod expr;
+mod out;
+mod state;
+mod step;
+mod text;
 
 use crate::syntax;
+use out::Out;
 
-/// The file as `chartc fmt` writes it.
-pub fn print(_file: &syntax::File) -> String {
-    String::new()
+/// The file as `chartc fmt` writes it. What recovery skipped is left out.
+pub fn print(file: &syntax::File) -> String {
+    let mut out = Out::default();
+    out.lines(&file.items, declare::item);
+    out.comments(&file.end, !file.items.is_empty());
+    out.text
 }

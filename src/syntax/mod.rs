@@ -5,6 +5,7 @@
 
 mod declare;
 mod expr;
+mod name;
 mod state;
 
 pub use declare::{
@@ -16,6 +17,7 @@ pub use expr::{
     Action, BinaryOp, Block, CompareOp, Entry, Expr, ExprKind, Hole, Statement, Template,
     TemplatePart, TypeExpr, TypeKind, UnaryOp,
 };
+pub use name::{RESERVED, is_lower_snake, is_reserved, is_upper_camel};
 pub use state::{
     Allow, Ask, AskElse, Deadline, Done, EventPattern, From, History, Line, LineKind, May, MayKind,
     Outcome, OutcomeKind, State, StateBody, StateItem, StateKind, Step, StepItem, StepKind, Tail,

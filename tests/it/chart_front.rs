@@ -35,7 +35,7 @@ fn report(text: &str) -> String {
 }
 
 /// The charts of the project.
-fn charts() -> Vec<PathBuf> {
+pub(crate) fn charts() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("charts");
     let mut all: Vec<PathBuf> = std::fs::read_dir(folder)
         .expect("the project has charts")
@@ -47,7 +47,7 @@ fn charts() -> Vec<PathBuf> {
 }
 
 /// The examples of the design, where it is there.
-fn design() -> Vec<String> {
+pub(crate) fn design() -> Vec<String> {
     let shared = std::env::var("CHARTC_SHARED")
         .map_or_else(|_| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared"), PathBuf::from);
     let Ok(text) = std::fs::read_to_string(shared.join("design/language.md")) else {

@@ -9,6 +9,7 @@ mod chart_front;
 mod licences;
 mod lints;
 mod lower;
+mod print;
 mod project;
 mod reports;
 mod tour;

@@ -13,8 +13,6 @@ mod recover;
 mod scan;
 mod words;
 
-pub(crate) use build::{is_lower_snake, is_upper_camel};
-
 use super::Frontend;
 use crate::diagnostic::Diagnostic;
 use crate::lint::reported::SYNTAX;
@@ -53,11 +51,6 @@ fn parse(id: FileId, source: &Source, diagnostics: &mut Vec<Diagnostic>) -> synt
     found.sort_by_key(|d| d.span);
     diagnostics.append(&mut found);
     file
-}
-
-/// Words that are names only in back-quotes.
-pub(crate) fn is_reserved(word: &str) -> bool {
-    words::RESERVED.contains(&word)
 }
 
 /// Reads one expression, as it stands in a chart. `base` is the offset of `text` in `file`.

@@ -7,6 +7,7 @@ use super::words::{self, words};
 use crate::diagnostic::{Diagnostic, nearest};
 use crate::lint::reported::SYNTAX;
 use crate::span::Span;
+use crate::syntax::is_reserved;
 use pest::Parser;
 use pest::error::{Error, ErrorVariant, InputLocation};
 
@@ -248,7 +249,7 @@ fn help(found: &str, expected: &[&str]) -> Option<String> {
         ";" => "nothing stands between lines: remove it",
         "#" => "a comment begins with `//`",
         "'" | "“" | "”" | "‘" | "’" => "a text stands between `\"`",
-        _ if words::RESERVED.contains(&found) && expected.iter().any(|e| e.ends_with("name")) => {
+        _ if is_reserved(found) && expected.iter().any(|e| e.ends_with("name")) => {
             return Some(format!(
                 "`{found}` is a reserved word: as a name it stands in back-quotes"
             ));

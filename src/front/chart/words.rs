@@ -51,12 +51,6 @@ pub(super) const STEPS: &[&str] = &[
     "ends",
 ];
 
-/// Words that are no names without back-quotes.
-pub(super) const RESERVED: &[&str] = &[
-    "and", "or", "not", "in", "if", "then", "else", "for", "none", "true", "false", "stay", "turn",
-    "div",
-];
-
 /// What to type where a rule was expected; `None` where it is not worth saying.
 pub(super) fn words(rule: Rule) -> Option<&'static str> {
     Some(match rule {

@@ -13,7 +13,6 @@ mod step;
 mod template;
 
 pub(super) use expr::just as just_expr;
-pub(crate) use name::{is_lower_snake, is_upper_camel};
 
 use super::grammar::Rule;
 use super::recover::{self, Place};

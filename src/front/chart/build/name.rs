@@ -3,6 +3,7 @@
 use super::Cx;
 use crate::front::chart::grammar::Rule;
 use crate::span::Ident;
+use crate::syntax::{is_lower_snake, is_upper_camel};
 use pest::iterators::Pair;
 
 /// How names of a kind are spelled without back-quotes.
@@ -104,18 +105,6 @@ impl Cx<'_> {
             }
         }
     }
-}
-
-/// Spelled as types and charts are.
-pub(crate) fn is_upper_camel(name: &str) -> bool {
-    name.starts_with(|c: char| c.is_ascii_uppercase())
-        && name.chars().all(|c| c.is_ascii_alphanumeric())
-}
-
-/// Spelled as everything else is.
-pub(crate) fn is_lower_snake(name: &str) -> bool {
-    name.starts_with(|c: char| c.is_ascii_lowercase() || c == '_')
-        && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
 }
 
 fn to_upper_camel(name: &str) -> String {

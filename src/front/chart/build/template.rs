@@ -7,7 +7,7 @@ use super::{Cx, Origin};
 use crate::front::chart::grammar::{Grammar, Rule};
 use crate::front::chart::recover;
 use crate::span::Spanned;
-use crate::syntax::{Expr, ExprKind, Hole, Template, TemplatePart};
+use crate::syntax::{Expr, ExprKind, Hole, Template, TemplatePart, is_lower_snake, is_reserved};
 use pest::Parser;
 use pest::iterators::Pair;
 
@@ -185,7 +185,7 @@ impl Cx<'_> {
     fn placeholder(&self, text: &str, at: usize, inner: &str, origin: Origin<'_>) -> TemplatePart {
         let span = self.range(at, at + text.len());
         read_hole(inner, origin).map_or_else(
-            |why| TemplatePart::Bad { text: text.to_owned(), why, span },
+            |why| TemplatePart::Bad { text: format!("{{{inner}}}"), why, span },
             |(expr, spec)| TemplatePart::Hole(Box::new(Hole { expr, spec, span })),
         )
     }
@@ -230,7 +230,7 @@ fn spec(cx: &Cx<'_>, from: usize) -> Result<Spanned<String>, String> {
 }
 
 fn is_plain_name(text: &str) -> bool {
-    super::name::is_lower_snake(text) && !crate::front::chart::is_reserved(text)
+    is_lower_snake(text) && !is_reserved(text)
 }
 
 /// The offset of the brace that closes the one at the start, on the same line, quotes respected.

@@ -1,0 +1,112 @@
+//! What stands at the top of a file.
+
+use super::chart;
+use super::expr::{expr, param, params, type_expr};
+use super::out::{Layout, Out};
+use super::text::{lower, path, plain, template, uninterpolated, upper};
+use crate::syntax::{
+    Client, ClientOption, Component, Enum, ExprKind, Function, FunctionKind, Insert, Item, Place,
+    Record, Tool, ToolPattern, ToolSet,
+};
+
+/// A top level item.
+pub(super) fn item(out: &mut Out, item: &Item) {
+    match item {
+        Item::Import(import) => out.push(&format!("import {}", plain(&import.path.node))),
+        Item::Record(node) => record(out, node),
+        Item::Enum(node) => enumeration(out, node),
+        Item::Function(node) => function(out, node),
+        Item::Tool(node) => tool(out, node),
+        Item::ToolSet(node) => tool_set(out, node),
+        Item::Client(node) => client(out, node),
+        Item::Component(node) => component(out, node),
+        Item::Chart(node) => chart::chart(out, node),
+        Item::Scenario(node) => {
+            let (name, chart) = (plain(&node.name.node), upper(&node.chart.node));
+            out.push(&format!("test {name} for {chart} {{{}}}", node.body.node));
+        }
+        Item::Bad(_) => {}
+    }
+}
+
+fn record(out: &mut Out, node: &Record) {
+    out.push(&format!("type {} ", upper(&node.name.node)));
+    out.body(&node.fields, &[], Layout::Row, |out, field| out.push(&param(field)));
+}
+
+fn enumeration(out: &mut Out, node: &Enum) {
+    out.push(&format!("enum {} ", upper(&node.name.node)));
+    out.body(&node.names, &[], Layout::Row, |out, name| out.push(&lower(&name.node)));
+}
+
+/// `fn`, `do`.
+pub(super) fn function(out: &mut Out, node: &Function) {
+    let (name, all) = (lower(&node.name.node), params(&node.params));
+    match &node.kind {
+        FunctionKind::Effect => out.push(&format!("do {name}{all}")),
+        FunctionKind::Pure(result, otherwise) => {
+            out.push(&format!("fn {name}{all} -> {}", type_expr(result)));
+            if let Some(otherwise) = otherwise {
+                out.push(&format!(" else {}", expr(otherwise, out.level)));
+            }
+        }
+    }
+}
+
+/// `tool`.
+pub(super) fn tool(out: &mut Out, node: &Tool) {
+    let (all, result) = (params(&node.params), type_expr(&node.result));
+    out.push(&format!("tool {}{all} -> {result}", path(&node.name)));
+}
+
+/// `tools`.
+pub(super) fn tool_set(out: &mut Out, node: &ToolSet) {
+    out.push(&format!("tools {} = ", lower(&node.name.node)));
+    let plus: Vec<String> = node.plus.iter().map(pattern).collect();
+    out.push(&plus.join(" | "));
+    for minus in &node.minus {
+        out.push(&format!(" - {}", pattern(minus)));
+    }
+}
+
+fn pattern(pattern: &ToolPattern) -> String {
+    match pattern {
+        ToolPattern::Any(_) => "any".to_owned(),
+        ToolPattern::Name(name) if name.names.len() == 1 && name.text() == "any" => {
+            "`any`".to_owned()
+        }
+        ToolPattern::Name(name) => path(name),
+        ToolPattern::Prefix(name) => format!("{}.*", path(name)),
+    }
+}
+
+/// `client`.
+pub(super) fn client(out: &mut Out, node: &Client) {
+    out.push(&format!("client {} ", lower(&node.name.node)));
+    out.body(&node.options, &[], Layout::Row, client_option);
+}
+
+fn client_option(out: &mut Out, node: &ClientOption) {
+    let value = match &node.value.kind {
+        ExprKind::Text(text) => uninterpolated(text),
+        _ => expr(&node.value, out.level),
+    };
+    out.push(&format!("{} {value}", lower(&node.name.node)));
+}
+
+/// `component`.
+pub(super) fn component(out: &mut Out, node: &Component) {
+    let inserts: Vec<String> = node.inserts.iter().map(|i| insert(i, out.level)).collect();
+    let text = template(&node.text, out.level);
+    out.push(&format!("component {} into {} {text}", lower(&node.name.node), inserts.join(", ")));
+}
+
+fn insert(node: &Insert, level: usize) -> String {
+    let guard = node.guard.as_ref().map_or(String::new(), |g| format!(" if {}", expr(g, level)));
+    let place = match node.place {
+        Place::Start => " at start",
+        Place::End => "",
+        Place::Replace => " at replace",
+    };
+    format!("{}{guard}{place}", lower(&node.step.node))
+}

@@ -1,0 +1,223 @@
+//! Expressions and types.
+
+use super::text::{line, lower, quote, template, upper};
+use crate::syntax::{
+    BinaryOp, CompareOp, Expr, ExprKind, Hole, Param, TypeExpr, TypeKind, UnaryOp, is_lower_snake,
+    is_reserved, is_upper_camel,
+};
+
+/// Where an expression stands: how deep its lines are indented, or in a placeholder, where it stays on one line.
+#[derive(Debug, Clone, Copy)]
+enum At {
+    Level(usize),
+    Hole,
+}
+
+const NOT: u8 = 5;
+const COMPARE: u8 = 7;
+const DEFAULT: u8 = 9;
+const NEGATE: u8 = 15;
+const POWER: u8 = 17;
+const TIGHT: u8 = 19;
+
+/// An expression on a line of `level`.
+pub(super) fn expr(expr: &Expr, level: usize) -> String {
+    at_least(expr, 0, At::Level(level))
+}
+
+/// Arguments in parentheses.
+pub(super) fn arguments(all: &[Expr], level: usize) -> String {
+    format!("({})", list(all, At::Level(level)))
+}
+
+/// `{expr:spec}`
+pub(super) fn hole(hole: &Hole) -> String {
+    let mut inner = at_least(&hole.expr, 0, At::Hole);
+    if inner.starts_with('{') {
+        inner.insert(0, ' ');
+    }
+    if inner.ends_with('}') {
+        inner.push(' ');
+    }
+    if hole.spec.node.is_empty() {
+        return format!("{{{inner}}}");
+    }
+    format!("{{{inner}:{}}}", hole.spec.node)
+}
+
+/// `(a: T, b: T)`
+pub(super) fn params(params: &[Param]) -> String {
+    format!("({})", params.iter().map(param).collect::<Vec<_>>().join(", "))
+}
+
+/// `a: T`
+pub(super) fn param(param: &Param) -> String {
+    format!("{}: {}", lower(&param.name.node), type_expr(&param.ty))
+}
+
+/// A type.
+pub(super) fn type_expr(ty: &TypeExpr) -> String {
+    match &ty.kind {
+        TypeKind::Name(name) => upper(name),
+        TypeKind::List(item) => format!("List({})", type_expr(item)),
+        TypeKind::Map(key, value) => format!("Map({}, {})", type_expr(key), type_expr(value)),
+        TypeKind::Optional(inner) => format!("{}?", type_expr(inner)),
+    }
+}
+
+fn level(expr: &Expr) -> u8 {
+    match &expr.kind {
+        ExprKind::If(..) => 0,
+        ExprKind::Binary(op, ..) => binary(*op).1,
+        ExprKind::Unary(UnaryOp::Not, _) => NOT,
+        ExprKind::Compare(..) => COMPARE,
+        ExprKind::Default(..) => DEFAULT,
+        ExprKind::Unary(UnaryOp::Negate, _) => NEGATE,
+        ExprKind::Int(value) if *value < 0 => NEGATE,
+        ExprKind::Float(value) if value.is_sign_negative() && value.is_finite() => NEGATE,
+        ExprKind::None
+        | ExprKind::Bool(_)
+        | ExprKind::Int(_)
+        | ExprKind::Float(_)
+        | ExprKind::Text(_)
+        | ExprKind::Duration(_)
+        | ExprKind::Name(_)
+        | ExprKind::Field(..)
+        | ExprKind::Index(..)
+        | ExprKind::Slice(..)
+        | ExprKind::Call(..)
+        | ExprKind::List(_)
+        | ExprKind::Map(_)
+        | ExprKind::Record(..)
+        | ExprKind::Comprehension { .. } => TIGHT,
+    }
+}
+
+fn binary(op: BinaryOp) -> (&'static str, u8) {
+    match op {
+        BinaryOp::Or => ("or", 1),
+        BinaryOp::And => ("and", 3),
+        BinaryOp::Add => ("+", 11),
+        BinaryOp::Subtract => ("-", 11),
+        BinaryOp::Multiply => ("*", 13),
+        BinaryOp::Divide => ("/", 13),
+        BinaryOp::FloorDivide => ("div", 13),
+        BinaryOp::Modulo => ("%", 13),
+        BinaryOp::Power => ("**", POWER),
+    }
+}
+
+fn compare(op: CompareOp) -> &'static str {
+    match op {
+        CompareOp::Equal => "==",
+        CompareOp::NotEqual => "!=",
+        CompareOp::Less => "<",
+        CompareOp::LessEqual => "<=",
+        CompareOp::Greater => ">",
+        CompareOp::GreaterEqual => ">=",
+        CompareOp::In => "in",
+        CompareOp::NotIn => "not in",
+    }
+}
+
+/// In parentheses if it binds less tightly than `least`.
+fn at_least(expr: &Expr, least: u8, at: At) -> String {
+    let text = bare(expr, at);
+    if level(expr) < least { format!("({text})") } else { text }
+}
+
+fn list(all: &[Expr], at: At) -> String {
+    all.iter().map(|e| at_least(e, 0, at)).collect::<Vec<_>>().join(", ")
+}
+
+fn bare(expr: &Expr, at: At) -> String {
+    let whole = |e: &Expr| at_least(e, 0, at);
+    let tight = |e: &Expr| at_least(e, TIGHT, at);
+    match &expr.kind {
+        ExprKind::None => "none".to_owned(),
+        ExprKind::Bool(value) => value.to_string(),
+        ExprKind::Int(i64::MIN) => format!("({} - 1)", i64::MIN + 1),
+        ExprKind::Int(value) => value.to_string(),
+        ExprKind::Float(value) => float(*value),
+        ExprKind::Text(text) => match at {
+            At::Level(level) => template(text, level),
+            At::Hole => line(text),
+        },
+        ExprKind::Duration(value) => duration(*value),
+        ExprKind::Name(name) => lower(name),
+        ExprKind::Field(of, name) => match &of.kind {
+            ExprKind::Name(of) => format!("{}.{}", word(of), lower(&name.node)),
+            _ => format!("{}.{}", tight(of), lower(&name.node)),
+        },
+        ExprKind::Index(of, index) => format!("{}[{}]", tight(of), whole(index)),
+        ExprKind::Slice(of, from, to) => {
+            let end = |e: &Option<Box<Expr>>| e.as_ref().map_or(String::new(), |e| whole(e));
+            format!("{}[{}:{}]", tight(of), end(from), end(to))
+        }
+        ExprKind::Call(name, arguments) => {
+            let name = if name.node == "in" { "in".to_owned() } else { lower(&name.node) };
+            format!("{name}({})", list(arguments, at))
+        }
+        ExprKind::Unary(UnaryOp::Not, of) => format!("not {}", at_least(of, NOT, at)),
+        ExprKind::Unary(UnaryOp::Negate, of) => format!("-{}", at_least(of, NEGATE, at)),
+        ExprKind::Binary(op, left, right) => {
+            let (word, level) = binary(*op);
+            let (to_left, to_right) =
+                if level == POWER { (POWER + 1, NEGATE) } else { (level, level + 1) };
+            format!("{} {word} {}", at_least(left, to_left, at), at_least(right, to_right, at))
+        }
+        ExprKind::Compare(first, rest) => {
+            let mut out = at_least(first, COMPARE + 1, at);
+            for (op, next) in rest {
+                out.push_str(&format!(" {} {}", compare(*op), at_least(next, COMPARE + 1, at)));
+            }
+            out
+        }
+        ExprKind::If(test, then, otherwise) => {
+            let (test, then) = (at_least(test, 1, at), at_least(then, 1, at));
+            format!("if {test} then {then} else {}", whole(otherwise))
+        }
+        ExprKind::Default(value, default) => {
+            let value = at_least(value, DEFAULT + 1, at);
+            format!("{value} ?? {}", at_least(default, DEFAULT, at))
+        }
+        ExprKind::List(items) => format!("[{}]", list(items, at)),
+        ExprKind::Map(entries) => {
+            let entries: Vec<String> =
+                entries.iter().map(|e| format!("{}: {}", whole(&e.key), whole(&e.value))).collect();
+            format!("{{{}}}", entries.join(", "))
+        }
+        ExprKind::Record(name, fields) if fields.is_empty() => format!("{} {{ }}", word(&name.node)),
+        ExprKind::Record(name, fields) => {
+            let fields: Vec<String> =
+                fields.iter().map(|(n, e)| format!("{}: {}", lower(&n.node), whole(e))).collect();
+            format!("{} {{ {} }}", upper(&name.node), fields.join(", "))
+        }
+        ExprKind::Comprehension { item, name, source, filter } => {
+            let filter = filter.as_ref().map_or(String::new(), |f| format!(" if {}", whole(f)));
+            format!("[{} for {} in {}{filter}]", whole(item), lower(&name.node), whole(source))
+        }
+    }
+}
+
+/// The name of a type before a dot, or of anything else.
+fn word(name: &str) -> String {
+    let plain = (is_upper_camel(name) || is_lower_snake(name)) && !is_reserved(name);
+    if plain { name.to_owned() } else { quote(name) }
+}
+
+/// Digits with a point or an exponent.
+pub(super) fn float(value: f64) -> String {
+    if value.is_finite() {
+        return format!("{value:?}");
+    }
+    let word = if value.is_nan() { "nan" } else if value > 0.0 { "inf" } else { "-inf" };
+    format!("float(\"{word}\")")
+}
+
+/// Milliseconds in the largest unit that divides them.
+fn duration(ms: u64) -> String {
+    let units = [(3_600_000, "h"), (60_000, "m"), (1_000, "s")];
+    let unit = units.into_iter().find(|(size, _)| ms > 0 && ms.is_multiple_of(*size));
+    unit.map_or_else(|| format!("{ms}ms"), |(size, word)| format!("{}{word}", ms / size))
+}

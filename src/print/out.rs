@@ -1,0 +1,175 @@
+//! The page: lines, indentation, bodies, comments.
+
+use crate::syntax::{Comment, Noted};
+
+/// Longer lines are broken where that is possible.
+const WIDTH: usize = 100;
+
+/// What has been printed.
+#[derive(Debug, Default)]
+pub(super) struct Out {
+    /// Whole lines, and the start of the one being printed.
+    pub(super) text: String,
+    /// How deep the line being printed is indented.
+    pub(super) level: usize,
+}
+
+/// How the items of a body stand when they fit on the line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Layout {
+    /// One line, if there is but one item.
+    Single,
+    /// One line.
+    Row,
+    /// A line each.
+    Lines,
+}
+
+impl Out {
+    /// Adds to the line.
+    pub(super) fn push(&mut self, text: &str) {
+        self.text.push_str(text);
+    }
+
+    /// The blanks that lines of a level begin with.
+    pub(super) fn indent(level: usize) -> String {
+        "  ".repeat(level)
+    }
+
+    /// Whether `text` fits on the line.
+    pub(super) fn fits(&self, text: &str) -> bool {
+        let line = self.text.rfind('\n').map_or(0, |at| at + 1);
+        let column = self.text[line..].chars().count();
+        !text.contains('\n') && column + text.chars().count() <= WIDTH
+    }
+
+    /// Items, a line or more each, with what stands around them.
+    pub(super) fn lines<T>(&mut self, items: &[Noted<T>], mut print: impl FnMut(&mut Self, &T)) {
+        for (n, item) in items.iter().enumerate() {
+            self.line(item, n == 0, &mut print);
+        }
+    }
+
+    fn line<T>(&mut self, item: &Noted<T>, first: bool, print: impl FnOnce(&mut Self, &T)) {
+        if item.trivia.blank_before && !first {
+            self.text.push('\n');
+        }
+        self.comments_before(&item.trivia.before);
+        if item.trivia.blank_after && !item.trivia.before.is_empty() {
+            self.text.push('\n');
+        }
+        if !item.doc.is_empty() {
+            for line in item.doc.split('\n') {
+                let blank = if line.is_empty() { "" } else { " " };
+                self.own_line(&format!("///{blank}{}", one_line(line)));
+            }
+        }
+        let start = self.text.len();
+        self.push(&Self::indent(self.level));
+        print(self, &item.node);
+        if let Some(comment) = &item.trivia.after {
+            self.comment_after(start, comment);
+        }
+        self.text.push('\n');
+    }
+
+    fn comment_after(&mut self, start: usize, comment: &str) {
+        let comment = one_line(comment);
+        let end = self.text[start..].find('\n').map_or(self.text.len(), |n| start + n);
+        let in_text = end < self.text.len() && self.text[start..end].ends_with("\"\"\"");
+        if in_text {
+            let line = format!("{}//{}\n", Self::indent(self.level), spaced(&comment));
+            self.text.insert_str(start, &line);
+        } else {
+            self.text.insert_str(end, &format!("  //{comment}"));
+        }
+    }
+
+    /// Comments behind the last item of a body. `blank` if a blank line may stand before the first.
+    pub(super) fn comments(&mut self, comments: &[Comment], blank: bool) {
+        for (n, comment) in comments.iter().enumerate() {
+            if comment.blank_before && (blank || n > 0) {
+                self.text.push('\n');
+            }
+            self.own_line(&format!("//{}", one_line(&comment.text)));
+        }
+    }
+
+    fn comments_before(&mut self, comments: &[Comment]) {
+        for (n, comment) in comments.iter().enumerate() {
+            if comment.blank_before && n > 0 {
+                self.text.push('\n');
+            }
+            self.own_line(&format!("//{}", spaced(&one_line(&comment.text))));
+        }
+    }
+
+    fn own_line(&mut self, text: &str) {
+        self.push(&Self::indent(self.level));
+        self.push(text.trim_end());
+        self.text.push('\n');
+    }
+
+    /// `{ … }` with items, on the line where the layout allows it and nothing stands around them.
+    pub(super) fn body<T>(
+        &mut self,
+        items: &[Noted<T>],
+        end: &[Comment],
+        layout: Layout,
+        mut print: impl FnMut(&mut Self, &T),
+    ) {
+        if items.is_empty() && end.is_empty() {
+            self.push("{ }");
+            return;
+        }
+        let joins = match layout {
+            Layout::Lines => false,
+            Layout::Single => items.len() == 1,
+            Layout::Row => true,
+        };
+        if joins && end.is_empty() && items.iter().all(is_bare) {
+            let parts: Vec<String> =
+                items.iter().map(|item| self.apart(|out| print(out, &item.node))).collect();
+            let row = format!("{{ {} }}", parts.join("  "));
+            if self.fits(&row) {
+                self.push(&row);
+                return;
+            }
+        }
+        self.push("{\n");
+        self.level += 1;
+        self.lines(items, print);
+        self.comments(end, !items.is_empty());
+        self.level -= 1;
+        self.push(&Self::indent(self.level));
+        self.push("}");
+    }
+
+    /// What `print` adds to a line, apart from the line.
+    pub(super) fn apart(&mut self, print: impl FnOnce(&mut Self)) -> String {
+        let before = std::mem::take(&mut self.text);
+        self.level += 1;
+        print(self);
+        self.level -= 1;
+        std::mem::replace(&mut self.text, before)
+    }
+}
+
+/// Nothing stands around the item but, perhaps, a blank line.
+fn is_bare<T>(item: &Noted<T>) -> bool {
+    item.doc.is_empty() && item.trivia.before.is_empty() && item.trivia.after.is_none()
+}
+
+/// A comment that would be a doc comment is set apart from its slashes.
+fn spaced(comment: &str) -> String {
+    if comment.starts_with('/') && !comment.starts_with("//") {
+        format!(" {comment}")
+    } else {
+        comment.to_owned()
+    }
+}
+
+/// Line ends of a comment made blanks.
+fn one_line(comment: &str) -> String {
+    comment.replace(['\n', '\r'], " ")
+}

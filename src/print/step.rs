@@ -1,0 +1,180 @@
+//! Steps, statements and actions.
+
+use super::expr::{arguments, expr, type_expr};
+use super::out::{Layout, Out};
+use super::state::{pattern, tail, target};
+use super::text::{lower, path, template, upper};
+use crate::syntax::{
+    Action, Ask, AskElse, Block, FailWord, Noted, Outcome, OutcomeKind, Policy, Statement, Step,
+    StepItem, StepKind,
+};
+
+/// A step.
+pub(super) fn step(out: &mut Out, node: &Step) {
+    let name = lower(&node.name.node);
+    let client = node.client.as_ref().map_or(String::new(), |c| format!(" with {}", lower(&c.node)));
+    let level = out.level;
+    let head = match &node.kind {
+        StepKind::Llm => format!("llm {name}{client}"),
+        StepKind::Code(_) => format!("code {name}{client}"),
+        StepKind::Ask(ask) => format!("ask {name}{client} {}", on(ask, level)),
+        StepKind::Call(tool, all) => {
+            format!("call {name} {}{}{client}", path(tool), arguments(all, level))
+        }
+        StepKind::Human(text) => format!("human {name} {}{client}", template(text, level)),
+        StepKind::Run(chart, all) => {
+            format!("run {name} {}{}{client}", upper(&chart.node), arguments(all, level))
+        }
+    };
+    out.push(&head);
+    if let Some(guard) = &node.guard {
+        out.push(&format!(" if {}", expr(guard, level)));
+    }
+    if let StepKind::Code(statements) = &node.kind {
+        out.push(" ");
+        out.body(statements, &node.end, layout(statements), statement);
+    } else if !node.items.is_empty() || !node.end.is_empty() {
+        out.push(" ");
+        out.body(&node.items, &node.end, Layout::Single, item);
+    }
+    if let Some(then) = &node.then {
+        tail(out, then);
+    }
+}
+
+fn on(ask: &Ask, level: usize) -> String {
+    let always = if ask.always { " always" } else { "" };
+    let otherwise = match &ask.otherwise {
+        None => String::new(),
+        Some(AskElse::Stay) => " else stay".to_owned(),
+        Some(AskElse::Take(to)) => format!(" else {}", target(to, level)),
+    };
+    format!("on {}{always}{otherwise}", pattern(&ask.on))
+}
+
+fn item(out: &mut Out, node: &StepItem) {
+    match node {
+        StepItem::Prompt(text) => out.push(&format!("prompt {}", template(text, out.level))),
+        StepItem::Tools(set) => out.push(&format!("tools {}", lower(&set.node))),
+        StepItem::Policy(node) => out.push(&policy(node, out.level)),
+        StepItem::Returns(ty, into) => {
+            out.push(&format!("returns {}", type_expr(ty)));
+            if let Some(into) = into {
+                out.push(&format!(" into {}", lower(&into.node)));
+            }
+        }
+        StepItem::Outcome(node) => outcome(out, node),
+        StepItem::EndsTurn(guard) => {
+            out.push("ends turn");
+            if let Some(guard) = guard {
+                out.push(&format!(" if {}", expr(guard, out.level)));
+            }
+        }
+        StepItem::Bad(_) => {}
+    }
+}
+
+fn outcome(out: &mut Out, node: &Outcome) {
+    match &node.kind {
+        OutcomeKind::Done => out.push("done"),
+        OutcomeKind::Error => out.push("error"),
+        OutcomeKind::Doubt => out.push("doubt"),
+        OutcomeKind::Timeout(bound) => {
+            out.push(&format!("timeout {}", expr(bound, out.level)));
+        }
+    }
+    tail(out, &node.tail);
+}
+
+/// `retry 3 then skip`
+pub(super) fn policy(node: &Policy, level: usize) -> String {
+    let then = node.then.as_ref().map(|then| match then {
+        FailWord::Fail => "fail".to_owned(),
+        FailWord::Skip => "skip".to_owned(),
+        FailWord::Take(to) => format!("-> {}", target(to, level)),
+    });
+    match (&node.retry, then) {
+        (Some(count), Some(then)) => format!("retry {} then {then}", count.node),
+        (Some(count), None) => format!("retry {}", count.node),
+        (None, Some(then)) if then.starts_with("->") => format!("then {then}"),
+        (None, Some(then)) => then,
+        (None, None) => String::new(),
+    }
+}
+
+/// Statements that hold others stand on lines of their own.
+fn layout(statements: &[Noted<Statement>]) -> Layout {
+    let plain = statements.iter().all(|s| matches!(s.node, Statement::Assign(..)));
+    if plain { Layout::Single } else { Layout::Lines }
+}
+
+fn statement(out: &mut Out, node: &Statement) {
+    match node {
+        Statement::Assign(name, value) => {
+            out.push(&format!("{} = {}", lower(&name.node), expr(value, out.level)));
+        }
+        Statement::If(test, then, otherwise) => branches(out, test, then, otherwise),
+        Statement::For(name, source, body) => {
+            let source = expr(source, out.level);
+            out.push(&format!("for {} in {source} ", lower(&name.node)));
+            out.body(body, &[], layout(body), statement);
+        }
+    }
+}
+
+fn branches(
+    out: &mut Out,
+    test: &crate::syntax::Expr,
+    then: &[Noted<Statement>],
+    otherwise: &[Noted<Statement>],
+) {
+    let (mut test, mut then, mut otherwise) = (test, then, otherwise);
+    loop {
+        out.push(&format!("if {} ", expr(test, out.level)));
+        out.body(then, &[], Layout::Lines, statement);
+        match otherwise {
+            [] => return,
+            [one] if is_bare(one) => {
+                if let Statement::If(next, body, rest) = &one.node {
+                    out.push(" else ");
+                    (test, then, otherwise) = (next, body, rest);
+                    continue;
+                }
+            }
+            _ => {}
+        }
+        out.push(" else ");
+        out.body(otherwise, &[], Layout::Lines, statement);
+        return;
+    }
+}
+
+fn is_bare<T>(item: &Noted<T>) -> bool {
+    item.doc.is_empty() && item.trivia == crate::syntax::Trivia::default()
+}
+
+/// `{ actions }`
+pub(super) fn actions(out: &mut Out, block: &Block) {
+    out.body(&block.actions, &[], Layout::Row, action);
+}
+
+fn action(out: &mut Out, node: &Action) {
+    let level = out.level;
+    let text = match node {
+        Action::Assign(name, value) => format!("{} = {}", lower(&name.node), expr(value, level)),
+        Action::Do(name, all) => format!("{}{}", lower(&name.node), arguments(all, level)),
+        Action::Raise(event, all) => format!("raise {}{}", path(event), optional(all, level)),
+        Action::Send { event, arguments: all, after, id } => {
+            let after = after.as_ref().map_or(String::new(), |a| format!(" after {}", expr(a, level)));
+            let id = id.as_ref().map_or(String::new(), |i| format!(" as {}", lower(&i.node)));
+            format!("send {}{}{after}{id}", path(event), optional(all, level))
+        }
+        Action::Cancel(id) => format!("cancel {}", lower(&id.node)),
+        Action::Log(text) => format!("log {}", template(text, level)),
+    };
+    out.push(&text);
+}
+
+fn optional(all: &[crate::syntax::Expr], level: usize) -> String {
+    if all.is_empty() { String::new() } else { arguments(all, level) }
+}

@@ -1,0 +1,24 @@
+//! How names are spelled.
+
+/// Words that are names only in back-quotes.
+pub const RESERVED: &[&str] = &[
+    "and", "or", "not", "in", "if", "then", "else", "for", "none", "true", "false", "stay", "turn",
+    "div",
+];
+
+/// A word that is a name only in back-quotes.
+pub fn is_reserved(word: &str) -> bool {
+    RESERVED.contains(&word)
+}
+
+/// Spelled as types and charts are.
+pub fn is_upper_camel(name: &str) -> bool {
+    name.starts_with(|c: char| c.is_ascii_uppercase())
+        && name.chars().all(|c| c.is_ascii_alphanumeric())
+}
+
+/// Spelled as everything else is.
+pub fn is_lower_snake(name: &str) -> bool {
+    name.starts_with(|c: char| c.is_ascii_lowercase() || c == '_')
+        && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
+}
