@@ -7,7 +7,8 @@ use super::state;
 use super::step::policy;
 use super::text::{lower, path, plain, upper};
 use crate::syntax::{
-    Argument, Chart, ChartItem, Check, Meta, MetaValue, Variable, VariableKind, is_lower_snake, is_reserved,
+    Argument, Chart, ChartItem, Check, Meta, MetaValue, Variable, VariableKind, is_lower_snake,
+    is_reserved,
 };
 
 /// `chart N { }`

@@ -187,7 +187,9 @@ fn bare(expr: &Expr, at: At) -> String {
                 entries.iter().map(|e| format!("{}: {}", whole(&e.key), whole(&e.value))).collect();
             format!("{{{}}}", entries.join(", "))
         }
-        ExprKind::Record(name, fields) if fields.is_empty() => format!("{} {{ }}", word(&name.node)),
+        ExprKind::Record(name, fields) if fields.is_empty() => {
+            format!("{} {{ }}", word(&name.node))
+        }
         ExprKind::Record(name, fields) => {
             let fields: Vec<String> =
                 fields.iter().map(|(n, e)| format!("{}: {}", lower(&n.node), whole(e))).collect();
@@ -211,7 +213,13 @@ pub(super) fn float(value: f64) -> String {
     if value.is_finite() {
         return format!("{value:?}");
     }
-    let word = if value.is_nan() { "nan" } else if value > 0.0 { "inf" } else { "-inf" };
+    let word = if value.is_nan() {
+        "nan"
+    } else if value > 0.0 {
+        "inf"
+    } else {
+        "-inf"
+    };
     format!("float(\"{word}\")")
 }
 

@@ -62,7 +62,8 @@ fn state(out: &mut Out, node: &State) {
         }
     }
     if let Some(body) = &node.body {
-        let nested = body.items.iter().any(|i| matches!(i.node, StateItem::State(_) | StateItem::From(_)));
+        let nested =
+            body.items.iter().any(|i| matches!(i.node, StateItem::State(_) | StateItem::From(_)));
         out.push(" ");
         let layout = if nested { Layout::Lines } else { Layout::Single };
         out.body(&body.items, &body.end, layout, item);
@@ -153,7 +154,8 @@ pub(super) fn pattern(event: &EventPattern) -> String {
 }
 
 fn subject(node: &Done) -> String {
-    let binding = node.binding.as_ref().map_or(String::new(), |b| format!(" as {}", lower(&b.node)));
+    let binding =
+        node.binding.as_ref().map_or(String::new(), |b| format!(" as {}", lower(&b.node)));
     format!("({}){binding}", path(&node.subject))
 }
 
@@ -177,6 +179,7 @@ pub(super) fn tail(out: &mut Out, node: &Tail) {
 
 /// A state, with arguments for a final.
 pub(super) fn target(node: &Target, level: usize) -> String {
-    let all = if node.arguments.is_empty() { String::new() } else { arguments(&node.arguments, level) };
+    let all =
+        if node.arguments.is_empty() { String::new() } else { arguments(&node.arguments, level) };
     format!("{}{all}", path(&node.path))
 }

@@ -12,7 +12,8 @@ use crate::syntax::{
 /// A step.
 pub(super) fn step(out: &mut Out, node: &Step) {
     let name = lower(&node.name.node);
-    let client = node.client.as_ref().map_or(String::new(), |c| format!(" with {}", lower(&c.node)));
+    let client =
+        node.client.as_ref().map_or(String::new(), |c| format!(" with {}", lower(&c.node)));
     let level = out.level;
     let head = match &node.kind {
         StepKind::Llm => format!("llm {name}{client}"),
@@ -165,7 +166,8 @@ fn action(out: &mut Out, node: &Action) {
         Action::Do(name, all) => format!("{}{}", lower(&name.node), arguments(all, level)),
         Action::Raise(event, all) => format!("raise {}{}", path(event), optional(all, level)),
         Action::Send { event, arguments: all, after, id } => {
-            let after = after.as_ref().map_or(String::new(), |a| format!(" after {}", expr(a, level)));
+            let after =
+                after.as_ref().map_or(String::new(), |a| format!(" after {}", expr(a, level)));
             let id = id.as_ref().map_or(String::new(), |i| format!(" as {}", lower(&i.node)));
             format!("send {}{}{after}{id}", path(event), optional(all, level))
         }
