@@ -6,6 +6,8 @@
 
 mod architecture;
 mod chart_front;
+mod docs;
+mod dot;
 mod licences;
 mod lints;
 mod lower;

@@ -51,3 +51,75 @@ pub(crate) fn metadata() -> serde_json::Value {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     serde_json::from_slice(&output.stdout).expect("cargo prints JSON")
 }
+
+/// The folder of test data that is read where it is: `CHARTC_SHARED`, else `shared` beside the project. `None`, with a message,
+/// where there is none.
+pub(crate) fn shared() -> Option<PathBuf> {
+    let folder =
+        std::env::var_os("CHARTC_SHARED").map_or_else(|| root().join("../shared"), PathBuf::from);
+    if folder.is_dir() {
+        return Some(folder);
+    }
+    eprintln!("skipped, not found: {}", folder.display());
+    None
+}
+
+/// Fenced blocks of a page whose info string is `info`, each with its line number.
+pub(crate) fn blocks(page: &str, info: &str) -> Vec<(usize, String)> {
+    let mut found = Vec::new();
+    let mut open: Option<(usize, bool, String)> = None;
+    for (n, line) in page.lines().enumerate() {
+        match &mut open {
+            None => {
+                if let Some(word) = line.strip_prefix("```") {
+                    open = Some((n + 1, word == info, String::new()));
+                }
+            }
+            Some((start, wanted, text)) if line == "```" => {
+                if *wanted {
+                    found.push((*start, std::mem::take(text)));
+                }
+                open = None;
+            }
+            Some((_, _, text)) => {
+                text.push_str(line);
+                text.push('\n');
+            }
+        }
+    }
+    found
+}
+
+/// Every chart and agent that the project has, with the name it is read under: shipped charts, examples of the docs and of the
+/// pages of findings, shared agents.
+pub(crate) fn corpus() -> Vec<(String, String)> {
+    let mut all: Vec<(String, String)> = Vec::new();
+    for folder in ["charts", "examples"] {
+        for path in files(folder, ".chart").into_iter().chain(files(folder, "agent.yaml")) {
+            let text = read(&path);
+            all.push((path, text));
+        }
+    }
+    let pages = files("docs", ".md").into_iter().chain(files("src/lint", ".md"));
+    for page in pages.chain(["README.md".to_owned()]) {
+        let text = read(&page);
+        for info in ["chart", "chart good", "yaml good"] {
+            let ending = if info.starts_with("yaml") { "agent.yaml" } else { "chart" };
+            for (line, block) in blocks(&text, info) {
+                all.push((format!("{page}.{line}.{ending}"), block));
+            }
+        }
+    }
+    if let Some(shared) = shared() {
+        let folder = shared.join("agent_yaml/files");
+        let mut paths: Vec<PathBuf> = std::fs::read_dir(&folder)
+            .map(|entries| entries.flatten().map(|e| e.path()).collect())
+            .unwrap_or_default();
+        paths.sort();
+        for path in paths {
+            let text = std::fs::read_to_string(&path).expect("the shared agents are texts");
+            all.push((path.to_string_lossy().into_owned(), text));
+        }
+    }
+    all
+}

@@ -5,7 +5,7 @@ use super::style::{FAINT, Look};
 use super::text::{WIDTH, label, quoted, short, wrap};
 use crate::notation;
 use chartc_core::arena::{StateId, TransitionId};
-use chartc_core::model::{Chart, ChoiceKind, Transition, Trigger};
+use chartc_core::model::{Action, Chart, ChoiceKind, Transition, Trigger};
 use std::collections::BTreeSet;
 
 /// Characters of an action block on an edge before it is cut; the tooltip has it whole.
@@ -67,7 +67,12 @@ pub(super) fn guard(chart: &Chart, line: &Transition) -> Option<String> {
 
 /// The line's actions.
 pub(super) fn actions(chart: &Chart, line: &Transition) -> String {
-    notation::actions(chart, &line.actions, &notation::payload(chart, &line.trigger))
+    joined(chart, &line.actions, &notation::payload(chart, &line.trigger))
+}
+
+/// Actions in a row: a picture wraps lines at blanks, so it takes more than blanks to keep them apart.
+pub(super) fn joined(chart: &Chart, actions: &[Action], payload: &[&str]) -> String {
+    actions.iter().map(|a| notation::action(chart, a, payload)).collect::<Vec<_>>().join("; ")
 }
 
 /// All lines of an edge's label.

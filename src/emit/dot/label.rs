@@ -79,7 +79,7 @@ impl Labels {
         }
         let align = if flush_left { "left" } else { "center" };
         let mut out = format!(
-            "<<table border=\"0\" cellborder=\"0\" cellpadding=\"1\" cellspacing=\"0\"><tr><td align=\"{align}\">{title}</td></tr>"
+            "<<table border=\"0\" cellborder=\"0\" cellpadding=\"2\" cellspacing=\"0\"><tr><td align=\"{align}\">{title}</td></tr>"
         );
         if !flush_left {
             out.push_str("<hr/>");
@@ -142,7 +142,7 @@ fn blocks(chart: &Chart, state: &State) -> Vec<Row> {
     let mut rows = Vec::new();
     for (word, block) in [("enter", &state.entry), ("exit", &state.exit)] {
         if !block.is_empty() {
-            let text = notation::actions(chart, block, &[]);
+            let text = arrow::joined(chart, block, &[]);
             rows.push(row(word, QUIET, short(&text, LONG)));
         }
     }
@@ -207,7 +207,8 @@ fn step_row(chart: &Chart, id: StepId, state: StateId) -> Row {
         let rest: Vec<String> = rest.iter().map(|e| conjunct(chart, e, rest.len())).collect();
         text.push_str(&format!(" [{}]", short(&rest.join(" and "), LONG)));
     }
-    if step.failure.then == Failure::Skip {
+    let is_ask = matches!(step.kind, StepKind::Ask { .. });
+    if step.failure.then == Failure::Skip && step.failure != chart.defaults && !is_ask {
         text.push_str(" (skip on failure)");
     }
     if step.ends_turn.is_some() {

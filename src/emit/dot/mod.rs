@@ -66,7 +66,7 @@ fn heading(chart: &Chart) -> String {
     let doc = chart.doc.lines().next().unwrap_or_default();
     let mut out = format!("<<font point-size=\"16\"><b>{name}</b></font>");
     if !doc.is_empty() {
-        let doc = text::wrap(&short(doc, 300), 90);
+        let doc = text::wrap(&short(doc, 300), 76);
         for line in doc {
             out.push_str(&format!(
                 "<br align=\"left\"/><font color=\"{BORDER}\">{}</font>",
@@ -201,17 +201,9 @@ fn pointers(out: &mut String, places: &Places<'_>) {
         } else {
             String::new()
         };
-        let is_child = chart.state(to).parent == Some(id);
-        let is_beside = id.0 > 0 && is_child && leads_on(chart, id, to);
+        let is_beside = place::is_beside_dot(chart, id, to);
         let length = if is_beside { ", minlen=0" } else { "" };
         let (from, to) = (from.name(), places.top(to).name());
         out.push_str(&format!("  {from} -> {to} [color=\"{look}\"{length}{lhead}];\n"));
     }
-}
-
-/// Whether a line goes from the initial state to a sibling, which then stands below it and leaves room for the dot beside it.
-fn leads_on(chart: &Chart, compound: StateId, initial: StateId) -> bool {
-    (chart.state(initial).transitions.iter())
-        .flat_map(|t| &chart.transition(*t).targets)
-        .any(|t| t.state > initial && chart.state(t.state).parent == Some(compound))
 }

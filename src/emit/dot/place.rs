@@ -56,10 +56,13 @@ impl<'c> Places<'c> {
         let mut bottom = top.clone();
         for id in (0..chart.states.len()).rev().map(StateId::at) {
             match &chart.state(id).kind {
-                StateKind::Compound { .. } => {
+                StateKind::Compound { initial } => {
                     top[id.index()] = Node::Initial(id);
                     let last = chart.children(id).filter(|c| is_left_by_lines(chart, *c)).last();
-                    bottom[id.index()] = last.map_or(Node::Initial(id), |c| bottom[c.index()]);
+                    // Below its dot, the initial state stands lower than the others.
+                    let is_pushed = !is_beside_dot(chart, id, *initial);
+                    let lowest = if is_pushed { Some(*initial) } else { last };
+                    bottom[id.index()] = lowest.map_or(Node::Initial(id), |c| bottom[c.index()]);
                 }
                 StateKind::Parallel => {
                     if let Some(first) = chart.children(id).find(|c| is_left_by_lines(chart, *c)) {
@@ -158,6 +161,16 @@ impl<'c> Places<'c> {
         };
         self.chart.ancestors(source).find(holds).unwrap_or(StateId(0))
     }
+}
+
+/// Whether the dot of a compound stands beside its initial state: a line leads on to a sibling, which then stands below both.
+pub(super) fn is_beside_dot(chart: &Chart, compound: StateId, initial: StateId) -> bool {
+    let is_child = |s: StateId| chart.state(s).parent == Some(compound);
+    compound.0 > 0
+        && is_child(initial)
+        && (chart.state(initial).transitions.iter())
+            .flat_map(|t| &chart.transition(*t).targets)
+            .any(|t| t.state > initial && is_child(t.state))
 }
 
 fn is_left_by_lines(chart: &Chart, state: StateId) -> bool {

@@ -59,13 +59,22 @@ fn is_no_xml(c: char) -> bool {
     matches!(c, '\u{fffe}' | '\u{ffff}')
 }
 
-/// Lines of about `width` characters, broken at blanks; a longer word is broken only when it is longer than two lines.
+/// Lines of about `width` characters, broken at blanks, an operator at the beginning of a line and not at its end; a longer word
+/// is broken only when it is longer than two lines.
 pub(super) fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     let mut line = String::new();
     let mut length = 0;
-    for word in text.split_whitespace() {
-        for piece in pieces(word, 2 * width) {
+    let mut words = text.split_whitespace();
+    while let Some(word) = words.next() {
+        let mut unit = word.to_owned();
+        if is_operator(word)
+            && let Some(next) = words.next()
+        {
+            unit.push(' ');
+            unit.push_str(next);
+        }
+        for piece in pieces(&unit, 2 * width) {
             let size = piece.chars().count();
             if length > 0 && length + 1 + size > width {
                 lines.push(std::mem::take(&mut line));
@@ -83,6 +92,31 @@ pub(super) fn wrap(text: &str, width: usize) -> Vec<String> {
         lines.push(line);
     }
     lines
+}
+
+/// Whether the word belongs to what follows it.
+fn is_operator(word: &str) -> bool {
+    matches!(
+        word,
+        "and"
+            | "or"
+            | "not"
+            | "in"
+            | "div"
+            | "=="
+            | "!="
+            | "<"
+            | "<="
+            | ">"
+            | ">="
+            | "="
+            | "+"
+            | "-"
+            | "*"
+            | "/"
+            | "%"
+            | "??"
+    )
 }
 
 fn pieces(word: &str, size: usize) -> impl Iterator<Item = &str> {
@@ -121,6 +155,7 @@ mod tests {
         assert_eq!(wrap("aa bb cc", 5), ["aa bb", "cc"]);
         assert_eq!(wrap("é".repeat(5).as_str(), 2), ["éééé", "é"]);
         assert_eq!(wrap("", 5), [""]);
+        assert_eq!(wrap("aaaa >= bb", 7), ["aaaa", ">= bb"]);
         assert_eq!(short("äbc", 2), "äb…");
     }
 }

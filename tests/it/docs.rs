@@ -1,0 +1,22 @@
+//! Every chart in README and docs compiles without errors.
+
+use crate::project::{blocks, files, read};
+use chartc::diagnostic::Severity;
+use chartc::load::Memory;
+
+#[test]
+fn charts_of_the_docs_have_no_errors() {
+    let mut seen = 0;
+    for page in files("docs", ".md").into_iter().chain(["README.md".to_owned()]) {
+        for (line, text) in blocks(&read(&page), "chart") {
+            let done = chartc::check(&["it.chart".to_owned()], &Memory::of("it.chart", &text));
+            let mut errors = done.diagnostics.clone();
+            errors.retain(|d| d.severity == Severity::Error);
+            let errors = chartc::report::short(&errors, &done.sources);
+            assert!(errors.is_empty(), "{page}, chart at line {line}:\n{errors}");
+            assert!(!done.charts.is_empty(), "{page}, chart at line {line}: nothing was read");
+            seen += 1;
+        }
+    }
+    assert!(seen > 2, "only {seen} charts in the docs");
+}
