@@ -8,6 +8,7 @@ mod architecture;
 mod chart_front;
 mod docs;
 mod dot;
+mod interpreter;
 mod licences;
 mod lints;
 mod lower;
