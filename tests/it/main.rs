@@ -12,6 +12,7 @@ mod interpreter;
 mod licences;
 mod lints;
 mod lower;
+mod notation;
 mod print;
 mod project;
 mod reports;
