@@ -5,6 +5,7 @@
 )]
 
 mod architecture;
+mod behaviour;
 mod chart_front;
 mod docs;
 mod dot;
