@@ -4,6 +4,7 @@
     reason = "tests read the repository, its environment and start its programs"
 )]
 
+mod agent_front;
 mod architecture;
 mod behaviour;
 mod chart_front;

@@ -133,7 +133,11 @@ fn field(text: &Text, range: Range<usize>) -> Part {
         return bad(format!("`{{{name}}}` is a position: prompts have names only"));
     }
     if is_name(name.trim()) && name != name.trim() && !name.contains('\n') {
-        return bad(format!("blanks belong to the name in `{}`: write `{{{}}}`", shown(written), name.trim()));
+        return bad(format!(
+            "blanks belong to the name in `{}`: write `{{{}}}`",
+            shown(written),
+            name.trim()
+        ));
     }
     if !is_name(name) {
         return bad("braces of the text are doubled: `{{` and `}}`".to_owned());
@@ -253,7 +257,10 @@ mod tests {
     #[test]
     fn faults() {
         let doubled = "braces of the text are doubled: `{{` and `}}`";
-        assert_eq!(show("j {\"x\": {\"y\": 1}} k"), ["j ", &format!("{{\"x\": {{\"y\": 1}}}}: {doubled}"), " k"]);
+        assert_eq!(
+            show("j {\"x\": {\"y\": 1}} k"),
+            ["j ", &format!("{{\"x\": {{\"y\": 1}}}}: {doubled}"), " k"]
+        );
         assert_eq!(show("{\n  a\n} b"), [&format!("{{: {doubled}"), " b"]);
         for (prompt, why) in [
             ("a { b", "this `{` opens no placeholder: a brace of the text is written `{{`"),

@@ -1,9 +1,9 @@
 //! `agent.yaml` workflows, read into the same syntax as `.chart` files.
 
-mod agent;
 mod build;
 mod builtin;
 mod code;
+mod definition;
 mod format;
 mod make;
 mod node;

@@ -60,7 +60,8 @@ impl Text {
     }
 
     fn place(&self, offset: usize, end: bool) -> usize {
-        let after = self.pieces.partition_point(|p| if end { p.text < offset } else { p.text <= offset });
+        let after =
+            self.pieces.partition_point(|p| if end { p.text < offset } else { p.text <= offset });
         let Some(piece) = after.checked_sub(1).and_then(|i| self.pieces.get(i)) else {
             return self.pieces.first().map_or(0, |p| p.file);
         };

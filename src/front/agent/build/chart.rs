@@ -1,11 +1,14 @@
 //! The chart: declarations, table, states and steps in the order of the list.
 
+use super::invoke::Functions;
 use super::prepare::{PermitWork, Work};
 use super::step::{Builder, Built, outside};
 use super::{decide, declare, names, order};
 use crate::diagnostic::Diagnostic;
-use crate::front::agent::agent::{Agent, Machine, Source as Condition, Step, Workflow};
 use crate::front::agent::code::Converter;
+use crate::front::agent::definition::{
+    Agent, Machine, Policy, Source as Condition, Step, Workflow,
+};
 use crate::front::agent::make::{apart, chart_step, noted, path};
 use crate::source::Source;
 use crate::span::Ident;
@@ -23,7 +26,7 @@ pub(super) fn chart(
     let scope = names::scope(work, findings);
     let mut builder = Builder {
         scope,
-        functions: Default::default(),
+        functions: Functions::default(),
         client: declare::client_name(agent),
         default: &workflow.policy,
         findings,
@@ -32,7 +35,8 @@ pub(super) fn chart(
     let shared = decide::overlapping(&sources);
     let built: Vec<Built> =
         work.steps.iter().enumerate().map(|(i, w)| builder.step(w, shared.contains(&i))).collect();
-    let table: Vec<Noted<ChartItem>> = work.permits.iter().filter_map(|p| allow(&mut builder, p)).collect();
+    let table: Vec<Noted<ChartItem>> =
+        work.permits.iter().filter_map(|p| allow(&mut builder, p)).collect();
     let Builder { scope, functions, findings, .. } = builder;
 
     let head = agent.id.as_ref().map_or(agent.span, |id| id.span);
@@ -41,7 +45,7 @@ pub(super) fn chart(
     grouped(&mut items, declare::variables(agent, &scope, head));
     grouped(&mut items, functions.into_items());
     grouped(&mut items, declare::client(agent, findings).into_iter().collect());
-    let policy = declare::policy(declare::failure(&Default::default(), &workflow.policy), head);
+    let policy = declare::policy(declare::failure(&Policy::default(), &workflow.policy), head);
     grouped(&mut items, vec![noted(ChartItem::Defaults(policy), head)]);
     if let Some(machine) = &workflow.machine {
         let initial = machine.initial.as_ref().or(machine.states.first());
@@ -112,7 +116,8 @@ fn body(
         if decide::is_question(sources[i]) && !shared.contains(&i) {
             let options = decide::options(sources[i]);
             if let Some(named) = &sources[i].states {
-                at_home = named.iter().filter_map(|s| numbers.get(s.node.as_str()).copied()).collect();
+                at_home =
+                    named.iter().filter_map(|s| numbers.get(s.node.as_str()).copied()).collect();
                 at_home.sort_unstable();
                 at_home.dedup();
             }
@@ -126,9 +131,8 @@ fn body(
             None => between.push((at, chart_step(outside(one.step, sources[i]), one.span))),
         }
         if at_home.is_empty() {
-            let before = between.len();
-            between.extend(extra.into_iter().map(|l| (at, noted(ChartItem::State(l.node), l.span))));
-            let _ = before;
+            between
+                .extend(extra.into_iter().map(|l| (at, noted(ChartItem::State(l.node), l.span))));
         } else {
             for state in at_home {
                 lines[state].extend(extra.iter().cloned());

@@ -1,14 +1,16 @@
 //! Transition steps: the model, or a host function, decides where to go.
 
-use super::invoke::Functions;
 use super::step::Builder;
-use crate::front::agent::agent::{Step, StepType};
-use crate::front::agent::code::{Role, Scope, Ty};
-use crate::front::agent::make::{self, binary, call, compare, expr, literal, name, noted, tail, text};
+use crate::front::agent::code::{Role, Ty};
+use crate::front::agent::definition::{Step, StepType};
+use crate::front::agent::make::{
+    self, binary, call, compare, expr, literal, name, noted, tail, text,
+};
 use crate::span::{Ident, Span, Spanned};
 use crate::syntax::{
-    Ask, AskElse, BinaryOp, ChartItem, CompareOp, EventPattern, Expr, ExprKind, FailWord, Hole, Line, LineKind, May, MayKind, Noted,
-    Outcome, OutcomeKind, Policy, StateItem, Statement, StepItem, StepKind, Template, TemplatePart, TypeExpr, TypeKind,
+    Ask, AskElse, BinaryOp, CompareOp, EventPattern, Expr, ExprKind, FailWord, Hole, Line,
+    LineKind, May, MayKind, Noted, Outcome, OutcomeKind, Policy, StateItem, Statement, StepItem,
+    StepKind, Template, TemplatePart, TypeExpr, TypeKind,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -54,9 +56,26 @@ pub(super) fn options(step: &Step) -> Vec<Noted<StateItem>> {
     step.map.iter().flatten().map(line).collect()
 }
 
+/// A call of the model whose answer changes nothing: one target whatever it says.
+pub(super) fn ignored(step: &Step, prompt: Option<Template>) -> Vec<Noted<StepItem>> {
+    let span = step.name.span;
+    let prompt = prompt
+        .unwrap_or_else(|| literal("What next? Answer with one of: continue, pivot, ship", span));
+    let mut items = vec![noted(StepItem::Prompt(prompt), span)];
+    items.push(noted(StepItem::Policy(no_retry(Some(FailWord::Skip), span)), span));
+    // The original falls back to its heuristic when the call fails, and goes to the target all the same.
+    let outcome = Outcome { kind: OutcomeKind::Error, tail: tail(None, step.to.as_ref()) };
+    items.push(noted(StepItem::Outcome(outcome), span));
+    items
+}
+
 impl Builder<'_> {
     /// A question: its first words and its body.
-    pub(super) fn ask(&mut self, step: &Step, prompt: Option<Template>) -> (StepKind, Vec<Noted<StepItem>>) {
+    pub(super) fn ask(
+        &mut self,
+        step: &Step,
+        prompt: Option<Template>,
+    ) -> (StepKind, Vec<Noted<StepItem>>) {
         let span = step.name.span;
         let prompt = prompt.unwrap_or_else(|| default_prompt(span));
         let mut items = vec![noted(StepItem::Prompt(prompt), span)];
@@ -68,36 +87,28 @@ impl Builder<'_> {
     }
 
     /// The same as an `llm` step whose answer is compared: for questions that share a state with another one.
-    pub(super) fn compared(&mut self, step: &Step, prompt: Option<Template>) -> Vec<Noted<StepItem>> {
+    pub(super) fn compared(
+        &mut self,
+        step: &Step,
+        prompt: Option<Template>,
+    ) -> Vec<Noted<StepItem>> {
         let span = step.name.span;
         let answers: Vec<&str> = step.map.iter().flatten().map(|(a, _)| a.node.as_str()).collect();
-        let prompt = prompt
-            .unwrap_or_else(|| literal(format!("What next? Answer with one of: {}", answers.join(", ")), span));
+        let prompt = prompt.unwrap_or_else(|| {
+            literal(format!("What next? Answer with one of: {}", answers.join(", ")), span)
+        });
         let mut items = vec![noted(StepItem::Prompt(prompt), span)];
         items.push(noted(StepItem::Policy(no_retry(Some(FailWord::Skip), span)), span));
         let text_type = TypeExpr { kind: TypeKind::Name("Text".to_owned()), span };
         items.push(noted(StepItem::Returns(text_type, None), span));
         for (answer, state) in step.map.iter().flatten() {
             let own = name(step.name.node.clone(), span);
-            let is = compare(own, CompareOp::Equal, text(answer.node.clone(), answer.span), answer.span);
+            let is =
+                compare(own, CompareOp::Equal, text(answer.node.clone(), answer.span), answer.span);
             let outcome = Outcome { kind: OutcomeKind::Done, tail: tail(Some(is), Some(state)) };
             items.push(noted(StepItem::Outcome(outcome), answer.span.to(state.span)));
         }
         items.extend(self.heuristic(step));
-        items
-    }
-
-    /// A call of the model whose answer changes nothing: one target whatever it says.
-    pub(super) fn ignored(&mut self, step: &Step, prompt: Option<Template>) -> Vec<Noted<StepItem>> {
-        let span = step.name.span;
-        let prompt = prompt.unwrap_or_else(|| {
-            literal("What next? Answer with one of: continue, pivot, ship", span)
-        });
-        let mut items = vec![noted(StepItem::Prompt(prompt), span)];
-        items.push(noted(StepItem::Policy(no_retry(Some(FailWord::Skip), span)), span));
-        // The original falls back to its heuristic when the call fails, and goes to the target all the same.
-        let outcome = Outcome { kind: OutcomeKind::Error, tail: tail(None, step.to.as_ref()) };
-        items.push(noted(StepItem::Outcome(outcome), span));
         items
     }
 
@@ -131,7 +142,10 @@ impl Builder<'_> {
     }
 
     /// A decision by a host function: a code step, and lines that compare what it found.
-    pub(super) fn decided(&mut self, step: &Step) -> (Vec<Noted<Statement>>, Vec<Noted<StateItem>>) {
+    pub(super) fn decided(
+        &mut self,
+        step: &Step,
+    ) -> (Vec<Noted<Statement>>, Vec<Noted<StateItem>>) {
         let Some(invoke) = &step.decision else { return (Vec::new(), Vec::new()) };
         let found = self.functions.invoke(invoke, &self.scope);
         let span = invoke.span;
@@ -148,7 +162,10 @@ impl Builder<'_> {
                 answer.span,
             );
             let done = crate::syntax::Done { subject: make::path(&step.name), binding: None };
-            let line = Line { kind: LineKind::On(EventPattern::Done(done)), tail: tail(Some(is), Some(state)) };
+            let line = Line {
+                kind: LineKind::On(EventPattern::Done(done)),
+                tail: tail(Some(is), Some(state)),
+            };
             lines.push(noted(StateItem::Line(line), answer.span.to(state.span)));
         }
         (vec![noted(assign, span)], lines)
@@ -179,14 +196,4 @@ fn default_prompt(span: Span) -> Template {
         TemplatePart::Hole(Box::new(hole)),
     ];
     Template { parts, span, block: true }
-}
-
-/// Declares what a chart-level item needs that is known only after the steps are built.
-pub(super) fn functions(functions: Functions) -> Vec<Noted<ChartItem>> {
-    functions.into_items()
-}
-
-/// Names that the scope has for the heuristic even if no text of the file has them.
-pub(super) fn reads(scope: &Scope) -> bool {
-    HEURISTIC.iter().all(|n| scope.roles.contains_key(*n))
 }

@@ -2,15 +2,16 @@
 
 use super::names::inputs;
 use crate::diagnostic::{Diagnostic, Severity};
-use crate::front::agent::agent::{Agent, OnFailure, Policy};
 use crate::front::agent::builtin::CURRENT_STATE;
 use crate::front::agent::code::{Role, Scope};
+use crate::front::agent::definition::{Agent, OnFailure, Policy};
 use crate::front::agent::make::{apart, expr, name, noted, text};
 use crate::front::agent::node::{Node, Value};
 use crate::lint::reported::WRONG_TYPE;
 use crate::span::{Ident, Span, Spanned};
 use crate::syntax::{
-    self, ChartItem, Client, ClientOption, ExprKind, FailWord, Meta, MetaValue, Noted, TypeExpr, TypeKind, Variable, VariableKind,
+    self, ChartItem, Client, ClientOption, ExprKind, FailWord, Meta, MetaValue, Noted, TypeExpr,
+    TypeKind, Variable, VariableKind,
 };
 
 /// How often a failed step is tried again where a file does not say.
@@ -25,9 +26,14 @@ pub(super) fn meta(agent: &Agent, span: Span) -> Option<Noted<ChartItem>> {
     if client_name(agent).is_none() {
         // Without a model there is no `client` to hold these.
         let loose = |word: &str, value| Meta { key: Ident::new(word.to_owned(), span), value };
-        entries.extend(agent.model.iter().map(|m| loose("llm_model", MetaValue::Text(m.node.clone()))));
-        entries.extend(agent.temperature.iter().map(|t| loose("temperature", MetaValue::Float(t.node))));
-        entries.extend(agent.max_tokens.iter().map(|t| loose("max_tokens", MetaValue::Int(t.node))));
+        entries.extend(
+            agent.model.iter().map(|m| loose("llm_model", MetaValue::Text(m.node.clone()))),
+        );
+        entries.extend(
+            agent.temperature.iter().map(|t| loose("temperature", MetaValue::Float(t.node))),
+        );
+        entries
+            .extend(agent.max_tokens.iter().map(|t| loose("max_tokens", MetaValue::Int(t.node))));
     }
     (!entries.is_empty()).then(|| noted(ChartItem::Meta(entries), span))
 }
@@ -75,7 +81,8 @@ pub(super) fn variables(agent: &Agent, scope: &Scope, first_use: Span) -> Vec<No
         let Role::Variable { written, of } = role else { continue };
         let span = scope.places.get(source).copied().unwrap_or(first_use);
         let ty = scope.ty(source);
-        let optional = scope.optional.contains(source) && ty.written(span).kind != TypeKind::Name("Json".to_owned());
+        let optional = scope.optional.contains(source)
+            && ty.written(span).kind != TypeKind::Name("Json".to_owned());
         let (written_ty, default) = match of {
             Some(builtin) => (ty.written(span), name(builtin.name, span)),
             None if scope.optional.contains(source) => {
@@ -118,7 +125,8 @@ pub(super) fn client_name(agent: &Agent) -> Option<Ident> {
 pub(super) fn client(agent: &Agent, findings: &mut Vec<Diagnostic>) -> Option<Noted<ChartItem>> {
     let Some((model, span)) = model(agent) else {
         if let Some(written) = &agent.model {
-            let message = format!("`{}` names no provider: `llm_model` is `provider/model`", written.node);
+            let message =
+                format!("`{}` names no provider: `llm_model` is `provider/model`", written.node);
             let mut finding = WRONG_TYPE.at(written.span, message);
             finding.severity = Severity::Warning;
             findings.push(finding.help("without it the host's default model is called"));
@@ -126,7 +134,8 @@ pub(super) fn client(agent: &Agent, findings: &mut Vec<Diagnostic>) -> Option<No
         return None;
     };
     let option = |word: &str, kind: ExprKind, span: Span| {
-        let option = ClientOption { name: Ident::new(word.to_owned(), span), value: expr(kind, span) };
+        let option =
+            ClientOption { name: Ident::new(word.to_owned(), span), value: expr(kind, span) };
         noted(option, span)
     };
     let mut options = vec![noted(
@@ -136,8 +145,9 @@ pub(super) fn client(agent: &Agent, findings: &mut Vec<Diagnostic>) -> Option<No
     options.extend(
         agent.temperature.iter().map(|t| option("temperature", ExprKind::Float(t.node), t.span)),
     );
-    options
-        .extend(agent.max_tokens.iter().map(|t| option("max_tokens", ExprKind::Int(t.node), t.span)));
+    options.extend(
+        agent.max_tokens.iter().map(|t| option("max_tokens", ExprKind::Int(t.node), t.span)),
+    );
     let client = Client { name: Ident::new(CLIENT.to_owned(), span), options };
     Some(apart(ChartItem::Client(client), span))
 }

@@ -1,8 +1,8 @@
 //! InvokeSpecs become host functions.
 
 use super::template::template;
-use crate::front::agent::agent::Invoke;
 use crate::front::agent::code::Scope;
+use crate::front::agent::definition::Invoke;
 use crate::front::agent::format::parts;
 use crate::front::agent::make::{apart, call, expr};
 use crate::front::agent::node::{Node, Value};
@@ -119,7 +119,10 @@ fn value(node: &Node, scope: Option<&Scope>) -> Expr {
         },
         Value::List(items) => ExprKind::List(items.iter().map(|i| value(i, scope)).collect()),
         Value::Map(entries) => ExprKind::Map(
-            entries.iter().map(|(k, v)| Entry { key: value(k, None), value: value(v, scope) }).collect(),
+            entries
+                .iter()
+                .map(|(k, v)| Entry { key: value(k, None), value: value(v, scope) })
+                .collect(),
         ),
     };
     expr(kind, span)

@@ -1,8 +1,8 @@
 //! From an [`Agent`] to one chart.
 
 mod chart;
-mod declare;
 mod decide;
+mod declare;
 mod invoke;
 mod names;
 mod order;
@@ -10,7 +10,7 @@ mod prepare;
 mod step;
 mod template;
 
-use super::agent::Agent;
+use super::definition::Agent;
 use super::make::noted;
 use crate::diagnostic::Diagnostic;
 use crate::source::Source;
@@ -18,7 +18,12 @@ use crate::span::FileId;
 use crate::syntax::{File, Item};
 
 /// The syntax of an agent: one file with one chart.
-pub(super) fn file(id: FileId, source: &Source, agent: &Agent, findings: &mut Vec<Diagnostic>) -> File {
+pub(super) fn file(
+    id: FileId,
+    source: &Source,
+    agent: &Agent,
+    findings: &mut Vec<Diagnostic>,
+) -> File {
     let implicit = prepare::implicit(agent);
     let workflow = agent.workflow.as_ref().unwrap_or(&implicit);
     let work = prepare::prepare(workflow, findings);

@@ -2,9 +2,9 @@
 
 use super::prepare::Work;
 use crate::diagnostic::Diagnostic;
-use crate::front::agent::agent::StepType;
 use crate::front::agent::builtin::{BUILTINS, CURRENT_STATE, builtin};
 use crate::front::agent::code::{Converter, OBSERVABLES, Role, Scope, is_identity, merged};
+use crate::front::agent::definition::StepType;
 use crate::front::agent::format::Part;
 use crate::front::agent::python::{Statement, StatementKind, uses};
 use crate::lint::reported::{LEGACY, UNKNOWN_NAME};
@@ -78,7 +78,8 @@ fn table(work: &Work<'_>, events: &mut Vec<Event>) {
 
 fn reads(expr: &crate::front::agent::python::Expr, code: bool, events: &mut Vec<Event>) {
     for read in uses(expr) {
-        let kind = EventKind::Read { nested: read.nested && code, lenient: read.lenient, prompt: false };
+        let kind =
+            EventKind::Read { nested: read.nested && code, lenient: read.lenient, prompt: false };
         events.push(Event { name: read.name, span: read.span, kind });
     }
 }
@@ -117,14 +118,21 @@ fn writes(code: &[Statement], sure: bool, events: &mut Vec<Event>) {
     }
 }
 
-fn roles(work: &Work<'_>, events: &[Event], findings: &mut Vec<Diagnostic>) -> BTreeMap<String, Role> {
+fn roles(
+    work: &Work<'_>,
+    events: &[Event],
+    findings: &mut Vec<Diagnostic>,
+) -> BTreeMap<String, Role> {
     let mut by_name: BTreeMap<&str, Vec<&Event>> = BTreeMap::new();
     for event in events {
         by_name.entry(&event.name).or_default().push(event);
     }
     let steps: BTreeSet<&str> = work.steps.iter().map(|w| w.step.name.node.as_str()).collect();
     let taken = |name: &str| {
-        steps.contains(name) || by_name.contains_key(name) || OBSERVABLES.contains(&name) || builtin(name).is_some()
+        steps.contains(name)
+            || by_name.contains_key(name)
+            || OBSERVABLES.contains(&name)
+            || builtin(name).is_some()
     };
     let other_name = |name: &str| {
         let mut written = format!("{name}_");
@@ -137,8 +145,9 @@ fn roles(work: &Work<'_>, events: &[Event], findings: &mut Vec<Diagnostic>) -> B
     for (&name, events) in &by_name {
         let assigned =
             events.iter().any(|e| matches!(e.kind, EventKind::Write { identity: false, .. }));
-        let from_start =
-            events.first().is_some_and(|e| e.kind == EventKind::Write { sure: true, identity: false });
+        let from_start = events
+            .first()
+            .is_some_and(|e| e.kind == EventKind::Write { sure: true, identity: false });
         let role = match builtin(name) {
             Some(builtin) if !assigned => Some(Role::Input(builtin)),
             Some(builtin) if !from_start => {
@@ -155,7 +164,9 @@ fn roles(work: &Work<'_>, events: &[Event], findings: &mut Vec<Diagnostic>) -> B
                 } else if steps.contains(name) {
                     Some(Role::Step)
                 } else if OBSERVABLES.contains(&name) {
-                    for event in events.iter().filter(|e| e.kind == EventKind::Read { nested: false, lenient: false, prompt: false }) {
+                    for event in events.iter().filter(|e| {
+                        e.kind == EventKind::Read { nested: false, lenient: false, prompt: false }
+                    }) {
                         let message = format!("`{name}` is not in the context");
                         findings.push(UNKNOWN_NAME.at(event.span, message));
                     }
@@ -174,8 +185,12 @@ fn roles(work: &Work<'_>, events: &[Event], findings: &mut Vec<Diagnostic>) -> B
 fn legacy(events: &[Event], scope: &Scope, findings: &mut Vec<Diagnostic>) {
     let mut told = BTreeSet::new();
     for event in events {
-        let EventKind::Read { nested, lenient, prompt } = event.kind else { continue };
         let name = event.name.as_str();
+        let EventKind::Read { nested, lenient, prompt } = event.kind else {
+            // From here on it is there, whoever supplied it.
+            told.insert((name, 1));
+            continue;
+        };
         if nested && scope.roles.contains_key(name) && told.insert((name, 0)) {
             let message = format!(
                 "the engine that most agents were written for did not see `{name}` inside of a comprehension: the step failed there"
@@ -184,11 +199,17 @@ fn legacy(events: &[Event], scope: &Scope, findings: &mut Vec<Diagnostic>) {
         }
         let late = matches!(scope.roles.get(name), Some(Role::Input(b)) if b.late);
         if late && !lenient && told.insert((name, 1)) {
-            let what = if prompt { "the prompt was sent with nothing filled in" } else { "what reads it failed" };
+            let what = if prompt {
+                "the prompt was sent with nothing filled in"
+            } else {
+                "what reads it failed"
+            };
             let message = format!(
                 "the engine that most agents were written for does not supply `{name}`: {what}"
             );
-            findings.push(LEGACY.at(event.span, message).help("here the host supplies it, or it is empty"));
+            findings.push(
+                LEGACY.at(event.span, message).help("here the host supplies it, or it is empty"),
+            );
         }
     }
 }

@@ -18,7 +18,9 @@ pub(super) fn inside(homes: &[Option<usize>], states: usize) -> Vec<bool> {
         best.raise(state, length + 1, i);
     }
     let mut inside = vec![false; homes.len()];
-    let last = (0..homes.len()).filter(|i| lengths[*i] > 0).max_by_key(|i| (lengths[*i], std::cmp::Reverse(*i)));
+    let last = (0..homes.len())
+        .filter(|i| lengths[*i] > 0)
+        .max_by_key(|i| (lengths[*i], std::cmp::Reverse(*i)));
     let mut at = last;
     while let Some(i) = at {
         inside[i] = true;

@@ -1,7 +1,7 @@
 //! Reads every condition, code step and prompt of an agent once.
 
 use crate::diagnostic::Diagnostic;
-use crate::front::agent::agent::{Agent, Permit, Policy, Source, Step, StepType, Workflow};
+use crate::front::agent::definition::{Agent, Permit, Policy, Source, Step, StepType, Workflow};
 use crate::front::agent::format::{Part, parts};
 use crate::front::agent::node::{Node, Value};
 use crate::front::agent::python::{self, Context, Expr, Statement};
@@ -86,7 +86,8 @@ pub(super) fn prepare<'a>(workflow: &'a Workflow, findings: &mut Vec<Diagnostic>
     }
     if let Some(span) = context_used {
         let message = "the engine that most agents were written for has no `context` in code steps: the step failed there";
-        findings.push(LEGACY.at(span, message).help("here it works; `locals().get(…)` works in both"));
+        findings
+            .push(LEGACY.at(span, message).help("here it works; `locals().get(…)` works in both"));
     }
     let mut permits = Vec::new();
     for permit in workflow.machine.iter().flat_map(|m| &m.transitions) {
@@ -116,7 +117,11 @@ fn texts(nodes: &[Node], out: &mut Vec<Part>) {
         match &node.value {
             Value::Text(text) => out.extend(parts(text)),
             Value::List(items) => texts(items, out),
-            Value::Map(entries) => entries.iter().for_each(|(_, v)| texts(std::slice::from_ref(v), out)),
+            Value::Map(entries) => {
+                for (_, value) in entries {
+                    texts(std::slice::from_ref(value), out);
+                }
+            }
             Value::Null | Value::Bool(_) | Value::Int(_) | Value::Float(_) => {}
         }
     }

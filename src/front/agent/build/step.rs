@@ -1,18 +1,19 @@
 //! Steps.
 
+use super::decide;
 use super::declare::{failure, policy};
 use super::invoke::Functions;
 use super::prepare::StepWork;
 use super::template;
 use crate::diagnostic::Diagnostic;
-use crate::front::agent::agent::{OnFailure, Policy, Source, Step, StepType};
 use crate::front::agent::code::{Converter, Scope, merged};
+use crate::front::agent::definition::{OnFailure, Policy, Source, Step, StepType};
 use crate::front::agent::make::{self, both, compare, expr, in_any, name, noted, tail, text};
 use crate::lint::reported::NOT_YET;
 use crate::span::{Ident, Span, Spanned};
 use crate::syntax::{
-    self, Action, Block, CompareOp, EventPattern, ExprKind, Hole, Line, LineKind, Noted, StateItem, StepItem, StepKind, Template,
-    TemplatePart,
+    self, Action, Block, CompareOp, EventPattern, ExprKind, Hole, Line, LineKind, Noted, StateItem,
+    StepItem, StepKind, Template, TemplatePart,
 };
 
 /// What building steps needs and gathers.
@@ -141,7 +142,7 @@ impl Builder<'_> {
         }
         let prompt = self.prompt(work);
         if step.map.is_none() {
-            let items = self.ignored(step, prompt);
+            let items = decide::ignored(step, prompt);
             let mut built = self.built(step, StepKind::Llm, items);
             built.step.then = step.to.as_ref().map(|to| tail(None, Some(to)));
             return built;

@@ -30,9 +30,14 @@ fn part(part: &Part, scope: &Scope) -> TemplatePart {
                 let spec = &field.spec.node;
                 let colon = if spec.is_empty() { "" } else { ":" };
                 let why = format!("`{name}` is not in the context");
-                return TemplatePart::Bad { text: format!("{{{name}{colon}{spec}}}"), why, span: field.span };
+                return TemplatePart::Bad {
+                    text: format!("{{{name}{colon}{spec}}}"),
+                    why,
+                    span: field.span,
+                };
             }
-            let hole = Hole { expr: value(field, scope), spec: field.spec.clone(), span: field.span };
+            let hole =
+                Hole { expr: value(field, scope), spec: field.spec.clone(), span: field.span };
             TemplatePart::Hole(Box::new(hole))
         }
     }

@@ -1,7 +1,7 @@
 //! Calls of functions and methods.
 
-use super::convert::{Converter, item_type, truth};
 use super::Ty;
+use super::convert::{Converter, element_type, item_type, truth};
 use crate::diagnostic::nearest;
 use crate::front::agent::make::{self, binary};
 use crate::front::agent::python::{Expr as Python, Kind};
@@ -40,12 +40,20 @@ const METHODS: &[(&str, &str, usize, usize)] = &[
 const TYPES: &[&str] = &["int", "float", "str", "bool", "list", "dict", "set", "tuple"];
 
 impl Converter<'_> {
-    pub(super) fn call(&mut self, function: &Python, arguments: &[Python], span: Span) -> (Expr, Ty) {
-        match &function.kind {
-            Kind::Name(name) => self.function(name, function.span, arguments, span),
-            Kind::Attribute(base, method) => self.method(base, method, arguments, span),
-            Kind::Bad => (make::expr(crate::syntax::ExprKind::None, span), Ty::Unknown),
-            _ => self.refuse(function.span, "only functions and methods by name can be called"),
+    pub(super) fn call(
+        &mut self,
+        function: &Python,
+        arguments: &[Python],
+        span: Span,
+    ) -> (Expr, Ty) {
+        if let Kind::Name(name) = &function.kind {
+            self.function(name, function.span, arguments, span)
+        } else if let Kind::Attribute(base, method) = &function.kind {
+            self.method(base, method, arguments, span)
+        } else if function.kind == Kind::Bad {
+            (make::expr(crate::syntax::ExprKind::None, span), Ty::Unknown)
+        } else {
+            self.refuse(function.span, "only functions and methods by name can be called")
         }
     }
 
@@ -58,7 +66,12 @@ impl Converter<'_> {
         false
     }
 
-    fn unknown(&mut self, at: Span, name: &str, known: impl Iterator<Item = &'static str>) -> (Expr, Ty) {
+    fn unknown(
+        &mut self,
+        at: Span,
+        name: &str,
+        known: impl Iterator<Item = &'static str>,
+    ) -> (Expr, Ty) {
         let mut finding = REFUSED_CODE.at(at, format!("`{name}` is not available here"));
         if let Some(near) = nearest(name, known) {
             finding = finding.help(format!("did you mean `{near}`?"));
@@ -102,8 +115,7 @@ impl Converter<'_> {
             }
             _ => {}
         }
-        let (values, types): (Vec<Expr>, Vec<Ty>) =
-            arguments.iter().map(|a| self.value(a)).unzip();
+        let (values, types): (Vec<Expr>, Vec<Ty>) = arguments.iter().map(|a| self.value(a)).unzip();
         let first = types.first().cloned().unwrap_or(Ty::Unknown);
         let ty = match name {
             "len" => Ty::Int,
@@ -118,11 +130,7 @@ impl Converter<'_> {
             "min" | "max" if types.len() == 1 => item_type(&first),
             "min" | "max" => types.into_iter().fold(Ty::Unknown, Ty::join),
             // `set`, `sorted`: a list of the same elements.
-            _ => match first {
-                Ty::Map(_) => Ty::List(Box::new(Ty::Text)),
-                list @ Ty::List(_) => list,
-                other => item_type(&other).list(),
-            },
+            _ => element_type(&first).list(),
         };
         (make::call(name, values, span), ty)
     }
@@ -135,13 +143,13 @@ impl Converter<'_> {
         let sum = name == "sum";
         let item = |c: &mut Self| {
             let (value, ty) = c.value(item);
-            match ty {
-                Ty::Bool if sum => {
-                    let span = value.span;
-                    (make::call("int", vec![value], span), Ty::Int)
-                }
-                ty if sum => (value, ty),
-                ty => (truth(value, &ty), Ty::Bool),
+            if !sum {
+                (truth(value, &ty), Ty::Bool)
+            } else if ty == Ty::Bool {
+                let span = value.span;
+                (make::call("int", vec![value], span), Ty::Int)
+            } else {
+                (value, ty)
             }
         };
         self.comprehension(item, bound, source, filter.as_deref(), argument.span)
@@ -173,7 +181,13 @@ impl Converter<'_> {
         }
     }
 
-    fn method(&mut self, base: &Python, method: &Ident, arguments: &[Python], span: Span) -> (Expr, Ty) {
+    fn method(
+        &mut self,
+        base: &Python,
+        method: &Ident,
+        arguments: &[Python],
+        span: Span,
+    ) -> (Expr, Ty) {
         let found = METHODS.iter().find(|(n, ..)| *n == method.node);
         let Some(&(name, function, least, most)) = found else {
             return self.unknown(method.span, &method.node, METHODS.iter().map(|(n, ..)| *n));

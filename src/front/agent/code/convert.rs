@@ -43,7 +43,27 @@ impl<'s> Converter<'s> {
                 let operand = self.condition(operand);
                 make::not(operand, span)
             }
-            _ => {
+            Kind::None
+            | Kind::Bool(_)
+            | Kind::Int(_)
+            | Kind::Float(_)
+            | Kind::Text(_)
+            | Kind::Name(_)
+            | Kind::Attribute(..)
+            | Kind::Index(..)
+            | Kind::Slice(..)
+            | Kind::Call(..)
+            | Kind::Unary(UnaryOp::Negate, _)
+            | Kind::Binary(..)
+            | Kind::Compare(..)
+            | Kind::If(..)
+            | Kind::List(_)
+            | Kind::Set(_)
+            | Kind::Dict(_)
+            | Kind::Comprehension { .. }
+            | Kind::Context(..)
+            | Kind::Has(_)
+            | Kind::Bad => {
                 let (value, ty) = self.value(python);
                 truth(value, &ty)
             }
@@ -84,7 +104,8 @@ impl<'s> Converter<'s> {
             Kind::Has(name) => match self.scope.has(&name.node) {
                 Some(has) => whole(ExprKind::Bool(has), Ty::Bool),
                 None => {
-                    let message = format!("whether `{}` is set here depends on the path taken", name.node);
+                    let message =
+                        format!("whether `{}` is set here depends on the path taken", name.node);
                     self.refuse(name.span, message)
                 }
             },
@@ -100,7 +121,8 @@ impl<'s> Converter<'s> {
             }
             Kind::Slice(base, from, to) => {
                 let (base, ty) = self.value(base);
-                let mut end = |e: &Option<Box<Python>>| e.as_ref().map(|e| Box::new(self.value(e).0));
+                let mut end =
+                    |e: &Option<Box<Python>>| e.as_ref().map(|e| Box::new(self.value(e).0));
                 let (from, to) = (end(from), end(to));
                 whole(ExprKind::Slice(Box::new(base), from, to), ty)
             }
@@ -199,10 +221,7 @@ impl<'s> Converter<'s> {
         span: Span,
     ) -> (Expr, Ty) {
         let (source, source_ty) = self.value(source);
-        let element = match source_ty {
-            Ty::Map(_) => Ty::Text,
-            other => item_type(&other),
-        };
+        let element = element_type(&source_ty);
         self.locals.push((name.node.clone(), element));
         let filter = filter.map(|f| Box::new(self.condition(f)));
         let (item, ty) = item(self);
@@ -222,7 +241,9 @@ impl<'s> Converter<'s> {
         if all.iter().all(|(_, ty)| *ty == Ty::Bool) {
             let op = if and { BinaryOp::And } else { BinaryOp::Or };
             let mut parts = all.into_iter().map(|(e, _)| e);
-            let Some(first) = parts.next() else { return (expr(ExprKind::None, span), Ty::Unknown) };
+            let Some(first) = parts.next() else {
+                return (expr(ExprKind::None, span), Ty::Unknown);
+            };
             let joined = parts.fold(first, |left, right| {
                 let span = left.span.to(right.span);
                 make::binary(op, left, right, span)
@@ -230,7 +251,9 @@ impl<'s> Converter<'s> {
             return (joined, Ty::Bool);
         }
         let mut parts = all.into_iter().rev();
-        let Some(mut result) = parts.next() else { return (expr(ExprKind::None, span), Ty::Unknown) };
+        let Some(mut result) = parts.next() else {
+            return (expr(ExprKind::None, span), Ty::Unknown);
+        };
         for (value, ty) in parts {
             let span = value.span.to(result.0.span);
             let test = truth(value.clone(), &ty);
@@ -258,29 +281,40 @@ impl<'s> Converter<'s> {
         }
         let both_int = at == Ty::Int && bt == Ty::Int;
         let numbers = at.is_number() && bt.is_number();
-        let ty = match op {
-            BinaryOp::Divide if numbers => Ty::Float,
-            BinaryOp::Power if both_int && matches!(right.kind, Kind::Int(i) if i >= 0) => Ty::Int,
-            BinaryOp::Power if numbers => Ty::Float,
-            BinaryOp::Add if matches!((&at, &bt), (Ty::Text, Ty::Text)) => Ty::Text,
-            BinaryOp::Add if matches!((&at, &bt), (Ty::List(_), Ty::List(_))) => at.join(bt),
-            _ if both_int => Ty::Int,
-            _ if numbers => Ty::Float,
-            _ => Ty::Json,
+        let texts = at == Ty::Text && bt == Ty::Text;
+        let lists = matches!((&at, &bt), (Ty::List(_), Ty::List(_)));
+        let whole = matches!(right.kind, Kind::Int(i) if i >= 0);
+        let ty = if numbers {
+            let exact = match op {
+                BinaryOp::Divide => false,
+                BinaryOp::Power => whole,
+                BinaryOp::And
+                | BinaryOp::Or
+                | BinaryOp::Add
+                | BinaryOp::Subtract
+                | BinaryOp::Multiply
+                | BinaryOp::FloorDivide
+                | BinaryOp::Modulo => true,
+            };
+            if both_int && exact { Ty::Int } else { Ty::Float }
+        } else if op == BinaryOp::Add && (texts || lists) {
+            at.join(bt)
+        } else {
+            Ty::Json
         };
         (make::binary(op, a, b, span), ty)
     }
 
-    fn compare(
-        &mut self,
-        left: &Python,
-        rest: &[(CompareOp, Python)],
-        span: Span,
-    ) -> (Expr, Ty) {
+    fn compare(&mut self, left: &Python, rest: &[(CompareOp, Python)], span: Span) -> (Expr, Ty) {
         let (left, _) = self.value(left);
         let rest = rest.iter().map(|(op, e)| (*op, self.value(e).0)).collect();
         (expr(ExprKind::Compare(Box::new(left), rest), span), Ty::Bool)
     }
+}
+
+/// The type of an element of what is gone through: of a mapping its keys.
+pub(super) fn element_type(ty: &Ty) -> Ty {
+    if matches!(ty, Ty::Map(_)) { Ty::Text } else { item_type(ty) }
 }
 
 /// The type of an element, or of what an index gives.

@@ -24,7 +24,17 @@ pub(in crate::front::agent) enum Role {
 
 /// Words of the language that would be read as such if a file used them for something of its own.
 pub(in crate::front::agent) const OBSERVABLES: &[&str] = &[
-    "state", "turns", "turns_here", "fails_here", "elapsed", "elapsed_here", "health", "advice", "options", "last_result", "event",
+    "state",
+    "turns",
+    "turns_here",
+    "fails_here",
+    "elapsed",
+    "elapsed_here",
+    "health",
+    "advice",
+    "options",
+    "last_result",
+    "event",
 ];
 
 /// Whether a code variable has been set when the walk comes to a place.

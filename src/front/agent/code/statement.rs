@@ -1,7 +1,9 @@
 //! Statements, and what they set.
 
 use super::{Converter, Role, Status, Ty};
-use crate::front::agent::python::{Expr as Python, Kind, Statement as PythonStatement, StatementKind};
+use crate::front::agent::python::{
+    Expr as Python, Kind, Statement as PythonStatement, StatementKind,
+};
 use crate::lint::reported::REFUSED_CODE;
 use crate::span::Ident;
 use crate::syntax::{Noted, Statement};
@@ -9,7 +11,10 @@ use std::collections::BTreeMap;
 
 impl Converter<'_> {
     /// A block; the scope's types and what is set move on with it.
-    pub(in crate::front::agent) fn statements(&mut self, all: &[PythonStatement]) -> Vec<Noted<Statement>> {
+    pub(in crate::front::agent) fn statements(
+        &mut self,
+        all: &[PythonStatement],
+    ) -> Vec<Noted<Statement>> {
         let mut out = Vec::new();
         for one in all {
             if let Some(node) = self.statement(one) {
@@ -36,12 +41,12 @@ impl Converter<'_> {
             }
             StatementKind::For(name, source, body) => {
                 let (source_expr, ty) = self.value(source);
-                let element = match ty {
-                    Ty::Map(_) => Ty::Text,
-                    other => super::convert::item_type(&other),
-                };
+                let element = super::convert::element_type(&ty);
                 if self.scope.roles.contains_key(&name.node) {
-                    let message = format!("`{}` is a variable already: name the element otherwise", name.node);
+                    let message = format!(
+                        "`{}` is a variable already: name the element otherwise",
+                        name.node
+                    );
                     self.findings.push(REFUSED_CODE.at(name.span, message));
                     return None;
                 }
@@ -61,7 +66,9 @@ impl Converter<'_> {
 
     fn assign(&mut self, name: &Ident, value: &Python) -> Option<Statement> {
         let written = match self.scope.roles.get(&name.node) {
-            Some(Role::Variable { of: Some(_), .. }) if is_identity(&name.node, value) => return None,
+            Some(Role::Variable { of: Some(_), .. }) if is_identity(&name.node, value) => {
+                return None;
+            }
             Some(Role::Variable { written, .. }) => written.clone(),
             // Only identities are left of assignments to what the host supplies.
             Some(Role::Input(_) | Role::Step | Role::State | Role::Missing) | None => return None,
@@ -89,11 +96,8 @@ pub(in crate::front::agent) fn merged(
 
 /// Whether an assignment keeps the value: `x = x`, `x = locals().get('x', d)`.
 pub(in crate::front::agent) fn is_identity(name: &str, value: &Python) -> bool {
-    match &value.kind {
-        Kind::Name(read) => read == name,
-        Kind::Context(read, _) => read.node == name,
-        _ => false,
-    }
+    matches!(&value.kind, Kind::Name(read) if read == name)
+        || matches!(&value.kind, Kind::Context(read, _) if read.node == name)
 }
 
 /// The names that statements assign, in order.

@@ -11,6 +11,10 @@ use std::collections::BTreeSet;
 /// Functions that give the context.
 const CONTEXT_CALLS: &[&str] = &["locals", "globals", "vars"];
 
+fn gives_context(function: &Expr) -> bool {
+    matches!(&function.kind, Kind::Name(n) if CONTEXT_CALLS.contains(&n.as_str()))
+}
+
 /// Rewrites one snippet.
 pub(in crate::front::agent) struct Context<'f> {
     aliases: BTreeSet<String>,
@@ -76,22 +80,22 @@ impl<'f> Context<'f> {
     }
 
     fn is_context(&mut self, expr: &Expr) -> bool {
-        match &expr.kind {
-            Kind::Name(name) if self.aliases.contains(name) => {
-                if name == "context" {
-                    self.used = self.used.or(Some(expr.span));
-                }
-                true
+        if let Kind::Name(name) = &expr.kind
+            && self.aliases.contains(name)
+        {
+            if name == "context" {
+                self.used = self.used.or(Some(expr.span));
             }
-            Kind::Call(f, arguments) if arguments.is_empty() => {
-                matches!(&f.kind, Kind::Name(n) if CONTEXT_CALLS.contains(&n.as_str()))
-            }
-            _ => false,
+            return true;
         }
+        matches!(&expr.kind, Kind::Call(f, arguments) if arguments.is_empty() && gives_context(f))
     }
 
-    fn boxed(&mut self, expr: Box<Expr>) -> Box<Expr> {
-        Box::new(self.expr(*expr))
+    fn boxed(&mut self, mut expr: Box<Expr>) -> Box<Expr> {
+        let span = expr.span;
+        let taken = std::mem::replace(&mut *expr, Expr::new(Kind::Bad, span));
+        *expr = self.expr(taken);
+        expr
     }
 
     fn all(&mut self, exprs: Vec<Expr>) -> Vec<Expr> {
@@ -109,19 +113,28 @@ impl<'f> Context<'f> {
                     return self.refuse(span, message);
                 }
                 if name.starts_with('_') && name != CURRENT_STATE {
-                    return self.refuse(span, format!("`{name}`: names that start with `_` are not available here"));
+                    return self.refuse(
+                        span,
+                        format!("`{name}`: names that start with `_` are not available here"),
+                    );
                 }
                 Kind::Name(name)
             }
             Kind::Call(function, arguments) => return self.call(*function, arguments, span),
-            Kind::Index(base, key) if self.is_context(&base) => match key.kind {
-                Kind::Text(name) => Kind::Name(name),
-                _ => return self.refuse(key.span, "the context is read by a name in quotes".to_owned()),
-            },
+            Kind::Index(base, key) if self.is_context(&base) => {
+                let Kind::Text(name) = key.kind else {
+                    return self
+                        .refuse(key.span, "the context is read by a name in quotes".to_owned());
+                };
+                Kind::Name(name)
+            }
             Kind::Compare(left, rest) => return self.compare(*left, rest, span),
             Kind::Attribute(base, name) => {
                 if name.node.starts_with('_') {
-                    let message = format!("`.{}`: names that start with `_` are not available here", name.node);
+                    let message = format!(
+                        "`.{}`: names that start with `_` are not available here",
+                        name.node
+                    );
                     return self.refuse(name.span, message);
                 }
                 Kind::Attribute(self.boxed(base), name)
@@ -138,16 +151,23 @@ impl<'f> Context<'f> {
             Kind::If(c, a, b) => Kind::If(self.boxed(c), self.boxed(a), self.boxed(b)),
             Kind::List(items) => Kind::List(self.all(items)),
             Kind::Set(items) => Kind::Set(self.all(items)),
-            Kind::Dict(entries) => Kind::Dict(
-                entries.into_iter().map(|(k, v)| (self.expr(k), self.expr(v))).collect(),
-            ),
+            Kind::Dict(entries) => {
+                Kind::Dict(entries.into_iter().map(|(k, v)| (self.expr(k), self.expr(v))).collect())
+            }
             Kind::Comprehension { item, name, source, filter } => Kind::Comprehension {
                 item: self.boxed(item),
                 name,
                 source: self.boxed(source),
                 filter: filter.map(|f| self.boxed(f)),
             },
-            plain @ (Kind::None | Kind::Bool(_) | Kind::Int(_) | Kind::Float(_) | Kind::Text(_) | Kind::Context(..) | Kind::Has(_) | Kind::Bad) => plain,
+            plain @ (Kind::None
+            | Kind::Bool(_)
+            | Kind::Int(_)
+            | Kind::Float(_)
+            | Kind::Text(_)
+            | Kind::Context(..)
+            | Kind::Has(_)
+            | Kind::Bad) => plain,
         };
         Expr::new(kind, span)
     }
@@ -170,7 +190,7 @@ impl<'f> Context<'f> {
                 _ => self.refuse(span, "the context is read by a name in quotes".to_owned()),
             };
         }
-        if matches!(&function.kind, Kind::Name(n) if CONTEXT_CALLS.contains(&n.as_str())) {
+        if gives_context(&function) {
             let message = "the whole context can only be read with `.get(…)` or `[…]`";
             return self.refuse(span, message.to_owned());
         }
@@ -182,13 +202,13 @@ impl<'f> Context<'f> {
     /// What is called: names of functions are no names of the context.
     fn function(&mut self, function: Expr) -> Expr {
         let span = function.span;
-        match function.kind {
-            Kind::Name(_) => function,
-            Kind::Attribute(base, name) => {
-                Expr::new(Kind::Attribute(self.boxed(base), name), span)
-            }
-            _ => self.expr(function),
+        if matches!(function.kind, Kind::Name(_)) {
+            return function;
         }
+        if let Kind::Attribute(base, name) = function.kind {
+            return Expr::new(Kind::Attribute(self.boxed(base), name), span);
+        }
+        self.expr(function)
     }
 
     /// `'x' in locals()`.
@@ -198,10 +218,10 @@ impl<'f> Context<'f> {
             && let Kind::Text(name) = &left.kind
         {
             let has = Expr::new(Kind::Has(Ident::new(name.clone(), left.span)), span);
-            return match op {
-                CompareOp::NotIn => Expr::new(Kind::Unary(UnaryOp::Not, Box::new(has)), span),
-                _ => has,
-            };
+            if *op == CompareOp::NotIn {
+                return Expr::new(Kind::Unary(UnaryOp::Not, Box::new(has)), span);
+            }
+            return has;
         }
         for (_, right) in &mut rest {
             let taken = std::mem::replace(right, Expr::new(Kind::Bad, span));

@@ -5,7 +5,7 @@ use super::{Expr, Kind, MAX_DEPTH};
 use crate::diagnostic::Diagnostic;
 use crate::front::agent::scalar::Text;
 use crate::lint::reported::{REFUSED_CODE, SYNTAX};
-use crate::span::{Ident, Span};
+use crate::span::Span;
 use crate::syntax::{BinaryOp, CompareOp, UnaryOp};
 use std::ops::Range;
 
@@ -20,18 +20,11 @@ pub(in crate::front::agent) struct Parser<'t, 'f> {
     pub(super) findings: &'f mut Vec<Diagnostic>,
 }
 
-/// Words that open what no snippet may do, with what to say.
-const REFUSED_WORDS: &[(&str, &str)] = &[
-    ("lambda", "functions"),
-    ("await", "waiting"),
-    ("yield", "generators"),
-];
-
 /// Words that are no names.
-const KEYWORDS: &[&str] = &[
-    "and", "or", "not", "in", "is", "if", "else", "elif", "for", "while", "def", "class", "return", "import", "from", "lambda", "try",
-    "except", "finally", "with", "as", "pass", "break", "continue", "del", "global", "nonlocal", "assert", "raise", "yield", "async",
-    "await",
+pub(super) const KEYWORDS: &[&str] = &[
+    "and", "or", "not", "in", "is", "if", "else", "elif", "for", "while", "def", "class", "return",
+    "import", "from", "lambda", "try", "except", "finally", "with", "as", "pass", "break",
+    "continue", "del", "global", "nonlocal", "assert", "raise", "yield", "async", "await",
 ];
 
 impl<'t, 'f> Parser<'t, 'f> {
@@ -63,8 +56,13 @@ impl<'t, 'f> Parser<'t, 'f> {
         self.text.span(range)
     }
 
+    /// The sign that stands here, or nothing.
+    pub(super) fn sign(&self) -> &'static str {
+        if let Tok::Sign(sign) = self.peek() { sign } else { "" }
+    }
+
     pub(super) fn is(&self, sign: &str) -> bool {
-        matches!(self.peek(), Tok::Sign(s) if *s == sign)
+        self.sign() == sign
     }
 
     pub(super) fn is_word(&self, word: &str) -> bool {
@@ -98,7 +96,9 @@ impl<'t, 'f> Parser<'t, 'f> {
             self.failed = true;
         }
         let found = match self.peek() {
-            Tok::Newline | Tok::End | Tok::Dedent | Tok::Indent | Tok::Comment(..) => "the end of the line".to_owned(),
+            Tok::Newline | Tok::End | Tok::Dedent | Tok::Indent | Tok::Comment(..) => {
+                "the end of the line".to_owned()
+            }
             Tok::Name(_) | Tok::Int(_) | Tok::Float(_) | Tok::Text(_) | Tok::Sign(_) | Tok::Bad => {
                 format!("`{}`", &self.text.value[self.range()])
             }
@@ -116,7 +116,7 @@ impl<'t, 'f> Parser<'t, 'f> {
     }
 
     /// A node that began at `start`, unless it is too deep.
-    fn node(&mut self, kind: Kind, start: Span) -> Expr {
+    pub(super) fn node(&mut self, kind: Kind, start: Span) -> Expr {
         let end = self.tokens[..self.at].last().map_or(0..0, |t| t.range.clone());
         let expr = Expr::new(kind, start.to(self.text.span(end)));
         if expr.depth > MAX_DEPTH {
@@ -178,7 +178,7 @@ impl<'t, 'f> Parser<'t, 'f> {
         expr
     }
 
-    fn or(&mut self) -> Expr {
+    pub(super) fn or(&mut self) -> Expr {
         let start = self.here();
         let mut parts = vec![self.and()];
         while self.eat_word("or") {
@@ -245,27 +245,29 @@ impl<'t, 'f> Parser<'t, 'f> {
     }
 
     fn comparison_operator(&mut self) -> Option<CompareOp> {
-        let op = match self.peek() {
-            Tok::Sign("==") => CompareOp::Equal,
-            Tok::Sign("!=") => CompareOp::NotEqual,
-            Tok::Sign("<") => CompareOp::Less,
-            Tok::Sign("<=") => CompareOp::LessEqual,
-            Tok::Sign(">") => CompareOp::Greater,
-            Tok::Sign(">=") => CompareOp::GreaterEqual,
-            Tok::Name(word) if word == "in" => CompareOp::In,
-            Tok::Name(word) if word == "not" => {
-                self.at += 1;
-                if !self.is_word("in") {
-                    self.expected("`in`");
-                    return None;
-                }
-                CompareOp::NotIn
+        let word = if let Tok::Name(word) = self.peek() { word.as_str() } else { "" };
+        if word == "not" {
+            self.at += 1;
+            if !self.eat_word("in") {
+                self.expected("`in`");
+                return None;
             }
-            Tok::Name(word) if word == "is" => {
-                self.at += 1;
-                // Of `None`, `True` and `False` there is only one each: `is` is `==`.
-                return Some(if self.eat_word("not") { CompareOp::NotEqual } else { CompareOp::Equal });
-            }
+            return Some(CompareOp::NotIn);
+        }
+        if word == "is" {
+            self.at += 1;
+            // Of `None`, `True` and `False` there is only one each: `is` is `==`.
+            let not = self.eat_word("not");
+            return Some(if not { CompareOp::NotEqual } else { CompareOp::Equal });
+        }
+        let op = match self.sign() {
+            _ if word == "in" => CompareOp::In,
+            "==" => CompareOp::Equal,
+            "!=" => CompareOp::NotEqual,
+            "<" => CompareOp::Less,
+            "<=" => CompareOp::LessEqual,
+            ">" => CompareOp::Greater,
+            ">=" => CompareOp::GreaterEqual,
             _ => return None,
         };
         self.at += 1;
@@ -277,17 +279,18 @@ impl<'t, 'f> Parser<'t, 'f> {
         let start = self.here();
         let mut left = if level == 0 { self.arithmetic(1) } else { self.unary() };
         loop {
-            let op = match (level, self.peek()) {
-                (0, Tok::Sign("+")) => BinaryOp::Add,
-                (0, Tok::Sign("-")) => BinaryOp::Subtract,
-                (1, Tok::Sign("*")) => BinaryOp::Multiply,
-                (1, Tok::Sign("/")) => BinaryOp::Divide,
-                (1, Tok::Sign("//")) => BinaryOp::FloorDivide,
-                (1, Tok::Sign("%")) => BinaryOp::Modulo,
-                (0, Tok::Sign("&" | "|" | "^" | "<<" | ">>")) => {
-                    return self.refused("bit operators", "write `and`, `or`, `not` for conditions");
+            let op = match (level, self.sign()) {
+                (0, "+") => BinaryOp::Add,
+                (0, "-") => BinaryOp::Subtract,
+                (1, "*") => BinaryOp::Multiply,
+                (1, "/") => BinaryOp::Divide,
+                (1, "//") => BinaryOp::FloorDivide,
+                (1, "%") => BinaryOp::Modulo,
+                (0, "&" | "|" | "^" | "<<" | ">>") => {
+                    return self
+                        .refused("bit operators", "write `and`, `or`, `not` for conditions");
                 }
-                (1, Tok::Sign("@")) => return self.refused("matrix products", ""),
+                (1, "@") => return self.refused("matrix products", ""),
                 _ => return left,
             };
             self.at += 1;
@@ -325,207 +328,5 @@ impl<'t, 'f> Parser<'t, 'f> {
             };
         }
         base
-    }
-
-    fn postfix(&mut self) -> Expr {
-        let start = self.here();
-        let mut expr = self.atom();
-        while !self.failed {
-            if self.eat(".") {
-                let Some(name) = self.identifier() else { return self.expected("a name") };
-                expr = self.node(Kind::Attribute(Box::new(expr), name), start);
-            } else if self.eat("(") {
-                let arguments = self.arguments();
-                expr = self.node(Kind::Call(Box::new(expr), arguments), start);
-            } else if self.eat("[") {
-                expr = self.subscript(expr, start);
-            } else {
-                break;
-            }
-        }
-        expr
-    }
-
-    pub(super) fn identifier(&mut self) -> Option<Ident> {
-        let Tok::Name(name) = self.peek() else { return None };
-        if KEYWORDS.contains(&name.as_str()) || matches!(name.as_str(), "None" | "True" | "False") {
-            return None;
-        }
-        let ident = Ident::new(name.clone(), self.here());
-        self.at += 1;
-        Some(ident)
-    }
-
-    fn subscript(&mut self, base: Expr, start: Span) -> Expr {
-        let from = if self.is(":") { None } else { Some(Box::new(self.expression())) };
-        if self.eat(":") {
-            let to = if self.is("]") || self.is(":") { None } else { Some(Box::new(self.expression())) };
-            if self.is(":") {
-                return self.refused("slices with a step", "");
-            }
-            if !self.eat("]") {
-                return self.expected("`]`");
-            }
-            return self.node(Kind::Slice(Box::new(base), from, to), start);
-        }
-        if !self.eat("]") {
-            return self.expected("`]`");
-        }
-        match from {
-            Some(index) => self.node(Kind::Index(Box::new(base), index), start),
-            None => self.expected("an index"),
-        }
-    }
-
-    fn arguments(&mut self) -> Vec<Expr> {
-        let mut arguments = Vec::new();
-        while !self.is(")") && !self.failed {
-            if self.is("*") || self.is("**") {
-                self.refused("unpacked arguments", "write the arguments out");
-                break;
-            }
-            let start = self.here();
-            let argument = self.expression();
-            if self.is("=") {
-                self.refused("arguments by name", "give the arguments in order");
-                break;
-            }
-            let argument = if self.is_word("for") { self.comprehension(argument, start) } else { argument };
-            arguments.push(argument);
-            if !self.eat(",") {
-                break;
-            }
-        }
-        if !self.failed && !self.eat(")") {
-            self.expected("`,` or `)`");
-        }
-        arguments
-    }
-
-    /// After the item: `for name in source [if filter]`.
-    fn comprehension(&mut self, item: Expr, start: Span) -> Expr {
-        self.eat_word("for");
-        let Some(name) = self.identifier() else { return self.expected("a name") };
-        if self.is(",") {
-            return self.refused("comprehensions over pairs", "bind one name and index it");
-        }
-        if !self.eat_word("in") {
-            return self.expected("`in`");
-        }
-        let source = Box::new(self.or());
-        let filter = if self.eat_word("if") { Some(Box::new(self.or())) } else { None };
-        if self.is_word("if") {
-            return self.refused("comprehensions with two conditions", "join them with `and`");
-        }
-        if self.is_word("for") || self.is_word("async") {
-            return self.refused("comprehensions over two sources", "write two assignments");
-        }
-        self.node(Kind::Comprehension { item: Box::new(item), name, source, filter }, start)
-    }
-
-    fn atom(&mut self) -> Expr {
-        let start = self.here();
-        let kind = match self.peek().clone() {
-            Tok::Int(i) => Kind::Int(i),
-            Tok::Float(x) => Kind::Float(x),
-            Tok::Text(mut text) => {
-                self.at += 1;
-                while let Tok::Text(more) = self.peek() {
-                    text.push_str(more);
-                    self.at += 1;
-                }
-                return self.node(Kind::Text(text), start);
-            }
-            Tok::Name(word) => match word.as_str() {
-                "None" => Kind::None,
-                "True" => Kind::Bool(true),
-                "False" => Kind::Bool(false),
-                word if KEYWORDS.contains(&word) => {
-                    return match REFUSED_WORDS.iter().find(|(w, _)| *w == word) {
-                        Some((_, what)) => self.refused(what, ""),
-                        None => self.expected("a value"),
-                    };
-                }
-                _ => Kind::Name(word),
-            },
-            Tok::Sign("(") => return self.bracketed(")"),
-            Tok::Sign("[") => return self.bracketed("]"),
-            Tok::Sign("{") => return self.braced(),
-            Tok::Bad => {
-                self.failed = true;
-                return Expr::new(Kind::Bad, start);
-            }
-            Tok::Sign(_) | Tok::Comment(..) | Tok::Newline | Tok::Indent | Tok::Dedent | Tok::End => {
-                return self.expected("a value");
-            }
-        };
-        self.at += 1;
-        self.node(kind, start)
-    }
-
-    /// A tuple, a list, a value in parentheses, a comprehension or a generator.
-    fn bracketed(&mut self, close: &'static str) -> Expr {
-        let start = self.here();
-        self.at += 1;
-        let mut items = Vec::new();
-        let mut comma = false;
-        while !self.is(close) && !self.failed {
-            if self.is("*") {
-                return self.refused("unpacked values", "");
-            }
-            let item_start = self.here();
-            let item = self.expression();
-            if self.is_word("for") && items.is_empty() {
-                let made = self.comprehension(item, item_start);
-                if !self.failed && !self.eat(close) {
-                    return self.expected(&format!("`{close}`"));
-                }
-                return if self.failed { made } else { self.node(made.kind, start) };
-            }
-            items.push(item);
-            comma = self.eat(",");
-            if !comma {
-                break;
-            }
-        }
-        if !self.failed && !self.eat(close) {
-            return self.expected(&format!("`,` or `{close}`"));
-        }
-        if close == ")" && !comma && items.len() == 1 {
-            return items.pop().unwrap_or_else(|| Expr::new(Kind::Bad, start));
-        }
-        self.node(Kind::List(items), start)
-    }
-
-    fn braced(&mut self) -> Expr {
-        let start = self.here();
-        self.at += 1;
-        let mut entries = Vec::new();
-        let mut items = Vec::new();
-        while !self.is("}") && !self.failed {
-            if self.is("*") || self.is("**") {
-                return self.refused("unpacked values", "");
-            }
-            let key = self.expression();
-            if self.eat(":") {
-                entries.push((key, self.expression()));
-            } else {
-                items.push(key);
-            }
-            if self.is_word("for") {
-                return self.refused("dict and set comprehensions", "build a list");
-            }
-            if !self.eat(",") {
-                break;
-            }
-        }
-        if !self.failed && !(entries.is_empty() || items.is_empty()) {
-            return self.expected("`:`");
-        }
-        if !self.failed && !self.eat("}") {
-            return self.expected("`,` or `}`");
-        }
-        let kind = if items.is_empty() { Kind::Dict(entries) } else { Kind::Set(items) };
-        self.node(kind, start)
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! Whatever is outside of it is refused where it stands; nothing is guessed.
 
+mod atom;
 mod context;
 mod expr;
 mod statement;
@@ -86,7 +87,14 @@ impl Kind {
         let deepest = |parts: &[Expr]| parts.iter().map(|e| e.depth).max().unwrap_or(0);
         let maybe = |part: &Option<Box<Expr>>| part.as_ref().map_or(0, |e| e.depth);
         match self {
-            Self::None | Self::Bool(_) | Self::Int(_) | Self::Float(_) | Self::Text(_) | Self::Name(_) | Self::Has(_) | Self::Bad => 0,
+            Self::None
+            | Self::Bool(_)
+            | Self::Int(_)
+            | Self::Float(_)
+            | Self::Text(_)
+            | Self::Name(_)
+            | Self::Has(_)
+            | Self::Bad => 0,
             Self::Context(_, default) => maybe(default),
             Self::Attribute(a, _) | Self::Unary(_, a) => a.depth,
             Self::Index(a, b) | Self::Binary(_, a, b) => a.depth.max(b.depth),

@@ -70,7 +70,12 @@ impl Parser<'_, '_> {
                     self.expected("no deeper indentation");
                     self.skip_block(depth);
                 }
-                Tok::Name(_) | Tok::Int(_) | Tok::Float(_) | Tok::Text(_) | Tok::Sign(_) | Tok::Bad => {
+                Tok::Name(_)
+                | Tok::Int(_)
+                | Tok::Float(_)
+                | Tok::Text(_)
+                | Tok::Sign(_)
+                | Tok::Bad => {
                     self.failed = false;
                     let mut trivia = std::mem::take(&mut trivia);
                     if let Some(first) = trivia.before.first_mut() {
@@ -95,7 +100,9 @@ impl Parser<'_, '_> {
     /// Whether an empty line stands between the end of the last statement and here.
     fn blank_line(&self, line_end: usize) -> bool {
         let between = self.text.value.get(line_end..self.range().start).unwrap_or_default();
-        line_end > 0 && between.matches('\n').count() > usize::from(!self.text.value[..line_end].ends_with('\n'))
+        line_end > 0
+            && between.matches('\n').count()
+                > usize::from(!self.text.value[..line_end].ends_with('\n'))
     }
 
     /// To the next line, over the block that belongs to a faulty line.
@@ -118,7 +125,14 @@ impl Parser<'_, '_> {
                 Tok::Indent => open += 1,
                 Tok::Dedent => open = open.saturating_sub(1),
                 Tok::End => return,
-                Tok::Name(_) | Tok::Int(_) | Tok::Float(_) | Tok::Text(_) | Tok::Sign(_) | Tok::Comment(..) | Tok::Newline | Tok::Bad => {}
+                Tok::Name(_)
+                | Tok::Int(_)
+                | Tok::Float(_)
+                | Tok::Text(_)
+                | Tok::Sign(_)
+                | Tok::Comment(..)
+                | Tok::Newline
+                | Tok::Bad => {}
             }
             self.at += 1;
             if open == 0 {
@@ -168,7 +182,9 @@ impl Parser<'_, '_> {
                 break;
             }
         }
-        if !self.failed && !matches!(self.peek(), Tok::Newline | Tok::End | Tok::Comment(..) | Tok::Dedent) {
+        if !self.failed
+            && !matches!(self.peek(), Tok::Newline | Tok::End | Tok::Comment(..) | Tok::Dedent)
+        {
             self.expected("the end of the line");
         }
     }
@@ -181,15 +197,15 @@ impl Parser<'_, '_> {
         if self.failed {
             return;
         }
-        let augmented = match self.peek() {
-            Tok::Sign("+=") => Some(BinaryOp::Add),
-            Tok::Sign("-=") => Some(BinaryOp::Subtract),
-            Tok::Sign("*=") => Some(BinaryOp::Multiply),
-            Tok::Sign("/=") => Some(BinaryOp::Divide),
-            Tok::Sign("//=") => Some(BinaryOp::FloorDivide),
-            Tok::Sign("%=") => Some(BinaryOp::Modulo),
-            Tok::Sign("**=") => Some(BinaryOp::Power),
-            Tok::Sign("&=" | "|=" | "^=" | "<<=" | ">>=" | "@=") => {
+        let augmented = match self.sign() {
+            "+=" => Some(BinaryOp::Add),
+            "-=" => Some(BinaryOp::Subtract),
+            "*=" => Some(BinaryOp::Multiply),
+            "/=" => Some(BinaryOp::Divide),
+            "//=" => Some(BinaryOp::FloorDivide),
+            "%=" => Some(BinaryOp::Modulo),
+            "**=" => Some(BinaryOp::Power),
+            "&=" | "|=" | "^=" | "<<=" | ">>=" | "@=" => {
                 self.refused("bit operators", "");
                 return;
             }
@@ -237,32 +253,18 @@ impl Parser<'_, '_> {
 
     fn assign(&mut self, target: Expr, value: Expr, out: &mut Vec<Statement>) {
         let span = target.span.to(value.span);
-        let kind = match target.kind {
-            Kind::Name(name) => StatementKind::Assign(Ident::new(name, target.span), value),
-            Kind::Index(mapping, key) => match (mapping.kind, key.kind) {
-                (Kind::Name(name), Kind::Text(text)) => StatementKind::Store {
-                    mapping: Ident::new(name, mapping.span),
-                    key: Ident::new(text, key.span),
-                    value,
-                },
-                _ => {
-                    let finding = REFUSED_CODE
-                        .at(target.span, "only names can be assigned to")
-                        .help("build the whole value and assign it to a name");
-                    self.fault(finding);
-                    return;
-                }
-            },
-            Kind::Attribute(..) => {
-                let finding = REFUSED_CODE.at(target.span, "attributes cannot be written");
-                self.fault(finding);
-                return;
-            }
-            _ => {
-                let finding = REFUSED_CODE.at(target.span, "only names can be assigned to");
-                self.fault(finding);
-                return;
-            }
+        let help = "build the whole value and assign it to a name";
+        let kind = if let Kind::Name(name) = target.kind {
+            StatementKind::Assign(Ident::new(name, target.span), value)
+        } else if let Kind::Index(mapping, key) = target.kind
+            && let (Kind::Name(name), Kind::Text(text)) = (mapping.kind, key.kind)
+        {
+            let mapping = Ident::new(name, mapping.span);
+            StatementKind::Store { mapping, key: Ident::new(text, key.span), value }
+        } else {
+            let finding = REFUSED_CODE.at(target.span, "only names can be assigned to");
+            self.fault(finding.help(help));
+            return;
         };
         out.push(Statement { kind, trivia: Trivia::default(), span });
     }

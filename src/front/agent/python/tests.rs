@@ -80,11 +80,15 @@ fn precedence_follows_python() {
     let expr = condition(&text, &mut findings).expect("an expression");
     let Kind::If(_, then, _) = expr.kind else { panic!("a conditional") };
     let Kind::Or(parts) = then.kind else { panic!("an or") };
-    assert!(matches!(&parts[0].kind, Kind::Unary(UnaryOp::Not, e) if matches!(e.kind, Kind::Compare(..))));
+    assert!(
+        matches!(&parts[0].kind, Kind::Unary(UnaryOp::Not, e) if matches!(e.kind, Kind::Compare(..)))
+    );
     let Kind::And(parts) = &parts[1].kind else { panic!("an and") };
     let Kind::Compare(first, rest) = &parts[1].kind else { panic!("a comparison") };
     assert_eq!(rest.len(), 2);
-    assert!(matches!(&first.kind, Kind::Unary(UnaryOp::Negate, e) if matches!(e.kind, Kind::Binary(BinaryOp::Power, ..))));
+    assert!(
+        matches!(&first.kind, Kind::Unary(UnaryOp::Negate, e) if matches!(e.kind, Kind::Binary(BinaryOp::Power, ..)))
+    );
 }
 
 #[test]
@@ -99,7 +103,7 @@ fn every_faulty_statement_is_reported() {
             "while: loops without bound are not available here",
             "lambda: functions are not available here",
             "x.append(1): a code step only assigns: this statement changes nothing",
-            "x.y: attributes cannot be written",
+            "x.y: only names can be assigned to",
             ",: assignments to several names are not available here",
             "=: arguments by name are not available here",
             "for: comprehensions over two sources are not available here",

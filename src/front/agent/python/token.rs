@@ -1,7 +1,7 @@
 //! Python's tokens, with indentation.
 
-use crate::front::agent::scalar::Text;
 use crate::diagnostic::Diagnostic;
+use crate::front::agent::scalar::Text;
 use crate::lint::reported::{REFUSED_CODE, SYNTAX};
 use std::ops::Range;
 
@@ -33,8 +33,9 @@ pub(super) enum Tok {
 
 /// Longest first.
 const SIGNS: &[&str] = &[
-    "**=", "//=", ">>=", "<<=", "...", "!=", "==", "<=", ">=", "->", ":=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "@=", "**",
-    "//", "<<", ">>", "<", ">", "=", "+", "-", "*", "/", "%", "(", ")", "[", "]", "{", "}", ",", ":", ".", ";", "@", "&", "|", "^", "~",
+    "**=", "//=", ">>=", "<<=", "...", "!=", "==", "<=", ">=", "->", ":=", "+=", "-=", "*=", "/=",
+    "%=", "&=", "|=", "^=", "@=", "**", "//", "<<", ">>", "<", ">", "=", "+", "-", "*", "/", "%",
+    "(", ")", "[", "]", "{", "}", ",", ":", ".", ";", "@", "&", "|", "^", "~",
 ];
 
 /// How many tokens a snippet may have.
@@ -111,7 +112,10 @@ impl Lexer<'_, '_> {
                     let line = rest.split('\n').next().unwrap_or(rest).trim_end();
                     let (len, comment) = (line.len(), line[1..].trim().to_owned());
                     let trailing = self.tokens.last().is_some_and(|t| {
-                        !matches!(t.kind, Tok::Newline | Tok::Indent | Tok::Dedent | Tok::Comment(..))
+                        !matches!(
+                            t.kind,
+                            Tok::Newline | Tok::Indent | Tok::Dedent | Tok::Comment(..)
+                        )
                     });
                     if self.joined() {
                         self.at += len;
@@ -190,8 +194,13 @@ impl Lexer<'_, '_> {
         let mut len = 0;
         let mut previous = ' ';
         for c in rest.chars() {
-            let exponent = matches!(previous, 'e' | 'E') && !rest.starts_with("0x") && !rest.starts_with("0X");
-            if c.is_ascii_alphanumeric() || c == '_' || c == '.' || (matches!(c, '+' | '-') && exponent) {
+            let exponent =
+                matches!(previous, 'e' | 'E') && !rest.starts_with("0x") && !rest.starts_with("0X");
+            if c.is_ascii_alphanumeric()
+                || c == '_'
+                || c == '.'
+                || (matches!(c, '+' | '-') && exponent)
+            {
                 len += 1;
                 previous = c;
             } else {

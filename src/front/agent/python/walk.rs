@@ -36,14 +36,25 @@ impl<'e> Walk<'e> {
         }
     }
 
+    fn all(&mut self, exprs: impl IntoIterator<Item = &'e Expr>) {
+        for expr in exprs {
+            self.expr(expr);
+        }
+    }
+
     fn expr(&mut self, expr: &'e Expr) {
         match &expr.kind {
-            Kind::None | Kind::Bool(_) | Kind::Int(_) | Kind::Float(_) | Kind::Text(_) | Kind::Bad => {}
+            Kind::None
+            | Kind::Bool(_)
+            | Kind::Int(_)
+            | Kind::Float(_)
+            | Kind::Text(_)
+            | Kind::Bad => {}
             Kind::Name(name) => self.read(name, expr.span, false),
             Kind::Has(name) => self.read(&name.node, name.span, true),
             Kind::Context(name, default) => {
                 self.read(&name.node, name.span, true);
-                default.iter().for_each(|d| self.expr(d));
+                self.all(default.as_deref());
             }
             Kind::Attribute(base, _) | Kind::Unary(_, base) => self.expr(base),
             Kind::Index(a, b) | Kind::Binary(_, a, b) => {
@@ -52,34 +63,31 @@ impl<'e> Walk<'e> {
             }
             Kind::Slice(base, from, to) => {
                 self.expr(base);
-                from.iter().chain(to).for_each(|e| self.expr(e));
+                self.all(from.iter().chain(to).map(|e| &**e));
             }
             Kind::Call(function, arguments) => {
                 if !matches!(function.kind, Kind::Name(_)) {
                     self.expr(function);
                 }
-                arguments.iter().for_each(|a| self.expr(a));
+                self.all(arguments);
             }
             Kind::And(parts) | Kind::Or(parts) | Kind::List(parts) | Kind::Set(parts) => {
-                parts.iter().for_each(|p| self.expr(p));
+                self.all(parts);
             }
             Kind::Compare(left, rest) => {
                 self.expr(left);
-                rest.iter().for_each(|(_, e)| self.expr(e));
+                self.all(rest.iter().map(|(_, e)| e));
             }
             Kind::If(condition, a, b) => {
                 self.expr(condition);
                 self.expr(a);
                 self.expr(b);
             }
-            Kind::Dict(entries) => entries.iter().for_each(|(k, v)| {
-                self.expr(k);
-                self.expr(v);
-            }),
+            Kind::Dict(entries) => self.all(entries.iter().flat_map(|(k, v)| [k, v])),
             Kind::Comprehension { item, name, source, filter } => {
                 self.expr(source);
                 self.bound.push(&name.node);
-                filter.iter().for_each(|f| self.expr(f));
+                self.all(filter.as_deref());
                 self.expr(item);
                 self.bound.pop();
             }

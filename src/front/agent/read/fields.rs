@@ -32,7 +32,12 @@ impl<'n> Fields<'n> {
 
 impl Reader<'_> {
     /// The entries of a mapping; keys that are no texts and keys given twice are reported.
-    pub(super) fn entries<'n>(&mut self, node: &'n Node, at: Span, what: &str) -> Option<Fields<'n>> {
+    pub(super) fn entries<'n>(
+        &mut self,
+        node: &'n Node,
+        at: Span,
+        what: &str,
+    ) -> Option<Fields<'n>> {
         let Value::Map(entries) = &node.value else {
             self.wrong_type(node, at, what, "a mapping");
             return None;

@@ -1,7 +1,7 @@
 //! `state_machine` and InvokeSpecs.
 
 use super::Reader;
-use crate::front::agent::agent::{Invoke, Machine, Permit, Source};
+use crate::front::agent::definition::{Invoke, Machine, Permit, Source};
 use crate::front::agent::node::{Node, Value};
 use crate::span::{Ident, Span};
 
@@ -31,7 +31,7 @@ impl Reader<'_> {
             }
             return None;
         }
-        Some(Machine { states, initial, transitions, key: at })
+        Some(Machine { states, initial, transitions })
     }
 
     fn transitions(&mut self, node: &Node, at: Span) -> Vec<Permit> {

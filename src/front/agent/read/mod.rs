@@ -5,7 +5,7 @@ mod machine;
 mod step;
 mod top;
 
-use super::agent::Agent;
+use super::definition::Agent;
 use super::node::{Node, Value};
 use super::scalar::Text;
 use crate::diagnostic::{Diagnostic, nearest};

@@ -2,14 +2,25 @@
 
 use super::Reader;
 use super::fields::Fields;
-use crate::front::agent::agent::{Policy, Step, StepType};
+use crate::front::agent::definition::{Policy, Step, StepType};
 use crate::front::agent::node::{Node, Value};
 use crate::lint::reported::{CONFLICTING_FIELDS, LEGACY, MISSING_FIELD};
 use crate::span::{Ident, Span};
 
 const STEP: &[&str] = &[
-    "name", "type", "in_state", "run_if", "prompt", "code", "action", "transition_to", "transition_map", "transition_source", "on_failure",
-    "max_retries", "description",
+    "name",
+    "type",
+    "in_state",
+    "run_if",
+    "prompt",
+    "code",
+    "action",
+    "transition_to",
+    "transition_map",
+    "transition_source",
+    "on_failure",
+    "max_retries",
+    "description",
 ];
 
 impl Reader<'_> {
@@ -45,8 +56,7 @@ impl Reader<'_> {
                 None
             }
         };
-        let name =
-            name.unwrap_or_else(|| Ident::new(format!("step_{}", index + 1), fields.head()));
+        let name = name.unwrap_or_else(|| Ident::new(format!("step_{}", index + 1), fields.head()));
         let text = |reader: &mut Self, key: &str| {
             fields
                 .get(key)
@@ -66,10 +76,14 @@ impl Reader<'_> {
         let action = present("action").and_then(|(n, at)| self.name(n, at, "`action`"));
         let states = present("in_state").map(|(n, at)| self.in_state(n, at));
         let policy = Policy {
-            on_failure: present("on_failure").and_then(|(n, at)| self.on_failure(n, at, "`on_failure`")),
-            max_retries: present("max_retries").and_then(|(n, at)| self.count(n, at, "`max_retries`")),
+            on_failure: present("on_failure")
+                .and_then(|(n, at)| self.on_failure(n, at, "`on_failure`")),
+            max_retries: present("max_retries")
+                .and_then(|(n, at)| self.count(n, at, "`max_retries`")),
         };
-        if let (Some((_, to)), Some((_, map))) = (fields.get("transition_to"), present("transition_map")) {
+        if let (Some((_, to)), Some((_, map))) =
+            (fields.get("transition_to"), present("transition_map"))
+        {
             let message = "a step has `transition_to` or `transition_map`, not both";
             self.findings.push(
                 CONFLICTING_FIELDS
@@ -125,17 +139,21 @@ impl Reader<'_> {
         // A value of the wrong type is reported already.
         let given = ["prompt", "code", "action", "transition_to", "transition_map"];
         if let Some(message) = missing
-            && !given.iter().any(|k| fields.get(k).is_some_and(|(n, _)| n.value != Value::Null) && !ignored.contains(k))
+            && !given.iter().any(|k| {
+                fields.get(k).is_some_and(|(n, _)| n.value != Value::Null) && !ignored.contains(k)
+            })
         {
             self.findings.push(MISSING_FIELD.at(step.name.span, message));
         }
         let decides = step.prompt.is_some() || step.decision.is_some();
-        if step.kind == StepType::Transition && step.map.is_none() && step.to.is_some() && !decides {
+        if step.kind == StepType::Transition && step.map.is_none() && step.to.is_some() && !decides
+        {
             let message = format!(
                 "`{}` calls the model and ignores the answer: it has no prompt and one target",
                 step.name.node
             );
-            let help = "the original paid for this call; add a `transition_map`, or make it a code step";
+            let help =
+                "the original paid for this call; add a `transition_map`, or make it a code step";
             self.findings.push(LEGACY.at(step.name.span, message).help(help));
         }
     }

@@ -2,18 +2,36 @@
 
 use super::Reader;
 use super::fields::Fields;
-use crate::front::agent::agent::{Agent, OnFailure, Policy, Workflow};
+use crate::front::agent::definition::{Agent, OnFailure, Policy, Workflow};
 use crate::front::agent::node::{Node, Value};
 use crate::lint::reported::{LEGACY, MISSING_FIELD, UNLOADED_COMPONENTS, WRONG_TYPE};
 use crate::span::{Span, Spanned};
 
 const TOP: &[&str] = &[
-    "id", "enabled", "llm_model", "starting_scrip", "starting_credits", "temperature", "max_tokens", "rag", "workflow", "components",
-    "error_handling", "genotype", "visibility", "interface_discovery", "meta", "memory", "motivation*", "description", "system_prompt",
+    "id",
+    "enabled",
+    "llm_model",
+    "starting_scrip",
+    "starting_credits",
+    "temperature",
+    "max_tokens",
+    "rag",
+    "workflow",
+    "components",
+    "error_handling",
+    "genotype",
+    "visibility",
+    "interface_discovery",
+    "meta",
+    "memory",
+    "motivation*",
+    "description",
+    "system_prompt",
 ];
 
 /// Keys with a meaning of their own here; all others are carried.
-const INTERPRETED: &[&str] = &["llm_model", "temperature", "max_tokens", "workflow", "error_handling"];
+const INTERPRETED: &[&str] =
+    &["llm_model", "temperature", "max_tokens", "workflow", "error_handling"];
 
 const WORKFLOW: &[&str] =
     &["state_machine", "steps", "error_handling", "default_on_failure", "default_max_retries"];
@@ -34,8 +52,7 @@ impl Reader<'_> {
             .and_then(|(n, at)| self.count(n, at, "`max_tokens`"))
             .map(|n| Spanned::new(i64::from(n.node), n.span));
         self.carried(&fields);
-        let mut workflow =
-            fields.get("workflow").and_then(|(n, at)| self.workflow(n, at));
+        let mut workflow = fields.get("workflow").and_then(|(n, at)| self.workflow(n, at));
         if let Some((node, at)) = fields.get("error_handling") {
             let policy = self.policy(node, at, "`error_handling`");
             if let Some(workflow) = &mut workflow {
@@ -64,7 +81,8 @@ impl Reader<'_> {
             self.findings.push(LEGACY.at(at, message).help("write `starting_scrip`"));
         }
         if let Some((node, at)) = fields.get("rag")
-            && let Some(rag) = self.fields(node, at, "`rag`", &["enabled", "limit", "query_template"])
+            && let Some(rag) =
+                self.fields(node, at, "`rag`", &["enabled", "limit", "query_template"])
         {
             if let Some((node, at)) = rag.get("enabled") {
                 self.boolean(node, at, "`enabled`");
@@ -121,7 +139,8 @@ impl Reader<'_> {
             .map(|(n, at)| self.policy(n, at, "`error_handling`"))
             .unwrap_or_default();
         if let Some((node, at)) = fields.get("default_on_failure") {
-            policy.on_failure = self.on_failure(node, at, "`default_on_failure`").or(policy.on_failure);
+            policy.on_failure =
+                self.on_failure(node, at, "`default_on_failure`").or(policy.on_failure);
         }
         if let Some((node, at)) = fields.get("default_max_retries") {
             policy.max_retries =

@@ -63,8 +63,6 @@ pub(super) struct Machine {
     pub(super) initial: Option<Ident>,
     /// `transitions`.
     pub(super) transitions: Vec<Permit>,
-    /// The key `state_machine`.
-    pub(super) key: Span,
 }
 
 /// A row of `transitions`.
