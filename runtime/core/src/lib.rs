@@ -15,8 +15,6 @@ pub mod drive;
 pub mod duration;
 #[cfg(feature = "alloc")]
 pub mod expr;
-#[cfg(feature = "alloc")]
-pub mod interpreter;
 pub mod machine;
 #[cfg(feature = "alloc")]
 pub mod model;
