@@ -24,7 +24,7 @@ impl Severity {
     }
 }
 
-/// A kind of finding: its code, its name, and the page that explains it. Rows of [`crate::lint::RULES`].
+/// A kind of finding: its code, its name, and the page that explains it. Listed by [`crate::lint::rules`].
 #[derive(Debug)]
 pub struct Rule {
     /// `C0301`: stable for ever.
