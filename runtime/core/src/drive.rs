@@ -57,7 +57,7 @@ pub trait Machine {
         sink: &mut dyn Sink,
     ) -> Result<Receipt, Mismatch>;
 
-    /// Sets an `input`.
+    /// Sets an `input`. The initial values of vars are computed when `Start` is handled, and see inputs set before.
     ///
     /// # Errors
     /// An unknown name, or a value that does not fit.

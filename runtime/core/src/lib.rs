@@ -15,6 +15,8 @@ pub mod drive;
 pub mod duration;
 #[cfg(feature = "alloc")]
 pub mod expr;
+#[cfg(feature = "alloc")]
+pub mod interpreter;
 pub mod machine;
 #[cfg(feature = "alloc")]
 pub mod model;

@@ -84,9 +84,13 @@ fn fit_at(value: Value, ty: &Type, types: &[TypeDef], depth: u32) -> Result<Valu
 
 fn record(mut map: Map, fields: &[Field], types: &[TypeDef], depth: u32) -> Result<Value, String> {
     let mut record = Map::new();
+    let mut given = 0;
     for field in fields {
         let value = match map.get_mut(&field.name) {
-            Some(value) => core::mem::take(value),
+            Some(value) => {
+                given += 1;
+                core::mem::take(value)
+            }
             None if matches!(field.ty, Type::Optional(_)) => Value::None,
             None => return Err(format!("no field `{}`", field.name)),
         };
@@ -95,7 +99,7 @@ fn record(mut map: Map, fields: &[Field], types: &[TypeDef], depth: u32) -> Resu
             Err(why) => return Err(within(&format!(".{}", field.name), &why)),
         }
     }
-    if record.len() < map.len()
+    if given < map.len()
         && let Some((extra, _)) = map.iter().find(|(key, _)| record.get(key).is_none())
     {
         return Err(format!("no field `{}` is declared", short(extra)));

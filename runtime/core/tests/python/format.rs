@@ -1,3 +1,5 @@
+//! Format specs, and what Python does not know.
+
 //! Formats compared with stored results of Python.
 
 use super::value;

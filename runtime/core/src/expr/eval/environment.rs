@@ -4,6 +4,7 @@ use super::super::fuel::fail;
 use super::super::{EvalError, Value};
 use crate::arena::{FunctionId, PredicateId, StepId, VarId};
 use crate::model::{Expr, Observable, Template};
+use alloc::string::ToString;
 
 /// What an expression may read beside its locals. What an environment does not have is an error of the expression, so
 /// `struct Constants; impl Environment for Constants {}` evaluates constant expressions.
@@ -11,6 +12,11 @@ pub trait Environment {
     /// A param, input or var.
     fn variable(&self, _: VarId) -> Option<&Value> {
         None
+    }
+
+    /// Why `variable` gives nothing.
+    fn unset(&self, _: VarId) -> EvalError {
+        EvalError { message: "a variable that has no value here".to_string() }
     }
 
     /// The nth field of what is being handled.

@@ -135,7 +135,7 @@ impl<'e> Evaluator<'e> {
             ExprKind::Enum(_, name) => Ok(Cow::Owned(Value::Text(name.clone()))),
             ExprKind::Variable(id) => match self.environment.variable(*id) {
                 Some(value) => Ok(Cow::Borrowed(value)),
-                None => fail!("a variable that has no value here"),
+                None => Err(self.environment.unset(*id)),
             },
             ExprKind::Local(id) => match scope.and_then(|scope| scope.find(*id)) {
                 Some(value) => Ok(Cow::Borrowed(value)),

@@ -1,0 +1,127 @@
+//! Whether what comes from outside fits its declared types.
+
+use super::program::{Runner, input_named};
+use crate::arena::{EventId, VarId};
+use crate::drive::{Host, Mismatch};
+use crate::expr::{Value, compare, fit, python};
+use crate::machine::{Outcome, StepKey};
+use crate::model::{Chart, ChoiceKind, CompareOp, Field, VariableKind};
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// Params by id, fitted.
+pub(super) fn params(
+    chart: &Chart,
+    given: impl IntoIterator<Item = (String, Value)>,
+) -> Result<Vec<(VarId, Value)>, Mismatch> {
+    let fitted = given.into_iter().map(|(name, value)| {
+        let declared = chart.variables.iter().enumerate().find(|(_, variable)| {
+            variable.name == name && matches!(variable.kind, VariableKind::Param { .. })
+        });
+        let Some((i, variable)) = declared else {
+            return Err(Mismatch(format!("no param is named `{name}`")));
+        };
+        match fit(value, &variable.ty, &chart.types) {
+            Ok(value) => Ok((VarId::at(i), value)),
+            Err(why) => Err(Mismatch(format!("param `{name}`: {why}"))),
+        }
+    });
+    fitted.collect()
+}
+
+/// Whether every param is in its range.
+pub(super) fn ranges(chart: &Chart, values: &[Option<Value>]) -> Result<(), Mismatch> {
+    for (variable, value) in chart.variables.iter().zip(values) {
+        let VariableKind::Param { range: Some((low, high)) } = &variable.kind else { continue };
+        let Some(value) = value else { continue };
+        if *value == Value::None {
+            continue;
+        }
+        let inside = compare(CompareOp::GreaterEqual, value, low)
+            .and_then(|above| Ok(above && compare(CompareOp::LessEqual, value, high)?))
+            .unwrap_or(false);
+        if !inside {
+            let shown = |value| python::repr(value).unwrap_or_default();
+            return Err(Mismatch(format!(
+                "param `{}`: {} is not in {}..{}",
+                variable.name,
+                shown(value),
+                shown(low),
+                shown(high)
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// An input by id, fitted.
+pub(super) fn input(chart: &Chart, name: &str, value: Value) -> Result<(VarId, Value), Mismatch> {
+    let Some(id) = input_named(chart, name) else {
+        return Err(Mismatch(format!("no input is named `{name}`")));
+    };
+    match fit(value, &chart.variables[id.index()].ty, &chart.types) {
+        Ok(value) => Ok((id, value)),
+        Err(why) => Err(Mismatch(format!("input `{name}`: {why}"))),
+    }
+}
+
+/// The payload of a host event, fitted.
+pub(super) fn event(
+    chart: &Chart,
+    event: EventId,
+    payload: Vec<Value>,
+) -> Result<Vec<Value>, Mismatch> {
+    let Some(declared) = chart.events.get(event.index()) else {
+        return Err(Mismatch(format!("no event has the number {}", event.0)));
+    };
+    fields(chart, &declared.fields, payload)
+        .map_err(|why| Mismatch(format!("event `{}`: {why}", declared.name)))
+}
+
+/// One value for each declared field, fitted.
+fn fields(chart: &Chart, declared: &[Field], given: Vec<Value>) -> Result<Vec<Value>, String> {
+    if given.len() != declared.len() {
+        return Err(format!("{} fields are declared, not {}", declared.len(), given.len()));
+    }
+    let fitted = given.into_iter().zip(declared).map(|(value, field)| {
+        fit(value, &field.ty, &chart.types).map_err(|why| format!("`{}`: {why}", field.name))
+    });
+    fitted.collect()
+}
+
+/// What a step gave, fitted. An answer that does not fit is unusable, and the notes say why.
+pub(super) fn outcome<H: Host>(
+    chart: &Chart,
+    key: StepKey,
+    outcome: Outcome<Vec<Value>>,
+    program: &mut Runner<'_, H>,
+) -> Result<Outcome<Vec<Value>>, Mismatch> {
+    let Some(step) = chart.steps.get(key.step.index()) else {
+        return Err(Mismatch(format!("no step has the number {}", key.step.0)));
+    };
+    let fitted = match outcome {
+        Outcome::Done(mut values) => {
+            if values.len() > 1 {
+                return Err(Mismatch(format!("an answer is one value, not {}", values.len())));
+            }
+            let answer = values.pop().unwrap_or_default();
+            fit(answer, &step.returns, &chart.types)
+                .map(|answer| Outcome::Done(alloc::vec![answer]))
+        }
+        Outcome::Choice(id, values) => match chart.choices.get(id.index()).map(|c| &c.kind) {
+            Some(ChoiceKind::Option(declared)) => {
+                fields(chart, declared, values).map(|values| Outcome::Choice(id, values))
+            }
+            Some(ChoiceKind::Call(..)) => Err(String::from("tool calls do not run yet")),
+            None => Err(format!("no option has the number {}", id.0)),
+        },
+        Outcome::Failed(reason) => Ok(Outcome::Failed(reason)),
+        Outcome::Unusable => Ok(Outcome::Unusable),
+        Outcome::Doubt => Ok(Outcome::Doubt),
+    };
+    Ok(fitted.unwrap_or_else(|why| {
+        program.data.note(format!("answer to `{}`: {why}", step.name));
+        Outcome::Unusable
+    }))
+}

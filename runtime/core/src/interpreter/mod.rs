@@ -1,0 +1,185 @@
+//! A machine that runs a chart from its model.
+//!
+//! | file | what it does |
+//! |---|---|
+//! | `data` | what a run knows beside the registers |
+//! | `context` | the data and the machine as expressions see them |
+//! | `program` | guards, actions and code: [`crate::program::Program`] |
+//! | `check` | whether what comes from outside fits its declared types |
+//! | `prompt` | prompts and offers |
+//! | `describe` | what notes call a line |
+//! | `snapshot` | all of it as data |
+
+mod check;
+mod context;
+mod data;
+mod describe;
+mod program;
+mod prompt;
+
+use crate::arena::{ChoiceId, EventId, StateId, StepId};
+use crate::drive::{Host, Machine, Mismatch, Offer};
+use crate::expr::Value;
+use crate::machine::{Fault, Input, Instant, Receipt, Sink, Status, StepKey};
+use crate::model::{StateKind, VariableKind, schema};
+use crate::plan::Plan;
+use crate::semantics::Engine;
+use crate::store::Dynamic;
+use crate::tables::Tables;
+use alloc::string::String;
+use alloc::vec::Vec;
+use data::Data;
+use program::Runner;
+
+/// A chart run from its model: the step algorithm over the chart's tables, with an evaluator for guards and actions.
+pub struct Interpreter<'p, H: Host> {
+    plan: &'p Plan<'p>,
+    engine: Engine<'p, Runner<'p, H>>,
+}
+
+impl<'p, H: Host> Interpreter<'p, H> {
+    /// A machine that was not started yet. `params` are given by name, in any order; one with a default may be left out.
+    ///
+    /// # Errors
+    /// A param that is unknown, missing, of another type or out of its range.
+    pub fn new(
+        plan: &'p Plan<'p>,
+        host: H,
+        params: impl IntoIterator<Item = (String, Value)>,
+    ) -> Result<Self, Mismatch> {
+        let chart = plan.chart();
+        let tables = plan.tables();
+        let data = Data::new(chart);
+        let runner = Runner::new(chart, host, data);
+        let mut engine = Engine::new(tables, Dynamic::new(&tables), runner);
+        let given = check::params(chart, params)?;
+        engine.with_view(StateId(0), |program, view| program.begin(given, view))?;
+        Ok(Self { plan, engine })
+    }
+
+    /// Started steps and open questions: what the host still owes an answer.
+    pub fn pending(&self) -> Vec<StepKey> {
+        let mut keys = Vec::new();
+        self.engine.pending(&mut |key| keys.push(key));
+        keys
+    }
+
+    /// The status of a run that has ended.
+    pub fn ended(&self) -> Option<Status> {
+        self.engine.ended()
+    }
+
+    /// Gives the host to `read`; what it does there is not recorded.
+    pub fn with_host<R>(&mut self, read: impl FnOnce(&mut H) -> R) -> R {
+        read(self.engine.program.host())
+    }
+}
+
+impl<H: Host> Machine for Interpreter<'_, H> {
+    fn tables(&self) -> Tables<'_> {
+        self.engine.tables()
+    }
+
+    fn handle(
+        &mut self,
+        input: Input<Vec<Value>>,
+        now: Instant,
+        sink: &mut dyn Sink,
+    ) -> Result<Receipt, Mismatch> {
+        let input = match input {
+            Input::Event(event, payload) => {
+                let payload = check::event(self.plan.chart(), event, payload)?;
+                Input::Event(event, payload)
+            }
+            Input::Answer(key, outcome) => {
+                let chart = self.plan.chart();
+                let outcome = check::outcome(chart, key, outcome, &mut self.engine.program)?;
+                Input::Answer(key, outcome)
+            }
+            Input::Start => {
+                // Inputs may have been set since the machine was made.
+                self.engine.with_view(StateId(0), |program, view| program.begin_run(view))?;
+                Input::Start
+            }
+            Input::Turn => Input::Turn,
+            Input::Tick => Input::Tick,
+        };
+        Ok(self.engine.handle(input, now, sink))
+    }
+
+    fn set_input(&mut self, name: &str, value: Value) -> Result<(), Mismatch> {
+        let chart = self.plan.chart();
+        let (variable, value) = check::input(chart, name, value)?;
+        self.engine.program.data.variables[variable.index()] = Some(value);
+        Ok(())
+    }
+
+    fn prompt(&mut self, key: StepKey) -> Result<String, Fault> {
+        let offers = self.options(key);
+        let options = prompt::options_text(&offers);
+        self.engine.with_view(key.leaf, |program, view| program.prompt(key.step, &options, view))
+    }
+
+    fn options(&mut self, key: StepKey) -> Vec<Offer> {
+        let mut choices = Vec::new();
+        self.engine.options(key, &mut |choice| choices.push(choice));
+        self.engine.with_view(key.leaf, |program, view| {
+            choices.iter().map(|choice| program.offer(*choice, view)).collect()
+        })
+    }
+
+    fn answer_schema(&self, step: StepId) -> String {
+        schema::of_answer(self.plan.chart(), step)
+    }
+
+    fn argument_schema(&self, choice: ChoiceId) -> String {
+        schema::of_arguments(self.plan.chart(), choice)
+    }
+
+    fn is_active(&self, state: StateId) -> bool {
+        self.engine.is_active(state)
+    }
+
+    fn enabled_events(&mut self) -> Vec<EventId> {
+        let mut events = Vec::new();
+        self.engine.enabled_events(&mut |event| events.push(event));
+        events
+    }
+
+    fn next_deadline(&self) -> Option<Instant> {
+        self.engine.next_deadline()
+    }
+
+    fn is_walking(&self) -> bool {
+        self.engine.is_walking()
+    }
+
+    fn variables(&self) -> Vec<(String, Value)> {
+        let declared = &self.plan.chart().variables;
+        let values = &self.engine.program.data.variables;
+        let pairs = declared.iter().zip(values);
+        pairs.map(|(v, value)| (v.name.clone(), value.clone().unwrap_or_default())).collect()
+    }
+
+    fn result(&self) -> Vec<(String, Value)> {
+        let chart = self.plan.chart();
+        let last = chart.children(StateId(0)).find(|child| {
+            matches!(chart.state(*child).kind, StateKind::Final { .. })
+                && self.engine.is_active(*child)
+        });
+        let Some(last) = last else { return Vec::new() };
+        let StateKind::Final { params, .. } = &chart.state(last).kind else { return Vec::new() };
+        let values = self.engine.program.data.finals.get(&last);
+        let values = values.into_iter().flatten().cloned();
+        params.iter().map(|param| param.name.clone()).zip(values).collect()
+    }
+
+    fn take_notes(&mut self) -> Vec<String> {
+        self.engine.program.data.take_notes()
+    }
+}
+
+/// Whether the host sets it.
+const fn is_input(kind: &VariableKind) -> bool {
+    matches!(kind, VariableKind::Input)
+}

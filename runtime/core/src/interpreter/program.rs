@@ -1,0 +1,322 @@
+//! Guards, actions and code of a chart, evaluated.
+
+use super::context::Context;
+use super::data::Data;
+use super::{describe, is_input};
+use crate::arena::{EventId, StepId, TransitionId, VarId};
+use crate::drive::{Host, Mismatch};
+use crate::expr::{
+    Assign, Environment, EvalError, Fuel, Value, evaluate, execute, fit, holds, python, render,
+};
+use crate::machine::Fault;
+use crate::model::{Action, Chart, Expr, Field, StateKind, StepKind, Trigger, VariableKind};
+use crate::program::{Block, Bound, Program, View};
+use crate::store::Dynamic;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::cell::RefCell;
+
+pub(super) struct Runner<'p, H> {
+    pub(super) chart: &'p Chart,
+    host: RefCell<H>,
+    pub(super) data: Data,
+}
+
+impl<'p, H: Host> Runner<'p, H> {
+    pub(super) fn new(chart: &'p Chart, host: H, data: Data) -> Self {
+        Self { chart, host: RefCell::new(host), data }
+    }
+
+    pub(super) fn host(&mut self) -> &mut H {
+        self.host.get_mut()
+    }
+
+    pub(super) fn context<'a>(
+        &'a mut self,
+        view: &'a View<'a>,
+        options: Option<&'a str>,
+    ) -> Context<'a, H> {
+        Context { chart: self.chart, data: &mut self.data, host: &self.host, view, options }
+    }
+
+    /// Notes why something failed.
+    pub(super) fn explain<T>(
+        &self,
+        result: Result<T, EvalError>,
+        what: impl FnOnce() -> String,
+    ) -> Result<T, Fault> {
+        result.map_err(|error| {
+            self.data.note(format!("{}: {}", what(), error.message));
+            Fault
+        })
+    }
+
+    /// Sets params and inputs.
+    pub(super) fn begin(
+        &mut self,
+        params: Vec<(VarId, Value)>,
+        view: &View<'_>,
+    ) -> Result<(), Mismatch> {
+        for (id, value) in params {
+            self.data.variables[id.index()] = Some(value);
+        }
+        let chart = self.chart;
+        for (i, variable) in chart.variables.iter().enumerate() {
+            if self.data.variables[i].is_some() {
+                continue;
+            }
+            match (&variable.default, &variable.kind) {
+                (Some(default), VariableKind::Param { .. } | VariableKind::Input) => {
+                    self.set_default(VarId::at(i), default, view)?;
+                }
+                // What cannot be computed yet, because it reads an input, can be when the run begins.
+                (Some(default), VariableKind::Var { .. }) => {
+                    let _ = self.set_default(VarId::at(i), default, view);
+                }
+                (None, VariableKind::Param { .. }) => {
+                    return Err(Mismatch(format!("param `{}` is missing", variable.name)));
+                }
+                (None, VariableKind::Input | VariableKind::Var { .. }) => {}
+            }
+        }
+        self.data.take_notes();
+        super::check::ranges(chart, &self.data.variables)
+    }
+
+    /// Gives the vars their initial values, which may read inputs.
+    pub(super) fn begin_run(&mut self, view: &View<'_>) -> Result<(), Mismatch> {
+        if self.data.begun {
+            return Ok(());
+        }
+        let chart = self.chart;
+        for (i, variable) in chart.variables.iter().enumerate() {
+            if let (Some(default), VariableKind::Var { .. }) = (&variable.default, &variable.kind) {
+                self.set_default(VarId::at(i), default, view)?;
+            }
+        }
+        self.data.begun = true;
+        Ok(())
+    }
+
+    fn set_default(&mut self, id: VarId, default: &Expr, view: &View<'_>) -> Result<(), Mismatch> {
+        let mut context = self.context(view, None);
+        let value = evaluate(default, &context, &Fuel::default());
+        value.and_then(|value| context.assign(id, value)).map_err(|error| {
+            let name = &self.chart.variables[id.index()].name;
+            Mismatch(format!("default of `{name}`: {}", error.message))
+        })
+    }
+
+    fn condition(
+        &mut self,
+        condition: &Expr,
+        view: &View<'_>,
+        what: impl FnOnce(&Chart) -> String,
+    ) -> Result<bool, Fault> {
+        let result = holds(condition, &self.context(view, None), &Fuel::default());
+        let chart = self.chart;
+        self.explain(result, || what(chart))
+    }
+}
+
+impl<H: Host> Program for Runner<'_, H> {
+    type Store = Dynamic;
+    type Payload = Vec<Value>;
+
+    fn bind(&mut self, bound: Bound<Vec<Value>>) {
+        if let Bound::Answer(step, fields) = &bound {
+            let answer = fields.first().cloned().unwrap_or_default();
+            self.data.last_result = python::str(&answer).unwrap_or_default();
+            if let Some(into) = self.chart.steps[step.index()].into {
+                let variable = &self.chart.variables[into.index()];
+                match fit(answer.clone(), &variable.ty, &self.chart.types) {
+                    Ok(value) => self.data.variables[into.index()] = Some(value),
+                    Err(why) => self.data.note(format!("`{}`: {why}", variable.name)),
+                }
+            }
+            self.data.answers[step.index()] = Some(answer);
+        }
+        self.data.bound = bound;
+    }
+
+    fn dequeue(&mut self) {
+        self.data.bound = match self.data.raised.pop_front() {
+            Some((event, fields)) => Bound::Event(event, fields),
+            None => Bound::Nothing,
+        };
+    }
+
+    fn begin_turn(&mut self, view: &View<'_>) {
+        self.data.answers.fill(None);
+        let chart = self.chart;
+        for (i, variable) in chart.variables.iter().enumerate() {
+            if let (Some(default), VariableKind::Var { per_turn: true }) =
+                (&variable.default, &variable.kind)
+                && let Err(Mismatch(why)) = self.set_default(VarId::at(i), default, view)
+            {
+                self.data.note(why);
+            }
+        }
+    }
+
+    fn guard(&mut self, line: TransitionId, view: &View<'_>) -> Result<bool, Fault> {
+        match &self.chart.transition(line).guard {
+            Some(guard) => {
+                self.condition(guard, view, |c| format!("guard of {}", describe::line(c, line)))
+            }
+            None => Ok(true),
+        }
+    }
+
+    fn step_guard(&mut self, step: StepId, view: &View<'_>) -> Result<bool, Fault> {
+        let step = &self.chart.steps[step.index()];
+        match &step.guard {
+            Some(guard) => self.condition(guard, view, |_| format!("`if` of `{}`", step.name)),
+            None => Ok(true),
+        }
+    }
+
+    fn permission_guard(&mut self, nth: usize, view: &View<'_>) -> Result<bool, Fault> {
+        let permission = &self.chart.permissions[nth];
+        let what = |chart: &Chart| {
+            format!("`if` of an `allow` line to {}", describe::state(chart, permission.to))
+        };
+        match &permission.guard {
+            Some(guard) => self.condition(guard, view, what),
+            None => Ok(true),
+        }
+    }
+
+    fn ends_turn(&mut self, step: StepId, view: &View<'_>) -> Result<bool, Fault> {
+        let step = &self.chart.steps[step.index()];
+        match &step.ends_turn {
+            Some(guard) => {
+                self.condition(guard, view, |_| format!("`ends turn` of `{}`", step.name))
+            }
+            None => Ok(false),
+        }
+    }
+
+    fn deadline(&mut self, line: TransitionId, view: &View<'_>) -> Result<u64, Fault> {
+        let chart = self.chart;
+        let (Trigger::After(bound) | Trigger::AfterTurns(bound) | Trigger::StepTimeout(_, bound)) =
+            &chart.transition(line).trigger
+        else {
+            return Err(Fault);
+        };
+        let value = evaluate(bound, &self.context(view, None), &Fuel::default());
+        let turns = matches!(chart.transition(line).trigger, Trigger::AfterTurns(_));
+        let bound = value.and_then(|value| {
+            if let (false, Value::Duration(millis)) = (turns, &value) {
+                return Ok(*millis);
+            }
+            if let (true, Value::Int(turns @ 0..)) = (turns, &value) {
+                return Ok(*turns as u64);
+            }
+            Err(EvalError { message: format!("a bound cannot be {}", python::repr(&value)?) })
+        });
+        self.explain(bound, || format!("bound of {}", describe::line(chart, line)))
+    }
+
+    fn arguments(&mut self, line: TransitionId, view: &View<'_>) -> Result<(), Fault> {
+        let chart = self.chart;
+        for target in &chart.transition(line).targets {
+            let StateKind::Final { params, .. } = &chart.state(target.state).kind else { continue };
+            let context = self.context(view, None);
+            let values = fields(&target.arguments, params, &context, &Fuel::default());
+            let values =
+                self.explain(values, || format!("arguments of {}", describe::line(chart, line)))?;
+            self.data.finals.insert(target.state, values);
+        }
+        Ok(())
+    }
+
+    fn run(
+        &mut self,
+        block: Block,
+        view: &View<'_>,
+        raise: &mut dyn FnMut(EventId) -> bool,
+    ) -> Result<(), Fault> {
+        let chart = self.chart;
+        let actions = match block {
+            Block::Entry(state) => &chart.state(state).entry,
+            Block::Exit(state) => &chart.state(state).exit,
+            Block::Transition(line) => &chart.transition(line).actions,
+        };
+        let fuel = Fuel::default();
+        let mut context = self.context(view, None);
+        let result = actions.iter().try_for_each(|action| act(action, &mut context, &fuel, raise));
+        self.explain(result, || match block {
+            Block::Entry(state) => format!("`enter` of {}", describe::state(chart, state)),
+            Block::Exit(state) => format!("`exit` of {}", describe::state(chart, state)),
+            Block::Transition(line) => format!("actions of {}", describe::line(chart, line)),
+        })
+    }
+
+    fn code(&mut self, step: StepId, view: &View<'_>) -> Result<(), Fault> {
+        let step = &self.chart.steps[step.index()];
+        let StepKind::Code(statements) = &step.kind else { return Ok(()) };
+        let result = execute(statements, &mut self.context(view, None), &Fuel::default());
+        self.explain(result, || format!("`{}`", step.name))
+    }
+}
+
+/// Evaluates arguments for declared fields.
+fn fields<H: Host>(
+    arguments: &[Expr],
+    declared: &[Field],
+    context: &Context<'_, H>,
+    fuel: &Fuel,
+) -> Result<Vec<Value>, EvalError> {
+    let values = arguments.iter().zip(declared).map(|(argument, field)| {
+        let value = evaluate(argument, context, fuel)?;
+        fit(value, &field.ty, &context.chart.types)
+            .map_err(|why| EvalError { message: format!("`{}`: {why}", field.name) })
+    });
+    values.collect()
+}
+
+fn act<H: Host>(
+    action: &Action,
+    context: &mut Context<'_, H>,
+    fuel: &Fuel,
+    raise: &mut dyn FnMut(EventId) -> bool,
+) -> Result<(), EvalError> {
+    fuel.charge(1)?;
+    match action {
+        Action::Assign(variable, expr) => {
+            let value = evaluate(expr, &*context, fuel)?;
+            context.assign(*variable, value)
+        }
+        Action::Do(function, arguments) => {
+            let values = arguments.iter().map(|argument| evaluate(argument, &*context, fuel));
+            let values = values.collect::<Result<Vec<_>, _>>()?;
+            context.call(*function, &values).map(drop)
+        }
+        Action::Raise(event, arguments) => {
+            let declared = &context.chart.events[event.index()];
+            let payload = fields(arguments, &declared.fields, context, fuel)?;
+            if !raise(*event) {
+                let message = format!("no room to raise `{}`", declared.name);
+                return Err(EvalError { message });
+            }
+            context.data.raised.push_back((*event, payload));
+            Ok(())
+        }
+        Action::Log(template) => {
+            let text = render(template, &*context, fuel)?;
+            context.data.note(format!("log: {text}"));
+            Ok(())
+        }
+        Action::Send { .. } | Action::Cancel(_) => {
+            Err(EvalError { message: "`send` and `cancel` do not run yet".to_string() })
+        }
+    }
+}
+
+/// The variable of that name which the host sets.
+pub(super) fn input_named(chart: &Chart, name: &str) -> Option<VarId> {
+    let found = chart.variables.iter().position(|v| v.name == name && is_input(&v.kind));
+    found.map(VarId::at)
+}

@@ -1,0 +1,115 @@
+//! Prompts and offers.
+
+use super::describe;
+use super::program::Runner;
+use crate::arena::{ChoiceId, StepId};
+use crate::drive::{Host, Offer};
+use crate::expr::{Fuel, holds, render, type_text};
+use crate::machine::Fault;
+use crate::model::{ChoiceKind, Place, StepKind, Template};
+use crate::program::View;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+/// Stands between a step's own text and what components add.
+const BETWEEN: &str = "\n\n";
+
+impl<H: Host> Runner<'_, H> {
+    /// The step's prompt with its components, placeholders filled in.
+    pub(super) fn prompt(
+        &mut self,
+        step: StepId,
+        options: &str,
+        view: &View<'_>,
+    ) -> Result<String, Fault> {
+        let chart = self.chart;
+        let Some(row) = chart.steps.get(step.index()) else {
+            self.data.note(format!("no step has the number {}", step.0));
+            return Err(Fault);
+        };
+        let own = match &row.kind {
+            StepKind::Human(question) => Some(question),
+            StepKind::Llm
+            | StepKind::Code(_)
+            | StepKind::Ask { .. }
+            | StepKind::Call(..)
+            | StepKind::Run(..) => row.prompt.as_ref(),
+        };
+        let options = matches!(row.kind, StepKind::Ask { .. }).then_some(options);
+        let (mut start, mut middle, mut end) = (Vec::new(), Vec::new(), Vec::new());
+        for component in &chart.components {
+            for insert in component.inserts.iter().filter(|insert| insert.step == step) {
+                if let Some(guard) = &insert.guard {
+                    let result = holds(guard, &self.context(view, None), &Fuel::default());
+                    let what = || format!("`if` of `{}` into `{}`", component.name, row.name);
+                    // As everywhere, a guard that fails is false.
+                    if !self.explain(result, what).unwrap_or(false) {
+                        continue;
+                    }
+                }
+                match insert.place {
+                    Place::Start => start.push(&component.text),
+                    Place::Replace => middle.push(&component.text),
+                    Place::End => end.push(&component.text),
+                }
+            }
+        }
+        if middle.is_empty() {
+            middle.extend(own);
+        }
+        let fuel = Fuel::default();
+        let mut texts = Vec::new();
+        for template in start.into_iter().chain(middle).chain(end) {
+            let text = render(template, &self.context(view, options), &fuel);
+            texts.push(self.explain(text, || format!("prompt of `{}`", row.name))?);
+        }
+        Ok(texts.join(BETWEEN))
+    }
+
+    /// An option as a question offers it. A text that cannot be rendered is left empty, and the notes say why.
+    pub(super) fn offer(&mut self, id: ChoiceId, view: &View<'_>) -> Offer {
+        let chart = self.chart;
+        let choice = &chart.choices[id.index()];
+        let text = match &choice.text {
+            Some(template) => {
+                let text = self.text(template, view);
+                text.unwrap_or_else(|Fault| {
+                    let line = describe::line(chart, choice.transition);
+                    self.data.note(format!("{line} is offered without its text"));
+                    String::new()
+                })
+            }
+            None => String::new(),
+        };
+        let arguments = match &choice.kind {
+            ChoiceKind::Option(fields) => fields
+                .iter()
+                .map(|field| (field.name.clone(), type_text(&field.ty, &chart.types)))
+                .collect(),
+            ChoiceKind::Call(..) => Vec::new(),
+        };
+        Offer { choice: id, name: choice.name.clone(), text, arguments }
+    }
+
+    fn text(&mut self, template: &Template, view: &View<'_>) -> Result<String, Fault> {
+        let text = render(template, &self.context(view, None), &Fuel::default());
+        self.explain(text, || "text of an option".to_string())
+    }
+}
+
+/// What `{options}` shows: a line `- name(argument: Type): text` for each.
+pub(super) fn options_text(offers: &[Offer]) -> String {
+    let lines = offers.iter().map(|offer| {
+        let mut line = format!("- {}", offer.name);
+        if !offer.arguments.is_empty() {
+            let arguments = offer.arguments.iter().map(|(name, ty)| format!("{name}: {ty}"));
+            line += &format!("({})", arguments.collect::<Vec<_>>().join(", "));
+        }
+        if !offer.text.is_empty() {
+            line += &format!(": {}", offer.text);
+        }
+        line
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
