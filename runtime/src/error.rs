@@ -29,6 +29,9 @@ pub enum RunError {
         /// What does not fit.
         why: String,
     },
+    /// The run cannot start: an input is missing, for example.
+    #[error("cannot start: {0}")]
+    Start(String),
     /// The oracle itself is at fault, a used-up script for example: not the chart's business.
     #[error("step `{step}`: {error}")]
     Oracle {

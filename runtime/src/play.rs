@@ -27,9 +27,11 @@ impl RunError {
     pub(crate) fn is_about_input(&self) -> bool {
         match self {
             Self::UnknownEvent { .. } | Self::Event { .. } | Self::Input { .. } => true,
-            Self::Oracle { .. } | Self::TooManyCalls(_) | Self::NoProgress(_) | Self::Trace(_) => {
-                false
-            }
+            Self::Start(_)
+            | Self::Oracle { .. }
+            | Self::TooManyCalls(_)
+            | Self::NoProgress(_)
+            | Self::Trace(_) => false,
         }
     }
 

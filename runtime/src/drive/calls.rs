@@ -154,6 +154,9 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         outcome: Outcome<Vec<Value>>,
     ) -> Result<Result<Receipt, Mismatch>, RunError> {
         let receipt = self.apply(Input::Answer(key, outcome))?;
+        if let Some(why) = self.misfit.take() {
+            return Ok(Err(Mismatch(why)));
+        }
         if receipt.is_ok() {
             self.calls.retain(|c| c.key != key);
         }
@@ -210,10 +213,25 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
                 value,
             },
         )?;
-        match self.apply(Input::Answer(key, understood.outcome))? {
+        self.last_answer = Some((text.clone(), question.step.clone()));
+        let receipt = self.apply(Input::Answer(key, understood.outcome))?;
+        self.last_answer = None;
+        match receipt {
             Ok(_) => Ok(()),
             Err(Mismatch(why)) => self.unusable(key, &question.step, text, false, why),
         }
+    }
+
+    /// The machine itself found that an answer does not fit, and has gone on.
+    pub(super) fn misfit(&mut self, key: StepKey, why: &str) -> Result<(), RunError> {
+        let Some((text, step)) = self.last_answer.take() else {
+            self.misfit = Some(why.to_owned());
+            return Ok(());
+        };
+        self.complaints.insert((key.step, key.leaf), (key.event, why.to_owned()));
+        let (attempt, why) = (key.attempt, why.to_owned());
+        let now = self.clock.now();
+        self.tracer.put(now, What::Unusable { step, attempt, text, ambiguous: false, why })
     }
 
     fn unusable(
@@ -242,6 +260,18 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         let now = self.clock.now();
         let (error, why) = (error.to_owned(), why.to_owned());
         self.tracer.put(now, What::CallFailed { step, attempt: key.attempt, error, why })
+    }
+}
+
+/// The key of an answer that means something.
+pub(super) fn given(input: &Input<Vec<Value>>) -> Option<StepKey> {
+    match input {
+        Input::Answer(key, Outcome::Done(_) | Outcome::Choice(..)) => Some(*key),
+        Input::Answer(_, Outcome::Unusable | Outcome::Failed(_) | Outcome::Doubt)
+        | Input::Start
+        | Input::Event(..)
+        | Input::Turn
+        | Input::Tick => None,
     }
 }
 

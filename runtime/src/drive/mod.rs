@@ -1,6 +1,7 @@
 //! Drives one machine: performs its effects, feeds answers back, ticks its deadlines.
 
 mod calls;
+mod log;
 
 use crate::clock::Clock;
 use crate::data;
@@ -12,9 +13,10 @@ use chartc_core::arena::{StateId, StepId};
 use chartc_core::drive::{Machine, Mismatch};
 use chartc_core::expr::{IntoValue, Map, Value};
 use chartc_core::machine::{
-    Effect, Input, Instant, Outcome, Receipt, Record, Sink, Status, StepKey, WalkEnd,
+    Effect, Input, Instant, Outcome, Receipt, Record, Status, StepKey, WalkEnd,
 };
-use chartc_core::tables::StateRowKind;
+pub(crate) use log::basic_states;
+use log::{Happening, Log};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
@@ -30,13 +32,16 @@ pub struct Session<M, T> {
     oracle: Arc<dyn Oracle>,
     clock: Arc<dyn Clock>,
     tracer: Tracer<T>,
-    given: Map,
     /// Calls under way, in the order they were started.
     calls: Vec<Call>,
     /// Outcomes that wait to be told to the machine.
     ready: VecDeque<(StepKey, Outcome<Vec<Value>>)>,
     /// What was wrong with the last answer, for the re-ask.
     complaints: BTreeMap<(StepId, StateId), (u32, String)>,
+    /// Text and step of the answer that is being handed over.
+    last_answer: Option<(String, String)>,
+    /// Why the machine judged that an answer from outside does not fit.
+    misfit: Option<String>,
     /// Data of the event that is being handed over, for its line in the trace.
     sending: Option<Value>,
     started: bool,
@@ -79,24 +84,6 @@ impl<T: trace::Sink> Tracer<T> {
     }
 }
 
-enum Happening {
-    Effect(Effect),
-    Record(Record),
-}
-
-#[derive(Default)]
-struct Log(Vec<Happening>);
-
-impl Sink for Log {
-    fn effect(&mut self, effect: Effect) {
-        self.0.push(Happening::Effect(effect));
-    }
-
-    fn record(&mut self, record: Record) {
-        self.0.push(Happening::Record(record));
-    }
-}
-
 impl<M: Machine, T: trace::Sink> Session<M, T> {
     /// A run that was not started yet.
     pub fn new(machine: M, oracle: Arc<dyn Oracle>, clock: Arc<dyn Clock>, sink: T) -> Self {
@@ -105,10 +92,11 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             oracle,
             clock,
             tracer: Tracer { sink, seq: 0 },
-            given: Map::new(),
             calls: Vec::new(),
             ready: VecDeque::new(),
             complaints: BTreeMap::new(),
+            last_answer: None,
+            misfit: None,
             sending: None,
             started: false,
             status: None,
@@ -148,7 +136,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         self.status
     }
 
-    /// Turns ended.
+    /// Turns begun.
     pub fn turns(&self) -> u32 {
         self.turns
     }
@@ -179,11 +167,9 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             .map_err(|Mismatch(why)| RunError::Input { name: name.into(), why })?;
         if self.started {
             let now = self.clock.now();
-            self.tracer.put(now, What::Input { name: name.into(), value })
-        } else {
-            self.given.insert(name.into(), value);
-            Ok(())
+            self.tracer.put(now, What::Input { name: name.into(), value })?;
         }
+        Ok(())
     }
 
     /// Enters the initial configuration. Does nothing if that was done.
@@ -195,14 +181,17 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             return Ok(());
         }
         self.started = true;
-        let (chart, hash) = {
+        let what = {
             let tables = self.machine.tables();
-            (tables.name.to_owned(), format!("{:016x}", tables.hash))
+            What::Run {
+                chart: tables.name.to_owned(),
+                hash: format!("{:016x}", tables.hash),
+                oracle: if self.manual { "nobody".into() } else { self.oracle.name() },
+                variables: Value::Map(self.machine.variables().into_iter().collect()),
+            }
         };
-        let given = Value::Map(std::mem::take(&mut self.given));
-        let oracle = if self.manual { "nobody".into() } else { self.oracle.name() };
-        self.tracer.put(self.clock.now(), What::Run { chart, hash, oracle, given })?;
-        self.apply_own(Input::Start)?;
+        self.tracer.put(self.clock.now(), what)?;
+        self.apply(Input::Start)?.map_err(|Mismatch(why)| RunError::Start(why))?;
         self.settle().await
     }
 
@@ -308,7 +297,13 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     fn apply(&mut self, input: Input<Vec<Value>>) -> Result<Result<Receipt, Mismatch>, RunError> {
         let now = self.clock.now();
         let mut log = Log::default();
+        let given = calls::given(&input);
         let receipt = self.machine.handle(input, now, &mut log);
+        let notes = self.machine.take_notes();
+        if let Some(key) = given.filter(|key| receipt.is_ok() && !log.accepts(*key)) {
+            let why = notes.iter().find(|n| n.starts_with("answer to ")).map(String::as_str);
+            self.misfit(key, why.unwrap_or("it does not fit the declared type"))?;
+        }
         let mut begun = Vec::new();
         for happening in log.0 {
             match happening {
@@ -321,7 +316,9 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
                 Happening::Effect(Effect::Ended(status)) => self.status = Some(status),
             }
         }
-        self.notes(now)?;
+        for text in notes {
+            self.tracer.put(now, What::Note { text })?;
+        }
         for key in begun {
             self.begin(key)?;
         }
@@ -339,7 +336,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             (What::Ended { result, .. }, _) => {
                 *result = Value::Map(self.machine.result().into_iter().collect());
             }
-            (What::TurnEnded { turn }, _) => self.turns = *turn,
+            (What::Turn { turn }, _) => self.turns = *turn,
             (What::WalkEnded { step, .. }, Record::WalkEnded(WalkEnd::Failed(_))) => {
                 self.failed.clone_from(step);
             }
@@ -354,26 +351,6 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         }
         Ok(())
     }
-}
-
-/// The active basic states of a machine: dotted path, and own name as written.
-pub(crate) fn basic_states(machine: &dyn Machine) -> Vec<(String, String)> {
-    let tables = machine.tables();
-    let active = |i: usize| machine.is_active(StateId::at(i));
-    let rows = tables.states.iter().enumerate();
-    rows.filter(|(i, row)| {
-        matches!(row.kind, StateRowKind::Atomic | StateRowKind::Final(_)) && active(*i)
-    })
-    .map(|(i, row)| {
-        let parent = tables.states[row.parent.index()].path;
-        let name = match row.path.strip_prefix(parent) {
-            _ if i == 0 => tables.name,
-            Some(rest) if !parent.is_empty() => rest.strip_prefix('.').unwrap_or(rest),
-            Some(_) | None => row.path,
-        };
-        (row.path.to_owned(), name.to_owned())
-    })
-    .collect()
 }
 
 #[cfg(test)]

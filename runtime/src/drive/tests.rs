@@ -4,7 +4,7 @@ use crate::oracle::script::Script;
 use crate::oracle::{Deny, First};
 use chartc_core::arena::{ChoiceId, EventId};
 use chartc_core::drive::Offer;
-use chartc_core::machine::{Fault, Record};
+use chartc_core::machine::{Fault, Record, Sink};
 use chartc_core::tables::{
     EventRow, FailureRow, LimitsRow, Span, StateRow, StateRowKind, StepRow, StepRowKind, Tables,
 };
@@ -52,6 +52,7 @@ struct Fake {
     seen: Vec<(Instant, String)>,
     deadline: Option<Instant>,
     broken_prompt: bool,
+    balance: Value,
 }
 
 impl Machine for Fake {
@@ -89,6 +90,11 @@ impl Machine for Fake {
         if input == Input::Tick {
             self.deadline = None;
         }
+        match &input {
+            Input::Answer(key, Outcome::Done(_)) => sink.record(Record::Done(key.step)),
+            Input::Answer(_, Outcome::Choice(choice, _)) => sink.record(Record::Chosen(*choice)),
+            Input::Answer(..) | Input::Start | Input::Event(..) | Input::Turn | Input::Tick => {}
+        }
         self.seen.push((
             now,
             match input {
@@ -108,8 +114,12 @@ impl Machine for Fake {
         Ok(Receipt::Handled)
     }
 
-    fn set_input(&mut self, name: &str, _value: Value) -> Result<(), Mismatch> {
-        if name == "balance" { Ok(()) } else { Err(Mismatch("no such input".into())) }
+    fn set_input(&mut self, name: &str, value: Value) -> Result<(), Mismatch> {
+        if name != "balance" {
+            return Err(Mismatch("no such input".into()));
+        }
+        self.balance = value;
+        Ok(())
     }
 
     fn prompt(&mut self, _key: StepKey) -> Result<String, Fault> {
@@ -146,7 +156,7 @@ impl Machine for Fake {
     }
 
     fn variables(&self) -> Vec<(String, Value)> {
-        vec![]
+        vec![("balance".into(), self.balance.clone())]
     }
 
     fn result(&self) -> Vec<(String, Value)> {
@@ -198,8 +208,8 @@ async fn an_answer_reaches_the_machine_under_its_key() {
     assert_eq!((report.calls, report.failed), (1, None));
     let (machine, lines) = session.into_parts();
     assert!(machine.seen[2].1.starts_with("answer 1 Done([Map("), "{:?}", machine.seen);
-    assert_eq!(kinds(&lines), ["run", "question", "answer"]);
-    assert_eq!(lines.iter().map(|l| l.seq).collect::<Vec<_>>(), [1, 2, 3]);
+    assert_eq!(kinds(&lines), ["run", "question", "answer", "done"]);
+    assert_eq!(lines.iter().map(|l| l.seq).collect::<Vec<_>>(), [1, 2, 3, 4]);
 }
 
 #[tokio::test]
@@ -210,7 +220,7 @@ async fn an_ambiguous_answer_is_asked_again_with_what_was_wrong() {
     let (machine, lines) = session.into_parts();
     let said: Vec<&str> = machine.seen.iter().map(|(_, s)| s.as_str()).collect();
     assert_eq!(said[2..], ["answer 1 Unusable", "answer 2 Choice(ChoiceId(0), [])"]);
-    assert_eq!(kinds(&lines), ["run", "question", "unusable", "question", "answer"]);
+    assert_eq!(kinds(&lines), ["run", "question", "unusable", "question", "answer", "chosen"]);
     let What::Question { prompt, .. } = &lines[3].what else { panic!("no question") };
     assert!(
         prompt.contains("both `ship` and `pivot`") && prompt.ends_with("- ship\n- pivot"),
@@ -348,7 +358,7 @@ async fn inputs_are_in_the_trace() {
     assert!(session.input("balanse", 11_i64).is_err());
     let (_, lines) = session.into_parts();
     let given = [("balance".to_owned(), Value::Int(10))].into_iter().collect();
-    assert!(matches!(&lines[0].what, What::Run { given: g, .. } if *g == Value::Map(given)));
+    assert!(matches!(&lines[0].what, What::Run { variables: v, .. } if *v == Value::Map(given)));
     assert_eq!(lines[1].what, What::Input { name: "balance".into(), value: Value::Int(11) });
 }
 

@@ -32,8 +32,9 @@ pub struct Line {
 #[serde(tag = "kind", rename_all = "snake_case")]
 #[allow(missing_docs, reason = "the fields are described with their kind")]
 pub enum What {
-    /// The run begins: chart, its structural hash in hex, who answers, the params and inputs it was given.
-    Run { chart: String, hash: String, oracle: String, given: Value },
+    /// The run begins: chart, its structural hash in hex, who answers, and params, inputs and vars
+    /// just before the start.
+    Run { chart: String, hash: String, oracle: String, variables: Value },
     /// The host set an input.
     Input { name: String, value: Value },
     /// A host event begins, with its data.
