@@ -72,6 +72,15 @@ pub fn write(path: &Path, text: &str) -> miette::Result<()> {
         .map_err(|fault| miette::miette!("cannot write {}: {}", path.display(), reason(&fault)))
 }
 
+/// Opens a file to be written line by line, empty at first.
+///
+/// # Errors
+/// Why it could not be made.
+pub fn create(path: &Path) -> miette::Result<std::fs::File> {
+    std::fs::File::create(path)
+        .map_err(|fault| miette::miette!("cannot write {}: {}", path.display(), reason(&fault)))
+}
+
 /// Charts below a folder. Links to folders are not followed, so a loop of links ends.
 fn below(folder: &Path) -> Vec<String> {
     let walk = ignore::WalkBuilder::new(folder).require_git(false).follow_links(false).build();

@@ -10,7 +10,15 @@ pub mod pick;
 mod check;
 mod explain;
 mod graph;
-// To add: mod build; mod run; mod simulate; mod convert;
+#[cfg(feature = "run")]
+mod instance;
+#[cfg(feature = "run")]
+mod run;
+#[cfg(feature = "run")]
+mod screen;
+#[cfg(feature = "run")]
+mod simulate;
+// To add: mod build; mod convert;
 
 use clap::{Parser, Subcommand};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -41,6 +49,10 @@ enum Command {
     Check(check::Args),
     Explain(explain::Args),
     Graph(graph::Args),
+    #[cfg(feature = "run")]
+    Run(Box<run::Args>),
+    #[cfg(feature = "run")]
+    Simulate(simulate::Args),
 }
 
 fn dispatch(command: Command) -> miette::Result<Exit> {
@@ -48,6 +60,10 @@ fn dispatch(command: Command) -> miette::Result<Exit> {
         Command::Check(args) => check::run(args),
         Command::Explain(args) => explain::run(args),
         Command::Graph(args) => graph::run(args),
+        #[cfg(feature = "run")]
+        Command::Run(args) => run::run(*args),
+        #[cfg(feature = "run")]
+        Command::Simulate(args) => simulate::run(args),
     }
 }
 

@@ -14,6 +14,26 @@ use crate::report::REPORTS;
 /// When the file has several charts and none is named, or none of that name.
 pub fn pick(file: &str, name: Option<&str>) -> miette::Result<Result<Checked, Exit>> {
     let done = crate::check(&find_one(file)?, &Files);
+    choose(file, name, &done)
+}
+
+/// As [`pick`], and the file has no errors at all: behaviour that cannot be meant, and what does not run yet, stand in the way
+/// of a run.
+///
+/// # Errors
+/// As for [`pick`].
+pub fn pick_to_run(file: &str, name: Option<&str>) -> miette::Result<Result<Checked, Exit>> {
+    let done = crate::check(&find_one(file)?, &Files);
+    let chosen = choose(file, name, &done)?;
+    let has_errors = done.diagnostics.iter().any(|d| d.severity == Severity::Error);
+    Ok(if chosen.is_ok() && has_errors { Err(refuse(file, &done)) } else { chosen })
+}
+
+fn choose(
+    file: &str,
+    name: Option<&str>,
+    done: &Compilation,
+) -> miette::Result<Result<Checked, Exit>> {
     let known: Vec<&str> = done.lowered.iter().map(|l| l.chart.name.as_str()).collect();
     let wanted = match (name, known.as_slice()) {
         (Some(name), _) if !known.is_empty() && !known.contains(&name) => {
@@ -36,7 +56,7 @@ pub fn pick(file: &str, name: Option<&str>) -> miette::Result<Result<Checked, Ex
     };
     match done.charts.iter().find(|c| c.chart().name == wanted) {
         Some(checked) => Ok(Ok(checked.clone())),
-        None => Ok(Err(refuse(file, &done))),
+        None => Ok(Err(refuse(file, done))),
     }
 }
 

@@ -36,11 +36,6 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
                 "a line of every state below always comes first",
                 "an inner state's line is tried before its parent's: guard the inner lines, or remove this one",
             )
-        } else if shadow.by.len() > 1 {
-            (
-                "one of the lines above it always comes first",
-                "the lines above cover every case: remove this one, or narrow one of them",
-            )
         } else {
             (
                 "a line above it always comes first",
@@ -51,7 +46,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
             .at(map.line(shadow.line).trigger, format!("{name} is never taken: {why}"))
             .help(help);
         for by in shadow.by.iter().take(3) {
-            found = found.related(map.line(*by).whole, "comes first");
+            found = found.related(map.line(*by).whole, "taken instead");
         }
         diagnostics.push(found);
     }

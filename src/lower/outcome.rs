@@ -39,10 +39,7 @@ pub(super) fn outcome(
             (Trigger::StepTimeout(id, lowered), words)
         }
     };
-    let Some(tail) = line::tail(cx, &mut env, &[], state, &outcome.tail) else {
-        cx.dropped = true;
-        return;
-    };
+    let Some(tail) = line::tail(cx, &mut env, &[], state, &outcome.tail) else { return };
     if is_ask && outcome.kind == OutcomeKind::Done {
         return;
     }
@@ -94,10 +91,7 @@ pub(super) fn trailing(cx: &mut Cx<'_>, id: StepId, written: &syntax::Tail) {
     let state = cx.chart.steps[id.index()].state;
     let mut env = Env::at(state);
     env.answer = Some(id);
-    let Some(tail) = line::tail(cx, &mut env, &[], state, written) else {
-        cx.dropped = true;
-        return;
-    };
+    let Some(tail) = line::tail(cx, &mut env, &[], state, written) else { return };
     let spans = LineSpans {
         whole: span,
         trigger: span,
@@ -118,10 +112,7 @@ fn instead(
     let state = cx.chart.steps[id.index()].state;
     let mut env = Env::at(scope);
     let written = syntax::Tail { targets: vec![target.clone()], ..syntax::Tail::default() };
-    let Some((targets, target_spans)) = line::targets(cx, &mut env, &written.targets) else {
-        cx.dropped = true;
-        return None;
-    };
+    let (targets, target_spans) = line::targets(cx, &mut env, &written.targets)?;
     let kind = line::kind(cx, state, &written, &targets);
     let span = target.path.span;
     let spans =

@@ -83,7 +83,7 @@ impl Printer<'_> {
                 whole(format!("{}.{}", chart.types[ty.index()].name, name(value)))
             }
             ExprKind::Variable(var) => whole(name(&chart.variables[var.index()].name)),
-            ExprKind::Local(local) => whole(local_name(*local)),
+            ExprKind::Local(local) => whole(self.local(*local)),
             ExprKind::Payload(n) => whole(match self.payload.get(*n as usize) {
                 Some(field) => name(field),
                 None => "answer".to_string(),
@@ -163,7 +163,7 @@ impl Printer<'_> {
                 let mut out = format!(
                     "[{} for {} in {}",
                     self.at(item, Binding::Or, depth),
-                    local_name(*local),
+                    self.local(*local),
                     self.at(source, Binding::Or, depth)
                 );
                 if let Some(filter) = filter {
@@ -192,6 +192,27 @@ impl Printer<'_> {
         (format!("{left} {word} {}", self.at(right, least_right, depth)), own)
     }
 
+    /// A name for a variable of a comprehension that means nothing else here.
+    fn local(&self, local: LocalId) -> String {
+        let mut made = match local.0 {
+            0 => "x".to_string(),
+            1 => "y".to_string(),
+            2 => "z".to_string(),
+            n => format!("x{n}"),
+        };
+        let chart = self.chart;
+        let is_taken = |name: &str| {
+            self.payload.contains(&name)
+                || chart.variables.iter().any(|v| v.name == name)
+                || chart.predicates.iter().any(|p| p.name == name)
+                || chart.steps.iter().any(|s| s.name == name)
+        };
+        while is_taken(&made) {
+            made.push('_');
+        }
+        made
+    }
+
     fn observable(&self, observable: &Observable) -> String {
         let state = |id: chartc_core::arena::StateId| path(&self.chart.state(id).path);
         match observable {
@@ -218,15 +239,6 @@ impl Printer<'_> {
 
 fn sign(is_negative: bool) -> Binding {
     if is_negative { Binding::Sign } else { Binding::Whole }
-}
-
-fn local_name(local: LocalId) -> String {
-    match local.0 {
-        0 => "x".to_string(),
-        1 => "y".to_string(),
-        2 => "z".to_string(),
-        n => format!("x{n}"),
-    }
 }
 
 const fn compare_word(op: CompareOp) -> &'static str {

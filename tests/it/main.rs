@@ -4,16 +4,18 @@
     reason = "tests read the repository, its environment and start its programs"
 )]
 
-mod agent_front;
 mod architecture;
-mod behaviour;
 mod chart_front;
 mod docs;
 mod dot;
+mod interpreter;
 mod licences;
 mod lints;
 mod lower;
+mod notation;
 mod print;
 mod project;
 mod reports;
+#[cfg(feature = "run")]
+mod run;
 mod tour;

@@ -1,0 +1,176 @@
+//! What a run is made of, from the words of the command line: values, who answers, the machine.
+
+use super::files::Files;
+use super::output::complain;
+use crate::diagnostic::nearest;
+use crate::load::Loader;
+use chartc_core::expr::{Map, Value};
+use chartc_core::interpreter::Interpreter;
+use chartc_core::model::{Chart, StepKind, Type, VariableKind};
+use chartc_core::plan::Plan;
+use chartc_runtime::clock::{Clock, VirtualClock};
+use chartc_runtime::oracle::{Deny, First, Oracle, Random, Script};
+use std::path::Path;
+use std::sync::Arc;
+
+/// Values that the command line gives.
+pub(super) struct Given {
+    pub(super) params: Map,
+    pub(super) inputs: Map,
+}
+
+/// Who answers a chart's questions and calls.
+pub(super) struct Who {
+    pub(super) oracle: Arc<dyn Oracle>,
+    pub(super) host: Script,
+}
+
+/// The text of a file.
+pub(super) fn read(path: &Path) -> miette::Result<String> {
+    let name = path.display().to_string();
+    Files.read(&name).map_err(|why| miette::miette!("cannot read {name}: {why}"))
+}
+
+/// Reads `name=value` pairs for the params or the inputs of a chart.
+pub(super) fn values(chart: &Chart, kind: Kind, pairs: &[String]) -> miette::Result<Map> {
+    let variables = chart.variables.iter().filter(|v| kind.is(&v.kind));
+    let known: Vec<(&str, &Type)> = variables.map(|v| (v.name.as_str(), &v.ty)).collect();
+    let mut map = Map::new();
+    for pair in pairs {
+        let Some((name, text)) = pair.split_once('=') else {
+            return Err(miette::miette!("`{pair}` is not NAME=VALUE"));
+        };
+        let Some((_, ty)) = known.iter().find(|(n, _)| *n == name) else {
+            let word = kind.word();
+            return Err(match nearest(name, known.iter().map(|(n, _)| *n)) {
+                Some(near) => miette::miette!(
+                    "`{}` has no {word} `{name}`; did you mean `{near}`?",
+                    chart.name
+                ),
+                None => miette::miette!("`{}` has no {word} `{name}`", chart.name),
+            });
+        };
+        map.insert(name.to_owned(), value(ty, text));
+    }
+    Ok(map)
+}
+
+/// Which variables a pair may name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// `--param`.
+    Param,
+    /// `--input`.
+    Input,
+}
+
+impl Kind {
+    const fn word(self) -> &'static str {
+        match self {
+            Self::Param => "param",
+            Self::Input => "input",
+        }
+    }
+
+    const fn is(self, kind: &VariableKind) -> bool {
+        match kind {
+            VariableKind::Param { .. } => matches!(self, Self::Param),
+            VariableKind::Input => matches!(self, Self::Input),
+            VariableKind::Var { .. } => false,
+        }
+    }
+}
+
+/// Text as it stands where Text is wanted, else JSON; what is no JSON (a duration, the name of an enum) is text.
+fn value(ty: &Type, text: &str) -> Value {
+    let is_text = match ty {
+        Type::Text => true,
+        Type::Optional(inner) => **inner == Type::Text && text != "null",
+        Type::Bool
+        | Type::Int
+        | Type::Float
+        | Type::Duration
+        | Type::Json
+        | Type::List(_)
+        | Type::Map(_)
+        | Type::Named(_) => false,
+    };
+    let plain = || Value::Text(text.to_owned());
+    if is_text { plain() } else { serde_json::from_str(text).unwrap_or_else(|_| plain()) }
+}
+
+/// Who answers, from the words of `--llm` and `--functions`.
+pub(super) fn oracle(
+    chart: &Chart,
+    llm: Option<&str>,
+    functions_file: Option<&Path>,
+    clock: &Arc<dyn Clock>,
+) -> miette::Result<Who> {
+    let mut host = match functions_file {
+        Some(path) => Some(script(chart, path, clock.clone())?),
+        None => None,
+    };
+    let oracle: Arc<dyn Oracle> = match llm.map(|word| word.split_once(':').unwrap_or((word, ""))) {
+        None | Some(("deny", "")) => Arc::new(Deny),
+        Some(("first", "")) => Arc::new(First),
+        Some(("random", seed)) => Arc::new(Random::new(match seed {
+            "" => 0,
+            seed => seed.parse().map_err(|_| {
+                miette::miette!("`{seed}` is no seed: random:SEED takes a whole number")
+            })?,
+        })),
+        Some(("script", file)) if !file.is_empty() => {
+            let script = script(chart, Path::new(file), clock.clone())?;
+            host.get_or_insert_with(|| script.clone());
+            Arc::new(script)
+        }
+        Some(_) => {
+            return Err(miette::miette!(
+                "`{}` is nobody who answers; there are script:FILE, first, random:SEED, deny",
+                llm.unwrap_or_default()
+            ));
+        }
+    };
+    Ok(Who { oracle, host: host.unwrap_or_else(Script::empty) })
+}
+
+/// The host functions of a script, or none.
+pub(super) fn functions(chart: &Chart, file: Option<&Path>) -> miette::Result<Script> {
+    match file {
+        Some(path) => script(chart, path, Arc::new(VirtualClock::new())),
+        None => Ok(Script::empty()),
+    }
+}
+
+/// The machine, with its params.
+pub(super) fn instance<'p>(
+    plan: &'p Plan<'p>,
+    given: &Given,
+    host: Script,
+) -> miette::Result<Interpreter<'p, Script>> {
+    Interpreter::new(plan, host, given.params.clone()).map_err(|fault| miette::miette!("{fault}"))
+}
+
+/// Reads a script and tells of names in it that the chart does not have.
+fn script(chart: &Chart, path: &Path, clock: Arc<dyn Clock>) -> miette::Result<Script> {
+    let name = path.display().to_string();
+    let script = Script::parse(&name, &read(path)?, clock)
+        .map_err(|fault| miette::miette!("{name}: {fault}"))?;
+    let asks = |kind: &StepKind| match kind {
+        StepKind::Llm | StepKind::Ask { .. } => true,
+        StepKind::Code(_) | StepKind::Call(..) | StepKind::Human(_) | StepKind::Run(..) => false,
+    };
+    let steps: Vec<String> =
+        chart.steps.iter().filter(|s| asks(&s.kind)).map(|s| s.name.clone()).collect();
+    let functions: Vec<String> = chart.functions.iter().map(|f| f.name.clone()).collect();
+    for stranger in script.strangers(&steps, &functions) {
+        let known = steps.iter().chain(&functions).map(String::as_str);
+        let hint = nearest(&stranger, known).map(|n| format!("; did you mean `{n}`?"));
+        complain(&format!(
+            "warning: {name} answers `{stranger}`, which `{}` never asks{}",
+            chart.name,
+            hint.unwrap_or_default()
+        ));
+    }
+    Ok(script)
+}

@@ -1,0 +1,174 @@
+//! `chartc run`.
+
+use super::instance::{Given, Kind, instance, oracle, read, values};
+use super::output::{Colour, complain, paper, print};
+use super::pick::pick_to_run;
+use super::screen::{Screen, json};
+use super::{Exit, files};
+use chartc_core::expr::Value;
+use chartc_core::machine::Status;
+use chartc_core::plan::Plan;
+use chartc_runtime::clock::{Clock, RealClock, VirtualClock};
+use chartc_runtime::trace::JsonLines;
+use chartc_runtime::{PlayError, RunError, Session, TurnReport, data, play};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Turns of a run that nothing else bounds.
+const TURNS: u32 = 100;
+
+/// Run a chart without a network: answers come from a script, the first option, chance, or nobody.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  chartc run charts/builder.chart --llm script:charts/builder.script.yaml --param agent_id=ada
+  chartc run agent.yaml --llm random:7 --turns 20 --trace run.jsonl
+  chartc run social.chart --llm first --events posts.jsonl
+
+Exit codes: 0 ended ok, partial or canceled, or out of turns; 1 findings, a failed last turn, or ended stuck, limit or error;
+2 wrong usage, 3 a fault of chartc, 4 no chart in the file")]
+pub(super) struct Args {
+    /// A *.chart or agent.yaml file, or - for standard input
+    file: String,
+    /// Which chart, when the file has several
+    #[arg(long, value_name = "NAME")]
+    chart: Option<String>,
+    /// Who answers: script:FILE, first, random:SEED, deny [default: deny, and stop at the first question]
+    #[arg(long, value_name = "WHO")]
+    llm: Option<String>,
+    /// A script with results of host functions [default: the one of --llm]
+    #[arg(long, value_name = "FILE")]
+    functions: Option<PathBuf>,
+    /// What the host sends: a JSON object a line, or a JSON array
+    #[arg(long, value_name = "FILE")]
+    events: Option<PathBuf>,
+    /// The value of an input, as JSON or text
+    #[arg(long, value_name = "NAME=VALUE")]
+    input: Vec<String>,
+    /// The value of a param, as JSON or text
+    #[arg(long, value_name = "NAME=VALUE")]
+    param: Vec<String>,
+    /// Turns to run, after the events [default: 100, with --events 0]
+    #[arg(long, value_name = "N")]
+    turns: Option<u32>,
+    /// Model calls that one turn's walk may make, instead of the chart's own limit; 0 is no cap
+    #[arg(long, value_name = "N")]
+    calls_per_turn: Option<u32>,
+    /// Where to write what happened, a JSON object a line
+    #[arg(long, value_name = "FILE")]
+    trace: Option<PathBuf>,
+    /// Whether time passes by itself, or jumps to the next moment that matters
+    #[arg(long, value_name = "KIND", default_value = "virtual", value_parser = ["virtual", "real"])]
+    clock: String,
+    /// Colours in the output
+    #[arg(long, value_name = "WHEN", value_enum, default_value_t = Colour::Auto)]
+    color: Colour,
+}
+
+pub(super) fn run(args: Args) -> miette::Result<Exit> {
+    let checked = match pick_to_run(&args.file, args.chart.as_deref())? {
+        Ok(checked) => checked,
+        Err(exit) => return Ok(exit),
+    };
+    let mut chart = checked.chart().clone();
+    if let Some(calls) = args.calls_per_turn {
+        chart.calls_per_turn = (calls > 0).then_some(calls);
+    }
+    let given = Given {
+        params: values(&chart, Kind::Param, &args.param)?,
+        inputs: values(&chart, Kind::Input, &args.input)?,
+    };
+    let entries = match &args.events {
+        Some(path) => data::entries(&read(path)?)
+            .map_err(|fault| miette::miette!("{}: {fault}", path.display()))?,
+        None => Vec::new(),
+    };
+    let trace = args.trace.as_deref().map(files::create).transpose()?;
+    let turns = args.turns.unwrap_or(if args.events.is_some() { 0 } else { TURNS });
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .build()
+        .map_err(|fault| miette::miette!("no runtime: {fault}"))?;
+    let plan = Plan::new(&chart);
+    runtime.block_on(async {
+        let clock: Arc<dyn Clock> = match args.clock.as_str() {
+            "real" => Arc::new(RealClock::new()),
+            _ => Arc::new(VirtualClock::new()),
+        };
+        let who = oracle(&chart, args.llm.as_deref(), args.functions.as_deref(), &clock)?;
+        let machine = instance(&plan, &given, who.host)?;
+        let sink = (Screen::new(paper(args.color)), trace.map(JsonLines));
+        let mut session = Session::new(machine, who.oracle, clock, sink);
+        for (name, value) in given.inputs.iter() {
+            session.input(name, value.clone()).map_err(|fault| miette::miette!("{fault}"))?;
+        }
+        let mut last = None;
+        let outcome = async {
+            session.start().await?;
+            play(&mut session, &entries).await?;
+            for _ in 0..turns {
+                if session.status().is_some() || (args.llm.is_none() && session.calls() > 0) {
+                    break;
+                }
+                last = Some(session.turn().await?);
+            }
+            Ok::<(), PlayError>(())
+        };
+        let outcome = outcome.await;
+        let fault = match outcome {
+            Err(fault @ PlayError::Entry { .. }) => return Err(miette::miette!("{fault}")),
+            Err(PlayError::Run(RunError::Trace(fault))) => {
+                return Err(miette::miette!("the trace cannot be written: {fault}"));
+            }
+            Err(PlayError::Run(fault)) => Some(fault.to_string()),
+            Ok(()) => None,
+        };
+        close(&session, last, fault, args.llm.is_none())
+    })
+}
+
+/// The closing line, and how the command ends.
+fn close<M: chartc_core::drive::Machine, T: chartc_runtime::trace::Sink>(
+    session: &Session<M, T>,
+    last: Option<TurnReport>,
+    fault: Option<String>,
+    nobody: bool,
+) -> miette::Result<Exit> {
+    let states = session.configuration().join(", ");
+    let counts =
+        format!("{}, {}", number(session.turns(), "turn"), number(session.calls(), "model call"));
+    let failed = last.and_then(|turn| turn.failed);
+    let how = match (session.status(), &failed) {
+        (Some(status), _) => format!("ended {}", status.word()),
+        (None, Some(step)) => format!("stopped, the last turn failed at {step}"),
+        (None, None) => "stopped".into(),
+    };
+    print(&format!("{states}: {how} ({counts})\n"))?;
+    if session.status().is_some() {
+        let result: Value = Value::Map(session.machine().result().into_iter().collect());
+        if result != Value::Map(chartc_core::expr::Map::new()) {
+            print(&format!("{}\n", json(&result)))?;
+        }
+    }
+    if let Some(fault) = fault {
+        complain(&format!("error: {fault}"));
+        return Ok(Exit::Findings);
+    }
+    if nobody && session.calls() > 0 {
+        complain(
+            "help: this chart asks a model; say who answers: --llm script:FILE, --llm first, --llm random:SEED, or --llm deny to \
+             go on without",
+        );
+        return Ok(Exit::Findings);
+    }
+    Ok(match session.status() {
+        Some(Status::Ok | Status::Partial | Status::Canceled) => Exit::Clean,
+        Some(Status::Stuck | Status::Limit | Status::Error) => Exit::Findings,
+        None if failed.is_some() => Exit::Findings,
+        None => Exit::Clean,
+    })
+}
+
+fn number(count: u32, word: &str) -> String {
+    format!("{count} {word}{}", if count == 1 { "" } else { "s" })
+}

@@ -1,0 +1,194 @@
+//! What a run shows: one line a step and a transition.
+
+use super::output::print;
+use crate::report::Paper;
+use chartc_core::expr::Value;
+use chartc_runtime::trace::{Line, Sink, What};
+use std::io;
+
+/// Characters of an answer that are shown.
+const SHOWN: usize = 100;
+
+/// Prints the lines of a trace that people want to follow.
+pub(super) struct Screen {
+    paper: Paper,
+    /// The step whose answer was shown last: its end says nothing new.
+    answered: Option<String>,
+    /// The run is past its start.
+    started: bool,
+}
+
+#[derive(Clone, Copy)]
+enum Ink {
+    Plain,
+    Bold,
+    Good,
+    Bad,
+    Faint,
+}
+
+impl Screen {
+    pub(super) const fn new(paper: Paper) -> Self {
+        Self { paper, answered: None, started: false }
+    }
+
+    fn write(&self, ink: Ink, text: &str) -> io::Result<()> {
+        let code = match ink {
+            Ink::Plain => "",
+            Ink::Bold => "1",
+            Ink::Good => "32",
+            Ink::Bad => "31",
+            Ink::Faint => "2",
+        };
+        let line = if self.paper.colour && !code.is_empty() {
+            format!("\x1b[{code}m{text}\x1b[0m\n")
+        } else {
+            format!("{text}\n")
+        };
+        print(&line).map_err(|fault| io::Error::other(fault.to_string()))
+    }
+}
+
+impl Sink for Screen {
+    fn line(&mut self, line: &Line) -> io::Result<()> {
+        match &line.what {
+            What::Run { chart, .. } => self.write(Ink::Bold, chart),
+            What::Turn { turn } => {
+                self.started = true;
+                self.answered = None;
+                self.write(Ink::Bold, &format!("turn {turn}"))
+            }
+            What::Event { event, data } => {
+                self.started = true;
+                self.write(Ink::Bold, format!("event {event} {}", object(data)).trim_end())
+            }
+            What::Input { name, value } => {
+                self.write(Ink::Faint, &format!("  {name} = {}", json(value)))
+            }
+            What::Answer { step, option, value, rung, .. } => {
+                self.answered = Some(step.clone());
+                let said = match option {
+                    Some(option) if *value == Value::None => option.clone(),
+                    Some(option) => format!("{option} {}", json(value)),
+                    None => said(value),
+                };
+                let how = if rung == "mention" { " (the only option mentioned)" } else { "" };
+                self.write(Ink::Plain, &format!("  {step}: {}{how}", short(&said)))
+            }
+            What::Unusable { step, why, .. } => {
+                self.write(Ink::Bad, &format!("  {step}: no usable answer: {why}"))
+            }
+            What::CallFailed { step, why, .. } => {
+                self.write(Ink::Bad, &format!("  {step}: failed: {why}"))
+            }
+            What::Cancelled { step, .. } => self.write(Ink::Faint, &format!("  {step}: given up")),
+            What::Done { step } if self.answered.as_ref() != Some(step) => {
+                self.write(Ink::Faint, &format!("  {step}"))
+            }
+            What::Unasked { option } => {
+                self.write(Ink::Plain, &format!("  {option}, the only option"))
+            }
+            What::Fallback { step, why } => {
+                self.write(Ink::Bad, &format!("  {step}: {}", fallback(why)))
+            }
+            What::Taken { line } => {
+                let from = if line.state.is_empty() { "*" } else { &line.state };
+                if line.targets.is_empty() {
+                    self.write(Ink::Faint, &format!("  {from}: {}", line.trigger))
+                } else {
+                    let targets = line.targets.join(", ");
+                    self.write(Ink::Good, &format!("  {from} -> {targets}  ({})", line.trigger))
+                }
+            }
+            What::Denied { line } => self.write(
+                Ink::Bad,
+                &format!(
+                    "  {}: no `allow` line permits -> {}",
+                    line.trigger,
+                    line.targets.join(", ")
+                ),
+            ),
+            What::Refused { event } => {
+                self.write(Ink::Bad, &format!("  {event}: nothing handles it now"))
+            }
+            What::NotTaken { input, why } => {
+                let why =
+                    if why == "closed" { "the run has ended" } else { "a turn is being walked" };
+                self.write(Ink::Bad, &format!("  {input}: not taken, {why}"))
+            }
+            What::WalkEnded { why, step: Some(step) } if why == "failed" => {
+                self.write(Ink::Bad, &format!("  the turn failed at {step}"))
+            }
+            What::Error { error } => self.write(Ink::Bad, &format!("  error.{error}")),
+            What::Warned { limit } => self.write(Ink::Bad, &format!("  limit.warn.{limit}")),
+            What::Note { text } => self.write(Ink::Faint, &format!("  {text}")),
+            What::Entered { state } if !self.started && !state.is_empty() => {
+                self.write(Ink::Good, &format!("  -> {state}"))
+            }
+            What::Lost { .. }
+            | What::Exited { .. }
+            | What::Entered { .. }
+            | What::Started { .. }
+            | What::Question { .. }
+            | What::Skipped { .. }
+            | What::Done { .. }
+            | What::Chosen { .. }
+            | What::Retried { .. }
+            | What::Failed { .. }
+            | What::Dropped { .. }
+            | What::WalkEnded { .. }
+            | What::TurnEnded { .. }
+            | What::Ended { .. } => Ok(()),
+        }
+    }
+}
+
+fn fallback(why: &str) -> &'static str {
+    match why {
+        "no_option" => "no option is enabled, so `else`",
+        "unusable" => "no usable answer, so `else`",
+        "stale" => "the option no longer holds, so `else`",
+        "failed" => "the call failed, so `else`",
+        _ => "no outcome line holds, so the state stays",
+    }
+}
+
+/// An action in one word, with its reason; other values as JSON.
+fn said(value: &Value) -> String {
+    if let Value::Map(map) = value
+        && let Some(Value::Text(action)) = map.get("action")
+    {
+        return match map.get("reasoning") {
+            Some(Value::Text(reason)) if !reason.is_empty() => format!("{action}, {reason}"),
+            Some(_) | None => action.clone(),
+        };
+    }
+    json(value)
+}
+
+pub(super) fn json(value: &Value) -> String {
+    serde_json::to_string(value).unwrap_or_default()
+}
+
+fn object(value: &Value) -> String {
+    match value {
+        Value::Map(map) if map.is_empty() => String::new(),
+        Value::Map(_)
+        | Value::None
+        | Value::Bool(_)
+        | Value::Int(_)
+        | Value::Float(_)
+        | Value::Text(_)
+        | Value::Duration(_)
+        | Value::List(_) => json(value),
+    }
+}
+
+fn short(text: &str) -> String {
+    let line = text.replace('\n', " ");
+    if line.chars().count() <= SHOWN {
+        return line;
+    }
+    let head: String = line.chars().take(SHOWN).collect();
+    format!("{head}…")
+}

@@ -1,0 +1,111 @@
+//! `chartc simulate`.
+
+use super::Exit;
+use super::instance::{Given, Kind, functions, instance, read, values};
+use super::output::print;
+use super::pick::pick_to_run;
+use chartc_core::plan::Plan;
+use chartc_runtime::data;
+use chartc_runtime::simulate::{Simulation, simulate};
+use std::path::PathBuf;
+
+/// Send a chart events without a model, in virtual time, and say where it is after each.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  chartc simulate door.chart --events events.json
+  chartc simulate door.chart --events events.json --format json
+
+An entry of the events is {\"event\": \"e\", \"data\": {}, \"after_ms\": 0}; {\"event\": \"turn\"} is a turn, and
+{\"answer\": \"option\", \"data\": {}} answers the open question or step.
+
+Exit codes: 0 played, 1 errors in the chart, 2 wrong usage or an entry that does not fit, 3 a fault of chartc, 4 no chart in the file")]
+pub(super) struct Args {
+    /// A *.chart or agent.yaml file, or - for standard input
+    file: String,
+    /// Which chart, when the file has several
+    #[arg(long, value_name = "NAME")]
+    chart: Option<String>,
+    /// What is sent: a JSON array, or a JSON object a line
+    #[arg(long, value_name = "FILE")]
+    events: PathBuf,
+    /// A script with results of host functions
+    #[arg(long, value_name = "FILE")]
+    functions: Option<PathBuf>,
+    /// The value of an input, as JSON or text
+    #[arg(long, value_name = "NAME=VALUE")]
+    input: Vec<String>,
+    /// The value of a param, as JSON or text
+    #[arg(long, value_name = "NAME=VALUE")]
+    param: Vec<String>,
+    /// How the configurations are shown
+    #[arg(long, default_value = "human", value_parser = ["human", "json"])]
+    format: String,
+}
+
+pub(super) fn run(args: Args) -> miette::Result<Exit> {
+    let checked = match pick_to_run(&args.file, args.chart.as_deref())? {
+        Ok(checked) => checked,
+        Err(exit) => return Ok(exit),
+    };
+    let chart = checked.chart();
+    let given = Given {
+        params: values(chart, Kind::Param, &args.param)?,
+        inputs: values(chart, Kind::Input, &args.input)?,
+    };
+    let entries = data::entries(&read(&args.events)?)
+        .map_err(|fault| miette::miette!("{}: {fault}", args.events.display()))?;
+    let plan = Plan::new(chart);
+    let machine = instance(&plan, &given, functions(chart, args.functions.as_deref())?)?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .build()
+        .map_err(|fault| miette::miette!("no runtime: {fault}"))?;
+    let seen = runtime
+        .block_on(simulate(machine, &given.inputs, &entries, ()))
+        .map_err(|fault| miette::miette!("{}: {fault}", args.events.display()))?;
+    if args.format == "json" {
+        let text = serde_json::to_string(&seen).map_err(|fault| miette::miette!("{fault}"))?;
+        print(&format!("{text}\n"))?;
+    } else {
+        print(&human(&seen, &entries))?;
+    }
+    Ok(Exit::Clean)
+}
+
+fn human(seen: &Simulation, entries: &[data::Entry]) -> String {
+    let names = std::iter::once("start".to_owned()).chain(entries.iter().map(name));
+    let rows: Vec<(String, String, &str)> = names
+        .zip(&seen.paths)
+        .zip(&seen.receipts)
+        .map(|((name, paths), receipt)| {
+            let note = if *receipt == "handled" { "" } else { receipt };
+            (name, paths.join(", "), note)
+        })
+        .collect();
+    let width = rows.iter().map(|(name, _, _)| name.chars().count()).max().unwrap_or(0);
+    let mut text = String::new();
+    for (name, states, note) in rows {
+        let note = if note.is_empty() { String::new() } else { format!("  ({note})") };
+        text.push_str(&format!("{name:width$}  {states}{note}\n"));
+    }
+    if let Some(status) = seen.status {
+        text.push_str(&format!("ended {status}\n"));
+    }
+    text
+}
+
+fn name(entry: &data::Entry) -> String {
+    let what = match &entry.what {
+        data::Sent::Nothing => "input".to_owned(),
+        data::Sent::Turn => "turn".to_owned(),
+        data::Sent::Event(name, _) => name.clone(),
+        data::Sent::Answer { value, .. } => format!("answer {}", super::screen::json(value)),
+        data::Sent::Fail { .. } => "fail".to_owned(),
+    };
+    match entry.after_ms {
+        Some(milliseconds) if milliseconds > 0 => {
+            format!("+{} {what}", chartc_core::duration::Duration(milliseconds))
+        }
+        Some(_) | None => what,
+    }
+}

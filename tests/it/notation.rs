@@ -1,0 +1,98 @@
+//! What is printed of the model is read again as the same.
+
+use chartc::load::Memory;
+use chartc::notation;
+use chartc_core::model::Chart;
+
+/// A chart with one guarded line, its names in scope of `guard` and `actions`.
+fn chart(guard: &str, actions: &str) -> Chart {
+    let text = format!(
+        "type P {{ a: Int  b: Text? }}
+enum E {{ one two }}
+fn f(x: Int, y: Text) -> Bool else false
+do act(x: Int, p: P?)
+chart C {{
+  param n: Int = 1
+  input x: Float = 1.0
+  var i: Int = 0
+  var t: Text = \"\"
+  var o: P? = none
+  var e: E = E.one
+  var l: List(Int) = []
+  var m: Map(Text, Int) = {{}}
+  var d: Duration = 0ms
+  var b: Bool = false
+  var `in`: Int = 0
+  event go(post: P, k: Int)
+  event ping(k: Int)
+  pred p = i > 3
+  initial a
+  state a {{ on go(post, k) if {guard} -> a.c {{ {actions} }}  initial c  state c }}
+  state z
+}}
+"
+    );
+    let done = chartc::check(&["it.chart".to_owned()], &Memory::of("it.chart", &text));
+    let problems = chartc::report::short(&done.diagnostics, &done.sources);
+    match done.charts.as_slice() {
+        [one] => one.chart().clone(),
+        _ => panic!("`{guard}` {{ {actions} }}: {problems}"),
+    }
+}
+
+#[track_caller]
+fn same(guard: &str) {
+    let first = chart(guard, "");
+    let line = &first.transitions[0];
+    let payload = notation::payload(&first, &line.trigger);
+    let printed =
+        notation::expression_in(&first, line.guard.as_ref().expect("it has one"), &payload);
+    assert_eq!(chart(&printed, ""), first, "`{guard}` is printed as `{printed}`");
+}
+
+#[test]
+fn operators() {
+    for guard in [
+        "b and not (i > 1 or p) or b",
+        "(b or p) and (not b and p)",
+        "0 < i + 2 * 3 <= (i + 2) * -3 == 4",
+        "(i - (2 - 3)) % 4 div 2 == 2 ** -i ** 2",
+        "(-2) ** 2 > 1 and (1 / 2) / (3 / 4) > 0.5e-7",
+        "(0 < i) == (1 < i)",
+        "i in l and t not in [\"a\", \"b\\\"c\\\\\"]",
+        "if b then p else if p then b else not b",
+        "(if b then 1 else 2) + 3 > 1",
+        "d > 90s and d < 1500ms",
+        "`in` > 1",
+    ] {
+        same(guard);
+    }
+}
+
+#[test]
+fn names_and_calls() {
+    for guard in [
+        "f(k, post.b ?? \"none {{of}} {i:+d} these\")",
+        "(o ?? post).a > 1",
+        "o != none and e == E.two",
+        "in(a.c) and not in(z) and turns_in(a.c) > 2",
+        "turns > 3 and turns_here > n and state == \"a\" and elapsed_here > 5m",
+        "len(t[1:]) > l[0] and t[:2] == t[i:i + 1]",
+        "any([y > 1 for y in l if y < x]) and all([len([z for z in l]) > y for y in l])",
+        "{\"a\": i, \"b\": 2} == m and [1, 2] == l",
+        "P { a: i, b: t } == post",
+        "max(i, 2) > min(1, k) and starts_with(t, \"x\") and is_a(i, \"int\")",
+    ] {
+        same(guard);
+    }
+}
+
+#[test]
+fn actions() {
+    let actions = "i = k + 1  t = \"k is {k}\"  act(k, post)  raise ping(k)  log \"{t} \\\\ \\\"q\\\"\"  o = none";
+    let first = chart("true", actions);
+    let line = &first.transitions[0];
+    let payload = notation::payload(&first, &line.trigger);
+    let printed = notation::actions(&first, &line.actions, &payload);
+    assert_eq!(chart("true", &printed), first, "printed as `{printed}`");
+}

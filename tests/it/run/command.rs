@@ -1,0 +1,161 @@
+//! The commands `run` and `simulate`.
+
+use super::root;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// A folder of a test's own.
+fn folder(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("run-{name}"));
+    if folder.exists() {
+        std::fs::remove_dir_all(&folder).expect("the folder is the test's own");
+    }
+    std::fs::create_dir_all(&folder).expect("the target folder can be written");
+    folder
+}
+
+/// Exit code, standard output, standard error.
+fn chartc(folder: &Path, arguments: &[&str]) -> (i32, String, String) {
+    let output = Command::new(env!("CARGO_BIN_EXE_chartc"))
+        .args(arguments)
+        .current_dir(folder)
+        .env("COLUMNS", "100")
+        .output()
+        .expect("chartc runs");
+    let text = |bytes| String::from_utf8(bytes).expect("chartc prints text");
+    (output.status.code().unwrap_or(-1), text(output.stdout), text(output.stderr))
+}
+
+fn builder(folder: &Path, arguments: &[&str]) -> (i32, String, String) {
+    for name in ["builder.chart", "builder.script.yaml"] {
+        let from = root().join("charts").join(name);
+        std::fs::copy(from, folder.join(name)).expect("charts can be copied");
+    }
+    let fixed = ["run", "builder.chart", "--param", "agent_id=ada"];
+    chartc(folder, &[&fixed[..], arguments].concat())
+}
+
+#[test]
+fn the_builder_from_the_command_line() {
+    let folder = folder("builder");
+    let script = ["--llm", "script:builder.script.yaml", "--trace", "trace.jsonl"];
+    let (code, out, errors) = builder(&folder, &script);
+    assert_eq!((code, errors.as_str()), (0, ""));
+    insta::assert_snapshot!("builder_screen", out);
+    let trace = std::fs::read_to_string(folder.join("trace.jsonl")).expect("the trace was written");
+    let first = chartc_runtime::trace::read(&trace).expect("it can be read back").swap_remove(0);
+    let chartc_runtime::trace::What::Run { hash, .. } = first.what else { panic!("not the first") };
+    insta::assert_snapshot!("builder_trace", trace.replace(&hash, "(hash)"));
+}
+
+#[test]
+fn without_a_model_it_stops_at_the_first_question() {
+    let (code, out, errors) = builder(&folder("nobody"), &[]);
+    assert_eq!(code, 1);
+    assert!(out.contains("the turn failed at observe"), "{out}");
+    assert!(errors.contains("say who answers: --llm script:FILE"), "{errors}");
+}
+
+#[test]
+fn turns_bound_a_run_and_calls_the_turn() {
+    let (code, out, _) = builder(&folder("turns"), &["--llm", "first", "--turns", "2"]);
+    assert_eq!(code, 0);
+    assert!(out.ends_with("implementing: stopped (2 turns, 2 model calls)\n"), "{out}");
+    let (_, out, _) =
+        builder(&folder("calls"), &["--llm", "first", "--turns", "1", "--calls-per-turn", "0"]);
+    assert!(out.ends_with("implementing: stopped (1 turn, 5 model calls)\n"), "{out}");
+    let (_, out, _) =
+        builder(&folder("calls2"), &["--llm", "first", "--turns", "1", "--calls-per-turn", "2"]);
+    assert!(out.ends_with("implementing: stopped (1 turn, 2 model calls)\n"), "{out}");
+}
+
+#[test]
+fn events_set_inputs_turn_by_turn() {
+    let folder = folder("events");
+    std::fs::write(
+        folder.join("e.jsonl"),
+        "{\"turn\":{\"balance\":5}}\n{\"turn\":{}}\n{\"turn\":{\"balance\":50.5}}\n",
+    )
+    .expect("the folder can be written");
+    let (code, out, errors) = builder(&folder, &["--llm", "first", "--events", "e.jsonl"]);
+    assert_eq!((code, errors.as_str()), (0, ""));
+    assert!(
+        out.contains("turn 2\n  compute_metrics\n  ideate: noop\n  ideate: no outcome line holds"),
+        "{out}"
+    );
+    assert!(out.ends_with("implementing: stopped (3 turns, 3 model calls)\n"), "{out}");
+}
+
+#[test]
+fn wrong_usage_says_what_is_wrong() {
+    let folder = folder("usage");
+    std::fs::write(folder.join("bad.yaml"), "answer: {}").expect("the folder can be written");
+    std::fs::write(folder.join("bad.jsonl"), "{\"event\":\"go\"}\n")
+        .expect("the folder can be written");
+    for (arguments, why) in [
+        (&["--llm", "gpt"][..], "`gpt` is nobody who answers; there are script:FILE"),
+        (&["--llm", "random:x"], "`x` is no seed"),
+        (&["--llm", "script:none.yaml"], "cannot read none.yaml"),
+        (&["--llm", "script:bad.yaml"], "bad.yaml: `answer` is unknown"),
+        (&["--llm", "first", "--events", "bad.jsonl"], "entry 1: no event `go`"),
+        (&["--input", "balanse=3"], "has no input `balanse`; did you mean `balance`?"),
+        (&["--input", "balance"], "`balance` is not NAME=VALUE"),
+        (&["--input", "balance=much", "--llm", "first"], "balance"),
+    ] {
+        let (code, _, errors) = builder(&folder, arguments);
+        assert!(code == 2 && errors.contains(why), "{arguments:?}: {code} {errors}");
+    }
+    let (code, _, errors) = chartc(&folder, &["run", "builder.chart", "--llm", "first"]);
+    assert!(code == 2 && errors.contains("agent_id"), "{code} {errors}");
+}
+
+#[test]
+fn answers_to_nobody_are_warned_of() {
+    let folder = folder("strangers");
+    std::fs::write(folder.join("s.yaml"), "answers: {obseve: [x]}\n")
+        .expect("the folder can be written");
+    let (code, _, errors) = builder(&folder, &["--llm", "script:s.yaml"]);
+    assert_eq!(code, 1);
+    assert!(
+        errors.contains("answers `obseve`, which `Builder` never asks; did you mean `observe`?"),
+        "{errors}"
+    );
+    assert!(errors.contains("has no answers for step `observe`"), "{errors}");
+}
+
+#[test]
+fn a_chart_with_errors_does_not_run() {
+    let folder = folder("faulty");
+    let text = "chart A {\n  event go\n  initial a\n  state a { on go -> b }\n}\n";
+    std::fs::write(folder.join("a.chart"), text).expect("the folder can be written");
+    std::fs::write(folder.join("e.json"), "[]").expect("the folder can be written");
+    for arguments in [&["run", "a.chart"][..], &["simulate", "a.chart", "--events", "e.json"]] {
+        let (code, out, errors) = chartc(&folder, arguments);
+        assert!(code == 1 && out.is_empty() && errors.contains("`b`"), "{arguments:?}: {errors}");
+    }
+}
+
+#[test]
+fn a_simulation_as_json_and_for_people() {
+    let folder = folder("simulate");
+    let text = "chart A {\n  event go\n  initial a\n  state a { on go -> b }\n  state b { after 2s -> c }\n  final c\n}\n";
+    std::fs::write(folder.join("a.chart"), text).expect("the folder can be written");
+    let events = r#"[{"event":"go"},{"event":"go"},{"event":"go","after_ms":2000}]"#;
+    std::fs::write(folder.join("e.json"), events).expect("the folder can be written");
+    let (code, out, errors) =
+        chartc(&folder, &["simulate", "a.chart", "--events", "e.json", "--format", "json"]);
+    assert_eq!((code, errors.as_str()), (0, ""));
+    assert_eq!(
+        out,
+        concat!(
+            r#"{"configurations":[["a"],["b"],["b"],["c"]],"paths":[["a"],["b"],["b"],["c"]],"#,
+            r#""receipts":["handled","handled","unhandled","closed"],"status":"ok"}"#,
+            "\n"
+        )
+    );
+    let (_, out, _) = chartc(&folder, &["simulate", "a.chart", "--events", "e.json"]);
+    assert_eq!(
+        out,
+        "start   a\ngo      b\ngo      b  (unhandled)\n+2s go  c  (closed)\nended ok\n"
+    );
+}

@@ -1,0 +1,102 @@
+//! Charts that run: against scripts, chance and nobody, from the library and from the command line.
+
+mod command;
+mod session;
+mod simulate;
+
+use crate::project::root;
+use chartc::load::Loader;
+use chartc_core::expr::Value;
+use chartc_core::interpreter::Interpreter;
+use chartc_core::model::Chart;
+use chartc_core::plan::Plan;
+use chartc_runtime::clock::VirtualClock;
+use chartc_runtime::oracle::{Oracle, Script};
+use chartc_runtime::trace::{Line, What};
+use chartc_runtime::{RunError, Session};
+use std::sync::Arc;
+
+struct Memory(String);
+
+impl Loader for Memory {
+    fn read(&self, _path: &str) -> Result<String, String> {
+        Ok(self.0.clone())
+    }
+
+    fn resolve(&self, _from: &str, name: &str) -> String {
+        name.to_owned()
+    }
+}
+
+/// The only chart of a text without errors.
+fn chart(text: &str) -> Chart {
+    let done = chartc::check(&["test.chart".to_owned()], &Memory(text.to_owned()));
+    let found: Vec<String> = done
+        .diagnostics
+        .iter()
+        .filter(|d| d.severity == chartc::diagnostic::Severity::Error)
+        .map(|d| format!("{}: {}", d.rule.code, d.message))
+        .collect();
+    assert_eq!(found, [""; 0], "{text}");
+    done.charts[0].chart().clone()
+}
+
+fn shipped(name: &str) -> Chart {
+    chart(&std::fs::read_to_string(root().join("charts").join(name)).expect("a chart we ship"))
+}
+
+/// How a run went.
+struct Ran {
+    lines: Vec<Line>,
+    states: Vec<String>,
+    status: Option<&'static str>,
+    error: Option<String>,
+}
+
+impl Ran {
+    /// The lines of a kind, as JSON without the fields that every line has.
+    fn of(&self, kinds: &[&str]) -> Vec<String> {
+        let rows =
+            self.lines.iter().map(|l| serde_json::to_value(&l.what).expect("a line is JSON"));
+        rows.filter(|row| kinds.contains(&row["kind"].as_str().unwrap_or_default()))
+            .map(|row| row.to_string())
+            .collect()
+    }
+
+    /// The targets of the lines taken, in order; for a line that stays its first words.
+    fn moves(&self) -> Vec<String> {
+        let mut moves = Vec::new();
+        for line in &self.lines {
+            if let What::Taken { line } = &line.what {
+                let stays = line.targets.is_empty();
+                moves.push(if stays { line.trigger.clone() } else { line.targets.join("|") });
+            }
+        }
+        moves
+    }
+}
+
+type Run<'p> = Session<Interpreter<'p, Script>, Vec<Line>>;
+
+/// Runs a chart in virtual time; `script` is for its questions, unless `oracle` is given, and for its functions.
+fn run(
+    chart: &Chart,
+    params: &[(&str, Value)],
+    script: &str,
+    oracle: Option<Arc<dyn Oracle>>,
+    play: impl AsyncFnOnce(&mut Run<'_>) -> Result<(), RunError>,
+) -> Ran {
+    let clock = Arc::new(VirtualClock::new());
+    let script = Script::parse("script", script, clock.clone()).expect("a script");
+    let plan = Plan::new(chart);
+    let params = params.iter().map(|(name, value)| ((*name).to_owned(), value.clone()));
+    let machine = Interpreter::new(&plan, script.clone(), params).expect("params that fit");
+    let oracle = oracle.unwrap_or_else(|| Arc::new(script));
+    let mut session = Session::new(machine, oracle, clock, Vec::new());
+    let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+    let error = runtime.block_on(play(&mut session)).err().map(|e| e.to_string());
+    let states = session.configuration();
+    let status = session.status().map(chartc_core::machine::Status::word);
+    let (_, lines) = session.into_parts();
+    Ran { lines, states, status, error }
+}
