@@ -24,7 +24,7 @@ impl Severity {
     }
 }
 
-/// A kind of finding: its code, its name, and the page that explains it. Rows of [`crate::lint::RULES`].
+/// A kind of finding: its code, its name, and the page that explains it. Listed by [`crate::lint::rules`].
 #[derive(Debug)]
 pub struct Rule {
     /// `C0301`: stable for ever.
@@ -94,12 +94,19 @@ impl Diagnostic {
     }
 }
 
-/// The one of `known` that `name` most probably means: Jaro-Winkler of at least 0.75.
+/// The one of `known` that `name` most probably means: Jaro-Winkler of at least 0.75, or a single slip of the fingers in a name
+/// of three letters and more.
 pub fn nearest<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
     known
         .into_iter()
-        .map(|k| (strsim::jaro_winkler(name, k), k))
+        .map(|k| (likeness(name, k), k))
         .filter(|(score, k)| *score >= 0.75 && *k != name)
         .max_by(|a, b| a.0.total_cmp(&b.0))
         .map(|(_, k)| k)
+}
+
+fn likeness(name: &str, known: &str) -> f64 {
+    let slip = name.len() > 2 && known.len() > 2 && strsim::osa_distance(name, known) == 1;
+    let alike = strsim::jaro_winkler(name, known);
+    if slip { alike.max(0.8) } else { alike }
 }

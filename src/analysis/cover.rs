@@ -1,7 +1,7 @@
 //! Lines that can never be taken because others come first.
 
 use super::Facts;
-use super::guard::implies;
+use super::guard::{Verdict, decide, implies};
 use super::place::Place;
 use super::reach::{is_end, is_history, is_leaf};
 use chartc_core::arena::{EventId, StateId, TransitionId};
@@ -103,19 +103,29 @@ impl Earlier {
             let event = matches!(key, Key::Event(_));
             let same = self.lines.get(&key).unwrap_or(&none);
             let candidates = same.iter().chain(if event { any } else { &none });
-            let first = candidates.copied().find(|u| before(chart, facts, *u, id))?;
-            by.insert(first);
+            let candidates: Vec<TransitionId> =
+                candidates.copied().filter(|u| stands_before(chart, facts, *u, id)).collect();
+            by.extend(enough(chart, &candidates, id)?);
         }
         if by.is_empty() { None } else { Some(by.into_iter().collect()) }
     }
 }
 
-/// Whether `first`, which is tried before `then` on the same trigger, is taken whenever `then` could be.
-fn before(chart: &Chart, facts: &Facts, first: TransitionId, then: TransitionId) -> bool {
-    let (a, b) = (chart.transition(first), chart.transition(then));
+/// Whether `first` is tried before `then` wherever and whenever `then` is.
+fn stands_before(chart: &Chart, facts: &Facts, first: TransitionId, then: TransitionId) -> bool {
     covers(chart, facts.places.line(first), facts.places.line(then))
-        && sooner(a, b)
-        && implies(chart, b.guard.as_ref(), a.guard.as_ref())
+        && sooner(chart.transition(first), chart.transition(then))
+}
+
+/// The one of the lines whose guard holds whenever that of `then` does; else all of them, if one of them always holds then.
+fn enough(chart: &Chart, lines: &[TransitionId], then: TransitionId) -> Option<Vec<TransitionId>> {
+    let guard = |id: TransitionId| chart.transition(id).guard.as_ref();
+    if let Some(one) = lines.iter().find(|l| implies(chart, guard(then), guard(**l))) {
+        return Some(vec![*one]);
+    }
+    let failing = lines.iter().filter_map(|l| guard(*l)).map(|g| (g, false));
+    let goals: Vec<_> = failing.chain(guard(then).map(|g| (g, true))).collect();
+    (lines.len() > 1 && decide(chart, &goals) == Verdict::Never).then(|| lines.to_vec())
 }
 
 /// Whether one place is part of the other.

@@ -6,22 +6,24 @@ use super::reach::{entries, is_leaf};
 use super::uses::{changes, reads};
 use chartc_core::arena::{StateId, TransitionId, VarId};
 use chartc_core::model::{Chart, Expr, StateKind, Transition, Trigger};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Longest circle that is looked for.
 const LONGEST: usize = 64;
 
-/// A circle of `when` lines: the guard of the first makes all of them hold, none of them changes what it reads.
+/// A circle of `when` lines: one of their guards makes all of them hold, none of them changes what it reads.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Livelock {
     /// In the order taken; the first has the least id.
     pub lines: Vec<TransitionId>,
+    /// The line whose guard starts it.
+    pub given: TransitionId,
 }
 
 /// Every circle, by its first line. A circle is certain: from the first line on, at each state the line that is tried first among those
 /// that may hold is the next of the circle.
 pub fn livelocks(chart: &Chart, facts: &Facts) -> Vec<Livelock> {
-    let mut found = BTreeSet::new();
+    let mut found = BTreeMap::new();
     for (i, line) in chart.transitions.iter().enumerate() {
         let id = TransitionId::at(i);
         if line.trigger != Trigger::When || !facts.reach.takes(id) {
@@ -31,11 +33,11 @@ pub fn livelocks(chart: &Chart, facts: &Facts) -> Vec<Livelock> {
             facts.places.line(id).within.iter().filter_map(|s| first_leaf(chart, facts, *s));
         for leaf in leaves {
             if let Some(circle) = circle(chart, facts, id, leaf) {
-                found.insert(circle);
+                found.entry(circle).or_insert(id);
             }
         }
     }
-    found.into_iter().map(|lines| Livelock { lines }).collect()
+    found.into_iter().map(|(lines, given)| Livelock { lines, given }).collect()
 }
 
 /// A leaf of the place in which a targetless line may be taken; for others the leaf does not matter.

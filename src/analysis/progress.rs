@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 /// States that a run cannot leave.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Trap {
-    /// Leaves that lead only to each other, ascending; at least one.
+    /// States that lead only to each other, ascending; at least one. A state stands for all leaves below it.
     pub states: Vec<StateId>,
     /// Whether the chart has a final that other states reach.
     pub ends: bool,
@@ -36,7 +36,7 @@ pub fn traps(chart: &Chart, facts: &Facts) -> Vec<Trap> {
             continue;
         }
         if !ends.is_empty() {
-            found.push(Trap { states, ends: true });
+            found.push(Trap { states: lift(chart, facts, states), ends: true });
         } else if let [only] = states[..]
             && leaves.len() > 1
             && is_leaf(chart, only)
@@ -48,6 +48,23 @@ pub fn traps(chart: &Chart, facts: &Facts) -> Vec<Trap> {
     }
     found.sort_by_key(|t| t.states.first().copied());
     found
+}
+
+/// Puts a parent in place of its children where all leaves of it that can be entered are in the set.
+fn lift(chart: &Chart, facts: &Facts, mut states: Vec<StateId>) -> Vec<StateId> {
+    let mut lifted = Vec::new();
+    while let Some(first) = states.first().copied() {
+        let whole = |top: &StateId| {
+            let below = (top.0..chart.state(*top).end.0).map(StateId);
+            let mut leaves = below.filter(|s| is_leaf(chart, *s) && facts.reach.enters(*s));
+            leaves.all(|s| states.binary_search(&s).is_ok())
+        };
+        let above = chart.ancestors(first).filter(|s| *s != StateId::at(0));
+        let top = above.take_while(whole).last().unwrap_or(first);
+        states.retain(|s| !chart.contains(top, *s));
+        lifted.push(top);
+    }
+    lifted
 }
 
 /// The sets of `leaves` that lead to each other and to none of the rest.

@@ -17,7 +17,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map } = context;
     for circle in livelocks(chart, facts) {
         let Some((first, rest)) = circle.lines.split_first() else { continue };
-        let name = words::line(chart, *first);
+        let name = words::line(chart, circle.given);
         let message = if rest.is_empty() {
             format!("{name} still holds after its own line, so it is taken for ever")
         } else {

@@ -25,12 +25,18 @@ rules! {
     IMPORT_CYCLE = "C0003" "import-cycle" Error "import_cycle.md";
     /// YAML that is no agent: wrong type, wrong shape.
     WRONG_TYPE = "C0004" "wrong-type" Error "wrong_type.md";
-    /// A key that the format does not know.
+    /// An `agent.yaml` mapping that lacks a key it needs.
+    MISSING_FIELD = "C0005" "missing-field" Error "missing_field.md";
+    /// Keys of an `agent.yaml` step of which one makes the other useless.
+    CONFLICTING_FIELDS = "C0006" "conflicting-fields" Warning "conflicting_fields.md";
+    /// A key or a value of an `agent.yaml` that the format does not know.
     UNKNOWN_FIELD = "C0101" "unknown-field" Warning "unknown_field.md";
     /// A name that is not declared: state, event, variable, step, function, tool, client, type.
     UNKNOWN_NAME = "C0102" "unknown-name" Error "unknown_name.md";
     /// One name declared twice where it has to be unique.
     DUPLICATE_NAME = "C0103" "duplicate-name" Error "duplicate_name.md";
+    /// Components that an agent lists, where no folder has them.
+    UNLOADED_COMPONENTS = "C0104" "unloaded-components" Note "unloaded_components.md";
     /// A compound state or chart without `initial`.
     MISSING_INITIAL = "C0201" "missing-initial" Error "missing_initial.md";
     /// Targets that cannot be active together, or a place where a line, state or step may not stand.

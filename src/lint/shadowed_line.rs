@@ -36,6 +36,11 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
                 "a line of every state below always comes first",
                 "an inner state's line is tried before its parent's: guard the inner lines, or remove this one",
             )
+        } else if shadow.by.len() > 1 {
+            (
+                "one of the lines above it always comes first",
+                "the lines above cover every case: remove this one, or narrow one of them",
+            )
         } else {
             (
                 "a line above it always comes first",
@@ -46,7 +51,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
             .at(map.line(shadow.line).trigger, format!("{name} is never taken: {why}"))
             .help(help);
         for by in shadow.by.iter().take(3) {
-            found = found.related(map.line(*by).whole, "taken instead");
+            found = found.related(map.line(*by).whole, "comes first");
         }
         diagnostics.push(found);
     }

@@ -28,6 +28,8 @@ pub(super) struct Cx<'s> {
     pub(super) findings: Vec<Diagnostic>,
     /// `-> T` of `defaults`: every step that takes it gets its own line.
     pub(super) default_target: Option<&'s syntax::Target>,
+    /// Whether a state, line or step was left out.
+    pub(super) dropped: bool,
     /// Names of the charts in sight.
     pub(super) charts: Vec<&'s str>,
     guesses: u32,
@@ -48,7 +50,7 @@ pub(super) struct Names<'s> {
     pub(super) tool_sets: Table<ToolSetId>,
     pub(super) clients: Table<ClientId>,
     pub(super) steps: Table<StepId>,
-    /// Names of predicates that are declared further down.
+    /// Names of variables and conditions that are declared further down.
     pub(super) later: BTreeMap<&'s str, Span>,
 }
 
@@ -121,6 +123,7 @@ impl Cx<'_> {
             names: Names::default(),
             findings: Vec::new(),
             default_target: None,
+            dropped: false,
             charts: Vec::new(),
             guesses: 0,
         }
@@ -147,6 +150,13 @@ impl Cx<'_> {
     pub(super) fn may_guess(&mut self) -> bool {
         self.guesses += 1;
         self.guesses <= GUESSES
+    }
+
+    /// The type with its article, in back-quotes.
+    pub(super) fn a(&self, ty: &Type) -> String {
+        let name = self.type_name(ty);
+        let vowel = name.starts_with(['A', 'E', 'I', 'O', 'U']);
+        format!("{} `{name}`", if vowel { "an" } else { "a" })
     }
 
     /// The type as a chart writes it.

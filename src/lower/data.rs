@@ -21,16 +21,9 @@ pub(super) fn variable(cx: &mut Cx<'_>, node: &syntax::Variable, doc: &str) {
         let before = VarId::at(cx.chart.variables.len());
         expr::expect(cx, &mut Env::default_of(before, is_param), written, &ty)
     });
-    let range = node.range.as_ref().and_then(|(low, high)| {
-        if is_param {
-            return range(cx, low, high, &ty);
-        }
-        let finding = ILLEGAL_STRUCTURE
-            .at(low.span.to(high.span), "a range stands only on a `param`")
-            .help("check the value where it is used");
-        cx.report(finding);
-        None
-    });
+    // A range elsewhere than on a param is refused by the grammar.
+    let written = node.range.as_ref().filter(|_| is_param);
+    let range = written.and_then(|(low, high)| range(cx, low, high, &ty));
     if let (Some(range), Some(default), Some(written)) = (&range, &default, &node.default) {
         refuse_outside(cx, range, default, written.span);
     }
@@ -48,6 +41,7 @@ pub(super) fn variable(cx: &mut Cx<'_>, node: &syntax::Variable, doc: &str) {
             VariableKind::Var { per_turn }
         }
     };
+    cx.names.later.remove(name.as_str());
     let id = VarId::at(cx.chart.variables.len());
     if declare(&mut cx.findings, &mut cx.names.variables, "variable", name, span, id) {
         cx.chart.variables.push(Variable {
@@ -69,7 +63,7 @@ fn range(
 ) -> Option<(Value, Value)> {
     let whole = low.span.to(high.span);
     if !matches!(ty, Type::Int | Type::Float | Type::Duration) {
-        let message = format!("a `{}` has no range", cx.type_name(ty));
+        let message = format!("{} has no range", cx.a(ty));
         cx.report(TYPE_ERROR.at(whole, message).help("ranges are for Int, Float and Duration"));
         return None;
     }

@@ -24,12 +24,14 @@ pub(super) struct Tail {
 
 /// Adds the lines of `source` that stand in its own body, or remembers those that every leaf below copies.
 pub(super) fn own(cx: &mut Cx<'_>, source: StateId, line: &syntax::Line, span: Span) {
-    if let Some(draft) = draft(cx, source, line, span) {
-        if draft.each {
-            cx.nodes[source.index()].each.push((draft.transition, draft.spans));
-        } else {
-            add(cx, draft);
-        }
+    let Some(draft) = draft(cx, source, line, span) else {
+        cx.dropped = true;
+        return;
+    };
+    if draft.each {
+        cx.nodes[source.index()].each.push((draft.transition, draft.spans));
+    } else {
+        add(cx, draft);
     }
 }
 
@@ -261,10 +263,17 @@ pub(super) fn kind(
 
 /// Adds the lines of a `from … { }`.
 pub(super) fn from(cx: &mut Cx<'_>, source: StateId, from: &syntax::From) {
-    let Some(scope) = scope(cx, source, from) else { return };
+    let Some(scope) = scope(cx, source, from) else {
+        cx.dropped = true;
+        return;
+    };
     for Noted { node: line, span, .. } in &from.lines {
-        let Some(mut draft) = draft(cx, source, line, *span) else { continue };
+        let Some(mut draft) = draft(cx, source, line, *span) else {
+            cx.dropped = true;
+            continue;
+        };
         if draft.each {
+            cx.dropped = true;
             let finding = ILLEGAL_STRUCTURE
                 .at(*span, "`each after` cannot stand in `from`")
                 .help("write it as a line of the state whose leaves it is meant for");
@@ -372,8 +381,8 @@ pub(super) fn payload(
                 None => ty = Some(field.ty.clone()),
                 Some(known) if *known == field.ty => {}
                 Some(known) => {
-                    let (a, b) = (cx.type_name(known), cx.type_name(&field.ty));
-                    let message = format!("this is a `{a}` in one event and a `{b}` in another");
+                    let (a, b) = (cx.a(known), cx.a(&field.ty));
+                    let message = format!("this is {a} in one event and {b} in another");
                     let help = format!("`{}` means several events", path.text());
                     cx.report(TYPE_ERROR.at(name.span, message).help(help));
                     break;

@@ -27,7 +27,7 @@ mod types;
 pub use source_map::{LineSpans, SourceMap, StateSpans, StepSpans};
 
 use crate::diagnostic::{Diagnostic, Severity};
-use crate::lint::reported::{ILLEGAL_STRUCTURE, NOT_YET};
+use crate::lint::reported::{ILLEGAL_STRUCTURE, NOT_YET, UNKNOWN_NAME};
 use crate::load::Loaded;
 use crate::span::{Ident, Span};
 use crate::syntax::{self, ChartItem, FailWord, Item};
@@ -46,6 +46,9 @@ pub struct Lowered {
     pub chart: Chart,
     /// Where its parts stand.
     pub map: SourceMap,
+    /// Whether every state, line and step that was written is in the model. Where one had to be left out, what seems to be
+    /// missing from the chart may not be.
+    pub whole: bool,
 }
 
 /// Lowers every chart of every file that was asked for, in order.
@@ -55,6 +58,7 @@ pub fn lower(loaded: &Loaded, diagnostics: &mut Vec<Diagnostic>) -> Vec<Lowered>
     for file in loaded.files.iter().filter(|f| loaded.is_root(f.id)) {
         let first = lowered.len();
         let mut names: BTreeMap<&str, Span> = BTreeMap::new();
+        let seen = items::gather(loaded, file.id, None);
         for noted in &file.items {
             match &noted.node {
                 Item::Chart(chart) => {
@@ -67,10 +71,7 @@ pub fn lower(loaded: &Loaded, diagnostics: &mut Vec<Diagnostic>) -> Vec<Lowered>
                     lowered.push(one(chart, &noted.doc, noted.span, &seen, &mut findings));
                 }
                 Item::Scenario(scenario) => {
-                    let mut note =
-                        NOT_YET.at(scenario.name.span, "`test` blocks are kept and do not run yet");
-                    note.severity = Severity::Note;
-                    findings.push(note);
+                    self::scenario(scenario, &seen, &mut findings);
                 }
                 Item::Import(_)
                 | Item::Record(_)
@@ -83,7 +84,6 @@ pub fn lower(loaded: &Loaded, diagnostics: &mut Vec<Diagnostic>) -> Vec<Lowered>
                 | Item::Bad(_) => {}
             }
         }
-        let seen = items::gather(loaded, file.id, None);
         if first == lowered.len() {
             let nobody = Ident::new(String::new(), Span::new(file.id, 0, 0));
             declare_all(&mut Cx::new(&nobody, ""), &seen, &mut findings);
@@ -96,6 +96,19 @@ pub fn lower(loaded: &Loaded, diagnostics: &mut Vec<Diagnostic>) -> Vec<Lowered>
     findings.retain(|d| known.insert((d.span, d.rule.code, d.message.clone())));
     diagnostics.append(&mut findings);
     lowered
+}
+
+/// Scenarios are kept as written: of each, only the chart that it is for is looked up.
+fn scenario(scenario: &syntax::Scenario, seen: &Declarations<'_>, findings: &mut Vec<Diagnostic>) {
+    let place = &scenario.chart;
+    let known = || seen.charts.iter().map(|c| c.name.node.as_str());
+    if !known().any(|name| name == place.node) {
+        let known = Some(known());
+        findings.push(context::unknown(&UNKNOWN_NAME, "chart", &place.node, place.span, known));
+    }
+    let mut note = NOT_YET.at(scenario.name.span, "`test` blocks are kept and do not run yet");
+    note.severity = Severity::Note;
+    findings.push(note);
 }
 
 /// Declares what a chart sees; adds the findings of a `cx` that is not used further.
@@ -143,13 +156,18 @@ fn one<'s>(
         }
     }
     findings.append(&mut cx.findings);
-    Lowered { chart: cx.chart, map: cx.map }
+    Lowered { chart: cx.chart, map: cx.map, whole: !cx.dropped }
 }
 
 /// Variables, events, and what the chart says of itself.
 fn chart_items<'s>(cx: &mut Cx<'s>, chart: &'s syntax::Chart) {
     let mut defaults = None;
     let mut trace = None;
+    for noted in &chart.items {
+        if let ChartItem::Variable(variable) = &noted.node {
+            cx.names.later.entry(&variable.name.node).or_insert(variable.name.span);
+        }
+    }
     for noted in &chart.items {
         match &noted.node {
             ChartItem::Meta(entries) => {
@@ -161,7 +179,7 @@ fn chart_items<'s>(cx: &mut Cx<'s>, chart: &'s syntax::Chart) {
             ChartItem::Event(path, params) => data::event(cx, path, params, &noted.doc),
             ChartItem::Predicate(predicate) => {
                 let name = &predicate.name;
-                cx.names.later.insert(&name.node, name.span);
+                cx.names.later.entry(&name.node).or_insert(name.span);
             }
             ChartItem::Defaults(policy) => {
                 if second(cx, &mut defaults, noted.span, "`defaults`") {

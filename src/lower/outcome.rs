@@ -39,7 +39,10 @@ pub(super) fn outcome(
             (Trigger::StepTimeout(id, lowered), words)
         }
     };
-    let Some(tail) = line::tail(cx, &mut env, &[], state, &outcome.tail) else { return };
+    let Some(tail) = line::tail(cx, &mut env, &[], state, &outcome.tail) else {
+        cx.dropped = true;
+        return;
+    };
     if is_ask && outcome.kind == OutcomeKind::Done {
         return;
     }
@@ -91,7 +94,10 @@ pub(super) fn trailing(cx: &mut Cx<'_>, id: StepId, written: &syntax::Tail) {
     let state = cx.chart.steps[id.index()].state;
     let mut env = Env::at(state);
     env.answer = Some(id);
-    let Some(tail) = line::tail(cx, &mut env, &[], state, written) else { return };
+    let Some(tail) = line::tail(cx, &mut env, &[], state, written) else {
+        cx.dropped = true;
+        return;
+    };
     let spans = LineSpans {
         whole: span,
         trigger: span,
@@ -112,7 +118,10 @@ fn instead(
     let state = cx.chart.steps[id.index()].state;
     let mut env = Env::at(scope);
     let written = syntax::Tail { targets: vec![target.clone()], ..syntax::Tail::default() };
-    let (targets, target_spans) = line::targets(cx, &mut env, &written.targets)?;
+    let Some((targets, target_spans)) = line::targets(cx, &mut env, &written.targets) else {
+        cx.dropped = true;
+        return None;
+    };
     let kind = line::kind(cx, state, &written, &targets);
     let span = target.path.span;
     let spans =

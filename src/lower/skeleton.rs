@@ -69,6 +69,8 @@ pub(super) fn number<'s>(cx: &mut Cx<'s>, chart: &'s syntax::Chart, whole: Span)
             && may_stand(cx, id, "a step", part.span)
         {
             add_step(cx, id, step, part);
+        } else if let StateItem::Bad(_) = part.item {
+            cx.dropped = true;
         }
     }
 }
@@ -95,6 +97,7 @@ fn may_stand(cx: &mut Cx<'_>, id: StateId, what: &str, span: Span) -> bool {
         .at(span, format!("{what} cannot stand in the final state `{name}`"))
         .help("a final state has `enter`, `exit` and `advice` only");
     cx.report(finding);
+    cx.dropped = true;
     false
 }
 
@@ -105,6 +108,7 @@ fn has_states(cx: &mut Cx<'_>, id: StateId, span: Span) -> bool {
             .at(span, "a history state in a state without children records nothing")
             .help("declare the states that it is to remember beside it");
         cx.report(finding);
+        cx.dropped = true;
     }
     found
 }

@@ -205,7 +205,7 @@ fn item(cx: &mut Cx<'_>, env: &mut Env, id: StepId, noted: &Noted<StepItem>, pol
             let test = test.as_ref().map_or(always, |test| expr::condition(cx, &mut env, test));
             cx.chart.steps[id.index()].ends_turn = Some(test);
         }
-        StepItem::Bad(_) => {}
+        StepItem::Bad(_) => cx.dropped = true,
     }
 }
 

@@ -93,6 +93,7 @@ fn refuse_initial(cx: &mut Cx<'_>, initial: Option<&Path>, place: &str) {
 
 fn compound(cx: &mut Cx<'_>, id: StateId, first: StateId, initial: Option<&Path>) -> StateKind {
     let Some(path) = initial else {
+        cx.dropped = true;
         let name = cx.map.states[id.index()].name;
         let what = if id.0 == 0 { "chart" } else { "state" };
         let finding = MISSING_INITIAL
@@ -110,6 +111,7 @@ fn compound(cx: &mut Cx<'_>, id: StateId, first: StateId, initial: Option<&Path>
     cx.map.states[id.index()].initial = Some(path.span);
     let found = paths::state(cx, id, path);
     let legal = found.filter(|f| *f != id && cx.chart.contains(id, *f));
+    cx.dropped |= legal.is_none();
     if let (Some(found), None) = (found, legal) {
         let outer = &cx.chart.state(id).name;
         let finding = ILLEGAL_STRUCTURE
@@ -129,6 +131,7 @@ fn history_kind(cx: &mut Cx<'_>, id: StateId, history: &History) -> StateKind {
     let found = paths::state(cx, parent, &history.default);
     let legal = found
         .filter(|f| *f != parent && cx.chart.contains(parent, *f) && !paths::is_history(cx, *f));
+    cx.dropped |= legal.is_none();
     if found.is_some() && legal.is_none() {
         let outer = &cx.chart.state(parent).name;
         let finding = ILLEGAL_STRUCTURE

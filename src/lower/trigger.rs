@@ -276,8 +276,7 @@ pub(super) fn variable(
     }
     let want = declared.ty.clone();
     if !expr::accepts(ty, &want) {
-        let (a, b) = (cx.type_name(&want), cx.type_name(ty));
-        let message = format!("`{}` is a `{a}`, the answer is a `{b}`", name.node);
+        let message = format!("`{}` is {}, the answer is {}", name.node, cx.a(&want), cx.a(ty));
         cx.report(TYPE_ERROR.at(name.span, message).related(place, "declared here"));
         return None;
     }

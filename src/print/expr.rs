@@ -223,9 +223,10 @@ pub(super) fn float(value: f64) -> String {
     format!("float(\"{word}\")")
 }
 
-/// Milliseconds in the largest unit that divides them.
+/// Milliseconds in the largest unit that divides them; a minute is 60 seconds.
 fn duration(ms: u64) -> String {
     let units = [(3_600_000, "h"), (60_000, "m"), (1_000, "s")];
-    let unit = units.into_iter().find(|(size, _)| ms > 0 && ms.is_multiple_of(*size));
+    let fits = |size: u64| ms > 0 && ms.is_multiple_of(size) && (size != 60_000 || ms > size);
+    let unit = units.into_iter().find(|(size, _)| fits(*size));
     unit.map_or_else(|| format!("{ms}ms"), |(size, word)| format!("{}{word}", ms / size))
 }

@@ -6,7 +6,7 @@ use super::step::{actions, step};
 use super::text::{lower, names, path, quote, template};
 use crate::syntax::{
     Deadline, Done, EventPattern, From, Limit, Line, LineKind, May, MayKind, Path, State,
-    StateItem, StateKind, Tail, Target,
+    StateItem, StateKind, StepKind, Tail, Target,
 };
 
 /// What stands in a state.
@@ -62,11 +62,26 @@ fn state(out: &mut Out, node: &State) {
         }
     }
     if let Some(body) = &node.body {
-        let nested =
-            body.items.iter().any(|i| matches!(i.node, StateItem::State(_) | StateItem::From(_)));
         out.push(" ");
+        let nested = body.items.iter().any(|i| holds_lines(&i.node));
         let layout = if nested { Layout::Lines } else { Layout::Single };
         out.body(&body.items, &body.end, layout, item);
+    }
+}
+
+/// Its braces stand on lines of their own, and so do those around it.
+fn holds_lines(item: &StateItem) -> bool {
+    match item {
+        StateItem::State(_) | StateItem::From(_) | StateItem::Limits(_) => true,
+        StateItem::Step(step) => !step.items.is_empty() || matches!(step.kind, StepKind::Code(_)),
+        StateItem::Initial(_)
+        | StateItem::History(_)
+        | StateItem::Line(_)
+        | StateItem::Enter(_)
+        | StateItem::Exit(_)
+        | StateItem::Allow(_)
+        | StateItem::Advice(_)
+        | StateItem::Bad(_) => false,
     }
 }
 

@@ -4,7 +4,9 @@
     reason = "tests read the repository, its environment and start its programs"
 )]
 
+mod agent_front;
 mod architecture;
+mod behaviour;
 mod chart_front;
 mod docs;
 mod dot;

@@ -1,5 +1,16 @@
 //! `agent.yaml` workflows, read into the same syntax as `.chart` files.
 
+mod build;
+mod builtin;
+mod code;
+mod definition;
+mod format;
+mod make;
+mod node;
+mod python;
+mod read;
+mod scalar;
+
 use super::Frontend;
 use crate::diagnostic::Diagnostic;
 use crate::source::Source;
@@ -13,6 +24,9 @@ pub const FRONTEND: Frontend = Frontend {
     parse,
 };
 
-fn parse(id: FileId, _source: &Source, _diagnostics: &mut Vec<Diagnostic>) -> syntax::File {
-    syntax::File { id, items: Vec::new(), end: Vec::new() }
+fn parse(id: FileId, source: &Source, diagnostics: &mut Vec<Diagnostic>) -> syntax::File {
+    let empty = syntax::File { id, items: Vec::new(), end: Vec::new() };
+    let Some(node) = node::read(id, source, diagnostics) else { return empty };
+    let Some(agent) = read::agent(&node, source, diagnostics) else { return empty };
+    build::file(id, source, &agent, diagnostics)
 }

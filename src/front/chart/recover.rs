@@ -128,26 +128,42 @@ pub(super) fn report(cx: &mut Cx<'_>, place: Place, previous: Option<Span>, bad:
     let known = place.first_words();
     let word = first_word(text);
     let listed = known.contains(&word);
-    if !listed && !word.is_empty() && !known.is_empty() {
-        let lone = previous.is_none_or(|p| cx.text[p.end as usize..start].contains('\n'));
-        if let Some(fault) = misplaced(place, word, &known, lone) {
-            return push(cx, start, fault);
+    let lone = previous.is_none_or(|p| cx.text[p.end as usize..start].contains('\n'));
+    if !listed
+        && !word.is_empty()
+        && let Some(fault) = misplaced(place, word, &known, lone)
+    {
+        return push(cx, start, fault);
+    }
+    // What stands behind an item on its line is read with it; so is what no item begins with.
+    let joined = if known.is_empty() { !lone } else { !listed };
+    let from = previous.filter(|_| joined).map_or(start, |p| p.start as usize);
+    let fault = read_again(place, &cx.text[from..], end - from, &known).unwrap_or_else(|| Fault {
+        message: format!("`{}` cannot stand {}", shorten(word), place.text()),
+        help: None,
+        start: 0,
+        end: word.len().max(1),
+    });
+    push(cx, from, fault);
+}
+
+/// What is wrong with `text[..end]`, if it cannot be read.
+fn read_again(place: Place, text: &str, end: usize, known: &[&str]) -> Option<Fault> {
+    let error = Grammar::parse(place.rule(), &text[..end]).err()?;
+    let mut fault = explain(text, end, &error);
+    // `on e ->`, and then `state b` on the next line: `state` was read as the name that is missing.
+    let line = text[..fault.start.min(end)].rfind('\n').map_or(0, |at| at + 1);
+    let line = line + text[line..].len() - text[line..].trim_start().len();
+    let eaten = first_word(&text[line..]);
+    if line > 0 && line + eaten.len() <= fault.start && known.contains(&eaten) {
+        if let Err(error) = Grammar::parse(place.rule(), &text[..line]) {
+            fault = explain(text, line, &error);
         }
     }
-    let from = match previous {
-        Some(previous) if !listed => previous.start as usize,
-        _ => start,
-    };
-    let fault = match Grammar::parse(place.rule(), &cx.text[from..end]) {
-        Ok(_) => Fault {
-            message: format!("`{}` cannot stand {}", shorten(word), place.text()),
-            help: None,
-            start: 0,
-            end: word.len().max(1),
-        },
-        Err(error) => explain(&cx.text[from..], end - from, &error),
-    };
-    push(cx, from, fault);
+    if place == Place::Code && fault.message.ends_with("found `(`") {
+        fault.help = Some("`code` assigns; a call stands in an action block".to_owned());
+    }
+    Some(fault)
 }
 
 fn push(cx: &mut Cx<'_>, base: usize, fault: Fault) {
@@ -181,7 +197,11 @@ fn misplaced(place: Place, word: &str, known: &[&'static str], lone: bool) -> Op
         let help = "it belongs in the state: is a `}` missing before it?".to_owned();
         return fault(format!("`{word}` cannot stand {here}"), Some(help));
     }
-    if !lone {
+    if matches!(place, Place::Chart | Place::State | Place::From) && words::STEPS.contains(&word) {
+        let help = "it belongs between the braces of a step".to_owned();
+        return fault(format!("`{word}` cannot stand {here}"), Some(help));
+    }
+    if !lone || known.is_empty() {
         return None;
     }
     let near = nearest(word, known.iter().copied());
@@ -222,11 +242,11 @@ fn explain(text: &str, end: usize, error: &Error<Rule>) -> Fault {
     } else {
         (at, at + found.len().max(1))
     };
-    let help = if breaks { None } else { help(found, &expected) };
+    let help = if breaks { None } else { help(found, &error.variant) };
     Fault { message, help, start, end }
 }
 
-/// What to type, without repetition, the surest first.
+/// What to type, without repetition, the likeliest first.
 fn expected(rules: &[Rule]) -> Vec<&'static str> {
     let mut all: Vec<&'static str> = Vec::new();
     for rule in rules {
@@ -235,27 +255,47 @@ fn expected(rules: &[Rule]) -> Vec<&'static str> {
     if all.is_empty() && rules.contains(&Rule::infix) {
         all.push("an operator");
     }
+    let order = |word: &&str| match *word {
+        "`->`" => 1,
+        "`if`" => 2,
+        "`{`" => 3,
+        word if word.starts_with('`') => 4,
+        _ => 0,
+    };
+    all.sort_by_key(order);
     all
 }
 
 /// Help for what people type who come from elsewhere.
-fn help(found: &str, expected: &[&str]) -> Option<String> {
+fn help(found: &str, variant: &ErrorVariant<Rule>) -> Option<String> {
+    let rules: &[Rule] = match variant {
+        ErrorVariant::ParsingError { positives, .. } => positives,
+        ErrorVariant::CustomError { .. } => &[],
+    };
+    let name =
+        [Rule::name, Rule::path, Rule::target, Rule::event_use, Rule::param, Rule::ask_event];
     let text = match found {
-        "=" => "`==` compares, and only action blocks and `code` assign",
+        "=" if rules.contains(&Rule::colon) => "it has a type, as in `x: Int = 1`",
+        "=" if rules.contains(&Rule::infix) => {
+            "`==` compares; only action blocks and `code` assign"
+        }
         "=>" | "→" => "an arrow is `->`",
         "&&" => "write `and`",
         "||" => "write `or`",
         "!" => "write `not`",
         ";" => "nothing stands between lines: remove it",
         "#" => "a comment begins with `//`",
-        "'" | "“" | "”" | "‘" | "’" => "a text stands between `\"`",
-        _ if is_reserved(found) && expected.iter().any(|e| e.ends_with("name")) => {
+        "“" | "”" | "‘" | "’" => "a text stands between `\"`",
+        _ if found.starts_with('\'') => "a text stands between `\"`",
+        _ if is_reserved(found) && rules.iter().any(|r| name.contains(r)) => {
             return Some(format!(
                 "`{found}` is a reserved word: as a name it stands in back-quotes"
             ));
         }
-        _ if found.len() > 1 && found.starts_with(|c: char| c.is_ascii_digit()) => {
-            "a duration is written as in `250ms`, `30s`, `5m` or `2h`, a number as in `12` or `0.5`"
+        _ if found.starts_with(|c: char| c.is_ascii_digit())
+            && found.contains(|c: char| c.is_ascii_alphabetic()) =>
+        {
+            "a duration is written as in `250ms`, `30s`, `5m` or `2h`"
         }
         _ => return None,
     };
@@ -293,6 +333,10 @@ fn token(text: &str) -> &str {
     let word = first_word(text);
     if !word.is_empty() {
         return word;
+    }
+    if let Some(quote) = text.chars().next().filter(|c| matches!(c, '"' | '\'')) {
+        let line = text.lines().next().unwrap_or(text);
+        return line[1..].find(quote).map_or(line, |end| &line[..end + 2]);
     }
     let two = ["->", "=>", "==", "!=", "<=", ">=", "&&", "||", "??", "**", ".."];
     if let Some(two) = two.iter().find(|t| text.starts_with(**t)) {

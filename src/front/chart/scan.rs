@@ -181,6 +181,8 @@ impl Scanner<'_> {
                 self.bytes[i] == b'\\' && self.bytes.get(i + 1).is_some_and(|b| *b != b'\n');
             i += if escape { 2 } else { 1 };
         }
+        // Braces in what is left of the line are perhaps meant as such.
+        self.unclosed_text |= self.bytes[at..i].iter().any(|b| matches!(b, b'{' | b'}'));
         let help = if quote == b'"' {
             "end it with `\"` on the same line; text of several lines stands between `\"\"\"`"
         } else {

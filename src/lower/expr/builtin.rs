@@ -142,7 +142,8 @@ fn arity_fits(cx: &mut Cx<'_>, builtin: Builtin, name: &Ident, given: usize, spa
         return true;
     }
     let wanted = match (*least, *most) {
-        (least, usize::MAX) => format!("at least {least}"),
+        (1, usize::MAX) => "at least 1 argument".to_owned(),
+        (least, usize::MAX) => format!("at least {least} arguments"),
         (1, 1) => "1 argument".to_owned(),
         (least, most) if least == most => format!("{least} arguments"),
         (least, most) => format!("{least} to {most} arguments"),
@@ -216,9 +217,9 @@ fn extreme(
         let fits = value.ty == Type::Json
             || matches!(&value.ty, Type::List(e) if is_ordered(e) || **e == Type::Json);
         if !fits && !is_faulty(&value) && !matches!(value.ty, Type::Optional(_)) {
-            let found = cx.type_name(&value.ty);
             let message = format!("`{}` takes a list, or two values and more", name.node);
-            cx.report(TYPE_ERROR.at(list.span, message).label(format!("this is a `{found}`")));
+            let label = format!("this is {}", cx.a(&value.ty));
+            cx.report(TYPE_ERROR.at(list.span, message).label(label));
         }
         let ty = element(&value.ty);
         return of(ExprKind::Builtin(builtin, vec![value]), ty);
@@ -228,8 +229,7 @@ fn extreme(
         let value = present(cx, env, argument, hint);
         let fits = is_ordered(inner(&value.ty)) || *inner(&value.ty) == Type::Json;
         if !fits && !is_faulty(&value) {
-            let found = cx.type_name(&value.ty);
-            let message = format!("`{}` cannot compare a `{found}`", name.node);
+            let message = format!("`{}` cannot compare {}", name.node, cx.a(&value.ty));
             cx.report(TYPE_ERROR.at(argument.span, message));
         }
         values.push(value);
@@ -249,8 +249,8 @@ fn common(cx: &mut Cx<'_>, name: &Ident, values: &[Expr], written: &[syntax::Exp
             (Type::Json, _) | (_, Type::Json) => Type::Json,
             (a, b) if is_number(a) && is_number(b) => Type::Float,
             (a, b) => {
-                let (a, b) = (cx.type_name(a), cx.type_name(b));
-                let message = format!("`{}` cannot compare a `{a}` and a `{b}`", name.node);
+                let (a, b) = (cx.a(a), cx.a(b));
+                let message = format!("`{}` cannot compare {a} and {b}", name.node);
                 cx.report(TYPE_ERROR.at(written.span, message));
                 return Type::Json;
             }

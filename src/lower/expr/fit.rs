@@ -1,6 +1,6 @@
 //! Which values may stand where, and the conversions between.
 
-use super::{Env, expr, is_faulty, may_be_missing, of};
+use super::{Env, expr, inner, is_faulty, may_be_missing, of};
 use crate::lint::reported::TYPE_ERROR;
 use crate::lower::context::Cx;
 use crate::lower::types;
@@ -15,6 +15,25 @@ pub(in crate::lower) fn expect(
     written: &syntax::Expr,
     want: &Type,
 ) -> Expr {
+    let inside = inner(want);
+    let parts = match (&written.kind, inside) {
+        (syntax::ExprKind::List(items), Type::List(item)) => {
+            let items = items.iter().map(|e| expect(cx, env, e, item)).collect();
+            Some(ExprKind::List(items))
+        }
+        (syntax::ExprKind::Map(entries), Type::Map(value)) => {
+            let mut pairs = Vec::new();
+            for entry in entries {
+                let key = expect(cx, env, &entry.key, &Type::Text);
+                pairs.push((key, expect(cx, env, &entry.value, value)));
+            }
+            Some(ExprKind::Map(pairs))
+        }
+        _ => None,
+    };
+    if let Some(kind) = parts {
+        return of(kind, inside.clone());
+    }
     let lowered = expr(cx, env, written, Some(want));
     fit(cx, lowered, want, written.span)
 }

@@ -105,9 +105,8 @@ pub(super) fn condition(cx: &mut Cx<'_>, env: &mut Env, written: &syntax::Expr) 
     if lowered.ty == Type::Bool || is_faulty(&lowered) {
         return lowered;
     }
-    let found = cx.type_name(&lowered.ty);
     let finding = TYPE_ERROR
-        .at(written.span, format!("a condition is a `Bool`, this is a `{found}`"))
+        .at(written.span, format!("a condition is a `Bool`, this is {}", cx.a(&lowered.ty)))
         .help(match lowered.ty {
             Type::Json => {
                 "write `bool(…)` around it to ask whether it is neither empty, zero nor none"
@@ -161,7 +160,7 @@ fn index_of(cx: &mut Cx<'_>, env: &mut Env, base: &syntax::Expr, index: &syntax:
         | Type::Duration
         | Type::Optional(_)
         | Type::Named(_) => {
-            let message = format!("a `{}` has no elements", cx.type_name(&lowered.ty));
+            let message = format!("{} has no elements", cx.a(&lowered.ty));
             cx.report(TYPE_ERROR.at(base.span, message));
             expr(cx, env, index, None);
             return unknown("");
@@ -184,7 +183,7 @@ fn slice(
     let lowered = present(cx, env, base, None);
     let ty = inner(&lowered.ty).clone();
     if !matches!(ty, Type::List(_) | Type::Text | Type::Json) {
-        let message = format!("a `{}` has no parts to take", cx.type_name(&lowered.ty));
+        let message = format!("{} has no parts to take", cx.a(&lowered.ty));
         cx.report(TYPE_ERROR.at(base.span, message));
         return unknown("");
     }
@@ -211,8 +210,8 @@ fn if_else(
     let (then, other, ty) = match fit::join(then, other, hint) {
         Ok(joined) => joined,
         Err((then, other)) => {
-            let (a, b) = (cx.type_name(&then.ty), cx.type_name(&other.ty));
-            cx.report(TYPE_ERROR.at(span, format!("the branches are a `{a}` and a `{b}`")));
+            let message = format!("the branches are {} and {}", cx.a(&then.ty), cx.a(&other.ty));
+            cx.report(TYPE_ERROR.at(span, message));
             (then, other, Type::Json)
         }
     };
@@ -243,7 +242,7 @@ fn default_of(
         Err(right) => {
             let finding = types::mismatch(cx, default.span, &present, &right.ty);
             cx.report(finding);
-            of(ExprKind::Default(Box::new(left), Box::new(right)), present)
+            unknown("")
         }
     }
 }
@@ -298,7 +297,7 @@ pub(super) fn element_of(cx: &mut Cx<'_>, from: &Expr, span: Span) -> Type {
         | Type::Duration
         | Type::Optional(_)
         | Type::Named(_) => {
-            let message = format!("cannot go through a `{}`", cx.type_name(&from.ty));
+            let message = format!("cannot go through {}", cx.a(&from.ty));
             cx.report(TYPE_ERROR.at(span, message).help("a list, a text or a map is wanted"));
             Type::Json
         }

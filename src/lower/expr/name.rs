@@ -123,9 +123,9 @@ fn missing(cx: &mut Cx<'_>, env: &Env, name: &str, span: Span) {
     let rule = if env.placeholder { &UNKNOWN_PLACEHOLDER } else { &UNKNOWN_NAME };
     if let Some(later) = cx.names.later.get(name) {
         let finding = rule
-            .at(span, format!("`{name}` is declared further down"))
+            .at(span, format!("`{name}` cannot be read before it is declared"))
             .related(*later, "declared here")
-            .help("declare it before this");
+            .help("move its declaration up");
         cx.report(finding);
         return;
     }
@@ -174,7 +174,7 @@ pub(super) fn field(cx: &mut Cx<'_>, env: &mut Env, base: &syntax::Expr, field: 
     }
     let optional = matches!(lowered.ty, Type::Optional(_));
     let Some(fields) = record_fields(cx, inner(&lowered.ty)) else {
-        let message = format!("a `{}` has no fields", cx.type_name(&lowered.ty));
+        let message = format!("{} has no fields", cx.a(&lowered.ty));
         let mut finding = TYPE_ERROR.at(field.span, message);
         if matches!(inner(&lowered.ty), Type::Map(_)) {
             finding = finding.help(format!("write `[\"{}\"]`", field.node));

@@ -18,7 +18,7 @@ pub(super) fn negate(
     let value = present(cx, env, written, hint);
     let ty = inner(&value.ty).clone();
     if !matches!(ty, Type::Int | Type::Float | Type::Json) {
-        let message = format!("cannot negate a `{}`", cx.type_name(&ty));
+        let message = format!("cannot negate {}", cx.a(&ty));
         cx.report(TYPE_ERROR.at(written.span, message));
     }
     of(ExprKind::Unary(UnaryOp::Negate, Box::new(value)), ty)
@@ -64,8 +64,7 @@ fn arithmetic(cx: &mut Cx<'_>, op: BinaryOp, a: Expr, b: Expr, span: Span) -> Ex
     let Some(ty) = result else {
         let faulty = is_faulty(&a) || is_faulty(&b);
         if !faulty {
-            let (left, right) = (cx.type_name(&at), cx.type_name(&bt));
-            let message = format!("`{}` does not take a `{left}` and a `{right}`", word(op));
+            let message = format!("`{}` does not take {} and {}", word(op), cx.a(&at), cx.a(&bt));
             let mut finding = TYPE_ERROR.at(span, message);
             if op == BinaryOp::Add && (at == Type::Text || bt == Type::Text) {
                 finding =
@@ -132,7 +131,7 @@ fn word(op: BinaryOp) -> &'static str {
         BinaryOp::Subtract => "-",
         BinaryOp::Multiply => "*",
         BinaryOp::Divide => "/",
-        BinaryOp::FloorDivide => "//",
+        BinaryOp::FloorDivide => "div",
         BinaryOp::Modulo => "%",
         BinaryOp::Power => "**",
     }
@@ -182,14 +181,14 @@ fn comparison(
     (left_span, right_span): (Span, Span),
 ) -> Option<crate::diagnostic::Diagnostic> {
     let whole = left_span.to(right_span);
-    let names = || (cx.type_name(&left.ty), cx.type_name(&right.ty));
+    let names = || (cx.a(&left.ty), cx.a(&right.ty));
     match op {
         CompareOp::Equal | CompareOp::NotEqual => {
             if alike(left, right) {
                 return None;
             }
             let (a, b) = names();
-            let finding = TYPE_ERROR.at(whole, format!("a `{a}` is never equal to a `{b}`"));
+            let finding = TYPE_ERROR.at(whole, format!("{a} is never equal to {b}"));
             Some(match enum_hint(cx, left, right).or_else(|| enum_hint(cx, right, left)) {
                 Some(help) => finding.help(help),
                 None => finding,
@@ -205,7 +204,7 @@ fn comparison(
                 return None;
             }
             let (a, b) = names();
-            Some(TYPE_ERROR.at(whole, format!("a `{a}` and a `{b}` have no order")))
+            Some(TYPE_ERROR.at(whole, format!("{a} and {b} have no order")))
         }
         CompareOp::In | CompareOp::NotIn => match &right.ty {
             Type::Optional(_) => Some(super::may_be_missing(right_span)),
@@ -221,7 +220,7 @@ fn comparison(
             | Type::Duration
             | Type::Named(_) => {
                 let (a, b) = names();
-                Some(TYPE_ERROR.at(whole, format!("a `{a}` is never in a `{b}`")))
+                Some(TYPE_ERROR.at(whole, format!("{a} is never in {b}")))
             }
         },
     }

@@ -87,7 +87,7 @@ fn placeholder(
                     format!("`{}` is no format that Python knows", hole.spec.node)
                 }
                 format::Misfit::Type(what) => {
-                    format!("{what} does not fit a `{}`", cx.type_name(&shown.ty))
+                    format!("{what} does not fit {}", cx.a(&shown.ty))
                 }
             };
             cx.report(TYPE_ERROR.at(hole.spec.span, why));

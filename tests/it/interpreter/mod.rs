@@ -15,7 +15,7 @@ use chartc_core::plan::Plan;
 /// The only chart of a text without findings that forbid running it.
 pub(crate) fn chart(text: &str) -> Chart {
     let compilation: Compilation = crate::lower::check(text);
-    assert_eq!(compilation.charts.len(), 1, "{}", crate::lower::findings(&compilation));
+    assert_eq!(compilation.charts.len(), 1, "{}", crate::lower::annotated(&compilation));
     compilation.charts[0].chart().clone()
 }
 

@@ -34,6 +34,11 @@ pub enum Type {
 }
 
 /// An expression and the type of its value.
+///
+/// What has been tested has the type without `?`: a variable declared `T?` may stand as a `T`, and fails if it is `none` after
+/// all. An expression of type `T` may stand where `T?` or `Json` is wanted; one of type `Json` (also inside a list, a map or an
+/// optional) where anything is wanted, and is checked there. An Int where a Float is wanted is a call of [`Builtin::Float`], but in
+/// comparisons the two mix.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Expr {
     /// What it computes.

@@ -210,7 +210,7 @@ fn client_option(cx: &mut Cx<'_>, pair: P<'_>) -> ClientOption {
     let name = cx.ident(&name);
     let mut sign = None;
     let mut value = Expr { kind: ExprKind::None, span: name.span };
-    for part in inner {
+    for part in inner.flat_map(Pair::into_inner) {
         let span = cx.span(&part);
         let kind = match part.as_rule() {
             Rule::negative => {

@@ -1,0 +1,199 @@
+//! Transition steps: the model, or a host function, decides where to go.
+
+use super::step::Builder;
+use crate::front::agent::code::{Role, Ty};
+use crate::front::agent::definition::{Step, StepType};
+use crate::front::agent::make::{
+    self, binary, call, compare, expr, literal, name, noted, tail, text,
+};
+use crate::span::{Ident, Span, Spanned};
+use crate::syntax::{
+    Ask, AskElse, BinaryOp, CompareOp, EventPattern, Expr, ExprKind, FailWord, Hole, Line,
+    LineKind, May, MayKind, Noted, Outcome, OutcomeKind, Policy, StateItem, Statement, StepItem,
+    StepKind, Template, TemplatePart, TypeExpr, TypeKind,
+};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What the heuristic reads, where there is no model or it fails.
+pub(super) const HEURISTIC: &[&str] = &["action_history", "successful_actions", "failed_actions"];
+/// The host function of the heuristic: whether the last three actions were on one artifact.
+const REPEATS: &str = "repeats_one_artifact";
+
+/// Steps whose options another question would see as well: these cannot be `ask` steps.
+pub(super) fn overlapping(steps: &[&Step]) -> BTreeSet<usize> {
+    let asks: Vec<usize> = (0..steps.len()).filter(|i| is_question(steps[*i])).collect();
+    let mut by_state: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    let mut everywhere = Vec::new();
+    for &i in &asks {
+        match &steps[i].states {
+            Some(states) => {
+                for state in states {
+                    by_state.entry(&state.node).or_default().push(i);
+                }
+            }
+            None => everywhere.push(i),
+        }
+    }
+    if !everywhere.is_empty() && asks.len() > 1 {
+        return asks.into_iter().collect();
+    }
+    let shared = |of: &&Vec<usize>| of.iter().collect::<BTreeSet<_>>().len() > 1;
+    by_state.values().filter(shared).flatten().copied().collect()
+}
+
+/// Whether a step asks the model for one of its map's answers.
+pub(super) fn is_question(step: &Step) -> bool {
+    step.kind == StepType::Transition && step.map.is_some() && step.decision.is_none()
+}
+
+/// The options of a question, as lines.
+pub(super) fn options(step: &Step) -> Vec<Noted<StateItem>> {
+    let line = |(answer, state): &(Ident, Ident)| {
+        let may = May { kind: MayKind::Option(answer.clone(), Vec::new()), text: None };
+        let line = Line { kind: LineKind::May(Box::new(may)), tail: tail(None, Some(state)) };
+        noted(StateItem::Line(line), answer.span.to(state.span))
+    };
+    step.map.iter().flatten().map(line).collect()
+}
+
+/// A call of the model whose answer changes nothing: one target whatever it says.
+pub(super) fn ignored(step: &Step, prompt: Option<Template>) -> Vec<Noted<StepItem>> {
+    let span = step.name.span;
+    let prompt = prompt
+        .unwrap_or_else(|| literal("What next? Answer with one of: continue, pivot, ship", span));
+    let mut items = vec![noted(StepItem::Prompt(prompt), span)];
+    items.push(noted(StepItem::Policy(no_retry(Some(FailWord::Skip), span)), span));
+    // The original falls back to its heuristic when the call fails, and goes to the target all the same.
+    let outcome = Outcome { kind: OutcomeKind::Error, tail: tail(None, step.to.as_ref()) };
+    items.push(noted(StepItem::Outcome(outcome), span));
+    items
+}
+
+impl Builder<'_> {
+    /// A question: its first words and its body.
+    pub(super) fn ask(
+        &mut self,
+        step: &Step,
+        prompt: Option<Template>,
+    ) -> (StepKind, Vec<Noted<StepItem>>) {
+        let span = step.name.span;
+        let prompt = prompt.unwrap_or_else(|| default_prompt(span));
+        let mut items = vec![noted(StepItem::Prompt(prompt), span)];
+        items.push(noted(StepItem::Policy(no_retry(None, span)), span));
+        items.extend(self.heuristic(step));
+        let ask =
+            Ask { on: EventPattern::Turn(span), always: true, otherwise: Some(AskElse::Stay) };
+        (StepKind::Ask(ask), items)
+    }
+
+    /// The same as an `llm` step whose answer is compared: for questions that share a state with another one.
+    pub(super) fn compared(
+        &mut self,
+        step: &Step,
+        prompt: Option<Template>,
+    ) -> Vec<Noted<StepItem>> {
+        let span = step.name.span;
+        let answers: Vec<&str> = step.map.iter().flatten().map(|(a, _)| a.node.as_str()).collect();
+        let prompt = prompt.unwrap_or_else(|| {
+            literal(format!("What next? Answer with one of: {}", answers.join(", ")), span)
+        });
+        let mut items = vec![noted(StepItem::Prompt(prompt), span)];
+        items.push(noted(StepItem::Policy(no_retry(Some(FailWord::Skip), span)), span));
+        let text_type = TypeExpr { kind: TypeKind::Name("Text".to_owned()), span };
+        items.push(noted(StepItem::Returns(text_type, None), span));
+        for (answer, state) in step.map.iter().flatten() {
+            let own = name(step.name.node.clone(), span);
+            let is =
+                compare(own, CompareOp::Equal, text(answer.node.clone(), answer.span), answer.span);
+            let outcome = Outcome { kind: OutcomeKind::Done, tail: tail(Some(is), Some(state)) };
+            items.push(noted(StepItem::Outcome(outcome), answer.span.to(state.span)));
+        }
+        items.extend(self.heuristic(step));
+        items
+    }
+
+    /// What the original decides where the call fails, as `error` lines.
+    fn heuristic(&mut self, step: &Step) -> Vec<Noted<StepItem>> {
+        let span = step.name.span;
+        let target = |answer: &str| {
+            step.map.iter().flatten().find(|(a, _)| a.node == answer).map(|(_, state)| state)
+        };
+        let (pivot, ship, go_on) = (target("pivot"), target("ship"), target("continue"));
+        if pivot.is_none() && ship.is_none() && go_on.is_none() {
+            return Vec::new();
+        }
+        self.functions.predicate(REPEATS, "action_history", span);
+        let read = |what: &str| self.scope.read(what, span).0;
+        let repeats = call(REPEATS, vec![read("action_history")], span);
+        let zero = || expr(ExprKind::Int(0), span);
+        let good = compare(read("successful_actions"), CompareOp::Greater, zero(), span);
+        let bad = compare(read("failed_actions"), CompareOp::Equal, zero(), span);
+        let succeeds = binary(BinaryOp::And, good, bad, span);
+        // A decision that the map lacks moves nothing: a line that stays, if one follows that would move.
+        let mut lines = vec![(Some(repeats), pivot), (Some(succeeds), ship), (None, go_on)];
+        while lines.last().is_some_and(|(_, to)| to.is_none()) {
+            lines.pop();
+        }
+        let line = |(guard, to): (Option<Expr>, Option<&Ident>)| {
+            let outcome = Outcome { kind: OutcomeKind::Error, tail: tail(guard, to) };
+            noted(StepItem::Outcome(outcome), span)
+        };
+        lines.into_iter().map(line).collect()
+    }
+
+    /// A decision by a host function: a code step, and lines that compare what it found.
+    pub(super) fn decided(
+        &mut self,
+        step: &Step,
+    ) -> (Vec<Noted<Statement>>, Vec<Noted<StateItem>>) {
+        let Some(invoke) = &step.decision else { return (Vec::new(), Vec::new()) };
+        let found = self.functions.invoke(invoke, &self.scope);
+        let span = invoke.span;
+        let as_text = call("lower", vec![call("str", vec![found], span)], span);
+        let variable = self.decision_variable(step);
+        let assign = Statement::Assign(variable.clone(), as_text);
+        let mut lines = Vec::new();
+        for (answer, state) in step.map.iter().flatten() {
+            let lower = answer.node.to_lowercase();
+            let is = compare(
+                name(variable.node.clone(), answer.span),
+                CompareOp::Equal,
+                text(lower, answer.span),
+                answer.span,
+            );
+            let done = crate::syntax::Done { subject: make::path(&step.name), binding: None };
+            let line = Line {
+                kind: LineKind::On(EventPattern::Done(done)),
+                tail: tail(Some(is), Some(state)),
+            };
+            lines.push(noted(StateItem::Line(line), answer.span.to(state.span)));
+        }
+        (vec![noted(assign, span)], lines)
+    }
+
+    fn decision_variable(&mut self, step: &Step) -> Ident {
+        let mut written = format!("{}_decision", step.name.node);
+        while self.scope.roles.contains_key(&written) {
+            written.push('_');
+        }
+        let role = Role::Variable { written: written.clone(), of: None };
+        self.scope.roles.insert(written.clone(), role);
+        self.scope.types.insert(written.clone(), Ty::Text);
+        self.scope.places.insert(written.clone(), step.name.span);
+        Ident::new(written, step.name.span)
+    }
+}
+
+fn no_retry(then: Option<FailWord>, span: Span) -> Policy {
+    Policy { retry: Some(Spanned::new(0, span)), then, span }
+}
+
+/// For a question without a prompt of its own.
+fn default_prompt(span: Span) -> Template {
+    let hole = Hole { expr: name("options", span), spec: Spanned::new(String::new(), span), span };
+    let parts = vec![
+        TemplatePart::Text("What next? Answer with one of:\n".to_owned(), span),
+        TemplatePart::Hole(Box::new(hole)),
+    ];
+    Template { parts, span, block: true }
+}

@@ -1,0 +1,170 @@
+//! Metadata, inputs, variables, the model, the policy.
+
+use super::names::inputs;
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::front::agent::builtin::CURRENT_STATE;
+use crate::front::agent::code::{Role, Scope};
+use crate::front::agent::definition::{Agent, OnFailure, Policy};
+use crate::front::agent::make::{apart, expr, name, noted, text};
+use crate::front::agent::node::{Node, Value};
+use crate::lint::reported::WRONG_TYPE;
+use crate::span::{Ident, Span, Spanned};
+use crate::syntax::{
+    self, ChartItem, Client, ClientOption, ExprKind, FailWord, Meta, MetaValue, Noted, TypeExpr,
+    TypeKind, Variable, VariableKind,
+};
+
+/// How often a failed step is tried again where a file does not say.
+const RETRIES: u32 = 3;
+/// What the chart calls its model.
+const CLIENT: &str = "model";
+
+/// `meta { … }`.
+pub(super) fn meta(agent: &Agent, span: Span) -> Option<Noted<ChartItem>> {
+    let entry = |(key, node): &(Ident, Node)| Meta { key: key.clone(), value: meta_value(node) };
+    let mut entries: Vec<Meta> = agent.meta.iter().map(entry).collect();
+    if client_name(agent).is_none() {
+        // Without a model there is no `client` to hold these.
+        let loose = |word: &str, value| Meta { key: Ident::new(word.to_owned(), span), value };
+        entries.extend(
+            agent.model.iter().map(|m| loose("llm_model", MetaValue::Text(m.node.clone()))),
+        );
+        entries.extend(
+            agent.temperature.iter().map(|t| loose("temperature", MetaValue::Float(t.node))),
+        );
+        entries
+            .extend(agent.max_tokens.iter().map(|t| loose("max_tokens", MetaValue::Int(t.node))));
+    }
+    (!entries.is_empty()).then(|| noted(ChartItem::Meta(entries), span))
+}
+
+fn meta_value(node: &Node) -> MetaValue {
+    match &node.value {
+        Value::Null => MetaValue::None,
+        Value::Bool(b) => MetaValue::Bool(*b),
+        Value::Int(i) => MetaValue::Int(*i),
+        Value::Float(x) => MetaValue::Float(*x),
+        Value::Text(text) => MetaValue::Text(text.value.clone()),
+        Value::List(items) => MetaValue::List(items.iter().map(meta_value).collect()),
+        Value::Map(entries) => {
+            let key = |node: &Node| match &node.value {
+                Value::Text(text) => text.value.clone(),
+                Value::Bool(b) => b.to_string(),
+                Value::Int(i) => i.to_string(),
+                Value::Float(x) => x.to_string(),
+                Value::Null | Value::List(_) | Value::Map(_) => "none".to_owned(),
+            };
+            MetaValue::Map(entries.iter().map(|(k, v)| (key(k), meta_value(v))).collect())
+        }
+    }
+}
+
+/// The inputs, then the variables that code sets.
+pub(super) fn variables(agent: &Agent, scope: &Scope, first_use: Span) -> Vec<Noted<ChartItem>> {
+    let mut items = Vec::new();
+    for builtin in inputs(scope) {
+        let span = first_use;
+        let default = match (builtin.name, &agent.id) {
+            ("agent_id", Some(id)) => text(id.node.clone(), id.span),
+            _ => builtin.ty().zero(span),
+        };
+        let variable = Variable {
+            kind: VariableKind::Input,
+            name: Ident::new(builtin.name.to_owned(), span),
+            ty: builtin.ty().written(span),
+            range: None,
+            default: Some(default),
+        };
+        items.push(noted(ChartItem::Variable(variable), span));
+    }
+    for (source, role) in &scope.roles {
+        let Role::Variable { written, of } = role else { continue };
+        let span = scope.places.get(source).copied().unwrap_or(first_use);
+        let ty = scope.ty(source);
+        let optional = scope.optional.contains(source)
+            && ty.written(span).kind != TypeKind::Name("Json".to_owned());
+        let (written_ty, default) = match of {
+            Some(builtin) => (ty.written(span), name(builtin.name, span)),
+            None if scope.optional.contains(source) => {
+                (ty.written(span), expr(ExprKind::None, span))
+            }
+            None => (ty.written(span), ty.zero(span)),
+        };
+        let ty = if optional {
+            TypeExpr { kind: TypeKind::Optional(Box::new(written_ty)), span }
+        } else {
+            written_ty
+        };
+        let variable = Variable {
+            kind: VariableKind::Var { per_turn: true },
+            name: Ident::new(written.clone(), span),
+            ty,
+            range: None,
+            default: Some(default),
+        };
+        items.push(noted(ChartItem::Variable(variable), span));
+    }
+    debug_assert!(!scope.types.contains_key(CURRENT_STATE), "the state is never assigned");
+    items
+}
+
+/// `provider:model` of `provider/model`.
+fn model(agent: &Agent) -> Option<(String, Span)> {
+    let written = agent.model.as_ref()?;
+    let (provider, model) = written.node.split_once('/')?;
+    let whole = !provider.is_empty() && !model.is_empty();
+    whole.then(|| (format!("{provider}:{model}"), written.span))
+}
+
+/// What steps write after `with`.
+pub(super) fn client_name(agent: &Agent) -> Option<Ident> {
+    model(agent).map(|(_, span)| Ident::new(CLIENT.to_owned(), span))
+}
+
+/// `client model { … }`.
+pub(super) fn client(agent: &Agent, findings: &mut Vec<Diagnostic>) -> Option<Noted<ChartItem>> {
+    let Some((model, span)) = model(agent) else {
+        if let Some(written) = &agent.model {
+            let message =
+                format!("`{}` names no provider: `llm_model` is `provider/model`", written.node);
+            let mut finding = WRONG_TYPE.at(written.span, message);
+            finding.severity = Severity::Warning;
+            findings.push(finding.help("without it the host's default model is called"));
+        }
+        return None;
+    };
+    let option = |word: &str, kind: ExprKind, span: Span| {
+        let option =
+            ClientOption { name: Ident::new(word.to_owned(), span), value: expr(kind, span) };
+        noted(option, span)
+    };
+    let mut options = vec![noted(
+        ClientOption { name: Ident::new("model".to_owned(), span), value: text(model, span) },
+        span,
+    )];
+    options.extend(
+        agent.temperature.iter().map(|t| option("temperature", ExprKind::Float(t.node), t.span)),
+    );
+    options.extend(
+        agent.max_tokens.iter().map(|t| option("max_tokens", ExprKind::Int(t.node), t.span)),
+    );
+    let client = Client { name: Ident::new(CLIENT.to_owned(), span), options };
+    Some(apart(ChartItem::Client(client), span))
+}
+
+/// What a failure does: further attempts, and whether the walk goes on.
+pub(super) fn failure(policy: &Policy, default: &Policy) -> (u32, OnFailure) {
+    let on = policy.on_failure.as_ref().or(default.on_failure.as_ref());
+    let on = on.map_or(OnFailure::Retry, |s| s.node);
+    let retries = policy.max_retries.as_ref().or(default.max_retries.as_ref());
+    match on {
+        OnFailure::Retry => (retries.map_or(RETRIES, |r| r.node), on),
+        OnFailure::Skip | OnFailure::Fail => (0, on),
+    }
+}
+
+/// `retry N then fail`.
+pub(super) fn policy((retries, on): (u32, OnFailure), span: Span) -> syntax::Policy {
+    let then = if on == OnFailure::Skip { FailWord::Skip } else { FailWord::Fail };
+    syntax::Policy { retry: Some(Spanned::new(retries, span)), then: Some(then), span }
+}

@@ -1,0 +1,32 @@
+//! From an [`Agent`] to one chart.
+
+mod chart;
+mod decide;
+mod declare;
+mod invoke;
+mod names;
+mod order;
+mod prepare;
+mod step;
+mod template;
+
+use super::definition::Agent;
+use super::make::noted;
+use crate::diagnostic::Diagnostic;
+use crate::source::Source;
+use crate::span::FileId;
+use crate::syntax::{File, Item};
+
+/// The syntax of an agent: one file with one chart.
+pub(super) fn file(
+    id: FileId,
+    source: &Source,
+    agent: &Agent,
+    findings: &mut Vec<Diagnostic>,
+) -> File {
+    let implicit = prepare::implicit(agent);
+    let workflow = agent.workflow.as_ref().unwrap_or(&implicit);
+    let work = prepare::prepare(workflow, findings);
+    let chart = chart::chart(source, agent, workflow, &work, findings);
+    File { id, items: vec![noted(Item::Chart(chart), agent.span)], end: Vec::new() }
+}

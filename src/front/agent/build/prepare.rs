@@ -1,0 +1,128 @@
+//! Reads every condition, code step and prompt of an agent once.
+
+use crate::diagnostic::Diagnostic;
+use crate::front::agent::definition::{Agent, Permit, Policy, Source, Step, StepType, Workflow};
+use crate::front::agent::format::{Part, parts};
+use crate::front::agent::node::{Node, Value};
+use crate::front::agent::python::{self, Context, Expr, Statement};
+use crate::front::agent::scalar::Text;
+use crate::lint::reported::LEGACY;
+use crate::span::{Ident, Span};
+
+/// What an agent runs, read.
+pub(super) struct Work<'a> {
+    /// In list order.
+    pub(super) steps: Vec<StepWork<'a>>,
+    /// In list order.
+    pub(super) permits: Vec<PermitWork<'a>>,
+}
+
+/// A step, read.
+pub(super) struct StepWork<'a> {
+    pub(super) step: &'a Step,
+    pub(super) run_if: Option<Expr>,
+    pub(super) code: Vec<Statement>,
+    pub(super) prompt: Option<Words>,
+    /// The arguments of its invocations, in order.
+    pub(super) arguments: Vec<Part>,
+}
+
+/// A row of the transition table, read.
+pub(super) struct PermitWork<'a> {
+    pub(super) permit: &'a Permit,
+    pub(super) condition: Option<Expr>,
+    pub(super) arguments: Vec<Part>,
+}
+
+/// A text with placeholders.
+pub(super) struct Words {
+    pub(super) parts: Vec<Part>,
+    pub(super) span: Span,
+    pub(super) block: bool,
+}
+
+/// What an agent without `workflow` does: it asks for an action each turn.
+pub(super) fn implicit(agent: &Agent) -> Workflow {
+    let span = agent.id.as_ref().map_or(agent.span, |id| id.span);
+    let prompt = "{system_prompt}\n\nGoal: {goal}\nTick {tick}, balance {balance}.\nYour artifacts: {my_artifacts}\nLast action: {last_action_result}\n\nPropose your next action.\n";
+    let step = Step {
+        name: Ident::new("propose_action".to_owned(), span),
+        kind: StepType::Llm,
+        states: None,
+        run_if: None,
+        prompt: Some(Source::Text(Text::at(span, prompt))),
+        code: None,
+        action: None,
+        to: None,
+        map: None,
+        decision: None,
+        policy: Policy::default(),
+        span,
+    };
+    Workflow { machine: None, steps: vec![step], policy: Policy::default() }
+}
+
+/// Reads all of it; faults are reported.
+pub(super) fn prepare<'a>(workflow: &'a Workflow, findings: &mut Vec<Diagnostic>) -> Work<'a> {
+    let mut context_used = None;
+    let mut steps = Vec::new();
+    for step in &workflow.steps {
+        let run_if = step.run_if.as_ref().and_then(|text| condition(text, findings));
+        let is_code = step.kind == StepType::Code;
+        let read = step.code.as_ref().filter(|_| is_code).map(|text| python::code(text, findings));
+        let mut context = Context::new(findings);
+        let code = context.statements(read.unwrap_or_default());
+        context_used = context_used.or(context.used);
+        let (mut prompt, mut arguments) = (None, Vec::new());
+        match &step.prompt {
+            Some(Source::Text(text)) if !is_code => prompt = Some(words(text)),
+            Some(Source::Invoke(invoke)) if !is_code => texts(&invoke.arguments, &mut arguments),
+            Some(_) | None => {}
+        }
+        if let Some(invoke) = &step.decision {
+            texts(&invoke.arguments, &mut arguments);
+        }
+        steps.push(StepWork { step, run_if, code, prompt, arguments });
+    }
+    if let Some(span) = context_used {
+        let message = "the engine that most agents were written for has no `context` in code steps: the step failed there";
+        findings
+            .push(LEGACY.at(span, message).help("here it works; `locals().get(…)` works in both"));
+    }
+    let mut permits = Vec::new();
+    for permit in workflow.machine.iter().flat_map(|m| &m.transitions) {
+        let (mut read, mut arguments) = (None, Vec::new());
+        match &permit.condition {
+            Some(Source::Text(text)) => read = condition(text, findings),
+            Some(Source::Invoke(invoke)) => texts(&invoke.arguments, &mut arguments),
+            None => {}
+        }
+        permits.push(PermitWork { permit, condition: read, arguments });
+    }
+    Work { steps, permits }
+}
+
+fn condition(text: &Text, findings: &mut Vec<Diagnostic>) -> Option<Expr> {
+    let expr = python::condition(text, findings)?;
+    Some(Context::new(findings).expr(expr))
+}
+
+fn words(text: &Text) -> Words {
+    Words { parts: parts(text), span: text.whole(), block: text.value.contains('\n') }
+}
+
+/// The placeholders of all texts in the arguments of an invocation.
+fn texts(nodes: &[Node], out: &mut Vec<Part>) {
+    for node in nodes {
+        match &node.value {
+            Value::Text(text) => out.extend(parts(text)),
+            Value::List(items) => texts(items, out),
+            Value::Map(entries) => {
+                for (_, value) in entries {
+                    texts(std::slice::from_ref(value), out);
+                }
+            }
+            Value::Null | Value::Bool(_) | Value::Int(_) | Value::Float(_) => {}
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! Steps.
+
+use super::decide;
+use super::declare::{failure, policy};
+use super::invoke::Functions;
+use super::prepare::StepWork;
+use super::template;
+use crate::diagnostic::Diagnostic;
+use crate::front::agent::code::{Converter, Scope, merged};
+use crate::front::agent::definition::{OnFailure, Policy, Source, Step, StepType};
+use crate::front::agent::make::{self, both, compare, expr, in_any, name, noted, tail, text};
+use crate::lint::reported::NOT_YET;
+use crate::span::{Ident, Span, Spanned};
+use crate::syntax::{
+    self, Action, Block, CompareOp, EventPattern, ExprKind, Hole, Line, LineKind, Noted, StateItem,
+    StepItem, StepKind, Template, TemplatePart,
+};
+
+/// What building steps needs and gathers.
+pub(super) struct Builder<'b> {
+    pub(super) scope: Scope,
+    pub(super) functions: Functions,
+    pub(super) client: Option<Ident>,
+    pub(super) default: &'b Policy,
+    pub(super) findings: &'b mut Vec<Diagnostic>,
+}
+
+/// A step as it will stand, and the lines that go with it.
+pub(super) struct Built {
+    /// Without the condition on its state.
+    pub(super) step: syntax::Step,
+    /// Lines of the state, or of the chart.
+    pub(super) lines: Vec<Noted<StateItem>>,
+    pub(super) span: Span,
+}
+
+impl Builder<'_> {
+    /// Builds a step under what the walk has set so far, and moves that on. `compared`: its options would be seen by another.
+    pub(super) fn step(&mut self, work: &StepWork<'_>, compared: bool) -> Built {
+        let step = work.step;
+        let guard = work
+            .run_if
+            .as_ref()
+            .map(|condition| Converter::new(&mut self.scope, self.findings).condition(condition));
+        let mut built = match step.kind {
+            StepType::Llm => self.llm(work),
+            StepType::Code => self.code(work),
+            StepType::Transition => self.transition(work, compared),
+        };
+        built.step.guard = guard;
+        built
+    }
+
+    fn built(&self, step: &Step, kind: StepKind, items: Vec<Noted<StepItem>>) -> Built {
+        let calls = matches!(kind, StepKind::Llm | StepKind::Ask(_));
+        let step_syntax = syntax::Step {
+            name: step.name.clone(),
+            kind,
+            client: self.client.clone().filter(|_| calls),
+            guard: None,
+            items,
+            then: None,
+            end: Vec::new(),
+        };
+        Built { step: step_syntax, lines: Vec::new(), span: step.span }
+    }
+
+    fn llm(&mut self, work: &StepWork<'_>) -> Built {
+        let step = work.step;
+        let span = step.name.span;
+        let mut items = Vec::new();
+        if let Some(prompt) = self.prompt(work) {
+            let at = prompt.span;
+            items.push(noted(StepItem::Prompt(prompt), at));
+        }
+        if step.policy.on_failure.is_some() || step.policy.max_retries.is_some() {
+            let at = policy_span(&step.policy, span);
+            let policy = policy(failure(&step.policy, self.default), at);
+            items.push(noted(StepItem::Policy(policy), at));
+        }
+        let answer = name(step.name.node.clone(), span);
+        let action = ExprKind::Field(Box::new(answer), Ident::new("action".to_owned(), span));
+        let acts = compare(expr(action, span), CompareOp::NotEqual, text("noop", span), span);
+        items.push(noted(StepItem::EndsTurn(Some(acts)), span));
+        let mut built = self.built(step, StepKind::Llm, items);
+        built.step.then = step.to.as_ref().map(|to| tail(None, Some(to)));
+        built
+    }
+
+    fn prompt(&mut self, work: &StepWork<'_>) -> Option<Template> {
+        if let Some(words) = &work.prompt {
+            return Some(template::words(words, &self.scope));
+        }
+        let Some(Source::Invoke(invoke)) = &work.step.prompt else { return None };
+        let expr = self.functions.invoke(invoke, &self.scope);
+        let spec = Spanned::new(String::new(), invoke.span);
+        let hole = Hole { expr, spec, span: invoke.span };
+        let parts = vec![TemplatePart::Hole(Box::new(hole))];
+        Some(Template { parts, span: invoke.span, block: false })
+    }
+
+    fn code(&mut self, work: &StepWork<'_>) -> Built {
+        let step = work.step;
+        let before = self.scope.status.clone();
+        let statements = Converter::new(&mut self.scope, self.findings).statements(&work.code);
+        if work.run_if.is_some() || step.states.is_some() {
+            self.scope.status = merged(&before, &self.scope.status);
+        }
+        let own = failure(&step.policy, self.default).1 == OnFailure::Skip;
+        let usual = failure(&Policy::default(), self.default).1 == OnFailure::Skip;
+        if own != usual {
+            let at = policy_span(&step.policy, step.name.span);
+            let message = "a code step fails as the agent's default says: its own `on_failure` is not carried yet";
+            self.findings.push(NOT_YET.at(at, message));
+        }
+        let mut built = self.built(step, StepKind::Code(statements), Vec::new());
+        let Some(action) = &step.action else {
+            built.step.then = step.to.as_ref().map(|to| tail(None, Some(to)));
+            return built;
+        };
+        let function = self.functions.effect(action);
+        let call = noted(Action::Do(function, Vec::new()), action.span);
+        let block = Block { actions: vec![call], span: action.span };
+        let mut tail = tail(None, step.to.as_ref());
+        tail.actions = Some(block);
+        let done = syntax::Done { subject: make::path(&step.name), binding: None };
+        let line = Line { kind: LineKind::On(EventPattern::Done(done)), tail };
+        built.lines.push(noted(StateItem::Line(line), action.span));
+        built
+    }
+
+    fn transition(&mut self, work: &StepWork<'_>, compared: bool) -> Built {
+        let step = work.step;
+        if step.decision.is_some() {
+            let (statements, lines) = self.decided(step);
+            let mut built = self.built(step, StepKind::Code(statements), Vec::new());
+            built.lines = lines;
+            if step.map.is_none() {
+                built.step.then = step.to.as_ref().map(|to| tail(None, Some(to)));
+            }
+            return built;
+        }
+        let prompt = self.prompt(work);
+        if step.map.is_none() {
+            let items = decide::ignored(step, prompt);
+            let mut built = self.built(step, StepKind::Llm, items);
+            built.step.then = step.to.as_ref().map(|to| tail(None, Some(to)));
+            return built;
+        }
+        if compared {
+            let items = self.compared(step, prompt);
+            return self.built(step, StepKind::Llm, items);
+        }
+        let (kind, items) = self.ask(step, prompt);
+        self.built(step, kind, items)
+    }
+}
+
+/// Adds the condition on the state, for a step at chart level.
+pub(super) fn outside(mut step: syntax::Step, source: &Step) -> syntax::Step {
+    let place = source.states.as_ref().map(|states| in_any(states, source.name.span));
+    step.guard = both(place, step.guard.take());
+    step
+}
+
+fn policy_span(policy: &Policy, or: Span) -> Span {
+    let on = policy.on_failure.as_ref().map(|s| s.span);
+    on.or(policy.max_retries.as_ref().map(|s| s.span)).unwrap_or(or)
+}

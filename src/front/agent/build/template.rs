@@ -1,0 +1,63 @@
+//! Prompts.
+
+use super::prepare::Words;
+use crate::front::agent::code::{Role, Scope};
+use crate::front::agent::format::{Access, Field, Part};
+use crate::front::agent::make::{expr, text};
+use crate::span::Span;
+use crate::syntax::{Expr, ExprKind, Hole, Template, TemplatePart};
+
+/// A prompt under the names of a scope.
+pub(super) fn words(words: &Words, scope: &Scope) -> Template {
+    template(&words.parts, words.span, words.block, scope)
+}
+
+/// A text with placeholders.
+pub(super) fn template(parts: &[Part], span: Span, block: bool, scope: &Scope) -> Template {
+    let parts = parts.iter().map(|p| part(p, scope)).collect();
+    Template { parts, span, block }
+}
+
+fn part(part: &Part, scope: &Scope) -> TemplatePart {
+    match part {
+        Part::Text(text, span) => TemplatePart::Text(text.clone(), *span),
+        Part::Bad { text, why, span } => {
+            TemplatePart::Bad { text: text.clone(), why: why.clone(), span: *span }
+        }
+        Part::Field(field) => {
+            let name = &field.name.node;
+            if matches!(scope.roles.get(name), Some(Role::Missing)) {
+                let spec = &field.spec.node;
+                let colon = if spec.is_empty() { "" } else { ":" };
+                let why = format!("`{name}` is not in the context");
+                return TemplatePart::Bad {
+                    text: format!("{{{name}{colon}{spec}}}"),
+                    why,
+                    span: field.span,
+                };
+            }
+            let hole =
+                Hole { expr: value(field, scope), spec: field.spec.clone(), span: field.span };
+            TemplatePart::Hole(Box::new(hole))
+        }
+    }
+}
+
+fn value(field: &Field, scope: &Scope) -> Expr {
+    let (mut value, _) = scope.read(&field.name.node, field.name.span);
+    for access in &field.path {
+        let (kind, end) = match access {
+            Access::Attribute(name) => (ExprKind::Field(Box::new(value), name.clone()), name.span),
+            Access::Key(key) => {
+                let index = text(key.node.clone(), key.span);
+                (ExprKind::Index(Box::new(value), Box::new(index)), key.span)
+            }
+            Access::Index(i, span) => {
+                let index = expr(ExprKind::Int(*i), *span);
+                (ExprKind::Index(Box::new(value), Box::new(index)), *span)
+            }
+        };
+        value = expr(kind, field.name.span.to(end));
+    }
+    value
+}

@@ -1,0 +1,91 @@
+//! The context that the host supplies each turn: names, types, and the values they have where the host gives none.
+
+use super::code::Ty;
+
+/// A name of the context.
+#[derive(Debug)]
+pub(super) struct Builtin {
+    /// As files write it.
+    pub(super) name: &'static str,
+    /// Its type, which also says its value where the host gives none: zero, no text, no elements.
+    pub(super) ty: Plain,
+    /// The engine that most files were written for did not have it.
+    pub(super) late: bool,
+}
+
+/// The types of the context.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Plain {
+    Int,
+    Float,
+    Text,
+    List,
+    Map,
+}
+
+impl Builtin {
+    /// Its type as the inference has it.
+    pub(super) fn ty(&self) -> Ty {
+        match self.ty {
+            Plain::Int => Ty::Int,
+            Plain::Float => Ty::Float,
+            Plain::Text => Ty::Text,
+            Plain::List => Ty::List(Box::new(Ty::Json)),
+            Plain::Map => Ty::Map(Box::new(Ty::Json)),
+        }
+    }
+}
+
+const fn row(name: &'static str, ty: Plain) -> Builtin {
+    Builtin { name, ty, late: false }
+}
+
+const fn late(name: &'static str, ty: Plain) -> Builtin {
+    Builtin { name, ty, late: true }
+}
+
+/// All of them, in the order in which charts declare them.
+pub(super) const BUILTINS: &[Builtin] = &[
+    row("agent_id", Plain::Text),
+    row("tick", Plain::Int),
+    row("balance", Plain::Int),
+    row("artifacts", Plain::List),
+    row("my_artifacts", Plain::List),
+    row("memories", Plain::List),
+    row("last_action_result", Plain::Text),
+    row("action_history", Plain::Text),
+    row("action_history_length", Plain::Int),
+    row("action_insights", Plain::Text),
+    row("system_prompt", Plain::Text),
+    row("goal", Plain::Text),
+    row("time_remaining", Plain::Text),
+    row("time_remaining_seconds", Plain::Float),
+    row("progress_percent", Plain::Float),
+    row("duration_seconds", Plain::Float),
+    row("actions_taken", Plain::Int),
+    row("successful_actions", Plain::Int),
+    row("failed_actions", Plain::Int),
+    row("success_rate", Plain::Text),
+    row("success_rate_numeric", Plain::Float),
+    row("revenue_earned", Plain::Float),
+    row("artifacts_completed", Plain::Int),
+    row("other_agents", Plain::List),
+    row("economic_context", Plain::Text),
+    row("working_memory", Plain::Map),
+    row("strategic_goal", Plain::Text),
+    row("current_subgoal", Plain::Text),
+    row("subgoal_progress", Plain::Map),
+    late("event_number", Plain::Int),
+    late("quotas", Plain::Map),
+    late("mint_submissions", Plain::List),
+    late("recent_events", Plain::List),
+    late("recent_failures", Plain::List),
+];
+
+/// The context's name for the current state; charts call it `state`.
+pub(super) const CURRENT_STATE: &str = "_current_state";
+
+/// The row of a name.
+pub(super) fn builtin(name: &str) -> Option<&'static Builtin> {
+    BUILTINS.iter().find(|b| b.name == name)
+}

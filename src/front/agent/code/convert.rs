@@ -1,0 +1,336 @@
+//! Expressions.
+
+use super::{Scope, Ty};
+use crate::diagnostic::Diagnostic;
+use crate::front::agent::make::{self, choose, expr};
+use crate::front::agent::python::{Expr as Python, Kind};
+use crate::lint::reported::REFUSED_CODE;
+use crate::span::{Ident, Span};
+use crate::syntax::{BinaryOp, CompareOp, Entry, Expr, ExprKind, UnaryOp};
+
+/// How many nodes one snippet may become: `a or b` writes `a` twice, nested ones twice as often.
+const MAX_NODES: usize = 20_000;
+
+/// Turns Python into the language, under the names of a scope.
+pub(in crate::front::agent) struct Converter<'s> {
+    pub(super) scope: &'s mut Scope,
+    pub(super) locals: Vec<(String, Ty)>,
+    pub(super) findings: &'s mut Vec<Diagnostic>,
+    nodes: usize,
+}
+
+impl<'s> Converter<'s> {
+    /// For one snippet.
+    pub(in crate::front::agent) fn new(
+        scope: &'s mut Scope,
+        findings: &'s mut Vec<Diagnostic>,
+    ) -> Self {
+        Self { scope, locals: Vec::new(), findings, nodes: 0 }
+    }
+
+    pub(super) fn refuse(&mut self, span: Span, message: impl Into<String>) -> (Expr, Ty) {
+        self.findings.push(REFUSED_CODE.at(span, message));
+        (expr(ExprKind::None, span), Ty::Unknown)
+    }
+
+    /// An expression of type Bool with Python's truth value.
+    pub(in crate::front::agent) fn condition(&mut self, python: &Python) -> Expr {
+        let span = python.span;
+        match &python.kind {
+            Kind::And(parts) => self.logic(parts, BinaryOp::And, span),
+            Kind::Or(parts) => self.logic(parts, BinaryOp::Or, span),
+            Kind::Unary(UnaryOp::Not, operand) => {
+                let operand = self.condition(operand);
+                make::not(operand, span)
+            }
+            Kind::None
+            | Kind::Bool(_)
+            | Kind::Int(_)
+            | Kind::Float(_)
+            | Kind::Text(_)
+            | Kind::Name(_)
+            | Kind::Attribute(..)
+            | Kind::Index(..)
+            | Kind::Slice(..)
+            | Kind::Call(..)
+            | Kind::Unary(UnaryOp::Negate, _)
+            | Kind::Binary(..)
+            | Kind::Compare(..)
+            | Kind::If(..)
+            | Kind::List(_)
+            | Kind::Set(_)
+            | Kind::Dict(_)
+            | Kind::Comprehension { .. }
+            | Kind::Context(..)
+            | Kind::Has(_)
+            | Kind::Bad => {
+                let (value, ty) = self.value(python);
+                truth(value, &ty)
+            }
+        }
+    }
+
+    /// `a and b and c` over truth values, from the left.
+    fn logic(&mut self, parts: &[Python], op: BinaryOp, span: Span) -> Expr {
+        let mut parts = parts.iter();
+        let first = parts.next().map(|p| self.condition(p));
+        let Some(first) = first else { return expr(ExprKind::Bool(true), span) };
+        parts.fold(first, |left, part| {
+            let right = self.condition(part);
+            let span = left.span.to(right.span);
+            make::binary(op, left, right, span)
+        })
+    }
+
+    /// An expression and the type of its value.
+    pub(in crate::front::agent) fn value(&mut self, python: &Python) -> (Expr, Ty) {
+        self.nodes += 1;
+        let span = python.span;
+        if self.nodes >= MAX_NODES {
+            if self.nodes == MAX_NODES {
+                return self.refuse(span, "this code is too large");
+            }
+            return (expr(ExprKind::None, span), Ty::Unknown);
+        }
+        let whole = |kind: ExprKind, ty: Ty| (expr(kind, span), ty);
+        match &python.kind {
+            Kind::None => whole(ExprKind::None, Ty::None),
+            Kind::Bool(b) => whole(ExprKind::Bool(*b), Ty::Bool),
+            Kind::Int(i) => whole(ExprKind::Int(*i), Ty::Int),
+            Kind::Float(x) => whole(ExprKind::Float(*x), Ty::Float),
+            Kind::Text(text) => (make::text(text.clone(), span), Ty::Text),
+            Kind::Name(name) => self.name(name, span),
+            Kind::Context(name, default) => self.context(name, default.as_deref(), span),
+            Kind::Has(name) => match self.scope.has(&name.node) {
+                Some(has) => whole(ExprKind::Bool(has), Ty::Bool),
+                None => {
+                    let message =
+                        format!("whether `{}` is set here depends on the path taken", name.node);
+                    self.refuse(name.span, message)
+                }
+            },
+            Kind::Attribute(base, name) => {
+                let (base, _) = self.value(base);
+                whole(ExprKind::Field(Box::new(base), name.clone()), Ty::Json)
+            }
+            Kind::Index(base, index) => {
+                let (base, ty) = self.value(base);
+                let (index, _) = self.value(index);
+                let item = item_type(&ty);
+                whole(ExprKind::Index(Box::new(base), Box::new(index)), item)
+            }
+            Kind::Slice(base, from, to) => {
+                let (base, ty) = self.value(base);
+                let mut end =
+                    |e: &Option<Box<Python>>| e.as_ref().map(|e| Box::new(self.value(e).0));
+                let (from, to) = (end(from), end(to));
+                whole(ExprKind::Slice(Box::new(base), from, to), ty)
+            }
+            Kind::Call(function, arguments) => self.call(function, arguments, span),
+            Kind::Unary(UnaryOp::Not, _) => (self.condition(python), Ty::Bool),
+            Kind::Unary(UnaryOp::Negate, operand) => {
+                let (operand, ty) = self.number(operand);
+                whole(ExprKind::Unary(UnaryOp::Negate, Box::new(operand)), ty)
+            }
+            Kind::Binary(op, left, right) => self.binary(*op, left, right, span),
+            Kind::And(parts) => self.chain(parts, true, span),
+            Kind::Or(parts) => self.chain(parts, false, span),
+            Kind::Compare(left, rest) => self.compare(left, rest, span),
+            Kind::If(condition, then, other) => {
+                let condition = self.condition(condition);
+                let (then, a) = self.value(then);
+                let (other, b) = self.value(other);
+                (choose(condition, then, other, span), a.join(b))
+            }
+            Kind::List(items) => {
+                let (items, ty) = self.items(items);
+                whole(ExprKind::List(items), ty.list())
+            }
+            Kind::Set(items) => {
+                let (items, ty) = self.items(items);
+                let list = expr(ExprKind::List(items), span);
+                (make::call("set", vec![list], span), ty.list())
+            }
+            Kind::Dict(entries) => self.dict(entries, span),
+            Kind::Comprehension { item, name, source, filter } => {
+                let item = |c: &mut Self| c.value(item);
+                self.comprehension(item, name, source, filter.as_deref(), span)
+            }
+            Kind::Bad => whole(ExprKind::None, Ty::Unknown),
+        }
+    }
+
+    fn name(&mut self, name: &str, span: Span) -> (Expr, Ty) {
+        if let Some((name, ty)) = self.locals.iter().rev().find(|(n, _)| n == name) {
+            return (make::name(name.clone(), span), ty.clone());
+        }
+        self.scope.read(name, span)
+    }
+
+    /// `.get('x', d)` of the context.
+    fn context(&mut self, name: &Ident, default: Option<&Python>, span: Span) -> (Expr, Ty) {
+        match self.scope.has(&name.node) {
+            Some(true) => self.scope.read(&name.node, name.span),
+            Some(false) => match default {
+                Some(default) => self.value(default),
+                None => (expr(ExprKind::None, span), Ty::None),
+            },
+            None => {
+                let (read, ty) = self.scope.maybe(&name.node, name.span);
+                let Some(default) = default else { return (read, Ty::Json) };
+                let (default, other) = self.value(default);
+                let kind = ExprKind::Default(Box::new(read), Box::new(default));
+                (expr(kind, span), ty.join(other))
+            }
+        }
+    }
+
+    pub(super) fn items(&mut self, items: &[Python]) -> (Vec<Expr>, Ty) {
+        let mut ty = Ty::Unknown;
+        let mut out = Vec::new();
+        for item in items {
+            let (item, item_ty) = self.value(item);
+            ty = ty.join(item_ty);
+            out.push(item);
+        }
+        (out, ty)
+    }
+
+    fn dict(&mut self, entries: &[(Python, Python)], span: Span) -> (Expr, Ty) {
+        let mut ty = Ty::Unknown;
+        let mut out = Vec::new();
+        for (key, value) in entries {
+            let (key_expr, key_ty) = self.value(key);
+            if !matches!(key_ty, Ty::Text | Ty::Json | Ty::Unknown) {
+                self.refuse(key.span, "keys must be texts");
+            }
+            let (value, value_ty) = self.value(value);
+            ty = ty.join(value_ty);
+            out.push(Entry { key: key_expr, value });
+        }
+        (expr(ExprKind::Map(out), span), ty.map())
+    }
+
+    /// A comprehension whose item `item` makes.
+    pub(super) fn comprehension(
+        &mut self,
+        item: impl FnOnce(&mut Self) -> (Expr, Ty),
+        name: &Ident,
+        source: &Python,
+        filter: Option<&Python>,
+        span: Span,
+    ) -> (Expr, Ty) {
+        let (source, source_ty) = self.value(source);
+        let element = element_type(&source_ty);
+        self.locals.push((name.node.clone(), element));
+        let filter = filter.map(|f| Box::new(self.condition(f)));
+        let (item, ty) = item(self);
+        self.locals.pop();
+        let kind = ExprKind::Comprehension {
+            item: Box::new(item),
+            name: name.clone(),
+            source: Box::new(source),
+            filter,
+        };
+        (expr(kind, span), ty.list())
+    }
+
+    /// `and`, `or` as values: Python gives the operand that decides.
+    fn chain(&mut self, parts: &[Python], and: bool, span: Span) -> (Expr, Ty) {
+        let all: Vec<(Expr, Ty)> = parts.iter().map(|p| self.value(p)).collect();
+        if all.iter().all(|(_, ty)| *ty == Ty::Bool) {
+            let op = if and { BinaryOp::And } else { BinaryOp::Or };
+            let mut parts = all.into_iter().map(|(e, _)| e);
+            let Some(first) = parts.next() else {
+                return (expr(ExprKind::None, span), Ty::Unknown);
+            };
+            let joined = parts.fold(first, |left, right| {
+                let span = left.span.to(right.span);
+                make::binary(op, left, right, span)
+            });
+            return (joined, Ty::Bool);
+        }
+        let mut parts = all.into_iter().rev();
+        let Some(mut result) = parts.next() else {
+            return (expr(ExprKind::None, span), Ty::Unknown);
+        };
+        for (value, ty) in parts {
+            let span = value.span.to(result.0.span);
+            let test = truth(value.clone(), &ty);
+            let (yes, no) = if and { (result.0, value) } else { (value, result.0) };
+            result = (choose(test, yes, no, span), ty.join(result.1));
+        }
+        result
+    }
+
+    /// An operand of arithmetic: of a Bool its number.
+    fn number(&mut self, python: &Python) -> (Expr, Ty) {
+        let (value, ty) = self.value(python);
+        if ty == Ty::Bool {
+            let span = value.span;
+            return (make::call("int", vec![value], span), Ty::Int);
+        }
+        (value, ty)
+    }
+
+    fn binary(&mut self, op: BinaryOp, left: &Python, right: &Python, span: Span) -> (Expr, Ty) {
+        let (a, at) = self.number(left);
+        let (b, bt) = self.number(right);
+        if op == BinaryOp::Modulo && at == Ty::Text {
+            return self.refuse(span, "formatting with `%` is not available here");
+        }
+        let both_int = at == Ty::Int && bt == Ty::Int;
+        let numbers = at.is_number() && bt.is_number();
+        let texts = at == Ty::Text && bt == Ty::Text;
+        let lists = matches!((&at, &bt), (Ty::List(_), Ty::List(_)));
+        let whole = matches!(right.kind, Kind::Int(i) if i >= 0);
+        let ty = if numbers {
+            let exact = match op {
+                BinaryOp::Divide => false,
+                BinaryOp::Power => whole,
+                BinaryOp::And
+                | BinaryOp::Or
+                | BinaryOp::Add
+                | BinaryOp::Subtract
+                | BinaryOp::Multiply
+                | BinaryOp::FloorDivide
+                | BinaryOp::Modulo => true,
+            };
+            if both_int && exact { Ty::Int } else { Ty::Float }
+        } else if op == BinaryOp::Add && (texts || lists) {
+            at.join(bt)
+        } else {
+            Ty::Json
+        };
+        (make::binary(op, a, b, span), ty)
+    }
+
+    fn compare(&mut self, left: &Python, rest: &[(CompareOp, Python)], span: Span) -> (Expr, Ty) {
+        let (left, _) = self.value(left);
+        let rest = rest.iter().map(|(op, e)| (*op, self.value(e).0)).collect();
+        (expr(ExprKind::Compare(Box::new(left), rest), span), Ty::Bool)
+    }
+}
+
+/// The type of an element of what is gone through: of a mapping its keys.
+pub(super) fn element_type(ty: &Ty) -> Ty {
+    if matches!(ty, Ty::Map(_)) { Ty::Text } else { item_type(ty) }
+}
+
+/// The type of an element, or of what an index gives.
+pub(super) fn item_type(ty: &Ty) -> Ty {
+    match ty {
+        Ty::List(item) | Ty::Map(item) => (**item).clone(),
+        Ty::Text => Ty::Text,
+        Ty::Unknown | Ty::None | Ty::Bool | Ty::Int | Ty::Float | Ty::Json => Ty::Json,
+    }
+}
+
+/// Python's truth value. A name that is declared nowhere stays as it is: it is reported as such.
+pub(super) fn truth(value: Expr, ty: &Ty) -> Expr {
+    if matches!(ty, Ty::Bool | Ty::Unknown) {
+        return value;
+    }
+    let span = value.span;
+    make::call("bool", vec![value], span)
+}

@@ -1,0 +1,12 @@
+//! From Python's tree to the language's expressions and statements, with types inferred on the way.
+
+mod call;
+mod convert;
+mod scope;
+mod statement;
+mod ty;
+
+pub(super) use convert::Converter;
+pub(super) use scope::{OBSERVABLES, Role, Scope, Status};
+pub(super) use statement::{is_identity, merged};
+pub(super) use ty::Ty;

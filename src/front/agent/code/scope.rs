@@ -1,0 +1,118 @@
+//! What names mean at a place of the walk.
+
+use super::Ty;
+use crate::front::agent::builtin::Builtin;
+use crate::front::agent::make;
+use crate::span::Span;
+use crate::syntax::{Expr, ExprKind};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What a name of an agent means.
+#[derive(Debug, Clone)]
+pub(in crate::front::agent) enum Role {
+    /// Supplied by the host.
+    Input(&'static Builtin),
+    /// Assigned by code; `of` is the input whose value it starts with. `written` is its name in the chart.
+    Variable { written: String, of: Option<&'static Builtin> },
+    /// An earlier step's answer.
+    Step,
+    /// `_current_state`.
+    State,
+    /// Declared nowhere, but a word of the language: reported, and read as `none`.
+    Missing,
+}
+
+/// Words of the language that would be read as such if a file used them for something of its own.
+pub(in crate::front::agent) const OBSERVABLES: &[&str] = &[
+    "state",
+    "turns",
+    "turns_here",
+    "fails_here",
+    "elapsed",
+    "elapsed_here",
+    "health",
+    "advice",
+    "options",
+    "last_result",
+    "event",
+];
+
+/// Whether a code variable has been set when the walk comes to a place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::front::agent) enum Status {
+    /// On some paths.
+    Maybe,
+    /// On all paths.
+    Set,
+}
+
+/// The names of an agent.
+#[derive(Debug, Default)]
+pub(in crate::front::agent) struct Scope {
+    /// By name; a name without a role is declared nowhere.
+    pub(in crate::front::agent) roles: BTreeMap<String, Role>,
+    /// Types of the variables, by name.
+    pub(in crate::front::agent) types: BTreeMap<String, Ty>,
+    /// Variables that `.get(…)` reads where they may be unset.
+    pub(in crate::front::agent) optional: BTreeSet<String>,
+    /// Where each variable is assigned first.
+    pub(in crate::front::agent) places: BTreeMap<String, Span>,
+    /// What the walk has set so far; absent is not set.
+    pub(in crate::front::agent) status: BTreeMap<String, Status>,
+}
+
+impl Scope {
+    /// The type of a name, as far as known.
+    pub(in crate::front::agent) fn ty(&self, name: &str) -> Ty {
+        match self.roles.get(name) {
+            Some(Role::Input(builtin)) => builtin.ty(),
+            Some(Role::Variable { .. }) => self.types.get(name).cloned().unwrap_or(Ty::Unknown),
+            Some(Role::Step) => Ty::Json,
+            Some(Role::State) => Ty::Text,
+            Some(Role::Missing) | None => Ty::Unknown,
+        }
+    }
+
+    /// The expression that reads a name, without regard to whether it is set.
+    fn plain(&self, name: &str, span: Span) -> Expr {
+        match self.roles.get(name) {
+            Some(Role::Variable { written, .. }) => make::name(written.clone(), span),
+            Some(Role::State) => make::name("state", span),
+            Some(Role::Missing) => make::expr(ExprKind::None, span),
+            Some(Role::Input(_) | Role::Step) | None => make::name(name, span),
+        }
+    }
+
+    /// Reads a name.
+    pub(in crate::front::agent) fn read(&self, name: &str, span: Span) -> (Expr, Ty) {
+        let ty = self.ty(name);
+        let expr = self.plain(name, span);
+        if self.optional.contains(name) {
+            let kind = ExprKind::Default(Box::new(expr), Box::new(ty.zero(span)));
+            return (make::expr(kind, span), ty);
+        }
+        (expr, ty)
+    }
+
+    /// Whether a name surely has, or surely has not, a value here; `None` if it depends.
+    pub(super) fn has(&self, name: &str) -> Option<bool> {
+        match self.roles.get(name) {
+            Some(Role::Input(_) | Role::State | Role::Variable { of: Some(_), .. }) => Some(true),
+            Some(Role::Variable { of: None, .. }) => match self.status.get(name) {
+                Some(Status::Set) => Some(true),
+                Some(Status::Maybe) => None,
+                None => Some(false),
+            },
+            Some(Role::Step) => None,
+            Some(Role::Missing) | None => Some(false),
+        }
+    }
+
+    /// Reads a name that has to be there for the default not to be taken: the name alone, which may be `none`.
+    pub(super) fn maybe(&mut self, name: &str, span: Span) -> (Expr, Ty) {
+        if matches!(self.roles.get(name), Some(Role::Variable { .. })) {
+            self.optional.insert(name.to_owned());
+        }
+        (self.plain(name, span), self.ty(name))
+    }
+}

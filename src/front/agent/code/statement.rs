@@ -1,0 +1,118 @@
+//! Statements, and what they set.
+
+use super::{Converter, Role, Status, Ty};
+use crate::front::agent::python::{
+    Expr as Python, Kind, Statement as PythonStatement, StatementKind,
+};
+use crate::lint::reported::REFUSED_CODE;
+use crate::span::Ident;
+use crate::syntax::{Noted, Statement};
+use std::collections::BTreeMap;
+
+impl Converter<'_> {
+    /// A block; the scope's types and what is set move on with it.
+    pub(in crate::front::agent) fn statements(
+        &mut self,
+        all: &[PythonStatement],
+    ) -> Vec<Noted<Statement>> {
+        let mut out = Vec::new();
+        for one in all {
+            if let Some(node) = self.statement(one) {
+                let (trivia, span) = (one.trivia.clone(), one.span);
+                out.push(Noted { trivia, doc: String::new(), node, span });
+            }
+        }
+        out
+    }
+
+    fn statement(&mut self, one: &PythonStatement) -> Option<Statement> {
+        match &one.kind {
+            StatementKind::Assign(name, value) => self.assign(name, value),
+            // Rewritten or refused before.
+            StatementKind::Store { .. } => None,
+            StatementKind::If(condition, then, other) => {
+                let condition = self.condition(condition);
+                let before = self.scope.status.clone();
+                let then = self.statements(then);
+                let after_then = std::mem::replace(&mut self.scope.status, before);
+                let other = self.statements(other);
+                self.scope.status = merged(&after_then, &self.scope.status);
+                Some(Statement::If(condition, then, other))
+            }
+            StatementKind::For(name, source, body) => {
+                let (source_expr, ty) = self.value(source);
+                let element = super::convert::element_type(&ty);
+                if self.scope.roles.contains_key(&name.node) {
+                    let message = format!(
+                        "`{}` is a variable already: name the element otherwise",
+                        name.node
+                    );
+                    self.findings.push(REFUSED_CODE.at(name.span, message));
+                    return None;
+                }
+                self.locals.push((name.node.clone(), element));
+                let before = self.scope.status.clone();
+                // What the body sets may be set already when it runs again.
+                for set in assigned(body) {
+                    self.scope.status.entry(set).or_insert(Status::Maybe);
+                }
+                let body = self.statements(body);
+                self.scope.status = merged(&before, &self.scope.status);
+                self.locals.pop();
+                Some(Statement::For(name.clone(), source_expr, body))
+            }
+        }
+    }
+
+    fn assign(&mut self, name: &Ident, value: &Python) -> Option<Statement> {
+        let written = match self.scope.roles.get(&name.node) {
+            Some(Role::Variable { of: Some(_), .. }) if is_identity(&name.node, value) => {
+                return None;
+            }
+            Some(Role::Variable { written, .. }) => written.clone(),
+            // Only identities are left of assignments to what the host supplies.
+            Some(Role::Input(_) | Role::Step | Role::State | Role::Missing) | None => return None,
+        };
+        let (value, ty) = self.value(value);
+        let known = self.scope.types.remove(&name.node).unwrap_or(Ty::Unknown);
+        self.scope.types.insert(name.node.clone(), known.join(ty));
+        self.scope.status.insert(name.node.clone(), Status::Set);
+        Some(Statement::Assign(Ident::new(written, name.span), value))
+    }
+}
+
+/// What is set after one of two paths.
+pub(in crate::front::agent) fn merged(
+    a: &BTreeMap<String, Status>,
+    b: &BTreeMap<String, Status>,
+) -> BTreeMap<String, Status> {
+    let mut out = BTreeMap::new();
+    for name in a.keys().chain(b.keys()) {
+        let both = [a.get(name), b.get(name)].iter().all(|s| *s == Some(&Status::Set));
+        out.insert(name.clone(), if both { Status::Set } else { Status::Maybe });
+    }
+    out
+}
+
+/// Whether an assignment keeps the value: `x = x`, `x = locals().get('x', d)`.
+pub(in crate::front::agent) fn is_identity(name: &str, value: &Python) -> bool {
+    matches!(&value.kind, Kind::Name(read) if read == name)
+        || matches!(&value.kind, Kind::Context(read, _) if read.node == name)
+}
+
+/// The names that statements assign, in order.
+pub(in crate::front::agent) fn assigned(all: &[PythonStatement]) -> Vec<String> {
+    let mut out = Vec::new();
+    for one in all {
+        match &one.kind {
+            StatementKind::Assign(name, _) => out.push(name.node.clone()),
+            StatementKind::Store { .. } => {}
+            StatementKind::If(_, then, other) => {
+                out.extend(assigned(then));
+                out.extend(assigned(other));
+            }
+            StatementKind::For(_, _, body) => out.extend(assigned(body)),
+        }
+    }
+    out
+}

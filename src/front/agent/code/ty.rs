@@ -1,0 +1,134 @@
+//! Types of code variables, inferred from what is assigned.
+
+use crate::front::agent::make::{expr, text};
+use crate::span::Span;
+use crate::syntax::{Expr, ExprKind, TypeExpr, TypeKind};
+
+/// What is known of a value's type.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::front::agent) enum Ty {
+    /// Nothing yet; also the elements of an empty list, and names that are declared nowhere.
+    Unknown,
+    /// `none` only.
+    None,
+    Bool,
+    Int,
+    Float,
+    Text,
+    /// Anything.
+    Json,
+    List(Box<Ty>),
+    Map(Box<Ty>),
+}
+
+/// How deep lists of lists are told apart.
+const MAX_DEPTH: usize = 3;
+
+impl Ty {
+    /// The type of a value that is of one of two types.
+    pub(super) fn join(self, other: Self) -> Self {
+        self.join_at(other, 0)
+    }
+
+    fn join_at(self, other: Self, depth: usize) -> Self {
+        if depth > MAX_DEPTH {
+            return Self::Json;
+        }
+        match (self, other) {
+            (a, b) if a == b => a,
+            (Self::Unknown, known) | (known, Self::Unknown) => known,
+            (Self::Int, Self::Float) | (Self::Float, Self::Int) if depth == 0 => Self::Float,
+            (Self::List(a), Self::List(b)) => Self::List(Box::new(a.join_at(*b, depth + 1))),
+            (Self::Map(a), Self::Map(b)) => Self::Map(Box::new(a.join_at(*b, depth + 1))),
+            _ => Self::Json,
+        }
+    }
+
+    /// `List(self)`, without end of nesting.
+    pub(super) fn list(self) -> Self {
+        if self.depth() >= MAX_DEPTH { Self::Json } else { Self::List(Box::new(self)) }
+    }
+
+    /// `Map(self)`.
+    pub(super) fn map(self) -> Self {
+        if self.depth() >= MAX_DEPTH { Self::Json } else { Self::Map(Box::new(self)) }
+    }
+
+    fn depth(&self) -> usize {
+        match self {
+            Self::List(inner) | Self::Map(inner) => 1 + inner.depth(),
+            Self::Unknown
+            | Self::None
+            | Self::Bool
+            | Self::Int
+            | Self::Float
+            | Self::Text
+            | Self::Json => 0,
+        }
+    }
+
+    pub(super) fn is_number(&self) -> bool {
+        matches!(self, Self::Int | Self::Float)
+    }
+
+    /// As declared; what is not known is `Json`.
+    pub(in crate::front::agent) fn written(&self, span: Span) -> TypeExpr {
+        let name = |n: &str| TypeKind::Name(n.to_owned());
+        let kind = match self {
+            Self::Unknown | Self::None | Self::Json => name("Json"),
+            Self::Bool => name("Bool"),
+            Self::Int => name("Int"),
+            Self::Float => name("Float"),
+            Self::Text => name("Text"),
+            Self::List(inner) => TypeKind::List(Box::new(inner.written(span))),
+            Self::Map(inner) => {
+                let key = TypeExpr { kind: name("Text"), span };
+                TypeKind::Map(Box::new(key), Box::new(inner.written(span)))
+            }
+        };
+        TypeExpr { kind, span }
+    }
+
+    /// The value of a variable that nothing has set.
+    pub(in crate::front::agent) fn zero(&self, span: Span) -> Expr {
+        match self {
+            Self::Unknown | Self::None | Self::Json => expr(ExprKind::None, span),
+            Self::Bool => expr(ExprKind::Bool(false), span),
+            Self::Int => expr(ExprKind::Int(0), span),
+            Self::Float => expr(ExprKind::Float(0.0), span),
+            Self::Text => text("", span),
+            Self::List(_) => expr(ExprKind::List(Vec::new()), span),
+            Self::Map(_) => expr(ExprKind::Map(Vec::new()), span),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn joins() {
+        let list = |t: Ty| Ty::List(Box::new(t));
+        for (a, b, both) in [
+            (Ty::Int, Ty::Float, Ty::Float),
+            (Ty::Int, Ty::Text, Ty::Json),
+            (Ty::None, Ty::Int, Ty::Json),
+            (list(Ty::Unknown), list(Ty::Int), list(Ty::Int)),
+            (list(Ty::Int), list(Ty::Float), list(Ty::Json)),
+            (list(Ty::Int), Ty::Map(Box::new(Ty::Int)), Ty::Json),
+        ] {
+            assert_eq!(a.clone().join(b.clone()), both);
+            assert_eq!(b.join(a), both);
+        }
+    }
+
+    #[test]
+    fn lists_of_lists_end() {
+        let mut ty = Ty::Int;
+        for _ in 0..10 {
+            ty = ty.list();
+        }
+        assert!(ty.depth() <= MAX_DEPTH);
+    }
+}

@@ -1,0 +1,143 @@
+//! An `agent.yaml` as its author meant it, with spans: what [`super::read`] makes of the tree and [`super::build`] of it.
+
+use super::node::Node;
+use super::scalar::Text;
+use crate::span::{Ident, Span, Spanned};
+
+/// One file.
+#[derive(Debug, Clone)]
+pub(super) struct Agent {
+    /// `id`.
+    pub(super) id: Option<Ident>,
+    /// `llm_model`.
+    pub(super) model: Option<Ident>,
+    /// `temperature`.
+    pub(super) temperature: Option<Spanned<f64>>,
+    /// `max_tokens`.
+    pub(super) max_tokens: Option<Spanned<i64>>,
+    /// Keys that are carried and not interpreted, in the order written.
+    pub(super) meta: Vec<(Ident, Node)>,
+    /// `workflow`.
+    pub(super) workflow: Option<Workflow>,
+    /// The whole.
+    pub(super) span: Span,
+}
+
+/// `workflow`.
+#[derive(Debug, Clone)]
+pub(super) struct Workflow {
+    /// `state_machine`.
+    pub(super) machine: Option<Machine>,
+    /// `steps`.
+    pub(super) steps: Vec<Step>,
+    /// `error_handling` and its other spellings.
+    pub(super) policy: Policy,
+}
+
+/// What a failed step does; what is absent has the documented default.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Policy {
+    /// `default_on_failure`, `on_failure`.
+    pub(super) on_failure: Option<Spanned<OnFailure>>,
+    /// `max_retries`.
+    pub(super) max_retries: Option<Spanned<u32>>,
+}
+
+/// What a failed step does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum OnFailure {
+    /// Again, up to `max_retries` times, then the turn stops.
+    Retry,
+    /// The walk goes on.
+    Skip,
+    /// The turn stops.
+    Fail,
+}
+
+/// `state_machine`.
+#[derive(Debug, Clone)]
+pub(super) struct Machine {
+    /// `states`.
+    pub(super) states: Vec<Ident>,
+    /// `initial_state`; the first state if absent.
+    pub(super) initial: Option<Ident>,
+    /// `transitions`.
+    pub(super) transitions: Vec<Permit>,
+}
+
+/// A row of `transitions`.
+#[derive(Debug, Clone)]
+pub(super) struct Permit {
+    /// `None` is `*`.
+    pub(super) from: Option<Ident>,
+    /// `to`.
+    pub(super) to: Ident,
+    /// `condition`.
+    pub(super) condition: Option<Source>,
+    /// The row.
+    pub(super) span: Span,
+}
+
+/// A text, or a call of a host artifact that gives one.
+#[derive(Debug, Clone)]
+pub(super) enum Source {
+    /// An expression or a prompt.
+    Text(Text),
+    /// InvokeSpec.
+    Invoke(Box<Invoke>),
+}
+
+/// `{invoke: artifact, method, args: [], fallback}`.
+#[derive(Debug, Clone)]
+pub(super) struct Invoke {
+    /// `invoke`.
+    pub(super) artifact: Ident,
+    /// `method`.
+    pub(super) method: Option<Ident>,
+    /// `args`.
+    pub(super) arguments: Vec<Node>,
+    /// `fallback`.
+    pub(super) fallback: Option<Node>,
+    /// The whole.
+    pub(super) span: Span,
+}
+
+/// `type` of a step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum StepType {
+    /// `llm`.
+    Llm,
+    /// `code`.
+    Code,
+    /// `transition`.
+    Transition,
+}
+
+/// One of `steps`.
+#[derive(Debug, Clone)]
+pub(super) struct Step {
+    /// `name`, or a name made of type and number at the step's place.
+    pub(super) name: Ident,
+    /// `type`.
+    pub(super) kind: StepType,
+    /// `in_state`; `None` runs in every state.
+    pub(super) states: Option<Vec<Ident>>,
+    /// `run_if`.
+    pub(super) run_if: Option<Text>,
+    /// `prompt`.
+    pub(super) prompt: Option<Source>,
+    /// `code`.
+    pub(super) code: Option<Text>,
+    /// `action` of a code step: a host function.
+    pub(super) action: Option<Ident>,
+    /// `transition_to`.
+    pub(super) to: Option<Ident>,
+    /// `transition_map`: answer and state.
+    pub(super) map: Option<Vec<(Ident, Ident)>>,
+    /// `transition_source`.
+    pub(super) decision: Option<Invoke>,
+    /// `on_failure`, `max_retries`.
+    pub(super) policy: Policy,
+    /// The step.
+    pub(super) span: Span,
+}

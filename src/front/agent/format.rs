@@ -1,0 +1,283 @@
+//! Python's `str.format`: prompts and the texts of invocations.
+
+use super::scalar::Text;
+use crate::span::{Ident, Span, Spanned};
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+/// A part of a text with placeholders.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Part {
+    /// Braces undone.
+    Text(String, Span),
+    /// `{name.path:spec}`.
+    Field(Field),
+    /// What `str.format` would fail on.
+    Bad { text: String, why: String, span: Span },
+}
+
+/// `{name.attribute[index]:spec}`.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Field {
+    /// The first name.
+    pub(super) name: Ident,
+    /// What follows it.
+    pub(super) path: Vec<Access>,
+    /// After the colon.
+    pub(super) spec: Spanned<String>,
+    /// With its braces.
+    pub(super) span: Span,
+}
+
+/// One step of a placeholder's path.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Access {
+    /// `.name`.
+    Attribute(Ident),
+    /// `[key]`, without quotes in Python.
+    Key(Ident),
+    /// `[0]`.
+    Index(i64, Span),
+}
+
+/// Splits a text.
+pub(super) fn parts(text: &Text) -> Vec<Part> {
+    let mut parts = Vec::new();
+    let mut plain = String::new();
+    let mut plain_from = 0;
+    let mut at = 0;
+    let value = text.value.as_str();
+    let closings = closings(value);
+    while let Some(found) = value[at..].find(['{', '}']) {
+        let brace = at + found;
+        plain.push_str(&value[at..brace]);
+        if value[brace + 1..].starts_with(&value[brace..=brace]) {
+            plain.push_str(&value[brace..=brace]);
+            at = brace + 2;
+            continue;
+        }
+        if !plain.is_empty() {
+            let span = text.span(plain_from..brace);
+            parts.push(Part::Text(std::mem::take(&mut plain), span));
+        }
+        let end = closings.get(&brace).copied();
+        let (part, next) = match end {
+            Some(end) => (field(text, brace..end), end),
+            None => (stray(text, brace), brace + 1),
+        };
+        parts.push(part);
+        at = next;
+        plain_from = next;
+    }
+    plain.push_str(&value[at..]);
+    if !plain.is_empty() {
+        let span = text.span(plain_from..value.len());
+        parts.push(Part::Text(plain, span));
+    }
+    parts
+}
+
+/// For each opening brace one past its closing one: braces inside are counted, as Python does.
+fn closings(value: &str) -> BTreeMap<usize, usize> {
+    let mut open = Vec::new();
+    let mut pairs = BTreeMap::new();
+    for (i, c) in value.bytes().enumerate() {
+        match c {
+            b'{' => open.push(i),
+            b'}' => {
+                if let Some(start) = open.pop() {
+                    pairs.insert(start, i + 1);
+                }
+            }
+            _ => {}
+        }
+    }
+    pairs
+}
+
+fn stray(text: &Text, at: usize) -> Part {
+    let brace = &text.value[at..=at];
+    let why = if brace == "{" {
+        "this `{` opens no placeholder: a brace of the text is written `{{`"
+    } else {
+        "this `}` closes no placeholder: a brace of the text is written `}}`"
+    };
+    Part::Bad { text: brace.to_owned(), why: why.to_owned(), span: text.span(at..at + 1) }
+}
+
+fn is_name(word: &str) -> bool {
+    let mut chars = word.chars();
+    chars.next().is_some_and(|c| c.is_alphabetic() || c == '_')
+        && chars.all(|c| c.is_alphanumeric() || c == '_')
+}
+
+/// `range` is a placeholder with its braces.
+fn field(text: &Text, range: Range<usize>) -> Part {
+    let written = &text.value[range.clone()];
+    let bad = |why: String| {
+        // A literal brace often opens many lines of JSON: the first of them is enough to see it.
+        let line = written.lines().next().unwrap_or(written).trim_end().len();
+        let span = text.span(range.start..range.start + line);
+        Part::Bad { text: written.to_owned(), why, span }
+    };
+    let inner = &written[1..written.len() - 1];
+    let from = range.start + 1;
+    let head_len = head_len(inner);
+    let (head, rest) = inner.split_at(head_len);
+    let name_len = head.find(['.', '[']).unwrap_or(head.len());
+    let name = &head[..name_len];
+    if name.trim().is_empty() && rest.is_empty() {
+        return bad(format!("`{}` names nothing", shown(written)));
+    }
+    if name.chars().all(|c| c.is_ascii_digit()) && !name.is_empty() {
+        return bad(format!("`{{{name}}}` is a position: prompts have names only"));
+    }
+    if is_name(name.trim()) && name != name.trim() && !name.contains('\n') {
+        return bad(format!(
+            "blanks belong to the name in `{}`: write `{{{}}}`",
+            shown(written),
+            name.trim()
+        ));
+    }
+    if !is_name(name) {
+        return bad("braces of the text are doubled: `{{` and `}}`".to_owned());
+    }
+    let path = match accesses(text, head, from, name_len) {
+        Ok(path) => path,
+        Err(why) => return bad(why),
+    };
+    let (conversion, spec) = match rest.strip_prefix('!') {
+        Some(after) => {
+            let colon = after.find(':').unwrap_or(after.len());
+            (Some(&after[..colon]), after[colon..].strip_prefix(':').unwrap_or_default())
+        }
+        None => (None, rest.strip_prefix(':').unwrap_or_default()),
+    };
+    if let Some(other) = conversion.filter(|c| *c != "s") {
+        return bad(format!("the conversion `!{}` is not available", shown(other)));
+    }
+    if spec.contains(['{', '}']) {
+        return bad("a placeholder inside of a format is not available".to_owned());
+    }
+    let spec_from = range.end - 1 - spec.len();
+    Part::Field(Field {
+        name: Ident::new(name.to_owned(), text.span(from..from + name_len)),
+        path,
+        spec: Spanned::new(spec.to_owned(), text.span(spec_from..range.end - 1)),
+        span: text.span(range),
+    })
+}
+
+/// At most one line and 24 characters, for messages.
+fn shown(text: &str) -> String {
+    let line = text.lines().next().unwrap_or_default();
+    let short: String = line.chars().take(24).collect();
+    if short.len() < text.len() { format!("{short}…") } else { short }
+}
+
+/// Length of the part before `!` or `:`, which count inside of `[…]` as text.
+fn head_len(inner: &str) -> usize {
+    let mut bracket = false;
+    for (i, c) in inner.char_indices() {
+        match c {
+            '[' => bracket = true,
+            ']' => bracket = false,
+            '!' | ':' if !bracket => return i,
+            _ => {}
+        }
+    }
+    inner.len()
+}
+
+/// Reads `.a[b][0]`; `from` is where `head` begins in the text.
+fn accesses(text: &Text, head: &str, from: usize, start: usize) -> Result<Vec<Access>, String> {
+    let mut path = Vec::new();
+    let mut at = start;
+    while at < head.len() {
+        let rest = &head[at + 1..];
+        if head[at..].starts_with('.') {
+            let len = rest.find(['.', '[']).unwrap_or(rest.len());
+            let word = &rest[..len];
+            if !is_name(word) {
+                return Err(format!("`.{}` names no attribute", shown(word)));
+            }
+            let span = text.span(from + at + 1..from + at + 1 + len);
+            path.push(Access::Attribute(Ident::new(word.to_owned(), span)));
+            at += 1 + len;
+        } else if head[at..].starts_with('[') {
+            let Some(len) = rest.find(']') else { return Err("this `[` does not end".to_owned()) };
+            let key = &rest[..len];
+            let span = text.span(from + at + 1..from + at + 1 + len);
+            match key.parse::<i64>() {
+                Ok(index) if key.chars().all(|c| c.is_ascii_digit()) => {
+                    path.push(Access::Index(index, span));
+                }
+                _ if key.is_empty() => return Err("`[]` names no key".to_owned()),
+                _ => path.push(Access::Key(Ident::new(key.to_owned(), span))),
+            }
+            at += len + 2;
+        } else {
+            return Err(format!("`{}` does not follow a name", shown(&head[at..])));
+        }
+    }
+    Ok(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::span::FileId;
+
+    /// Each part as `text`, `<field>` or `!bad!`, with what its span covers.
+    fn show(prompt: &str) -> Vec<String> {
+        let text = Text::new(FileId(0), prompt, 0..prompt.len(), prompt);
+        let at = |s: Span| &prompt[s.start as usize..s.end as usize];
+        let one = |part: Part| match part {
+            Part::Text(text, _) => text,
+            Part::Field(f) => {
+                assert!(at(f.span).starts_with('{') && at(f.span).ends_with('}'));
+                assert_eq!(at(f.name.span), f.name.node);
+                assert_eq!(at(f.spec.span), f.spec.node);
+                format!("<{} {} {}>", f.name.node, f.path.len(), f.spec.node)
+            }
+            Part::Bad { why, span, .. } => format!("{}: {why}", at(span)),
+        };
+        parts(&text).into_iter().map(one).collect()
+    }
+
+    #[test]
+    fn fields() {
+        assert_eq!(
+            show("a {b:+.0f} {c[d:e].f[0]!s:>3} {{x}} {y}"),
+            ["a ", "<b 0 +.0f>", " ", "<c 3 >3>", " {x} ", "<y 0 >"]
+        );
+        assert_eq!(show("{{{x}}}"), ["{", "<x 0 >", "}"]);
+    }
+
+    #[test]
+    fn faults() {
+        let doubled = "braces of the text are doubled: `{{` and `}}`";
+        assert_eq!(
+            show("j {\"x\": {\"y\": 1}} k"),
+            ["j ", &format!("{{\"x\": {{\"y\": 1}}}}: {doubled}"), " k"]
+        );
+        assert_eq!(show("{\n  a\n} b"), [&format!("{{: {doubled}"), " b"]);
+        for (prompt, why) in [
+            ("a { b", "this `{` opens no placeholder: a brace of the text is written `{{`"),
+            ("a } b", "this `}` closes no placeholder: a brace of the text is written `}}`"),
+            ("{}", "`{}` names nothing"),
+            ("{0}", "`{0}` is a position: prompts have names only"),
+            ("{ a }", "blanks belong to the name in `{ a }`: write `{a}`"),
+            ("{a!r}", "the conversion `!r` is not available"),
+            ("{a:{b}}", "a placeholder inside of a format is not available"),
+            ("{a.}", "`.` names no attribute"),
+            ("{a[]}", "`[]` names no key"),
+            ("{a[b}", "this `[` does not end"),
+            ("{a[b]c}", "`c` does not follow a name"),
+            ("{a-b}", doubled),
+        ] {
+            let found = show(prompt);
+            assert!(found.iter().any(|f| f.ends_with(why)), "{prompt}: {found:?}");
+        }
+    }
+}

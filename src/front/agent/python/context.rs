@@ -1,0 +1,232 @@
+//! `locals()` and `context` are the context itself: reads and writes through them become plain names.
+
+use super::{Expr, Kind, Statement, StatementKind};
+use crate::diagnostic::Diagnostic;
+use crate::front::agent::builtin::CURRENT_STATE;
+use crate::lint::reported::REFUSED_CODE;
+use crate::span::{Ident, Span};
+use crate::syntax::{CompareOp, UnaryOp};
+use std::collections::BTreeSet;
+
+/// Functions that give the context.
+const CONTEXT_CALLS: &[&str] = &["locals", "globals", "vars"];
+
+fn gives_context(function: &Expr) -> bool {
+    matches!(&function.kind, Kind::Name(n) if CONTEXT_CALLS.contains(&n.as_str()))
+}
+
+/// Rewrites one snippet.
+pub(in crate::front::agent) struct Context<'f> {
+    aliases: BTreeSet<String>,
+    /// Where `context` is used first.
+    pub(in crate::front::agent) used: Option<Span>,
+    findings: &'f mut Vec<Diagnostic>,
+}
+
+impl<'f> Context<'f> {
+    /// Nothing but `context` is an alias yet.
+    pub(in crate::front::agent) fn new(findings: &'f mut Vec<Diagnostic>) -> Self {
+        Self { aliases: BTreeSet::from(["context".to_owned()]), used: None, findings }
+    }
+
+    /// Statements in order; those that bind an alias vanish.
+    pub(in crate::front::agent) fn statements(&mut self, all: Vec<Statement>) -> Vec<Statement> {
+        let mut out = Vec::new();
+        for Statement { kind, trivia, span } in all {
+            let kind = match kind {
+                StatementKind::Assign(name, value) => {
+                    if self.is_context(&value) {
+                        self.aliases.insert(name.node);
+                        continue;
+                    }
+                    self.aliases.remove(&name.node);
+                    if name.node.starts_with('_') {
+                        self.refuse(name.span, format!("`{}` cannot be assigned to", name.node));
+                        continue;
+                    }
+                    StatementKind::Assign(name, self.expr(value))
+                }
+                StatementKind::Store { mapping, key, value } => {
+                    let base = Expr::new(Kind::Name(mapping.node.clone()), mapping.span);
+                    if !self.is_context(&base) {
+                        let message = format!("`{}` cannot be changed in place", mapping.node);
+                        self.refuse(mapping.span, message);
+                        continue;
+                    }
+                    let plain = key.node.chars().all(|c| c.is_alphanumeric() || c == '_');
+                    if !plain || !key.node.starts_with(char::is_alphabetic) {
+                        self.refuse(key.span, format!("`{}` is no name for a variable", key.node));
+                        continue;
+                    }
+                    StatementKind::Assign(key, self.expr(value))
+                }
+                StatementKind::If(condition, then, other) => {
+                    let condition = self.expr(condition);
+                    StatementKind::If(condition, self.statements(then), self.statements(other))
+                }
+                StatementKind::For(name, source, body) => {
+                    let source = self.expr(source);
+                    StatementKind::For(name, source, self.statements(body))
+                }
+            };
+            out.push(Statement { kind, trivia, span });
+        }
+        out
+    }
+
+    fn refuse(&mut self, span: Span, message: String) -> Expr {
+        self.findings.push(REFUSED_CODE.at(span, message));
+        Expr::new(Kind::Bad, span)
+    }
+
+    fn is_context(&mut self, expr: &Expr) -> bool {
+        if let Kind::Name(name) = &expr.kind
+            && self.aliases.contains(name)
+        {
+            if name == "context" {
+                self.used = self.used.or(Some(expr.span));
+            }
+            return true;
+        }
+        matches!(&expr.kind, Kind::Call(f, arguments) if arguments.is_empty() && gives_context(f))
+    }
+
+    fn boxed(&mut self, mut expr: Box<Expr>) -> Box<Expr> {
+        let span = expr.span;
+        let taken = std::mem::replace(&mut *expr, Expr::new(Kind::Bad, span));
+        *expr = self.expr(taken);
+        expr
+    }
+
+    fn all(&mut self, exprs: Vec<Expr>) -> Vec<Expr> {
+        exprs.into_iter().map(|e| self.expr(e)).collect()
+    }
+
+    /// An expression, its reads of the context made plain.
+    pub(in crate::front::agent) fn expr(&mut self, expr: Expr) -> Expr {
+        let span = expr.span;
+        let kind = match expr.kind {
+            Kind::Name(name) => {
+                let base = Expr::new(Kind::Name(name.clone()), span);
+                if self.is_context(&base) {
+                    let message = format!("`{name}` can only be read with `.get(…)` or `[…]`");
+                    return self.refuse(span, message);
+                }
+                if name.starts_with('_') && name != CURRENT_STATE {
+                    return self.refuse(
+                        span,
+                        format!("`{name}`: names that start with `_` are not available here"),
+                    );
+                }
+                Kind::Name(name)
+            }
+            Kind::Call(function, arguments) => return self.call(*function, arguments, span),
+            Kind::Index(base, key) if self.is_context(&base) => {
+                let Kind::Text(name) = key.kind else {
+                    return self
+                        .refuse(key.span, "the context is read by a name in quotes".to_owned());
+                };
+                Kind::Name(name)
+            }
+            Kind::Compare(left, rest) => return self.compare(*left, rest, span),
+            Kind::Attribute(base, name) => {
+                if name.node.starts_with('_') {
+                    let message = format!(
+                        "`.{}`: names that start with `_` are not available here",
+                        name.node
+                    );
+                    return self.refuse(name.span, message);
+                }
+                Kind::Attribute(self.boxed(base), name)
+            }
+            Kind::Index(base, key) => Kind::Index(self.boxed(base), self.boxed(key)),
+            Kind::Slice(base, from, to) => {
+                let base = self.boxed(base);
+                Kind::Slice(base, from.map(|e| self.boxed(e)), to.map(|e| self.boxed(e)))
+            }
+            Kind::Unary(op, operand) => Kind::Unary(op, self.boxed(operand)),
+            Kind::Binary(op, left, right) => Kind::Binary(op, self.boxed(left), self.boxed(right)),
+            Kind::And(parts) => Kind::And(self.all(parts)),
+            Kind::Or(parts) => Kind::Or(self.all(parts)),
+            Kind::If(c, a, b) => Kind::If(self.boxed(c), self.boxed(a), self.boxed(b)),
+            Kind::List(items) => Kind::List(self.all(items)),
+            Kind::Set(items) => Kind::Set(self.all(items)),
+            Kind::Dict(entries) => {
+                Kind::Dict(entries.into_iter().map(|(k, v)| (self.expr(k), self.expr(v))).collect())
+            }
+            Kind::Comprehension { item, name, source, filter } => Kind::Comprehension {
+                item: self.boxed(item),
+                name,
+                source: self.boxed(source),
+                filter: filter.map(|f| self.boxed(f)),
+            },
+            plain @ (Kind::None
+            | Kind::Bool(_)
+            | Kind::Int(_)
+            | Kind::Float(_)
+            | Kind::Text(_)
+            | Kind::Context(..)
+            | Kind::Has(_)
+            | Kind::Bad) => plain,
+        };
+        Expr::new(kind, span)
+    }
+
+    fn call(&mut self, function: Expr, arguments: Vec<Expr>, span: Span) -> Expr {
+        if let Kind::Attribute(base, method) = &function.kind
+            && self.is_context(base)
+        {
+            if method.node != "get" {
+                let message = format!("`.{}` of the context is not available here", method.node);
+                return self.refuse(method.span, message);
+            }
+            let mut arguments = arguments.into_iter();
+            let (name, default, more) = (arguments.next(), arguments.next(), arguments.next());
+            return match name {
+                Some(Expr { kind: Kind::Text(name), span: at, .. }) if more.is_none() => {
+                    let default = default.map(|d| Box::new(self.expr(d)));
+                    Expr::new(Kind::Context(Ident::new(name, at), default), span)
+                }
+                _ => self.refuse(span, "the context is read by a name in quotes".to_owned()),
+            };
+        }
+        if gives_context(&function) {
+            let message = "the whole context can only be read with `.get(…)` or `[…]`";
+            return self.refuse(span, message.to_owned());
+        }
+        let function = self.function(function);
+        let arguments = self.all(arguments);
+        Expr::new(Kind::Call(Box::new(function), arguments), span)
+    }
+
+    /// What is called: names of functions are no names of the context.
+    fn function(&mut self, function: Expr) -> Expr {
+        let span = function.span;
+        if matches!(function.kind, Kind::Name(_)) {
+            return function;
+        }
+        if let Kind::Attribute(base, name) = function.kind {
+            return Expr::new(Kind::Attribute(self.boxed(base), name), span);
+        }
+        self.expr(function)
+    }
+
+    /// `'x' in locals()`.
+    fn compare(&mut self, left: Expr, mut rest: Vec<(CompareOp, Expr)>, span: Span) -> Expr {
+        if let [(op @ (CompareOp::In | CompareOp::NotIn), right)] = rest.as_slice()
+            && self.is_context(right)
+            && let Kind::Text(name) = &left.kind
+        {
+            let has = Expr::new(Kind::Has(Ident::new(name.clone(), left.span)), span);
+            if *op == CompareOp::NotIn {
+                return Expr::new(Kind::Unary(UnaryOp::Not, Box::new(has)), span);
+            }
+            return has;
+        }
+        for (_, right) in &mut rest {
+            let taken = std::mem::replace(right, Expr::new(Kind::Bad, span));
+            *right = self.expr(taken);
+        }
+        Expr::new(Kind::Compare(Box::new(self.expr(left)), rest), span)
+    }
+}

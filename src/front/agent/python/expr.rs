@@ -1,0 +1,332 @@
+//! Python's expressions.
+
+use super::token::{Tok, Token, tokens};
+use super::{Expr, Kind, MAX_DEPTH};
+use crate::diagnostic::Diagnostic;
+use crate::front::agent::scalar::Text;
+use crate::lint::reported::{REFUSED_CODE, SYNTAX};
+use crate::span::Span;
+use crate::syntax::{BinaryOp, CompareOp, UnaryOp};
+use std::ops::Range;
+
+/// A cursor over the tokens of one snippet.
+pub(in crate::front::agent) struct Parser<'t, 'f> {
+    pub(super) text: &'t Text,
+    pub(super) tokens: Vec<Token>,
+    pub(super) at: usize,
+    pub(super) nesting: usize,
+    /// A fault of the current statement is reported already; more of them would follow from it.
+    pub(super) failed: bool,
+    pub(super) findings: &'f mut Vec<Diagnostic>,
+}
+
+/// Words that are no names.
+pub(super) const KEYWORDS: &[&str] = &[
+    "and", "or", "not", "in", "is", "if", "else", "elif", "for", "while", "def", "class", "return",
+    "import", "from", "lambda", "try", "except", "finally", "with", "as", "pass", "break",
+    "continue", "del", "global", "nonlocal", "assert", "raise", "yield", "async", "await",
+];
+
+impl<'t, 'f> Parser<'t, 'f> {
+    /// Over the tokens of `text`; `flat` for a condition.
+    pub(super) fn new(text: &'t Text, flat: bool, findings: &'f mut Vec<Diagnostic>) -> Self {
+        let before = findings.len();
+        let tokens = tokens(text, flat, findings);
+        let failed = flat && findings.len() > before;
+        Self { text, tokens, at: 0, nesting: 0, failed, findings }
+    }
+
+    pub(super) fn peek(&self) -> &Tok {
+        self.tokens.get(self.at).map_or(&Tok::End, |t| &t.kind)
+    }
+
+    pub(super) fn range(&self) -> Range<usize> {
+        let end = self.text.value.len();
+        self.tokens.get(self.at).map_or(end..end, |t| t.range.clone())
+    }
+
+    /// The token's place; at the end of a line or of the text the character before it.
+    pub(super) fn here(&self) -> Span {
+        let range = self.range();
+        if range.is_empty() || *self.peek() == Tok::Newline {
+            let before = self.text.value[..range.start].trim_end();
+            let start = before.char_indices().next_back().map_or(0, |(i, _)| i);
+            return self.text.span(start..before.len().max(start));
+        }
+        self.text.span(range)
+    }
+
+    /// The sign that stands here, or nothing.
+    pub(super) fn sign(&self) -> &'static str {
+        if let Tok::Sign(sign) = self.peek() { sign } else { "" }
+    }
+
+    pub(super) fn is(&self, sign: &str) -> bool {
+        self.sign() == sign
+    }
+
+    pub(super) fn is_word(&self, word: &str) -> bool {
+        matches!(self.peek(), Tok::Name(n) if n == word)
+    }
+
+    pub(super) fn eat(&mut self, sign: &str) -> bool {
+        let found = self.is(sign);
+        self.at += usize::from(found);
+        found
+    }
+
+    pub(super) fn eat_word(&mut self, word: &str) -> bool {
+        let found = self.is_word(word);
+        self.at += usize::from(found);
+        found
+    }
+
+    /// Reports the first fault of a statement.
+    pub(super) fn fault(&mut self, finding: Diagnostic) -> Expr {
+        let span = finding.span;
+        if !self.failed {
+            self.failed = true;
+            self.findings.push(finding);
+        }
+        Expr::new(Kind::Bad, span)
+    }
+
+    pub(super) fn expected(&mut self, what: &str) -> Expr {
+        if *self.peek() == Tok::Bad {
+            self.failed = true;
+        }
+        let found = match self.peek() {
+            Tok::Newline | Tok::End | Tok::Dedent | Tok::Indent | Tok::Comment(..) => {
+                "the end of the line".to_owned()
+            }
+            Tok::Name(_) | Tok::Int(_) | Tok::Float(_) | Tok::Text(_) | Tok::Sign(_) | Tok::Bad => {
+                format!("`{}`", &self.text.value[self.range()])
+            }
+        };
+        let finding = SYNTAX.at(self.here(), format!("expected {what}, found {found}"));
+        self.fault(finding)
+    }
+
+    pub(super) fn refused(&mut self, what: &str, help: &str) -> Expr {
+        let mut finding = REFUSED_CODE.at(self.here(), format!("{what} are not available here"));
+        if !help.is_empty() {
+            finding = finding.help(help);
+        }
+        self.fault(finding)
+    }
+
+    /// A node that began at `start`, unless it is too deep.
+    pub(super) fn node(&mut self, kind: Kind, start: Span) -> Expr {
+        let end = self.tokens[..self.at].last().map_or(0..0, |t| t.range.clone());
+        let expr = Expr::new(kind, start.to(self.text.span(end)));
+        if expr.depth > MAX_DEPTH {
+            let message = format!("this expression is nested more than {MAX_DEPTH} levels deep");
+            let finding = REFUSED_CODE.at(start, message);
+            return self.fault(finding.help("name its parts in statements of their own"));
+        }
+        expr
+    }
+
+    /// A whole condition.
+    pub(super) fn condition(mut self) -> Option<Expr> {
+        if *self.peek() == Tok::End {
+            return None;
+        }
+        let expr = self.expression();
+        if !self.failed && *self.peek() != Tok::End {
+            if self.is("=") {
+                let finding = SYNTAX
+                    .at(self.here(), "`=` assigns: a condition compares with `==`")
+                    .help("write `==`; the original took the right-hand side as the condition");
+                self.fault(finding);
+            } else {
+                self.expected("an operator");
+            }
+        }
+        (!self.failed).then_some(expr)
+    }
+
+    /// `a if c else b` and all that binds tighter.
+    pub(super) fn expression(&mut self) -> Expr {
+        if self.failed {
+            return Expr::new(Kind::Bad, self.here());
+        }
+        self.nesting += 1;
+        if self.nesting > MAX_DEPTH {
+            self.nesting -= 1;
+            let message = format!("this expression is nested more than {MAX_DEPTH} levels deep");
+            let finding = REFUSED_CODE.at(self.here(), message);
+            return self.fault(finding);
+        }
+        let start = self.here();
+        let mut expr = self.or();
+        if self.is_word("if") && !self.failed {
+            self.at += 1;
+            let condition = self.or();
+            if self.eat_word("else") {
+                let other = self.expression();
+                let kind = Kind::If(Box::new(condition), Box::new(expr), Box::new(other));
+                expr = self.node(kind, start);
+            } else {
+                expr = self.expected("`else`");
+            }
+        }
+        if self.is(":=") {
+            expr = self.refused("assignments inside of expressions", "assign in a line of its own");
+        }
+        self.nesting -= 1;
+        expr
+    }
+
+    pub(super) fn or(&mut self) -> Expr {
+        let start = self.here();
+        let mut parts = vec![self.and()];
+        while self.eat_word("or") {
+            parts.push(self.and());
+        }
+        self.chain(parts, start, Kind::Or)
+    }
+
+    fn and(&mut self) -> Expr {
+        let start = self.here();
+        let mut parts = vec![self.not()];
+        while self.eat_word("and") {
+            parts.push(self.not());
+        }
+        self.chain(parts, start, Kind::And)
+    }
+
+    fn chain(&mut self, mut parts: Vec<Expr>, start: Span, kind: fn(Vec<Expr>) -> Kind) -> Expr {
+        match parts.pop() {
+            Some(only) if parts.is_empty() => only,
+            Some(last) => {
+                parts.push(last);
+                self.node(kind(parts), start)
+            }
+            None => self.expected("a value"),
+        }
+    }
+
+    fn not(&mut self) -> Expr {
+        let start = self.here();
+        if !self.eat_word("not") {
+            return self.comparison();
+        }
+        self.nested(|p| p.not()).map_or_else(
+            |e| e,
+            |operand| self.node(Kind::Unary(UnaryOp::Not, Box::new(operand)), start),
+        )
+    }
+
+    /// Runs a parser one level deeper; `Err` is the refusal.
+    fn nested(&mut self, inner: impl FnOnce(&mut Self) -> Expr) -> Result<Expr, Expr> {
+        self.nesting += 1;
+        let result = if self.nesting > MAX_DEPTH {
+            let finding = REFUSED_CODE.at(self.here(), "this expression is nested too deeply");
+            Err(self.fault(finding))
+        } else {
+            Ok(inner(self))
+        };
+        self.nesting -= 1;
+        result
+    }
+
+    fn comparison(&mut self) -> Expr {
+        let start = self.here();
+        let first = self.arithmetic(0);
+        let mut rest = Vec::new();
+        while let Some(op) = self.comparison_operator() {
+            rest.push((op, self.arithmetic(0)));
+        }
+        if rest.is_empty() {
+            return first;
+        }
+        self.node(Kind::Compare(Box::new(first), rest), start)
+    }
+
+    fn comparison_operator(&mut self) -> Option<CompareOp> {
+        let word = if let Tok::Name(word) = self.peek() { word.as_str() } else { "" };
+        if word == "not" {
+            self.at += 1;
+            if !self.eat_word("in") {
+                self.expected("`in`");
+                return None;
+            }
+            return Some(CompareOp::NotIn);
+        }
+        if word == "is" {
+            self.at += 1;
+            // Of `None`, `True` and `False` there is only one each: `is` is `==`.
+            let not = self.eat_word("not");
+            return Some(if not { CompareOp::NotEqual } else { CompareOp::Equal });
+        }
+        let op = match self.sign() {
+            _ if word == "in" => CompareOp::In,
+            "==" => CompareOp::Equal,
+            "!=" => CompareOp::NotEqual,
+            "<" => CompareOp::Less,
+            "<=" => CompareOp::LessEqual,
+            ">" => CompareOp::Greater,
+            ">=" => CompareOp::GreaterEqual,
+            _ => return None,
+        };
+        self.at += 1;
+        Some(op)
+    }
+
+    /// Sums (level 0) and products (level 1).
+    fn arithmetic(&mut self, level: usize) -> Expr {
+        let start = self.here();
+        let mut left = if level == 0 { self.arithmetic(1) } else { self.unary() };
+        loop {
+            let op = match (level, self.sign()) {
+                (0, "+") => BinaryOp::Add,
+                (0, "-") => BinaryOp::Subtract,
+                (1, "*") => BinaryOp::Multiply,
+                (1, "/") => BinaryOp::Divide,
+                (1, "//") => BinaryOp::FloorDivide,
+                (1, "%") => BinaryOp::Modulo,
+                (0, "&" | "|" | "^" | "<<" | ">>") => {
+                    return self
+                        .refused("bit operators", "write `and`, `or`, `not` for conditions");
+                }
+                (1, "@") => return self.refused("matrix products", ""),
+                _ => return left,
+            };
+            self.at += 1;
+            let right = if level == 0 { self.arithmetic(1) } else { self.unary() };
+            left = self.node(Kind::Binary(op, Box::new(left), Box::new(right)), start);
+            if self.failed {
+                return left;
+            }
+        }
+    }
+
+    fn unary(&mut self) -> Expr {
+        let start = self.here();
+        if self.is("~") {
+            return self.refused("bit operators", "");
+        }
+        let negative = self.is("-");
+        if negative || self.is("+") {
+            self.at += 1;
+            return match self.nested(|p| p.unary()) {
+                Ok(operand) if negative => {
+                    self.node(Kind::Unary(UnaryOp::Negate, Box::new(operand)), start)
+                }
+                Ok(operand) | Err(operand) => operand,
+            };
+        }
+        let base = self.postfix();
+        if self.eat("**") {
+            return match self.nested(|p| p.unary()) {
+                Ok(power) => {
+                    let kind = Kind::Binary(BinaryOp::Power, Box::new(base), Box::new(power));
+                    self.node(kind, start)
+                }
+                Err(refused) => refused,
+            };
+        }
+        base
+    }
+}

@@ -1,0 +1,151 @@
+//! The Python of conditions and code steps: a subset without calls into the world, read into its own small tree.
+//!
+//! Whatever is outside of it is refused where it stands; nothing is guessed.
+
+mod atom;
+mod context;
+mod expr;
+mod statement;
+mod token;
+mod walk;
+
+use super::scalar::Text;
+use crate::diagnostic::Diagnostic;
+use crate::span::{Ident, Span};
+use crate::syntax::{BinaryOp, CompareOp, Trivia, UnaryOp};
+
+pub(super) use context::Context;
+pub(super) use walk::uses;
+
+use expr::Parser;
+
+/// An expression with its span in the file.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Expr {
+    /// Its form.
+    pub(super) kind: Kind,
+    /// The whole, parentheses not included.
+    pub(super) span: Span,
+    /// Levels of the tree, at most [`MAX_DEPTH`].
+    depth: usize,
+}
+
+/// How deep an expression may be.
+const MAX_DEPTH: usize = 60;
+
+impl Expr {
+    /// A node over its parts.
+    pub(super) fn new(kind: Kind, span: Span) -> Self {
+        let depth = 1 + kind.parts_depth();
+        Self { kind, span, depth }
+    }
+}
+
+/// The form of an expression.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Kind {
+    None,
+    Bool(bool),
+    Int(i64),
+    Float(f64),
+    Text(String),
+    Name(String),
+    Attribute(Box<Expr>, Ident),
+    Index(Box<Expr>, Box<Expr>),
+    Slice(Box<Expr>, Option<Box<Expr>>, Option<Box<Expr>>),
+    Call(Box<Expr>, Vec<Expr>),
+    Unary(UnaryOp, Box<Expr>),
+    Binary(BinaryOp, Box<Expr>, Box<Expr>),
+    /// `a and b and c`: at least two.
+    And(Vec<Expr>),
+    /// `a or b or c`: at least two.
+    Or(Vec<Expr>),
+    Compare(Box<Expr>, Vec<(CompareOp, Expr)>),
+    /// `then if condition else other`, in the order condition, then, other.
+    If(Box<Expr>, Box<Expr>, Box<Expr>),
+    /// A list or a tuple.
+    List(Vec<Expr>),
+    Set(Vec<Expr>),
+    Dict(Vec<(Expr, Expr)>),
+    /// A list comprehension or a generator.
+    Comprehension {
+        item: Box<Expr>,
+        name: Ident,
+        source: Box<Expr>,
+        filter: Option<Box<Expr>>,
+    },
+    /// What the context holds under a name, or the default: `_locals.get('x', d)`.
+    Context(Ident, Option<Box<Expr>>),
+    /// Whether the context holds a name: `'x' in locals()`.
+    Has(Ident),
+    /// Refused; the finding is made.
+    Bad,
+}
+
+impl Kind {
+    fn parts_depth(&self) -> usize {
+        let deepest = |parts: &[Expr]| parts.iter().map(|e| e.depth).max().unwrap_or(0);
+        let maybe = |part: &Option<Box<Expr>>| part.as_ref().map_or(0, |e| e.depth);
+        match self {
+            Self::None
+            | Self::Bool(_)
+            | Self::Int(_)
+            | Self::Float(_)
+            | Self::Text(_)
+            | Self::Name(_)
+            | Self::Has(_)
+            | Self::Bad => 0,
+            Self::Context(_, default) => maybe(default),
+            Self::Attribute(a, _) | Self::Unary(_, a) => a.depth,
+            Self::Index(a, b) | Self::Binary(_, a, b) => a.depth.max(b.depth),
+            Self::Slice(a, from, to) => a.depth.max(maybe(from)).max(maybe(to)),
+            Self::Call(f, arguments) => f.depth.max(deepest(arguments)),
+            Self::And(parts) | Self::Or(parts) => parts.len() + deepest(parts),
+            Self::Compare(a, rest) => {
+                rest.iter().map(|(_, e)| e.depth).max().unwrap_or(0).max(a.depth)
+            }
+            Self::If(a, b, c) => a.depth.max(b.depth).max(c.depth),
+            Self::List(items) | Self::Set(items) => deepest(items),
+            Self::Dict(entries) => {
+                entries.iter().map(|(k, v)| k.depth.max(v.depth)).max().unwrap_or(0)
+            }
+            Self::Comprehension { item, source, filter, .. } => {
+                item.depth.max(source.depth).max(maybe(filter))
+            }
+        }
+    }
+}
+
+/// A statement with its comments.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Statement {
+    pub(super) kind: StatementKind,
+    pub(super) trivia: Trivia,
+    pub(super) span: Span,
+}
+
+/// The form of a statement.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum StatementKind {
+    /// `x = e`, `x += e` (as `x = x + e`).
+    Assign(Ident, Expr),
+    /// `mapping['key'] = e`.
+    Store { mapping: Ident, key: Ident, value: Expr },
+    /// `if`, with `elif` as a nested one.
+    If(Expr, Vec<Statement>, Vec<Statement>),
+    /// `for x in xs:`.
+    For(Ident, Expr, Vec<Statement>),
+}
+
+/// Reads a condition. What is wrong with it is reported; `None` if there is nothing to read.
+pub(super) fn condition(text: &Text, findings: &mut Vec<Diagnostic>) -> Option<Expr> {
+    Parser::new(text, true, findings).condition()
+}
+
+/// Reads the body of a code step; faulty statements are reported and left out.
+pub(super) fn code(text: &Text, findings: &mut Vec<Diagnostic>) -> Vec<Statement> {
+    Parser::new(text, false, findings).code()
+}
+
+#[cfg(test)]
+mod tests;

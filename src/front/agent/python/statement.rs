@@ -1,0 +1,369 @@
+//! Python's statements.
+
+use super::expr::Parser;
+use super::token::Tok;
+use super::{Expr, Kind, Statement, StatementKind};
+use crate::lint::reported::REFUSED_CODE;
+use crate::span::Ident;
+use crate::syntax::{BinaryOp, Comment, Trivia};
+
+/// How deep blocks may nest.
+const MAX_BLOCKS: usize = 20;
+
+/// First words of statements that no code step may use, with what to say.
+const REFUSED: &[(&str, &str, &str)] = &[
+    ("import", "imports", "ask the host for what the step needs"),
+    ("from", "imports", "ask the host for what the step needs"),
+    ("def", "functions", ""),
+    ("class", "classes", ""),
+    ("return", "functions", ""),
+    ("while", "loops without bound", "write `for x in xs:` over a list"),
+    ("try", "handlers of errors", "test with `in`, `.get(…)` or `isinstance(…)` before"),
+    ("with", "`with` blocks", ""),
+    ("del", "deletions", "code-step variables are gone with the turn"),
+    ("global", "declarations of scope", "every assigned name is a context variable"),
+    ("nonlocal", "declarations of scope", "every assigned name is a context variable"),
+    ("assert", "assertions", "write a condition on the step"),
+    ("raise", "raised errors", "write a condition on the step"),
+    ("break", "jumps", "filter the list before"),
+    ("continue", "jumps", "write `if` around the rest"),
+    ("async", "waiting steps", ""),
+    ("yield", "generators", ""),
+    ("exec", "evaluations of text", ""),
+    ("print", "prints", "the trace records what a step sets"),
+];
+
+impl Parser<'_, '_> {
+    /// A whole code step.
+    pub(super) fn code(mut self) -> Vec<Statement> {
+        let mut statements = Vec::new();
+        while *self.peek() != Tok::End {
+            let before = self.at;
+            self.statements(&mut statements, 0);
+            // A stray dedent after a fault.
+            self.at += usize::from(self.at == before);
+        }
+        statements
+    }
+
+    /// Statements up to the end of the block.
+    fn statements(&mut self, out: &mut Vec<Statement>, depth: usize) {
+        let mut trivia = Trivia::default();
+        let mut line_end = self.range().start;
+        loop {
+            match self.peek().clone() {
+                Tok::Newline => self.at += 1,
+                Tok::Comment(text, trailing) => {
+                    let last = out.last_mut().filter(|_| trailing);
+                    if let Some(last) = last {
+                        last.trivia.after = Some(format!(" {text}"));
+                    } else {
+                        let blank_before = self.blank_line(line_end);
+                        trivia.before.push(Comment { blank_before, text: format!(" {text}") });
+                    }
+                    line_end = self.range().end;
+                    self.at += 1;
+                }
+                Tok::Dedent | Tok::End => return,
+                Tok::Indent => {
+                    self.failed = false;
+                    self.expected("no deeper indentation");
+                    self.skip_block(depth);
+                }
+                Tok::Name(_)
+                | Tok::Int(_)
+                | Tok::Float(_)
+                | Tok::Text(_)
+                | Tok::Sign(_)
+                | Tok::Bad => {
+                    self.failed = false;
+                    let mut trivia = std::mem::take(&mut trivia);
+                    if let Some(first) = trivia.before.first_mut() {
+                        trivia.blank_before = std::mem::take(&mut first.blank_before);
+                    } else {
+                        trivia.blank_before = self.blank_line(line_end);
+                    }
+                    let count = out.len();
+                    self.statement(out, depth);
+                    if let Some(first) = out.get_mut(count) {
+                        first.trivia = Trivia { after: first.trivia.after.take(), ..trivia };
+                    }
+                    line_end = self.tokens[..self.at].last().map_or(line_end, |t| t.range.end);
+                    if self.failed {
+                        self.recover(depth);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Whether an empty line stands between the end of the last statement and here.
+    fn blank_line(&self, line_end: usize) -> bool {
+        let between = self.text.value.get(line_end..self.range().start).unwrap_or_default();
+        line_end > 0
+            && between.matches('\n').count()
+                > usize::from(!self.text.value[..line_end].ends_with('\n'))
+    }
+
+    /// To the next line, over the block that belongs to a faulty line.
+    fn recover(&mut self, depth: usize) {
+        while !matches!(self.peek(), Tok::Newline | Tok::End | Tok::Indent | Tok::Dedent) {
+            self.at += 1;
+        }
+        while matches!(self.peek(), Tok::Newline | Tok::Comment(..)) {
+            self.at += 1;
+        }
+        if *self.peek() == Tok::Indent {
+            self.skip_block(depth);
+        }
+    }
+
+    fn skip_block(&mut self, _depth: usize) {
+        let mut open = 0usize;
+        loop {
+            match self.peek() {
+                Tok::Indent => open += 1,
+                Tok::Dedent => open = open.saturating_sub(1),
+                Tok::End => return,
+                Tok::Name(_)
+                | Tok::Int(_)
+                | Tok::Float(_)
+                | Tok::Text(_)
+                | Tok::Sign(_)
+                | Tok::Comment(..)
+                | Tok::Newline
+                | Tok::Bad => {}
+            }
+            self.at += 1;
+            if open == 0 {
+                return;
+            }
+        }
+    }
+
+    fn statement(&mut self, out: &mut Vec<Statement>, depth: usize) {
+        let Tok::Name(word) = self.peek().clone() else {
+            self.simple_line(out);
+            return;
+        };
+        match word.as_str() {
+            "if" => self.conditional(out, depth),
+            "for" => self.repeated(out, depth),
+            "elif" | "else" => {
+                self.expected("a statement");
+            }
+            // What belongs to a refused `try`.
+            "except" | "finally" => self.failed = true,
+            word => {
+                let refused = REFUSED.iter().find(|(w, ..)| *w == word);
+                let calls = matches!(word, "print" | "exec");
+                match refused {
+                    Some((_, what, help)) if !calls || self.next_is("(") => {
+                        self.refused(what, help);
+                    }
+                    _ => self.simple_line(out),
+                }
+            }
+        }
+    }
+
+    fn next_is(&self, sign: &str) -> bool {
+        matches!(self.tokens.get(self.at + 1).map(|t| &t.kind), Some(Tok::Sign(s)) if *s == sign)
+    }
+
+    /// Simple statements of one line, separated by `;`.
+    fn simple_line(&mut self, out: &mut Vec<Statement>) {
+        loop {
+            self.simple(out);
+            if self.failed || !self.eat(";") {
+                break;
+            }
+            if matches!(self.peek(), Tok::Newline | Tok::End | Tok::Comment(..)) {
+                break;
+            }
+        }
+        if !self.failed
+            && !matches!(self.peek(), Tok::Newline | Tok::End | Tok::Comment(..) | Tok::Dedent)
+        {
+            self.expected("the end of the line");
+        }
+    }
+
+    fn simple(&mut self, out: &mut Vec<Statement>) {
+        if self.eat_word("pass") {
+            return;
+        }
+        let first = self.expression();
+        if self.failed {
+            return;
+        }
+        let augmented = match self.sign() {
+            "+=" => Some(BinaryOp::Add),
+            "-=" => Some(BinaryOp::Subtract),
+            "*=" => Some(BinaryOp::Multiply),
+            "/=" => Some(BinaryOp::Divide),
+            "//=" => Some(BinaryOp::FloorDivide),
+            "%=" => Some(BinaryOp::Modulo),
+            "**=" => Some(BinaryOp::Power),
+            "&=" | "|=" | "^=" | "<<=" | ">>=" | "@=" => {
+                self.refused("bit operators", "");
+                return;
+            }
+            _ => None,
+        };
+        if let Some(op) = augmented {
+            self.at += 1;
+            let right = self.expression();
+            let span = first.span.to(right.span);
+            let value = Expr::new(Kind::Binary(op, Box::new(first.clone()), Box::new(right)), span);
+            self.assign(first, value, out);
+            return;
+        }
+        if self.is(",") {
+            self.refused("assignments to several names", "write one line for each");
+            return;
+        }
+        if self.is(":") {
+            self.refused("annotations", "write `name = value`");
+            return;
+        }
+        if self.is("=") {
+            let mut targets = vec![first];
+            while self.eat("=") {
+                targets.push(self.expression());
+            }
+            if self.is(",") {
+                self.refused("tuples without parentheses", "write a list: `[a, b]`");
+            }
+            if let Some(value) = targets.pop().filter(|_| !self.failed) {
+                for target in targets {
+                    self.assign(target, value.clone(), out);
+                }
+            }
+            return;
+        }
+        // A text alone is a comment; anything else has no effect that could be seen.
+        if !matches!(first.kind, Kind::Text(_)) {
+            let finding = REFUSED_CODE
+                .at(first.span, "a code step only assigns: this statement changes nothing")
+                .help("write `name = …`; for a list `xs = xs + [x]`");
+            self.fault(finding);
+        }
+    }
+
+    fn assign(&mut self, target: Expr, value: Expr, out: &mut Vec<Statement>) {
+        let span = target.span.to(value.span);
+        let help = "build the whole value and assign it to a name";
+        let kind = if let Kind::Name(name) = target.kind {
+            StatementKind::Assign(Ident::new(name, target.span), value)
+        } else if let Kind::Index(mapping, key) = target.kind
+            && let (Kind::Name(name), Kind::Text(text)) = (mapping.kind, key.kind)
+        {
+            let mapping = Ident::new(name, mapping.span);
+            StatementKind::Store { mapping, key: Ident::new(text, key.span), value }
+        } else {
+            let finding = REFUSED_CODE.at(target.span, "only names can be assigned to");
+            self.fault(finding.help(help));
+            return;
+        };
+        out.push(Statement { kind, trivia: Trivia::default(), span });
+    }
+
+    /// `if` and `elif`: the condition stands after the current word.
+    fn conditional(&mut self, out: &mut Vec<Statement>, depth: usize) {
+        let start = self.here();
+        self.at += 1;
+        let condition = self.expression();
+        if self.is("=") {
+            let finding = crate::lint::reported::SYNTAX
+                .at(self.here(), "`=` assigns: a condition compares with `==`")
+                .help("write `==`");
+            self.fault(finding);
+        }
+        let Some(then) = self.block(depth) else { return };
+        let mut other = Vec::new();
+        let end = self.tokens[..self.at].iter().rev().find(|t| !t.range.is_empty());
+        let span = start.to(end.map_or(start, |t| self.text.span(t.range.clone())));
+        self.skip_blank_lines_before(&["elif", "else"]);
+        if self.is_word("elif") {
+            if depth < MAX_BLOCKS {
+                self.conditional(&mut other, depth + 1);
+            } else {
+                self.refused("branches of this depth", "");
+            }
+        } else if self.eat_word("else") {
+            other = self.block(depth).unwrap_or_default();
+        }
+        let kind = StatementKind::If(condition, then, other);
+        out.push(Statement { kind, trivia: Trivia::default(), span });
+    }
+
+    /// Comments between the branches of an `if` would end it; they are dropped.
+    fn skip_blank_lines_before(&mut self, words: &[&str]) {
+        let next = self.tokens[self.at..]
+            .iter()
+            .position(|t| !matches!(t.kind, Tok::Newline | Tok::Comment(..)));
+        if let Some(skip) = next
+            && matches!(&self.tokens[self.at + skip].kind, Tok::Name(n) if words.contains(&n.as_str()))
+        {
+            self.at += skip;
+        }
+    }
+
+    fn repeated(&mut self, out: &mut Vec<Statement>, depth: usize) {
+        let start = self.here();
+        self.at += 1;
+        let Some(name) = self.identifier() else {
+            self.expected("a name");
+            return;
+        };
+        if self.is(",") {
+            self.refused("loops over pairs", "bind one name and index it");
+            return;
+        }
+        if !self.eat_word("in") {
+            self.expected("`in`");
+            return;
+        }
+        let source = self.expression();
+        let Some(body) = self.block(depth) else { return };
+        let span = start.to(source.span);
+        if self.is_word("else") {
+            self.refused("`else` branches of loops", "");
+            return;
+        }
+        let kind = StatementKind::For(name, source, body);
+        out.push(Statement { kind, trivia: Trivia::default(), span });
+    }
+
+    /// `:` and what follows it: an indented block, or statements in the same line.
+    fn block(&mut self, depth: usize) -> Option<Vec<Statement>> {
+        if !self.failed && !self.eat(":") {
+            self.expected("`:`");
+        }
+        if self.failed {
+            return None;
+        }
+        if depth >= MAX_BLOCKS {
+            self.refused("blocks of this depth", "");
+            return None;
+        }
+        let mut body = Vec::new();
+        if !matches!(self.peek(), Tok::Newline | Tok::Comment(..)) {
+            self.simple_line(&mut body);
+            return (!self.failed).then_some(body);
+        }
+        while matches!(self.peek(), Tok::Newline | Tok::Comment(..)) {
+            self.at += 1;
+        }
+        if *self.peek() != Tok::Indent {
+            self.expected("an indented block");
+            return None;
+        }
+        self.at += 1;
+        self.statements(&mut body, depth + 1);
+        self.at += usize::from(*self.peek() == Tok::Dedent);
+        self.failed = false;
+        Some(body)
+    }
+}

@@ -1,0 +1,96 @@
+//! Which names an expression reads.
+
+use super::{Expr, Kind};
+use crate::span::Span;
+
+/// A read of a name.
+#[derive(Debug, Clone, PartialEq)]
+pub(in crate::front::agent) struct Use {
+    /// The name.
+    pub(in crate::front::agent) name: String,
+    /// Where.
+    pub(in crate::front::agent) span: Span,
+    /// Inside of a comprehension, behind its source.
+    pub(in crate::front::agent) nested: bool,
+    /// Through `.get(…)`, which asks nothing of the name.
+    pub(in crate::front::agent) lenient: bool,
+}
+
+/// All reads in the order of evaluation; names that a comprehension binds are none.
+pub(in crate::front::agent) fn uses(expr: &Expr) -> Vec<Use> {
+    let mut walk = Walk { bound: Vec::new(), out: Vec::new() };
+    walk.expr(expr);
+    walk.out
+}
+
+struct Walk<'e> {
+    bound: Vec<&'e str>,
+    out: Vec<Use>,
+}
+
+impl<'e> Walk<'e> {
+    fn read(&mut self, name: &str, span: Span, lenient: bool) {
+        if !self.bound.contains(&name) {
+            let nested = !self.bound.is_empty();
+            self.out.push(Use { name: name.to_owned(), span, nested, lenient });
+        }
+    }
+
+    fn all(&mut self, exprs: impl IntoIterator<Item = &'e Expr>) {
+        for expr in exprs {
+            self.expr(expr);
+        }
+    }
+
+    fn expr(&mut self, expr: &'e Expr) {
+        match &expr.kind {
+            Kind::None
+            | Kind::Bool(_)
+            | Kind::Int(_)
+            | Kind::Float(_)
+            | Kind::Text(_)
+            | Kind::Bad => {}
+            Kind::Name(name) => self.read(name, expr.span, false),
+            Kind::Has(name) => self.read(&name.node, name.span, true),
+            Kind::Context(name, default) => {
+                self.read(&name.node, name.span, true);
+                self.all(default.as_deref());
+            }
+            Kind::Attribute(base, _) | Kind::Unary(_, base) => self.expr(base),
+            Kind::Index(a, b) | Kind::Binary(_, a, b) => {
+                self.expr(a);
+                self.expr(b);
+            }
+            Kind::Slice(base, from, to) => {
+                self.expr(base);
+                self.all(from.iter().chain(to).map(|e| &**e));
+            }
+            Kind::Call(function, arguments) => {
+                if !matches!(function.kind, Kind::Name(_)) {
+                    self.expr(function);
+                }
+                self.all(arguments);
+            }
+            Kind::And(parts) | Kind::Or(parts) | Kind::List(parts) | Kind::Set(parts) => {
+                self.all(parts);
+            }
+            Kind::Compare(left, rest) => {
+                self.expr(left);
+                self.all(rest.iter().map(|(_, e)| e));
+            }
+            Kind::If(condition, a, b) => {
+                self.expr(condition);
+                self.expr(a);
+                self.expr(b);
+            }
+            Kind::Dict(entries) => self.all(entries.iter().flat_map(|(k, v)| [k, v])),
+            Kind::Comprehension { item, name, source, filter } => {
+                self.expr(source);
+                self.bound.push(&name.node);
+                self.all(filter.as_deref());
+                self.expr(item);
+                self.bound.pop();
+            }
+        }
+    }
+}

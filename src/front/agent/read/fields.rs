@@ -1,0 +1,130 @@
+//! The keys of a mapping, checked against those that the format knows.
+
+use super::Reader;
+use crate::diagnostic::nearest;
+use crate::front::agent::node::{Node, Value};
+use crate::lint::reported::{DUPLICATE_NAME, UNKNOWN_FIELD, WRONG_TYPE};
+use crate::span::{Ident, Span};
+
+/// A mapping with known keys, in the order written.
+pub(super) struct Fields<'n> {
+    all: Vec<(Ident, &'n Node)>,
+    /// The mapping.
+    pub(super) span: Span,
+}
+
+impl<'n> Fields<'n> {
+    /// The value of a key and the key's place.
+    pub(super) fn get(&self, key: &str) -> Option<(&'n Node, Span)> {
+        self.all.iter().find(|(k, _)| k.node == key).map(|(k, v)| (*v, k.span))
+    }
+
+    /// In the order written.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&Ident, &'n Node)> {
+        self.all.iter().map(|(k, v)| (k, *v))
+    }
+
+    /// Where to say that something is missing: the first key.
+    pub(super) fn head(&self) -> Span {
+        self.all.first().map_or(self.span, |(k, _)| k.span)
+    }
+}
+
+impl Reader<'_> {
+    /// The entries of a mapping; keys that are no texts and keys given twice are reported.
+    pub(super) fn entries<'n>(
+        &mut self,
+        node: &'n Node,
+        at: Span,
+        what: &str,
+    ) -> Option<Fields<'n>> {
+        let Value::Map(entries) = &node.value else {
+            self.wrong_type(node, at, what, "a mapping");
+            return None;
+        };
+        let mut all: Vec<(Ident, &Node)> = Vec::new();
+        for (key, value) in entries {
+            let name = match &key.value {
+                Value::Text(text) => text.value.clone(),
+                Value::Bool(b) => b.to_string(),
+                Value::Int(_) | Value::Float(_) => self.source.slice(key.span).to_owned(),
+                Value::Null | Value::List(_) | Value::Map(_) => {
+                    let message = format!("a key of {what} must be a text, not {}", key.kind());
+                    self.findings.push(WRONG_TYPE.at(key.span, message));
+                    continue;
+                }
+            };
+            all.push((Ident::new(name, key.span), value));
+        }
+        self.drop_repeated(&mut all, what);
+        Some(Fields { all, span: node.span })
+    }
+
+    /// Of a key given twice the last counts, as in PyYAML.
+    fn drop_repeated(&mut self, all: &mut Vec<(Ident, &Node)>, what: &str) {
+        let mut last = std::collections::BTreeMap::new();
+        let mut repeated = vec![false; all.len()];
+        for (i, (key, _)) in all.iter().enumerate() {
+            if let Some(earlier) = last.insert(key.node.clone(), i) {
+                repeated[earlier] = true;
+                let message = format!("`{}` is given twice in {what}", key.node);
+                self.findings.push(
+                    DUPLICATE_NAME
+                        .at(key.span, message)
+                        .label("this one counts")
+                        .related(all[earlier].0.span, "this one is lost"),
+                );
+            }
+        }
+        let mut index = 0;
+        all.retain(|_| {
+            index += 1;
+            !repeated[index - 1]
+        });
+    }
+
+    /// The same, with unknown keys reported and left out. A known word that ends in `*` takes all keys that begin so.
+    pub(super) fn fields<'n>(
+        &mut self,
+        node: &'n Node,
+        at: Span,
+        what: &str,
+        known: &[&str],
+    ) -> Option<Fields<'n>> {
+        let mut fields = self.entries(node, at, what)?;
+        fields.all.retain(|(key, _)| {
+            let name = key.node.as_str();
+            let found = known.iter().any(|k| match k.strip_suffix('*') {
+                Some(prefix) => name.starts_with(prefix),
+                None => *k == name,
+            });
+            if !found {
+                let message = format!("{what} has no key `{name}`");
+                let mut finding = UNKNOWN_FIELD.at(key.span, message);
+                let names = known.iter().copied().filter(|k| !k.ends_with('*'));
+                if let Some(meant) = renamed(name).filter(|m| known.contains(m)) {
+                    finding = finding.help(format!("write `{meant}`"));
+                } else if let Some(near) = nearest(name, names) {
+                    finding = finding.help(format!("did you mean `{near}`?"));
+                }
+                self.findings.push(finding);
+            }
+            found
+        });
+        Some(fields)
+    }
+}
+
+/// Words that real files use for keys of another name.
+fn renamed(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "condition" | "when" | "if" => "run_if",
+        "state" | "states" => "in_state",
+        "initial" => "initial_state",
+        "next" | "to" | "goto" => "transition_to",
+        "model" => "llm_model",
+        "prompt_template" | "template" => "prompt",
+        "retries" => "max_retries",
+        _ => return None,
+    })
+}

@@ -1,0 +1,139 @@
+//! From the YAML tree to an [`Agent`]: every key known, every value of its type, every fault reported.
+
+mod fields;
+mod machine;
+mod step;
+mod top;
+
+use super::definition::Agent;
+use super::node::{Node, Value};
+use super::scalar::Text;
+use crate::diagnostic::{Diagnostic, nearest};
+use crate::lint::reported::{LEGACY, UNKNOWN_FIELD, WRONG_TYPE};
+use crate::source::Source;
+use crate::span::{Ident, Span, Spanned};
+
+/// Reads a file's tree. `None` if it is no mapping.
+pub(super) fn agent(node: &Node, source: &Source, findings: &mut Vec<Diagnostic>) -> Option<Agent> {
+    Reader { source, findings }.agent(node)
+}
+
+/// Where findings go, and the text that spans are of.
+struct Reader<'r> {
+    source: &'r Source,
+    findings: &'r mut Vec<Diagnostic>,
+}
+
+impl Reader<'_> {
+    fn wrong_type(&mut self, node: &Node, at: Span, what: &str, wanted: &str) {
+        let span = if node.value == Value::Null { at } else { node.span };
+        let message = format!("{what} must be {wanted}, not {}", node.kind());
+        self.findings.push(WRONG_TYPE.at(span, message));
+    }
+
+    /// A text, with a finding where PyYAML would have read a boolean. `at` is the place to blame if there is nothing.
+    fn text(&mut self, node: &Node, at: Span, what: &str) -> Option<Text> {
+        match &node.value {
+            Value::Text(text) => {
+                self.yaml_boolean(node, &text.value);
+                Some(text.clone())
+            }
+            Value::Bool(_) | Value::Int(_) | Value::Float(_) => {
+                let written = self.source.slice(node.span).to_owned();
+                let message = format!("{what} must be a text, not {}", node.kind());
+                let help = format!("quote it: `\"{written}\"`");
+                self.findings.push(WRONG_TYPE.at(node.span, message).help(help));
+                Some(Text::at(node.span, &written))
+            }
+            Value::Null | Value::List(_) | Value::Map(_) => {
+                self.wrong_type(node, at, what, "a text");
+                None
+            }
+        }
+    }
+
+    /// YAML 1.1, which PyYAML reads, knows more words for booleans than YAML 1.2.
+    fn yaml_boolean(&mut self, node: &Node, value: &str) {
+        let means = match value.to_ascii_lowercase().as_str() {
+            "yes" | "on" => "true",
+            "no" | "off" => "false",
+            _ => return,
+        };
+        if self.source.slice(node.span) == value {
+            let message = format!("PyYAML reads an unquoted `{value}` as {means}");
+            let help = format!("quote it: `\"{value}\"`");
+            self.findings.push(LEGACY.at(node.span, message).help(help));
+        }
+    }
+
+    /// A name: a text without blanks around it, not empty.
+    fn name(&mut self, node: &Node, at: Span, what: &str) -> Option<Ident> {
+        let text = self.text(node, at, what)?;
+        let name = text.value.trim();
+        if name.is_empty() {
+            let span = if node.span.start == node.span.end { at } else { node.span };
+            self.findings.push(WRONG_TYPE.at(span, format!("{what} must not be empty")));
+            return None;
+        }
+        let start = text.value.len() - text.value.trim_start().len();
+        Some(Ident::new(name.to_owned(), text.span(start..start + name.len())))
+    }
+
+    fn names(&mut self, node: &Node, at: Span, what: &str) -> Vec<Ident> {
+        let Value::List(items) = &node.value else {
+            self.wrong_type(node, at, what, "a list of names");
+            return Vec::new();
+        };
+        items.iter().filter_map(|item| self.name(item, at, &format!("an item of {what}"))).collect()
+    }
+
+    fn count(&mut self, node: &Node, at: Span, what: &str) -> Option<Spanned<u32>> {
+        if let Value::Int(i) = node.value
+            && let Ok(count) = u32::try_from(i)
+        {
+            return Some(Spanned::new(count, node.span));
+        }
+        self.wrong_type(node, at, what, "a whole number of at least 0");
+        None
+    }
+
+    fn boolean(&mut self, node: &Node, at: Span, what: &str) {
+        let yaml11 = matches!(&node.value, Value::Text(t)
+            if matches!(t.value.to_ascii_lowercase().as_str(), "yes" | "no" | "on" | "off"));
+        if !yaml11 && !matches!(node.value, Value::Bool(_)) {
+            self.wrong_type(node, at, what, "true or false");
+        }
+    }
+
+    fn number(&mut self, node: &Node, at: Span, what: &str) -> Option<Spanned<f64>> {
+        match node.value {
+            Value::Int(i) => Some(Spanned::new(i as f64, node.span)),
+            Value::Float(x) => Some(Spanned::new(x, node.span)),
+            Value::Null | Value::Bool(_) | Value::Text(_) | Value::List(_) | Value::Map(_) => {
+                self.wrong_type(node, at, what, "a number");
+                None
+            }
+        }
+    }
+
+    /// One of some words.
+    fn word(&mut self, node: &Node, at: Span, what: &str, known: &[&str]) -> Option<Ident> {
+        let name = self.name(node, at, what)?;
+        if known.contains(&name.node.as_str()) {
+            return Some(name);
+        }
+        let finding = UNKNOWN_FIELD.at(name.span, format!("{what} cannot be `{}`", name.node));
+        let help = match nearest(&name.node, known.iter().copied()) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("write one of {}", listed(known)),
+        };
+        self.findings.push(finding.help(help));
+        None
+    }
+}
+
+/// `a`, `b` or `c`, each in backticks.
+fn listed(words: &[&str]) -> String {
+    let quoted: Vec<String> = words.iter().map(|w| format!("`{w}`")).collect();
+    quoted.join(", ")
+}

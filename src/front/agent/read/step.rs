@@ -1,0 +1,186 @@
+//! `steps`.
+
+use super::Reader;
+use super::fields::Fields;
+use crate::front::agent::definition::{Policy, Step, StepType};
+use crate::front::agent::node::{Node, Value};
+use crate::lint::reported::{CONFLICTING_FIELDS, LEGACY, MISSING_FIELD};
+use crate::span::{Ident, Span};
+
+const STEP: &[&str] = &[
+    "name",
+    "type",
+    "in_state",
+    "run_if",
+    "prompt",
+    "code",
+    "action",
+    "transition_to",
+    "transition_map",
+    "transition_source",
+    "on_failure",
+    "max_retries",
+    "description",
+];
+
+impl Reader<'_> {
+    pub(super) fn steps(&mut self, node: &Node, at: Span) -> Vec<Step> {
+        let Value::List(items) = &node.value else {
+            self.wrong_type(node, at, "`steps`", "a list");
+            return Vec::new();
+        };
+        let steps: Vec<Step> =
+            items.iter().enumerate().filter_map(|(i, item)| self.step(item, at, i)).collect();
+        if steps.is_empty() && items.is_empty() {
+            self.malformed(at, "`steps` must have at least one step");
+        }
+        steps
+    }
+
+    fn step(&mut self, node: &Node, at: Span, index: usize) -> Option<Step> {
+        let fields = self.fields(node, at, "a step", STEP)?;
+        let kind = match fields.get("type") {
+            Some((node, at)) => {
+                match self.word(node, at, "`type`", &["llm", "code", "transition"])?.node.as_str() {
+                    "llm" => StepType::Llm,
+                    "transition" => StepType::Transition,
+                    _ => StepType::Code,
+                }
+            }
+            None => StepType::Code,
+        };
+        let name = match fields.get("name") {
+            Some((node, at)) => self.name(node, at, "`name`"),
+            None => {
+                self.missing(&fields, "a step needs a `name`");
+                None
+            }
+        };
+        let name = name.unwrap_or_else(|| Ident::new(format!("step_{}", index + 1), fields.head()));
+        let text = |reader: &mut Self, key: &str| {
+            fields
+                .get(key)
+                .filter(|(node, _)| node.value != Value::Null)
+                .and_then(|(node, at)| reader.text(node, at, &format!("`{key}`")))
+        };
+        let run_if = text(self, "run_if");
+        let code = text(self, "code");
+        let prompt = fields
+            .get("prompt")
+            .filter(|(node, _)| node.value != Value::Null)
+            .and_then(|(n, at)| self.source(n, at, "`prompt`"));
+        let present = |key: &str| fields.get(key).filter(|(node, _)| node.value != Value::Null);
+        let to = present("transition_to").and_then(|(n, at)| self.name(n, at, "`transition_to`"));
+        let map = present("transition_map").map(|(n, at)| self.map(n, at));
+        let decision = present("transition_source").and_then(|(n, at)| self.invoke(n, at));
+        let action = present("action").and_then(|(n, at)| self.name(n, at, "`action`"));
+        let states = present("in_state").map(|(n, at)| self.in_state(n, at));
+        let policy = Policy {
+            on_failure: present("on_failure")
+                .and_then(|(n, at)| self.on_failure(n, at, "`on_failure`")),
+            max_retries: present("max_retries")
+                .and_then(|(n, at)| self.count(n, at, "`max_retries`")),
+        };
+        if let (Some((_, to)), Some((_, map))) =
+            (fields.get("transition_to"), present("transition_map"))
+        {
+            let message = "a step has `transition_to` or `transition_map`, not both";
+            self.findings.push(
+                CONFLICTING_FIELDS
+                    .at(to, message)
+                    .label("this one is not used")
+                    .related(map, "the map decides")
+                    .help("remove `transition_to`"),
+            );
+        }
+        let step = Step {
+            name,
+            kind,
+            states,
+            run_if,
+            prompt,
+            code,
+            action,
+            to,
+            map,
+            decision,
+            policy,
+            span: node.span,
+        };
+        self.requirements(&step, &fields);
+        Some(step)
+    }
+
+    /// What a step of its type needs, and what it ignores.
+    fn requirements(&mut self, step: &Step, fields: &Fields<'_>) {
+        let (word, ignored): (&str, &[&str]) = match step.kind {
+            StepType::Llm => ("an llm", &["code", "action", "transition_map", "transition_source"]),
+            StepType::Code => ("a code", &["prompt", "transition_map", "transition_source"]),
+            StepType::Transition => ("a transition", &["code", "action"]),
+        };
+        for (key, _) in fields.iter().filter(|(key, _)| ignored.contains(&key.node.as_str())) {
+            let message = format!("`{}` means nothing on {word} step", key.node);
+            let mut finding = CONFLICTING_FIELDS.at(key.span, message);
+            if fields.get("type").is_none() {
+                finding = finding.help("a step without `type` is a code step: add `type`");
+            }
+            self.findings.push(finding);
+        }
+        let missing = match step.kind {
+            StepType::Llm if step.prompt.is_none() => Some("an llm step needs a `prompt`"),
+            StepType::Code if step.code.is_none() && step.action.is_none() => {
+                Some("a code step needs `code` or `action`")
+            }
+            StepType::Transition if step.to.is_none() && step.map.is_none() => {
+                Some("a transition step needs `transition_to` or `transition_map`")
+            }
+            StepType::Llm | StepType::Code | StepType::Transition => None,
+        };
+        // A value of the wrong type is reported already.
+        let given = ["prompt", "code", "action", "transition_to", "transition_map"];
+        if let Some(message) = missing
+            && !given.iter().any(|k| {
+                fields.get(k).is_some_and(|(n, _)| n.value != Value::Null) && !ignored.contains(k)
+            })
+        {
+            self.findings.push(MISSING_FIELD.at(step.name.span, message));
+        }
+        let decides = step.prompt.is_some() || step.decision.is_some();
+        if step.kind == StepType::Transition && step.map.is_none() && step.to.is_some() && !decides
+        {
+            let message = format!(
+                "`{}` calls the model and ignores the answer: it has no prompt and one target",
+                step.name.node
+            );
+            let help =
+                "the original paid for this call; add a `transition_map`, or make it a code step";
+            self.findings.push(LEGACY.at(step.name.span, message).help(help));
+        }
+    }
+
+    fn in_state(&mut self, node: &Node, at: Span) -> Vec<Ident> {
+        if matches!(node.value, Value::List(_)) {
+            let states = self.names(node, at, "`in_state`");
+            if matches!(&node.value, Value::List(items) if items.is_empty()) {
+                self.malformed(at, "`in_state` names no state: the step never runs");
+            }
+            return states;
+        }
+        self.name(node, at, "`in_state`").into_iter().collect()
+    }
+
+    fn map(&mut self, node: &Node, at: Span) -> Vec<(Ident, Ident)> {
+        let Some(entries) = self.entries(node, at, "`transition_map`") else { return Vec::new() };
+        let mut map = Vec::new();
+        for (answer, state) in entries.iter() {
+            let what = format!("the state for `{}`", answer.node);
+            if let Some(state) = self.name(state, answer.span, &what) {
+                map.push((answer.clone(), state));
+            }
+        }
+        if map.is_empty() && entries.iter().next().is_none() {
+            self.malformed(at, "`transition_map` maps no answer");
+        }
+        map
+    }
+}

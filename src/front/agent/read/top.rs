@@ -1,0 +1,206 @@
+//! The top level and `workflow`.
+
+use super::Reader;
+use super::fields::Fields;
+use crate::front::agent::definition::{Agent, OnFailure, Policy, Workflow};
+use crate::front::agent::node::{Node, Value};
+use crate::lint::reported::{LEGACY, MISSING_FIELD, UNLOADED_COMPONENTS, WRONG_TYPE};
+use crate::span::{Span, Spanned};
+
+const TOP: &[&str] = &[
+    "id",
+    "enabled",
+    "llm_model",
+    "starting_scrip",
+    "starting_credits",
+    "temperature",
+    "max_tokens",
+    "rag",
+    "workflow",
+    "components",
+    "error_handling",
+    "genotype",
+    "visibility",
+    "interface_discovery",
+    "meta",
+    "memory",
+    "motivation*",
+    "description",
+    "system_prompt",
+];
+
+/// Keys with a meaning of their own here; all others are carried.
+const INTERPRETED: &[&str] =
+    &["llm_model", "temperature", "max_tokens", "workflow", "error_handling"];
+
+const WORKFLOW: &[&str] =
+    &["state_machine", "steps", "error_handling", "default_on_failure", "default_max_retries"];
+
+impl Reader<'_> {
+    pub(super) fn agent(&mut self, node: &Node) -> Option<Agent> {
+        let fields = self.fields(node, node.span, "an agent", TOP)?;
+        if fields.get("id").is_none() {
+            let finding = MISSING_FIELD.at(fields.head(), "an agent needs an `id`");
+            self.findings.push(finding.help("add `id: name` as the first line"));
+        }
+        let id = fields.get("id").and_then(|(n, at)| self.name(n, at, "`id`"));
+        let model = fields.get("llm_model").and_then(|(n, at)| self.name(n, at, "`llm_model`"));
+        let temperature =
+            fields.get("temperature").and_then(|(n, at)| self.number(n, at, "`temperature`"));
+        let max_tokens = fields
+            .get("max_tokens")
+            .and_then(|(n, at)| self.count(n, at, "`max_tokens`"))
+            .map(|n| Spanned::new(i64::from(n.node), n.span));
+        self.carried(&fields);
+        let mut workflow = fields.get("workflow").and_then(|(n, at)| self.workflow(n, at));
+        if let Some((node, at)) = fields.get("error_handling") {
+            let policy = self.policy(node, at, "`error_handling`");
+            if let Some(workflow) = &mut workflow {
+                self.outer_policy(&mut workflow.policy, policy, at);
+            }
+        }
+        let meta = fields
+            .iter()
+            .filter(|(key, _)| !INTERPRETED.contains(&key.node.as_str()))
+            .map(|(key, value)| (key.clone(), value.clone()))
+            .collect();
+        Some(Agent { id, model, temperature, max_tokens, meta, workflow, span: node.span })
+    }
+
+    /// Checks what is carried as metadata.
+    fn carried(&mut self, fields: &Fields<'_>) {
+        if let Some((node, at)) = fields.get("enabled") {
+            self.boolean(node, at, "`enabled`");
+        }
+        if let Some((node, at)) = fields.get("starting_scrip") {
+            self.number(node, at, "`starting_scrip`");
+        }
+        if let Some((node, at)) = fields.get("starting_credits") {
+            self.number(node, at, "`starting_credits`");
+            let message = "the original reads `starting_scrip`: `starting_credits` had no effect";
+            self.findings.push(LEGACY.at(at, message).help("write `starting_scrip`"));
+        }
+        if let Some((node, at)) = fields.get("rag")
+            && let Some(rag) =
+                self.fields(node, at, "`rag`", &["enabled", "limit", "query_template"])
+        {
+            if let Some((node, at)) = rag.get("enabled") {
+                self.boolean(node, at, "`enabled`");
+            }
+            if let Some((node, at)) = rag.get("limit") {
+                self.count(node, at, "`limit`");
+            }
+            if let Some((node, at)) = rag.get("query_template") {
+                self.text(node, at, "`query_template`");
+            }
+        }
+        if let Some((node, at)) = fields.get("components") {
+            self.components(node, at);
+        }
+    }
+
+    fn components(&mut self, node: &Node, at: Span) {
+        let known = ["behaviors", "goals", "traits", "phases"];
+        if node.value == Value::Null {
+            return;
+        }
+        let Some(kinds) = self.fields(node, at, "`components`", &known) else { return };
+        let mut count = 0;
+        for (key, value) in kinds.iter() {
+            if value.value != Value::Null {
+                count += self.names(value, key.span, &format!("`{}`", key.node)).len();
+            }
+        }
+        if count > 0 {
+            let message = format!("the {count} components of this agent are not loaded");
+            self.findings.push(
+                UNLOADED_COMPONENTS
+                    .at(at, message)
+                    .help("their prompt fragments are missing from the prompts"),
+            );
+        }
+    }
+
+    fn workflow(&mut self, node: &Node, at: Span) -> Option<Workflow> {
+        let fields = self.fields(node, at, "`workflow`", WORKFLOW)?;
+        let machine = fields
+            .get("state_machine")
+            .filter(|(node, _)| node.value != Value::Null)
+            .and_then(|(n, at)| self.machine(n, at));
+        let steps = match fields.get("steps") {
+            Some((node, at)) => self.steps(node, at),
+            None => {
+                self.findings.push(MISSING_FIELD.at(at, "`workflow` needs `steps`"));
+                Vec::new()
+            }
+        };
+        let mut policy = fields
+            .get("error_handling")
+            .map(|(n, at)| self.policy(n, at, "`error_handling`"))
+            .unwrap_or_default();
+        if let Some((node, at)) = fields.get("default_on_failure") {
+            policy.on_failure =
+                self.on_failure(node, at, "`default_on_failure`").or(policy.on_failure);
+        }
+        if let Some((node, at)) = fields.get("default_max_retries") {
+            policy.max_retries =
+                self.count(node, at, "`default_max_retries`").or(policy.max_retries);
+        }
+        Some(Workflow { machine, steps, policy })
+    }
+
+    /// `error_handling` beside `workflow`: what stands inside wins.
+    fn outer_policy(&mut self, inner: &mut Policy, outer: Policy, at: Span) {
+        let message = "the original read `error_handling` inside of `workflow` only: there this one had no effect";
+        let help = "here it counts; move it into `workflow`";
+        self.findings.push(LEGACY.at(at, message).help(help));
+        inner.on_failure = inner.on_failure.clone().or(outer.on_failure);
+        inner.max_retries = inner.max_retries.clone().or(outer.max_retries);
+    }
+
+    fn policy(&mut self, node: &Node, at: Span, what: &str) -> Policy {
+        let known = ["default_on_failure", "max_retries", "on_step_failure"];
+        let mut policy = Policy::default();
+        let Some(fields) = self.fields(node, at, what, &known) else { return policy };
+        if let Some((node, at)) = fields.get("on_step_failure") {
+            let word = self.word(node, at, "`on_step_failure`", &["continue", "abort"]);
+            policy.on_failure = word.map(|w| {
+                let meant = if w.node == "continue" { OnFailure::Skip } else { OnFailure::Fail };
+                Spanned::new(meant, w.span)
+            });
+        }
+        if let Some((node, at)) = fields.get("default_on_failure") {
+            policy.on_failure =
+                self.on_failure(node, at, "`default_on_failure`").or(policy.on_failure);
+        }
+        if let Some((node, at)) = fields.get("max_retries") {
+            policy.max_retries = self.count(node, at, "`max_retries`");
+        }
+        policy
+    }
+
+    pub(super) fn on_failure(
+        &mut self,
+        node: &Node,
+        at: Span,
+        what: &str,
+    ) -> Option<Spanned<OnFailure>> {
+        let word = self.word(node, at, what, &["retry", "skip", "fail"])?;
+        let meant = match word.node.as_str() {
+            "retry" => OnFailure::Retry,
+            "skip" => OnFailure::Skip,
+            _ => OnFailure::Fail,
+        };
+        Some(Spanned::new(meant, word.span))
+    }
+
+    /// Blames a mapping for a key that it lacks.
+    pub(super) fn missing(&mut self, fields: &Fields<'_>, message: &str) {
+        self.findings.push(MISSING_FIELD.at(fields.head(), message));
+    }
+
+    /// Blames a value for its shape.
+    pub(super) fn malformed(&mut self, span: Span, message: impl Into<String>) {
+        self.findings.push(WRONG_TYPE.at(span, message));
+    }
+}

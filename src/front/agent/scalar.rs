@@ -1,0 +1,279 @@
+//! From offsets in the text of a YAML scalar to offsets in the file: block indentation, folds and escapes undone.
+
+use crate::span::{FileId, Span};
+use std::ops::Range;
+
+/// The text of a scalar and where each part of it stands in the file.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Text {
+    /// As YAML means it.
+    pub(super) value: String,
+    /// The file.
+    file: FileId,
+    /// Ascending and without gaps over `value`.
+    pieces: Vec<Piece>,
+}
+
+/// A run of the text. Of equal length in text and file it maps byte by byte, else only as a whole (an escape, a fold).
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Piece {
+    text: usize,
+    len: usize,
+    file: usize,
+    file_len: usize,
+}
+
+impl Text {
+    /// Finds how `value` came from the bytes `range` of `source`. If that cannot be told, everything maps to the whole range.
+    pub(super) fn new(file: FileId, source: &str, range: Range<usize>, value: &str) -> Self {
+        let raw = source.get(range.clone()).unwrap_or_default();
+        let pieces = flow(raw, value, Style::Double)
+            .or_else(|| flow(raw, value, Style::Single))
+            .or_else(|| flow(raw, value, Style::Plain))
+            .or_else(|| block(raw, value))
+            .unwrap_or_else(|| {
+                vec![Piece { text: 0, len: value.len(), file: 0, file_len: raw.len() }]
+            })
+            .into_iter()
+            .map(|p| Piece { file: p.file + range.start, ..p })
+            .collect();
+        Self { value: value.to_owned(), file, pieces }
+    }
+
+    /// A text without a place of its own: everything maps to `span`.
+    pub(super) fn at(span: Span, value: &str) -> Self {
+        let (file, file_len) = (span.start as usize, (span.end - span.start) as usize);
+        let pieces = vec![Piece { text: 0, len: value.len(), file, file_len }];
+        Self { value: value.to_owned(), file: span.file, pieces }
+    }
+
+    /// Where the bytes `range` of the text stand. An empty range gives a place of no width.
+    pub(super) fn span(&self, range: Range<usize>) -> Span {
+        let start = self.place(range.start, false);
+        let end = if range.end <= range.start { start } else { self.place(range.end, true) };
+        Span::new(self.file, start, end.max(start))
+    }
+
+    /// Where the whole text stands.
+    pub(super) fn whole(&self) -> Span {
+        self.span(0..self.value.trim_end().len().max(1))
+    }
+
+    fn place(&self, offset: usize, end: bool) -> usize {
+        let after =
+            self.pieces.partition_point(|p| if end { p.text < offset } else { p.text <= offset });
+        let Some(piece) = after.checked_sub(1).and_then(|i| self.pieces.get(i)) else {
+            return self.pieces.first().map_or(0, |p| p.file);
+        };
+        if piece.len == piece.file_len {
+            piece.file + (offset - piece.text).min(piece.len)
+        } else if end || offset >= piece.text + piece.len {
+            piece.file + piece.file_len
+        } else {
+            piece.file
+        }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Style {
+    Plain,
+    Single,
+    Double,
+}
+
+/// Collects pieces, joining neighbours that both map byte by byte.
+#[derive(Default)]
+struct Pieces {
+    all: Vec<Piece>,
+    text: usize,
+}
+
+impl Pieces {
+    fn push(&mut self, len: usize, file: usize, file_len: usize) {
+        if len == file_len
+            && let Some(last) = self.all.last_mut()
+            && last.len == last.file_len
+            && last.file + last.file_len == file
+        {
+            last.len += len;
+            last.file_len += len;
+        } else if len > 0 {
+            self.all.push(Piece { text: self.text, len, file, file_len });
+        }
+        self.text += len;
+    }
+}
+
+fn blanks(text: &str) -> usize {
+    text.len() - text.trim_start_matches([' ', '\t', '\n', '\r']).len()
+}
+
+/// Plain and quoted scalars: `None` if `value` is not what YAML makes of `raw` in this style.
+fn flow(raw: &str, value: &str, style: Style) -> Option<Vec<Piece>> {
+    let (mut at, end) = match style {
+        Style::Plain => (0, raw.len()),
+        Style::Single => (raw.starts_with('\'').then_some(1)?, quoted_end(raw, '\'')?),
+        Style::Double => (raw.starts_with('"').then_some(1)?, quoted_end(raw, '"')?),
+    };
+    let mut pieces = Pieces::default();
+    while at < end {
+        let rest = &raw[at..end];
+        let left = &value[pieces.text..];
+        let gap = blanks(rest);
+        if gap > 0 {
+            let lines = rest[..gap].matches('\n').count();
+            let text = match lines {
+                0 => &rest[..gap],
+                1 => " ",
+                _ => &"\n".repeat(lines - 1),
+            };
+            if !left.starts_with(text) {
+                return None;
+            }
+            pieces.push(text.len(), at, gap);
+            at += gap;
+        } else if style == Style::Double && rest.starts_with('\\') {
+            let (len, text) = escape(&rest[1..])?;
+            if !text.is_some_and(|c| left.starts_with(c)) && text.is_some() {
+                return None;
+            }
+            pieces.push(text.map_or(0, char::len_utf8), at, 1 + len);
+            at += 1 + len;
+        } else if style == Style::Single && rest.starts_with("''") {
+            left.starts_with('\'').then_some(())?;
+            pieces.push(1, at, 2);
+            at += 2;
+        } else {
+            let c = rest.chars().next()?;
+            left.starts_with(c).then_some(())?;
+            pieces.push(c.len_utf8(), at, c.len_utf8());
+            at += c.len_utf8();
+        }
+    }
+    (pieces.text == value.len()).then_some(pieces.all)
+}
+
+fn quoted_end(raw: &str, quote: char) -> Option<usize> {
+    (raw.len() >= 2 && raw.ends_with(quote)).then_some(raw.len() - 1)
+}
+
+/// Length of an escape after its backslash, and what it means; a line continuation means nothing.
+fn escape(rest: &str) -> Option<(usize, Option<char>)> {
+    let first = rest.chars().next()?;
+    let hex = |digits: usize| {
+        let code = u32::from_str_radix(rest.get(1..=digits)?, 16).ok()?;
+        Some((1 + digits, Some(char::from_u32(code)?)))
+    };
+    let plain = match first {
+        'n' => '\n',
+        't' | '\t' => '\t',
+        'r' => '\r',
+        '0' => '\0',
+        'a' => '\x07',
+        'b' => '\x08',
+        'e' => '\x1b',
+        'f' => '\x0c',
+        'v' => '\x0b',
+        'N' => '\u{85}',
+        '_' => '\u{a0}',
+        'L' => '\u{2028}',
+        'P' => '\u{2029}',
+        'x' => return hex(2),
+        'u' => return hex(4),
+        'U' => return hex(8),
+        '\n' | '\r' => return Some((blanks(rest), None)),
+        other => other,
+    };
+    Some((first.len_utf8(), Some(plain)))
+}
+
+/// Literal and folded blocks: text and file differ in blanks only.
+fn block(raw: &str, value: &str) -> Option<Vec<Piece>> {
+    let mut pieces = Pieces::default();
+    let mut at = 0;
+    while pieces.text < value.len() {
+        let left = &value[pieces.text..];
+        let rest = &raw[at..];
+        let (text_gap, file_gap) = (blanks(left), blanks(rest));
+        if text_gap > 0 || file_gap > 0 {
+            // Indentation that belongs to the text stands at the end of the gap: keep it exact.
+            let kept = left[..text_gap].len() - left[..text_gap].trim_end_matches(' ').len();
+            let kept = if file_gap > kept { kept } else { 0 };
+            pieces.push(text_gap - kept, at, file_gap - kept);
+            pieces.push(kept, at + file_gap - kept, kept);
+            at += file_gap;
+        } else {
+            let c = left.chars().next()?;
+            rest.starts_with(c).then_some(())?;
+            pieces.push(c.len_utf8(), at, c.len_utf8());
+            at += c.len_utf8();
+        }
+    }
+    Some(pieces.all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The part of the file that `word` of the text maps to.
+    fn found<'s>(source: &'s str, raw: &str, value: &str, word: &str) -> &'s str {
+        let start = source.find(raw).expect("raw text in source");
+        let text = Text::new(FileId(0), source, start..start + raw.len(), value);
+        let at = value.find(word).expect("word in text");
+        let span = text.span(at..at + word.len());
+        &source[span.start as usize..span.end as usize]
+    }
+
+    #[test]
+    fn literal_block_with_deeper_lines_and_leading_blank_lines() {
+        let source = "p: |\n\n    é one\n      two {x}\n\n    three\nq: 1\n";
+        let raw = "é one\n      two {x}\n\n    three\n";
+        let value = "\né one\n  two {x}\n\nthree\n";
+        for word in ["é one", "two", "{x}", "three", "  two"] {
+            assert_eq!(found(source, raw, value, word), word);
+        }
+    }
+
+    #[test]
+    fn folded_block() {
+        let source = "p: >\n  one\n  {a} two\n\n  three\n";
+        let raw = "one\n  {a} two\n\n  three\n";
+        for word in ["one", "{a}", "two", "three"] {
+            assert_eq!(found(source, raw, "one {a} two\nthree\n", word), word);
+        }
+    }
+
+    #[test]
+    fn escapes_of_quoted_scalars() {
+        let source = r#"p: "a\n\u00e9 {x} \"q\" z""#;
+        let raw = &source[3..];
+        assert_eq!(found(source, raw, "a\né {x} \"q\" z", "{x}"), "{x}");
+        assert_eq!(found(source, raw, "a\né {x} \"q\" z", "é"), r"\u00e9");
+        assert_eq!(found(source, raw, "a\né {x} \"q\" z", "z"), "z");
+        let source = "p: 'it''s {x}\n\n  more'";
+        assert_eq!(found(source, &source[3..], "it's {x}\nmore", "{x}"), "{x}");
+        assert_eq!(found(source, &source[3..], "it's {x}\nmore", "more"), "more");
+        let source = "p: \"one \\\n   two {x}\"";
+        assert_eq!(found(source, &source[3..], "one two {x}", "{x}"), "{x}");
+    }
+
+    #[test]
+    fn plain_scalar_over_lines() {
+        let source = "p: one\n  two\n  three {x}\n";
+        assert_eq!(found(source, "one\n  two\n  three {x}", "one two three {x}", "{x}"), "{x}");
+    }
+
+    #[test]
+    fn block_that_looks_quoted() {
+        let source = "p: |\n  \"one\"\n  {x}\"\n";
+        assert_eq!(found(source, "\"one\"\n  {x}\"\n", "\"one\"\n{x}\"\n", "{x}"), "{x}");
+    }
+
+    #[test]
+    fn carriage_returns() {
+        let source = "p: |\r\n  a\r\n  {x}\r\n";
+        assert_eq!(found(source, "a\r\n  {x}\r\n", "a\n{x}\n", "{x}"), "{x}");
+    }
+}

@@ -1,0 +1,78 @@
+//! Imports: what is seen, and what is wrong with them.
+
+use super::{annotated, shown};
+use chartc::Compilation;
+use chartc::load::Memory;
+
+/// Checks the first of several files.
+fn check(files: &[(&str, &str)]) -> Compilation {
+    let memory =
+        Memory(files.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect());
+    chartc::check(&[files[0].0.to_owned()], &memory)
+}
+
+#[test]
+fn declarations_of_imported_files_are_seen_through() {
+    let compilation = check(&[
+        (
+            "main.chart",
+            "import \"host.chart\"\nchart A { initial a  var p: Post? = none  state a { on turn if score(p) > 0.5 -> a } }",
+        ),
+        (
+            "host.chart",
+            "import \"types.chart\"\nfn score(post: Post?) -> Float\nchart Other { initial x state x }",
+        ),
+        ("types.chart", "type Post { text: Text }"),
+    ]);
+    assert_eq!(compilation.diagnostics.len(), 0, "{}", annotated(&compilation));
+    let names: Vec<_> = compilation.lowered.iter().map(|l| l.chart.name.as_str()).collect();
+    assert_eq!(names, ["A"], "charts of imported files were not asked for");
+    assert_eq!(compilation.files.len(), 3);
+}
+
+#[test]
+fn a_file_imported_twice_is_read_once() {
+    let compilation = check(&[
+        ("a", "import \"b\"\nimport \"c\"\nchart A { initial x state x { on turn { f() } } }"),
+        ("b", "import \"d\""),
+        ("c", "import \"d\""),
+        ("d", "do f()"),
+    ]);
+    assert_eq!(compilation.sources.iter().count(), 4);
+    assert_eq!(compilation.charts.len(), 1, "{}", annotated(&compilation));
+}
+
+#[test]
+fn circles_clashes_and_missing_files() {
+    shown!(annotated(&check(&[
+        (
+            "main",
+            "import \"b\"\nimport \"gone\"\nimport \"main\"\ndo f()\nchart A { initial x state x }"
+        ),
+        ("b", "import \"c\"\ntype T { a: Nope }"),
+        ("c", "import \"main\"\nimport \"b\"\ndo f()\nchart B { this is never lowered }"),
+    ])));
+}
+
+#[test]
+fn a_file_that_was_asked_for_and_is_not_there() {
+    let compilation = chartc::check(&["nowhere.chart".to_owned()], &Memory::default());
+    let messages: Vec<_> = compilation.diagnostics.iter().map(|d| d.message.as_str()).collect();
+    assert_eq!(messages, ["`nowhere.chart` cannot be read: there is no such file"]);
+}
+
+#[test]
+fn a_file_without_charts_is_checked_too() {
+    shown!(annotated(&check(&[(
+        "types.chart",
+        "type A { b: Bee }\nfn f(a: A) -> Int else \"x\"\nclient c { temperature 1 }\ncomponent k into step \"\"\"x\"\"\"",
+    )])));
+}
+
+#[test]
+fn components_shared_by_charts() {
+    shown!(annotated(&check(&[(
+        "two.chart",
+        "component both into think, plan \"\"\"{x}\"\"\"\ncomponent lost into thinkk \"\"\"x\"\"\"\nchart A { var x: Int = 1 initial a state a { llm think { prompt \"a\" } } }\nchart B { initial b state b { llm plan { prompt \"b\" } } }",
+    )])));
+}

@@ -1,0 +1,162 @@
+//! Names: unknown ones, duplicates, scopes.
+
+use super::{chart, faults, shown};
+
+#[test]
+fn unknown_names_are_reported_with_what_was_meant() {
+    shown!(faults(
+        r#"
+type Post { id: Text }
+enum Mood { calm angry }
+fn score(post: Post) -> Float
+do publish(kind: Text)
+client fast { model "a:b" temprature 0.1 fallback slow }
+chart Names {
+  param patience: Itn = 5
+  var post: Post?
+  var mood: Mood = Mood.angy
+  var other: Moood = Mood.calm
+  event sees_post(post: Post)
+  pred ready = patience > limit
+  initial idel
+  state idle {
+    on see_post(p) -> browsing
+    on sees_post(p) if scor(p) > 0.5 -> browsing.scroling
+    on sees_post(p) if p.idd == "a" -> scrolling
+    when redy -> idle
+    llm think with fats { prompt "{patiense} {post.idd}" } -> browsing
+    on done(thinc) -> idle
+    on error.exec -> idle
+    on limit.warn.cals -> idle
+  }
+  state browsing {
+    initial scrolling
+    state scrolling { on sees_post -> idle { publsh("x")  pst = none  raise sees(1) } }
+  }
+  final end : okay
+  component c into thinkk """text"""
+  check reach(idle)
+  check reaches(browsing.scrol)
+}
+test "one" for Nams { }
+"#
+    ));
+}
+
+#[test]
+fn names_declared_twice_show_both_places() {
+    shown!(faults(
+        r#"
+type A { x: Int  x: Text }
+enum A { one }
+enum B { one one }
+type List { x: Int }
+fn f(a: Int, a: Int) -> Int
+do f()
+fn len(x: Text) -> Int
+tool t() -> Json
+tool t() -> Json
+tools t = any
+client c { model "a:b"  model "c:d" }
+chart Twice {
+  var x: Int = 1
+  param x: Int = 2
+  pred x = true
+  event e(a: Int, a: Int)
+  event e
+  initial s
+  state s {
+    llm step { prompt "a" }
+    on e(n, n) -> s
+  }
+  state s { llm step { prompt "b" } }
+  client c { model "e:f" }
+  limits { turns 3  turns 4 }
+}
+chart Twice { initial a  state a }
+"#
+    ));
+}
+
+#[test]
+fn names_that_are_the_machines_own() {
+    shown!(faults(
+        r"
+chart Reserved {
+  event done
+  event error.mine
+  event limit
+  event `turn`
+  event donely
+  initial a
+  state a { on donely -> a }
+}
+"
+    ));
+}
+
+#[test]
+fn paths_are_sought_among_children_then_outward() {
+    let chart = chart(
+        r"
+chart Paths {
+  event go
+  initial a
+  state a {
+    initial x
+    on go -> x
+    state x { on go -> y }
+    state y { initial x  on go -> x  state x { on go -> x } }
+  }
+  state x { on go -> a.y.x }
+}
+",
+    );
+    let targets: Vec<_> = chart
+        .transitions
+        .iter()
+        .map(|t| {
+            (chart.state(t.source).path.as_str(), chart.state(t.targets[0].state).path.as_str())
+        })
+        .collect();
+    let expected =
+        [("a", "a.x"), ("a.x", "a.y"), ("a.y", "a.y.x"), ("a.y.x", "a.y.x"), ("x", "a.y.x")];
+    assert_eq!(targets, expected);
+}
+
+#[test]
+fn the_first_name_of_a_path_decides() {
+    shown!(faults(
+        r"
+chart First {
+  event go
+  initial a
+  state a {
+    initial b
+    state b { on go -> b.deep }
+  }
+  state b { initial deep  state deep }
+}
+"
+    ));
+}
+
+#[test]
+fn names_inside_hide_names_outside() {
+    let chart = chart(
+        r"
+chart Hiding {
+  event go(x: Int)
+  var x: Text = ``
+  var turns: Text = ``
+  var n: Int = 0
+  var t: Text = ``
+  initial a
+  state a { on go(x) if [x for x in [x]] == [x] -> a { n = x  t = turns } }
+}
+"
+        .replace("``", "\"\"")
+        .as_str(),
+    );
+    insta::with_settings!({ omit_expression => true }, { insta::assert_debug_snapshot!(chart.transitions[0].actions) });
+}

@@ -1,0 +1,105 @@
+//! Steps, questions, outcomes, and what does not run yet.
+
+use super::{faults, shown};
+
+#[test]
+fn questions() {
+    shown!(faults(
+        r#"
+client c { model "a:b" }
+chart Questions {
+  var n: Int = 0
+  event go(a: Int)
+  initial a
+  state a {
+    ask missing_else on turn { prompt "{options}" }
+    ask dotted on any.thing else stay { prompt "x" }
+    ask machine on error.execution else stay { prompt "x" }
+    ask unknown on gone else nowhere { prompt "x" }
+    ask items with c on turn always else stay {
+      prompt "one"
+      prompt "two"
+      retry 2 then skip
+      returns Int into n
+      done -> a
+      error -> a
+    }
+    may x -> a
+    human k "x" with c
+  }
+}
+"#
+    ));
+}
+
+#[test]
+fn outcomes_and_answers() {
+    shown!(faults(
+        r#"
+type Plan { title: Text }
+chart Outcomes {
+  var plan: Plan? = none
+  var title: Text = ""
+  var n: Int = 0
+  param p: Int = 1
+  initial a
+  defaults { retry 2 then -> gone }
+  state a {
+    llm think {
+      prompt "x"
+      returns Plan into plan
+      done if think.title == "x" -> b { title = think.title }
+      done if thinc.title == "x" -> b
+      error -> b { title = think.title }
+      timeout 30 -> b
+      timeout 30s -> b
+      doubt -> b
+      ends turn if think.title
+      retry 1 then skip
+      retry 2
+    } -> nowhere
+    llm wrong { prompt "{think.title} {think.titel}"  returns Plan into title }
+    llm other { prompt "x"  returns Int into p }
+    llm json { prompt "{json.action} {other}"  ends turn if json.action != "noop" }
+    on done(think) as v -> b { title = v.title  n = v }
+    on error(think) as why -> b { title = why  n = why }
+    on done(a) as v -> b
+  }
+  state b
+}
+"#
+    ));
+}
+
+#[test]
+fn what_does_not_run_yet_is_refused() {
+    shown!(faults(
+        r#"
+tool web.search(query: Text) -> Json
+tool web.read(url: Text) -> Text
+tools search = web.* - web.read
+tools more = search | web.serch | none_such.*
+tools rest = any - web.* - undeclared - any
+chart Later {
+  var v: Json = none
+  event go
+  initial a
+  pred stuck = streak(tool) > 1 or streak(search.query) > 2 or streak(nothing.query) > 1 or streak() > 1
+  limits { tokens 100  cost 2.5 }
+  state a {
+    call c web.search("x") -> a
+    call d web.serch("x")
+    call e web.search(1)
+    human h "what?"
+    run r Child(1)
+    run s Later(1)
+    llm t { prompt "x" tools search  tools serch }
+    may call search into v -> a
+    may call web into n
+    on go { send go after 3s as x  cancel x  send go after 3 }
+  }
+}
+test "kept" for Later { anything }
+"#
+    ));
+}
