@@ -77,7 +77,7 @@ pub(super) fn words(rule: Rule) -> Option<&'static str> {
         | Rule::kw_true
         | Rule::kw_false => "an expression",
         Rule::client_value | Rule::meta_value | Rule::meta_list | Rule::meta_map => "a value",
-        Rule::infix | Rule::field | Rule::index => return None,
+        Rule::infix | Rule::field | Rule::index | Rule::format => return None,
         Rule::open_paren | Rule::params | Rule::call_args | Rule::bindings => "`(`",
         Rule::close_paren => "`)`",
         Rule::open_bracket => "`[`",

@@ -56,6 +56,7 @@ fn if_statement(cx: &mut Cx<'_>, pair: P<'_>) -> Statement {
     let mut branches = Vec::new();
     let mut test = None;
     let mut otherwise = Vec::new();
+    let mut told = false;
     for part in pair.into_inner() {
         match part.as_rule() {
             Rule::expr => test = Some(cx.expr(part)),
@@ -67,7 +68,7 @@ fn if_statement(cx: &mut Cx<'_>, pair: P<'_>) -> Statement {
                 }
             }
             Rule::else_if => {
-                if branches.len() == MAX_ELSE {
+                if branches.len() == MAX_ELSE && !std::mem::replace(&mut told, true) {
                     let span = cx.span(&part);
                     cx.error(span, format!("more than {MAX_ELSE} branches in one `if`"));
                 }

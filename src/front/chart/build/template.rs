@@ -213,10 +213,16 @@ fn read_hole(inner: &str, origin: Origin<'_>) -> Result<(Expr, Spanned<String>),
         .map_err(|error| recover::placeholder_message(inner, &error))?;
     let mut parts = pairs.next().into_iter().flat_map(Pair::into_inner);
     let expr = parts.next().map(|p| cx.expr(p)).ok_or("this placeholder is empty")?;
-    let from =
-        parts.find(|p| p.as_rule() == Rule::spec).map_or(inner.len(), |p| p.as_span().start());
+    let from = parts
+        .find(|p| p.as_rule() == Rule::format)
+        .map_or(inner.len(), |p| p.as_span().start() + 1);
     if let Some(fault) = cx.diagnostics.first() {
         return Err(fault.message.clone());
+    }
+    if is_literal(&expr) {
+        return Err(
+            "this placeholder shows no value: doubled braces stand for themselves".to_owned()
+        );
     }
     spec(&cx, from).map(|spec| (expr, spec))
 }
@@ -227,6 +233,32 @@ fn spec(cx: &Cx<'_>, from: usize) -> Result<Spanned<String>, String> {
         return Err("a format cannot hold a placeholder".to_owned());
     }
     Ok(Spanned::new(text.to_owned(), cx.range(from, cx.text.len())))
+}
+
+/// `{"action": "wait"}` is JSON that was meant as text, `{3}` part of a pattern.
+fn is_literal(expr: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::None
+        | ExprKind::Bool(_)
+        | ExprKind::Int(_)
+        | ExprKind::Float(_)
+        | ExprKind::Text(_)
+        | ExprKind::Duration(_) => true,
+        ExprKind::Name(_)
+        | ExprKind::Field(..)
+        | ExprKind::Index(..)
+        | ExprKind::Slice(..)
+        | ExprKind::Call(..)
+        | ExprKind::Unary(..)
+        | ExprKind::Binary(..)
+        | ExprKind::Compare(..)
+        | ExprKind::If(..)
+        | ExprKind::Default(..)
+        | ExprKind::List(_)
+        | ExprKind::Map(_)
+        | ExprKind::Record(..)
+        | ExprKind::Comprehension { .. } => false,
+    }
 }
 
 fn is_plain_name(text: &str) -> bool {

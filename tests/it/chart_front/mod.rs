@@ -1,0 +1,78 @@
+//! The `.chart` front end: what parses, and what is said of what does not.
+
+mod hostile;
+mod mistakes;
+mod texts;
+
+use chartc::diagnostic::Diagnostic;
+use chartc::front::chart::FRONTEND;
+use chartc::source::Source;
+use chartc::span::FileId;
+use chartc::syntax;
+use std::path::{Path, PathBuf};
+
+/// Reads a text as a chart.
+fn parse(text: &str) -> (syntax::File, Vec<Diagnostic>) {
+    let mut found = Vec::new();
+    let file = (FRONTEND.parse)(FileId(0), &Source::new("a.chart", text), &mut found);
+    (file, found)
+}
+
+/// Findings as a person counts lines, with the text they point at.
+fn report(text: &str) -> String {
+    let source = Source::new("a.chart", text);
+    let (_, found) = parse(text);
+    let mut out = String::new();
+    for one in &found {
+        let at = source.position(one.span.start);
+        let line = text.lines().nth(at.line - 1).unwrap_or_default();
+        let marked = source.slice(one.span);
+        out.push_str(&format!(
+            "{}:{}: {}\n    {line}\n    marks `{marked}`\n",
+            at.line, at.column, one.message
+        ));
+        if let Some(help) = &one.help {
+            out.push_str(&format!("    help: {help}\n"));
+        }
+    }
+    out
+}
+
+/// The charts of the project.
+pub(crate) fn charts() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("charts");
+    let mut all: Vec<PathBuf> = std::fs::read_dir(folder)
+        .expect("the project has charts")
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|path| path.extension().is_some_and(|e| e == "chart"))
+        .collect();
+    all.sort();
+    all
+}
+
+/// The examples of the design, where it is there.
+pub(crate) fn design() -> Vec<String> {
+    let shared = std::env::var("CHARTC_SHARED")
+        .map_or_else(|_| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared"), PathBuf::from);
+    let Ok(text) = std::fs::read_to_string(shared.join("design/language.md")) else {
+        println!("skipped, not found: {}", shared.display());
+        return Vec::new();
+    };
+    let blocks = text.split("```chart\n").skip(1);
+    blocks.filter_map(|block| block.split("```").next()).map(str::to_owned).collect()
+}
+
+#[test]
+fn shipped_charts() {
+    for path in charts() {
+        let text = std::fs::read_to_string(&path).expect("a chart can be read");
+        assert_eq!(report(&text), "", "{}", path.display());
+    }
+}
+
+#[test]
+fn charts_of_the_design() {
+    for text in design() {
+        assert_eq!(report(&text), "");
+    }
+}
