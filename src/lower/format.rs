@@ -129,3 +129,49 @@ fn digits(chars: &[char], at: &mut usize) -> usize {
     }
     *at - before
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fits(spec: &str, ty: &Type) -> bool {
+        check(spec, ty).is_ok()
+    }
+
+    #[test]
+    fn what_python_takes_for_each_type() {
+        for spec in [
+            "", "d", ",", "+,d", ">8", "*^12", "08d", "x", "#x", "_b", ".2f", ".1%", "e", " d",
+            "=+5", "n",
+        ] {
+            assert!(fits(spec, &Type::Int), "{spec} for an Int");
+        }
+        for spec in ["", ".0f", "+.0f", "10.2e", ".0%", ",.2f", "g", "<9", "z.1f", "0=8.2f", "_"] {
+            assert!(fits(spec, &Type::Float), "{spec} for a Float");
+        }
+        for spec in ["", "s", ">10", "^10s", ".3", "->20", "=<4", "05"] {
+            assert!(fits(spec, &Type::Text), "{spec} for a Text");
+        }
+    }
+
+    #[test]
+    fn what_python_refuses_for_each_type() {
+        for spec in [".2", ".2d", "s", ",b", ",n", "+c", "5.1x"] {
+            assert!(!fits(spec, &Type::Int), "{spec} for an Int");
+        }
+        for spec in ["d", "x", "s", "c", "5b"] {
+            assert!(!fits(spec, &Type::Float), "{spec} for a Float");
+        }
+        for spec in ["d", ".2f", "+", ",", "#", "=5", "%"] {
+            assert!(!fits(spec, &Type::Text), "{spec} for a Text");
+        }
+        assert!(!fits(">5", &Type::List(Box::new(Type::Int))));
+    }
+
+    #[test]
+    fn what_is_no_format_at_all() {
+        for spec in ["q", ".", "5.", "5q", "dd", "<<<", ",,", "{w}", " 5 ", "é"] {
+            assert_eq!(check(spec, &Type::Json), Err(Misfit::Unreadable), "{spec}");
+        }
+    }
+}

@@ -68,7 +68,8 @@ pub fn lower(loaded: &Loaded, diagnostics: &mut Vec<Diagnostic>) -> Vec<Lowered>
                     }
                     names.insert(&chart.name.node, chart.name.span);
                     let seen = items::gather(loaded, file.id, Some(chart));
-                    lowered.push(one(chart, &noted.doc, noted.span, &seen, &mut findings));
+                    let cx = Cx::new(&loaded.sources, &chart.name, &noted.doc);
+                    lowered.push(one(cx, chart, noted.span, &seen, &mut findings));
                 }
                 Item::Scenario(scenario) => {
                     self::scenario(scenario, &seen, &mut findings);
@@ -86,7 +87,9 @@ pub fn lower(loaded: &Loaded, diagnostics: &mut Vec<Diagnostic>) -> Vec<Lowered>
         }
         if first == lowered.len() {
             let nobody = Ident::new(String::new(), Span::new(file.id, 0, 0));
-            declare_all(&mut Cx::new(&nobody, ""), &seen, &mut findings);
+            let mut cx = Cx::new(&loaded.sources, &nobody, "");
+            declarations(&mut cx, &seen);
+            findings.append(&mut cx.findings);
         }
         let shared: Vec<_> = seen.components.iter().map(|c| c.node).collect();
         let charts: Vec<_> = lowered[first..].iter().collect();
@@ -111,12 +114,7 @@ fn scenario(scenario: &syntax::Scenario, seen: &Declarations<'_>, findings: &mut
     findings.push(note);
 }
 
-/// Declares what a chart sees; adds the findings of a `cx` that is not used further.
-fn declare_all(cx: &mut Cx<'_>, seen: &Declarations<'_>, findings: &mut Vec<Diagnostic>) {
-    declarations(cx, seen);
-    findings.append(&mut cx.findings);
-}
-
+/// Declares what a chart sees.
 fn declarations(cx: &mut Cx<'_>, seen: &Declarations<'_>) {
     types::declare_all(cx, &seen.types);
     declare::functions(cx, &seen.functions);
@@ -125,13 +123,12 @@ fn declarations(cx: &mut Cx<'_>, seen: &Declarations<'_>) {
 }
 
 fn one<'s>(
+    mut cx: Cx<'s>,
     chart: &'s syntax::Chart,
-    doc: &str,
     whole: Span,
     seen: &Declarations<'s>,
     findings: &mut Vec<Diagnostic>,
 ) -> Lowered {
-    let mut cx = Cx::new(&chart.name, doc);
     cx.charts = seen.charts.iter().map(|c| c.name.node.as_str()).collect();
     declarations(&mut cx, seen);
     skeleton::number(&mut cx, chart, whole);

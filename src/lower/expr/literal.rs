@@ -119,7 +119,7 @@ pub(super) fn record(
                 of(ExprKind::None, field.ty.clone())
             }
             None => {
-                let message = format!("`{}` needs a `{}`", name.node, field.name);
+                let message = format!("`{}` has no value for `{}`", name.node, field.name);
                 let help = format!("add `{}: …`", field.name);
                 cx.report(TYPE_ERROR.at(name.span, message).help(help));
                 unknown(&field.name)

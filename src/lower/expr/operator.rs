@@ -20,6 +20,7 @@ pub(super) fn negate(
     if !matches!(ty, Type::Int | Type::Float | Type::Json) {
         let message = format!("cannot negate {}", cx.a(&ty));
         cx.report(TYPE_ERROR.at(written.span, message));
+        return super::unknown("");
     }
     of(ExprKind::Unary(UnaryOp::Negate, Box::new(value)), ty)
 }
@@ -184,11 +185,18 @@ fn comparison(
     let names = || (cx.a(&left.ty), cx.a(&right.ty));
     match op {
         CompareOp::Equal | CompareOp::NotEqual => {
-            if alike(left, right) {
+            if alike(cx, left, right) {
                 return None;
             }
             let (a, b) = names();
-            let finding = TYPE_ERROR.at(whole, format!("{a} is never equal to {b}"));
+            let message = if left.kind == ExprKind::None {
+                format!("{b} is never `none`")
+            } else if right.kind == ExprKind::None {
+                format!("{a} is never `none`")
+            } else {
+                format!("{a} is never equal to {b}")
+            };
+            let finding = TYPE_ERROR.at(whole, message);
             Some(match enum_hint(cx, left, right).or_else(|| enum_hint(cx, right, left)) {
                 Some(help) => finding.help(help),
                 None => finding,
@@ -235,20 +243,24 @@ fn ordered(a: &Type, b: &Type) -> bool {
 }
 
 /// Whether two values may be equal.
-fn alike(a: &Expr, b: &Expr) -> bool {
+fn alike(cx: &Cx<'_>, a: &Expr, b: &Expr) -> bool {
     let may_be_none = |e: &Expr| matches!(e.ty, Type::Optional(_) | Type::Json);
     if a.kind == ExprKind::None {
-        return may_be_none(b) || is_narrowed(b);
+        return may_be_none(b) || was_missing(cx, b);
     }
     if b.kind == ExprKind::None {
-        return may_be_none(a) || is_narrowed(a);
+        return may_be_none(a) || was_missing(cx, a);
     }
     same(inner(&a.ty), inner(&b.ty))
 }
 
-/// Testing again what is known already is idle, not wrong.
-fn is_narrowed(e: &Expr) -> bool {
-    super::place_of(e).is_some()
+/// Whether it is declared as something that may be missing: testing again what is known already is idle, not wrong.
+fn was_missing(cx: &Cx<'_>, e: &Expr) -> bool {
+    if let ExprKind::Variable(id) = e.kind {
+        matches!(cx.chart.variables[id.index()].ty, Type::Optional(_))
+    } else {
+        super::place_of(e).is_some()
+    }
 }
 
 fn same(a: &Type, b: &Type) -> bool {

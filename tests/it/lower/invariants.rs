@@ -175,18 +175,18 @@ fn write(nest: &Nest, name: &str, text: &mut String) {
         return;
     }
     text.push_str(&format!("{word} {name} {{\n"));
-    if nest.0 % 3 == 0 {
+    if nest.0.is_multiple_of(3) {
         text.push_str(&format!("initial s{other}\n"));
     }
-    if nest.0 % 4 == 0 {
+    if nest.0.is_multiple_of(4) {
         text.push_str(&format!("on e -> s{other}, s{}\neach after 3s -> s{other}\n", nest.0 % 5));
     }
-    if nest.0 % 5 == 0 {
+    if nest.0.is_multiple_of(5) {
         text.push_str(&format!(
             "llm step_{name} {{ prompt \"x\" retry 1 then -> s{other} }} -> s0\n"
         ));
     }
-    if nest.0 % 6 == 0 {
+    if nest.0.is_multiple_of(6) {
         text.push_str(&format!("from * {{ on e -> s{other} }}\nmay x -> s{other}\n"));
     }
     for (index, inner) in nest.1.iter().enumerate() {

@@ -39,9 +39,10 @@ fn lines(chart: &Chart) -> Vec<String> {
             if let Some(scope) = &t.scope {
                 let names =
                     |ids: &[_]| ids.iter().map(|id| state(*id)).collect::<Vec<_>>().join("|");
-                line += &match scope.wildcard {
-                    true => format!(" [* except {}]", names(&scope.none_of)),
-                    false => format!(" [from {}]", names(&scope.any_of)),
+                line += &if scope.wildcard {
+                    format!(" [* except {}]", names(&scope.none_of))
+                } else {
+                    format!(" [from {}]", names(&scope.any_of))
                 };
             }
             if t.guard.is_some() {

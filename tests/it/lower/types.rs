@@ -12,6 +12,7 @@ chart Conditions {
   var t: Text? = none
   var j: Json = none
   var b: Bool? = none
+  var s: Text = ""
   event go
   initial a
   state a {
