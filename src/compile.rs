@@ -55,11 +55,8 @@ pub fn check(paths: &[String], loader: &dyn Loader) -> Compilation {
     let lowered = lower(&loaded, &mut diagnostics);
     let mut charts = Vec::new();
     for one in &lowered {
-        // What lints would say of a chart without some of its lines is not true of the chart as meant.
-        if one.whole {
-            let facts = Facts::of(&one.chart);
-            lint::run(&one.chart, &facts, &one.map, &mut diagnostics);
-        }
+        let facts = Facts::of(&one.chart);
+        lint::run(one, &facts, &mut diagnostics);
         let faulty = diagnostics.iter().any(|d| {
             d.severity == Severity::Error
                 && (d.span.file == one.map.file

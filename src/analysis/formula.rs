@@ -41,6 +41,8 @@ impl Formula {
 pub(super) struct Term {
     pub(super) expr: Expr,
     constants: Vec<Value>,
+    /// Whether it is a condition itself, whatever its type.
+    is_condition: bool,
 }
 
 impl Term {
@@ -89,6 +91,9 @@ impl Term {
         };
         if optional {
             samples.push(Value::None);
+        }
+        if self.is_condition && *ty != Type::Bool {
+            samples.extend([Value::Bool(false), Value::Bool(true)]);
         }
         samples
     }
@@ -251,9 +256,10 @@ fn constant(expr: &Expr) -> Option<Value> {
 
 fn term(expr: Expr, constant: Option<Value>, terms: &mut Vec<Term>) -> usize {
     let place = terms.iter().position(|t| t.expr.kind == expr.kind).unwrap_or_else(|| {
-        terms.push(Term { expr, constants: Vec::new() });
+        terms.push(Term { expr, constants: Vec::new(), is_condition: false });
         terms.len() - 1
     });
+    terms[place].is_condition |= constant.is_none();
     terms[place].constants.extend(constant);
     place
 }

@@ -1,6 +1,7 @@
 //! `chartc check`.
 
 use super::files::{Files, find};
+use super::levels::Levels;
 use super::output::{Colour, paper, print};
 use super::{Exit, output};
 use crate::diagnostic::Severity;
@@ -42,7 +43,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: Args) -> miette::Result<Exit> {
-    let _ = (&args.deny, &args.warn, &args.allow);
+    let levels = Levels::of(&args.allow, &args.warn, &args.deny)?;
     let files = find(&args.paths);
     if files.is_empty() {
         output::complain(
@@ -50,7 +51,8 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         );
         return Ok(Exit::Nothing);
     }
-    let done = crate::check(&files, &Files);
+    let mut done = crate::check(&files, &Files);
+    levels.apply(&mut done.diagnostics);
     let report: &Report = REPORTS
         .iter()
         .find(|r| r.name == args.format)

@@ -1,8 +1,8 @@
 //! `chartc explain`.
 
 use super::Exit;
+use super::levels::find;
 use super::output::print;
-use crate::diagnostic::nearest;
 use crate::lint::rules;
 
 /// Explain a kind of finding: what it means, why it matters, an example that has it and one that does not.
@@ -36,25 +36,8 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         }
         return Ok(Exit::Clean);
     };
-    let word = wanted.replace('_', "-").to_lowercase();
-    match all.iter().find(|r| r.code.eq_ignore_ascii_case(&wanted) || r.name == word) {
-        Some(rule) => {
-            print(&format!(
-                "{} ({}, {})\n\n{}\n",
-                rule.code,
-                rule.name,
-                rule.severity.word(),
-                rule.page.trim()
-            ))?;
-            Ok(Exit::Clean)
-        }
-        None => {
-            let known = all.iter().flat_map(|r| [r.code, r.name]);
-            let hint = match nearest(&word, known) {
-                Some(near) => format!("; did you mean `{near}`?"),
-                None => "; `chartc explain --list` lists them".into(),
-            };
-            Err(miette::miette!("no finding is called `{wanted}`{hint}"))
-        }
-    }
+    let rule = find(&wanted)?;
+    let (code, name, level) = (rule.code, rule.name, rule.severity.word());
+    print(&format!("{code} ({name}, {level})\n\n{}\n", rule.page.trim()))?;
+    Ok(Exit::Clean)
 }

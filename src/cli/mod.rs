@@ -19,6 +19,8 @@ mod screen;
 #[cfg(feature = "run")]
 mod simulate;
 // To add: mod build; mod convert;
+mod levels;
+// To add: mod build; mod run; mod simulate; mod convert;
 
 use clap::{Parser, Subcommand};
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -1,6 +1,6 @@
 //! `check` lines: properties decided on the graph.
 
-use super::{Context, Lint, unreachable_state::explain, words};
+use super::{Context, Lint, unreachable_state, words};
 use crate::analysis::place::meet;
 use crate::analysis::reach::is_leaf;
 use crate::analysis::witness::witness;
@@ -9,7 +9,7 @@ use crate::span::Span;
 use chartc_core::arena::{StateId, TransitionId};
 use chartc_core::model::{CheckArgument, ChoiceKind, StepKind, Trigger};
 
-pub(super) static LINT: Lint = Lint { rule: &RULE, run };
+pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
 
 static RULE: Rule = Rule {
     code: "C0390",
@@ -44,7 +44,8 @@ fn reaches(context: &Context<'_>, span: Span, state: StateId) -> Option<Diagnost
     let related = RULE
         .at(span, format!("this does not hold: no run enters {name}"))
         .related(context.map.state(state).name, "never entered");
-    Some(explain(context, state, related))
+    let leading = unreachable_state::leading(context.chart);
+    Some(unreachable_state::explain(context, &leading, state, related))
 }
 
 fn always(context: &Context<'_>, span: Span, state: StateId) -> Option<Diagnostic> {

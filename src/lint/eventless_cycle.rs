@@ -4,7 +4,7 @@ use super::{Context, Lint, words};
 use crate::analysis::livelock::livelocks;
 use crate::diagnostic::{Diagnostic, Rule, Severity};
 
-pub(super) static LINT: Lint = Lint { rule: &RULE, run };
+pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
 
 static RULE: Rule = Rule {
     code: "C0304",

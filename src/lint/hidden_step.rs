@@ -4,7 +4,7 @@ use super::{Context, Lint};
 use crate::analysis::calls::{Hiding, hidden};
 use crate::diagnostic::{Diagnostic, Rule, Severity};
 
-pub(super) static LINT: Lint = Lint { rule: &RULE, run };
+pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: false, run };
 
 static RULE: Rule = Rule {
     code: "C0307",

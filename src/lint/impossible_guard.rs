@@ -7,7 +7,7 @@ use crate::notation::expression;
 use crate::span::Span;
 use chartc_core::model::Expr;
 
-pub(super) static LINT: Lint = Lint { rule: &RULE, run };
+pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: false, run };
 
 static RULE: Rule = Rule {
     code: "C0308",

@@ -21,7 +21,7 @@ mod words;
 
 use crate::analysis::Facts;
 use crate::diagnostic::{Diagnostic, Rule};
-use crate::lower::SourceMap;
+use crate::lower::{Lowered, SourceMap};
 use chartc_core::model::Chart;
 
 /// What a lint sees.
@@ -39,6 +39,8 @@ pub struct Context<'c> {
 pub struct Lint {
     /// The kind of finding it makes.
     pub rule: &'static Rule,
+    /// Whether it concludes from what is not there, and so has nothing to say of a chart that lost lines to errors.
+    pub needs_whole: bool,
     /// Adds what it finds.
     pub run: fn(&Context<'_>, &mut Vec<Diagnostic>),
 }
@@ -67,10 +69,10 @@ pub fn rules() -> Vec<&'static Rule> {
     all
 }
 
-/// Runs every lint.
-pub fn run(chart: &Chart, facts: &Facts, map: &SourceMap, diagnostics: &mut Vec<Diagnostic>) {
-    let context = Context { chart, facts, map };
-    for lint in LINTS {
+/// Runs every lint; those that need the whole chart only if nothing of it was lost to errors.
+pub fn run(lowered: &Lowered, facts: &Facts, diagnostics: &mut Vec<Diagnostic>) {
+    let context = Context { chart: &lowered.chart, facts, map: &lowered.map };
+    for lint in LINTS.iter().filter(|l| lowered.whole || !l.needs_whole) {
         (lint.run)(&context, diagnostics);
     }
 }

@@ -5,7 +5,7 @@ use crate::analysis::cover::shadows;
 use crate::diagnostic::{Diagnostic, Rule, Severity};
 use std::collections::BTreeMap;
 
-pub(super) static LINT: Lint = Lint { rule: &RULE, run };
+pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: false, run };
 
 static RULE: Rule = Rule {
     code: "C0302",

@@ -7,7 +7,7 @@ use chartc_core::arena::{StateId, StepId, TransitionId};
 use chartc_core::model::{StepKind, Trigger};
 use std::collections::BTreeMap;
 
-pub(super) static LINT: Lint = Lint { rule: &RULE, run };
+pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
 
 static RULE: Rule = Rule {
     code: "C0406",

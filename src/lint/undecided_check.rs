@@ -3,7 +3,7 @@
 use super::{Context, Lint, check_failed::decides};
 use crate::diagnostic::{Diagnostic, Rule, Severity};
 
-pub(super) static LINT: Lint = Lint { rule: &RULE, run };
+pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: false, run };
 
 static RULE: Rule = Rule {
     code: "C0391",

@@ -5,7 +5,7 @@ use crate::analysis::drive::undriven;
 use crate::analysis::reach::Cause;
 use crate::diagnostic::{Diagnostic, Rule, Severity};
 
-pub(super) static LINT: Lint = Lint { rule: &RULE, run };
+pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
 
 static RULE: Rule = Rule {
     code: "C0301",

@@ -5,8 +5,10 @@ use crate::analysis::place::meet;
 use crate::analysis::reach::is_history;
 use crate::diagnostic::{Diagnostic, Rule, Severity};
 use chartc_core::arena::{StateId, TransitionId};
+use chartc_core::model::Chart;
+use std::collections::BTreeMap;
 
-pub(super) static LINT: Lint = Lint { rule: &RULE, run };
+pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
 
 static RULE: Rule = Rule {
     code: "C0203",
@@ -17,6 +19,7 @@ static RULE: Rule = Rule {
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map } = context;
+    let leading = leading(chart);
     for state in chart.state_ids().skip(1) {
         let row = chart.state(state);
         let inside = row.parent.is_some_and(|p| facts.reach.enters(p));
@@ -25,19 +28,36 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         }
         let name = words::state(chart, state);
         let found = RULE.at(map.state(state).name, format!("{name} can never be entered"));
-        diagnostics.push(explain(context, state, found));
+        diagnostics.push(explain(context, &leading, state, found));
     }
 }
 
+/// Lines by each of their targets.
+pub(super) type Leading = BTreeMap<StateId, Vec<TransitionId>>;
+
+/// Which lines lead where.
+pub(super) fn leading(chart: &Chart) -> Leading {
+    let mut leading = Leading::new();
+    for (i, line) in chart.transitions.iter().enumerate() {
+        for target in &line.targets {
+            leading.entry(target.state).or_default().push(TransitionId::at(i));
+        }
+    }
+    leading
+}
+
 /// Adds why the lines that lead to the state do not.
-pub(super) fn explain(context: &Context<'_>, state: StateId, mut found: Diagnostic) -> Diagnostic {
+pub(super) fn explain(
+    context: &Context<'_>,
+    leading: &Leading,
+    state: StateId,
+    mut found: Diagnostic,
+) -> Diagnostic {
     let Context { chart, facts, map } = context;
     let mut lines = 0;
-    for (i, line) in chart.transitions.iter().enumerate() {
-        let id = TransitionId::at(i);
-        let leads = line.targets.iter().any(|t| chart.contains(state, t.state));
-        let inside = chart.contains(state, line.source);
-        if !leads || inside || lines == 3 {
+    let inside = state..chart.state(state).end;
+    for id in leading.range(inside).flat_map(|(_, ids)| ids).copied() {
+        if chart.contains(state, chart.transition(id).source) || lines == 3 {
             continue;
         }
         let closed: Vec<StateId> = facts
@@ -48,7 +68,7 @@ pub(super) fn explain(context: &Context<'_>, state: StateId, mut found: Diagnost
             .filter(|s| !facts.reach.enters(**s))
             .copied()
             .collect();
-        let why = if !facts.places.forbidden[i].is_empty() {
+        let why = if !facts.places.forbidden[id.index()].is_empty() {
             format!(
                 "{} leads here, but the table of `allow` lines forbids it",
                 words::line(chart, id)

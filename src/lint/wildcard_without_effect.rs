@@ -7,7 +7,7 @@ use crate::diagnostic::{Diagnostic, Rule, Severity};
 use chartc_core::arena::{StateId, TransitionId};
 use chartc_core::model::{Scope, Trigger};
 
-pub(super) static LINT: Lint = Lint { rule: &RULE, run };
+pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
 
 static RULE: Rule = Rule {
     code: "C0303",

@@ -8,6 +8,7 @@ mod agent_front;
 mod architecture;
 mod behaviour;
 mod chart_front;
+mod cli;
 mod docs;
 mod dot;
 mod interpreter;

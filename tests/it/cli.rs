@@ -1,0 +1,193 @@
+//! The command line as a user meets it: which files are checked, exit codes, what goes where.
+
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+const CLEAN: &str = "chart A {\n  event go\n  initial a\n  state a { on go -> b }\n  final b\n}\n";
+const BROKEN: &str = "chart B {\n  event go\n  initial a\n  state a { on go -> nowhere }\n}\n";
+const WARNED: &str = "chart C {\n  event go\n  initial a\n  state a { on go -> b }\n  state b\n}\n";
+
+/// A fresh folder with these files.
+fn folder(name: &str, files: &[(&str, &str)]) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("cli-{name}"));
+    if folder.exists() {
+        std::fs::remove_dir_all(&folder).expect("the folder is the test's own");
+    }
+    std::fs::create_dir_all(&folder).expect("the target folder can be written");
+    for (file, text) in files {
+        let path = folder.join(file);
+        std::fs::create_dir_all(path.parent().expect("it lies in the folder")).expect("as before");
+        std::fs::write(path, text).expect("as before");
+    }
+    folder
+}
+
+fn chartc(folder: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_chartc"));
+    command.args(arguments).current_dir(folder).env_remove("NO_COLOR").env("COLUMNS", "100");
+    command
+}
+
+fn run(folder: &Path, arguments: &[&str]) -> Output {
+    chartc(folder, arguments).output().expect("chartc starts")
+}
+
+fn out(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+fn errors(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// Exit code and the files that have findings, in the order printed.
+fn check(folder: &Path, arguments: &[&str]) -> (Option<i32>, Vec<String>) {
+    let all: Vec<&str> = ["check", "--format", "short"].iter().chain(arguments).copied().collect();
+    let output = run(folder, &all);
+    let text = out(&output);
+    let files = text.lines().map(|l| l.split(':').next().unwrap_or_default().to_owned()).collect();
+    (output.status.code(), files)
+}
+
+#[test]
+fn one_broken_file_does_not_hide_the_others() {
+    let folder =
+        folder("several", &[("a.chart", CLEAN), ("b.chart", BROKEN), ("z/c.chart", BROKEN)]);
+    let (code, files) = check(&folder, &[]);
+    assert_eq!(code, Some(1));
+    assert_eq!(files, ["b.chart", "z/c.chart"]);
+}
+
+#[test]
+fn exit_codes() {
+    let folder =
+        folder("codes", &[("a.chart", CLEAN), ("w.chart", WARNED), ("empty/readme.txt", "")]);
+    let code = |arguments: &[&str]| run(&folder, arguments).status.code();
+    assert_eq!(code(&["check", "a.chart"]), Some(0));
+    assert_eq!(code(&["check", "w.chart"]), Some(0));
+    assert_eq!(code(&["check", "w.chart", "--fail-on", "warning"]), Some(1));
+    assert_eq!(code(&["check", "w.chart", "--deny", "warnings"]), Some(1));
+    assert_eq!(code(&["check", "w.chart", "--deny", "undriven-state"]), Some(1));
+    assert_eq!(code(&["check", "w.chart", "--deny", "warnings", "--allow", "C0301"]), Some(0));
+    assert_eq!(code(&["check", "w.chart", "--format", "xml"]), Some(2));
+    assert_eq!(code(&["check", "w.chart", "--deny", "C9999"]), Some(2));
+    assert_eq!(code(&["chek"]), Some(2));
+    assert_eq!(code(&["check", "empty"]), Some(4));
+    assert_eq!(code(&["--version"]), Some(0));
+}
+
+#[test]
+fn ignored_hidden_and_other_files_are_left_out() {
+    let folder = folder(
+        "ignored",
+        &[
+            (".gitignore", "built/\n"),
+            ("built/b.chart", BROKEN),
+            (".hidden/b.chart", BROKEN),
+            ("ci.yaml", "on: push\n"),
+            ("b.chart.txt", BROKEN),
+            ("seen/b.chart", BROKEN),
+        ],
+    );
+    assert_eq!(check(&folder, &["."]).1, ["seen/b.chart"]);
+    assert_eq!(check(&folder, &["built/b.chart"]).1, ["built/b.chart"]);
+}
+
+#[test]
+fn a_file_named_twice_is_checked_once() {
+    let folder = folder("twice", &[("x/b.chart", BROKEN)]);
+    assert_eq!(check(&folder, &["x/b.chart", "./x/../x/b.chart", "x"]).1, ["x/b.chart"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn links_in_a_circle_end() {
+    let folder = folder("links", &[("x/b.chart", BROKEN)]);
+    std::os::unix::fs::symlink("..", folder.join("x/up")).expect("links can be made");
+    std::os::unix::fs::symlink("b.chart", folder.join("x/c.chart")).expect("links can be made");
+    assert_eq!(check(&folder, &[]).1, ["x/b.chart", "x/c.chart"]);
+}
+
+#[test]
+fn what_cannot_be_read_is_a_finding() {
+    let folder = folder("unreadable", &[("b.chart", BROKEN)]);
+    std::fs::write(folder.join("bytes.chart"), [0xFF, 0xFE, b'a']).expect("it is the test's own");
+    std::fs::write(folder.join("nul.chart"), [b'a', 0]).expect("it is the test's own");
+    let output =
+        run(&folder, &["check", "--format", "short", "bytes.chart", "nul.chart", "gone.chart"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(
+        out(&output),
+        "bytes.chart:1:1: error[C0002] `bytes.chart` cannot be read: it is not UTF-8 (byte 0)\n\
+         nul.chart:1:1: error[C0002] `nul.chart` cannot be read: it is not a text file\n\
+         gone.chart:1:1: error[C0002] `gone.chart` cannot be read: there is no such file\n"
+    );
+}
+
+#[test]
+fn standard_input() {
+    let folder = folder("stdin", &[]);
+    let mut child = chartc(&folder, &["check", "-", "--format", "short"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("chartc starts");
+    let mut input = child.stdin.take().expect("it is piped");
+    input.write_all(BROKEN.as_bytes()).expect("chartc reads it");
+    drop(input);
+    let output = child.wait_with_output().expect("chartc ends");
+    assert_eq!(output.status.code(), Some(1));
+    assert!(out(&output).starts_with("<stdin>:4:22: error[C0102]"), "{}", out(&output));
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_fault() {
+    let folder = folder("pipe", &[("b.chart", &BROKEN.repeat(500))]);
+    let mut child = chartc(&folder, &["check", "b.chart"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("chartc starts");
+    let mut some = [0; 16];
+    let mut pipe = child.stdout.take().expect("it is piped");
+    pipe.read_exact(&mut some).expect("chartc prints");
+    drop(pipe);
+    let output = child.wait_with_output().expect("chartc ends");
+    assert_eq!((output.status.code(), errors(&output).as_str()), (Some(1), ""));
+}
+
+#[test]
+fn colours_only_where_they_are_wanted() {
+    let folder = folder("colour", &[("b.chart", BROKEN)]);
+    let coloured = |arguments: &[&str]| out(&run(&folder, arguments)).contains('\u{1b}');
+    assert!(!coloured(&["check", "b.chart"]), "a pipe is no terminal");
+    assert!(coloured(&["check", "b.chart", "--color", "always"]));
+    assert!(!coloured(&["check", "b.chart", "--color", "never"]));
+}
+
+#[test]
+fn the_summary_counts() {
+    let folder = folder("summary", &[("a.chart", CLEAN), ("b.chart", BROKEN), ("w.chart", WARNED)]);
+    let last =
+        |arguments: &[&str]| out(&run(&folder, arguments)).lines().last().map(ToOwned::to_owned);
+    assert_eq!(last(&["check", "a.chart"]).as_deref(), Some("no findings in 1 file"));
+    assert_eq!(last(&["check"]).as_deref(), Some("1 error, 1 warning in 3 files"));
+}
+
+#[test]
+fn explain_prints_the_page() {
+    let folder = folder("explain", &[]);
+    for rule in chartc::lint::rules() {
+        for word in [rule.code, rule.name] {
+            let output = run(&folder, &["explain", word]);
+            assert_eq!(output.status.code(), Some(0), "{word}");
+            assert!(out(&output).contains(rule.page.trim()), "{word}");
+        }
+    }
+    let list = out(&run(&folder, &["explain", "--list"]));
+    assert_eq!(list.lines().count(), chartc::lint::rules().len());
+    let unknown = run(&folder, &["explain", "shadowd-line"]);
+    assert_eq!(unknown.status.code(), Some(2));
+    assert!(errors(&unknown).contains("did you mean `shadowed-line`?"), "{}", errors(&unknown));
+}
