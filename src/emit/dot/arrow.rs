@@ -1,5 +1,6 @@
 //! Edges: what makes a line taken, where it goes, and how that looks.
 
+use super::allow::{Table, is_bound};
 use super::place::{Node, Origin, Places};
 use super::style::{FAINT, Look};
 use super::text::{WIDTH, label, quoted, short, wrap};
@@ -110,19 +111,19 @@ fn excepted(chart: &Chart, line: &Transition) -> Vec<String> {
 }
 
 /// Edges as they are written, and what they told about the picture on the way.
-pub(super) struct Arrows {
+pub(super) struct Arrows<'c> {
     /// Lines of DOT.
     pub(super) text: String,
     /// Compounds that need a `*`.
     pub(super) any: BTreeSet<StateId>,
-    /// From where to where something moves the chart.
+    /// From where to where something moves the chart that `allow` lines bind.
     driven: BTreeSet<(Origin, StateId)>,
-    table: Option<Table>,
+    table: Option<Table<'c>>,
 }
 
-impl Arrows {
+impl<'c> Arrows<'c> {
     /// Every line that goes anywhere, in order, then the `allow` lines that nothing follows.
-    pub(super) fn of(places: &Places<'_>) -> Self {
+    pub(super) fn of(places: &Places<'c>) -> Self {
         let mut arrows = Self {
             text: String::new(),
             any: BTreeSet::new(),
@@ -158,19 +159,27 @@ impl Arrows {
         let chart = places.chart;
         let line = chart.transition(id);
         let look = Look::of(&line.trigger);
-        let colour = look.colour();
+        let mut colour = look.colour();
         let mut lines = lines(chart, line, is_each);
         let mut style = if look == Look::Otherwise { "dotted" } else { "solid" };
         if line.scope.as_ref().is_some_and(|s| s.wildcard) {
             style = "dashed";
         }
-        let (Origin::State(source) | Origin::Any(source)) = origin;
-        let is_denied = self.table.as_ref().is_some_and(|table| {
-            is_bound(line) && line.targets.iter().any(|t| table.forbids(chart, source, t.state))
-        });
+        let mut is_denied = false;
+        if let Some(table) = self.table.as_ref().filter(|_| is_bound(line)) {
+            let (Origin::State(source) | Origin::Any(source)) = origin;
+            is_denied = line.targets.iter().any(|t| table.forbids(source, t.state));
+            for target in &line.targets {
+                self.driven.insert((origin, target.state));
+                if let Some(condition) = table.condition(source, target.state) {
+                    lines.extend(wrap(&format!("allow [{condition}]"), WIDTH));
+                }
+            }
+        }
         if is_denied {
             lines.push("denied: no allow line".to_string());
             style = "dashed";
+            colour = Look::Error.colour();
         }
         let mut edge = Edge {
             attributes: format!(
@@ -181,9 +190,6 @@ impl Arrows {
             head: if is_denied { "tee" } else { "normal" },
             tail: if look.is_choice() { "odiamond" } else { "none" },
         };
-        for target in &line.targets {
-            self.driven.insert((origin, target.state));
-        }
         if let [target] = line.targets.as_slice() {
             self.edge(places, origin, target.state, &edge);
             return;
@@ -243,7 +249,7 @@ impl Arrows {
         self.text.push_str(&format!("  {from} -> {to} [{}{ends}{clip}];\n", look.attributes));
     }
 
-    /// `allow` lines that no line of the chart makes use of, drawn faintly; those with a condition in any case.
+    /// `allow` lines that no line of the chart makes use of, drawn faintly.
     fn permissions(&mut self, places: &Places<'_>) {
         let chart = places.chart;
         for permission in &chart.permissions {
@@ -254,12 +260,12 @@ impl Arrows {
                 }
                 Some(from) => Origin::State(from),
             };
-            let mut lines = vec!["allow".to_string()];
-            if let Some(guard) = &permission.guard {
-                lines = wrap(&format!("allow [{}]", notation::expression(chart, guard)), WIDTH);
-            } else if self.driven.contains(&(origin, permission.to)) {
+            if self.driven.contains(&(origin, permission.to)) {
                 continue;
             }
+            let guard = permission.guard.as_ref().map(|g| notation::expression(chart, g));
+            let guard = guard.map(|g| format!(" [{g}]")).unwrap_or_default();
+            let lines = wrap(&format!("allow{guard}"), WIDTH);
             let attributes = format!(
                 "label={}, color=\"{FAINT}\", fontcolor=\"{FAINT}\", style=dotted",
                 label(&lines),
@@ -309,41 +315,4 @@ fn tooltip(chart: &Chart, line: &Transition) -> String {
         text.push_str(&format!(" {{ {} }}", actions(chart, line)));
     }
     text
-}
-
-/// The table of `allow` lines, for asking whether it can ever let a move pass.
-struct Table {
-    /// Rows from `*`, by target.
-    anywhere: BTreeSet<StateId>,
-    /// Target and source of the other rows.
-    rows: BTreeSet<(StateId, StateId)>,
-}
-
-impl Table {
-    fn of(chart: &Chart) -> Option<Self> {
-        if chart.permissions.is_empty() {
-            return None;
-        }
-        let mut table = Self { anywhere: BTreeSet::new(), rows: BTreeSet::new() };
-        for permission in &chart.permissions {
-            match permission.from {
-                None => table.anywhere.insert(permission.to),
-                Some(from) => table.rows.insert((permission.to, from)),
-            };
-        }
-        Some(table)
-    }
-
-    /// Whether no row permits to go to `target` from `source`, a state above it or one below it.
-    fn forbids(&self, chart: &Chart, source: StateId, target: StateId) -> bool {
-        let end = chart.state(source).end;
-        !self.anywhere.contains(&target)
-            && self.rows.range((target, source)..(target, end)).next().is_none()
-            && !chart.ancestors(source).any(|above| self.rows.contains(&(target, above)))
-    }
-}
-
-/// Whether the line is one that `allow` lines bind.
-fn is_bound(line: &Transition) -> bool {
-    super::place::step_of(&line.trigger).is_some() || matches!(line.trigger, Trigger::Choice(_))
 }

@@ -97,13 +97,15 @@ impl Labels {
                 if n > 0 {
                     out.push_str("<br/>&nbsp;&nbsp;");
                 }
-                if word.is_empty() {
+                if lead.is_empty() {
                     out.push_str(&format!("<font color=\"{colour}\">{}</font>", html(rest)));
-                } else {
+                    continue;
+                }
+                if !word.is_empty() {
                     let word = html(word);
                     out.push_str(&format!("<font color=\"{colour}\"><b>{word}</b></font>"));
-                    out.push_str(&html(rest));
                 }
+                out.push_str(&html(rest));
             }
             out.push_str("</font></td></tr>");
         }
@@ -211,7 +213,8 @@ fn step_row(chart: &Chart, id: StepId, state: StateId) -> Row {
     if step.failure.then == Failure::Skip && step.failure != chart.defaults && !is_ask {
         text.push_str(" (skip on failure)");
     }
-    if step.ends_turn.is_some() {
+    let always = chartc_core::model::ExprKind::Bool(true);
+    if step.ends_turn.as_ref().is_some_and(|e| e.kind == always) {
         text.push_str(" (ends turn)");
     }
     row(word, colour, text)

@@ -4,6 +4,7 @@
 //! compound that goes somewhere inside it, and every `from *` line, starts at one `*` in that compound. Lines that move nothing
 //! stand in the state's label. Everything is in document order, and the text is linear in the size of the chart.
 
+mod allow;
 mod arrow;
 mod label;
 mod legend;
@@ -79,7 +80,7 @@ fn heading(chart: &Chart) -> String {
 }
 
 /// Nodes and clusters, nested as the states are.
-fn states(out: &mut String, places: &Places<'_>, labels: &Labels, arrows: &Arrows) {
+fn states(out: &mut String, places: &Places<'_>, labels: &Labels, arrows: &Arrows<'_>) {
     let chart = places.chart;
     let mut open: Vec<StateId> = vec![StateId(0)];
     scope(out, chart, StateId(0), 0, arrows);
@@ -134,7 +135,7 @@ fn cluster(out: &mut String, places: &Places<'_>, labels: &Labels, id: StateId, 
 }
 
 /// The dot of a compound and its `*`.
-fn scope(out: &mut String, chart: &Chart, id: StateId, depth: usize, arrows: &Arrows) {
+fn scope(out: &mut String, chart: &Chart, id: StateId, depth: usize, arrows: &Arrows<'_>) {
     let pad = indent(depth);
     if matches!(chart.state(id).kind, StateKind::Compound { .. }) {
         let dot = Node::Initial(id).name();

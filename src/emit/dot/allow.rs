@@ -1,0 +1,60 @@
+//! The table of `allow` lines: which moves it lets pass, and on what condition.
+
+use super::place::step_of;
+use crate::notation;
+use chartc_core::arena::StateId;
+use chartc_core::model::{Chart, Expr, Transition, Trigger};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The `allow` lines of a chart that has any.
+pub(super) struct Table<'c> {
+    chart: &'c Chart,
+    /// Targets of rows from `*`.
+    anywhere: BTreeSet<StateId>,
+    /// Conditions of the other rows by target and source, one for each row.
+    rows: BTreeMap<(StateId, StateId), Vec<Option<&'c Expr>>>,
+}
+
+impl<'c> Table<'c> {
+    pub(super) fn of(chart: &'c Chart) -> Option<Self> {
+        if chart.permissions.is_empty() {
+            return None;
+        }
+        let mut table = Self { chart, anywhere: BTreeSet::new(), rows: BTreeMap::new() };
+        for permission in &chart.permissions {
+            match permission.from {
+                None => {
+                    table.anywhere.insert(permission.to);
+                }
+                Some(from) => {
+                    let row = table.rows.entry((permission.to, from)).or_default();
+                    row.push(permission.guard.as_ref());
+                }
+            }
+        }
+        Some(table)
+    }
+
+    /// Whether no row permits to go to `target` from `source`, a state above it or one below it.
+    pub(super) fn forbids(&self, source: StateId, target: StateId) -> bool {
+        let end = self.chart.state(source).end;
+        !self.anywhere.contains(&target)
+            && self.rows.range((target, source)..(target, end)).next().is_none()
+            && !self.chart.ancestors(source).any(|above| self.rows.contains_key(&(target, above)))
+    }
+
+    /// The condition on which rows of exactly this move permit it, if there is one.
+    pub(super) fn condition(&self, source: StateId, target: StateId) -> Option<String> {
+        let guards = self.rows.get(&(target, source))?;
+        if self.anywhere.contains(&target) || guards.iter().any(Option::is_none) {
+            return None;
+        }
+        let guards = guards.iter().flatten().map(|g| notation::expression(self.chart, g));
+        Some(guards.collect::<Vec<_>>().join(" or "))
+    }
+}
+
+/// Whether the line is one that `allow` lines bind: the move of a step or of the model.
+pub(super) fn is_bound(line: &Transition) -> bool {
+    step_of(&line.trigger).is_some() || matches!(line.trigger, Trigger::Choice(_))
+}
