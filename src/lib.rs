@@ -6,6 +6,7 @@
 #![doc = include_str!("ARCHITECTURE.md")]
 
 pub mod analysis;
+pub mod build;
 pub mod compile;
 pub mod diagnostic;
 pub mod emit;

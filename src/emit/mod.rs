@@ -18,4 +18,4 @@ pub struct Emitter {
 }
 
 /// All emitters.
-pub const EMITTERS: &[&Emitter] = &[&dot::EMITTER];
+pub const EMITTERS: &[&Emitter] = &[&dot::EMITTER, &rust::EMITTER];

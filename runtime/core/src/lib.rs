@@ -15,6 +15,7 @@ pub mod drive;
 pub mod duration;
 #[cfg(feature = "alloc")]
 pub mod expr;
+pub mod generated;
 #[cfg(feature = "alloc")]
 pub mod interpreter;
 pub mod machine;

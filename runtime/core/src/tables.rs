@@ -88,6 +88,23 @@ pub struct StateRow<'t> {
     pub limits: LimitsRow,
 }
 
+impl StateRow<'_> {
+    /// Atomic, with nothing of its own.
+    pub const PLAIN: Self = Self {
+        path: "",
+        kind: StateRowKind::Atomic,
+        parent: StateId(0),
+        end: StateId(0),
+        transitions: Span::EMPTY,
+        steps: Span::EMPTY,
+        choices: Span::EMPTY,
+        entry: false,
+        exit: false,
+        advice: false,
+        limits: LimitsRow::NONE,
+    };
+}
+
 /// Bounds that the step algorithm itself charges; 0 is no bound.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct LimitsRow {
@@ -156,6 +173,21 @@ pub struct TransitionRow<'t> {
     pub arguments: bool,
 }
 
+impl TransitionRow<'_> {
+    /// An eventless line of the root that holds everywhere and does nothing.
+    pub const PLAIN: Self = Self {
+        source: StateId(0),
+        trigger: TriggerRow::When,
+        any_of: Span::EMPTY,
+        none_of: Span::EMPTY,
+        guard: false,
+        targets: Span::EMPTY,
+        internal: false,
+        actions: false,
+        arguments: false,
+    };
+}
+
 /// What makes a transition a candidate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TriggerRow<'t> {
@@ -219,6 +251,20 @@ pub struct StepRow<'t> {
     pub ends_turn: bool,
     /// Name of the client; empty is the host's default.
     pub client: &'t str,
+}
+
+impl StepRow<'_> {
+    /// A `code` step of the root.
+    pub const PLAIN: Self = Self {
+        name: "",
+        state: StateId(0),
+        kind: StepRowKind::Code,
+        guard: false,
+        retries: 0,
+        failure: FailureRow::Fail,
+        ends_turn: false,
+        client: "",
+    };
 }
 
 /// What a step does.

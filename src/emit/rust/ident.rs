@@ -13,7 +13,7 @@ const KEYWORDS: &[&str] = &[
 ];
 
 /// `stuck.search` → `StuckSearch`, `level_1_2` → `Level1_2`: the name of a type or variant.
-pub fn upper_camel(name: &str) -> String {
+pub(super) fn upper_camel(name: &str) -> String {
     let mut out = String::new();
     for word in words(name) {
         let mut chars = word.chars();
@@ -28,7 +28,7 @@ pub fn upper_camel(name: &str) -> String {
 }
 
 /// `agent_id` → `agent_id`, `HTTP.status` → `http_status`: the name of a field, argument or function.
-pub fn snake(name: &str) -> String {
+pub(super) fn snake(name: &str) -> String {
     let out = words(name).iter().map(|w| w.to_lowercase()).collect::<Vec<_>>().join("_");
     legal(out, 'v')
 }

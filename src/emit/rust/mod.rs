@@ -1,4 +1,329 @@
 //! Rust source for a chart: static tables, typed data and the chart's guards and actions, run by the step algorithm of
 //! `chartc-core` that the interpreter runs too.
+//!
+//! A chart whose data needs no allocator (no Text, lists, maps, JSON or prompts) becomes code that needs none either; the code
+//! for hosts that know a machine by names and values stands apart there, and is compiled where chartc-core allocates.
 
+mod blocks;
+mod body;
+mod data;
+mod drive;
+mod ending;
+mod expr;
+mod facts;
+mod host;
 mod ident;
+mod machine;
+mod names;
+mod payload;
+mod program;
+mod prompt;
+mod start;
+mod tables;
+mod types;
+mod uses;
+mod wire;
+
+use crate::compile::Checked;
+use crate::diagnostic::Diagnostic;
+use crate::emit::Emitter;
+use crate::lint::reported::NAME_CLASH;
+use crate::span::Span;
+use chartc_core::arena::StepId;
+use chartc_core::expr::type_text;
+use chartc_core::model::{Action, Chart, StepKind, Type};
+use chartc_core::plan::Plan;
+use chartc_core::tables::{ABI, Tables};
+use codegen::Scope;
+use facts::Facts;
+use names::Names;
+use start::Wait;
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Rust, one file for each chart.
+pub static EMITTER: Emitter = Emitter { name: "rust", extension: "rs", emit };
+
+/// The Rust source of a chart.
+///
+/// # Errors
+/// Names that become one Rust identifier, and expressions that nest too deep for Rust's compiler.
+pub fn emit(checked: &Checked) -> Result<String, Vec<Diagnostic>> {
+    let chart = checked.chart();
+    let mut found = Vec::new();
+    let names = Names::of(chart, checked.map(), &mut found);
+    if !found.is_empty() {
+        return Err(found);
+    }
+    let plan = Plan::new(chart);
+    let facts = Facts::of(chart);
+    let mut context = Context {
+        chart,
+        names,
+        bare: is_bare(chart, &facts),
+        facts,
+        waits: start::waits(chart),
+        tables: plan.tables(),
+        allocates: Cell::new(false),
+        advice: Cell::new(false),
+        last_result: Cell::new(false),
+        methods: RefCell::default(),
+        answers: RefCell::default(),
+    };
+    let mut parts = parts(&context);
+    if context.bare && context.allocates.get() {
+        // Some expression turned out to need an allocator.
+        context.bare = false;
+        context.methods.borrow_mut().clear();
+        parts = self::parts(&context);
+    }
+    Ok(header(checked, &context) + &join(&context, &parts))
+}
+
+/// The source of several charts of one file, each in a module of its name.
+///
+/// # Errors
+/// As [`emit`], for each of them.
+pub fn emit_modules(charts: &[Checked]) -> Result<String, Vec<Diagnostic>> {
+    let (mut text, mut found) = (String::new(), Vec::new());
+    let mut taken: BTreeMap<String, Span> = BTreeMap::new();
+    for checked in charts {
+        let (name, place) = (ident::snake(&checked.chart().name), checked.map().name);
+        if let Some(other) = taken.insert(name.clone(), place) {
+            let message = format!("two charts are both module `{name}` in Rust");
+            found.push(NAME_CLASH.at(place, message).related(other, "the other one"));
+        }
+        match emit(checked) {
+            Ok(code) => text.push_str(&format!(
+                "/// The chart `{}`.\npub mod {name} {{\n{}}}\n",
+                checked.chart().name.replace(['\n', '\r'], " "),
+                indented(&code)
+            )),
+            Err(more) => found.extend(more),
+        }
+    }
+    if found.is_empty() { Ok(text) } else { Err(found) }
+}
+
+/// Code one level deeper; no literal spans lines.
+fn indented(code: &str) -> String {
+    let deeper = |line: &str| if line.is_empty() { "\n".to_owned() } else { format!("    {line}\n") };
+    code.lines().map(deeper).collect()
+}
+
+/// What the emitter knows of the chart.
+struct Context<'c> {
+    chart: &'c Chart,
+    names: Names,
+    facts: Facts,
+    tables: Tables<'c>,
+    /// What the first value of each variable waits for.
+    waits: Vec<Wait>,
+    /// The code needs no allocator.
+    bare: bool,
+    /// Something was written that does.
+    allocates: Cell<bool>,
+    /// An expression reads the advice.
+    advice: Cell<bool>,
+    /// An expression reads the last result.
+    last_result: Cell<bool>,
+    /// Methods of the program that some row made necessary.
+    methods: RefCell<BTreeSet<&'static str>>,
+    /// Steps whose answer an expression reads.
+    answers: RefCell<BTreeSet<StepId>>,
+}
+
+impl Context<'_> {
+    /// The error of the methods that hold the chart's expressions.
+    fn error(&self) -> &'static str {
+        if self.bare { "machine::Fault" } else { "generated::Failure" }
+    }
+
+    /// An expression that is an error.
+    fn failure(&self, why: &str) -> String {
+        if self.bare { "Err(machine::Fault)".to_owned() } else { format!("generated::fails({why:?})") }
+    }
+
+    /// A type as a chart writes it.
+    fn written(&self, ty: &Type) -> String {
+        type_text(ty, &self.chart.types)
+    }
+}
+
+/// Whether nothing that is declared needs an allocator. Expressions may still do.
+fn is_bare(chart: &Chart, facts: &Facts) -> bool {
+    let plain = |ty: &Type| !facts.allocates(ty);
+    let fields = |list: &[chartc_core::model::Field]| list.iter().all(|f| plain(&f.ty));
+    chart.variables.iter().all(|v| plain(&v.ty))
+        && chart.types.iter().enumerate().all(|(i, _)| {
+            plain(&Type::Named(chartc_core::arena::TypeId::at(i)))
+        })
+        && chart.events.iter().all(|e| fields(&e.fields))
+        && chart.functions.iter().all(|f| {
+            fields(&f.params)
+                && match &f.kind {
+                    chartc_core::model::FunctionKind::Pure { result, .. } => plain(result),
+                    chartc_core::model::FunctionKind::Effect => true,
+                }
+        })
+        && chart.choices.is_empty()
+        && chart.steps.iter().all(|s| matches!(s.kind, StepKind::Code(_)))
+        && chart.states.iter().all(|s| {
+            s.advice.is_none()
+                && s.entry.iter().chain(&s.exit).all(|a| !matches!(a, Action::Log(_)))
+                && match &s.kind {
+                    chartc_core::model::StateKind::Final { params, .. } => fields(params),
+                    chartc_core::model::StateKind::Atomic
+                    | chartc_core::model::StateKind::Compound { .. }
+                    | chartc_core::model::StateKind::Parallel
+                    | chartc_core::model::StateKind::History { .. } => true,
+                }
+        })
+        && chart
+            .transitions
+            .iter()
+            .all(|t| t.actions.iter().all(|a| !matches!(a, Action::Log(_))))
+}
+
+/// The items that every host sees, and those for hosts that know machines by values.
+fn parts(context: &Context<'_>) -> (Scope, Scope) {
+    let (mut typed, mut dynamic) = (Scope::new(), Scope::new());
+    payload::emit(context, &mut typed);
+    types::emit(context, &mut typed);
+    data::emit(context, &mut typed);
+    host::emit(context, &mut typed);
+    let mut inner = Scope::new();
+    program::emit(context, &mut inner);
+    machine::emit(context, &mut typed);
+    typed.raw(inner.to_string());
+    tables::emit(context, &mut typed);
+    drive::emit(context, &mut dynamic);
+    (typed, dynamic)
+}
+
+fn join(context: &Context<'_>, (typed, dynamic): &(Scope, Scope)) -> String {
+    let alloc = "use chartc_core::drive;
+        use chartc_core::expr::{self, FromValue as _, IntoValue as _, Map, Value};
+        use chartc_core::generated::{Box, String, ToString as _, Vec, VecDeque};
+        use chartc_core::model;";
+    let always = format!(
+        "use chartc_core::duration::Duration;
+        use chartc_core::{{arena, generated, machine, ops, program, semantics, store, tables}};
+        {}
+        const _: () = assert!(
+            chartc_core::tables::ABI == {ABI},
+            \"this file was generated for another version of chartc-core: generate it again\"
+        );",
+        if context.bare { "" } else { alloc }
+    );
+    let typed = formatted(&(always + &typed.to_string()));
+    if !context.bare {
+        return typed + "\n" + &formatted(&dynamic.to_string());
+    }
+    let dynamic = formatted(&(alloc.to_owned() + &dynamic.to_string()));
+    format!("{typed}\nchartc_core::when_alloc! {{\n{}}}\n", indented(&dynamic))
+}
+
+/// Parses and formats items. What does not parse is our own fault.
+fn formatted(code: &str) -> String {
+    match syn::parse_file(code) {
+        Ok(file) => spaced(&prettyplease::unparse(&file)),
+        Err(why) => unreachable!("generated code does not parse: {why}\n{code}"),
+    }
+}
+
+/// An empty line between items and between methods, which the formatter does not leave.
+fn spaced(code: &str) -> String {
+    let mut out = String::new();
+    let mut before = "";
+    for line in code.lines() {
+        let indent = line.len() - line.trim_start().len();
+        let same = before.len() - before.trim_start().len() == indent;
+        let ends = before.ends_with(['}', ';']) && !before.trim_start().starts_with("use ");
+        let begins = !line.trim_start().starts_with(['}', ')', ']'])
+            && (!line.trim_start().starts_with("type ") || !before.trim_start().starts_with("type "));
+        let import = before.starts_with("use ") && !line.starts_with("use ");
+        // Deeper lines are bodies and tables.
+        if (indent == 0 && import) || (indent <= 4 && same && ends && begins && is_item(line)) {
+            out.push('\n');
+        }
+        out.push_str(line);
+        out.push('\n');
+        before = line;
+    }
+    out
+}
+
+/// Whether an item, a method or what stands before it begins here; statements and rows of tables do not.
+fn is_item(line: &str) -> bool {
+    let words = ["///", "#[", "pub ", "fn ", "impl", "const ", "static ", "struct ", "enum ", "trait "];
+    let line = line.trim_start();
+    words.iter().any(|word| line.starts_with(word))
+}
+
+fn header(checked: &Checked, context: &Context<'_>) -> String {
+    let source = checked.source().rsplit(['/', '\\']).next().unwrap_or_default();
+    let needs = if context.bare {
+        "Needs chartc-core without features: nothing here allocates. What stands in `when_alloc!` is there\n\
+         // for hosts that do, and is left out where chartc-core has no feature `alloc`."
+    } else {
+        "Needs chartc-core with feature `alloc`: the chart has Text, lists, maps, JSON or prompts."
+    };
+    format!(
+        "// Generated by chartc {} from {source}: do not edit.\n\
+         // Chart `{}`, structural hash {:#018x}.\n// {needs}\n\n",
+        env!("CARGO_PKG_VERSION"),
+        context.chart.name.replace(['\n', '\r'], " "),
+        context.tables.hash,
+    )
+}
+
+/// Documentation of an item: the chart's own, else `plain`. What Markdown would read as something else is escaped.
+fn doc(own: &str, plain: &str) -> String {
+    if own.trim().is_empty() {
+        return plain.to_owned();
+    }
+    let mut fenced = false;
+    let lines = own.lines().map(|line| {
+        if line.trim_start().starts_with("```") {
+            fenced = !fenced;
+            return if fenced && line.trim() == "```" { "```text".to_owned() } else { line.to_owned() };
+        }
+        if fenced { line.to_owned() } else { prose(line) }
+    });
+    let mut text = lines.collect::<Vec<_>>().join("\n");
+    if fenced {
+        text.push_str("\n```");
+    }
+    text
+}
+
+/// A line of prose: no code by indentation, no links and no tags.
+fn prose(line: &str) -> String {
+    let mut out = String::new();
+    let mut code = false;
+    for c in line.trim().chars() {
+        code ^= c == '`';
+        if !code && matches!(c, '[' | ']' | '<' | '>') {
+            out.push('\\');
+        }
+        out.push(c);
+    }
+    out
+}
+
+/// A name for a local in a generated body that also has `view` and the like.
+fn local_name(name: &str) -> String {
+    let numbered = |head: &str| {
+        name.strip_prefix(head).is_some_and(|n| !n.is_empty() && n.chars().all(|c| c.is_ascii_digit()))
+    };
+    let taken = [
+        "view", "raise", "line", "block", "step", "choice", "options", "params", "bound", "event",
+        "text", "map", "of", "value", "fresh", "answer",
+    ];
+    if taken.contains(&name) || numbered("value") || numbered("item") {
+        format!("{name}_")
+    } else {
+        name.to_owned()
+    }
+}

@@ -1,0 +1,383 @@
+//! For charts whose data needs an allocator.
+
+use crate::arena::ChoiceId;
+use crate::drive::{Mismatch, Offer};
+use crate::expr::{EvalError, FromValue, IntoValue, Map, Value, field, format, python};
+use crate::machine::Fault;
+use crate::tables::Tables;
+use core::str::FromStr;
+
+pub use alloc::boxed::Box;
+pub use alloc::collections::VecDeque;
+pub use alloc::string::{String, ToString};
+pub use alloc::vec;
+pub use alloc::vec::Vec;
+
+/// Why a guard, an action or a prompt of a chart failed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Failure(pub String);
+
+impl From<Fault> for Failure {
+    fn from(_: Fault) -> Self {
+        error("a number too big for its type, or a division by zero")
+    }
+}
+
+impl From<EvalError> for Failure {
+    fn from(why: EvalError) -> Self {
+        Self(why.message)
+    }
+}
+
+fn error(message: impl Into<String>) -> Failure {
+    Failure(message.into())
+}
+
+/// Fails.
+///
+/// # Errors
+/// Always.
+pub fn fails<T>(why: &str) -> Result<T, Failure> {
+    Err(error(why))
+}
+
+/// What a host function gave, or its value for a failure; kept for the trace with its arguments.
+///
+/// # Errors
+/// It failed, and there is no value for that.
+pub fn called<T: IntoValue + Clone>(
+    notes: &mut Vec<String>,
+    name: &str,
+    arguments: &[Value],
+    result: Result<T, String>,
+    fallback: Option<T>,
+) -> Result<T, Failure> {
+    let arguments: Vec<String> = arguments.iter().map(shown_short).collect();
+    let call = alloc::format!("{name}({})", arguments.join(", "));
+    match (result, fallback) {
+        (Ok(value), _) => {
+            push(notes, alloc::format!("{call} = {}", shown_short(&value.clone().into_value())));
+            Ok(value)
+        }
+        (Err(why), Some(value)) => {
+            let instead = shown_short(&value.clone().into_value());
+            push(notes, alloc::format!("{call} failed, {instead} instead: {why}"));
+            Ok(value)
+        }
+        (Err(why), None) => {
+            push(notes, alloc::format!("{call} failed: {why}"));
+            Err(error(alloc::format!("`{name}` failed: {why}")))
+        }
+    }
+}
+
+/// Characters of a value that a note shows.
+const SHOWN: usize = 400;
+
+fn shown_short(value: &Value) -> String {
+    let text = python::repr(value).unwrap_or_else(|_| "…".to_string());
+    match text.char_indices().nth(SHOWN) {
+        Some((end, _)) => alloc::format!("{}…", &text[..end]),
+        None => text,
+    }
+}
+
+/// A value as `{last_result}` shows it.
+pub fn shown(value: &Value) -> String {
+    python::str(value).unwrap_or_default()
+}
+
+/// Notes that nobody takes do not pile up without end.
+const NOTES_KEPT: usize = 10_000;
+
+fn push(notes: &mut Vec<String>, note: String) {
+    if notes.len() < NOTES_KEPT {
+        notes.push(note);
+    } else if notes.len() == NOTES_KEPT {
+        notes.push("further notes were dropped: nobody takes them".to_string());
+    }
+}
+
+/// Keeps the reason of a fault for the trace; `what` failed.
+pub fn note(notes: &mut Vec<String>, what: &str, why: Failure) -> Fault {
+    push(notes, alloc::format!("{what}: {}", why.0));
+    Fault
+}
+
+/// Keeps what `log` says for the trace.
+pub fn log(notes: &mut Vec<String>, text: &str) {
+    push(notes, alloc::format!("log: {text}"));
+}
+
+/// Whether a condition holds; one that fails does not, and the reason is kept.
+pub fn holds(notes: &mut Vec<String>, what: &str, result: Result<bool, Failure>) -> bool {
+    result.unwrap_or_else(|why| {
+        note(notes, what, why);
+        false
+    })
+}
+
+/// The text of an option that could not be rendered: empty, and the reason is kept.
+pub fn offered(
+    notes: &mut Vec<String>,
+    tables: &Tables<'_>,
+    choice: ChoiceId,
+    why: Failure,
+) -> String {
+    note(notes, "text of an option", why);
+    let line = super::line(tables, tables.choices[choice.index()].transition);
+    push(notes, alloc::format!("{line} is offered without its text"));
+    String::new()
+}
+
+/// The payload that an answer to `step` is, if it fits; else the reason is kept.
+pub fn usable<P>(notes: &mut Vec<String>, step: &str, read: Result<P, Mismatch>) -> Option<P> {
+    match read {
+        Ok(payload) => Some(payload),
+        Err(Mismatch(why)) => {
+            push(notes, alloc::format!("answer to `{step}`: {why}"));
+            None
+        }
+    }
+}
+
+/// An input that the host must have set.
+///
+/// # Errors
+/// It has not.
+pub fn given<'v, T>(value: &'v Option<T>, name: &str) -> Result<&'v T, Failure> {
+    value.as_ref().ok_or_else(|| error(alloc::format!("`{name}` has no value yet")))
+}
+
+/// What is there.
+///
+/// # Errors
+/// Nothing is.
+pub fn some<T>(value: Option<T>) -> Result<T, Failure> {
+    value.ok_or_else(|| error("`none` where a value is needed"))
+}
+
+/// A value as what its place in the chart says it is.
+///
+/// # Errors
+/// It is not.
+pub fn typed<T: FromValue>(value: Value) -> Result<T, Failure> {
+    T::from_value(value).map_err(|Mismatch(why)| error(why))
+}
+
+/// A value that the host gave.
+///
+/// # Errors
+/// It does not fit.
+pub fn read<T: FromValue>(value: Value) -> Result<T, Mismatch> {
+    T::from_value(value)
+}
+
+/// `list[at]`, from the end if `at` is negative.
+///
+/// # Errors
+/// There is no such element.
+pub fn element<T>(list: &[T], at: i64) -> Result<&T, Failure> {
+    let place = if at < 0 { at.checked_add(list.len() as i64) } else { Some(at) };
+    place
+        .and_then(|i| usize::try_from(i).ok())
+        .and_then(|i| list.get(i))
+        .ok_or_else(|| error(alloc::format!("no element {at}, the list has {}", list.len())))
+}
+
+/// Whether a list of texts holds `text`.
+pub fn has(list: &[String], text: &str) -> bool {
+    list.iter().any(|item| item == text)
+}
+
+/// `of.name`; the field of `none` is `none`.
+///
+/// # Errors
+/// No such field.
+pub fn optional_field(of: &Value, name: &str) -> Result<Value, Failure> {
+    if *of == Value::None { Ok(Value::None) } else { Ok(field(of, name)?.clone()) }
+}
+
+/// Appends a placeholder's value as `spec` asks.
+///
+/// # Errors
+/// The spec does not go with the kind of value.
+pub fn show(text: &mut String, value: &Value, spec: &str) -> Result<(), Failure> {
+    text.push_str(&format::format(value, spec)?);
+    Ok(())
+}
+
+/// Appends the options of a question.
+///
+/// # Errors
+/// There are none.
+pub fn push_options(text: &mut String, options: Option<&str>) -> Result<(), Failure> {
+    match options {
+        Some(options) => {
+            text.push_str(options);
+            Ok(())
+        }
+        None => fails("there are no options outside a question's prompt"),
+    }
+}
+
+/// The reason of a failed step.
+pub fn reason(values: Vec<Value>) -> String {
+    match values.into_iter().next() {
+        Some(Value::Text(why)) => why,
+        Some(other) => shown(&other),
+        None => String::new(),
+    }
+}
+
+/// The answer of a step: at most one value.
+///
+/// # Errors
+/// There are more.
+pub fn answer(mut values: Vec<Value>) -> Result<Value, Mismatch> {
+    if values.len() > 1 {
+        return Err(Mismatch(alloc::format!("an answer is one value, not {}", values.len())));
+    }
+    Ok(values.pop().unwrap_or_default())
+}
+
+/// There is nothing of that number.
+pub fn no_row(what: &str, number: u32) -> Mismatch {
+    Mismatch(alloc::format!("no {what} has the number {number}"))
+}
+
+/// There is no input of that name.
+pub fn no_input(name: &str) -> Mismatch {
+    Mismatch(alloc::format!("no input is named `{name}`"))
+}
+
+/// What `{options}` shows: a line `- name(argument: Type): text` for each.
+pub fn listed(offers: &[Offer]) -> String {
+    let lines = offers.iter().map(|offer| {
+        let mut line = alloc::format!("- {}", offer.name);
+        if !offer.arguments.is_empty() {
+            let arguments: Vec<String> =
+                offer.arguments.iter().map(|(name, ty)| alloc::format!("{name}: {ty}")).collect();
+            line += &alloc::format!("({})", arguments.join(", "));
+        }
+        if !offer.text.is_empty() {
+            line += &alloc::format!(": {}", offer.text);
+        }
+        line
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// A value of an enum.
+pub fn text(name: &str) -> Value {
+    Value::Text(name.into())
+}
+
+/// Reads a value of an enum.
+///
+/// # Errors
+/// Not one of its names.
+pub fn parsed<T: FromStr>(value: Value, name: &str) -> Result<T, Mismatch> {
+    let Value::Text(text) = value else {
+        return Err(Mismatch(alloc::format!("expected {name}, found {}", value.kind())));
+    };
+    text.parse().map_err(|_| Mismatch(alloc::format!("`{text}` is no name of {name}")))
+}
+
+/// A record.
+pub fn record<const N: usize>(fields: [(&str, Value); N]) -> Value {
+    Value::Map(fields.into_iter().map(|(name, value)| (name.into(), value)).collect())
+}
+
+/// The map that a value is; empty for any other value.
+pub fn map(value: Value) -> Map {
+    if let Value::Map(map) = value { map } else { Map::new() }
+}
+
+/// The fields of a record that is being read.
+#[derive(Debug)]
+pub struct Fields {
+    fields: Map,
+    taken: usize,
+}
+
+impl Fields {
+    /// Of a value that should be a record.
+    ///
+    /// # Errors
+    /// It is none.
+    pub fn of(value: Value) -> Result<Self, Mismatch> {
+        let Value::Map(fields) = value else {
+            return Err(Mismatch(alloc::format!("expected a record, found {}", value.kind())));
+        };
+        Ok(Self { fields, taken: 0 })
+    }
+
+    /// A field that must be there.
+    ///
+    /// # Errors
+    /// It is absent, or does not fit.
+    pub fn need<T: FromValue>(&mut self, name: &str) -> Result<T, Mismatch> {
+        if self.fields.get(name).is_none() {
+            return Err(Mismatch(alloc::format!("no field `{name}`")));
+        }
+        self.take(name)
+    }
+
+    /// A field; an absent one is `none`.
+    ///
+    /// # Errors
+    /// It does not fit.
+    pub fn take<T: FromValue>(&mut self, name: &str) -> Result<T, Mismatch> {
+        let value = match self.fields.get_mut(name) {
+            Some(value) => {
+                self.taken += 1;
+                core::mem::take(value)
+            }
+            None => Value::None,
+        };
+        T::from_value(value).map_err(|Mismatch(why)| Mismatch(alloc::format!(".{name}: {why}")))
+    }
+
+    /// Makes sure that nothing else was given.
+    ///
+    /// # Errors
+    /// Something was.
+    pub fn end(self) -> Result<(), Mismatch> {
+        if self.taken < self.fields.len() {
+            return Err(Mismatch("a field that is not declared".into()));
+        }
+        Ok(())
+    }
+}
+
+/// The values of an event, option or answer in declared order.
+#[derive(Debug)]
+pub struct Values {
+    what: &'static str,
+    values: vec::IntoIter<Value>,
+}
+
+impl Values {
+    /// Of a list that should have `wanted` values; `what` begins the message of what does not fit.
+    ///
+    /// # Errors
+    /// It has another number of them.
+    pub fn of(what: &'static str, values: Vec<Value>, wanted: usize) -> Result<Self, Mismatch> {
+        if values.len() == wanted {
+            return Ok(Self { what, values: values.into_iter() });
+        }
+        let found = values.len();
+        Err(Mismatch(alloc::format!("{what}{wanted} fields are declared, not {found}")))
+    }
+
+    /// The next one, of the field `name`.
+    ///
+    /// # Errors
+    /// It does not fit.
+    pub fn take<T: FromValue>(&mut self, name: &str) -> Result<T, Mismatch> {
+        let value = self.values.next().unwrap_or_default();
+        T::from_value(value)
+            .map_err(|Mismatch(why)| Mismatch(alloc::format!("{}`{name}`: {why}", self.what)))
+    }
+}

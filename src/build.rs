@@ -1,0 +1,112 @@
+//! For build scripts: a chart becomes a Rust file in `OUT_DIR`.
+//!
+//! ```no_run
+//! // All of `main` in build.rs.
+//! chartc::build::compile("chart/builder.chart");
+//! ```
+//!
+//! The crate includes it with `chartc_core::include_chart!(pub mod builder);` and needs chartc-core alone when it runs.
+#![allow(
+    clippy::disallowed_methods,
+    reason = "a build script reads charts and the environment, writes code and ends the process"
+)]
+
+use crate::compile::{Compilation, check};
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::emit::rust;
+use crate::load::Loader;
+use crate::report;
+use std::path::{Component, Path, PathBuf};
+
+/// Generates `$OUT_DIR/NAME.rs` from the chart in `path`, a file of name `NAME`, relative to the package. It is made again when
+/// the chart or what it imports changes.
+///
+/// Warnings are shown as cargo's; with errors, which go to standard error, the build script ends.
+pub fn compile(path: &str) {
+    if let Err(why) = try_compile(path) {
+        eprint!("{why}");
+        std::process::exit(1);
+    }
+}
+
+fn try_compile(path: &str) -> Result<(), String> {
+    let folder = std::env::var_os("OUT_DIR")
+        .ok_or("OUT_DIR is not set: `chartc::build` is for build scripts\n")?;
+    let made = generate(path, &Disk);
+    for file in &made.files {
+        println!("cargo::rerun-if-changed={file}");
+    }
+    for warning in &made.warnings {
+        println!("cargo::warning={warning}");
+    }
+    let name = Path::new(path).file_stem().unwrap_or_default();
+    let target = Path::new(&folder).join(name).with_extension("rs");
+    std::fs::write(&target, made.code?)
+        .map_err(|why| format!("{} cannot be written: {why}\n", target.display()))
+}
+
+/// What became of a chart file.
+#[derive(Debug)]
+pub struct Generated {
+    /// The Rust source; or the errors, each on a line `file:line:column: error[C0102] message` with its help below.
+    pub code: Result<String, String>,
+    /// Warnings, each on one line.
+    pub warnings: Vec<String>,
+    /// The files that were read.
+    pub files: Vec<String>,
+}
+
+/// The Rust source for the charts in a file: for one chart its items, for several a module each.
+pub fn generate(path: &str, loader: &dyn Loader) -> Generated {
+    let checked = check(&[path.to_owned()], loader);
+    let files = checked.sources.iter().map(|(_, source)| source.name.clone()).collect();
+    let shown = |found: &Diagnostic| line(found, &checked);
+    let of = |severity| checked.diagnostics.iter().filter(move |d| d.severity == severity);
+    let warnings =
+        of(Severity::Warning).map(|d| shown(d).lines().collect::<Vec<_>>().join("; ")).collect();
+    // Findings about behaviour never stand in the way, and what is wrong otherwise leaves no chart.
+    let errors: String = if checked.charts.len() == checked.lowered.len() { String::new() } else { of(Severity::Error).map(shown).collect() };
+    let code = match checked.charts.as_slice() {
+        _ if !errors.is_empty() => Err(errors),
+        [] => Err(format!("{path}: there is no chart in it\n")),
+        [chart] => rust::emit(chart).map_err(|found| found.iter().map(shown).collect()),
+        charts => rust::emit_modules(charts).map_err(|found| found.iter().map(shown).collect()),
+    };
+    Generated { code, warnings, files }
+}
+
+/// A finding with its help.
+fn line(found: &Diagnostic, checked: &Compilation) -> String {
+    let mut text = report::short(std::slice::from_ref(found), &checked.sources);
+    if let Some(help) = &found.help {
+        text.push_str(&format!("  help: {help}\n"));
+    }
+    text
+}
+
+/// The file system.
+struct Disk;
+
+impl Loader for Disk {
+    fn read(&self, path: &str) -> Result<String, String> {
+        let text = std::fs::read_to_string(path).map_err(|why| why.to_string())?;
+        Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
+    }
+
+    fn resolve(&self, from: &str, name: &str) -> String {
+        let joined = Path::new(from).parent().unwrap_or(Path::new("")).join(name);
+        let mut path = PathBuf::new();
+        for part in joined.components() {
+            match part {
+                Component::CurDir => {}
+                Component::ParentDir if matches!(path.components().next_back(), Some(Component::Normal(_))) => {
+                    path.pop();
+                }
+                Component::ParentDir | Component::Normal(_) | Component::RootDir | Component::Prefix(_) => {
+                    path.push(part);
+                }
+            }
+        }
+        path.to_string_lossy().into_owned()
+    }
+}

@@ -1,0 +1,160 @@
+//! Action blocks, code steps, prompts and what else the program computes for the machine.
+
+use super::Context;
+use super::body::{Arms, for_line, title};
+use super::expr::{Binding, Writer};
+use super::types::owned;
+use super::uses;
+use chartc_core::arena::{TransitionId, VarId};
+use chartc_core::model::{Action, Expr, Statement, StepKind, VariableKind};
+use codegen::Impl;
+
+/// `run_block`: entry, exit and transition actions.
+pub(super) fn blocks(context: &Context<'_>, methods: &mut Impl) {
+    let mut arms = Arms::new("run_block", "block: program::Block", "block", "()", "()");
+    for (i, state) in context.chart.states.iter().enumerate() {
+        for (kind, actions) in [("Entry", &state.entry), ("Exit", &state.exit)] {
+            if !actions.is_empty() {
+                let pattern = format!("program::Block::{kind}(arena::StateId({i}))");
+                let title = format!("{} {}", kind.to_lowercase(), state.path);
+                let body = self::actions(&Writer::new(context), actions);
+                arms.pattern(&pattern, &title, &body, "()");
+            }
+        }
+    }
+    for (i, line) in context.chart.transitions.iter().enumerate() {
+        if !line.actions.is_empty() {
+            let mut exprs: Vec<Expr> = Vec::new();
+            for action in &line.actions {
+                uses::direct(action, &mut |e| exprs.push(e.clone()));
+            }
+            let exprs: Vec<&Expr> = exprs.iter().collect();
+            let (writer, prologue) = for_line(context, TransitionId::at(i), &exprs);
+            let pattern = format!("program::Block::Transition(arena::TransitionId({i}))");
+            let body = prologue + &actions(&writer, &line.actions);
+            arms.pattern(&pattern, &title(context, i), &body, "()");
+        }
+    }
+    arms.emit_with(context, methods, &[("raise", "&mut dyn FnMut(arena::EventId) -> bool")]);
+}
+
+fn actions(writer: &Writer<'_>, actions: &[Action]) -> String {
+    actions.iter().map(|a| action(writer, a)).collect()
+}
+
+fn action(writer: &Writer<'_>, action: &Action) -> String {
+    let context = writer.context;
+    match action {
+        Action::Assign(variable, expr) => assign(writer, *variable, expr),
+        Action::Do(function, arguments) => {
+            format!("{};\n", writer.host_call(*function, arguments))
+        }
+        Action::Raise(event, arguments) => {
+            let row = &context.chart.events[event.index()];
+            let name = &context.names.events[event.index()];
+            let fields = row.fields.iter().zip(&context.names.event_fields[event.index()]);
+            let fields: Vec<String> = fields
+                .zip(arguments)
+                .map(|((field, name), value)| {
+                    format!("{name}: {}", writer.value(value, &field.ty))
+                })
+                .collect();
+            let fields =
+                if fields.is_empty() { String::new() } else { format!(" {{ {} }}", fields.join(", ")) };
+            format!(
+                "let event = Event::{name}{fields};\n\
+                 if !raise(EventName::{name}.id()) {{ return {}; }}\n\
+                 self.raised.push_back(Payload::Event(event));\n",
+                context.failure(&format!("no room to raise `{}`", row.name))
+            )
+        }
+        Action::Log(text) => {
+            let text = writer.template(text);
+            format!("{{ {text} generated::log(&mut self.notes, &text); }}\n")
+        }
+        // Refused before anything is emitted.
+        Action::Send { .. } | Action::Cancel(_) => String::new(),
+    }
+}
+
+fn assign(writer: &Writer<'_>, variable: VarId, expr: &Expr) -> String {
+    let context = writer.context;
+    let row = &context.chart.variables[variable.index()];
+    let value = writer.value(expr, &row.ty);
+    let value = if context.is_supplied(variable) { format!("Some({value})") } else { value };
+    format!("self.data.{} = {value};\n", context.names.variables[variable.index()])
+}
+
+/// `run_code`: code steps.
+pub(super) fn code(context: &Context<'_>, methods: &mut Impl) {
+    let mut arms = Arms::new("run_code", "step: arena::StepId", "step.0", "()", "()");
+    for (i, step) in context.chart.steps.iter().enumerate() {
+        if let StepKind::Code(all) = &step.kind {
+            let body = statements(&Writer::new(context), all);
+            arms.arm(i, &step.name, body, "()".to_owned());
+        }
+    }
+    arms.emit(context, methods);
+}
+
+fn statements(writer: &Writer<'_>, all: &[Statement]) -> String {
+    let mut out = String::new();
+    for statement in all {
+        match statement {
+            Statement::Assign(variable, expr) => out.push_str(&assign(writer, *variable, expr)),
+            Statement::If(condition, then, otherwise) => {
+                let condition = writer.condition(condition, Binding::Block);
+                out.push_str(&format!("if {condition} {{ {} }}", statements(writer, then)));
+                if !otherwise.is_empty() {
+                    out.push_str(&format!(" else {{ {} }}", statements(writer, otherwise)));
+                }
+                out.push('\n');
+            }
+            Statement::For(local, source, body) => {
+                let head = writer.each(source, *local);
+                let body = statements(writer, body);
+                writer.forget(*local);
+                out.push_str(&format!("for {head} {{ {body} }}\n"));
+            }
+        }
+    }
+    out
+}
+
+/// `begin_turn`: `per turn` variables and answers start afresh.
+pub(super) fn begin_turn(context: &Context<'_>, methods: &mut Impl) {
+    let mut body = String::new();
+    for (i, row) in context.chart.variables.iter().enumerate() {
+        let VariableKind::Var { per_turn: true } = row.kind else { continue };
+        let Some(default) = &row.default else { continue };
+        let name = &context.names.variables[i];
+        let value = Writer::new(context).value(default, &row.ty);
+        if value.contains('?') {
+            let ty = owned(context, &row.ty);
+            let error = context.error();
+            body.push_str(&format!(
+                "let fresh = (|| -> Result<{ty}, {error}> {{ Ok({value}) }})();\n{}",
+                fresh(context, &row.name, name)
+            ));
+        } else {
+            body.push_str(&format!("self.data.{name} = {value};\n"));
+        }
+    }
+    if !context.answers.borrow().is_empty() {
+        body.push_str("self.answers = Answers::default();\n");
+    }
+    let view = if body.contains("view") { "view" } else { "_view" };
+    methods.new_fn("begin_turn").arg_mut_self().arg(view, "&program::View<'_>").line(body);
+}
+
+/// Takes a default that may have failed.
+fn fresh(context: &Context<'_>, name: &str, field: &str) -> String {
+    if context.bare {
+        return format!("if let Ok(value) = fresh {{ self.data.{field} = value; }}\n");
+    }
+    format!(
+        "match fresh {{ Ok(value) => self.data.{field} = value, \
+         Err(why) => {{ generated::note(&mut self.notes, {:?}, why); }} }}\n",
+        format!("default of `{name}`")
+    )
+}

@@ -1,0 +1,328 @@
+//! The machine as hosts know every machine: by names, ids and values.
+
+use super::payload::{answering, choice_fields};
+use super::{Context, ending, start};
+use chartc_core::model::{Field, StepKind, VariableKind, schema};
+use chartc_core::arena::{ChoiceId, StepId};
+use codegen::{Impl, Scope};
+use std::fmt::Write;
+
+/// Adds the conversions and `impl drive::Machine`.
+pub(super) fn emit(context: &Context<'_>, scope: &mut Scope) {
+    super::types::conversions(context, scope);
+    super::host::by_name(context, scope);
+    payloads(context, scope);
+    outcome(context, scope);
+    let mut item = Impl::new("Machine<H>");
+    item.generic("H: Host").impl_trait("drive::Machine");
+    item.new_fn("tables").arg_ref_self().ret("tables::Tables<'_>").line("TABLES");
+    handle(context, &mut item);
+    set_input(context, &mut item);
+    prompt(context, &mut item);
+    options(context, &mut item);
+    schemas(context, &mut item);
+    item.new_fn("is_active")
+        .arg_ref_self()
+        .arg("state", "arena::StateId")
+        .ret("bool")
+        .line("self.engine.is_active(state)");
+    item.new_fn("enabled_events")
+        .arg_mut_self()
+        .ret("Vec<arena::EventId>")
+        .line("let mut enabled = Vec::new();")
+        .line("self.engine.enabled_events(&mut |id| enabled.push(id));")
+        .line("enabled");
+    item.new_fn("next_deadline")
+        .arg_ref_self()
+        .ret("Option<machine::Instant>")
+        .line("self.engine.next_deadline()");
+    item.new_fn("is_walking").arg_ref_self().ret("bool").line("self.engine.is_walking()");
+    variables(context, &mut item);
+    result(context, &mut item);
+    let notes = if context.bare { "Vec::new()" } else { "Machine::take_notes(self)" };
+    item.new_fn("take_notes").arg_mut_self().ret("Vec<String>").line(notes);
+    scope.push_impl(item);
+}
+
+/// `Payload::event`, `Payload::choice`, `Payload::answer`: from values.
+fn payloads(context: &Context<'_>, scope: &mut Scope) {
+    let mut item = Impl::new("Payload");
+    let names = &context.names;
+    if context.has_events() {
+        let mut arms = String::new();
+        for (i, event) in context.chart.events.iter().enumerate() {
+            let head = format!("Payload::Event(Event::{}", names.events[i]);
+            let what = format!("event `{}`: ", event.name);
+            let shape = shape(&head, &what, &event.fields, &names.event_fields[i]);
+            let _ = writeln!(arms, "{i} => {shape}");
+        }
+        reader(&mut item, "event", "arena::EventId", "values: Vec<Value>", &arms);
+    }
+    if context.has_choices() {
+        let mut arms = String::new();
+        for (i, name) in names.choices.iter().enumerate() {
+            let head = format!("Payload::Choice(Choice::{name}");
+            let fields = choice_fields(context, ChoiceId::at(i));
+            let _ = writeln!(arms, "{i} => {}", shape(&head, "", fields, &names.choice_fields[i]));
+        }
+        reader(&mut item, "choice", "arena::ChoiceId", "values: Vec<Value>", &arms);
+    }
+    if context.has_answers() {
+        let mut arms = String::new();
+        for step in answering(context) {
+            let _ = writeln!(
+                arms,
+                "{} => Payload::Answer(Answer::{}(generated::read(answer)?)),",
+                step.0,
+                names.steps[step.index()],
+            );
+        }
+        // Only steps that wait for an answer are asked for one.
+        arms.push_str("_ if answer == Value::None => Payload::Nothing,\n");
+        reader(&mut item, "answer", "arena::StepId", "answer: Value", &arms);
+    }
+    scope.push_impl(item);
+}
+
+fn reader(item: &mut Impl, name: &str, id: &str, values: &str, arms: &str) {
+    let function = item.new_fn(name).arg("id", id);
+    let (argument, ty) = values.split_once(": ").unwrap_or((values, ""));
+    function.arg(argument, ty).ret("Result<Self, drive::Mismatch>");
+    function.line(format!(
+        "Ok(match id.0 {{ {arms} _ => return Err(generated::no_row({name:?}, id.0)), }})"
+    ));
+}
+
+/// The variant `head` with its fields read from `values`.
+fn shape(head: &str, what: &str, fields: &[Field], names: &[String]) -> String {
+    let of = format!("generated::Values::of({what:?}, values, {})?", fields.len());
+    if fields.is_empty() {
+        return format!("{{ {of}; {head}) }}");
+    }
+    let mut out = format!("{{ let mut values = {of}; {head} {{ ");
+    for (field, name) in fields.iter().zip(names) {
+        let _ = write!(out, "{name}: values.take({:?})?, ", field.name);
+    }
+    out + "}) }"
+}
+
+fn handle(context: &Context<'_>, item: &mut Impl) {
+    let function = item.new_fn("handle").arg_mut_self();
+    function.arg("input", "machine::Input<Vec<Value>>").arg("now", "machine::Instant");
+    function.arg("sink", "&mut dyn machine::Sink");
+    function.ret("Result<machine::Receipt, drive::Mismatch>");
+    let refused = if context.bare { "let _: machine::Fault = why; return Err(drive::Mismatch(\"a default has no value\".into()));" } else { "return Err(drive::Mismatch(why.0));" };
+    let begin = start::call(context, refused);
+    let event = if context.has_events() { "Input::Event(id, values) => Input::Event(id, Payload::event(id, values)?)" } else { "Input::Event(id, _) => return Err(generated::no_row(\"event\", id.0))" };
+    // A chart of code steps alone never waits for an answer.
+    let answer = if context.bare { "Input::Answer(key, _) => return Err(generated::no_row(\"open step\", key.step.0))" } else { "Input::Answer(key, outcome) => Input::Answer(key, self.outcome(key, outcome)?)" };
+    function.line(format!(
+        "use machine::Input;
+        let input = match input {{
+            Input::Start => {{ {begin} Input::Start }}
+            Input::Turn => Input::Turn,
+            Input::Tick => Input::Tick,
+            {event},
+            {answer},
+        }};
+        Ok(self.engine.handle(input, now, sink))"
+    ));
+}
+
+/// `Machine::outcome`: what a step gave; an answer that does not fit is unusable.
+fn outcome(context: &Context<'_>, scope: &mut Scope) {
+    if context.bare {
+        return;
+    }
+    let mut item = Impl::new("Machine<H>");
+    item.generic("H: Host");
+    let function = item.new_fn("outcome").arg_mut_self().arg("key", "machine::StepKey");
+    function.arg("outcome", "machine::Outcome<Vec<Value>>");
+    function.ret("Result<machine::Outcome<Payload>, drive::Mismatch>");
+    let answer = if context.has_answers() {
+        "{ let answer = generated::answer(values)?;
+        generated::usable(notes, step, Payload::answer(key.step, answer)).map(Outcome::Done) }"
+    } else { "{ generated::answer(values)?; Some(Outcome::Done(Payload::Nothing)) }" };
+    let choice = if context.has_choices() {
+        "generated::usable(notes, step, Payload::choice(id, values))\
+         .map(|choice| Outcome::Choice(id, choice))"
+    } else { "{ drop(values); generated::usable::<Payload>(notes, step, \
+    Err(generated::no_row(\"option\", id.0))).map(Outcome::Done) }" };
+    let failed = if context.has_reasons() { "Some(Outcome::Failed(Payload::Reason(generated::reason(values))))" } else { "{ drop(values); Some(Outcome::Failed(Payload::Nothing)) }" };
+    function.line(format!(
+        "use machine::Outcome;
+        let row = TABLES.steps.get(key.step.index());
+        let Some(row) = row else {{ return Err(generated::no_row(\"step\", key.step.0)); }};
+        let (notes, step) = (&mut self.engine.program.notes, row.name);
+        let outcome = match outcome {{
+            Outcome::Done(values) => {answer},
+            Outcome::Choice(id, values) => {choice},
+            Outcome::Failed(values) => {failed},
+            Outcome::Unusable => Some(Outcome::Unusable),
+            Outcome::Doubt => Some(Outcome::Doubt),
+        }};
+        Ok(outcome.unwrap_or(Outcome::Unusable))"
+    ));
+    scope.push_impl(item);
+}
+
+fn set_input(context: &Context<'_>, item: &mut Impl) {
+    let mut arms = String::new();
+    let rows = context.chart.variables.iter().zip(&context.names.variables);
+    for (row, name) in rows.filter(|(row, _)| row.kind == VariableKind::Input) {
+        let _ = writeln!(
+            arms,
+            "{:?} => Inputs {{ {name}: Some(generated::read(value)?), ..Inputs::default() }},",
+            row.name
+        );
+    }
+    let function = item.new_fn("set_input").arg_mut_self().arg("name", "&str");
+    function.arg(if arms.is_empty() { "_value" } else { "value" }, "Value");
+    function.ret("Result<(), drive::Mismatch>");
+    if arms.is_empty() {
+        function.line("Err(generated::no_input(name))");
+    } else {
+        function.line(format!(
+            "let inputs = match name {{ {arms} _ => return Err(generated::no_input(name)), }};"
+        ));
+        function.line("self.set_inputs(inputs);\nOk(())");
+    }
+}
+
+fn prompt(context: &Context<'_>, item: &mut Impl) {
+    let function = item.new_fn("prompt").arg_mut_self();
+    let present = context.methods.borrow().contains("prompt_of");
+    function.arg(if present { "key" } else { "_key" }, "machine::StepKey");
+    function.ret("Result<String, machine::Fault>");
+    if !present {
+        function.line("Ok(String::new())");
+        return;
+    }
+    // Only a question's prompt may show the options.
+    let mut asks = String::new();
+    for (i, step) in context.chart.steps.iter().enumerate() {
+        if matches!(step.kind, StepKind::Ask { .. }) {
+            asks.push_str(if asks.is_empty() { "" } else { " | " });
+            asks.push_str(&i.to_string());
+        }
+    }
+    let options = if asks.is_empty() { "let options = None::<String>;".to_owned() } else { format!(
+        "let options = match key.step.0 {{ \
+         {asks} => Some(generated::listed(&drive::Machine::options(self, key))), _ => None }};"
+    ) };
+    function.line(options).line(
+        "self.engine.with_view(key.leaf, |core, view| {
+            core.prompt_of(key.step, view, options.as_deref()).map_err(|why| {
+                generated::note(&mut core.notes, &generated::prompt_of(&TABLES, key.step), why)
+            })
+        })",
+    );
+}
+
+fn options(context: &Context<'_>, item: &mut Impl) {
+    let function = item.new_fn("options").arg_mut_self();
+    let used = context.has_choices();
+    function.arg(if used { "key" } else { "_key" }, "machine::StepKey").ret("Vec<drive::Offer>");
+    if !used {
+        function.line("Vec::new()");
+        return;
+    }
+    let mut arms = String::new();
+    for i in 0..context.chart.choices.len() {
+        let fields = choice_fields(context, ChoiceId::at(i));
+        if !fields.is_empty() {
+            let rows: Vec<String> = (fields.iter())
+                .map(|f| format!("({:?}.into(), {:?}.into())", f.name, context.written(&f.ty)))
+                .collect();
+            let _ = writeln!(arms, "{i} => Vec::from([{}]),", rows.join(", "));
+        }
+    }
+    let text = if context.methods.borrow().contains("option_text") {
+        "self.engine.with_view(key.leaf, |core, view| {
+            core.option_text(choice, view).unwrap_or_else(|why| {
+                generated::offered(&mut core.notes, &TABLES, choice, why)
+            })
+        })"
+    } else { "String::new()" };
+    let arguments = if arms.is_empty() { "Vec::new()".to_owned() } else { format!("match choice.0 {{ {arms} _ => Vec::new(), }}") };
+    function.line(format!(
+        "let mut enabled = Vec::new();
+        self.engine.options(key, &mut |id| enabled.push(id));
+        enabled.into_iter().map(|choice| {{
+            let text = {text};
+            drive::Offer {{
+                choice,
+                name: ChoiceName::ALL[choice.index()].name().into(),
+                text,
+                arguments: {arguments},
+            }}
+        }}).collect()"
+    ));
+}
+
+fn schemas(context: &Context<'_>, item: &mut Impl) {
+    let mut answers = String::new();
+    for (i, step) in context.chart.steps.iter().enumerate() {
+        let asked = step.kind == StepKind::Llm;
+        let text = if asked { schema::of_answer(context.chart, StepId::at(i)) } else { String::new() };
+        if !text.is_empty() {
+            let _ = writeln!(answers, "{i} => {text:?},");
+        }
+    }
+    let mut arguments = String::new();
+    for i in 0..context.chart.choices.len() {
+        let text = schema::of_arguments(context.chart, ChoiceId::at(i));
+        if !text.is_empty() {
+            let _ = writeln!(arguments, "{i} => {text:?},");
+        }
+    }
+    for (name, argument, id, arms) in [
+        ("answer_schema", "step", "arena::StepId", answers),
+        ("argument_schema", "choice", "arena::ChoiceId", arguments),
+    ] {
+        if !arms.is_empty() {
+            let function = item.new_fn(name).arg_ref_self().arg(argument, id).ret("String");
+            function.line(format!("match {argument}.0 {{ {arms} _ => \"\", }}.into()"));
+        }
+    }
+}
+
+fn variables(context: &Context<'_>, item: &mut Impl) {
+    let rows = context.chart.variables.iter().zip(&context.names.variables);
+    let rows: Vec<String> = rows
+        .map(|(row, name)| {
+            let copy = context.facts.is_copy(&row.ty);
+            let clone = if copy { "" } else { ".clone()" };
+            format!("({:?}.into(), data.{name}{clone}.into_value())", row.name)
+        })
+        .collect();
+    let function = item.new_fn("variables").arg_ref_self().ret("Vec<(String, Value)>");
+    if rows.is_empty() {
+        function.line("Vec::new()");
+    } else {
+        function.line("let data = &self.engine.program.data;");
+        function.line(format!("Vec::from([{}])", rows.join(", ")));
+    }
+}
+
+fn result(context: &Context<'_>, item: &mut Impl) {
+    let function = item.new_fn("result").arg_ref_self().ret("Vec<(String, Value)>");
+    let mut arms = String::new();
+    for one in ending::finals(context) {
+        let rows: Vec<String> = (one.params.iter().zip(&one.fields))
+            .map(|(param, name)| format!("({:?}.into(), {name}.clone().into_value())", param.name))
+            .collect();
+        let _ = writeln!(
+            arms,
+            "Some(Ending::{} {{ {} }}) => Vec::from([{}]),",
+            one.name,
+            one.fields.join(", "),
+            rows.join(", ")
+        );
+    }
+    if arms.is_empty() {
+        function.line("Vec::new()");
+    } else {
+        function.line(format!("match self.ending() {{ {arms} None => Vec::new(), }}"));
+    }
+}

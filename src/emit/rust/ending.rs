@@ -1,0 +1,98 @@
+//! Arguments of final states.
+
+use super::Context;
+use super::body::{Arms, for_line, title};
+use super::types::owned;
+use chartc_core::arena::{StateId, TransitionId};
+use chartc_core::model::{Expr, Field, StateKind};
+use codegen::{Enum, Impl, Scope, Variant};
+
+/// A final state with parameters.
+pub(super) struct Final<'c> {
+    /// Which.
+    pub id: StateId,
+    /// Its variant of `Ending`, which is also that of `State`.
+    pub name: &'c str,
+    /// What it takes.
+    pub params: &'c [Field],
+    /// The fields of the variant.
+    pub fields: Vec<String>,
+}
+
+/// All final states with parameters.
+pub(super) fn finals<'c>(context: &'c Context<'_>) -> Vec<Final<'c>> {
+    let all = context.chart.state_ids().filter_map(|id| match &context.chart.state(id).kind {
+        StateKind::Final { params, .. } if !params.is_empty() => Some(Final {
+            id,
+            name: context.names.states[id.index()].as_deref()?,
+            params,
+            fields: params.iter().map(|f| super::ident::snake(&f.name)).collect(),
+        }),
+        StateKind::Final { .. }
+        | StateKind::Atomic
+        | StateKind::Compound { .. }
+        | StateKind::Parallel
+        | StateKind::History { .. } => None,
+    });
+    all.collect()
+}
+
+/// Adds `Ending`.
+pub(super) fn emit(context: &Context<'_>, scope: &mut Scope) {
+    let finals = finals(context);
+    if finals.is_empty() {
+        return;
+    }
+    let mut item = Enum::new("Ending");
+    item.vis("pub").doc("What a final state was given.");
+    item.derive("Debug").derive("Clone").derive("PartialEq");
+    for one in &finals {
+        let mut variant = Variant::new(one.name);
+        variant.doc(format!("Of `{}`.", context.chart.state(one.id).path));
+        for (param, name) in one.params.iter().zip(&one.fields) {
+            let mut field = codegen::Field::new(name, owned(context, &param.ty));
+            field.doc(format!("`{}: {}`.", param.name, context.written(&param.ty)));
+            variant.push_named(field);
+        }
+        item.push_variant(variant);
+    }
+    scope.push_enum(item);
+}
+
+/// Adds `read_arguments`, which keeps what a final state is given.
+pub(super) fn arguments(context: &Context<'_>, methods: &mut Impl) {
+    let mut arms = Arms::new("read_arguments", "line: arena::TransitionId", "line.0", "()", "()");
+    let finals = finals(context);
+    for (i, line) in context.chart.transitions.iter().enumerate() {
+        for target in &line.targets {
+            let Some(nth) = finals.iter().position(|f| f.id == target.state) else { continue };
+            let exprs: Vec<&Expr> = target.arguments.iter().collect();
+            let (writer, prologue) = for_line(context, TransitionId::at(i), &exprs);
+            let one = &finals[nth];
+            let values: Vec<String> = (one.params.iter().zip(&one.fields).zip(&target.arguments))
+                .map(|((param, name), value)| format!("{name}: {}", writer.value(value, &param.ty)))
+                .collect();
+            let body = format!(
+                "{prologue}self.endings[{nth}] = Some(Ending::{} {{ {} }});",
+                one.name,
+                values.join(", ")
+            );
+            arms.arm(i, &title(context, i), body, "()".to_owned());
+        }
+    }
+    arms.emit(context, methods);
+}
+
+/// The body of `Machine::ending`: what the final state below the root was given.
+pub(super) fn query(context: &Context<'_>) -> String {
+    let mut out = String::new();
+    for (nth, one) in finals(context).iter().enumerate() {
+        if context.chart.state(one.id).parent == Some(StateId(0)) {
+            out.push_str(&format!(
+                "if self.is_in(State::{}) {{ return self.engine.program.endings[{nth}].as_ref(); }}\n",
+                one.name
+            ));
+        }
+    }
+    out + "None"
+}

@@ -1,0 +1,121 @@
+//! Lists, maps, records and comprehensions.
+
+use super::super::types::list_item;
+use super::{Binding, Code, Form, Writer};
+use chartc_core::arena::{LocalId, TypeId};
+use chartc_core::model::{Expr, Type, TypeKind};
+
+impl Writer<'_> {
+    /// A list whose items are made `item`s.
+    pub(super) fn list(&self, items: &[Expr], item: &Type) -> Code {
+        self.allocates();
+        let items: Vec<String> = items.iter().map(|i| self.value(i, item)).collect();
+        Code::owned(format!("Vec::from([{}])", items.join(", ")), Type::List(Box::new(item.clone())))
+    }
+
+    /// A list of anything.
+    pub(super) fn json_list(&self, items: &[Expr]) -> Code {
+        let list = self.list(items, &Type::Json);
+        Code::owned(format!("Value::List({})", list.text), Type::Json)
+    }
+
+    /// A map; later entries win.
+    pub(super) fn map(&self, entries: &[(Expr, Expr)]) -> Code {
+        self.allocates();
+        let mut out = "{ let mut map = Map::new();\n".to_owned();
+        for (key, value) in entries {
+            let (key, value) = (self.value(key, &Type::Text), self.value(value, &Type::Json));
+            out.push_str(&format!("map.insert({key}, {value});\n"));
+        }
+        out.push_str("map }");
+        Code::owned(out, Type::Map(Box::new(Type::Json))).bound(Binding::Block)
+    }
+
+    /// A record.
+    pub(super) fn record(&self, id: TypeId, fields: &[(String, Expr)]) -> Code {
+        let context = self.context;
+        let mut out = format!("{} {{ ", context.names.types[id.index()]);
+        if let TypeKind::Record(declared) = &context.chart.types[id.index()].kind {
+            for (name, value) in fields {
+                let Some(i) = declared.iter().position(|f| f.name == *name) else { continue };
+                let value = self.value(value, &declared[i].ty);
+                let value = match (context.facts.is_boxed(id, &declared[i].ty), &declared[i].ty) {
+                    (true, Type::Optional(_)) => format!("({value}).map(Box::new)"),
+                    (true, _) => format!("Box::new({value})"),
+                    (false, _) => value,
+                };
+                out.push_str(&format!("{}: {value}, ", context.names.type_fields[id.index()][i]));
+            }
+        }
+        out.push('}');
+        Code::owned(out, Type::Named(id)).bound(Binding::Block)
+    }
+
+    /// `[item for local in source if filter]`.
+    pub(super) fn comprehension(
+        &self,
+        item: &Expr,
+        local: LocalId,
+        source: &Expr,
+        filter: Option<&Expr>,
+        ty: &Type,
+    ) -> Code {
+        self.allocates();
+        let source = self.each(source, local);
+        let item_ty = list_item(ty).cloned().unwrap_or(Type::Json);
+        let filter = filter.map(|f| self.condition(f, Binding::Block));
+        let item = self.value(item, &item_ty);
+        self.forget(local);
+        let list = self.temporary();
+        let mut out = format!("{{ let mut {list} = Vec::new();\n for {source} {{ ");
+        match filter {
+            Some(filter) => out.push_str(&format!("if {filter} {{ {list}.push({item}); }}")),
+            None => out.push_str(&format!("{list}.push({item});")),
+        }
+        out.push('}');
+        if matches!(ty, Type::List(_)) {
+            let code = Code::owned(out + &list + "}", ty.clone());
+            return code.bound(Binding::Block);
+        }
+        let code = Code::owned(out + &format!("Value::List({list}) }}"), Type::Json);
+        code.bound(Binding::Block)
+    }
+
+    /// `local in …`, the head of a loop over the elements of a list, the characters of a text or the keys of a map. The local
+    /// is in scope until it is forgotten.
+    pub(in super::super) fn each(&self, source: &Expr, local: LocalId) -> String {
+        self.allocates();
+        let code = self.expr(source);
+        let name = local_name(local);
+        let held = match code.form {
+            // The body may change what is looped over, or call what borrows all of the program.
+            Form::Place | Form::Lent => self.own(&code),
+            Form::Owned => code.text.clone(),
+        };
+        let (ty, text) = if let Some(item) = list_item(&code.ty) {
+            (item.clone(), format!("{name} in {held}"))
+        } else {
+            let value = self.json(code);
+            (Type::Json, format!("{name} in expr::elements(&{value})?"))
+        };
+        self.locals.borrow_mut().insert(local, ty);
+        text
+    }
+
+    /// The local is out of scope.
+    pub(in super::super) fn forget(&self, local: LocalId) {
+        self.locals.borrow_mut().remove(&local);
+    }
+
+    /// A bound local.
+    pub(super) fn local(&self, id: LocalId, ty: &Type) -> Code {
+        match self.locals.borrow().get(&id) {
+            Some(ty) => Code::place(local_name(id), ty.clone()),
+            None => self.fails(ty, "a local that has no value here"),
+        }
+    }
+}
+
+fn local_name(id: LocalId) -> String {
+    format!("item{}", id.0)
+}

@@ -1,0 +1,192 @@
+//! The trait of a chart's host functions, and how an expression or an action calls one.
+
+use super::Context;
+use super::expr::{Binding, Code, Form, Writer};
+use super::types::{lent, list_item, optional_inner, owned};
+use chartc_core::arena::FunctionId;
+use chartc_core::model::{Expr, ExprKind, Function, FunctionKind, Type};
+use codegen::{Function as CodeFunction, Impl, Scope, Trait};
+
+/// Adds the trait `Host`; a chart without functions needs none and takes `()`.
+pub(super) fn emit(context: &Context<'_>, scope: &mut Scope) {
+    let mut item = Trait::new("Host");
+    item.vis("pub").doc(format!("The host functions of `{}`.", context.chart.name));
+    for (i, row) in context.chart.functions.iter().enumerate() {
+        let function = signature(context, i, row, "");
+        item.push_fn(function);
+    }
+    scope.push_trait(item);
+    if context.chart.functions.is_empty() {
+        scope.raw("impl Host for () {}");
+    }
+}
+
+/// The method of a host function; `prefix` goes before the names of parameters that the body does not use.
+fn signature(context: &Context<'_>, i: usize, row: &Function, prefix: &str) -> CodeFunction {
+    let mut function = CodeFunction::new(&context.names.functions[i]);
+    let (what, ty) = match &row.kind {
+        FunctionKind::Pure { result, .. } => ("Pure", owned(context, result)),
+        FunctionKind::Effect => ("Effect", "()".to_owned()),
+    };
+    if prefix.is_empty() {
+        let doc = super::doc(&row.doc, &format!("{what} `{}`.", row.name));
+        function.doc(format!(
+            "{doc}\n\n# Errors\nWhy it failed: a guard counts as false, an action block ends there."
+        ));
+    }
+    function.arg_mut_self().ret(format!("Result<{ty}, {}>", host_error(context)));
+    for (field, name) in row.params.iter().zip(&context.names.function_fields[i]) {
+        function.arg(name, lent(context, &field.ty));
+    }
+    function
+}
+
+/// What a host function fails with.
+fn host_error(context: &Context<'_>) -> &'static str {
+    if context.bare { "machine::Fault" } else { "String" }
+}
+
+/// Adds `ByName`, by which a host that knows the functions by name serves as a `Host`.
+pub(super) fn by_name(context: &Context<'_>, scope: &mut Scope) {
+    scope.raw(
+        "/// A host that is called by name, as the interpreter calls it.\n\
+         #[derive(Debug, Clone)]\npub struct ByName<H>(pub H);",
+    );
+    let mut item = Impl::new("ByName<H>");
+    item.generic("H: drive::Host").impl_trait("Host");
+    for (i, row) in context.chart.functions.iter().enumerate() {
+        let mut function = signature(context, i, row, "_");
+        let arguments = row.params.iter().zip(&context.names.function_fields[i]);
+        let arguments: Vec<String> =
+            arguments.map(|(field, name)| lent_value(context, name, &field.ty)).collect();
+        let error = if context.bare { ".map_err(|_| machine::Fault)?" } else { "?" };
+        let call = format!("self.0.call({:?}, &[{}]){error}", row.name, arguments.join(", "));
+        match &row.kind {
+            FunctionKind::Pure { result, .. } => {
+                let ty = owned(context, result);
+                let why = if context.bare { "machine::Fault" } else { "why.to_string()" };
+                let bound = if context.bare { "_" } else { "why" };
+                function.line(format!(
+                    "generated::read::<{ty}>({call}).map_err(|{bound}| {why})"
+                ));
+            }
+            FunctionKind::Effect => {
+                function.line(format!("{call}; Ok(())"));
+            }
+        }
+        item.push_fn(function);
+    }
+    scope.push_impl(item);
+}
+
+/// A lent argument as a `Value`.
+fn lent_value(context: &Context<'_>, name: &str, ty: &Type) -> String {
+    let copy = context.facts.is_copy(ty);
+    if copy || *ty == Type::Text || optional_inner(ty) == Some(&Type::Text) {
+        return format!("{name}.into_value()");
+    }
+    match optional_inner(ty) {
+        None if list_item(ty).is_some() => format!("{name}.to_vec().into_value()"),
+        None => format!("{name}.clone().into_value()"),
+        Some(inner) if list_item(inner).is_some() => {
+            format!("{name}.map(<[_]>::to_vec).into_value()")
+        }
+        Some(_) => format!("{name}.cloned().into_value()"),
+    }
+}
+
+impl Writer<'_> {
+    /// A call of a host function: an expression of the function's result type.
+    pub(super) fn host_call(&self, id: FunctionId, arguments: &[Expr]) -> String {
+        let row = &self.context.chart.functions[id.index()];
+        let mut lets = String::new();
+        let (mut passed, mut noted) = (Vec::new(), Vec::new());
+        for (argument, field) in arguments.iter().zip(&row.params) {
+            let code = self.lent_argument(argument, &field.ty, &mut lets);
+            passed.push(self.passed(&code, &field.ty));
+            if !self.context.bare {
+                noted.push(self.json(code));
+            }
+        }
+        let name = &self.context.names.functions[id.index()];
+        let call = format!("self.host.{name}({})", passed.join(", "));
+        if !self.context.bare {
+            return self.noted_call(id, &call, &mut lets, &noted);
+        }
+        let call = match &row.kind {
+            FunctionKind::Pure { fallback: Some(value), result } => {
+                let value = self.literal(value, result);
+                format!("{call}.unwrap_or_else(|_| {value})")
+            }
+            FunctionKind::Pure { fallback: None, .. } | FunctionKind::Effect => format!("{call}?"),
+        };
+        if lets.is_empty() { call } else { format!("{{ {lets}{call} }}") }
+    }
+
+    /// The call with what it did kept for the trace.
+    fn noted_call(&self, id: FunctionId, call: &str, lets: &mut String, noted: &[String]) -> String {
+        let row = &self.context.chart.functions[id.index()];
+        let result = self.temporary();
+        lets.push_str(&format!("let {result} = {call};\n"));
+        let fallback = match &row.kind {
+            FunctionKind::Pure { fallback: Some(value), result } => {
+                format!("Some({})", self.literal(value, result))
+            }
+            FunctionKind::Pure { fallback: None, .. } | FunctionKind::Effect => "None".to_owned(),
+        };
+        format!(
+            "{{ {lets}generated::called(&mut self.notes, {:?}, &[{}], {result}, {fallback})? }}",
+            row.name,
+            noted.join(", ")
+        )
+    }
+
+    /// The argument as the host takes it. What is computed first gets a name in `lets`, because it may borrow the program.
+    fn lent_argument(&self, argument: &Expr, want: &Type, lets: &mut String) -> Code {
+        if matches!(argument.kind, ExprKind::None) && matches!(want, Type::Optional(_)) {
+            return Code::owned("None", want.clone());
+        }
+        let mut code = self.value_argument(argument, want);
+        let literal = code.form == Form::Lent && code.text.starts_with('"');
+        if code.form == Form::Owned && !is_literal(argument) || (code.text.contains('?') && !literal) {
+            let name = self.temporary();
+            lets.push_str(&format!("let {name} = {};\n", self.own(&code)));
+            code = Code::place(name, code.ty);
+        }
+        code
+    }
+
+    /// An argument as the host takes it.
+    fn passed(&self, code: &Code, want: &Type) -> String {
+        let copy = self.context.facts.is_copy(&code.ty);
+        if (copy && code.ty == *want) || code.text == "None" {
+            return self.own(code);
+        }
+        match optional_inner(&code.ty) {
+            Some(inner) if *inner == Type::Text || list_item(inner).is_some() => {
+                format!("{}.as_deref()", code.within(Binding::Whole))
+            }
+            Some(_) => format!("{}.as_ref()", code.within(Binding::Whole)),
+            None if optional_inner(want).is_none() => code.lend(),
+            None if copy => format!("Some({})", self.own(code)),
+            None => format!("Some({})", code.lend()),
+        }
+    }
+
+    /// Converted to `want`, but not wrapped in `Some`.
+    fn value_argument(&self, argument: &Expr, want: &Type) -> Code {
+        let code = self.expr(argument);
+        if optional_inner(want) == Some(&code.ty) { code } else { self.convert(code, want) }
+    }
+}
+
+fn is_literal(expr: &Expr) -> bool {
+    matches!(
+        expr.kind,
+        ExprKind::Bool(_)
+            | ExprKind::Int(_)
+            | ExprKind::Float(_)
+            | ExprKind::Duration(_)
+            | ExprKind::Enum(..)
+    )
+}

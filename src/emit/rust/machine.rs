@@ -1,0 +1,224 @@
+//! `Machine`: the typed interface of a chart.
+
+use super::{Context, ending, start};
+use chartc_core::model::StateKind;
+use codegen::{Function, Impl, Scope, Struct};
+
+const NOW: &str = "machine::Instant";
+const SINK: &str = "&mut dyn machine::Sink";
+const RECEIPT: &str = "machine::Receipt";
+const KEY: &str = "machine::StepKey";
+
+/// Adds the struct and its methods.
+pub(super) fn emit(context: &Context<'_>, scope: &mut Scope) {
+    let mut item = Struct::new("Machine");
+    item.vis("pub").doc(format!(
+        "A `{}` that runs. Inputs come from its methods; effects and records go to their `sink`.",
+        context.chart.name
+    ));
+    item.generic("H: Host").field("engine", "semantics::Engine<'static, Core<H>>");
+    scope.push_struct(item);
+
+    let mut item = Impl::new("Machine<H>");
+    item.generic("H: Host");
+    new(context, &mut item);
+    inputs(context, &mut item);
+    queries(context, &mut item);
+    scope.push_impl(item);
+}
+
+fn new(context: &Context<'_>, item: &mut Impl) {
+    let new = item.new_fn("new").vis("pub").arg("params", "Params").arg("host", "H");
+    new.ret("Result<Self, generated::BadParam>");
+    new.doc("Not started yet.\n\n# Errors\nA param out of its range, or a default that has no value.");
+    let mut fields = "host, data: Data::new(params)?, bound: Payload::Nothing,".to_owned();
+    if context.has_events() {
+        fields += &format!("raised: {}::new(),", context.queue().replacen('<', "::<", 1));
+    }
+    if context.has_begin() {
+        fields += "begun: false,";
+    }
+    if context.has_endings() {
+        fields += &format!("endings: [const {{ None }}; {}],", ending::finals(context).len());
+    }
+    if !context.bare {
+        if !context.answers.borrow().is_empty() {
+            fields += "answers: Answers::default(),";
+        }
+        if context.last_result.get() {
+            fields += "last_result: String::new(),";
+        }
+        fields += "notes: Vec::new(),";
+    }
+    new.line(format!("let core = Core {{ {fields} }};"));
+    let store = if context.bare { "store::Fixed::new()" } else { "store::Dynamic::new(&TABLES)" };
+    new.line(format!("Ok(Self {{ engine: semantics::Engine::new(TABLES, {store}, core) }})"));
+}
+
+/// A method that hands an input to the engine.
+fn input<'i>(item: &'i mut Impl, name: &str, doc: &str) -> &'i mut Function {
+    item.new_fn(name).vis("pub").doc(doc).arg_mut_self()
+}
+
+fn at(function: &mut Function) -> &mut Function {
+    function.arg("now", NOW).arg("sink", SINK).ret(RECEIPT)
+}
+
+fn inputs(context: &Context<'_>, item: &mut Impl) {
+    let start = input(item, "start", "Enters the initial configuration. Once, first.");
+    let closed = if context.bare { "let _: machine::Fault = why; return machine::Receipt::Closed;" } else {
+        "generated::note(&mut self.engine.program.notes, \"the start\", why);\n\
+         return machine::Receipt::Closed;"
+    };
+    at(start)
+        .line(start::call(context, closed))
+        .line("self.engine.handle(machine::Input::Start, now, sink)");
+    let turn = input(item, "turn", "The built-in event: a walk over the steps.");
+    at(turn).line("self.engine.handle(machine::Input::Turn, now, sink)");
+    let tick = input(item, "tick", "Lets time pass: due deadlines fire.");
+    at(tick).line("self.engine.handle(machine::Input::Tick, now, sink)");
+    if context.has_events() {
+        let send = input(item, "send", "Sends an event.").arg("event", "Event");
+        at(send).line("let id = event.name().id();").line(
+            "self.engine.handle(machine::Input::Event(id, Payload::Event(event)), now, sink)",
+        );
+    }
+    if context.has_answers() {
+        let answer = input(item, "answer", "Answers a started step, whose `key` names the same step.");
+        at(answer.arg("key", KEY).arg("answer", "Answer"))
+            .line("if answer.step().id() != key.step { return machine::Receipt::Refused; }")
+            .line("let outcome = machine::Outcome::Done(Payload::Answer(answer));")
+            .line("self.engine.handle(machine::Input::Answer(key, outcome), now, sink)");
+    }
+    if context.has_choices() {
+        let choose = input(item, "choose", "Answers a question.");
+        at(choose.arg("key", KEY).arg("choice", "Choice"))
+            .line("let id = choice.name().id();")
+            .line("let outcome = machine::Outcome::Choice(id, Payload::Choice(choice));")
+            .line("self.engine.handle(machine::Input::Answer(key, outcome), now, sink)");
+    }
+    if context.has_reasons() {
+        let fail = input(item, "fail", "Tells that a step or question failed, and why.");
+        at(fail.arg("key", KEY).arg("why", "&str"))
+            .line("let outcome = machine::Outcome::Failed(Payload::Reason(why.to_owned()));")
+            .line("self.engine.handle(machine::Input::Answer(key, outcome), now, sink)");
+        for (name, doc, outcome) in [
+            ("unusable", "Tells that the model's answer means nothing that was asked for.", "Unusable"),
+            ("doubt", "Tells that nobody knows whether the step ran.", "Doubt"),
+        ] {
+            let function = input(item, name, doc).arg("key", KEY);
+            at(function).line(format!(
+                "self.engine.handle(machine::Input::Answer(key, machine::Outcome::{outcome}), now, sink)"
+            ));
+        }
+    }
+    input(item, "set_inputs", "Sets inputs; those that are absent keep their values.")
+        .arg("inputs", "Inputs")
+        .line("self.engine.program.data.set_inputs(inputs);");
+}
+
+fn query<'i>(item: &'i mut Impl, name: &str, doc: &str, ret: &str) -> &'i mut Function {
+    item.new_fn(name).vis("pub").doc(doc).arg_ref_self().ret(ret)
+}
+
+fn queries(context: &Context<'_>, item: &mut Impl) {
+    query(item, "data", "Params, inputs and variables.", "&Data").line("&self.engine.program.data");
+    query(item, "host", "The host.", "&H").line("&self.engine.program.host");
+    item.new_fn("host_mut")
+        .vis("pub")
+        .doc("The host, to change.")
+        .arg_mut_self()
+        .ret("&mut H")
+        .line("&mut self.engine.program.host");
+    query(item, "is_in", "Whether the state is active.", "bool")
+        .arg("state", "State")
+        .line("self.engine.is_active(state.id())");
+    query(
+        item,
+        "configuration",
+        "The active states in document order; after the end those of the last configuration.",
+        "impl Iterator<Item = State> + '_",
+    )
+    .line("State::ALL.into_iter().filter(|state| self.is_in(*state))");
+    query(item, "is_walking", "Whether a turn is being walked.", "bool")
+        .line("self.engine.is_walking()");
+    query(
+        item,
+        "next_deadline",
+        "The earliest time at which a tick would do something.",
+        "Option<machine::Instant>",
+    )
+    .line("self.engine.next_deadline()");
+    query(item, "ended", "How a run that has ended is judged.", "Option<machine::Status>")
+        .line("self.engine.ended()");
+    if context.has_endings() {
+        query(item, "ending", "What the final state was given.", "Option<&Ending>")
+            .line(ending::query(context));
+    }
+    if context.has_events() {
+        let events = context.chart.events.len();
+        let function = item.new_fn("enabled_events").vis("pub").arg_mut_self();
+        function.doc("The events that some active state would handle now.");
+        function.ret("impl Iterator<Item = EventName> + use<H>");
+        function.line(format!("let mut enabled = [false; {events}];"));
+        function.line("self.engine.enabled_events(&mut |id| enabled[id.index()] = true);");
+        function.line("EventName::ALL.into_iter().filter(move |event| enabled[event.id().index()])");
+    }
+    if context.has_choices() {
+        let choices = context.chart.choices.len();
+        let function = item.new_fn("options").vis("pub").arg_mut_self().arg("key", KEY);
+        function.doc("The options of a question that are enabled now, innermost state first.");
+        function.ret("impl Iterator<Item = ChoiceName> + use<H>");
+        function.line(format!("let mut enabled = [None; {choices}];\nlet mut count = 0;"));
+        function.line(
+            "self.engine.options(key, &mut |id| { enabled[count] = Some(ChoiceName::ALL[id.index()]); count += 1; });",
+        );
+        function.line("enabled.into_iter().flatten()");
+    }
+    if !context.bare {
+        let function = item.new_fn("take_notes").vis("pub").arg_mut_self().ret("Vec<String>");
+        function.doc("Reasons of faults and what `log` said, taken away.");
+        function.line("core::mem::take(&mut self.engine.program.notes)");
+    }
+}
+
+/// The types of the registers.
+impl Context<'_> {
+    /// Where the machine's registers live.
+    pub(super) fn store(&self) -> String {
+        if !self.bare {
+            return "store::Dynamic".to_owned();
+        }
+        let states = self.chart.states.len();
+        let words = states.div_ceil(64);
+        let histories = self.chart.states.iter().filter(|s| match s.kind {
+            StateKind::History { .. } => true,
+            StateKind::Atomic
+            | StateKind::Compound { .. }
+            | StateKind::Parallel
+            | StateKind::Final { .. } => false,
+        });
+        format!(
+            "store::Fixed<{states}, {words}, {}, {}, {}, {}, {}>",
+            self.chart.steps.len(),
+            self.tables.deadlines(),
+            histories.count() * words,
+            self.queue_places(),
+            states + 1
+        )
+    }
+
+    /// The type of the queue of raised events.
+    pub(super) fn queue(&self) -> String {
+        if self.bare {
+            format!("generated::Ring<Payload, {}>", self.queue_places())
+        } else {
+            "VecDeque<Payload>".to_owned()
+        }
+    }
+
+    /// Places of the internal queue of a chart without allocator: completions of all states, and as many raised events again.
+    fn queue_places(&self) -> usize {
+        2 * self.chart.states.len() + 32
+    }
+}

@@ -1,0 +1,253 @@
+//! What goes into a machine: events, options and answers as enums with typed fields.
+
+use super::types::owned;
+use super::wire::{self, Names, Row};
+use super::{Context, doc};
+use chartc_core::arena::{ChoiceId, StepId};
+use chartc_core::model::{ChoiceKind, Field, StepKind, Type};
+use codegen::{Enum, Field as CodeField, Scope, Variant};
+
+/// Adds `State`, `Step`, `EventName`, `Event`, `ChoiceName`, `Choice`, `Answer` and `Payload`.
+pub(super) fn emit(context: &Context<'_>, scope: &mut Scope) {
+    states(context, scope);
+    steps(context, scope);
+    events(context, scope);
+    choices(context, scope);
+    answers(context, scope);
+    payload(context, scope);
+}
+
+fn states(context: &Context<'_>, scope: &mut Scope) {
+    let rows = context.chart.states.iter().zip(&context.names.states).enumerate();
+    let names = Names {
+        name: "State",
+        doc: format!("A state of `{}`, named by its dotted path.", context.chart.name),
+        what: "state",
+        id: Some("StateId"),
+        rows: rows
+            .filter_map(|(number, (row, name))| {
+                Some(Row {
+                    name: name.clone()?,
+                    wire: row.path.clone(),
+                    doc: doc(&row.doc, &format!("`{}`.", row.path)),
+                    number,
+                })
+            })
+            .collect(),
+    };
+    wire::emit(scope, &names);
+}
+
+fn steps(context: &Context<'_>, scope: &mut Scope) {
+    if context.chart.steps.is_empty() {
+        return;
+    }
+    let rows = context.chart.steps.iter().zip(&context.names.steps).enumerate();
+    let names = Names {
+        name: "Step",
+        doc: format!("A step of `{}`.", context.chart.name),
+        what: "step",
+        id: Some("StepId"),
+        rows: rows
+            .map(|(number, (row, name))| Row {
+                name: name.clone(),
+                wire: row.name.clone(),
+                doc: doc(&row.doc, &format!("`{}`.", row.name)),
+                number,
+            })
+            .collect(),
+    };
+    wire::emit(scope, &names);
+}
+
+fn events(context: &Context<'_>, scope: &mut Scope) {
+    let chart = context.chart;
+    let names: Vec<(String, String)> = (chart.events.iter())
+        .map(|e| (e.name.clone(), doc(&e.doc, &format!("`{}`.", e.name))))
+        .collect();
+    let fields = chart.events.iter().map(|e| e.fields.as_slice()).collect();
+    let both = Both {
+        what: "event",
+        name: "EventName",
+        item: "Event",
+        id: "EventId",
+        doc: format!("The name of an event that a host may send to `{}`.", chart.name),
+        item_doc: format!("An event that a host may send to `{}`.", chart.name),
+        names: &names,
+        variants: &context.names.events,
+        fields,
+        field_names: &context.names.event_fields,
+    };
+    both.emit(context, scope);
+}
+
+fn choices(context: &Context<'_>, scope: &mut Scope) {
+    let chart = context.chart;
+    let names: Vec<(String, String)> = (chart.choices.iter())
+        .map(|c| {
+            let source = &chart.state(chart.transition(c.transition).source).path;
+            let place = if source.is_empty() { String::new() } else { format!(" of `{source}`") };
+            let text = c.text.as_ref().and_then(|t| t.literal()).unwrap_or_default();
+            (c.name.clone(), doc(text, &format!("Option `{}`{place}.", c.name)))
+        })
+        .collect();
+    let fields = chart.choices.iter().map(|c| match &c.kind {
+        ChoiceKind::Option(fields) => fields.as_slice(),
+        ChoiceKind::Call(..) => &[],
+    });
+    let both = Both {
+        what: "option",
+        name: "ChoiceName",
+        item: "Choice",
+        id: "ChoiceId",
+        doc: "The name of an option that the model may be offered.".to_owned(),
+        item_doc: "An option that the model may choose.".to_owned(),
+        names: &names,
+        variants: &context.names.choices,
+        fields: fields.collect(),
+        field_names: &context.names.choice_fields,
+    };
+    both.emit(context, scope);
+}
+
+/// An enum of names, and one of the same names with typed fields.
+struct Both<'b> {
+    what: &'b str,
+    name: &'b str,
+    item: &'b str,
+    id: &'b str,
+    doc: String,
+    item_doc: String,
+    /// As the chart spells them, with documentation.
+    names: &'b [(String, String)],
+    variants: &'b [String],
+    fields: Vec<&'b [Field]>,
+    field_names: &'b [Vec<String>],
+}
+
+impl Both<'_> {
+    fn emit(&self, context: &Context<'_>, scope: &mut Scope) {
+        if self.names.is_empty() {
+            return;
+        }
+        let rows = self.names.iter().zip(self.variants).enumerate();
+        let names = Names {
+            name: self.name,
+            doc: self.doc.clone(),
+            what: self.what,
+            id: Some(self.id),
+            rows: rows
+                .map(|(number, ((wire, doc), name))| Row {
+                    name: name.clone(),
+                    wire: wire.clone(),
+                    doc: doc.clone(),
+                    number,
+                })
+                .collect(),
+        };
+        wire::emit(scope, &names);
+
+        let mut item = Enum::new(self.item);
+        item.vis("pub").doc(&self.item_doc);
+        for name in ["Debug", "Clone", "PartialEq"] {
+            item.derive(name);
+        }
+        for (i, name) in self.variants.iter().enumerate() {
+            let mut variant = Variant::new(name);
+            variant.doc(&self.names[i].1);
+            for (field, name) in self.fields[i].iter().zip(&self.field_names[i]) {
+                let mut code = CodeField::new(name, owned(context, &field.ty));
+                code.doc(format!("`{}: {}`.", field.name, context.written(&field.ty)));
+                variant.push_named(code);
+            }
+            item.push_variant(variant);
+        }
+        scope.push_enum(item);
+
+        let name = scope.new_impl(self.item).new_fn("name").vis("pub").set_const(true);
+        name.arg_ref_self().ret(self.name).doc(format!("Which {} it is.", self.what));
+        name.line("match self {");
+        for (variant, fields) in self.variants.iter().zip(&self.fields) {
+            let rest = if fields.is_empty() { "" } else { " { .. }" };
+            name.line(format!("Self::{variant}{rest} => {}::{variant},", self.name));
+        }
+        name.line("}");
+        scope.push_impl(wire::display(self.item, "f.write_str(self.name().name())"));
+    }
+}
+
+/// Steps whose answer has a payload: model calls, tools, people, child charts.
+pub(super) fn answering(context: &Context<'_>) -> impl Iterator<Item = StepId> {
+    let rows = context.chart.steps.iter().enumerate();
+    rows.filter(|(_, step)| match step.kind {
+        StepKind::Llm | StepKind::Call(..) | StepKind::Human(_) | StepKind::Run(..) => true,
+        StepKind::Code(_) | StepKind::Ask { .. } => false,
+    })
+    .map(|(i, _)| StepId::at(i))
+    .collect::<Vec<_>>()
+    .into_iter()
+}
+
+fn answers(context: &Context<'_>, scope: &mut Scope) {
+    let steps: Vec<StepId> = answering(context).collect();
+    if steps.is_empty() {
+        return;
+    }
+    let mut item = Enum::new("Answer");
+    item.vis("pub").doc("The answer of a step.");
+    for name in ["Debug", "Clone", "PartialEq"] {
+        item.derive(name);
+    }
+    let mut arms = String::new();
+    for step in steps {
+        let row = &context.chart.steps[step.index()];
+        let name = &context.names.steps[step.index()];
+        let mut variant = Variant::new(name);
+        variant.doc(doc(&row.doc, &format!("Of `{}`.", row.name)));
+        variant.tuple(owned(context, &row.returns));
+        item.push_variant(variant);
+        arms.push_str(&format!("Self::{name}(_) => Step::{name},\n"));
+    }
+    scope.push_enum(item);
+    let step = scope.new_impl("Answer").new_fn("step").vis("pub").set_const(true);
+    step.arg_ref_self().ret("Step").doc("Whose answer it is.");
+    step.line(format!("match self {{ {arms} }}"));
+}
+
+/// The enum of everything that guards and actions may read as the thing being handled.
+fn payload(context: &Context<'_>, scope: &mut Scope) {
+    let mut item = Enum::new("Payload");
+    item.doc("What is being handled.").derive("Debug").derive("Clone").derive("PartialEq");
+    item.push_variant(Variant::new("Nothing"));
+    for (present, name, ty) in [
+        (context.has_events(), "Event", "Event"),
+        (context.has_choices(), "Choice", "Choice"),
+        (context.has_answers(), "Answer", "Answer"),
+        (context.has_reasons(), "Reason", "String"),
+    ] {
+        if present {
+            let mut variant = Variant::new(name);
+            variant.tuple(ty);
+            item.push_variant(variant);
+        }
+    }
+    scope.push_enum(item);
+}
+
+/// The field that keeps a step's answer of this turn.
+pub(super) fn answer_field(context: &Context<'_>, step: StepId) -> String {
+    super::ident::snake(&context.names.steps[step.index()])
+}
+
+/// The fields of an option.
+pub(super) fn choice_fields<'c>(context: &'c Context<'_>, id: ChoiceId) -> &'c [Field] {
+    match &context.chart.choices[id.index()].kind {
+        ChoiceKind::Option(fields) => fields,
+        ChoiceKind::Call(..) => &[],
+    }
+}
+
+/// The type of a step's answer.
+pub(super) fn answer_type(context: &Context<'_>, step: StepId) -> Type {
+    context.chart.steps[step.index()].returns.clone()
+}

@@ -1,0 +1,127 @@
+//! Variables whose first value is not known before the start, or may change until then.
+
+use super::Context;
+use super::expr::Writer;
+use super::uses;
+use chartc_core::arena::VarId;
+use chartc_core::model::{Chart, ExprKind, VariableKind};
+use codegen::Impl;
+
+/// By variable: what its first value waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Wait {
+    /// It is known when the machine is made.
+    Nothing,
+    /// It is known, but read again at the start, because inputs may have been set since.
+    Inputs,
+    /// It is not known before the start, or before the host sets it.
+    Start,
+}
+
+/// What each variable waits for, by what its default reads.
+pub(super) fn waits(chart: &Chart) -> Vec<Wait> {
+    let mut waits: Vec<Wait> = Vec::new();
+    for row in &chart.variables {
+        let wait = match (&row.default, &row.kind) {
+            (None, VariableKind::Input) => Wait::Start,
+            (None, VariableKind::Param { .. } | VariableKind::Var { .. })
+            | (Some(_), VariableKind::Param { .. } | VariableKind::Input) => Wait::Nothing,
+            (Some(default), VariableKind::Var { .. }) => {
+                let mut wait = Wait::Nothing;
+                uses::walk(default, &mut |expr| {
+                    wait = wait.max(match &expr.kind {
+                        ExprKind::Variable(id) => {
+                            let input = chart.variables[id.index()].kind == VariableKind::Input;
+                            let own = waits.get(id.index()).copied().unwrap_or(Wait::Start);
+                            if input { own.max(Wait::Inputs) } else { own }
+                        }
+                        ExprKind::Call(..)
+                        | ExprKind::Observable(_)
+                        | ExprKind::Predicate(_)
+                        | ExprKind::Answer(_) => Wait::Start,
+                        ExprKind::None
+                        | ExprKind::Bool(_)
+                        | ExprKind::Int(_)
+                        | ExprKind::Float(_)
+                        | ExprKind::Text(_)
+                        | ExprKind::Duration(_)
+                        | ExprKind::Enum(..)
+                        | ExprKind::Local(_)
+                        | ExprKind::Payload(_)
+                        | ExprKind::Field(..)
+                        | ExprKind::Index(..)
+                        | ExprKind::Slice(..)
+                        | ExprKind::Unary(..)
+                        | ExprKind::Binary(..)
+                        | ExprKind::Compare(..)
+                        | ExprKind::If(..)
+                        | ExprKind::Default(..)
+                        | ExprKind::Builtin(..)
+                        | ExprKind::List(_)
+                        | ExprKind::Map(_)
+                        | ExprKind::Record(..)
+                        | ExprKind::Comprehension { .. }
+                        | ExprKind::Unknown(_) => Wait::Nothing,
+                    });
+                });
+                wait
+            }
+        };
+        waits.push(wait);
+    }
+    waits
+}
+
+/// Adds `begin`, which gives variables their first values at the start; nothing if none waits.
+pub(super) fn emit(context: &Context<'_>, methods: &mut Impl) {
+    if !context.has_begin() {
+        return;
+    }
+    let mut body = String::new();
+    for (i, row) in context.chart.variables.iter().enumerate() {
+        let id = VarId::at(i);
+        let (Some(default), VariableKind::Var { .. }) = (&row.default, &row.kind) else { continue };
+        if context.waits[i] == Wait::Nothing {
+            continue;
+        }
+        let value = Writer::new(context).value(default, &row.ty);
+        let value = if context.is_supplied(id) { format!("Some({value})") } else { value };
+        body.push_str(&format!("self.data.{} = {value};\n", context.names.variables[i]));
+    }
+    let view = if body.contains("view") { "view" } else { "_view" };
+    methods
+        .new_fn("begin")
+        .doc("First values of variables that read what was not known before.")
+        .arg_mut_self()
+        .arg(view, "&program::View<'_>")
+        .ret(format!("Result<(), {}>", context.error()))
+        .line("if self.begun { return Ok(()); }\nself.begun = true;")
+        .line(body)
+        .line("Ok(())");
+}
+
+/// The statement that begins, before the engine starts; `refused` is what it gives for a failure `why`.
+pub(super) fn call(context: &Context<'_>, refused: &str) -> String {
+    if !context.has_begin() {
+        return String::new();
+    }
+    format!(
+        "if let Err(why) = self.engine.with_view(arena::StateId(0), |core, view| core.begin(view)) \
+         {{ {refused} }}\n"
+    )
+}
+
+impl Context<'_> {
+    /// Some variable takes its first value at the start.
+    pub(super) fn has_begin(&self) -> bool {
+        let rows = self.chart.variables.iter().zip(&self.waits);
+        rows.into_iter().any(|(row, wait)| {
+            *wait != Wait::Nothing && matches!(row.kind, VariableKind::Var { .. })
+        })
+    }
+
+    /// Whether a variable may have no value yet: its field is an `Option`.
+    pub(super) fn is_supplied(&self, id: VarId) -> bool {
+        self.waits[id.index()] == Wait::Start
+    }
+}

@@ -1,0 +1,271 @@
+//! The static tables of a chart. Fields that have their plain value are left to `PLAIN`.
+
+use super::Context;
+use chartc_core::arena::{ChoiceId, EventId, StateId, StepId};
+use chartc_core::model::{Status, Trigger};
+use chartc_core::tables::{
+    ChoiceRow, EventRow, FailureRow, LimitsRow, PermissionRow, Span, StateRow, StateRowKind,
+    StepRow, StepRowKind, TransitionRow, TriggerRow,
+};
+use codegen::Scope;
+use std::fmt::Write;
+
+/// Adds `static TABLES`.
+pub(super) fn emit(context: &Context<'_>, scope: &mut Scope) {
+    let t = &context.tables;
+    let mut out = String::new();
+    let _ = write!(
+        out,
+        "/// The chart as the step algorithm reads it; rows name each other by number.\n\
+         static TABLES: tables::Tables<'static> = {{\n\
+         use chartc_core::{{arena::*, tables::*}};\n\
+         Tables {{\n\
+         name: {:?},\nhash: {:#018x},\n",
+        t.name, t.hash
+    );
+    rows(&mut out, "states", t.states.iter().enumerate(), |(i, row)| state(context, i, row));
+    rows(&mut out, "transitions", t.transitions.iter().enumerate(), |(i, row)| {
+        format!("{}{}", comment(&line_comment(context, i)), transition(row))
+    });
+    rows(&mut out, "events", t.events.iter(), event);
+    rows(&mut out, "steps", t.steps.iter(), step);
+    rows(&mut out, "choices", t.choices.iter(), choice);
+    rows(&mut out, "permissions", t.permissions.iter(), permission);
+    rows(&mut out, "state_pool", t.state_pool.iter(), |id| state_id(*id));
+    rows(&mut out, "event_pool", t.event_pool.iter(), |EventId(n)| format!("EventId({n})"));
+    rows(&mut out, "step_pool", t.step_pool.iter(), |StepId(n)| format!("StepId({n})"));
+    rows(&mut out, "name_pool", t.name_pool.iter(), |name| format!("{name:?}"));
+    rows(&mut out, "choice_pool", t.choice_pool.iter(), |ChoiceId(n)| format!("ChoiceId({n})"));
+    let _ =
+        write!(out, "calls_per_turn: {},\nmicrosteps: {},\n}}\n}};", t.calls_per_turn, t.microsteps);
+    scope.raw(&out);
+}
+
+fn rows<R>(
+    out: &mut String,
+    field: &str,
+    all: impl Iterator<Item = R>,
+    mut row: impl FnMut(R) -> String,
+) {
+    let _ = writeln!(out, "{field}: &[");
+    for one in all {
+        let _ = writeln!(out, "{},", row(one));
+    }
+    let _ = writeln!(out, "],");
+}
+
+/// A comment before what follows. (The formatter turns the attribute into a comment.)
+pub(super) fn comment(text: &str) -> String {
+    format!("#[comment = {:?}]\n", format!(" {}", text.replace('\n', " ")))
+}
+
+/// `observing: when -> observing`, for readers of the tables.
+pub(super) fn line_comment(context: &Context<'_>, index: usize) -> String {
+    let chart = context.chart;
+    let line = &chart.transitions[index];
+    let path = |id: StateId| match chart.state(id).path.as_str() {
+        "" => chart.name.clone(),
+        path => path.to_owned(),
+    };
+    let event = |id: &EventId| chart.events[id.index()].name.clone();
+    let step = |id: &StepId| chart.steps[id.index()].name.clone();
+    let trigger = match &line.trigger {
+        Trigger::Event(events) => {
+            format!("on {}", events.iter().map(event).collect::<Vec<_>>().join(" | "))
+        }
+        Trigger::AnyEvent => "on *".to_owned(),
+        Trigger::Turn => "on turn".to_owned(),
+        Trigger::When => "when".to_owned(),
+        Trigger::StateDone(id) => format!("on done({})", path(*id)),
+        Trigger::After(_) => "after a time".to_owned(),
+        Trigger::AfterTurns(_) => "after turns".to_owned(),
+        Trigger::Choice(id) => format!("may {}", chart.choices[id.index()].name),
+        Trigger::StepDone(id) => format!("{} done", step(id)),
+        Trigger::StepError(id) => format!("{} error", step(id)),
+        Trigger::StepTimeout(id, _) => format!("{} timeout", step(id)),
+        Trigger::StepDoubt(id) => format!("{} doubt", step(id)),
+        Trigger::StepElse(id) => format!("{} else", step(id)),
+        Trigger::Error(pattern) => format!("on error.{pattern}"),
+        Trigger::LimitWarn(pattern) => format!("on limit.warn.{pattern}"),
+    };
+    let mut text = format!("{index} {}: {trigger}", path(line.source));
+    for (i, target) in line.targets.iter().enumerate() {
+        text.push_str(if i == 0 { " -> " } else { ", " });
+        text.push_str(&path(target.state));
+    }
+    text
+}
+
+fn state_id(StateId(n): StateId) -> String {
+    format!("StateId({n})")
+}
+
+fn span(Span { start, len }: Span) -> String {
+    format!("Span {{ start: {start}, len: {len} }}")
+}
+
+/// `Kind { fields that are not plain, ..Kind::PLAIN }`.
+struct Row {
+    kind: &'static str,
+    fields: Vec<String>,
+    all: usize,
+}
+
+impl Row {
+    fn new(kind: &'static str, all: usize) -> Self {
+        Self { kind, fields: Vec::new(), all }
+    }
+
+    fn field(mut self, name: &str, value: impl Into<Option<String>>) -> Self {
+        if let Some(value) = value.into() {
+            self.fields.push(format!("{name}: {value}"));
+        }
+        self
+    }
+
+    fn text(self) -> String {
+        let Self { kind, mut fields, all } = self;
+        if fields.len() < all {
+            fields.push(format!("..{kind}::PLAIN"));
+        }
+        format!("{kind} {{ {} }}", fields.join(", "))
+    }
+}
+
+fn yes(flag: bool) -> Option<String> {
+    flag.then(|| "true".to_owned())
+}
+
+fn some(part: Span) -> Option<String> {
+    (part.len > 0).then(|| span(part))
+}
+
+fn state(context: &Context<'_>, index: usize, row: &StateRow<'_>) -> String {
+    let title = if index == 0 { &context.chart.name } else { row.path };
+    let kind = match row.kind {
+        StateRowKind::Atomic => None,
+        StateRowKind::Compound(initial) => Some(format!("Compound({})", state_id(initial))),
+        StateRowKind::Parallel => Some("Parallel".to_owned()),
+        StateRowKind::Final(status) => Some(format!("Final(chartc_core::machine::Status::{})", status_name(status))),
+        StateRowKind::History { deep, default, slot } => Some(format!(
+            "History {{ deep: {deep}, default: {}, slot: {slot} }}",
+            state_id(default)
+        )),
+    };
+    let row = Row::new("StateRow", 11)
+        .field("path", (!row.path.is_empty()).then(|| format!("{:?}", row.path)))
+        .field("kind", kind.map(|k| format!("StateRowKind::{k}")))
+        .field("parent", state_id(row.parent))
+        .field("end", state_id(row.end))
+        .field("transitions", some(row.transitions))
+        .field("steps", some(row.steps))
+        .field("choices", some(row.choices))
+        .field("entry", yes(row.entry))
+        .field("exit", yes(row.exit))
+        .field("advice", yes(row.advice))
+        .field("limits", limits(row.limits));
+    format!("{}{}", comment(&format!("{index} {title}")), row.text())
+}
+
+fn status_name(status: Status) -> &'static str {
+    match status {
+        Status::Ok => "Ok",
+        Status::Partial => "Partial",
+        Status::Stuck => "Stuck",
+        Status::Limit => "Limit",
+        Status::Canceled => "Canceled",
+        Status::Error => "Error",
+    }
+}
+
+fn limits(row: LimitsRow) -> Option<String> {
+    let LimitsRow { calls, calls_warn, turns, turns_warn, time, time_warn } = row;
+    (row != LimitsRow::NONE).then(|| {
+        format!(
+            "LimitsRow {{ calls: {calls}, calls_warn: {calls_warn}, turns: {turns}, \
+             turns_warn: {turns_warn}, time: {time}, time_warn: {time_warn} }}"
+        )
+    })
+}
+
+fn transition(row: &TransitionRow<'_>) -> String {
+    let trigger = match row.trigger {
+        TriggerRow::Event(events) => format!("Event({})", span(events)),
+        TriggerRow::AnyEvent => "AnyEvent".to_owned(),
+        TriggerRow::Turn => "Turn".to_owned(),
+        TriggerRow::When => "When".to_owned(),
+        TriggerRow::StateDone(id) => format!("StateDone({})", state_id(id)),
+        TriggerRow::After(slot) => format!("After({slot})"),
+        TriggerRow::AfterTurns(slot) => format!("AfterTurns({slot})"),
+        TriggerRow::Choice(ChoiceId(n)) => format!("Choice(ChoiceId({n}))"),
+        TriggerRow::StepDone(StepId(n)) => format!("StepDone(StepId({n}))"),
+        TriggerRow::StepError(StepId(n)) => format!("StepError(StepId({n}))"),
+        TriggerRow::StepTimeout(StepId(n), slot) => format!("StepTimeout(StepId({n}), {slot})"),
+        TriggerRow::StepDoubt(StepId(n)) => format!("StepDoubt(StepId({n}))"),
+        TriggerRow::StepElse(StepId(n)) => format!("StepElse(StepId({n}))"),
+        TriggerRow::Error(pattern) => format!("Error({pattern:?})"),
+        TriggerRow::LimitWarn(pattern) => format!("LimitWarn({pattern:?})"),
+    };
+    Row::new("TransitionRow", 9)
+        .field("source", state_id(row.source))
+        .field("trigger", format!("TriggerRow::{trigger}"))
+        .field("any_of", some(row.any_of))
+        .field("none_of", some(row.none_of))
+        .field("guard", yes(row.guard))
+        .field("targets", some(row.targets))
+        .field("internal", yes(row.internal))
+        .field("actions", yes(row.actions))
+        .field("arguments", yes(row.arguments))
+        .text()
+}
+
+fn event(row: &EventRow<'_>) -> String {
+    format!("EventRow {{ name: {:?}, fields: {} }}", row.name, span(row.fields))
+}
+
+fn step(row: &StepRow<'_>) -> String {
+    let kind = match row.kind {
+        StepRowKind::Llm => Some("Llm".to_owned()),
+        StepRowKind::Code => None,
+        StepRowKind::Ask { on, always, otherwise } => {
+            let on = on.map_or("None".to_owned(), |on| format!("Some({})", span(on)));
+            let otherwise =
+                otherwise.map_or("None".to_owned(), |t| format!("Some(TransitionId({}))", t.0));
+            Some(format!("Ask {{ on: {on}, always: {always}, otherwise: {otherwise} }}"))
+        }
+        StepRowKind::Call => Some("Call".to_owned()),
+        StepRowKind::Human => Some("Human".to_owned()),
+        StepRowKind::Run => Some("Run".to_owned()),
+    };
+    let failure = match row.failure {
+        FailureRow::Fail => None,
+        FailureRow::Skip => Some("Skip".to_owned()),
+        FailureRow::Take(line) => Some(format!("Take(TransitionId({}))", line.0)),
+    };
+    Row::new("StepRow", 8)
+        .field("name", format!("{:?}", row.name))
+        .field("state", state_id(row.state))
+        .field("kind", kind.map(|k| format!("StepRowKind::{k}")))
+        .field("guard", yes(row.guard))
+        .field("retries", (row.retries > 0).then(|| row.retries.to_string()))
+        .field("failure", failure.map(|f| format!("FailureRow::{f}")))
+        .field("ends_turn", yes(row.ends_turn))
+        .field("client", (!row.client.is_empty()).then(|| format!("{:?}", row.client)))
+        .text()
+}
+
+fn choice(row: &ChoiceRow<'_>) -> String {
+    format!(
+        "ChoiceRow {{ name: {:?}, transition: TransitionId({}), fields: {} }}",
+        row.name, row.transition.0, span(row.fields)
+    )
+}
+
+fn permission(row: &PermissionRow) -> String {
+    let from = row.from.map_or("None".to_owned(), |s| format!("Some({})", state_id(s)));
+    format!(
+        "PermissionRow {{ from: {from}, to: {}, guard: {} }}",
+        state_id(row.to),
+        row.guard
+    )
+}

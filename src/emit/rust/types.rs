@@ -1,0 +1,143 @@
+//! Types of a chart as Rust types, and the records and enums that it declares.
+
+use super::Context;
+use super::wire::{self, Names, Row};
+use chartc_core::arena::TypeId;
+use chartc_core::model::{Field, Type, TypeDef, TypeKind};
+use codegen::{Field as CodeField, Impl, Scope, Struct};
+
+/// The Rust type that holds a value of `ty`.
+pub(super) fn owned(context: &Context<'_>, ty: &Type) -> String {
+    match ty {
+        Type::Bool => "bool".to_owned(),
+        Type::Int => "i64".to_owned(),
+        Type::Float => "f64".to_owned(),
+        Type::Text => "String".to_owned(),
+        Type::Duration => "u64".to_owned(),
+        Type::Json => "Value".to_owned(),
+        Type::List(item) => format!("Vec<{}>", owned(context, item)),
+        Type::Map(_) => "Map".to_owned(),
+        Type::Optional(inner) => format!("Option<{}>", owned(context, inner)),
+        Type::Named(id) => context.names.types[id.index()].clone(),
+    }
+}
+
+/// The items' type, of a list.
+pub(super) fn list_item(ty: &Type) -> Option<&Type> {
+    if let Type::List(item) = ty { Some(item) } else { None }
+}
+
+/// The type of what may be missing, of an optional.
+pub(super) fn optional_inner(ty: &Type) -> Option<&Type> {
+    if let Type::Optional(inner) = ty { Some(inner) } else { None }
+}
+
+/// The type made optional; an optional one as it is.
+pub(super) fn optional(ty: Type) -> Type {
+    if optional_inner(&ty).is_some() { ty } else { Type::Optional(Box::new(ty)) }
+}
+
+/// The Rust type by which a host function is lent a value of `ty`.
+pub(super) fn lent(context: &Context<'_>, ty: &Type) -> String {
+    match ty {
+        Type::Bool | Type::Int | Type::Float | Type::Duration => owned(context, ty),
+        Type::Text => "&str".to_owned(),
+        Type::List(item) => format!("&[{}]", owned(context, item)),
+        Type::Optional(inner) => format!("Option<{}>", lent(context, inner)),
+        Type::Json | Type::Map(_) => format!("&{}", owned(context, ty)),
+        Type::Named(_) if context.facts.is_copy(ty) => owned(context, ty),
+        Type::Named(_) => format!("&{}", owned(context, ty)),
+    }
+}
+
+/// The Rust type of a record's field: boxed where the record would hold itself.
+pub(super) fn field_type(context: &Context<'_>, owner: TypeId, ty: &Type) -> String {
+    if !context.facts.is_boxed(owner, ty) {
+        return owned(context, ty);
+    }
+    match optional_inner(ty) {
+        Some(inner) => format!("Option<Box<{}>>", owned(context, inner)),
+        None => format!("Box<{}>", owned(context, ty)),
+    }
+}
+
+/// Adds the records and enums of the chart.
+pub(super) fn emit(context: &Context<'_>, scope: &mut Scope) {
+    for (i, def) in context.chart.types.iter().enumerate() {
+        match &def.kind {
+            TypeKind::Record(fields) => record(context, TypeId::at(i), def, fields, scope),
+            TypeKind::Enum(names) => enumeration(context, i, def, names, scope),
+        }
+    }
+}
+
+fn enumeration(context: &Context<'_>, i: usize, def: &TypeDef, names: &[String], to: &mut Scope) {
+    let rows = names.iter().zip(&context.names.type_fields[i]).enumerate();
+    let names = Names {
+        name: &context.names.types[i],
+        doc: super::doc(&def.doc, &format!("Enum `{}` of the chart.", def.name)),
+        what: &def.name,
+        id: None,
+        rows: rows
+            .map(|(number, (wire, name))| Row {
+                name: name.clone(),
+                wire: wire.clone(),
+                doc: format!("`{wire}`."),
+                number,
+            })
+            .collect(),
+    };
+    wire::emit(to, &names);
+}
+
+fn record(context: &Context<'_>, id: TypeId, def: &TypeDef, fields: &[Field], scope: &mut Scope) {
+    let name = &context.names.types[id.index()];
+    let mut item = Struct::new(name);
+    item.vis("pub").doc(super::doc(&def.doc, &format!("Record `{}` of the chart.", def.name)));
+    for derive in ["Debug", "Clone", "PartialEq"] {
+        item.derive(derive);
+    }
+    if context.facts.is_copy(&Type::Named(id)) {
+        item.derive("Copy");
+    }
+    for (field, name) in fields.iter().zip(&context.names.type_fields[id.index()]) {
+        let mut code = CodeField::new(name, field_type(context, id, &field.ty));
+        code.vis("pub").doc(format!("`{}: {}`.", field.name, context.written(&field.ty)));
+        item.push_field(code);
+    }
+    scope.push_struct(item);
+}
+
+/// Adds the conversions of records and enums to and from values, for hosts that know a chart by its names alone.
+pub(super) fn conversions(context: &Context<'_>, scope: &mut Scope) {
+    for (i, def) in context.chart.types.iter().enumerate() {
+        let name = &context.names.types[i];
+        let (to, from) = match &def.kind {
+            TypeKind::Record(fields) => record_conversion(&context.names.type_fields[i], fields),
+            TypeKind::Enum(_) => (
+                "generated::text(self.name())".to_owned(),
+                format!("generated::parsed(value, {:?})", def.name),
+            ),
+        };
+        let mut item = Impl::new(name);
+        item.impl_trait("expr::IntoValue");
+        item.new_fn("into_value").arg_self().ret("Value").line(to);
+        scope.push_impl(item);
+        let mut item = Impl::new(name);
+        item.impl_trait("expr::FromValue");
+        let result = "Result<Self, drive::Mismatch>";
+        item.new_fn("from_value").arg("value", "Value").ret(result).line(from);
+        scope.push_impl(item);
+    }
+}
+
+fn record_conversion(names: &[String], fields: &[Field]) -> (String, String) {
+    let mut to = "generated::record([".to_owned();
+    let mut from = "let mut fields = generated::Fields::of(value)?;\nlet record = Self {".to_owned();
+    for (field, name) in fields.iter().zip(names) {
+        to += &format!("({:?}, self.{name}.into_value()),", field.name);
+        let read = if matches!(field.ty, Type::Optional(_)) { "take" } else { "need" };
+        from += &format!("{name}: fields.{read}({:?})?,", field.name);
+    }
+    (to + "])", from + "};\nfields.end()?;\nOk(record)")
+}

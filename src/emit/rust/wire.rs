@@ -1,0 +1,114 @@
+//! Enums of names: `Display` writes a name as the chart spells it, `FromStr` reads it.
+
+use codegen::{Enum, Impl, Scope, Variant};
+use std::collections::BTreeSet;
+
+/// An enum without payload whose variants stand for names of the chart.
+pub(super) struct Names<'n> {
+    /// Of the Rust type.
+    pub name: &'n str,
+    /// Its documentation.
+    pub doc: String,
+    /// What a name names, for the error of `FromStr`: `state`.
+    pub what: &'n str,
+    /// The id type whose number a variant is; `None` for an enum that the chart declares.
+    pub id: Option<&'n str>,
+    /// In order.
+    pub rows: Vec<Row>,
+}
+
+/// One variant.
+pub(super) struct Row {
+    /// Rust identifier.
+    pub name: String,
+    /// As the chart spells it.
+    pub wire: String,
+    /// Documentation.
+    pub doc: String,
+    /// Its id.
+    pub number: usize,
+}
+
+/// Adds the enum with `ALL`, `name`, `id`, `Display` and `FromStr`. Names that several variants share are read by none of them.
+pub(super) fn emit(scope: &mut Scope, names: &Names<'_>) {
+    let mut item = Enum::new(names.name);
+    item.vis("pub").doc(&names.doc);
+    for derive in ["Debug", "Clone", "Copy", "PartialEq", "Eq", "PartialOrd", "Ord", "Hash"] {
+        item.derive(derive);
+    }
+    for row in &names.rows {
+        let mut variant = Variant::new(&row.name);
+        variant.doc(&row.doc);
+        if names.id.is_some() {
+            variant.discriminant(row.number);
+        }
+        item.push_variant(variant);
+    }
+    scope.push_enum(item);
+    let all: Vec<String> = names.rows.iter().map(|r| format!("Self::{}", r.name)).collect();
+    scope.raw(format!(
+        "impl {} {{ /// Every {}, in document order.\npub const ALL: [Self; {}] = [{}]; }}",
+        names.name,
+        names.what,
+        all.len(),
+        all.join(", ")
+    ));
+    scope.push_impl(inherent(names));
+    scope.push_impl(display(names.name, "f.write_str(self.name())"));
+    scope.push_impl(from_str(names));
+}
+
+fn inherent(names: &Names<'_>) -> Impl {
+    let mut item = Impl::new(names.name);
+    let function = item.new_fn("name").vis("pub").set_const(true).ret("&'static str");
+    function.doc("As the chart spells it.").arg_self();
+    one_of(function, names, |r| format!("{:?}", r.wire));
+    if let Some(id) = names.id {
+        let function = item.new_fn("id").vis("pub").set_const(true).ret(format!("arena::{id}"));
+        function.doc("Its row in the tables of the chart.").arg_self();
+        if names.rows.is_empty() {
+            function.line("match self {}");
+        } else {
+            function.line(format!("arena::{id}(self as u32)"));
+        }
+    }
+    item
+}
+
+/// A match over all variants.
+fn one_of(function: &mut codegen::Function, names: &Names<'_>, arm: impl Fn(&Row) -> String) {
+    function.line("match self {");
+    for row in &names.rows {
+        function.line(format!("Self::{} => {},", row.name, arm(row)));
+    }
+    function.line("}");
+}
+
+/// `Display` with `body`, which writes to `f`.
+pub(super) fn display(name: &str, body: &str) -> Impl {
+    let mut item = Impl::new(name);
+    item.impl_trait("core::fmt::Display");
+    item.new_fn("fmt")
+        .arg_ref_self()
+        .arg("f", "&mut core::fmt::Formatter<'_>")
+        .ret("core::fmt::Result")
+        .line(body);
+    item
+}
+
+fn from_str(names: &Names<'_>) -> Impl {
+    let mut item = Impl::new(names.name);
+    item.impl_trait("core::str::FromStr");
+    item.associate_type("Err", "generated::UnknownName");
+    let function = item.new_fn("from_str").arg("name", "&str").ret("Result<Self, Self::Err>");
+    function.line("match name {");
+    let mut seen = BTreeSet::new();
+    let twice: BTreeSet<&str> =
+        names.rows.iter().map(|r| r.wire.as_str()).filter(|w| !seen.insert(*w)).collect();
+    for row in names.rows.iter().filter(|r| !twice.contains(r.wire.as_str())) {
+        function.line(format!("{:?} => Ok(Self::{}),", row.wire, row.name));
+    }
+    function.line(format!("_ => Err(generated::UnknownName({:?})),", names.what));
+    function.line("}");
+    item
+}

@@ -1,0 +1,5 @@
+//! Generates every chart of `charts/`.
+
+fn main() {
+    chartc::build::compile("../../charts/builder.chart");
+}

@@ -1,0 +1,3 @@
+//! Generated code of small charts.
+
+chartc_core::include_chart!(pub mod builder);
