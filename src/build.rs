@@ -65,7 +65,11 @@ pub fn generate(path: &str, loader: &dyn Loader) -> Generated {
     let warnings =
         of(Severity::Warning).map(|d| shown(d).lines().collect::<Vec<_>>().join("; ")).collect();
     // Findings about behaviour never stand in the way, and what is wrong otherwise leaves no chart.
-    let errors: String = if checked.charts.len() == checked.lowered.len() { String::new() } else { of(Severity::Error).map(shown).collect() };
+    let errors: String = if checked.charts.len() == checked.lowered.len() {
+        String::new()
+    } else {
+        of(Severity::Error).map(shown).collect()
+    };
     let code = match checked.charts.as_slice() {
         _ if !errors.is_empty() => Err(errors),
         [] => Err(format!("{path}: there is no chart in it\n")),
@@ -99,10 +103,15 @@ impl Loader for Disk {
         for part in joined.components() {
             match part {
                 Component::CurDir => {}
-                Component::ParentDir if matches!(path.components().next_back(), Some(Component::Normal(_))) => {
+                Component::ParentDir
+                    if matches!(path.components().next_back(), Some(Component::Normal(_))) =>
+                {
                     path.pop();
                 }
-                Component::ParentDir | Component::Normal(_) | Component::RootDir | Component::Prefix(_) => {
+                Component::ParentDir
+                | Component::Normal(_)
+                | Component::RootDir
+                | Component::Prefix(_) => {
                     path.push(part);
                 }
             }

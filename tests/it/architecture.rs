@@ -41,10 +41,7 @@ const CORE: &[(&str, &[&str])] = &[
     ("machine", &["arena", "status", "tables"]),
     ("store", &["arena", "bits", "machine", "status", "tables"]),
     ("program", &["arena", "bits", "machine", "status", "store", "tables"]),
-    (
-        "generated",
-        &["arena", "drive", "duration", "expr", "machine", "ops", "program", "tables"],
-    ),
+    ("generated", &["arena", "drive", "duration", "expr", "machine", "ops", "program", "tables"]),
     ("semantics", &["arena", "bits", "machine", "program", "status", "store", "tables"]),
 ];
 

@@ -55,12 +55,13 @@ fn action(writer: &Writer<'_>, action: &Action) -> String {
             let fields = row.fields.iter().zip(&context.names.event_fields[event.index()]);
             let fields: Vec<String> = fields
                 .zip(arguments)
-                .map(|((field, name), value)| {
-                    format!("{name}: {}", writer.value(value, &field.ty))
-                })
+                .map(|((field, name), value)| format!("{name}: {}", writer.value(value, &field.ty)))
                 .collect();
-            let fields =
-                if fields.is_empty() { String::new() } else { format!(" {{ {} }}", fields.join(", ")) };
+            let fields = if fields.is_empty() {
+                String::new()
+            } else {
+                format!(" {{ {} }}", fields.join(", "))
+            };
             format!(
                 "let event = Event::{name}{fields};\n\
                  if !raise(EventName::{name}.id()) {{ return {}; }}\n\

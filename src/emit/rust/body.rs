@@ -44,7 +44,12 @@ impl Arms {
     }
 
     /// Adds the method, which takes `more` arguments after `view`.
-    pub(super) fn emit_with(self, context: &Context<'_>, methods: &mut Impl, more: &[(&str, &str)]) {
+    pub(super) fn emit_with(
+        self,
+        context: &Context<'_>,
+        methods: &mut Impl,
+        more: &[(&str, &str)],
+    ) {
         if self.rows.is_empty() {
             return;
         }
@@ -113,14 +118,14 @@ pub(super) fn for_line<'w>(
     let arms = sources.iter().filter(|s| same_types(s, first, &used));
     let patterns: Vec<String> = arms.map(|s| s.pattern(&used, first)).collect();
     let names: Vec<String> = used.iter().map(|n| local(first, *n as usize)).collect();
-    let (copy, bound) = if whole { ("let bound = self.bound.clone();\n", "&bound") } else { ("", "&self.bound") };
+    let (copy, bound) =
+        if whole { ("let bound = self.bound.clone();\n", "&bound") } else { ("", "&self.bound") };
     let nothing = context.failure("what is being handled has no such field");
     let prologue = if let [pattern] = patterns.as_slice() {
         format!("{copy}let {pattern} = {bound} else {{ return {nothing}; }};\n")
     } else {
         let names = names.join(", ");
-        let rows: Vec<String> =
-            patterns.iter().map(|p| format!("{p} => ({names}),")).collect();
+        let rows: Vec<String> = patterns.iter().map(|p| format!("{p} => ({names}),")).collect();
         format!(
             "{copy}let ({names}) = match {bound} {{ {} _ => return {nothing} }};\n",
             rows.join("\n")

@@ -20,7 +20,12 @@ pub(super) fn emit(context: &Context<'_>, scope: &mut Scope) {
         let mut doc = super::doc(&row.doc, &format!("{} `{}`.", kind(row), row.name));
         if context.is_supplied(id) {
             ty = format!("Option<{ty}>");
-            doc.push_str(match row.kind { VariableKind::Var { .. } => "\n`None` before the start.", VariableKind::Param { .. } | VariableKind::Input => "\n`None` until the host has set it." });
+            doc.push_str(match row.kind {
+                VariableKind::Var { .. } => "\n`None` before the start.",
+                VariableKind::Param { .. } | VariableKind::Input => {
+                    "\n`None` until the host has set it."
+                }
+            });
         }
         item.push_field(field(name, ty, &doc));
     }
@@ -137,10 +142,13 @@ fn data(context: &Context<'_>) -> Impl {
             ));
         }
     }
-    let fields = variables(context).zip(&names).map(|((_, _, name), local)| if local == name { name.clone() } else { format!("{name}: {local}") });
+    let fields = variables(context).zip(&names).map(|((_, _, name), local)| {
+        if local == name { name.clone() } else { format!("{name}: {local}") }
+    });
     new.line(format!("Ok(Self {{ {} }})", fields.collect::<Vec<_>>().join(", ")));
 
-    let inputs: Vec<_> = variables(context).filter(|(_, r, _)| r.kind == VariableKind::Input).collect();
+    let inputs: Vec<_> =
+        variables(context).filter(|(_, r, _)| r.kind == VariableKind::Input).collect();
     let set = item.new_fn("set_inputs").arg_mut_self();
     set.arg(if inputs.is_empty() { "_" } else { "inputs" }, "Inputs");
     for (id, _, name) in inputs {

@@ -2,8 +2,8 @@
 
 use super::payload::{answering, choice_fields};
 use super::{Context, ending, start};
-use chartc_core::model::{Field, StepKind, VariableKind, schema};
 use chartc_core::arena::{ChoiceId, StepId};
+use chartc_core::model::{Field, StepKind, VariableKind, schema};
 use codegen::{Impl, Scope};
 use std::fmt::Write;
 
@@ -111,11 +111,23 @@ fn handle(context: &Context<'_>, item: &mut Impl) {
     function.arg("input", "machine::Input<Vec<Value>>").arg("now", "machine::Instant");
     function.arg("sink", "&mut dyn machine::Sink");
     function.ret("Result<machine::Receipt, drive::Mismatch>");
-    let refused = if context.bare { "let _: machine::Fault = why; return Err(drive::Mismatch(\"a default has no value\".into()));" } else { "return Err(drive::Mismatch(why.0));" };
+    let refused = if context.bare {
+        "let _: machine::Fault = why; return Err(drive::Mismatch(\"a default has no value\".into()));"
+    } else {
+        "return Err(drive::Mismatch(why.0));"
+    };
     let begin = start::call(context, refused);
-    let event = if context.has_events() { "Input::Event(id, values) => Input::Event(id, Payload::event(id, values)?)" } else { "Input::Event(id, _) => return Err(generated::no_row(\"event\", id.0))" };
+    let event = if context.has_events() {
+        "Input::Event(id, values) => Input::Event(id, Payload::event(id, values)?)"
+    } else {
+        "Input::Event(id, _) => return Err(generated::no_row(\"event\", id.0))"
+    };
     // A chart of code steps alone never waits for an answer.
-    let answer = if context.bare { "Input::Answer(key, _) => return Err(generated::no_row(\"open step\", key.step.0))" } else { "Input::Answer(key, outcome) => Input::Answer(key, self.outcome(key, outcome)?)" };
+    let answer = if context.bare {
+        "Input::Answer(key, _) => return Err(generated::no_row(\"open step\", key.step.0))"
+    } else {
+        "Input::Answer(key, outcome) => Input::Answer(key, self.outcome(key, outcome)?)"
+    };
     function.line(format!(
         "use machine::Input;
         let input = match input {{
@@ -142,13 +154,21 @@ fn outcome(context: &Context<'_>, scope: &mut Scope) {
     let answer = if context.has_answers() {
         "{ let answer = generated::answer(values)?;
         generated::usable(notes, step, Payload::answer(key.step, answer)).map(Outcome::Done) }"
-    } else { "{ generated::answer(values)?; Some(Outcome::Done(Payload::Nothing)) }" };
+    } else {
+        "{ generated::answer(values)?; Some(Outcome::Done(Payload::Nothing)) }"
+    };
     let choice = if context.has_choices() {
         "generated::usable(notes, step, Payload::choice(id, values))\
          .map(|choice| Outcome::Choice(id, choice))"
-    } else { "{ drop(values); generated::usable::<Payload>(notes, step, \
-    Err(generated::no_row(\"option\", id.0))).map(Outcome::Done) }" };
-    let failed = if context.has_reasons() { "Some(Outcome::Failed(Payload::Reason(generated::reason(values))))" } else { "{ drop(values); Some(Outcome::Failed(Payload::Nothing)) }" };
+    } else {
+        "{ drop(values); generated::usable::<Payload>(notes, step, \
+    Err(generated::no_row(\"option\", id.0))).map(Outcome::Done) }"
+    };
+    let failed = if context.has_reasons() {
+        "Some(Outcome::Failed(Payload::Reason(generated::reason(values))))"
+    } else {
+        "{ drop(values); Some(Outcome::Failed(Payload::Nothing)) }"
+    };
     function.line(format!(
         "use machine::Outcome;
         let row = TABLES.steps.get(key.step.index());
@@ -206,10 +226,14 @@ fn prompt(context: &Context<'_>, item: &mut Impl) {
             asks.push_str(&i.to_string());
         }
     }
-    let options = if asks.is_empty() { "let options = None::<String>;".to_owned() } else { format!(
-        "let options = match key.step.0 {{ \
+    let options = if asks.is_empty() {
+        "let options = None::<String>;".to_owned()
+    } else {
+        format!(
+            "let options = match key.step.0 {{ \
          {asks} => Some(generated::listed(&drive::Machine::options(self, key))), _ => None }};"
-    ) };
+        )
+    };
     function.line(options).line(
         "self.engine.with_view(key.leaf, |core, view| {
             core.prompt_of(key.step, view, options.as_deref()).map_err(|why| {
@@ -243,8 +267,14 @@ fn options(context: &Context<'_>, item: &mut Impl) {
                 generated::offered(&mut core.notes, &TABLES, choice, why)
             })
         })"
-    } else { "String::new()" };
-    let arguments = if arms.is_empty() { "Vec::new()".to_owned() } else { format!("match choice.0 {{ {arms} _ => Vec::new(), }}") };
+    } else {
+        "String::new()"
+    };
+    let arguments = if arms.is_empty() {
+        "Vec::new()".to_owned()
+    } else {
+        format!("match choice.0 {{ {arms} _ => Vec::new(), }}")
+    };
     function.line(format!(
         "let mut enabled = Vec::new();
         self.engine.options(key, &mut |id| enabled.push(id));
@@ -264,7 +294,8 @@ fn schemas(context: &Context<'_>, item: &mut Impl) {
     let mut answers = String::new();
     for (i, step) in context.chart.steps.iter().enumerate() {
         let asked = step.kind == StepKind::Llm;
-        let text = if asked { schema::of_answer(context.chart, StepId::at(i)) } else { String::new() };
+        let text =
+            if asked { schema::of_answer(context.chart, StepId::at(i)) } else { String::new() };
         if !text.is_empty() {
             let _ = writeln!(answers, "{i} => {text:?},");
         }

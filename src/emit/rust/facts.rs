@@ -15,19 +15,15 @@ impl Facts {
     /// Linear in the size of the declarations, but for chains of records, which cost their length once more.
     pub(super) fn of(chart: &Chart) -> Self {
         let circle = circles(chart);
-        let mut facts = Self {
-            copy: vec![true; chart.types.len()],
-            allocates: circle.clone(),
-            circle,
-        };
+        let mut facts =
+            Self { copy: vec![true; chart.types.len()], allocates: circle.clone(), circle };
         // A record that takes a fact away from another one is mostly declared later: going backwards settles at once.
         let mut changed = true;
         while changed {
             changed = false;
             for (i, def) in chart.types.iter().enumerate().rev() {
                 let TypeKind::Record(fields) = &def.kind else { continue };
-                let allocates =
-                    facts.circle[i] || fields.iter().any(|f| facts.allocates(&f.ty));
+                let allocates = facts.circle[i] || fields.iter().any(|f| facts.allocates(&f.ty));
                 let copy = !allocates && fields.iter().all(|f| facts.is_copy(&f.ty));
                 changed |= (facts.allocates[i], facts.copy[i]) != (allocates, copy);
                 (facts.allocates[i], facts.copy[i]) = (allocates, copy);

@@ -66,9 +66,7 @@ pub(super) fn by_name(context: &Context<'_>, scope: &mut Scope) {
                 let ty = owned(context, result);
                 let why = if context.bare { "machine::Fault" } else { "why.to_string()" };
                 let bound = if context.bare { "_" } else { "why" };
-                function.line(format!(
-                    "generated::read::<{ty}>({call}).map_err(|{bound}| {why})"
-                ));
+                function.line(format!("generated::read::<{ty}>({call}).map_err(|{bound}| {why})"));
             }
             FunctionKind::Effect => {
                 function.line(format!("{call}; Ok(())"));
@@ -124,7 +122,13 @@ impl Writer<'_> {
     }
 
     /// The call with what it did kept for the trace.
-    fn noted_call(&self, id: FunctionId, call: &str, lets: &mut String, noted: &[String]) -> String {
+    fn noted_call(
+        &self,
+        id: FunctionId,
+        call: &str,
+        lets: &mut String,
+        noted: &[String],
+    ) -> String {
         let row = &self.context.chart.functions[id.index()];
         let result = self.temporary();
         lets.push_str(&format!("let {result} = {call};\n"));
@@ -148,7 +152,9 @@ impl Writer<'_> {
         }
         let mut code = self.value_argument(argument, want);
         let literal = code.form == Form::Lent && code.text.starts_with('"');
-        if code.form == Form::Owned && !is_literal(argument) || (code.text.contains('?') && !literal) {
+        if code.form == Form::Owned && !is_literal(argument)
+            || (code.text.contains('?') && !literal)
+        {
             let name = self.temporary();
             lets.push_str(&format!("let {name} = {};\n", self.own(&code)));
             code = Code::place(name, code.ty);

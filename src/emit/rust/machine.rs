@@ -30,7 +30,9 @@ pub(super) fn emit(context: &Context<'_>, scope: &mut Scope) {
 fn new(context: &Context<'_>, item: &mut Impl) {
     let new = item.new_fn("new").vis("pub").arg("params", "Params").arg("host", "H");
     new.ret("Result<Self, generated::BadParam>");
-    new.doc("Not started yet.\n\n# Errors\nA param out of its range, or a default that has no value.");
+    new.doc(
+        "Not started yet.\n\n# Errors\nA param out of its range, or a default that has no value.",
+    );
     let mut fields = "host, data: Data::new(params)?, bound: Payload::Nothing,".to_owned();
     if context.has_events() {
         fields += &format!("raised: {}::new(),", context.queue().replacen('<', "::<", 1));
@@ -66,7 +68,9 @@ fn at(function: &mut Function) -> &mut Function {
 
 fn inputs(context: &Context<'_>, item: &mut Impl) {
     let start = input(item, "start", "Enters the initial configuration. Once, first.");
-    let closed = if context.bare { "let _: machine::Fault = why; return machine::Receipt::Closed;" } else {
+    let closed = if context.bare {
+        "let _: machine::Fault = why; return machine::Receipt::Closed;"
+    } else {
         "generated::note(&mut self.engine.program.notes, \"the start\", why);\n\
          return machine::Receipt::Closed;"
     };
@@ -84,7 +88,8 @@ fn inputs(context: &Context<'_>, item: &mut Impl) {
         );
     }
     if context.has_answers() {
-        let answer = input(item, "answer", "Answers a started step, whose `key` names the same step.");
+        let answer =
+            input(item, "answer", "Answers a started step, whose `key` names the same step.");
         at(answer.arg("key", KEY).arg("answer", "Answer"))
             .line("if answer.step().id() != key.step { return machine::Receipt::Refused; }")
             .line("let outcome = machine::Outcome::Done(Payload::Answer(answer));")
@@ -103,7 +108,11 @@ fn inputs(context: &Context<'_>, item: &mut Impl) {
             .line("let outcome = machine::Outcome::Failed(Payload::Reason(why.to_owned()));")
             .line("self.engine.handle(machine::Input::Answer(key, outcome), now, sink)");
         for (name, doc, outcome) in [
-            ("unusable", "Tells that the model's answer means nothing that was asked for.", "Unusable"),
+            (
+                "unusable",
+                "Tells that the model's answer means nothing that was asked for.",
+                "Unusable",
+            ),
             ("doubt", "Tells that nobody knows whether the step ran.", "Doubt"),
         ] {
             let function = input(item, name, doc).arg("key", KEY);
@@ -162,7 +171,8 @@ fn queries(context: &Context<'_>, item: &mut Impl) {
         function.ret("impl Iterator<Item = EventName> + use<H>");
         function.line(format!("let mut enabled = [false; {events}];"));
         function.line("self.engine.enabled_events(&mut |id| enabled[id.index()] = true);");
-        function.line("EventName::ALL.into_iter().filter(move |event| enabled[event.id().index()])");
+        function
+            .line("EventName::ALL.into_iter().filter(move |event| enabled[event.id().index()])");
     }
     if context.has_choices() {
         let choices = context.chart.choices.len();

@@ -107,7 +107,8 @@ pub fn emit_modules(charts: &[Checked]) -> Result<String, Vec<Diagnostic>> {
 
 /// Code one level deeper; no literal spans lines.
 fn indented(code: &str) -> String {
-    let deeper = |line: &str| if line.is_empty() { "\n".to_owned() } else { format!("    {line}\n") };
+    let deeper =
+        |line: &str| if line.is_empty() { "\n".to_owned() } else { format!("    {line}\n") };
     code.lines().map(deeper).collect()
 }
 
@@ -141,7 +142,11 @@ impl Context<'_> {
 
     /// An expression that is an error.
     fn failure(&self, why: &str) -> String {
-        if self.bare { "Err(machine::Fault)".to_owned() } else { format!("generated::fails({why:?})") }
+        if self.bare {
+            "Err(machine::Fault)".to_owned()
+        } else {
+            format!("generated::fails({why:?})")
+        }
     }
 
     /// A type as a chart writes it.
@@ -155,9 +160,11 @@ fn is_bare(chart: &Chart, facts: &Facts) -> bool {
     let plain = |ty: &Type| !facts.allocates(ty);
     let fields = |list: &[chartc_core::model::Field]| list.iter().all(|f| plain(&f.ty));
     chart.variables.iter().all(|v| plain(&v.ty))
-        && chart.types.iter().enumerate().all(|(i, _)| {
-            plain(&Type::Named(chartc_core::arena::TypeId::at(i)))
-        })
+        && chart
+            .types
+            .iter()
+            .enumerate()
+            .all(|(i, _)| plain(&Type::Named(chartc_core::arena::TypeId::at(i))))
         && chart.events.iter().all(|e| fields(&e.fields))
         && chart.functions.iter().all(|f| {
             fields(&f.params)
@@ -179,10 +186,7 @@ fn is_bare(chart: &Chart, facts: &Facts) -> bool {
                     | chartc_core::model::StateKind::History { .. } => true,
                 }
         })
-        && chart
-            .transitions
-            .iter()
-            .all(|t| t.actions.iter().all(|a| !matches!(a, Action::Log(_))))
+        && chart.transitions.iter().all(|t| t.actions.iter().all(|a| !matches!(a, Action::Log(_))))
 }
 
 /// The items that every host sees, and those for hosts that know machines by values.
@@ -241,7 +245,8 @@ fn spaced(code: &str) -> String {
         let same = before.len() - before.trim_start().len() == indent;
         let ends = before.ends_with(['}', ';']) && !before.trim_start().starts_with("use ");
         let begins = !line.trim_start().starts_with(['}', ')', ']'])
-            && (!line.trim_start().starts_with("type ") || !before.trim_start().starts_with("type "));
+            && (!line.trim_start().starts_with("type ")
+                || !before.trim_start().starts_with("type "));
         let import = before.starts_with("use ") && !line.starts_with("use ");
         // Deeper lines are bodies and tables.
         if (indent == 0 && import) || (indent <= 4 && same && ends && begins && is_item(line)) {
@@ -256,7 +261,8 @@ fn spaced(code: &str) -> String {
 
 /// Whether an item, a method or what stands before it begins here; statements and rows of tables do not.
 fn is_item(line: &str) -> bool {
-    let words = ["///", "#[", "pub ", "fn ", "impl", "const ", "static ", "struct ", "enum ", "trait "];
+    let words =
+        ["///", "#[", "pub ", "fn ", "impl", "const ", "static ", "struct ", "enum ", "trait "];
     let line = line.trim_start();
     words.iter().any(|word| line.starts_with(word))
 }
@@ -287,7 +293,11 @@ fn doc(own: &str, plain: &str) -> String {
     let lines = own.lines().map(|line| {
         if line.trim_start().starts_with("```") {
             fenced = !fenced;
-            return if fenced && line.trim() == "```" { "```text".to_owned() } else { line.to_owned() };
+            return if fenced && line.trim() == "```" {
+                "```text".to_owned()
+            } else {
+                line.to_owned()
+            };
         }
         if fenced { line.to_owned() } else { prose(line) }
     });
@@ -315,7 +325,8 @@ fn prose(line: &str) -> String {
 /// A name for a local in a generated body that also has `view` and the like.
 fn local_name(name: &str) -> String {
     let numbered = |head: &str| {
-        name.strip_prefix(head).is_some_and(|n| !n.is_empty() && n.chars().all(|c| c.is_ascii_digit()))
+        name.strip_prefix(head)
+            .is_some_and(|n| !n.is_empty() && n.chars().all(|c| c.is_ascii_digit()))
     };
     let taken = [
         "view", "raise", "line", "block", "step", "choice", "options", "params", "bound", "event",

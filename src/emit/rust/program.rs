@@ -2,10 +2,10 @@
 
 use super::Context;
 use super::body::{self, Arms};
-use super::{blocks, ending, prompt, start};
 use super::expr::{Binding, Code, Writer};
 use super::payload::{answer_field, answering};
 use super::types::{optional_inner, owned};
+use super::{blocks, ending, prompt, start};
 use chartc_core::arena::{PredicateId, StateId, TransitionId};
 use chartc_core::model::{ExprKind, StateKind, StepKind, Trigger, Type, VariableKind};
 use codegen::{Impl, Scope, Struct};
@@ -120,7 +120,8 @@ fn guards(context: &Context<'_>, methods: &mut Impl) {
 }
 
 fn deadlines(context: &Context<'_>, methods: &mut Impl) {
-    let mut lines = Arms::new("line_deadline", "line: arena::TransitionId", "line.0", "u64", "u64::MAX");
+    let mut lines =
+        Arms::new("line_deadline", "line: arena::TransitionId", "line.0", "u64", "u64::MAX");
     for (i, line) in context.chart.transitions.iter().enumerate() {
         let (bound, ty) = match &line.trigger {
             Trigger::After(bound) | Trigger::StepTimeout(_, bound) => (bound, Type::Duration),
@@ -244,7 +245,8 @@ fn keep(context: &Context<'_>, methods: &mut Impl) {
         let row = &context.chart.steps[step.index()];
         let name = &context.names.steps[step.index()];
         let ty = &row.returns;
-        let answer = Code::lent(if *ty == Type::Text { "answer.as_str()" } else { "answer" }, ty.clone());
+        let answer =
+            Code::lent(if *ty == Type::Text { "answer.as_str()" } else { "answer" }, ty.clone());
         let writer = Writer::new(context);
         let mut body = String::new();
         if context.last_result.get() {
@@ -279,8 +281,7 @@ fn keep(context: &Context<'_>, methods: &mut Impl) {
         }
         if context.answers.borrow().contains(&step) {
             let value = writer.own(&answer);
-            let value =
-                if optional_inner(ty).is_some() { value } else { format!("Some({value})") };
+            let value = if optional_inner(ty).is_some() { value } else { format!("Some({value})") };
             body += &format!("self.answers.{} = {value};\n", answer_field(context, step));
         }
         if !body.is_empty() {
@@ -294,7 +295,11 @@ fn keep(context: &Context<'_>, methods: &mut Impl) {
     if arms.matches("Answer::").count() < answering(context).count() {
         arms += "_ => {}\n";
     }
-    methods.new_fn("keep").arg_mut_self().arg("answer", "&Answer").line(format!("match answer {{ {arms} }}"));
+    methods
+        .new_fn("keep")
+        .arg_mut_self()
+        .arg("answer", "&Answer")
+        .line(format!("match answer {{ {arms} }}"));
 }
 
 fn bind(context: &Context<'_>, item: &mut Impl) {

@@ -4,8 +4,8 @@ use super::Context;
 use super::body::Arms;
 use super::expr::{Binding, Writer};
 use super::tables::comment;
-use chartc_core::model::{Expr, Place, StepKind, Template};
 use chartc_core::arena::StepId;
+use chartc_core::model::{Expr, Place, StepKind, Template};
 use codegen::Impl;
 
 /// Adds `advice`: the text of the innermost active state that has one.
@@ -15,7 +15,9 @@ pub(super) fn advice(context: &Context<'_>, methods: &mut Impl) {
         if let Some(text) = &state.advice {
             let body = Writer::new(context).template(text);
             let comment = comment(&state.path);
-            arms.push_str(&format!("{comment}Some(arena::StateId({i})) => {{ {body} Ok(text) }}\n"));
+            arms.push_str(&format!(
+                "{comment}Some(arena::StateId({i})) => {{ {body} Ok(text) }}\n"
+            ));
         }
     }
     if arms.is_empty() && !context.advice.get() {
@@ -33,7 +35,8 @@ pub(super) fn advice(context: &Context<'_>, methods: &mut Impl) {
 
 /// Adds `prompt_of` and `option_text`.
 pub(super) fn emit(context: &Context<'_>, methods: &mut Impl) {
-    let mut arms = Arms::new("prompt_of", "step: arena::StepId", "step.0", "String", "String::new()");
+    let mut arms =
+        Arms::new("prompt_of", "step: arena::StepId", "step.0", "String", "String::new()");
     for (i, step) in context.chart.steps.iter().enumerate() {
         let own = match &step.kind {
             StepKind::Human(question) => Some(question),

@@ -36,8 +36,11 @@ pub(super) fn emit(context: &Context<'_>, scope: &mut Scope) {
     rows(&mut out, "step_pool", t.step_pool.iter(), |StepId(n)| format!("StepId({n})"));
     rows(&mut out, "name_pool", t.name_pool.iter(), |name| format!("{name:?}"));
     rows(&mut out, "choice_pool", t.choice_pool.iter(), |ChoiceId(n)| format!("ChoiceId({n})"));
-    let _ =
-        write!(out, "calls_per_turn: {},\nmicrosteps: {},\n}}\n}};", t.calls_per_turn, t.microsteps);
+    let _ = write!(
+        out,
+        "calls_per_turn: {},\nmicrosteps: {},\n}}\n}};",
+        t.calls_per_turn, t.microsteps
+    );
     scope.raw(&out);
 }
 
@@ -146,7 +149,9 @@ fn state(context: &Context<'_>, index: usize, row: &StateRow<'_>) -> String {
         StateRowKind::Atomic => None,
         StateRowKind::Compound(initial) => Some(format!("Compound({})", state_id(initial))),
         StateRowKind::Parallel => Some("Parallel".to_owned()),
-        StateRowKind::Final(status) => Some(format!("Final(chartc_core::machine::Status::{})", status_name(status))),
+        StateRowKind::Final(status) => {
+            Some(format!("Final(chartc_core::machine::Status::{})", status_name(status)))
+        }
         StateRowKind::History { deep, default, slot } => Some(format!(
             "History {{ deep: {deep}, default: {}, slot: {slot} }}",
             state_id(default)
@@ -257,15 +262,13 @@ fn step(row: &StepRow<'_>) -> String {
 fn choice(row: &ChoiceRow<'_>) -> String {
     format!(
         "ChoiceRow {{ name: {:?}, transition: TransitionId({}), fields: {} }}",
-        row.name, row.transition.0, span(row.fields)
+        row.name,
+        row.transition.0,
+        span(row.fields)
     )
 }
 
 fn permission(row: &PermissionRow) -> String {
     let from = row.from.map_or("None".to_owned(), |s| format!("Some({})", state_id(s)));
-    format!(
-        "PermissionRow {{ from: {from}, to: {}, guard: {} }}",
-        state_id(row.to),
-        row.guard
-    )
+    format!("PermissionRow {{ from: {from}, to: {}, guard: {} }}", state_id(row.to), row.guard)
 }

@@ -133,7 +133,8 @@ pub(super) fn conversions(context: &Context<'_>, scope: &mut Scope) {
 
 fn record_conversion(names: &[String], fields: &[Field]) -> (String, String) {
     let mut to = "generated::record([".to_owned();
-    let mut from = "let mut fields = generated::Fields::of(value)?;\nlet record = Self {".to_owned();
+    let mut from =
+        "let mut fields = generated::Fields::of(value)?;\nlet record = Self {".to_owned();
     for (field, name) in fields.iter().zip(names) {
         to += &format!("({:?}, self.{name}.into_value()),", field.name);
         let read = if matches!(field.ty, Type::Optional(_)) { "take" } else { "need" };

@@ -50,9 +50,7 @@ impl Writer<'_> {
     }
 
     pub(super) fn observable(&self, observable: &Observable) -> Code {
-        let int = |text: &str| {
-            Code::owned(format!("i64::from({text})"), Type::Int)
-        };
+        let int = |text: &str| Code::owned(format!("i64::from({text})"), Type::Int);
         match observable {
             Observable::State => Code::lent("view.state()", Type::Text),
             Observable::Turns => int("view.turns"),
@@ -182,8 +180,7 @@ impl Writer<'_> {
             Some(expr) => format!("Some(&{})", self.json(self.expr(expr))),
             None => "None".to_owned(),
         };
-        let text =
-            format!("expr::slice(&{}, {}, {})?", self.json(code), bound(from), bound(to));
+        let text = format!("expr::slice(&{}, {}, {})?", self.json(code), bound(from), bound(to));
         self.convert(Code::owned(text, Type::Json), &ty)
     }
 

@@ -114,7 +114,9 @@ impl Writer<'_> {
             (Builtin::Int, Type::Float) => {
                 Some(Code::owned(format!("ops::to_int({})?", self.own(x)), Type::Int))
             }
-            (Builtin::Float, Type::Int) => Some(self.convert(literal(x, &Type::Float), &Type::Float)),
+            (Builtin::Float, Type::Int) => {
+                Some(self.convert(literal(x, &Type::Float), &Type::Float))
+            }
             (Builtin::Bool, Type::Int) => {
                 compare(format!("{} != 0", self.operand(x, Binding::Sum)))
             }

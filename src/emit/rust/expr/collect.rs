@@ -10,7 +10,10 @@ impl Writer<'_> {
     pub(super) fn list(&self, items: &[Expr], item: &Type) -> Code {
         self.allocates();
         let items: Vec<String> = items.iter().map(|i| self.value(i, item)).collect();
-        Code::owned(format!("Vec::from([{}])", items.join(", ")), Type::List(Box::new(item.clone())))
+        Code::owned(
+            format!("Vec::from([{}])", items.join(", ")),
+            Type::List(Box::new(item.clone())),
+        )
     }
 
     /// A list of anything.

@@ -53,17 +53,18 @@ impl Writer<'_> {
         let ordered = matches!(a.ty, Type::Int | Type::Float | Type::Duration | Type::Text);
         let equality = matches!(op, CompareOp::Equal | CompareOp::NotEqual);
         if a.ty == b.ty && (ordered || (equality && self.is_rust_equality(&a.ty))) {
-            return if self.context.facts.is_copy(&a.ty) { infix(&self.operand(&a, Binding::Sum), &self.operand(&b, Binding::Sum)) } else { infix(&Self::referred(&a, equality), &Self::referred(&b, equality)) };
+            return if self.context.facts.is_copy(&a.ty) {
+                infix(&self.operand(&a, Binding::Sum), &self.operand(&b, Binding::Sum))
+            } else {
+                infix(&Self::referred(&a, equality), &Self::referred(&b, equality))
+            };
         }
         match (&a.ty, &b.ty) {
             (Type::Int, Type::Float) | (Type::Float, Type::Int) => {
                 let a = left.literal.map_or(a, float);
                 let b = right.literal.map_or(b, float);
                 if a.ty == b.ty {
-                    return infix(
-                        &self.operand(&a, Binding::Sum),
-                        &self.operand(&b, Binding::Sum),
-                    );
+                    return infix(&self.operand(&a, Binding::Sum), &self.operand(&b, Binding::Sum));
                 }
                 let text = if a.ty == Type::Int {
                     format!("ops::compare({}, {})", self.own(&a), self.own(&b))

@@ -137,7 +137,8 @@ impl<'w> Writer<'w> {
             ExprKind::Local(id) => self.local(*id, &expr.ty),
             ExprKind::Payload(nth) => match self.payload.get(*nth as usize) {
                 Some(code) => code.clone(),
-                None => self.fails(&expr.ty, &format!("nothing is being handled that has a field {nth}")),
+                None => self
+                    .fails(&expr.ty, &format!("nothing is being handled that has a field {nth}")),
             },
             ExprKind::Answer(_)
             | ExprKind::Predicate(_)
@@ -171,9 +172,7 @@ impl<'w> Writer<'w> {
                 Code::owned(text, expr.ty.clone()).bound(Binding::Block)
             }
             ExprKind::Default(of, default) => self.default(of, default, &expr.ty),
-            ExprKind::Builtin(function, arguments) => {
-                self.builtin(*function, arguments, &expr.ty)
-            }
+            ExprKind::Builtin(function, arguments) => self.builtin(*function, arguments, &expr.ty),
             ExprKind::Call(function, arguments) => self.call(*function, arguments),
             ExprKind::List(items) => match super::types::list_item(&expr.ty) {
                 Some(item) => self.list(items, item),
@@ -191,7 +190,11 @@ impl<'w> Writer<'w> {
     /// Code of type `ty` that always fails.
     fn fails(&self, ty: &Type, why: &str) -> Code {
         let rust = super::types::owned(self.context, ty);
-        let text = if self.context.bare { format!("Err::<{rust}, _>(machine::Fault)?") } else { format!("generated::fails::<{rust}>({why:?})?") };
+        let text = if self.context.bare {
+            format!("Err::<{rust}, _>(machine::Fault)?")
+        } else {
+            format!("generated::fails::<{rust}>({why:?})?")
+        };
         Code::owned(text, ty.clone())
     }
 }

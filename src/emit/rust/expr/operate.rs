@@ -87,8 +87,7 @@ impl Writer<'_> {
 
     fn floats(&self, op: BinaryOp, a: &Code, b: &Code) -> Code {
         let infix = |sign: &str, binding: Binding, tighter: Binding| {
-            let text =
-                format!("{} {sign} {}", self.operand(a, binding), self.operand(b, tighter));
+            let text = format!("{} {sign} {}", self.operand(a, binding), self.operand(b, tighter));
             Code::owned(text, Type::Float).bound(binding)
         };
         let call = |name: &str| {

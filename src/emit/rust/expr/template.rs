@@ -41,7 +41,9 @@ impl Writer<'_> {
                         out.push_str(&format!("text.push_str({});\n", code.lend()));
                     } else {
                         let value = self.json(code);
-                        out.push_str(&format!("generated::show(&mut text, &{value}, {spec:?})?;\n"));
+                        out.push_str(&format!(
+                            "generated::show(&mut text, &{value}, {spec:?})?;\n"
+                        ));
                     }
                 }
                 TemplatePart::Options => {
