@@ -134,7 +134,10 @@ fn close<M: chartc_core::drive::Machine, T: chartc_runtime::trace::Sink>(
     fault: Option<String>,
     nobody: bool,
 ) -> miette::Result<Exit> {
-    let states = session.configuration().join(", ");
+    let states = match session.configuration() {
+        states if states.concat().is_empty() => session.machine().tables().name.to_owned(),
+        states => states.join(", "),
+    };
     let counts =
         format!("{}, {}", number(session.turns(), "turn"), number(session.calls(), "model call"));
     let failed = last.and_then(|turn| turn.failed);

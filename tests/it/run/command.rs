@@ -1,6 +1,9 @@
 //! The commands `run` and `simulate`.
 
 use super::root;
+use crate::project::{blocks, read};
+use chartc_runtime::clock::VirtualClock;
+use chartc_runtime::oracle::Script;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -158,4 +161,24 @@ fn a_simulation_as_json_and_for_people() {
         out,
         "start   a\ngo      b\ngo      b  (unhandled)\n+2s go  c  (closed)\nended ok\n"
     );
+}
+
+#[test]
+fn the_files_that_the_docs_show_can_be_read() {
+    let scripts = blocks(&read("docs/running.md"), "yaml");
+    let events =
+        [blocks(&read("docs/running.md"), "json"), blocks(&read("docs/running.md"), "jsonl")]
+            .concat();
+    let traces = blocks(&read("docs/trace.md"), "jsonl");
+    assert_eq!((scripts.len(), events.len(), traces.len()), (1, 2, 1));
+    for (line, text) in scripts {
+        let script = Script::parse("docs", &text, std::sync::Arc::new(VirtualClock::new()));
+        assert!(script.is_ok(), "line {line}: {script:?}");
+    }
+    for (line, text) in events {
+        chartc_runtime::data::entries(&text).unwrap_or_else(|e| panic!("line {line}: {e}"));
+    }
+    for (line, text) in traces {
+        chartc_runtime::trace::read(&text).unwrap_or_else(|e| panic!("line {line}: {e}"));
+    }
 }

@@ -5,7 +5,7 @@ mod session;
 mod simulate;
 
 use crate::project::root;
-use chartc::load::Loader;
+use chartc::load::Memory;
 use chartc_core::expr::Value;
 use chartc_core::interpreter::Interpreter;
 use chartc_core::model::Chart;
@@ -16,21 +16,9 @@ use chartc_runtime::trace::{Line, What};
 use chartc_runtime::{RunError, Session};
 use std::sync::Arc;
 
-struct Memory(String);
-
-impl Loader for Memory {
-    fn read(&self, _path: &str) -> Result<String, String> {
-        Ok(self.0.clone())
-    }
-
-    fn resolve(&self, _from: &str, name: &str) -> String {
-        name.to_owned()
-    }
-}
-
 /// The only chart of a text without errors.
 fn chart(text: &str) -> Chart {
-    let done = chartc::check(&["test.chart".to_owned()], &Memory(text.to_owned()));
+    let done = chartc::check(&["test.chart".to_owned()], &Memory::of("test.chart", text));
     let found: Vec<String> = done
         .diagnostics
         .iter()
