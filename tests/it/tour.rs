@@ -132,6 +132,14 @@ fn readme_shows_what_is_printed() {
 }
 
 #[test]
+fn main_job_of_the_readme_reaches_its_end() {
+    let text = read("README.md");
+    let line = text.lines().find_map(|l| l.strip_prefix("cargo run -- "));
+    let shown = run(&format!("chartc {}", line.expect("README runs a chart")), root());
+    assert!(shown.contains("shipping: ended ok"), "{shown}");
+}
+
+#[test]
 fn docs_show_what_is_printed() {
     for page in files("docs", ".md") {
         check(&page);
