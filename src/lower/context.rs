@@ -3,7 +3,6 @@
 use super::SourceMap;
 use crate::diagnostic::{Diagnostic, Rule, nearest};
 use crate::lint::reported::{DUPLICATE_NAME, UNKNOWN_NAME};
-use crate::source::Sources;
 use crate::span::{Ident, Span};
 use crate::syntax;
 use chartc_core::arena::{
@@ -19,7 +18,6 @@ const GUESSES: u32 = 50;
 pub(super) struct Cx<'s> {
     pub(super) chart: Chart,
     pub(super) map: SourceMap,
-    pub(super) sources: &'s Sources,
     /// Parallel to `chart.states`.
     pub(super) nodes: Vec<Node<'s>>,
     /// A state's children by name, the first of each.
@@ -90,8 +88,8 @@ pub(super) struct StepNode<'s> {
     pub(super) step: &'s syntax::Step,
 }
 
-impl<'s> Cx<'s> {
-    pub(super) fn new(sources: &'s Sources, name: &Ident, doc: &str) -> Self {
+impl Cx<'_> {
+    pub(super) fn new(name: &Ident, doc: &str) -> Self {
         let chart = Chart {
             name: name.node.clone(),
             doc: doc.to_owned(),
@@ -119,7 +117,6 @@ impl<'s> Cx<'s> {
         Self {
             chart,
             map,
-            sources,
             nodes: Vec::new(),
             children: HashMap::new(),
             step_nodes: Vec::new(),

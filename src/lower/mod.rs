@@ -68,7 +68,7 @@ pub fn lower(loaded: &Loaded, diagnostics: &mut Vec<Diagnostic>) -> Vec<Lowered>
                     }
                     names.insert(&chart.name.node, chart.name.span);
                     let seen = items::gather(loaded, file.id, Some(chart));
-                    let cx = Cx::new(&loaded.sources, &chart.name, &noted.doc);
+                    let cx = Cx::new(&chart.name, &noted.doc);
                     lowered.push(one(cx, chart, noted.span, &seen, &mut findings));
                 }
                 Item::Scenario(scenario) => {
@@ -87,7 +87,7 @@ pub fn lower(loaded: &Loaded, diagnostics: &mut Vec<Diagnostic>) -> Vec<Lowered>
         }
         if first == lowered.len() {
             let nobody = Ident::new(String::new(), Span::new(file.id, 0, 0));
-            let mut cx = Cx::new(&loaded.sources, &nobody, "");
+            let mut cx = Cx::new(&nobody, "");
             declarations(&mut cx, &seen);
             findings.append(&mut cx.findings);
         }

@@ -76,6 +76,7 @@ fn level(expr: &Expr) -> u8 {
         ExprKind::Int(value) if *value < 0 => NEGATE,
         ExprKind::Float(value) if value.is_sign_negative() && value.is_finite() => NEGATE,
         ExprKind::None
+        | ExprKind::Bad
         | ExprKind::Bool(_)
         | ExprKind::Int(_)
         | ExprKind::Float(_)
@@ -134,7 +135,7 @@ fn bare(expr: &Expr, at: At) -> String {
     let whole = |e: &Expr| at_least(e, 0, at);
     let tight = |e: &Expr| at_least(e, TIGHT, at);
     match &expr.kind {
-        ExprKind::None => "none".to_owned(),
+        ExprKind::None | ExprKind::Bad => "none".to_owned(),
         ExprKind::Bool(value) => value.to_string(),
         ExprKind::Int(i64::MIN) => format!("({} - 1)", i64::MIN + 1),
         ExprKind::Int(value) => value.to_string(),

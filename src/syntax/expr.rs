@@ -39,6 +39,8 @@ pub struct Expr {
 pub enum ExprKind {
     /// `none`.
     None,
+    /// What recovery skipped, already reported.
+    Bad,
     /// `true`, `false`.
     Bool(bool),
     /// Digits.

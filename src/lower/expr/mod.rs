@@ -68,6 +68,7 @@ fn dispatch(cx: &mut Cx<'_>, env: &mut Env, written: &syntax::Expr, hint: Option
     let span = written.span;
     match &written.kind {
         S::None => of(ExprKind::None, Type::Optional(Box::new(Type::Json))),
+        S::Bad => unknown(""),
         S::Bool(b) => of(ExprKind::Bool(*b), Type::Bool),
         S::Int(i) => of(ExprKind::Int(*i), Type::Int),
         S::Float(x) => of(ExprKind::Float(*x), Type::Float),

@@ -138,6 +138,9 @@ fn word(op: BinaryOp) -> &'static str {
     }
 }
 
+/// Longer chains of comparisons are refused: what reasons about guards takes them apart one by one.
+const MOST_COMPARED: usize = 100;
+
 /// `a < b <= c`.
 pub(super) fn compare(
     cx: &mut Cx<'_>,
@@ -145,6 +148,14 @@ pub(super) fn compare(
     first: &syntax::Expr,
     rest: &[(CompareOp, syntax::Expr)],
 ) -> Expr {
+    if rest.len() > MOST_COMPARED {
+        let span = first.span.to(rest.last().map_or(first.span, |(_, e)| e.span));
+        let message = format!("more than {MOST_COMPARED} comparisons in one chain");
+        cx.report(
+            TYPE_ERROR.at(span, message).help("put them into a list, or join them with `and`"),
+        );
+        return super::unknown("");
+    }
     let head = expr(cx, env, first, None);
     let mut lowered: Vec<(CompareOp, Expr)> = Vec::new();
     let mut left_span = first.span;

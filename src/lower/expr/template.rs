@@ -75,13 +75,6 @@ fn placeholder(
         }
         return TemplatePart::Options;
     }
-    if matches!(hole.expr.kind, ExprKind::Text(_)) {
-        let finding = UNESCAPED_BRACE
-            .at(hole.span, "this shows a text as it is: JSON, probably")
-            .help("write `{{` and `}}` for braces that are meant as such");
-        cx.report(finding);
-        return TemplatePart::Bad(cx.sources.get(hole.span.file).slice(hole.span).to_owned());
-    }
     let outer = std::mem::replace(&mut env.placeholder, true);
     let shown = expr(cx, env, &hole.expr, None);
     env.placeholder = outer;

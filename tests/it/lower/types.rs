@@ -241,3 +241,16 @@ chart Convert {
     );
     insta::with_settings!({ omit_expression => true }, { insta::assert_debug_snapshot!(chart.transitions[0].actions) });
 }
+
+#[test]
+fn what_cannot_be_read_is_reported_once() {
+    let deep = format!("{}1 > 3", "1 + ".repeat(150));
+    let long = ["n"; 200].join(" < ");
+    for guard in [deep, long] {
+        let text =
+            format!("chart A {{ var n: Int = 0 initial a state a {{ on turn if {guard} -> a }} }}");
+        let compilation = super::check(&text);
+        let found = compilation.diagnostics.iter().filter(|d| d.rule.code.starts_with("C0"));
+        assert_eq!(found.count(), 1, "{:?}", compilation.diagnostics);
+    }
+}

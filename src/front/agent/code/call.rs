@@ -51,7 +51,7 @@ impl Converter<'_> {
         } else if let Kind::Attribute(base, method) = &function.kind {
             self.method(base, method, arguments, span)
         } else if function.kind == Kind::Bad {
-            (make::expr(crate::syntax::ExprKind::None, span), Ty::Unknown)
+            (make::expr(crate::syntax::ExprKind::Bad, span), Ty::Unknown)
         } else {
             self.refuse(function.span, "only functions and methods by name can be called")
         }
@@ -77,7 +77,7 @@ impl Converter<'_> {
             finding = finding.help(format!("did you mean `{near}`?"));
         }
         self.findings.push(finding);
-        (make::expr(crate::syntax::ExprKind::None, at), Ty::Unknown)
+        (make::expr(crate::syntax::ExprKind::Bad, at), Ty::Unknown)
     }
 
     fn function(&mut self, name: &str, at: Span, arguments: &[Python], span: Span) -> (Expr, Ty) {
@@ -85,7 +85,7 @@ impl Converter<'_> {
             return self.unknown(at, name, FUNCTIONS.iter().map(|(n, ..)| *n));
         };
         if !self.counted(name, arguments.len(), least, most, span) {
-            return (make::expr(crate::syntax::ExprKind::None, span), Ty::Unknown);
+            return (make::expr(crate::syntax::ExprKind::Bad, span), Ty::Unknown);
         }
         if arguments.is_empty() {
             let zero = match name {
@@ -193,7 +193,7 @@ impl Converter<'_> {
             return self.unknown(method.span, &method.node, METHODS.iter().map(|(n, ..)| *n));
         };
         if !self.counted(name, arguments.len(), least, most, span) {
-            return (make::expr(crate::syntax::ExprKind::None, span), Ty::Unknown);
+            return (make::expr(crate::syntax::ExprKind::Bad, span), Ty::Unknown);
         }
         let (base, base_ty) = self.value(base);
         let mut values = vec![base];

@@ -30,7 +30,7 @@ impl<'s> Converter<'s> {
 
     pub(super) fn refuse(&mut self, span: Span, message: impl Into<String>) -> (Expr, Ty) {
         self.findings.push(REFUSED_CODE.at(span, message));
-        (expr(ExprKind::None, span), Ty::Unknown)
+        (expr(ExprKind::Bad, span), Ty::Unknown)
     }
 
     /// An expression of type Bool with Python's truth value.
@@ -90,7 +90,7 @@ impl<'s> Converter<'s> {
             if self.nodes == MAX_NODES {
                 return self.refuse(span, "this code is too large");
             }
-            return (expr(ExprKind::None, span), Ty::Unknown);
+            return (expr(ExprKind::Bad, span), Ty::Unknown);
         }
         let whole = |kind: ExprKind, ty: Ty| (expr(kind, span), ty);
         match &python.kind {
@@ -156,7 +156,7 @@ impl<'s> Converter<'s> {
                 let item = |c: &mut Self| c.value(item);
                 self.comprehension(item, name, source, filter.as_deref(), span)
             }
-            Kind::Bad => whole(ExprKind::None, Ty::Unknown),
+            Kind::Bad => whole(ExprKind::Bad, Ty::Unknown),
         }
     }
 
@@ -242,7 +242,7 @@ impl<'s> Converter<'s> {
             let op = if and { BinaryOp::And } else { BinaryOp::Or };
             let mut parts = all.into_iter().map(|(e, _)| e);
             let Some(first) = parts.next() else {
-                return (expr(ExprKind::None, span), Ty::Unknown);
+                return (expr(ExprKind::Bad, span), Ty::Unknown);
             };
             let joined = parts.fold(first, |left, right| {
                 let span = left.span.to(right.span);
@@ -252,7 +252,7 @@ impl<'s> Converter<'s> {
         }
         let mut parts = all.into_iter().rev();
         let Some(mut result) = parts.next() else {
-            return (expr(ExprKind::None, span), Ty::Unknown);
+            return (expr(ExprKind::Bad, span), Ty::Unknown);
         };
         for (value, ty) in parts {
             let span = value.span.to(result.0.span);

@@ -69,7 +69,7 @@ pub(in super::super) fn just(
     let inner = pairs.next().and_then(|p| p.into_inner().next());
     Ok(match inner {
         Some(pair) => cx.expr(pair),
-        None => Expr { kind: ExprKind::None, span: cx.range(0, text.len()) },
+        None => Expr { kind: ExprKind::Bad, span: cx.range(0, text.len()) },
     })
 }
 
@@ -94,7 +94,7 @@ impl Cx<'_> {
                 format!("this expression nests deeper than {MAX_HEIGHT}"),
                 "give parts of it names, with `pred` or in a `code` step",
             );
-            kind = ExprKind::None;
+            kind = ExprKind::Bad;
             height = 1;
         }
         Tall { expr: Expr { kind, span }, height, outer: span }
@@ -136,7 +136,7 @@ impl Cx<'_> {
         let tall = if self.depth > MAX_HEIGHT {
             let span = tokens.peek().map_or(self.range(0, 0), |t| self.span(t));
             for _ in tokens.by_ref() {}
-            self.grow(ExprKind::None, span, MAX_HEIGHT)
+            self.grow(ExprKind::Bad, span, MAX_HEIGHT)
         } else {
             self.operators(tokens, least)
         };
@@ -186,7 +186,7 @@ impl Cx<'_> {
 
     fn prefixed(&mut self, tokens: &mut Tokens<'_>, least: u8) -> Tall {
         let Some(first) = tokens.next() else {
-            return self.grow(ExprKind::None, self.range(0, 0), 0);
+            return self.grow(ExprKind::Bad, self.range(0, 0), 0);
         };
         let span = self.span(&first);
         if first.as_rule() != Rule::prefix {

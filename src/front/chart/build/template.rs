@@ -239,6 +239,7 @@ fn spec(cx: &Cx<'_>, from: usize) -> Result<Spanned<String>, String> {
 fn is_literal(expr: &Expr) -> bool {
     match &expr.kind {
         ExprKind::None
+        | ExprKind::Bad
         | ExprKind::Bool(_)
         | ExprKind::Int(_)
         | ExprKind::Float(_)
