@@ -2,6 +2,7 @@
 
 mod data;
 mod prompts;
+mod snapshot;
 
 use chartc::Compilation;
 use chartc_core::arena::{ChoiceId, EventId, StateId};

@@ -16,6 +16,9 @@ mod data;
 mod describe;
 mod program;
 mod prompt;
+mod snapshot;
+
+pub use snapshot::{RestoreError, Snapshot};
 
 use crate::arena::{ChoiceId, EventId, StateId, StepId};
 use crate::drive::{Host, Machine, Mismatch, Offer};
@@ -47,14 +50,16 @@ impl<'p, H: Host> Interpreter<'p, H> {
         host: H,
         params: impl IntoIterator<Item = (String, Value)>,
     ) -> Result<Self, Mismatch> {
-        let chart = plan.chart();
+        let given = check::params(plan.chart(), params)?;
+        let mut made = Self::with_data(plan, host, Data::new(plan.chart()));
+        made.engine.with_view(StateId(0), |program, view| program.begin(given, view))?;
+        Ok(made)
+    }
+
+    fn with_data(plan: &'p Plan<'p>, host: H, data: Data) -> Self {
         let tables = plan.tables();
-        let data = Data::new(chart);
-        let runner = Runner::new(chart, host, data);
-        let mut engine = Engine::new(tables, Dynamic::new(&tables), runner);
-        let given = check::params(chart, params)?;
-        engine.with_view(StateId(0), |program, view| program.begin(given, view))?;
-        Ok(Self { plan, engine })
+        let runner = Runner::new(plan.chart(), host, data);
+        Self { plan, engine: Engine::new(tables, Dynamic::new(&tables), runner) }
     }
 
     /// Started steps and open questions: what the host still owes an answer.

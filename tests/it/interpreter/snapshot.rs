@@ -1,0 +1,195 @@
+//! A run stopped between two inputs goes on as if nothing had happened.
+
+use super::{Doubling, Log, Run, chart, create, start, text};
+use chartc_core::arena::{ChoiceId, EventId, StateId};
+use chartc_core::drive::Machine;
+use chartc_core::expr::Value;
+use chartc_core::interpreter::{Interpreter, RestoreError, Snapshot};
+use chartc_core::machine::{Input, Outcome};
+use chartc_core::plan::Plan;
+
+const CHART: &str = r#"
+chart Stopped {
+  param name: Text
+  input rate: Float = 0.5
+  event go(how: Text, wait: Duration)
+  event back
+  var how: Text? = none
+  var wait: Duration = 1m
+  var any: Json = none
+  var turn_count: Int = 0 per turn
+  fn double(n: Int) -> Int
+  code count { turn_count = turn_count + 1  any = [rate, wait, {"$x": rate}] }
+  initial work
+  parallel work {
+    state left {
+      initial l1
+      state l1 { on go(_, w) -> l2 { wait = w } }
+      state l2 {
+        after wait -> l1
+        llm think { prompt "{how ?? name}" returns Int }
+        on done(think) as n if double(n) > 2 -> l3
+      }
+      state l3
+    }
+    state right {
+      initial r1
+      state r1 { on go -> r2 }
+      state r2 {
+        ask choose on turn else stay { prompt "{options}" }
+        may one -> r1
+        may two(why: Text) -> r3 { how = why }
+      }
+      state r3 { on back -> over("done by {how ?? name}", turns) }
+      history h deep -> r1
+    }
+  }
+  final over(text: Text, turns: Int)
+}
+"#;
+
+/// Everything that can be seen of a machine.
+fn seen(machine: &mut Interpreter<'_, Doubling>) -> String {
+    let states = 0..machine.tables().states.len() as u32;
+    let active: Vec<_> = states.filter(|s| machine.is_active(StateId(*s))).collect();
+    let pending = machine.pending();
+    let prompts: Vec<_> = pending.iter().map(|key| machine.prompt(*key)).collect();
+    format!(
+        "{active:?} {:?} {prompts:?} {:?} {:?} {:?} {:?} {}",
+        pending,
+        machine.variables(),
+        machine.result(),
+        machine.enabled_events(),
+        machine.next_deadline(),
+        machine.is_walking(),
+    )
+}
+
+/// Gives the same input to both machines and compares all they do.
+fn give_both<'p>(a: &mut Run<'p>, b: &mut Run<'p>, input: &Input<Vec<Value>>, now: u64) {
+    for run in [&mut *a, &mut *b] {
+        run.try_give(input.clone(), now).expect("an input that fits");
+    }
+    assert_eq!(a.log.effects, b.log.effects);
+    assert_eq!(a.log.records, b.log.records);
+    assert_eq!(a.machine.take_notes(), b.machine.take_notes());
+    assert_eq!(seen(&mut a.machine), seen(&mut b.machine));
+}
+
+/// Answers what is pending: `think` with a number, `choose` with `two`.
+fn reply(run: &Run<'_>, number: i64) -> Input<Vec<Value>> {
+    let key = *run.machine.pending().first().expect("something is pending");
+    let outcome = if run.machine.tables().steps[key.step.index()].name == "think" {
+        Outcome::Done(vec![Value::Int(number)])
+    } else {
+        Outcome::Choice(ChoiceId(1), vec![text("why not")])
+    };
+    Input::Answer(key, outcome)
+}
+
+#[test]
+fn stopped_anywhere() {
+    let chart = chart(CHART);
+    let plan = Plan::new(&chart);
+    let mut whole = create(&plan, &[("name", text("Ann"))]).expect("params that fit");
+    whole.machine.set_input("rate", Value::Float(f64::NAN)).expect("a Float");
+    let go = |how: &str| Input::Event(EventId(0), vec![text(how), Value::Duration(500)]);
+    let mut reached = Vec::new();
+    // What to do next depends on what is pending, so inputs are made as the run goes.
+    let script: [(u64, &dyn Fn(&Run<'_>) -> Input<Vec<Value>>); 15] = [
+        (0, &|_| Input::Start),
+        (0, &|_| Input::Turn),
+        (0, &|_| go("fast")),
+        (0, &|_| Input::Turn),
+        (0, &|run| reply(run, 1)),
+        (100, &|_| Input::Turn),
+        (100, &|run| Input::Answer(run.machine.pending()[0], Outcome::Unusable)),
+        (700, &|_| Input::Tick),
+        (800, &|_| go("slow")),
+        (900, &|_| Input::Turn),
+        (900, &|run| reply(run, 5)),
+        (900, &|_| Input::Turn),
+        (900, &|run| reply(run, 5)),
+        (900, &|_| Input::Event(EventId(1), vec![])),
+        (900, &|_| Input::Turn),
+    ];
+    for (now, input) in script {
+        let snapshot = whole.machine.snapshot();
+        let json = serde_json::to_string(&snapshot).expect("a snapshot is data");
+        let read: Snapshot = serde_json::from_str(&json).expect("what was written");
+        let machine = Interpreter::restore(&plan, Doubling::default(), &read)
+            .unwrap_or_else(|e| panic!("after {reached:?}: {e}\n{json}"));
+        let mut restored = Run { machine, log: Log::default() };
+        let again = serde_json::to_string(&restored.machine.snapshot());
+        assert_eq!(again.expect("a snapshot is data"), json);
+        let input = input(&whole);
+        give_both(&mut whole, &mut restored, &input, now);
+        reached.push(whole.at().join(" "));
+    }
+    assert_eq!(
+        reached,
+        [
+            "work.left.l1 work.right.r1",
+            "work.left.l1 work.right.r1",
+            "work.left.l2 work.right.r2",
+            "work.left.l2 work.right.r2",
+            "work.left.l2 work.right.r2",
+            "work.left.l2 work.right.r2",
+            "work.left.l2 work.right.r2",
+            "work.left.l1 work.right.r2",
+            "work.left.l2 work.right.r2",
+            "work.left.l2 work.right.r2",
+            "work.left.l3 work.right.r2",
+            "work.left.l3 work.right.r2",
+            "work.left.l3 work.right.r3",
+            "over",
+            "over",
+        ]
+    );
+    let result = whole.machine.result();
+    assert_eq!(result[0], ("text".to_owned(), text("done by why not")));
+}
+
+#[test]
+fn another_chart_is_refused() {
+    let chart_one = chart("chart C { var n: Int = 1 initial a state a state b }");
+    let chart_two = chart("chart C { var n: Int = 2 initial a state a state b }");
+    let (one, two) = (Plan::new(&chart_one), Plan::new(&chart_two));
+    let snapshot = start(&one, &[]).machine.snapshot();
+    assert!(Interpreter::restore(&one, Doubling::default(), &snapshot).is_ok());
+    let error = Interpreter::restore(&two, Doubling::default(), &snapshot).err();
+    assert_eq!(error, Some(RestoreError::OtherChart("C".to_owned())));
+}
+
+/// A snapshot of a machine in `a` with a part of its JSON replaced.
+fn tampered(chart_text: &str, from: &str, to: &str) -> Option<RestoreError> {
+    let chart = chart(chart_text);
+    let plan = Plan::new(&chart);
+    let json = serde_json::to_string(&start(&plan, &[]).machine.snapshot()).expect("data");
+    assert!(json.contains(from), "{json}");
+    let snapshot: Snapshot = serde_json::from_str(&json.replacen(from, to, 1)).expect("data");
+    Interpreter::restore(&plan, Doubling::default(), &snapshot).err()
+}
+
+#[test]
+fn what_the_chart_cannot_be_in_is_refused() {
+    const TEXT: &str = "chart C { param n: Int in 1..3 = 1 initial a state a state b }";
+    assert_eq!(
+        tampered(TEXT, r#""n":1"#, r#""n":"x""#),
+        Some(RestoreError::Data("`n`: expected Int, found Text".to_owned()))
+    );
+    assert_eq!(
+        tampered(TEXT, r#""n":1"#, r#""n":4"#),
+        Some(RestoreError::Data("param `n`: 4 is not in 1..3".to_owned()))
+    );
+    assert_eq!(
+        tampered(TEXT, r#""n":1"#, r#""m":1"#),
+        Some(RestoreError::Data("no value for `n`".to_owned()))
+    );
+    assert_eq!(tampered(TEXT, r#"{"format":1"#, r#"{"format":9"#), Some(RestoreError::Format(9)));
+    // Both leaves at once.
+    assert_eq!(
+        tampered(TEXT, r#""bits":[[3]"#, r#""bits":[[7]"#),
+        Some(RestoreError::Machine(chartc_core::semantics::RestoreError::IllegalConfiguration))
+    );
+}
