@@ -76,6 +76,9 @@ fn give_both<'p>(a: &mut Run<'p>, b: &mut Run<'p>, input: &Input<Vec<Value>>, no
     assert_eq!(seen(&mut a.machine), seen(&mut b.machine));
 }
 
+/// The next input, made from where a run stands.
+type Move<'m> = &'m dyn Fn(&Run<'_>) -> Input<Vec<Value>>;
+
 /// Answers what is pending: `think` with a number, `choose` with `two`.
 fn reply(run: &Run<'_>, number: i64) -> Input<Vec<Value>> {
     let key = *run.machine.pending().first().expect("something is pending");
@@ -96,7 +99,7 @@ fn stopped_anywhere() {
     let go = |how: &str| Input::Event(EventId(0), vec![text(how), Value::Duration(500)]);
     let mut reached = Vec::new();
     // What to do next depends on what is pending, so inputs are made as the run goes.
-    let script: [(u64, &dyn Fn(&Run<'_>) -> Input<Vec<Value>>); 15] = [
+    let script: [(u64, Move<'_>); 15] = [
         (0, &|_| Input::Start),
         (0, &|_| Input::Turn),
         (0, &|_| go("fast")),

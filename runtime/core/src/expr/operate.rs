@@ -119,7 +119,7 @@ fn numbers(op: BinaryOp, a: Number, b: Number) -> Result<Value, EvalError> {
             if a == 0.0 && b < 0.0 {
                 return fail!("zero to a negative power");
             }
-            if a < 0.0 && b.is_finite() && ops::trunc(b) != b {
+            if a < 0.0 && a.is_finite() && b.is_finite() && ops::trunc(b) != b {
                 return fail!("a negative number to a fractional power");
             }
             ops::power_float(a, b).map(Value::Float)

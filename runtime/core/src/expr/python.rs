@@ -75,15 +75,7 @@ pub fn float(x: f64) -> String {
     if x.is_infinite() {
         return if x > 0.0 { "inf" } else { "-inf" }.to_string();
     }
-    let scientific = format!("{x:e}");
-    let (digits, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
-    let exponent: i32 = exponent.parse().unwrap_or(0);
-    if !(-4..16).contains(&exponent) {
-        let sign = if exponent < 0 { '-' } else { '+' };
-        return format!("{digits}e{sign}{:02}", exponent.unsigned_abs());
-    }
-    let plain = x.to_string();
-    if plain.contains('.') { plain } else { plain + ".0" }
+    super::format::repr(x)
 }
 
 /// A text in Python's quotes. An escape takes at most ten bytes.

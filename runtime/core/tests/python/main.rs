@@ -1,6 +1,7 @@
 //! What this crate computes is what CPython 3.11 computes: results stored by the scripts in `tests/data`.
 
 mod arithmetic;
+mod expressions;
 mod format;
 
 use chartc_core::expr::{Map, Value};

@@ -42,14 +42,14 @@ pub(super) fn builtin_with(
             Some(Number::Float(x)) => ops::round(x).map(Value::Int).or_else(|Fault| overflow()),
             None => refused(function, x),
         },
-        (Builtin::Round, [x, Value::Int(digits)]) => match Number::of(x) {
-            Some(Number::Int(i)) => {
-                ops::round_int(i, *digits).map(Value::Int).or_else(|Fault| overflow())
+        (Builtin::Round, [x, digits]) => match (Number::of(x), Number::of(digits)) {
+            (Some(Number::Int(i)), Some(Number::Int(digits))) => {
+                ops::round_int(i, digits).map(Value::Int).or_else(|Fault| overflow())
             }
-            Some(Number::Float(x)) => {
-                ops::round_to(x, *digits).map(Value::Float).or_else(|Fault| overflow())
+            (Some(Number::Float(x)), Some(Number::Int(digits))) => {
+                ops::round_to(x, digits).map(Value::Float).or_else(|Fault| overflow())
             }
-            None => refused(function, x),
+            _ => fail!("`round` does not take {} and {}", x.kind(), digits.kind()),
         },
         (Builtin::Sum, [items]) => collection::sum(items, None, fuel),
         (Builtin::Sum, [items, start]) => collection::sum(items, Some(start), fuel),
@@ -93,7 +93,7 @@ pub(super) fn builtin_with(
         (Builtin::Bool, [x]) => Ok(Value::Bool(truth(x))),
         (Builtin::IsA, [x, Value::Text(name)]) => convert::is_a(x, name).map(Value::Bool),
         (Builtin::IsA, [x, Value::List(names)]) => convert::is_any(x, names).map(Value::Bool),
-        (Builtin::Lower | Builtin::Upper | Builtin::Round, [x, ..]) => refused(function, x),
+        (Builtin::Lower | Builtin::Upper, [x]) => refused(function, x),
         (Builtin::StartsWith | Builtin::IsA, [x, y]) => {
             fail!("`{}` does not take {} and {}", name(function), x.kind(), y.kind())
         }

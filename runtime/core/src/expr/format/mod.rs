@@ -7,6 +7,7 @@
 mod number;
 mod spec;
 
+pub(super) use number::repr;
 pub use spec::{Align, Grouping, MAX_WIDTH, Sign, Spec, parse};
 
 use super::fuel::{Fuel, fail};

@@ -130,9 +130,21 @@ fn general(size: f64, precision: usize, spec: &Spec, point: bool) -> String {
 
 /// As `repr`, which differs from `g` in how many digits there are.
 fn shortest(size: f64, spec: &Spec) -> String {
-    let text = format!("{size:e}");
+    let mut text = format!("{size:e}");
+    // Of two decimals as short and as near Rust takes the greater, Python the even one.
+    let places = text.bytes().take_while(|c| *c != b'e').filter(u8::is_ascii_digit).count();
+    let even = format!("{size:.*e}", places.saturating_sub(1));
+    if even.parse() == Ok(size) {
+        text = even;
+    }
     let (digits, exponent) = split(&text);
     lay_out(digits, exponent, !(-4..16).contains(&exponent), spec, 0, true)
+}
+
+/// `repr` of a finite double.
+pub(in crate::expr) fn repr(x: f64) -> String {
+    let digits = shortest(x.abs(), &Spec::PLAIN);
+    if x.is_sign_negative() { format!("-{digits}") } else { digits }
 }
 
 /// Significant digits `d.ddd` with or without the exponent. With `#` there are `precision` digits and always a point.

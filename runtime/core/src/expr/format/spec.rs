@@ -31,6 +31,22 @@ pub struct Spec {
     pub kind: Option<char>,
 }
 
+impl Spec {
+    /// The empty spec.
+    pub const PLAIN: Self = Self {
+        fill: ' ',
+        align: None,
+        sign: None,
+        no_negative_zero: false,
+        alternate: false,
+        zero: false,
+        width: 0,
+        grouping: None,
+        precision: None,
+        kind: None,
+    };
+}
+
 /// Where the value stands in its width.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Align {
@@ -79,18 +95,7 @@ const fn align(c: char) -> Option<Align> {
 /// # Errors
 /// Why it is none.
 pub fn parse(text: &str) -> Result<Spec, String> {
-    let mut spec = Spec {
-        fill: ' ',
-        align: None,
-        sign: None,
-        no_negative_zero: false,
-        alternate: false,
-        zero: false,
-        width: 0,
-        grouping: None,
-        precision: None,
-        kind: None,
-    };
+    let mut spec = Spec::PLAIN;
     let mut rest = text;
     let mut chars = text.chars();
     let (first, second) = (chars.next(), chars.next());
