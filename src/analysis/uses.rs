@@ -2,14 +2,12 @@
 
 use chartc_core::arena::{StateId, VarId};
 use chartc_core::model::{
-    Action, Chart, Expr, ExprKind, Observable, Template, TemplatePart, Transition,
+    Action, Chart, Expr, ExprKind, Observable, Statement, Template, TemplatePart, Transition,
 };
 use std::collections::BTreeSet;
 
-/// Calls `visit` with the expression and everything in it, outermost first; predicates are looked into.
-pub fn walk<'e>(chart: &'e Chart, expr: &'e Expr, visit: &mut dyn FnMut(&'e Expr)) {
-    visit(expr);
-    let mut on = |e: &'e Expr| walk(chart, e, visit);
+/// What an expression is made of, in the order evaluated; predicates are looked into.
+fn parts<'e>(chart: &'e Chart, expr: &'e Expr) -> Vec<&'e Expr> {
     match &expr.kind {
         ExprKind::None
         | ExprKind::Bool(_)
@@ -22,46 +20,43 @@ pub fn walk<'e>(chart: &'e Chart, expr: &'e Expr, visit: &mut dyn FnMut(&'e Expr
         | ExprKind::Payload(_)
         | ExprKind::Answer(_)
         | ExprKind::Observable(_)
-        | ExprKind::Unknown(_) => {}
-        ExprKind::Predicate(id) => on(&chart.predicates[id.index()].expr),
-        ExprKind::Text(text) => holes(text).for_each(on),
-        ExprKind::Field(e, _) | ExprKind::Unary(_, e) => on(e),
-        ExprKind::Index(a, b) | ExprKind::Binary(_, a, b) | ExprKind::Default(a, b) => {
-            on(a);
-            on(b);
-        }
+        | ExprKind::Unknown(_) => Vec::new(),
+        ExprKind::Predicate(id) => vec![&chart.predicates[id.index()].expr],
+        ExprKind::Text(text) => holes(text).collect(),
+        ExprKind::Field(e, _) | ExprKind::Unary(_, e) => vec![e],
+        ExprKind::Index(a, b) | ExprKind::Binary(_, a, b) | ExprKind::Default(a, b) => vec![a, b],
         ExprKind::Slice(e, from, to) => {
-            on(e);
-            from.iter().chain(to).for_each(|e| on(e));
+            std::iter::once(e).chain(from).chain(to).map(|e| &**e).collect()
         }
         ExprKind::Compare(first, rest) => {
-            on(first);
-            for (_, operand) in rest {
-                on(operand);
-            }
+            std::iter::once(&**first).chain(rest.iter().map(|(_, e)| e)).collect()
         }
-        ExprKind::If(a, b, c) => {
-            on(a);
-            on(b);
-            on(c);
-        }
+        ExprKind::If(a, b, c) => vec![a, b, c],
         ExprKind::Builtin(_, es) | ExprKind::Call(_, es) | ExprKind::List(es) => {
-            es.iter().for_each(on);
+            es.iter().collect()
         }
-        ExprKind::Map(entries) => {
-            for (key, value) in entries {
-                on(key);
-                on(value);
-            }
-        }
-        ExprKind::Record(_, fields) => fields.iter().for_each(|(_, e)| on(e)),
+        ExprKind::Map(entries) => entries.iter().flat_map(|(key, value)| [key, value]).collect(),
+        ExprKind::Record(_, fields) => fields.iter().map(|(_, e)| e).collect(),
         ExprKind::Comprehension { item, source, filter, .. } => {
-            on(source);
-            if let Some(filter) = filter {
-                on(filter);
-            }
-            on(item);
+            std::iter::once(source).chain(filter).chain([item]).map(|e| &**e).collect()
         }
+    }
+}
+
+/// Calls `visit` with the expression and everything in it, outermost first.
+pub fn walk<'e>(chart: &'e Chart, expr: &'e Expr, visit: &mut dyn FnMut(&'e Expr)) {
+    visit(expr);
+    for part in parts(chart, expr) {
+        walk(chart, part, visit);
+    }
+}
+
+/// Like [`walk`], less what stands before `??`: whoever writes that knows that it may be missing.
+pub fn early_reads<'e>(chart: &'e Chart, expr: &'e Expr, visit: &mut dyn FnMut(&'e Expr)) {
+    visit(expr);
+    let known = usize::from(matches!(expr.kind, ExprKind::Default(..)));
+    for part in parts(chart, expr).into_iter().skip(known) {
+        early_reads(chart, part, visit);
     }
 }
 
@@ -92,6 +87,53 @@ pub fn reads(chart: &Chart, expr: &Expr, variables: &mut BTreeSet<VarId>) -> boo
         }
     });
     local
+}
+
+/// The variables that statements set.
+pub fn assigned(statements: &[Statement]) -> BTreeSet<VarId> {
+    let mut variables = BTreeSet::new();
+    for statement in statements {
+        match statement {
+            Statement::Assign(variable, _) => {
+                variables.insert(*variable);
+            }
+            Statement::If(_, yes, no) => {
+                variables.extend(assigned(yes));
+                variables.extend(assigned(no));
+            }
+            Statement::For(_, _, body) => variables.extend(assigned(body)),
+        }
+    }
+    variables
+}
+
+/// The variables that statements read, less those that they give a default.
+pub fn code_reads(chart: &Chart, statements: &[Statement]) -> BTreeSet<VarId> {
+    let mut variables = BTreeSet::new();
+    let mut read = |expr| {
+        early_reads(chart, expr, &mut |e| {
+            if let ExprKind::Variable(id) = e.kind {
+                variables.insert(id);
+            }
+        });
+    };
+    let mut inner = BTreeSet::new();
+    for statement in statements {
+        match statement {
+            Statement::Assign(_, value) => read(value),
+            Statement::If(condition, yes, no) => {
+                read(condition);
+                inner.extend(code_reads(chart, yes));
+                inner.extend(code_reads(chart, no));
+            }
+            Statement::For(_, source, body) => {
+                read(source);
+                inner.extend(code_reads(chart, body));
+            }
+        }
+    }
+    variables.extend(inner);
+    variables
 }
 
 /// Whether taking a line into `leaf` may assign one of the variables: in its own actions, those of the states that it may leave and those

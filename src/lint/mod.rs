@@ -10,6 +10,7 @@ mod eventless_cycle;
 mod forbidden_move;
 mod hidden_step;
 mod impossible_guard;
+mod read_before_set;
 mod shadowed_line;
 mod too_few_options;
 mod trap_state;
@@ -59,6 +60,7 @@ pub const LINTS: &[&Lint] = &[
     &check_failed::LINT,
     &undecided_check::LINT,
     &too_few_options::LINT,
+    &read_before_set::LINT,
 ];
 
 /// Every kind of finding, by code.

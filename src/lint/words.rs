@@ -24,6 +24,11 @@ pub(super) fn states(chart: &Chart, ids: &[StateId]) -> String {
     }
 }
 
+/// A step by its name.
+pub(super) fn step(chart: &Chart, id: StepId) -> String {
+    format!("`{}`", chart.steps[id.index()].name)
+}
+
 /// A line by its first words, as written in a chart.
 pub(super) fn line(chart: &Chart, id: TransitionId) -> String {
     let row = chart.transition(id);
