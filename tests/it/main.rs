@@ -21,4 +21,5 @@ mod project;
 mod reports;
 #[cfg(feature = "run")]
 mod run;
+mod shared_agents;
 mod tour;
