@@ -6,7 +6,7 @@ use crate::diagnostic::nearest;
 use crate::load::Loader;
 use chartc_core::expr::{Map, Value};
 use chartc_core::interpreter::Interpreter;
-use chartc_core::model::{Chart, StepKind, Type, VariableKind};
+use chartc_core::model::{AskOn, Chart, StepKind, Transition, Trigger, Type, VariableKind};
 use chartc_core::plan::Plan;
 use chartc_runtime::clock::{Clock, VirtualClock};
 use chartc_runtime::oracle::{Deny, First, Oracle, Random, Script};
@@ -173,4 +173,32 @@ fn script(chart: &Chart, path: &Path, clock: Arc<dyn Clock>) -> miette::Result<S
         ));
     }
     Ok(script)
+}
+
+/// Whether a turn can do anything.
+pub(super) fn has_turns(chart: &Chart) -> bool {
+    let walks = chart.steps.iter().any(|step| match &step.kind {
+        StepKind::Ask { on, .. } => *on == AskOn::Turn,
+        StepKind::Llm
+        | StepKind::Code(_)
+        | StepKind::Call(..)
+        | StepKind::Human(_)
+        | StepKind::Run(..) => true,
+    });
+    let moves = |line: &Transition| match &line.trigger {
+        Trigger::Turn | Trigger::AfterTurns(_) | Trigger::When => true,
+        Trigger::Event(_)
+        | Trigger::AnyEvent
+        | Trigger::StateDone(_)
+        | Trigger::After(_)
+        | Trigger::Choice(_)
+        | Trigger::StepDone(_)
+        | Trigger::StepError(_)
+        | Trigger::StepTimeout(..)
+        | Trigger::StepDoubt(_)
+        | Trigger::StepElse(_)
+        | Trigger::Error(_)
+        | Trigger::LimitWarn(_) => false,
+    };
+    walks || chart.transitions.iter().any(moves)
 }

@@ -8,6 +8,8 @@ pub mod output;
 pub mod pick;
 
 mod check;
+#[cfg(feature = "run")]
+mod ending;
 mod explain;
 mod graph;
 #[cfg(feature = "run")]

@@ -1,16 +1,15 @@
 //! `chartc run`.
 
-use super::instance::{Given, Kind, instance, oracle, read, values};
-use super::output::{Colour, complain, paper, print};
+use super::ending::close;
+use super::instance::{Given, Kind, has_turns, instance, oracle, read, values};
+use super::output::{Colour, paper};
 use super::pick::pick_to_run;
-use super::screen::{Screen, json};
+use super::screen::Screen;
 use super::{Exit, files};
-use chartc_core::expr::Value;
-use chartc_core::machine::Status;
 use chartc_core::plan::Plan;
 use chartc_runtime::clock::{Clock, RealClock, VirtualClock};
 use chartc_runtime::trace::JsonLines;
-use chartc_runtime::{PlayError, RunError, Session, TurnReport, data, play};
+use chartc_runtime::{PlayError, RunError, Session, data, play};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -48,7 +47,7 @@ pub(super) struct Args {
     /// The value of a param, as JSON or text
     #[arg(long, value_name = "NAME=VALUE")]
     param: Vec<String>,
-    /// Turns to run, after the events [default: 100, with --events 0]
+    /// Turns to run, after the events [default: 100; 0 with --events, or where nothing happens in a turn]
     #[arg(long, value_name = "N")]
     turns: Option<u32>,
     /// Model calls that one turn's walk may make, instead of the chart's own limit; 0 is no cap
@@ -84,7 +83,8 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         None => Vec::new(),
     };
     let trace = args.trace.as_deref().map(files::create).transpose()?;
-    let turns = args.turns.unwrap_or(if args.events.is_some() { 0 } else { TURNS });
+    let unless_said = if args.events.is_some() || !has_turns(&chart) { 0 } else { TURNS };
+    let turns = args.turns.unwrap_or(unless_said);
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()
         .build()
@@ -125,53 +125,4 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         };
         close(&session, last, fault, args.llm.is_none())
     })
-}
-
-/// The closing line, and how the command ends.
-fn close<M: chartc_core::drive::Machine, T: chartc_runtime::trace::Sink>(
-    session: &Session<M, T>,
-    last: Option<TurnReport>,
-    fault: Option<String>,
-    nobody: bool,
-) -> miette::Result<Exit> {
-    let states = match session.configuration() {
-        states if states.concat().is_empty() => session.machine().tables().name.to_owned(),
-        states => states.join(", "),
-    };
-    let counts =
-        format!("{}, {}", number(session.turns(), "turn"), number(session.calls(), "model call"));
-    let failed = last.and_then(|turn| turn.failed);
-    let how = match (session.status(), &failed) {
-        (Some(status), _) => format!("ended {}", status.word()),
-        (None, Some(step)) => format!("stopped, the last turn failed at {step}"),
-        (None, None) => "stopped".into(),
-    };
-    print(&format!("{states}: {how} ({counts})\n"))?;
-    if session.status().is_some() {
-        let result: Value = Value::Map(session.machine().result().into_iter().collect());
-        if result != Value::Map(chartc_core::expr::Map::new()) {
-            print(&format!("{}\n", json(&result)))?;
-        }
-    }
-    if let Some(fault) = fault {
-        complain(&format!("error: {fault}"));
-        return Ok(Exit::Findings);
-    }
-    if nobody && session.calls() > 0 {
-        complain(
-            "help: this chart asks a model; say who answers: --llm script:FILE, --llm first, --llm random:SEED, or --llm deny to \
-             go on without",
-        );
-        return Ok(Exit::Findings);
-    }
-    Ok(match session.status() {
-        Some(Status::Ok | Status::Partial | Status::Canceled) => Exit::Clean,
-        Some(Status::Stuck | Status::Limit | Status::Error) => Exit::Findings,
-        None if failed.is_some() => Exit::Findings,
-        None => Exit::Clean,
-    })
-}
-
-fn number(count: u32, word: &str) -> String {
-    format!("{count} {word}{}", if count == 1 { "" } else { "s" })
 }

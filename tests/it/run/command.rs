@@ -139,6 +139,26 @@ fn a_chart_with_errors_does_not_run() {
 }
 
 #[test]
+fn a_chart_of_events_has_no_turns() {
+    let folder = folder("eventful");
+    let text = "chart A {\n  event go\n  initial a\n  state a { on go -> b }\n  state b { after 20ms -> c }\n  final c\n}\n";
+    std::fs::write(folder.join("a.chart"), text).expect("the folder can be written");
+    let (code, out, _) = chartc(&folder, &["run", "a.chart"]);
+    assert_eq!((code, out.as_str()), (0, "A\n  -> a\na: stopped (0 turns, 0 model calls)\n"));
+    let events = "{\"event\":\"go\"}\n{\"after_ms\":30}\n";
+    std::fs::write(folder.join("e.jsonl"), events).expect("the folder can be written");
+    for clock in ["virtual", "real"] {
+        let (code, out, _) =
+            chartc(&folder, &["run", "a.chart", "--events", "e.jsonl", "--clock", clock]);
+        assert_eq!(code, 0);
+        assert!(
+            out.ends_with("  b -> c  (after)\nc: ended ok (0 turns, 0 model calls)\n"),
+            "{clock}: {out}"
+        );
+    }
+}
+
+#[test]
 fn a_simulation_as_json_and_for_people() {
     let folder = folder("simulate");
     let text = "chart A {\n  event go\n  initial a\n  state a { on go -> b }\n  state b { after 2s -> c }\n  final c\n}\n";

@@ -1,0 +1,59 @@
+//! How a run ends on the command line.
+
+use super::Exit;
+use super::output::{complain, print};
+use super::screen::json;
+use chartc_core::drive::Machine;
+use chartc_core::expr::{Map, Value};
+use chartc_core::machine::Status;
+use chartc_runtime::trace::Sink;
+use chartc_runtime::{Session, TurnReport};
+
+/// The closing line, and how the command ends.
+pub(super) fn close<M: Machine, T: Sink>(
+    session: &Session<M, T>,
+    last: Option<TurnReport>,
+    fault: Option<String>,
+    nobody: bool,
+) -> miette::Result<Exit> {
+    let states = match session.configuration() {
+        states if states.concat().is_empty() => session.machine().tables().name.to_owned(),
+        states => states.join(", "),
+    };
+    let counts =
+        format!("{}, {}", number(session.turns(), "turn"), number(session.calls(), "model call"));
+    let failed = last.and_then(|turn| turn.failed);
+    let how = match (session.status(), &failed) {
+        (Some(status), _) => format!("ended {}", status.word()),
+        (None, Some(step)) => format!("stopped, the last turn failed at {step}"),
+        (None, None) => "stopped".into(),
+    };
+    print(&format!("{states}: {how} ({counts})\n"))?;
+    if session.status().is_some() {
+        let result: Value = Value::Map(session.machine().result().into_iter().collect());
+        if result != Value::Map(Map::new()) {
+            print(&format!("{}\n", json(&result)))?;
+        }
+    }
+    if let Some(fault) = fault {
+        complain(&format!("error: {fault}"));
+        return Ok(Exit::Findings);
+    }
+    if nobody && session.calls() > 0 {
+        complain(
+            "help: this chart asks a model; say who answers: --llm script:FILE, --llm first, --llm random:SEED, or --llm deny to \
+             go on without",
+        );
+        return Ok(Exit::Findings);
+    }
+    Ok(match session.status() {
+        Some(Status::Ok | Status::Partial | Status::Canceled) => Exit::Clean,
+        Some(Status::Stuck | Status::Limit | Status::Error) => Exit::Findings,
+        None if failed.is_some() => Exit::Findings,
+        None => Exit::Clean,
+    })
+}
+
+fn number(count: u32, word: &str) -> String {
+    format!("{count} {word}{}", if count == 1 { "" } else { "s" })
+}
