@@ -6,6 +6,7 @@ use crate::lower::context::Cx;
 use crate::lower::types;
 use crate::span::{Ident, Span};
 use crate::syntax;
+use chartc_core::expr::Value;
 use chartc_core::model::{Builtin, Expr, ExprKind, Type};
 
 /// Name, function, least and most arguments.
@@ -80,12 +81,16 @@ pub(super) fn call(
         Builtin::Round => {
             let mut arguments = one(cx, env, name, &written[..1], is_number, "a number");
             let digits = written.get(1).map(|e| expect(cx, env, e, &Type::Int));
-            let ty = if digits.is_some() { Type::Float } else { Type::Int };
-            arguments.extend(digits);
-            if ty == Type::Float && arguments[0].ty == Type::Int {
+            let ty = match (&digits, &arguments[0].ty) {
+                (None, _) => Type::Int,
+                (Some(_), Type::Json) => Type::Json,
+                (Some(_), _) => Type::Float,
+            };
+            if ty == Type::Float {
                 let first = arguments.remove(0);
-                arguments.insert(0, fit::coerce(first, &Type::Float).unwrap_or_else(|e| e));
+                arguments.push(fit::coerce(first, &Type::Float).unwrap_or_else(|e| e));
             }
+            arguments.extend(digits);
             (arguments, ty)
         }
         Builtin::Sum => {
@@ -101,14 +106,16 @@ pub(super) fn call(
             (one(cx, env, name, written, bools, "a list of Bool"), Type::Bool)
         }
         Builtin::Sorted => {
-            let sortable =
-                |t: &Type| matches!(t, Type::List(e) if is_ordered(e) || **e == Type::Json);
+            let sortable = |t: &Type| {
+                matches!(t, Type::Text | Type::Map(_))
+                    || matches!(t, Type::List(e) if is_ordered(e) || **e == Type::Json)
+            };
             let arguments = one(cx, env, name, written, sortable, "a list of numbers or texts");
             let ty = Type::List(Box::new(element(&arguments[0].ty)));
             (arguments, ty)
         }
         Builtin::Set => {
-            let lists = |t: &Type| matches!(t, Type::List(_) | Type::Text);
+            let lists = |t: &Type| matches!(t, Type::List(_) | Type::Text | Type::Map(_));
             let arguments = one(cx, env, name, written, lists, "a list");
             let item = arguments.first().map_or(Type::Json, |list| element(&list.ty));
             (arguments, Type::List(Box::new(item)))
@@ -165,13 +172,12 @@ fn is_ordered(ty: &Type) -> bool {
 fn element(ty: &Type) -> Type {
     match inner(ty) {
         Type::List(item) => (**item).clone(),
-        Type::Text => Type::Text,
+        Type::Text | Type::Map(_) => Type::Text,
         Type::Bool
         | Type::Int
         | Type::Float
         | Type::Duration
         | Type::Json
-        | Type::Map(_)
         | Type::Optional(_)
         | Type::Named(_) => Type::Json,
     }
@@ -278,6 +284,8 @@ fn get(
             Type::Json
         }
         Some(default) => {
+            let missing = matches!(default.kind, syntax::ExprKind::None);
+            let value = if missing { types::optional(value) } else { value };
             arguments.push(expect(cx, env, default, &value));
             value
         }
@@ -288,20 +296,29 @@ fn get(
 /// What Python's `isinstance` is asked for in charts and agents.
 const PYTHON_TYPES: [&str; 6] = ["int", "float", "str", "bool", "list", "dict"];
 
+/// `is_a(x, "int")`, `is_a(x, ["int", "float"])`.
 fn is_a(cx: &mut Cx<'_>, env: &mut Env, written: &[syntax::Expr]) -> Expr {
     let value = expr(cx, env, &written[0], None);
-    let class = expect(cx, env, &written[1], &Type::Text);
-    match super::value_of(&class) {
-        Some(chartc_core::expr::Value::Text(name)) if !PYTHON_TYPES.contains(&name.as_str()) => {
-            cx.unknown("type", &name, written[1].span, PYTHON_TYPES);
-        }
-        Some(_) => {}
-        None if is_faulty(&class) => {}
-        None => {
-            let finding =
-                TYPE_ERROR.at(written[1].span, "`is_a` takes the name of a type, as a text");
-            cx.report(finding);
-        }
+    let span = written[1].span;
+    let class = expr(cx, env, &written[1], None);
+    let one = if let ExprKind::List(items) = &class.kind {
+        &items[..]
+    } else {
+        std::slice::from_ref(&class)
+    };
+    let texts: Option<Vec<Value>> = one.iter().map(super::value_of).collect();
+    let names: Vec<String> = texts.iter().flatten().filter_map(name_of).collect();
+    if let Some(name) = names.iter().find(|name| !PYTHON_TYPES.contains(&name.as_str())) {
+        cx.unknown("type", name, span, PYTHON_TYPES);
+    } else if (names.is_empty() || names.len() < one.len()) && !is_faulty(&class) {
+        let finding = TYPE_ERROR
+            .at(span, "`is_a` takes the name of a type, or a list of such")
+            .help("write `is_a(x, \"int\")`");
+        cx.report(finding);
     }
     of(ExprKind::Builtin(Builtin::IsA, vec![value, class]), Type::Bool)
+}
+
+fn name_of(value: &Value) -> Option<String> {
+    if let Value::Text(name) = value { Some(name.clone()) } else { None }
 }

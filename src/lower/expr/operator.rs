@@ -116,6 +116,7 @@ fn result_of(op: BinaryOp, a: &Type, b: &Type, right: &Expr) -> Option<Type> {
         (BinaryOp::Add | BinaryOp::Subtract, Type::Duration, Type::Duration) => {
             Some(Type::Duration)
         }
+        (BinaryOp::Divide, Type::Duration, Type::Duration) => Some(Type::Float),
         (BinaryOp::Multiply, Type::Duration, Type::Int)
         | (BinaryOp::Multiply, Type::Int, Type::Duration) => Some(Type::Duration),
         (BinaryOp::Multiply, Type::Text | Type::List(_), Type::Int) => Some(a.clone()),

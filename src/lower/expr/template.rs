@@ -81,16 +81,9 @@ fn placeholder(
     if !is_faulty(&shown) {
         if matches!(shown.ty, Type::Optional(_)) {
             cx.report(may_be_missing(hole.expr.span));
-        } else if let Err(why) = format::check(&hole.spec.node, &shown.ty) {
-            let why = match why {
-                format::Misfit::Unreadable => {
-                    format!("`{}` is no format that Python knows", hole.spec.node)
-                }
-                format::Misfit::Type(what) => {
-                    format!("{what} does not fit {}", cx.a(&shown.ty))
-                }
-            };
-            cx.report(TYPE_ERROR.at(hole.spec.span, why));
+        } else if let Err(why) = format::check(cx, &hole.spec.node, &shown.ty) {
+            let message = format!("`{}` cannot show {}", hole.spec.node, cx.a(&shown.ty));
+            cx.report(TYPE_ERROR.at(hole.spec.span, message).label(why));
         }
     }
     TemplatePart::Hole { expr: shown, spec: hole.spec.node.clone() }
