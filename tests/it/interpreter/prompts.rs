@@ -91,3 +91,42 @@ fn a_placeholder_without_a_value_fails_the_prompt() {
     run.machine.set_input("n", Value::Int(4)).expect("an Int");
     assert_eq!(run.machine.prompt(run.open()).as_deref(), Ok("4 of 2.5"));
 }
+
+#[test]
+fn a_key_of_nothing() {
+    use chartc_core::arena::{StateId, StepId};
+    use chartc_core::machine::{Outcome, Receipt, StepKey};
+    let chart = chart(ASKING);
+    let plan = Plan::new(&chart);
+    let mut run = start(&plan, &[("name", text("Ann"))]);
+    run.give(Input::Turn, 0);
+    let open = run.open();
+    for key in [
+        StepKey { leaf: StateId(99), ..open },
+        StepKey { step: StepId(99), ..open },
+        StepKey { event: 99, ..open },
+    ] {
+        let input = Input::Answer(key, Outcome::Done(vec![Value::None]));
+        assert_ne!(run.try_give(input, 0), Ok(Receipt::Handled));
+        let _ = run.machine.options(key);
+    }
+    let nowhere = StepKey { leaf: StateId(99), ..open };
+    assert_eq!(run.machine.prompt(nowhere), Err(Fault));
+    assert_eq!(run.machine.prompt(StepKey { step: StepId(99), ..open }), Err(Fault));
+    assert_eq!(run.machine.options(nowhere), []);
+}
+
+#[test]
+fn the_last_result_is_the_text_of_the_last_answer() {
+    let chart = chart(
+        r#"chart C { initial a
+           state a { llm think { prompt "{last_result}|" returns List(Text) } } }"#,
+    );
+    let plan = Plan::new(&chart);
+    let mut run = start(&plan, &[]);
+    run.give(Input::Turn, 0);
+    assert_eq!(run.machine.prompt(run.open()).as_deref(), Ok("|"));
+    run.answer(run.open(), Value::List(vec![text("a")]));
+    run.give(Input::Turn, 0);
+    assert_eq!(run.machine.prompt(run.open()).as_deref(), Ok("['a']|"));
+}

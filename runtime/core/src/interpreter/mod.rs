@@ -120,12 +120,18 @@ impl<H: Host> Machine for Interpreter<'_, H> {
     }
 
     fn prompt(&mut self, key: StepKey) -> Result<String, Fault> {
+        if key.leaf.index() >= self.plan.chart().states.len() {
+            return Err(Fault);
+        }
         let offers = self.options(key);
         let options = prompt::options_text(&offers);
         self.engine.with_view(key.leaf, |program, view| program.prompt(key.step, &options, view))
     }
 
     fn options(&mut self, key: StepKey) -> Vec<Offer> {
+        if key.leaf.index() >= self.plan.chart().states.len() {
+            return Vec::new();
+        }
         let mut choices = Vec::new();
         self.engine.options(key, &mut |choice| choices.push(choice));
         self.engine.with_view(key.leaf, |program, view| {

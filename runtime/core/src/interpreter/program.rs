@@ -127,7 +127,10 @@ impl<H: Host> Program for Runner<'_, H> {
     fn bind(&mut self, bound: Bound<Vec<Value>>) {
         if let Bound::Answer(step, fields) = &bound {
             let answer = fields.first().cloned().unwrap_or_default();
-            self.data.last_result = python::str(&answer).unwrap_or_default();
+            self.data.last_result = python::str(&answer).unwrap_or_else(|error| {
+                self.data.note(format!("`last_result`: {}", error.message));
+                String::new()
+            });
             if let Some(into) = self.chart.steps[step.index()].into {
                 let variable = &self.chart.variables[into.index()];
                 match fit(answer.clone(), &variable.ty, &self.chart.types) {

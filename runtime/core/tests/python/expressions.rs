@@ -1,4 +1,4 @@
-//! Expressions built node by node, and what the bounds of an evaluation do.
+//! Expressions of every kind, built node by node.
 
 use chartc_core::arena::LocalId;
 use chartc_core::expr::{Environment, EvalError, Fuel, Value, evaluate, python};
@@ -7,11 +7,11 @@ use chartc_core::model::{
 };
 use serde_json::Value as Json;
 
-struct Nothing;
+pub(crate) struct Nothing;
 
 impl Environment for Nothing {}
 
-fn of(kind: ExprKind) -> Expr {
+pub(crate) fn of(kind: ExprKind) -> Expr {
     Expr { kind, ty: Type::Json }
 }
 
@@ -132,7 +132,7 @@ fn function(name: &str) -> Builtin {
     found.expect("a function of the language")
 }
 
-fn run(expr: &Expr) -> Result<Value, EvalError> {
+pub(crate) fn run(expr: &Expr) -> Result<Value, EvalError> {
     evaluate(expr, &Nothing, &Fuel::default())
 }
 

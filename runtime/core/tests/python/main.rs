@@ -1,6 +1,7 @@
-//! What this crate computes is what CPython 3.11 computes: results stored by the scripts in `tests/data`.
+//! What this crate computes is what CPython 3.11 computes (results stored by the scripts in `tests/data`), within bounds.
 
 mod arithmetic;
+mod bounds;
 mod expressions;
 mod format;
 

@@ -1,5 +1,6 @@
 //! Expressions that reach into values or make them.
 
+use super::super::EvalError;
 use super::super::access::{elements_with, field, index_with, slice_with};
 use super::super::fuel::fail;
 use super::super::{Map, Value};
@@ -7,6 +8,7 @@ use super::{Evaluated, Evaluator, Scope, take};
 use crate::arena::LocalId;
 use crate::model::{Expr, Type};
 use alloc::borrow::Cow;
+use alloc::string::String;
 use alloc::vec::Vec;
 
 impl<'e> Evaluator<'e> {
@@ -111,5 +113,56 @@ impl<'e> Evaluator<'e> {
             items.push(self.owned(item, Some(&inner), depth)?);
         }
         Ok(Cow::Owned(Value::List(items)))
+    }
+
+    pub(super) fn list<'s>(
+        &self,
+        items: &[Expr],
+        scope: Option<&Scope<'_>>,
+        depth: u32,
+    ) -> Evaluated<'s> {
+        self.all_owned(items, scope, depth).map(Value::List).map(Cow::Owned)
+    }
+
+    pub(super) fn record<'s>(
+        &self,
+        fields: &[(String, Expr)],
+        scope: Option<&Scope<'_>>,
+        depth: u32,
+    ) -> Evaluated<'s> {
+        let mut record = Map::new();
+        for (name, value) in fields {
+            record.insert(name.clone(), self.owned(value, scope, depth)?);
+        }
+        Ok(Cow::Owned(Value::Map(record)))
+    }
+
+    pub(super) fn all<'s>(
+        &self,
+        exprs: &[Expr],
+        scope: Option<&'s Scope<'s>>,
+        depth: u32,
+    ) -> Result<Vec<Cow<'s, Value>>, EvalError>
+    where
+        'e: 's,
+    {
+        let mut values = Vec::with_capacity(exprs.len());
+        for expr in exprs {
+            values.push(self.eval(expr, scope, depth)?);
+        }
+        Ok(values)
+    }
+
+    pub(super) fn all_owned(
+        &self,
+        exprs: &[Expr],
+        scope: Option<&Scope<'_>>,
+        depth: u32,
+    ) -> Result<Vec<Value>, EvalError> {
+        let mut values = Vec::with_capacity(exprs.len());
+        for expr in exprs {
+            values.push(self.owned(expr, scope, depth)?);
+        }
+        Ok(values)
     }
 }

@@ -11,14 +11,15 @@ use super::fit::widen;
 use super::fuel::{Fuel, fail};
 use super::operate::{binary_with, symbol, unary};
 use super::{EvalError, Value, template};
-use crate::arena::LocalId;
-use crate::model::{BinaryOp, CompareOp, Expr, ExprKind, Observable, Template};
+use crate::arena::{FunctionId, LocalId, PredicateId};
+use crate::model::{BinaryOp, Builtin, CompareOp, Expr, ExprKind, Observable, Template, UnaryOp};
 use alloc::borrow::Cow;
-use alloc::string::String;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-/// How deep expressions may nest; the left operands of a chain of infix operators do not count.
-pub const MAX_DEPTH: u32 = 120;
+/// How deep expressions may nest, through named conditions and advice too; the left operands of a chain of infix operators do
+/// not count. A level takes a few kilobytes of stack at most, so that a thread of a megabyte is enough.
+pub const MAX_DEPTH: u32 = 240;
 
 /// A bound local, and those around it.
 #[derive(Debug, Clone, Copy)]
@@ -64,6 +65,14 @@ pub fn holds(
     fuel: &Fuel,
 ) -> Result<bool, EvalError> {
     Evaluator { environment, fuel }.bool(condition, None, 0)
+}
+
+fn owned<'s>(value: Value) -> Evaluated<'s> {
+    Ok(Cow::Owned(value))
+}
+
+fn found<'s>(value: Option<&'s Value>, otherwise: &str) -> Evaluated<'s> {
+    value.map(Cow::Borrowed).ok_or_else(|| EvalError { message: otherwise.to_string() })
 }
 
 fn take(value: Cow<'_, Value>, fuel: &Fuel) -> Result<Value, EvalError> {
@@ -121,81 +130,114 @@ impl<'e> Evaluator<'e> {
         Ok(holds)
     }
 
+    /// Each kind that recurses has a function of its own, so that a level of nesting costs little stack.
     fn kind<'s>(&self, expr: &Expr, scope: Option<&'s Scope<'s>>, depth: u32) -> Evaluated<'s>
     where
         'e: 's,
     {
         match &expr.kind {
-            ExprKind::None => Ok(Cow::Owned(Value::None)),
-            ExprKind::Bool(b) => Ok(Cow::Owned(Value::Bool(*b))),
-            ExprKind::Int(i) => Ok(Cow::Owned(Value::Int(*i))),
-            ExprKind::Float(x) => Ok(Cow::Owned(Value::Float(*x))),
-            ExprKind::Duration(millis) => Ok(Cow::Owned(Value::Duration(*millis))),
+            ExprKind::None => Ok(Cow::Borrowed(&Value::None)),
+            ExprKind::Bool(b) => owned(Value::Bool(*b)),
+            ExprKind::Int(i) => owned(Value::Int(*i)),
+            ExprKind::Float(x) => owned(Value::Float(*x)),
+            ExprKind::Duration(millis) => owned(Value::Duration(*millis)),
+            ExprKind::Enum(_, name) => owned(Value::Text(name.clone())),
+            ExprKind::Variable(id) => self
+                .environment
+                .variable(*id)
+                .map(Cow::Borrowed)
+                .ok_or_else(|| self.environment.unset(*id)),
+            ExprKind::Local(id) => {
+                found(scope.and_then(|scope| scope.find(*id)), "a local that has no value here")
+            }
+            ExprKind::Payload(nth) => {
+                found(self.environment.payload(*nth), "what is handled has no such field")
+            }
+            ExprKind::Answer(step) => {
+                Ok(Cow::Borrowed(self.environment.answer(*step).unwrap_or(&Value::None)))
+            }
+            ExprKind::Unknown(name) => fail!("`{name}` is not in scope"),
             ExprKind::Text(text) => self.text(text, scope, depth),
-            ExprKind::Enum(_, name) => Ok(Cow::Owned(Value::Text(name.clone()))),
-            ExprKind::Variable(id) => match self.environment.variable(*id) {
-                Some(value) => Ok(Cow::Borrowed(value)),
-                None => Err(self.environment.unset(*id)),
-            },
-            ExprKind::Local(id) => match scope.and_then(|scope| scope.find(*id)) {
-                Some(value) => Ok(Cow::Borrowed(value)),
-                None => fail!("a local that has no value here"),
-            },
-            ExprKind::Payload(nth) => match self.environment.payload(*nth) {
-                Some(value) => Ok(Cow::Borrowed(value)),
-                None => fail!("nothing is being handled that has a field {nth}"),
-            },
-            ExprKind::Answer(step) => Ok(match self.environment.answer(*step) {
-                Some(value) => Cow::Borrowed(value),
-                None => Cow::Owned(Value::None),
-            }),
-            ExprKind::Predicate(id) => match self.environment.predicate(*id) {
-                Some(expr) => self.bool(expr, None, depth).map(Value::Bool).map(Cow::Owned),
-                None => fail!("a named condition that is not known here"),
-            },
+            ExprKind::Predicate(id) => self.predicate(*id, depth),
             ExprKind::Observable(observable) => self.observable(observable, depth),
             ExprKind::Field(of, name) => self.field(of, name, scope, depth),
             ExprKind::Index(of, at) => self.index(of, at, scope, depth),
             ExprKind::Slice(of, from, to) => {
                 self.slice(of, from.as_deref(), to.as_deref(), scope, depth)
             }
-            ExprKind::Unary(op, of) => {
-                unary(*op, self.eval(of, scope, depth)?.as_ref()).map(Cow::Owned)
-            }
+            ExprKind::Unary(op, of) => self.unary(*op, of, scope, depth),
             ExprKind::Binary(..) => self.chain(expr, scope, depth),
             ExprKind::Compare(first, rest) => self.comparison(first, rest, scope, depth),
             ExprKind::If(condition, then, otherwise) => {
                 let branch = if self.bool(condition, scope, depth)? { then } else { otherwise };
                 self.eval(branch, scope, depth)
             }
-            ExprKind::Default(of, default) => {
-                let value = self.eval(of, scope, depth)?;
-                if *value == Value::None { self.eval(default, scope, depth) } else { Ok(value) }
-            }
+            ExprKind::Default(of, default) => self.default(of, default, scope, depth),
             ExprKind::Builtin(function, arguments) => {
-                let arguments = self.all(arguments, scope, depth)?;
-                let arguments: Vec<&Value> = arguments.iter().map(Cow::as_ref).collect();
-                builtin_with(*function, &arguments, self.fuel).map(Cow::Owned)
+                self.builtin(*function, arguments, scope, depth)
             }
-            ExprKind::Call(function, arguments) => {
-                let arguments = self.all_owned(arguments, scope, depth)?;
-                self.environment.call(*function, &arguments).map(Cow::Owned)
-            }
-            ExprKind::List(items) => {
-                self.all_owned(items, scope, depth).map(Value::List).map(Cow::Owned)
-            }
+            ExprKind::Call(function, arguments) => self.call(*function, arguments, scope, depth),
+            ExprKind::List(items) => self.list(items, scope, depth),
             ExprKind::Map(entries) => self.map(entries, scope, depth),
-            ExprKind::Record(_, fields) => {
-                let fields = fields
-                    .iter()
-                    .map(|(name, value)| Ok((name.clone(), self.owned(value, scope, depth)?)));
-                fields.collect::<Result<_, _>>().map(Value::Map).map(Cow::Owned)
-            }
+            ExprKind::Record(_, fields) => self.record(fields, scope, depth),
             ExprKind::Comprehension { item, local, source, filter } => {
                 self.comprehension(item, *local, source, filter.as_deref(), scope, depth)
             }
-            ExprKind::Unknown(name) => fail!("`{name}` is not in scope"),
         }
+    }
+
+    fn predicate<'s>(&self, id: PredicateId, depth: u32) -> Evaluated<'s> {
+        match self.environment.predicate(id) {
+            Some(expr) => self.bool(expr, None, depth).map(Value::Bool).map(Cow::Owned),
+            None => fail!("a named condition that is not known here"),
+        }
+    }
+
+    fn unary<'s>(
+        &self,
+        op: UnaryOp,
+        of: &Expr,
+        scope: Option<&Scope<'_>>,
+        depth: u32,
+    ) -> Evaluated<'s> {
+        unary(op, self.eval(of, scope, depth)?.as_ref()).map(Cow::Owned)
+    }
+
+    fn default<'s>(
+        &self,
+        of: &Expr,
+        default: &Expr,
+        scope: Option<&'s Scope<'s>>,
+        depth: u32,
+    ) -> Evaluated<'s>
+    where
+        'e: 's,
+    {
+        let value = self.eval(of, scope, depth)?;
+        if *value == Value::None { self.eval(default, scope, depth) } else { Ok(value) }
+    }
+
+    fn builtin<'s>(
+        &self,
+        function: Builtin,
+        arguments: &[Expr],
+        scope: Option<&Scope<'_>>,
+        depth: u32,
+    ) -> Evaluated<'s> {
+        let arguments = self.all(arguments, scope, depth)?;
+        let arguments: Vec<&Value> = arguments.iter().map(Cow::as_ref).collect();
+        builtin_with(function, &arguments, self.fuel).map(Cow::Owned)
+    }
+
+    fn call<'s>(
+        &self,
+        function: FunctionId,
+        arguments: &[Expr],
+        scope: Option<&Scope<'_>>,
+        depth: u32,
+    ) -> Evaluated<'s> {
+        let arguments = self.all_owned(arguments, scope, depth)?;
+        self.environment.call(function, &arguments).map(Cow::Owned)
     }
 
     fn text<'s>(&self, text: &Template, scope: Option<&Scope<'_>>, depth: u32) -> Evaluated<'s> {
@@ -263,27 +305,6 @@ impl<'e> Evaluator<'e> {
             left = right;
         }
         Ok(Cow::Owned(Value::Bool(true)))
-    }
-
-    fn all<'s>(
-        &self,
-        exprs: &[Expr],
-        scope: Option<&'s Scope<'s>>,
-        depth: u32,
-    ) -> Result<Vec<Cow<'s, Value>>, EvalError>
-    where
-        'e: 's,
-    {
-        exprs.iter().map(|expr| self.eval(expr, scope, depth)).collect()
-    }
-
-    fn all_owned(
-        &self,
-        exprs: &[Expr],
-        scope: Option<&Scope<'_>>,
-        depth: u32,
-    ) -> Result<Vec<Value>, EvalError> {
-        exprs.iter().map(|expr| self.owned(expr, scope, depth)).collect()
     }
 }
 
