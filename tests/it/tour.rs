@@ -121,7 +121,11 @@ fn check(page: &str) {
     if let Some((n, (is, should))) =
         text.lines().zip(now.lines()).enumerate().find(|(_, (a, b))| a != b)
     {
-        panic!("{page}:{}: chartc now prints\n  {should}\ninstead of\n  {is}", n + 1);
+        panic!(
+            "{page}:{}: chartc now prints\n  {should}\ninstead of\n  {is}\n\
+             `TOUR=write cargo test tour` writes what it prints now",
+            n + 1
+        );
     }
     assert_eq!(text, now, "{page}: chartc prints more or less than that");
 }
