@@ -22,4 +22,5 @@ mod reports;
 #[cfg(feature = "run")]
 mod run;
 mod shared_agents;
+mod semantics;
 mod tour;
