@@ -21,6 +21,6 @@ mod project;
 mod reports;
 #[cfg(feature = "run")]
 mod run;
-mod shared_agents;
 mod semantics;
+mod shared_agents;
 mod tour;

@@ -55,6 +55,7 @@ struct Sim {
     text: String,
     chart: &'static Chart,
     machine: Interpreter<'static, Notebook>,
+    plan: &'static Plan<'static>,
     host: Notebook,
     log: Log,
     now: u64,
@@ -83,6 +84,7 @@ impl Sim {
             text: text.to_owned(),
             chart,
             machine,
+            plan,
             host,
             log: Log::default(),
             now: 0,
@@ -192,6 +194,14 @@ impl Sim {
     fn late_choice(&mut self, step: &str, option: &str) -> &mut Self {
         let choice = self.choice(option);
         self.answer(self.key(step), Outcome::Choice(choice, Vec::new()))
+    }
+
+    /// Goes on with a new machine made from a snapshot that went through JSON.
+    fn restart_from_snapshot(&mut self) {
+        let json = serde_json::to_string(&self.machine.snapshot()).expect("data");
+        let snapshot = serde_json::from_str(&json).expect("data");
+        self.machine =
+            Interpreter::restore(self.plan, self.host.clone(), &snapshot).expect("of this chart");
     }
 
     /// Paths of the basic states, in document order.

@@ -151,3 +151,28 @@ fn an_ask_on_turn_starts_in_the_walk_unless_an_on_turn_line_was_taken() {
     assert!(taken.open().is_empty());
     assert_eq!(taken.turns(), 1);
 }
+
+#[test]
+fn a_snapshot_between_any_two_inputs_changes_nothing() {
+    let chart = ASK.replace("= false", "= true").replace("state d", "state d { after 3s -> a }");
+    let play = |stop: Option<usize>| {
+        let mut sim = Sim::of(&chart);
+        for step in 0..5 {
+            if stop == Some(step) {
+                sim.restart_from_snapshot();
+            }
+            match step {
+                0 => sim.send("e"),
+                1 => sim.choose("choose", "two"),
+                2 => sim.at(2_000),
+                3 => sim.at(3_000),
+                _ => sim.send("e"),
+            };
+        }
+        (sim.leaves(), sim.open(), sim.trace())
+    };
+    let whole = play(None);
+    for stop in 0..5 {
+        assert_eq!(play(Some(stop)), whole, "stopped before step {stop}");
+    }
+}

@@ -69,6 +69,21 @@ impl<'p, H: Host> Interpreter<'p, H> {
         keys
     }
 
+    /// The active leaves in document order; after the end of the run those of the last configuration.
+    pub fn leaves(&self) -> Vec<StateId> {
+        self.engine.leaves().collect()
+    }
+
+    /// The configuration as a bit set over state ids, root included.
+    pub fn configuration(&self) -> &[u64] {
+        self.engine.cells().configuration
+    }
+
+    /// Turns ended.
+    pub fn turns(&self) -> u32 {
+        self.engine.turns()
+    }
+
     /// The status of a run that has ended.
     pub fn ended(&self) -> Option<Status> {
         self.engine.ended()
