@@ -11,6 +11,8 @@ mod data;
 #[cfg(feature = "alloc")]
 mod describe;
 #[cfg(feature = "alloc")]
+pub mod explained;
+#[cfg(feature = "alloc")]
 pub use data::*;
 #[cfg(feature = "alloc")]
 pub use describe::*;

@@ -2,7 +2,7 @@
 
 use super::Context;
 use super::body::{Arms, for_line, title};
-use super::expr::{Binding, Writer};
+use super::expr::{Binding, Writer, unused};
 use super::types::owned;
 use super::uses;
 use chartc_core::arena::{TransitionId, VarId};
@@ -29,7 +29,7 @@ pub(super) fn blocks(context: &Context<'_>, methods: &mut Impl) {
                 uses::direct(action, &mut |e| exprs.push(e.clone()));
             }
             let exprs: Vec<&Expr> = exprs.iter().collect();
-            let (writer, prologue) = for_line(context, TransitionId::at(i), &exprs);
+            let (writer, prologue) = for_line(context, TransitionId::at(i), &exprs, Some(0));
             let pattern = format!("program::Block::Transition(arena::TransitionId({i}))");
             let body = prologue + &actions(&writer, &line.actions);
             arms.pattern(&pattern, &title(context, i), &body, "()");
@@ -115,6 +115,7 @@ fn statements(writer: &Writer<'_>, all: &[Statement]) -> String {
                 let head = writer.each(source, *local);
                 let body = statements(writer, body);
                 writer.forget(*local);
+                let head = unused(head, *local, &[&body]);
                 out.push_str(&format!("for {head} {{ {body} }}\n"));
             }
         }

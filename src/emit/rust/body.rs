@@ -83,10 +83,12 @@ fn mentions(code: &str, name: &str) -> bool {
 }
 
 /// A writer for expressions of a line, and the statement that takes the fields which they read from what is being handled.
+/// Where something else happens before the first field is read, a missing one fails only when it is read.
 pub(super) fn for_line<'w>(
     context: &'w Context<'w>,
     line: TransitionId,
     exprs: &[&Expr],
+    surely: Option<u32>,
 ) -> (Writer<'w>, String) {
     let mut used = BTreeSet::new();
     let mut whole = false;
@@ -112,24 +114,46 @@ pub(super) fn for_line<'w>(
     for nth in 0..last {
         let name = local(first, nth);
         let ty = first.fields[nth].1.clone();
+        let name = match (surely, context.bare) {
+            (Some(_), _) => name,
+            (None, true) => format!("generated::set({name})?"),
+            (None, false) => format!("generated::handled({name}, {nth})?"),
+        };
         let text = if ty == Type::Text { format!("{name}.as_str()") } else { name };
         writer.payload.push(Code::lent(text, ty));
     }
     let arms = sources.iter().filter(|s| same_types(s, first, &used));
     let patterns: Vec<String> = arms.map(|s| s.pattern(&used, first)).collect();
     let names: Vec<String> = used.iter().map(|n| local(first, *n as usize)).collect();
-    let (copy, bound) =
-        if whole { ("let bound = self.bound.clone();\n", "&bound") } else { ("", "&self.bound") };
-    let nothing = context.failure("what is being handled has no such field");
-    let prologue = if let [pattern] = patterns.as_slice() {
-        format!("{copy}let {pattern} = {bound} else {{ return {nothing}; }};\n")
+    let tuple = |names: &[String]| match names {
+        [name] => name.clone(),
+        names => format!("({})", names.join(", ")),
+    };
+    let (copy, bound) = if whole {
+        ("let bound = self.bound.clone();\n", "&bound")
     } else {
-        let names = names.join(", ");
-        let rows: Vec<String> = patterns.iter().map(|p| format!("{p} => ({names}),")).collect();
-        format!(
-            "{copy}let ({names}) = match {bound} {{ {} _ => return {nothing} }};\n",
-            rows.join("\n")
-        )
+        ("", "&self.bound")
+    };
+    let (given, missing) = match surely {
+        Some(nth) => {
+            let why = format!("nothing is being handled that has a field {nth}");
+            (tuple(&names), format!("return {}", context.failure(&why)))
+        }
+        None => {
+            let some: Vec<String> = names.iter().map(|n| format!("Some({n})")).collect();
+            let none: Vec<String> = names.iter().map(|_| "None".to_owned()).collect();
+            (tuple(&some), tuple(&none))
+        }
+    };
+    let prologue = match patterns.as_slice() {
+        [pattern] if surely.is_some() => {
+            format!("{copy}let {pattern} = {bound} else {{ {missing}; }};\n")
+        }
+        patterns => {
+            let rows: Vec<String> = patterns.iter().map(|p| format!("{p} => {given},")).collect();
+            let rows = rows.join("\n");
+            format!("{copy}let {} = match {bound} {{ {rows} _ => {missing} }};\n", tuple(&names))
+        }
     };
     (writer, prologue)
 }

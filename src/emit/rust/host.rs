@@ -12,8 +12,12 @@ pub(super) fn emit(context: &Context<'_>, scope: &mut Scope) {
     let mut item = Trait::new("Host");
     item.vis("pub").doc(format!("The host functions of `{}`.", context.chart.name));
     for (i, row) in context.chart.functions.iter().enumerate() {
-        let function = signature(context, i, row, "");
-        item.push_fn(function);
+        let function = item.new_fn(&context.names.functions[i]);
+        let doc = super::doc(&row.doc, &format!("Host function `{}`.", row.name));
+        function.doc(format!(
+            "{doc}\n\n# Errors\nWhy it failed: a guard counts as false, an action block ends there."
+        ));
+        signature(context, i, row, function);
     }
     scope.push_trait(item);
     if context.chart.functions.is_empty() {
@@ -21,24 +25,16 @@ pub(super) fn emit(context: &Context<'_>, scope: &mut Scope) {
     }
 }
 
-/// The method of a host function; `prefix` goes before the names of parameters that the body does not use.
-fn signature(context: &Context<'_>, i: usize, row: &Function, prefix: &str) -> CodeFunction {
-    let mut function = CodeFunction::new(&context.names.functions[i]);
-    let (what, ty) = match &row.kind {
-        FunctionKind::Pure { result, .. } => ("Pure", owned(context, result)),
-        FunctionKind::Effect => ("Effect", "()".to_owned()),
+/// Arguments and result of the method of a host function.
+fn signature(context: &Context<'_>, i: usize, row: &Function, function: &mut CodeFunction) {
+    let ty = match &row.kind {
+        FunctionKind::Pure { result, .. } => owned(context, result),
+        FunctionKind::Effect => "()".to_owned(),
     };
-    if prefix.is_empty() {
-        let doc = super::doc(&row.doc, &format!("{what} `{}`.", row.name));
-        function.doc(format!(
-            "{doc}\n\n# Errors\nWhy it failed: a guard counts as false, an action block ends there."
-        ));
-    }
     function.arg_mut_self().ret(format!("Result<{ty}, {}>", host_error(context)));
     for (field, name) in row.params.iter().zip(&context.names.function_fields[i]) {
         function.arg(name, lent(context, &field.ty));
     }
-    function
 }
 
 /// What a host function fails with.
@@ -55,7 +51,8 @@ pub(super) fn by_name(context: &Context<'_>, scope: &mut Scope) {
     let mut item = Impl::new("ByName<H>");
     item.generic("H: drive::Host").impl_trait("Host");
     for (i, row) in context.chart.functions.iter().enumerate() {
-        let mut function = signature(context, i, row, "_");
+        let mut function = CodeFunction::new(&context.names.functions[i]);
+        signature(context, i, row, &mut function);
         let arguments = row.params.iter().zip(&context.names.function_fields[i]);
         let arguments: Vec<String> =
             arguments.map(|(field, name)| lent_value(context, name, &field.ty)).collect();
@@ -136,7 +133,14 @@ impl Writer<'_> {
             FunctionKind::Pure { fallback: Some(value), result } => {
                 format!("Some({})", self.literal(value, result))
             }
-            FunctionKind::Pure { fallback: None, .. } | FunctionKind::Effect => "None".to_owned(),
+            FunctionKind::Pure { fallback: None, .. } => "None".to_owned(),
+            FunctionKind::Effect => {
+                return format!(
+                    "{{ {lets}generated::did(&mut self.notes, {:?}, &[{}], {result})? }}",
+                    row.name,
+                    noted.join(", ")
+                );
+            }
         };
         format!(
             "{{ {lets}generated::called(&mut self.notes, {:?}, &[{}], {result}, {fallback})? }}",

@@ -208,7 +208,7 @@ fn parts(context: &Context<'_>) -> (Scope, Scope) {
 fn join(context: &Context<'_>, (typed, dynamic): &(Scope, Scope)) -> String {
     let alloc = "use chartc_core::drive;
         use chartc_core::expr::{self, FromValue as _, IntoValue as _, Map, Value};
-        use chartc_core::generated::{Box, String, ToString as _, Vec, VecDeque};
+        use chartc_core::generated::{String, ToString as _, Vec, VecDeque};
         use chartc_core::model;";
     let always = format!(
         "use chartc_core::duration::Duration;

@@ -5,6 +5,7 @@ use super::body::{self, Arms};
 use super::expr::{Binding, Code, Writer};
 use super::payload::{answer_field, answering};
 use super::types::{optional_inner, owned};
+use super::uses::{self, First};
 use super::{blocks, ending, prompt, start};
 use chartc_core::arena::{PredicateId, StateId, TransitionId};
 use chartc_core::model::{ExprKind, StateKind, StepKind, Trigger, Type, VariableKind};
@@ -85,7 +86,12 @@ fn guards(context: &Context<'_>, methods: &mut Impl) {
     let mut lines = Arms::new("line_guard", "line: arena::TransitionId", "line.0", "bool", "true");
     for (i, line) in chart.transitions.iter().enumerate() {
         if let Some(guard) = &line.guard {
-            let (writer, prologue) = body::for_line(context, TransitionId::at(i), &[guard]);
+            let surely = match uses::first(guard) {
+                First::Field(nth) => Some(nth),
+                First::Nothing | First::Other => None,
+            };
+            let id = TransitionId::at(i);
+            let (writer, prologue) = body::for_line(context, id, &[guard], surely);
             let condition = writer.condition(guard, Binding::Block);
             lines.arm(i, &super::tables::line_comment(context, i), prologue, condition);
         }

@@ -95,8 +95,9 @@ pub(super) fn emit(context: &Context<'_>, methods: &mut Impl) {
         .arg_mut_self()
         .arg(view, "&program::View<'_>")
         .ret(format!("Result<(), {}>", context.error()))
-        .line("if self.begun { return Ok(()); }\nself.begun = true;")
+        .line("if self.begun { return Ok(()); }")
         .line(body)
+        .line("self.begun = true;")
         .line("Ok(())");
 }
 

@@ -13,10 +13,10 @@ pub(super) fn owned(context: &Context<'_>, ty: &Type) -> String {
         Type::Int => "i64".to_owned(),
         Type::Float => "f64".to_owned(),
         Type::Text => "String".to_owned(),
-        Type::Duration => "u64".to_owned(),
+        Type::Duration => "Duration".to_owned(),
         Type::Json => "Value".to_owned(),
         Type::List(item) => format!("Vec<{}>", owned(context, item)),
-        Type::Map(_) => "Map".to_owned(),
+        Type::Map(item) => format!("Map<{}>", owned(context, item)),
         Type::Optional(inner) => format!("Option<{}>", owned(context, inner)),
         Type::Named(id) => context.names.types[id.index()].clone(),
     }
@@ -47,17 +47,6 @@ pub(super) fn lent(context: &Context<'_>, ty: &Type) -> String {
         Type::Json | Type::Map(_) => format!("&{}", owned(context, ty)),
         Type::Named(_) if context.facts.is_copy(ty) => owned(context, ty),
         Type::Named(_) => format!("&{}", owned(context, ty)),
-    }
-}
-
-/// The Rust type of a record's field: boxed where the record would hold itself.
-pub(super) fn field_type(context: &Context<'_>, owner: TypeId, ty: &Type) -> String {
-    if !context.facts.is_boxed(owner, ty) {
-        return owned(context, ty);
-    }
-    match optional_inner(ty) {
-        Some(inner) => format!("Option<Box<{}>>", owned(context, inner)),
-        None => format!("Box<{}>", owned(context, ty)),
     }
 }
 
@@ -101,7 +90,7 @@ fn record(context: &Context<'_>, id: TypeId, def: &TypeDef, fields: &[Field], sc
         item.derive("Copy");
     }
     for (field, name) in fields.iter().zip(&context.names.type_fields[id.index()]) {
-        let mut code = CodeField::new(name, field_type(context, id, &field.ty));
+        let mut code = CodeField::new(name, owned(context, &field.ty));
         code.vis("pub").doc(format!("`{}: {}`.", field.name, context.written(&field.ty)));
         item.push_field(code);
     }
@@ -114,9 +103,9 @@ pub(super) fn conversions(context: &Context<'_>, scope: &mut Scope) {
         let name = &context.names.types[i];
         let (to, from) = match &def.kind {
             TypeKind::Record(fields) => record_conversion(&context.names.type_fields[i], fields),
-            TypeKind::Enum(_) => (
+            TypeKind::Enum(names) => (
                 "generated::text(self.name())".to_owned(),
-                format!("generated::parsed(value, {:?})", def.name),
+                format!("generated::parsed(value, &{:?})", names),
             ),
         };
         let mut item = Impl::new(name);
@@ -125,6 +114,7 @@ pub(super) fn conversions(context: &Context<'_>, scope: &mut Scope) {
         scope.push_impl(item);
         let mut item = Impl::new(name);
         item.impl_trait("expr::FromValue");
+        item.new_fn("type_text").ret("String").line(format!("{:?}.into()", def.name));
         let result = "Result<Self, drive::Mismatch>";
         item.new_fn("from_value").arg("value", "Value").ret(result).line(from);
         scope.push_impl(item);
@@ -134,11 +124,13 @@ pub(super) fn conversions(context: &Context<'_>, scope: &mut Scope) {
 fn record_conversion(names: &[String], fields: &[Field]) -> (String, String) {
     let mut to = "generated::record([".to_owned();
     let mut from =
-        "let mut fields = generated::Fields::of(value)?;\nlet record = Self {".to_owned();
+        
+        "let mut fields = generated::Fields::of::<Self>(value)?;\nlet record = Self {".to_owned();
     for (field, name) in fields.iter().zip(names) {
         to += &format!("({:?}, self.{name}.into_value()),", field.name);
         let read = if matches!(field.ty, Type::Optional(_)) { "take" } else { "need" };
         from += &format!("{name}: fields.{read}({:?})?,", field.name);
     }
-    (to + "])", from + "};\nfields.end()?;\nOk(record)")
+    let declared: Vec<&str> = fields.iter().map(|f| f.name.as_str()).collect();
+    (to + "])", from + &format!("}};\nfields.end(&{declared:?})?;\nOk(record)"))
 }

@@ -1,6 +1,8 @@
 //! What an expression uses, found by walking it.
 
-use chartc_core::model::{Action, Expr, ExprKind, Observable, Template, TemplatePart};
+use chartc_core::model::{
+    Action, BinaryOp, Expr, ExprKind, Observable, Template, TemplatePart, UnaryOp,
+};
 
 /// Calls `found` with `expr` and every expression inside it.
 pub(super) fn walk(expr: &Expr, found: &mut dyn FnMut(&Expr)) {
@@ -97,4 +99,83 @@ pub(super) fn direct(action: &Action, found: &mut dyn FnMut(&Expr)) {
             }
         }
     }
+}
+
+/// What happens first when an expression is evaluated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum First {
+    /// Nothing that can fail or be seen.
+    Nothing,
+    /// A field of what is being handled is read, whatever the data.
+    Field(u32),
+    /// Something else that can fail or be seen, or a part that is not always evaluated reads a field.
+    Other,
+}
+
+/// What happens first when `expr` is evaluated.
+pub(super) fn first(expr: &Expr) -> First {
+    match &expr.kind {
+        ExprKind::Payload(nth) => First::Field(*nth),
+        ExprKind::None
+        | ExprKind::Bool(_)
+        | ExprKind::Int(_)
+        | ExprKind::Float(_)
+        | ExprKind::Duration(_)
+        | ExprKind::Enum(..)
+        | ExprKind::Variable(_)
+        | ExprKind::Local(_)
+        | ExprKind::Answer(_)
+        | ExprKind::Observable(
+            Observable::State
+            | Observable::Turns
+            | Observable::TurnsHere
+            | Observable::TurnsIn(_)
+            | Observable::FailsHere
+            | Observable::Elapsed
+            | Observable::ElapsedHere
+            | Observable::In(_)
+            | Observable::Health
+            | Observable::LastResult
+            | Observable::Event,
+        ) => First::Nothing,
+        ExprKind::Unary(UnaryOp::Not, of) => first(of),
+        ExprKind::Field(of, _) => then(first(of), First::Other),
+        ExprKind::Binary(BinaryOp::And | BinaryOp::Or, left, right)
+        | ExprKind::Default(left, right) => then(first(left), perhaps(&[right])),
+        ExprKind::Binary(_, left, right) | ExprKind::Index(left, right) => {
+            then(then(first(left), first(right)), First::Other)
+        }
+        ExprKind::Compare(left, rest) => {
+            let mut so_far = first(left);
+            for (i, (_, right)) in rest.iter().enumerate() {
+                so_far = then(so_far, if i == 0 { first(right) } else { perhaps(&[right]) });
+            }
+            so_far
+        }
+        ExprKind::If(condition, a, b) => then(first(condition), perhaps(&[a, b])),
+        ExprKind::Builtin(_, all) | ExprKind::Call(_, all) => {
+            then(all.iter().map(first).fold(First::Nothing, then), First::Other)
+        }
+        ExprKind::List(all) => all.iter().map(first).fold(First::Nothing, then),
+        ExprKind::Record(_, fields) => {
+            fields.iter().map(|(_, e)| first(e)).fold(First::Nothing, then)
+        }
+        ExprKind::Text(_)
+        | ExprKind::Slice(..)
+        | ExprKind::Unary(UnaryOp::Negate, _)
+        | ExprKind::Map(_)
+        | ExprKind::Comprehension { .. }
+        | ExprKind::Predicate(_)
+        | ExprKind::Observable(Observable::Advice | Observable::Streak(_))
+        | ExprKind::Unknown(_) => First::Other,
+    }
+}
+
+fn then(a: First, b: First) -> First {
+    if a == First::Nothing { b } else { a }
+}
+
+/// Parts that may not be evaluated at all: whatever they do first is not sure.
+fn perhaps(parts: &[&Expr]) -> First {
+    if parts.iter().all(|e| first(e) == First::Nothing) { First::Nothing } else { First::Other }
 }

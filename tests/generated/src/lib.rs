@@ -1,3 +1,36 @@
-//! Generated code of small charts.
+//! Generated code of small charts, and a comparison of it with the interpreter.
+
+pub mod compare;
+pub mod random;
 
 chartc_core::include_chart!(pub mod builder);
+chartc_core::include_chart!(pub mod flow);
+chartc_core::include_chart!(pub mod lamp);
+chartc_core::include_chart!(pub mod social);
+chartc_core::include_chart!(pub mod words);
+
+use chartc::load::Loader;
+use chartc_core::model::Chart;
+
+struct Text<'t>(&'t str);
+
+impl Loader for Text<'_> {
+    fn read(&self, _: &str) -> Result<String, String> {
+        Ok(self.0.to_owned())
+    }
+
+    fn resolve(&self, _: &str, name: &str) -> String {
+        name.to_owned()
+    }
+}
+
+/// The model of the only chart in a text.
+///
+/// # Panics
+/// There is none, or it has errors.
+pub fn model(text: &str) -> Chart {
+    let checked = chartc::check(&["a.chart".to_owned()], &Text(text));
+    let shown = chartc::report::short(&checked.diagnostics, &checked.sources);
+    let [chart] = checked.charts.as_slice() else { panic!("not one good chart:\n{shown}") };
+    chart.chart().clone()
+}

@@ -1,9 +1,9 @@
 //! Between values and the types of generated code.
 
+use super::fit::{MAX_VALUE_DEPTH, is_deeper, no_duration, short, too_deep, within};
 use super::{Map, Value};
 use crate::drive::Mismatch;
 use crate::duration::Duration;
-use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -14,8 +14,11 @@ pub trait IntoValue {
     fn into_value(self) -> Value;
 }
 
-/// What a value becomes.
+/// What a value becomes, by the rules of [`fit`](super::fit): with its messages.
 pub trait FromValue: Sized {
+    /// The type as a chart writes it.
+    fn type_text() -> String;
+
     /// Reads a value.
     ///
     /// # Errors
@@ -32,8 +35,12 @@ macro_rules! plain {
         }
 
         impl FromValue for $type {
+            fn type_text() -> String {
+                $name.into()
+            }
+
             fn from_value(value: Value) -> Result<Self, Mismatch> {
-                let Value::$variant(value) = value else { return Err(mismatch($name, &value)) };
+                let Value::$variant(value) = value else { return Err(mismatch::<Self>(&value)) };
                 Ok(value)
             }
         }
@@ -46,8 +53,14 @@ plain! {
     String, Text, "Text";
 }
 
-fn mismatch(expected: &str, found: &Value) -> Mismatch {
-    Mismatch(format!("expected {expected}, found {}", found.kind()))
+/// A value that is no `T`.
+pub(crate) fn mismatch<T: FromValue>(found: &Value) -> Mismatch {
+    Mismatch(format!("expected {}, found {}", T::type_text(), found.kind()))
+}
+
+/// What is wrong inside a value, with the step to it.
+pub(crate) fn inside(step: &str, Mismatch(why): Mismatch) -> Mismatch {
+    Mismatch(within(step, &why))
 }
 
 impl IntoValue for f64 {
@@ -57,11 +70,15 @@ impl IntoValue for f64 {
 }
 
 impl FromValue for f64 {
+    fn type_text() -> String {
+        "Float".into()
+    }
+
     fn from_value(value: Value) -> Result<Self, Mismatch> {
         if let Value::Int(i) = value {
             return Ok(i as f64);
         }
-        let Value::Float(x) = value else { return Err(mismatch("Float", &value)) };
+        let Value::Float(x) = value else { return Err(mismatch::<Self>(&value)) };
         Ok(x)
     }
 }
@@ -73,13 +90,15 @@ impl IntoValue for Duration {
 }
 
 impl FromValue for Duration {
+    fn type_text() -> String {
+        "Duration".into()
+    }
+
     fn from_value(value: Value) -> Result<Self, Mismatch> {
-        if let Value::Text(text) = &value
-            && let Ok(duration) = text.parse()
-        {
-            return Ok(duration);
+        if let Value::Text(text) = &value {
+            return text.parse().map_err(|_| Mismatch(no_duration(text)));
         }
-        let Value::Duration(millis) = value else { return Err(mismatch("Duration", &value)) };
+        let Value::Duration(millis) = value else { return Err(mismatch::<Self>(&value)) };
         Ok(Self(millis))
     }
 }
@@ -91,7 +110,14 @@ impl IntoValue for Value {
 }
 
 impl FromValue for Value {
+    fn type_text() -> String {
+        "Json".into()
+    }
+
     fn from_value(value: Value) -> Result<Self, Mismatch> {
+        if is_deeper(&value, MAX_VALUE_DEPTH - 1) {
+            return Err(Mismatch(too_deep()));
+        }
         Ok(value)
     }
 }
@@ -109,6 +135,10 @@ impl<T: IntoValue> IntoValue for Option<T> {
 }
 
 impl<T: FromValue> FromValue for Option<T> {
+    fn type_text() -> String {
+        format!("{}?", T::type_text())
+    }
+
     fn from_value(value: Value) -> Result<Self, Mismatch> {
         if value == Value::None { Ok(None) } else { T::from_value(value).map(Some) }
     }
@@ -121,36 +151,36 @@ impl<T: IntoValue> IntoValue for Vec<T> {
 }
 
 impl<T: FromValue> FromValue for Vec<T> {
+    fn type_text() -> String {
+        format!("List({})", T::type_text())
+    }
+
     fn from_value(value: Value) -> Result<Self, Mismatch> {
-        let Value::List(items) = value else { return Err(mismatch("List", &value)) };
-        items.into_iter().map(T::from_value).collect()
+        let Value::List(items) = value else { return Err(mismatch::<Self>(&value)) };
+        let items = items.into_iter().enumerate();
+        items
+            .map(|(i, item)| T::from_value(item).map_err(|why| inside(&format!("[{i}]"), why)))
+            .collect()
     }
 }
 
-impl<T: IntoValue> IntoValue for BTreeMap<String, T> {
+impl<T: IntoValue> IntoValue for Map<T> {
     fn into_value(self) -> Value {
         Value::Map(self.into_iter().map(|(key, value)| (key, value.into_value())).collect())
     }
 }
 
-impl<T: FromValue> FromValue for BTreeMap<String, T> {
-    fn from_value(value: Value) -> Result<Self, Mismatch> {
-        Map::from_value(value)?
-            .into_iter()
-            .map(|(key, value)| Ok((key, T::from_value(value)?)))
-            .collect()
+impl<T: FromValue> FromValue for Map<T> {
+    fn type_text() -> String {
+        format!("Map(Text, {})", T::type_text())
     }
-}
 
-impl IntoValue for Map {
-    fn into_value(self) -> Value {
-        Value::Map(self)
-    }
-}
-
-impl FromValue for Map {
     fn from_value(value: Value) -> Result<Self, Mismatch> {
-        let Value::Map(map) = value else { return Err(mismatch("Map", &value)) };
-        Ok(map)
+        let Value::Map(map) = value else { return Err(mismatch::<Self>(&value)) };
+        let entries = map.into_iter().map(|(key, value)| match T::from_value(value) {
+            Ok(value) => Ok((key, value)),
+            Err(why) => Err(inside(&format!("[\"{}\"]", short(&key)), why)),
+        });
+        entries.collect()
     }
 }

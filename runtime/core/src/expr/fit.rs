@@ -22,7 +22,7 @@ pub fn fit(value: Value, ty: &Type, types: &[TypeDef]) -> Result<Value, String> 
 
 fn fit_at(value: Value, ty: &Type, types: &[TypeDef], depth: u32) -> Result<Value, String> {
     let Some(depth) = depth.checked_sub(1) else {
-        return Err(format!("nested deeper than {MAX_VALUE_DEPTH} levels"));
+        return Err(too_deep());
     };
     match (ty, value) {
         (Type::Bool, value @ Value::Bool(_))
@@ -33,11 +33,11 @@ fn fit_at(value: Value, ty: &Type, types: &[TypeDef], depth: u32) -> Result<Valu
         (Type::Float, Value::Int(i)) => Ok(Value::Float(i as f64)),
         (Type::Duration, Value::Text(text)) => match text.parse() {
             Ok(Duration(millis)) => Ok(Value::Duration(millis)),
-            Err(_) => Err(format!("`{}` is no Duration", short(&text))),
+            Err(_) => Err(no_duration(&text)),
         },
         (Type::Json, value) => {
             if is_deeper(&value, depth) {
-                return Err(format!("nested deeper than {MAX_VALUE_DEPTH} levels"));
+                return Err(too_deep());
             }
             Ok(value)
         }
@@ -111,16 +111,24 @@ fn mismatch(ty: &Type, value: &Value, types: &[TypeDef]) -> String {
     format!("expected {}, found {}", type_text(ty, types), value.kind())
 }
 
-fn within(step: &str, why: &str) -> String {
+pub(super) fn within(step: &str, why: &str) -> String {
     if why.starts_with(['[', '.']) { format!("{step}{why}") } else { format!("{step}: {why}") }
 }
 
+pub(super) fn no_duration(text: &str) -> String {
+    format!("`{}` is no Duration", short(text))
+}
+
+pub(super) fn too_deep() -> String {
+    format!("nested deeper than {MAX_VALUE_DEPTH} levels")
+}
+
 /// The start of a text that may be long.
-fn short(text: &str) -> String {
+pub(crate) fn short(text: &str) -> String {
     text.chars().take(40).collect()
 }
 
-fn is_deeper(value: &Value, levels: u32) -> bool {
+pub(super) fn is_deeper(value: &Value, levels: u32) -> bool {
     match value {
         Value::None
         | Value::Bool(_)

@@ -23,6 +23,8 @@ pub use access::{elements, field, index, slice};
 pub use builtin::{builtin, name as builtin_name};
 pub use compare::{compare, truth};
 pub use convert::{FromValue, IntoValue};
+pub(crate) use convert::{inside, mismatch};
+pub(crate) use fit::short;
 pub use eval::{Environment, MAX_DEPTH, evaluate, holds, same};
 pub use fit::{MAX_VALUE_DEPTH, fit, type_text};
 pub use fuel::{EvalError, Fuel};

@@ -27,9 +27,9 @@ pub enum Value {
 }
 
 /// Text keys in the order first inserted, as Python's `dict`. Equality ignores the order.
-#[derive(Debug, Clone, Default)]
-pub struct Map {
-    entries: Vec<(String, Value)>,
+#[derive(Debug, Clone)]
+pub struct Map<T = Value> {
+    entries: Vec<(String, T)>,
     /// Where each key stands, once there are more than [`SMALL`] entries.
     places: BTreeMap<String, usize>,
 }
@@ -37,7 +37,7 @@ pub struct Map {
 /// Up to here looking through the entries is as fast as an index.
 const SMALL: usize = 8;
 
-impl Map {
+impl<T> Map<T> {
     /// Without entries.
     pub const fn new() -> Self {
         Self { entries: Vec::new(), places: BTreeMap::new() }
@@ -52,22 +52,22 @@ impl Map {
     }
 
     /// The value under `key`. Logarithmic in the number of entries.
-    pub fn get(&self, key: &str) -> Option<&Value> {
+    pub fn get(&self, key: &str) -> Option<&T> {
         self.place(key).map(|i| &self.entries[i].1)
     }
 
     /// The value under `key`, to change.
-    pub fn get_mut(&mut self, key: &str) -> Option<&mut Value> {
+    pub fn get_mut(&mut self, key: &str) -> Option<&mut T> {
         self.place(key).map(|i| &mut self.entries[i].1)
     }
 
     /// The values in insertion order, to change.
-    pub fn values_mut(&mut self) -> impl Iterator<Item = &mut Value> {
+    pub fn values_mut(&mut self) -> impl Iterator<Item = &mut T> {
         self.entries.iter_mut().map(|(_, value)| value)
     }
 
     /// Sets the value under `key`, in place if it is there.
-    pub fn insert(&mut self, key: String, value: Value) {
+    pub fn insert(&mut self, key: String, value: T) {
         if let Some(i) = self.place(&key) {
             self.entries[i].1 = value;
             return;
@@ -86,7 +86,7 @@ impl Map {
     }
 
     /// In insertion order.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &Value)> {
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &T)> {
         self.entries.iter().map(|(k, v)| (k.as_str(), v))
     }
 
@@ -101,14 +101,20 @@ impl Map {
     }
 }
 
-impl PartialEq for Map {
+impl<T> Default for Map<T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<T: PartialEq> PartialEq for Map<T> {
     fn eq(&self, other: &Self) -> bool {
         self.len() == other.len() && self.iter().all(|(k, v)| other.get(k) == Some(v))
     }
 }
 
-impl FromIterator<(String, Value)> for Map {
-    fn from_iter<I: IntoIterator<Item = (String, Value)>>(entries: I) -> Self {
+impl<T> FromIterator<(String, T)> for Map<T> {
+    fn from_iter<I: IntoIterator<Item = (String, T)>>(entries: I) -> Self {
         let mut map = Self::new();
         for (key, value) in entries {
             map.insert(key, value);
@@ -117,9 +123,9 @@ impl FromIterator<(String, Value)> for Map {
     }
 }
 
-impl IntoIterator for Map {
-    type Item = (String, Value);
-    type IntoIter = alloc::vec::IntoIter<(String, Value)>;
+impl<T> IntoIterator for Map<T> {
+    type Item = (String, T);
+    type IntoIter = alloc::vec::IntoIter<(String, T)>;
 
     fn into_iter(self) -> Self::IntoIter {
         self.entries.into_iter()

@@ -2,7 +2,9 @@
 
 use crate::arena::ChoiceId;
 use crate::drive::{Mismatch, Offer};
-use crate::expr::{EvalError, FromValue, IntoValue, Map, Value, field, format, python};
+use crate::expr::{
+    EvalError, FromValue, IntoValue, Map, Value, field, format, inside, mismatch, python, short,
+};
 use crate::machine::Fault;
 use crate::tables::Tables;
 use core::str::FromStr;
@@ -19,7 +21,7 @@ pub struct Failure(pub String);
 
 impl From<Fault> for Failure {
     fn from(_: Fault) -> Self {
-        error("a number too big for its type, or a division by zero")
+        error("a number too big for its type")
     }
 }
 
@@ -69,6 +71,19 @@ pub fn called<T: IntoValue + Clone>(
             Err(error(alloc::format!("`{name}` failed: {why}")))
         }
     }
+}
+
+/// What an effect of the host did, kept for the trace with its arguments.
+///
+/// # Errors
+/// It failed.
+pub fn did(
+    notes: &mut Vec<String>,
+    name: &str,
+    arguments: &[Value],
+    result: Result<(), String>,
+) -> Result<(), Failure> {
+    called(notes, name, arguments, result.map(|()| Value::None), None).map(drop)
 }
 
 /// Characters of a value that a note shows.
@@ -147,6 +162,16 @@ pub fn usable<P>(notes: &mut Vec<String>, step: &str, read: Result<P, Mismatch>)
 /// It has not.
 pub fn given<'v, T>(value: &'v Option<T>, name: &str) -> Result<&'v T, Failure> {
     value.as_ref().ok_or_else(|| error(alloc::format!("`{name}` has no value yet")))
+}
+
+/// The nth field of what is being handled.
+///
+/// # Errors
+/// Nothing that has one is.
+pub fn handled<T>(field: Option<&T>, nth: u32) -> Result<&T, Failure> {
+    field.ok_or_else(|| {
+        error(alloc::format!("nothing is being handled that has a field {nth}"))
+    })
 }
 
 /// What is there.
@@ -273,25 +298,21 @@ pub fn text(name: &str) -> Value {
     Value::Text(name.into())
 }
 
-/// Reads a value of an enum.
+/// Reads a value of an enum with these names.
 ///
 /// # Errors
-/// Not one of its names.
-pub fn parsed<T: FromStr>(value: Value, name: &str) -> Result<T, Mismatch> {
-    let Value::Text(text) = value else {
-        return Err(Mismatch(alloc::format!("expected {name}, found {}", value.kind())));
-    };
-    text.parse().map_err(|_| Mismatch(alloc::format!("`{text}` is no name of {name}")))
+/// Not one of them.
+pub fn parsed<T: FromValue + FromStr>(value: Value, names: &[&str]) -> Result<T, Mismatch> {
+    let Value::Text(text) = value else { return Err(mismatch::<T>(&value)) };
+    text.parse().map_err(|_| {
+        let names: Vec<String> = names.iter().map(|name| alloc::format!("`{name}`")).collect();
+        Mismatch(alloc::format!("`{}` is none of {}", short(&text), names.join(" ")))
+    })
 }
 
 /// A record.
 pub fn record<const N: usize>(fields: [(&str, Value); N]) -> Value {
     Value::Map(fields.into_iter().map(|(name, value)| (name.into(), value)).collect())
-}
-
-/// The map that a value is; empty for any other value.
-pub fn map(value: Value) -> Map {
-    if let Value::Map(map) = value { map } else { Map::new() }
 }
 
 /// The fields of a record that is being read.
@@ -302,14 +323,12 @@ pub struct Fields {
 }
 
 impl Fields {
-    /// Of a value that should be a record.
+    /// Of a value that should be a `T`.
     ///
     /// # Errors
-    /// It is none.
-    pub fn of(value: Value) -> Result<Self, Mismatch> {
-        let Value::Map(fields) = value else {
-            return Err(Mismatch(alloc::format!("expected a record, found {}", value.kind())));
-        };
+    /// It is no record.
+    pub fn of<T: FromValue>(value: Value) -> Result<Self, Mismatch> {
+        let Value::Map(fields) = value else { return Err(mismatch::<T>(&value)) };
         Ok(Self { fields, taken: 0 })
     }
 
@@ -336,16 +355,18 @@ impl Fields {
             }
             None => Value::None,
         };
-        T::from_value(value).map_err(|Mismatch(why)| Mismatch(alloc::format!(".{name}: {why}")))
+        T::from_value(value).map_err(|why| inside(&alloc::format!(".{name}"), why))
     }
 
-    /// Makes sure that nothing else was given.
+    /// Makes sure that nothing but the `declared` fields was given.
     ///
     /// # Errors
     /// Something was.
-    pub fn end(self) -> Result<(), Mismatch> {
-        if self.taken < self.fields.len() {
-            return Err(Mismatch("a field that is not declared".into()));
+    pub fn end(self, declared: &[&str]) -> Result<(), Mismatch> {
+        if self.taken < self.fields.len()
+            && let Some((extra, _)) = self.fields.iter().find(|(key, _)| !declared.contains(key))
+        {
+            return Err(Mismatch(alloc::format!("no field `{}` is declared", short(extra))));
         }
         Ok(())
     }

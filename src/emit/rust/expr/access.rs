@@ -97,9 +97,9 @@ impl Writer<'_> {
             && let Some((field, ty)) = self.declared(id, name)
         {
             if missing {
-                return self.read_optional(&code, id, &field, &ty);
+                return self.read_optional(&code, &field, &ty);
             }
-            return self.read(&code, id, &field, ty);
+            return Code::place(format!("{}.{field}", code.within(Binding::Whole)), ty);
         }
         self.dynamic_field(code, name)
     }
@@ -112,23 +112,11 @@ impl Writer<'_> {
         Some((self.context.names.type_fields[id.index()][i].clone(), fields[i].ty.clone()))
     }
 
-    fn read(&self, code: &Code, id: TypeId, field: &str, ty: Type) -> Code {
-        let text = format!("{}.{field}", code.within(Binding::Whole));
-        if !self.context.facts.is_boxed(id, &ty) {
-            return Code::place(text, ty);
-        }
-        if optional_inner(&ty).is_some() {
-            return Code::owned(format!("{text}.as_deref().cloned()"), ty);
-        }
-        Code::place(format!("*{text}"), ty).bound(Binding::Prefix)
-    }
-
-    fn read_optional(&self, code: &Code, id: TypeId, field: &str, ty: &Type) -> Code {
+    fn read_optional(&self, code: &Code, field: &str, ty: &Type) -> Code {
+        let inner = Code::place(format!("of.{field}"), ty.clone());
+        let function = if optional_inner(ty).is_some() { "and_then" } else { "map" };
         let whole = code.within(Binding::Whole);
-        let name = "of";
-        let inner = self.read(&Code::lent(name, Type::Named(id)), id, field, ty.clone());
-        let function = if matches!(ty, Type::Optional(_)) { "and_then" } else { "map" };
-        let text = format!("{whole}.as_ref().{function}(|{name}| {})", self.own(&inner));
+        let text = format!("{whole}.as_ref().{function}(|of| {})", self.own(&inner));
         Code::owned(text, optional(ty.clone()))
     }
 

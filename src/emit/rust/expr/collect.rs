@@ -1,6 +1,6 @@
 //! Lists, maps, records and comprehensions.
 
-use super::super::types::list_item;
+use super::super::types::{list_item, owned};
 use super::{Binding, Code, Form, Writer};
 use chartc_core::arena::{LocalId, TypeId};
 use chartc_core::model::{Expr, Type, TypeKind};
@@ -9,11 +9,12 @@ impl Writer<'_> {
     /// A list whose items are made `item`s.
     pub(super) fn list(&self, items: &[Expr], item: &Type) -> Code {
         self.allocates();
+        let ty = Type::List(Box::new(item.clone()));
+        if items.is_empty() {
+            return Code::owned(format!("Vec::<{}>::new()", owned(self.context, item)), ty);
+        }
         let items: Vec<String> = items.iter().map(|i| self.value(i, item)).collect();
-        Code::owned(
-            format!("Vec::from([{}])", items.join(", ")),
-            Type::List(Box::new(item.clone())),
-        )
+        Code::owned(format!("Vec::from([{}])", items.join(", ")), ty)
     }
 
     /// A list of anything.
@@ -22,16 +23,20 @@ impl Writer<'_> {
         Code::owned(format!("Value::List({})", list.text), Type::Json)
     }
 
-    /// A map; later entries win.
-    pub(super) fn map(&self, entries: &[(Expr, Expr)]) -> Code {
+    /// A map whose values are made `item`s; later entries win.
+    pub(super) fn map(&self, entries: &[(Expr, Expr)], item: &Type) -> Code {
         self.allocates();
-        let mut out = "{ let mut map = Map::new();\n".to_owned();
-        for (key, value) in entries {
-            let (key, value) = (self.value(key, &Type::Text), self.value(value, &Type::Json));
-            out.push_str(&format!("map.insert({key}, {value});\n"));
+        let ty = Type::Map(Box::new(item.clone()));
+        if entries.is_empty() {
+            return Code::owned(format!("Map::<{}>::new()", owned(self.context, item)), ty);
         }
-        out.push_str("map }");
-        Code::owned(out, Type::Map(Box::new(Type::Json))).bound(Binding::Block)
+        let entries: Vec<String> = entries
+            .iter()
+            .map(|(key, value)| {
+                format!("({}, {})", self.value(key, &Type::Text), self.value(value, item))
+            })
+            .collect();
+        Code::owned(format!("Map::from_iter([{}])", entries.join(", ")), ty)
     }
 
     /// A record.
@@ -42,11 +47,6 @@ impl Writer<'_> {
             for (name, value) in fields {
                 let Some(i) = declared.iter().position(|f| f.name == *name) else { continue };
                 let value = self.value(value, &declared[i].ty);
-                let value = match (context.facts.is_boxed(id, &declared[i].ty), &declared[i].ty) {
-                    (true, Type::Optional(_)) => format!("({value}).map(Box::new)"),
-                    (true, _) => format!("Box::new({value})"),
-                    (false, _) => value,
-                };
                 out.push_str(&format!("{}: {value}, ", context.names.type_fields[id.index()][i]));
             }
         }
@@ -69,6 +69,7 @@ impl Writer<'_> {
         let filter = filter.map(|f| self.condition(f, Binding::Block));
         let item = self.value(item, &item_ty);
         self.forget(local);
+        let source = unused(source, local, &[&item, filter.as_deref().unwrap_or_default()]);
         let list = self.temporary();
         let mut out = format!("{{ let mut {list} = Vec::new();\n for {source} {{ ");
         match filter {
@@ -121,4 +122,13 @@ impl Writer<'_> {
 
 fn local_name(id: LocalId) -> String {
     format!("item{}", id.0)
+}
+
+/// The head of a loop; a local that no part mentions gets a name that says so.
+pub(in super::super) fn unused(head: String, local: LocalId, parts: &[&str]) -> String {
+    let name = local_name(local);
+    let mentions = |part: &&str| {
+        part.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == name)
+    };
+    if parts.iter().any(mentions) { head } else { format!("_{head}") }
 }

@@ -52,6 +52,9 @@ impl Writer<'_> {
         if code.ty == Type::Json {
             return self.own(&code);
         }
+        if code.text == "None" {
+            return "Value::None".to_owned();
+        }
         // A number literal has no type of its own yet.
         let suffix = if code.ty == Type::Int && code.text.ends_with(|c: char| c.is_ascii_digit()) {
             "Int"

@@ -18,8 +18,13 @@ impl Writer<'_> {
                 let items: Vec<String> = items.iter().map(|i| self.literal(i, item)).collect();
                 format!("Vec::from([{}])", items.join(", "))
             }
-            (Type::Map(_), Value::Map(_)) => {
-                format!("generated::map({})", self.json_literal(value))
+            (Type::Map(item), Value::Map(map)) => {
+                self.allocates();
+                let entries: Vec<String> = map
+                    .iter()
+                    .map(|(key, value)| format!("({key:?}.to_owned(), {})", self.literal(value, item)))
+                    .collect();
+                format!("Map::from_iter([{}])", entries.join(", "))
             }
             (Type::Named(id), value) => {
                 let names = &self.context.names.type_fields[id.index()];
@@ -32,14 +37,7 @@ impl Writer<'_> {
                     (TypeKind::Record(fields), Value::Map(map)) => {
                         let fields = fields.iter().zip(names).map(|(field, rust)| {
                             let value = map.get(&field.name).unwrap_or(&Value::None);
-                            let value = self.literal(value, &field.ty);
-                            match (self.context.facts.is_boxed(*id, &field.ty), &field.ty) {
-                                (true, Type::Optional(_)) => {
-                                    format!("{rust}: ({value}).map(Box::new)")
-                                }
-                                (true, _) => format!("{rust}: Box::new({value})"),
-                                (false, _) => format!("{rust}: {value}"),
-                            }
+                            format!("{rust}: {}", self.literal(value, &field.ty))
                         });
                         format!("{name} {{ {} }}", fields.collect::<Vec<_>>().join(", "))
                     }

@@ -12,6 +12,7 @@ mod operate;
 mod template;
 
 pub(super) use code::{Binding, Code, Form};
+pub(super) use collect::unused;
 
 use super::Context;
 use chartc_core::arena::LocalId;
@@ -78,6 +79,7 @@ impl<'w> Writer<'w> {
             (ExprKind::None, Type::Optional(_)) => Code::owned("None", want.clone()),
             // A list of a wider type is made as such, not converted afterwards.
             (ExprKind::List(items), Type::List(item)) => self.list(items, item),
+            (ExprKind::Map(entries), Type::Map(item)) => self.map(entries, item),
             _ => self.convert(self.expr(expr), want),
         }
     }
@@ -178,7 +180,10 @@ impl<'w> Writer<'w> {
                 Some(item) => self.list(items, item),
                 None => self.json_list(items),
             },
-            ExprKind::Map(entries) => self.map(entries),
+            ExprKind::Map(entries) => {
+                let item = if let Type::Map(item) = &expr.ty { item } else { &Type::Json };
+                self.map(entries, item)
+            }
             ExprKind::Record(id, fields) => self.record(*id, fields),
             ExprKind::Comprehension { item, local, source, filter } => {
                 self.comprehension(item, *local, source, filter.as_deref(), &expr.ty)

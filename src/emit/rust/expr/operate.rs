@@ -53,7 +53,8 @@ impl Writer<'_> {
                 if duration_function(op, &b.ty).is_some() =>
             {
                 let (name, ty) = duration_function(op, &b.ty).unwrap_or(("", Type::Duration));
-                let text = format!("generated::{name}({}, {})?", self.own(&a), self.own(&b));
+                let path = if self.context.bare { "generated" } else { "generated::explained" };
+                let text = format!("{path}::{name}({}, {})?", self.own(&a), self.own(&b));
                 Code::owned(text, ty)
             }
             (Type::Text, Type::Text) if op == BinaryOp::Add => {
@@ -72,17 +73,45 @@ impl Writer<'_> {
     fn integers(&self, op: BinaryOp, a: &Code, b: &Code, right: &ExprKind) -> Code {
         let (a, b) = (self.own(a), self.own(b));
         let (name, ty) = match op {
-            BinaryOp::Add => ("ops::add", Type::Int),
-            BinaryOp::Subtract => ("ops::sub", Type::Int),
-            BinaryOp::Multiply => ("ops::mul", Type::Int),
-            BinaryOp::Divide => ("ops::div", Type::Float),
-            BinaryOp::FloorDivide => ("ops::floor_div", Type::Int),
-            BinaryOp::Modulo => ("ops::modulo", Type::Int),
-            BinaryOp::Power if matches!(right, ExprKind::Int(0..)) => ("ops::power", Type::Int),
-            BinaryOp::Power => ("generated::power", Type::Float),
+            BinaryOp::Add => ("add", Type::Int),
+            BinaryOp::Subtract => ("sub", Type::Int),
+            BinaryOp::Multiply => ("mul", Type::Int),
+            BinaryOp::Divide => ("div", Type::Float),
+            BinaryOp::FloorDivide => ("floor_div", Type::Int),
+            BinaryOp::Modulo => ("modulo", Type::Int),
+            BinaryOp::Power if matches!(right, ExprKind::Int(0..)) => {
+                return Code::owned(format!("ops::power({a}, {b})?"), Type::Int);
+            }
+            BinaryOp::Power if self.context.bare => {
+                return Code::owned(format!("generated::power({a}, {b})?"), Type::Float);
+            }
+            BinaryOp::Power => {
+                return Code::owned(format!("generated::explained::power({a}, {b})?"), Type::Float);
+            }
             BinaryOp::And | BinaryOp::Or => ("", Type::Bool),
         };
-        Code::owned(format!("{name}({a}, {b})?"), ty)
+        Code::owned(format!("{}::{name}({a}, {b})?", self.arithmetic_of(op)), ty)
+    }
+
+    /// The module whose functions tell why they fail, where the operator can for more than one reason.
+    fn arithmetic_of(&self, op: BinaryOp) -> &'static str {
+        match op {
+            BinaryOp::Divide | BinaryOp::FloorDivide | BinaryOp::Modulo
+                if !self.context.bare =>
+            {
+                "generated::explained"
+            }
+            BinaryOp::Power if !self.context.bare => "generated::explained",
+            BinaryOp::Add
+            | BinaryOp::Subtract
+            | BinaryOp::Multiply
+            | BinaryOp::Divide
+            | BinaryOp::FloorDivide
+            | BinaryOp::Modulo
+            | BinaryOp::Power
+            | BinaryOp::And
+            | BinaryOp::Or => "ops",
+        }
     }
 
     fn floats(&self, op: BinaryOp, a: &Code, b: &Code) -> Code {
@@ -91,7 +120,8 @@ impl Writer<'_> {
             Code::owned(text, Type::Float).bound(binding)
         };
         let call = |name: &str| {
-            Code::owned(format!("ops::{name}({}, {})?", self.own(a), self.own(b)), Type::Float)
+            let path = self.arithmetic_of(op);
+            Code::owned(format!("{path}::{name}({}, {})?", self.own(a), self.own(b)), Type::Float)
         };
         match op {
             BinaryOp::Add => infix("+", Binding::Sum, Binding::Product),

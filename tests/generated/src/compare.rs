@@ -1,0 +1,335 @@
+//! Runs a chart twice, interpreted and generated, on the same random inputs, and compares all that can be seen.
+
+use crate::random::{Random, value};
+use chartc_core::arena::{EventId, StateId, StepId};
+use chartc_core::drive::{Host, Machine, Mismatch};
+use chartc_core::expr::Value;
+use chartc_core::interpreter::Interpreter;
+use chartc_core::machine::{Effect, Input, Outcome, Record, Sink, StepKey};
+use chartc_core::model::{Chart, ChoiceKind, FunctionKind, StepKind, Type, VariableKind};
+use chartc_core::plan::Plan;
+use std::collections::BTreeSet;
+
+/// What a machine told while it handled one input.
+#[derive(Default)]
+struct Log {
+    effects: Vec<Effect>,
+    records: Vec<Record>,
+}
+
+impl Sink for Log {
+    fn effect(&mut self, effect: Effect) {
+        self.effects.push(effect);
+    }
+
+    fn record(&mut self, record: Record) {
+        self.records.push(record);
+    }
+}
+
+/// Answers every host function from its name, its arguments and how many calls came before; some calls fail.
+#[derive(Debug, Clone)]
+pub struct Fickle<'c> {
+    chart: &'c Chart,
+    seed: u64,
+    calls: u64,
+}
+
+impl<'c> Fickle<'c> {
+    /// Two with one seed answer alike.
+    pub fn new(chart: &'c Chart, seed: u64) -> Self {
+        Self { chart, seed, calls: 0 }
+    }
+}
+
+impl Host for Fickle<'_> {
+    fn call(&mut self, function: &str, arguments: &[Value]) -> Result<Value, String> {
+        self.calls += 1;
+        let mut seed = self.seed.wrapping_add(self.calls);
+        for byte in format!("{function}{arguments:?}").bytes() {
+            seed = (seed ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+        }
+        let mut random = Random::new(seed);
+        if random.one_in(12) {
+            return Err("it did not feel like it".to_owned());
+        }
+        let row = self.chart.functions.iter().find(|f| f.name == function);
+        Ok(match row.map(|f| &f.kind) {
+            Some(FunctionKind::Pure { result, .. }) => value(&mut random, self.chart, result, 3),
+            Some(FunctionKind::Effect) | None => Value::None,
+        })
+    }
+}
+
+/// Lines of the chart that were taken.
+pub type Coverage = BTreeSet<u32>;
+
+/// How a generated machine is made: params by name, in declared order, and its host.
+pub type Make<'c> = dyn Fn(&[(String, Value)], Fickle<'c>) -> Result<Box<dyn Machine + 'c>, String> + 'c;
+
+/// Runs `sequences` random sequences of `length` inputs on both machines.
+///
+/// # Panics
+/// The two differ: says where, with all that happened before.
+pub fn compare<'c>(chart: &'c Chart, make: &Make<'c>, sequences: u64, length: usize) -> Coverage {
+    let mut coverage = Coverage::new();
+    for seed in 0..sequences {
+        sequence(chart, make, seed, length, &mut coverage);
+    }
+    coverage
+}
+
+/// Prints how many of the chart's lines were taken, and which not.
+///
+/// # Panics
+/// Some line was not, beside those that are `excused`.
+pub fn covered(chart: &Chart, coverage: &Coverage, excused: &[u32]) {
+    let all = chart.transitions.len();
+    println!("{}: {} of {all} transitions taken", chart.name, coverage.len());
+    let missing: Vec<String> = (0..all as u32)
+        .filter(|line| !coverage.contains(line) && !excused.contains(line))
+        .map(|line| {
+            let row = &chart.transitions[line as usize];
+            format!("{line} of `{}`: {:?}", chart.state(row.source).path, row.trigger)
+        })
+        .collect();
+    assert!(missing.is_empty(), "{}: never taken: {missing:#?}", chart.name);
+}
+
+fn sequence<'c>(chart: &'c Chart, make: &Make<'c>, seed: u64, length: usize, coverage: &mut Coverage) {
+    let mut random = Random::new(seed);
+    let plan = Plan::new(chart);
+    let params = params(chart, &mut random);
+    let interpreted = Interpreter::new(&plan, Fickle::new(chart, seed), params.clone());
+    let generated = make(&params, Fickle::new(chart, seed));
+    let (mut interpreted, mut generated) = match (interpreted, generated) {
+        (Ok(a), Ok(b)) => (a, b),
+        (Err(_), Err(_)) => return,
+        (a, b) => panic!(
+            "{}, seed {seed}: with {params:?} one starts and the other does not: {:?}, {:?}",
+            chart.name,
+            a.err(),
+            b.err()
+        ),
+    };
+    // Code that needs no allocator keeps no notes.
+    let quiet = chart.steps.iter().all(|s| matches!(s.kind, StepKind::Code(_)))
+        && chart.variables.iter().all(|v| !matches!(v.ty, Type::Text | Type::Json | Type::List(_)));
+    let mut story = vec![format!("{} with {params:?}", chart.name)];
+    let mut open: Vec<StepKey> = Vec::new();
+    let mut now = 0;
+    for nth in 0..length {
+        let step = next(chart, &mut random, &open, &mut now, interpreted.next_deadline(), nth);
+        story.push(format!("at {now}: {step:?}"));
+        let a = observe(chart, &mut interpreted, &step, now, &open);
+        let b = observe(chart, generated.as_mut(), &step, now, &open);
+        for (a, b) in a.seen.iter().zip(&b.seen) {
+            if quiet && a.starts_with("notes") {
+                continue;
+            }
+            assert_eq!(a, b, "seed {seed}; interpreted left, generated right; after\n{}", story.join("\n"));
+        }
+        assert_eq!(a.seen.len(), b.seen.len(), "seed {seed}; after\n{}", story.join("\n"));
+        for effect in &a.log.effects {
+            match effect {
+                Effect::Start(key) | Effect::Ask(key) => open.push(*key),
+                Effect::Cancel(key) => open.retain(|k| k != key),
+                Effect::Ended(_) => open.clear(),
+            }
+        }
+        if let Step::Answer(key, _) = &step {
+            open.retain(|k| k != key || a.log.effects.contains(&Effect::Start(*k)));
+        }
+        coverage.extend(a.log.records.iter().filter_map(|record| match record {
+            Record::Taken(line) => Some(line.0),
+            Record::Event(_)
+            | Record::Turn(_)
+            | Record::Refused(_)
+            | Record::Lost(..)
+            | Record::Exited(_)
+            | Record::Entered(_)
+            | Record::Denied(_)
+            | Record::Started(_)
+            | Record::Skipped(_)
+            | Record::Done(_)
+            | Record::Chosen(_)
+            | Record::Unasked(_)
+            | Record::Retried(_)
+            | Record::Failed(_)
+            | Record::Fallback(..)
+            | Record::Dropped(_)
+            | Record::WalkEnded(_)
+            | Record::Error(_)
+            | Record::Warned(_)
+            | Record::TurnEnded(_)
+            | Record::Ended(_) => None,
+        }));
+    }
+}
+
+fn params(chart: &Chart, random: &mut Random) -> Vec<(String, Value)> {
+    let mut out = Vec::new();
+    for row in &chart.variables {
+        let VariableKind::Param { range } = &row.kind else { continue };
+        if row.default.is_some() && random.one_in(2) {
+            continue;
+        }
+        let value = match range {
+            Some((Value::Int(low), Value::Int(high))) if random.one_in(8) => {
+                Value::Int(if random.one_in(2) { low - 1 } else { high + 1 })
+            }
+            Some((Value::Int(low), Value::Int(high))) => {
+                Value::Int(low + (random.number() % (high - low + 1).unsigned_abs()) as i64)
+            }
+            Some((Value::Float(low), Value::Float(high))) => {
+                Value::Float(low + (high - low) * (random.number() % 1001) as f64 / 1000.0)
+            }
+            Some(_) | None => value(random, chart, &row.ty, 3),
+        };
+        out.push((row.name.clone(), value));
+    }
+    out
+}
+
+/// What is done to both machines.
+#[derive(Debug, Clone)]
+enum Step {
+    Start,
+    Turn,
+    Tick,
+    Event(EventId, Vec<Value>),
+    Answer(StepKey, Outcome<Vec<Value>>),
+    Input(String, Value),
+}
+
+fn next(
+    chart: &Chart,
+    random: &mut Random,
+    open: &[StepKey],
+    now: &mut u64,
+    deadline: Option<u64>,
+    nth: usize,
+) -> Step {
+    let inputs: Vec<_> =
+        chart.variables.iter().filter(|v| v.kind == VariableKind::Input).collect();
+    // Inputs come before the start now and then, and late in their first turn.
+    if !inputs.is_empty() && random.one_in(if nth < 4 { 2 } else { 6 }) {
+        let row = inputs[random.below(inputs.len())];
+        let ty = if random.one_in(10) { &Type::Json } else { &row.ty };
+        return Step::Input(row.name.clone(), value(random, chart, ty, 3));
+    }
+    if nth == 0 || (nth < 6 && random.one_in(3)) {
+        return Step::Start;
+    }
+    *now += random.number() % 3000;
+    let due = deadline.filter(|d| *d > *now && *d < *now + 1_000_000);
+    if let Some(due) = due
+        && random.one_in(4)
+    {
+        *now = due;
+    }
+    if !open.is_empty() && !random.one_in(4) {
+        let mut key = open[random.below(open.len())];
+        if random.one_in(25) {
+            key.attempt += 1;
+        }
+        return Step::Answer(key, outcome(chart, random, key));
+    }
+    match random.below(10) {
+        0..4 if !chart.events.is_empty() => {
+            let id = random.below(chart.events.len());
+            let fields = chart.events[id].fields.iter();
+            let mut payload: Vec<Value> =
+                fields.map(|f| value(random, chart, &f.ty, 3)).collect();
+            if random.one_in(30) {
+                payload.pop();
+            }
+            Step::Event(EventId::at(id), payload)
+        }
+        4..6 => Step::Tick,
+        _ => Step::Turn,
+    }
+}
+
+fn outcome(chart: &Chart, random: &mut Random, key: StepKey) -> Outcome<Vec<Value>> {
+    let row = &chart.steps[key.step.index()];
+    match random.below(20) {
+        0 => return Outcome::Unusable,
+        1 | 2 => return Outcome::Failed(vec![value(random, chart, &Type::Text, 1)]),
+        3 => return Outcome::Doubt,
+        _ => {}
+    }
+    if let StepKind::Ask { .. } = row.kind
+        && !chart.choices.is_empty()
+    {
+        let id = random.below(chart.choices.len());
+        let fields = match &chart.choices[id].kind {
+            ChoiceKind::Option(fields) => fields.as_slice(),
+            ChoiceKind::Call(..) => &[],
+        };
+        let values = fields.iter().map(|f| value(random, chart, &f.ty, 3)).collect();
+        return Outcome::Choice(chartc_core::arena::ChoiceId::at(id), values);
+    }
+    let ty = if random.one_in(10) { &Type::Json } else { &row.returns };
+    Outcome::Done(vec![value(random, chart, ty, 3)])
+}
+
+/// All that can be seen of a machine after one input.
+struct Seen {
+    log: Log,
+    seen: Vec<String>,
+}
+
+fn observe(chart: &Chart, machine: &mut dyn Machine, step: &Step, now: u64, open: &[StepKey]) -> Seen {
+    let mut log = Log::default();
+    let fits = |result: Result<_, Mismatch>| match result {
+        Ok(receipt) => format!("{receipt:?}"),
+        Err(_) => "it does not fit".to_owned(),
+    };
+    let mut handle = |input| fits(machine.handle(input, now, &mut log));
+    let receipt = match step.clone() {
+        Step::Start => handle(Input::Start),
+        Step::Turn => handle(Input::Turn),
+        Step::Tick => handle(Input::Tick),
+        Step::Event(id, payload) => handle(Input::Event(id, payload)),
+        Step::Answer(key, outcome) => handle(Input::Answer(key, outcome)),
+        Step::Input(name, value) => {
+            let result = machine.set_input(&name, value);
+            if result.is_ok() { "set".to_owned() } else { "it does not fit".to_owned() }
+        }
+    };
+    let mut seen = vec![
+        format!("receipt {receipt}"),
+        format!("records {:?}", log.records),
+        format!("effects {:?}", log.effects),
+        format!("variables {:?}", machine.variables()),
+        format!("active {:?}", active(chart, machine)),
+        format!("events {:?}", machine.enabled_events()),
+        format!("deadline {:?}", machine.next_deadline()),
+        format!("walking {:?}", machine.is_walking()),
+        format!("result {:?}", machine.result()),
+        format!("notes {:?}", machine.take_notes()),
+    ];
+    let started = log.effects.iter().filter_map(|effect| match effect {
+        Effect::Start(key) | Effect::Ask(key) => Some(*key),
+        Effect::Cancel(_) | Effect::Ended(_) => None,
+    });
+    for key in open.iter().copied().chain(started) {
+        seen.push(format!("prompt of {key:?}: {:?}", machine.prompt(key)));
+        seen.push(format!("options of {key:?}: {:?}", machine.options(key)));
+        seen.push(format!("schema {}", machine.answer_schema(key.step)));
+    }
+    seen.push(format!("notes {:?}", machine.take_notes()));
+    seen.push(format!("rows {}", machine.tables().states.len() + steps(machine)));
+    Seen { log, seen }
+}
+
+fn active<'c>(chart: &'c Chart, machine: &dyn Machine) -> Vec<&'c str> {
+    let all = chart.states.iter().enumerate();
+    all.filter(|(i, _)| machine.is_active(StateId::at(*i))).map(|(_, s)| s.path.as_str()).collect()
+}
+
+fn steps(machine: &dyn Machine) -> usize {
+    let tables = machine.tables();
+    (0..tables.steps.len()).filter(|i| tables.steps[StepId::at(*i).index()].guard).count()
+}

@@ -1,0 +1,85 @@
+//! The interpreter and generated code do the same.
+
+use chartc_core::drive::Machine;
+use chartc_core::expr::{FromValue, Value};
+use generated_charts::compare::{Fickle, compare, covered};
+use generated_charts::{builder, flow, lamp, model, social, words};
+
+/// The value of a param.
+fn param<T: FromValue>(params: &[(String, Value)], name: &str) -> Option<T> {
+    let (_, value) = params.iter().find(|(n, _)| n == name)?;
+    Some(T::from_value(value.clone()).expect("params are of their types"))
+}
+
+fn needed<T: FromValue>(params: &[(String, Value)], name: &str) -> T {
+    param(params, name).expect("params without default are given")
+}
+
+/// A test that compares both machines of a chart. `$params` makes the typed params of the values by name.
+macro_rules! same {
+    ($name:ident, $file:literal, |$given:ident| $params:expr, $sequences:literal x $length:literal, $excused:expr) => {
+        #[test]
+        fn $name() {
+            fn make<'c>(
+                $given: &[(String, Value)],
+                host: Fickle<'c>,
+            ) -> Result<Box<dyn Machine + 'c>, String> {
+                let made = $name::Machine::new($params, $name::ByName(host));
+                made.map(|machine| Box::new(machine) as _).map_err(|why| why.to_string())
+            }
+            let chart = model(include_str!($file));
+            let coverage = compare(&chart, &make, $sequences, $length);
+            covered(&chart, &coverage, $excused);
+        }
+    };
+}
+
+same!(
+    builder,
+    "../../../charts/builder.chart",
+    |given| builder::Params::new(needed::<String>(given, "agent_id")),
+    1000 x 60,
+    &[]
+);
+
+same!(
+    flow,
+    "../charts/flow.chart",
+    |given| flow::Params { goal: param(given, "goal"), tries: param(given, "tries") },
+    400 x 200,
+    &[]
+);
+
+same!(
+    lamp,
+    "../charts/lamp.chart",
+    |given| lamp::Params {
+        presses: param(given, "presses"),
+        step: param(given, "step"),
+        rest: param(given, "rest"),
+    },
+    250 x 120,
+    &[]
+);
+
+same!(
+    social,
+    "../charts/social.chart",
+    |given| social::Params {
+        patience: param(given, "patience"),
+        bored_at: param(given, "bored_at"),
+        engage_at: param(given, "engage_at"),
+        keen_at: param(given, "keen_at"),
+        ..social::Params::new(needed::<String>(given, "name"), needed(given, "interests"))
+    },
+    400 x 200,
+    &[]
+);
+
+same!(
+    words,
+    "../charts/words.chart",
+    |given| words::Params { scale: param(given, "scale") },
+    120 x 60,
+    &[]
+);
