@@ -129,11 +129,8 @@ pub(super) fn for_line<'w>(
         [name] => name.clone(),
         names => format!("({})", names.join(", ")),
     };
-    let (copy, bound) = if whole {
-        ("let bound = self.bound.clone();\n", "&bound")
-    } else {
-        ("", "&self.bound")
-    };
+    let (copy, bound) =
+        if whole { ("let bound = self.bound.clone();\n", "&bound") } else { ("", "&self.bound") };
     let (given, missing) = match surely {
         Some(nth) => {
             let why = format!("nothing is being handled that has a field {nth}");

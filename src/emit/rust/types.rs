@@ -124,7 +124,6 @@ pub(super) fn conversions(context: &Context<'_>, scope: &mut Scope) {
 fn record_conversion(names: &[String], fields: &[Field]) -> (String, String) {
     let mut to = "generated::record([".to_owned();
     let mut from =
-        
         "let mut fields = generated::Fields::of::<Self>(value)?;\nlet record = Self {".to_owned();
     for (field, name) in fields.iter().zip(names) {
         to += &format!("({:?}, self.{name}.into_value()),", field.name);

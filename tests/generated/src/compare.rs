@@ -65,7 +65,8 @@ impl Host for Fickle<'_> {
 pub type Coverage = BTreeSet<u32>;
 
 /// How a generated machine is made: params by name, in declared order, and its host.
-pub type Make<'c> = dyn Fn(&[(String, Value)], Fickle<'c>) -> Result<Box<dyn Machine + 'c>, String> + 'c;
+pub type Make<'c> =
+    dyn Fn(&[(String, Value)], Fickle<'c>) -> Result<Box<dyn Machine + 'c>, String> + 'c;
 
 /// Runs `sequences` random sequences of `length` inputs on both machines.
 ///
@@ -96,7 +97,13 @@ pub fn covered(chart: &Chart, coverage: &Coverage, excused: &[u32]) {
     assert!(missing.is_empty(), "{}: never taken: {missing:#?}", chart.name);
 }
 
-fn sequence<'c>(chart: &'c Chart, make: &Make<'c>, seed: u64, length: usize, coverage: &mut Coverage) {
+fn sequence<'c>(
+    chart: &'c Chart,
+    make: &Make<'c>,
+    seed: u64,
+    length: usize,
+    coverage: &mut Coverage,
+) {
     let mut random = Random::new(seed);
     let plan = Plan::new(chart);
     let params = params(chart, &mut random);
@@ -127,7 +134,12 @@ fn sequence<'c>(chart: &'c Chart, make: &Make<'c>, seed: u64, length: usize, cov
             if quiet && a.starts_with("notes") {
                 continue;
             }
-            assert_eq!(a, b, "seed {seed}; interpreted left, generated right; after\n{}", story.join("\n"));
+            assert_eq!(
+                a,
+                b,
+                "seed {seed}; interpreted left, generated right; after\n{}",
+                story.join("\n")
+            );
         }
         assert_eq!(a.seen.len(), b.seen.len(), "seed {seed}; after\n{}", story.join("\n"));
         for effect in &a.log.effects {
@@ -210,8 +222,7 @@ fn next(
     deadline: Option<u64>,
     nth: usize,
 ) -> Step {
-    let inputs: Vec<_> =
-        chart.variables.iter().filter(|v| v.kind == VariableKind::Input).collect();
+    let inputs: Vec<_> = chart.variables.iter().filter(|v| v.kind == VariableKind::Input).collect();
     // Inputs come before the start now and then, and late in their first turn.
     if !inputs.is_empty() && random.one_in(if nth < 4 { 2 } else { 6 }) {
         let row = inputs[random.below(inputs.len())];
@@ -239,8 +250,7 @@ fn next(
         0..4 if !chart.events.is_empty() => {
             let id = random.below(chart.events.len());
             let fields = chart.events[id].fields.iter();
-            let mut payload: Vec<Value> =
-                fields.map(|f| value(random, chart, &f.ty, 3)).collect();
+            let mut payload: Vec<Value> = fields.map(|f| value(random, chart, &f.ty, 3)).collect();
             if random.one_in(30) {
                 payload.pop();
             }
@@ -280,7 +290,13 @@ struct Seen {
     seen: Vec<String>,
 }
 
-fn observe(chart: &Chart, machine: &mut dyn Machine, step: &Step, now: u64, open: &[StepKey]) -> Seen {
+fn observe(
+    chart: &Chart,
+    machine: &mut dyn Machine,
+    step: &Step,
+    now: u64,
+    open: &[StepKey],
+) -> Seen {
     let mut log = Log::default();
     let fits = |result: Result<_, Mismatch>| match result {
         Ok(receipt) => format!("{receipt:?}"),

@@ -33,7 +33,8 @@ impl Random {
     }
 }
 
-const TEXTS: &[&str] = &["", "a", "noop", "Ship it", "été 🙂", "{x}", "line\nline", "7", "2.5", "a.b"];
+const TEXTS: &[&str] =
+    &["", "a", "noop", "Ship it", "été 🙂", "{x}", "line\nline", "7", "2.5", "a.b"];
 const INTS: &[i64] = &[0, 1, 2, 3, 5, 7, 12, 100, -1, -4, i64::MAX, i64::MIN];
 const FLOATS: &[f64] = &[0.0, 0.1, 0.29, 0.5, 0.95, 1.0, 2.5, 20.0, -3.75, 1e300, f64::INFINITY];
 

@@ -169,9 +169,7 @@ pub fn given<'v, T>(value: &'v Option<T>, name: &str) -> Result<&'v T, Failure> 
 /// # Errors
 /// Nothing that has one is.
 pub fn handled<T>(field: Option<&T>, nth: u32) -> Result<&T, Failure> {
-    field.ok_or_else(|| {
-        error(alloc::format!("nothing is being handled that has a field {nth}"))
-    })
+    field.ok_or_else(|| error(alloc::format!("nothing is being handled that has a field {nth}")))
 }
 
 /// What is there.

@@ -22,7 +22,9 @@ impl Writer<'_> {
                 self.allocates();
                 let entries: Vec<String> = map
                     .iter()
-                    .map(|(key, value)| format!("({key:?}.to_owned(), {})", self.literal(value, item)))
+                    .map(|(key, value)| {
+                        format!("({key:?}.to_owned(), {})", self.literal(value, item))
+                    })
                     .collect();
                 format!("Map::from_iter([{}])", entries.join(", "))
             }

@@ -96,9 +96,7 @@ impl Writer<'_> {
     /// The module whose functions tell why they fail, where the operator can for more than one reason.
     fn arithmetic_of(&self, op: BinaryOp) -> &'static str {
         match op {
-            BinaryOp::Divide | BinaryOp::FloorDivide | BinaryOp::Modulo
-                if !self.context.bare =>
-            {
+            BinaryOp::Divide | BinaryOp::FloorDivide | BinaryOp::Modulo if !self.context.bare => {
                 "generated::explained"
             }
             BinaryOp::Power if !self.context.bare => "generated::explained",
