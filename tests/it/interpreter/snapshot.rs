@@ -196,3 +196,62 @@ fn what_the_chart_cannot_be_in_is_refused() {
         Some(RestoreError::Machine(chartc_core::semantics::RestoreError::IllegalConfiguration))
     );
 }
+
+/// Replaces the nth number of a JSON text.
+fn with_number(json: &str, nth: usize, number: &str) -> Option<String> {
+    let is_digit = |c: char| c.is_ascii_digit();
+    let mut at = 0;
+    let mut seen = 0;
+    while let Some(start) = json[at..].find(is_digit).map(|i| at + i) {
+        let end = json[start..].find(|c| !is_digit(c)).map_or(json.len(), |i| start + i);
+        let in_name = json[..start].ends_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+        if !in_name {
+            if seen == nth {
+                return Some(format!("{}{number}{}", &json[..start], &json[end..]));
+            }
+            seen += 1;
+        }
+        at = end;
+    }
+    None
+}
+
+#[test]
+fn tampered_anywhere() {
+    let chart = chart(CHART);
+    let plan = Plan::new(&chart);
+    let mut run = start(&plan, &[("name", text("Ann"))]);
+    let go = Input::Event(EventId(0), vec![text("far"), Value::Duration(500)]);
+    let mut restored = 0;
+    for input in [go.clone(), Input::Turn] {
+        run.give(input, 0);
+        let json = serde_json::to_string(&run.machine.snapshot()).expect("a snapshot is data");
+        for nth in 0.. {
+            if with_number(&json, nth, "0").is_none() {
+                break;
+            }
+            for number in ["0", "1", "7", "63", "4294967295", "18446744073709551615"] {
+                let changed = with_number(&json, nth, number).expect("seen above");
+                let Ok(snapshot) = serde_json::from_str::<Snapshot>(&changed) else { continue };
+                let Ok(machine) = Interpreter::restore(&plan, Doubling::default(), &snapshot)
+                else {
+                    continue;
+                };
+                restored += 1;
+                let mut other = Run { machine, log: Log::default() };
+                // Whatever it does now, it does not panic.
+                for input in [Input::Tick, go.clone(), Input::Turn, Input::Turn] {
+                    let _ = other.try_give(input, 1000);
+                    for key in other.machine.pending() {
+                        let _ = seen(&mut other.machine);
+                        let outcome = Outcome::Choice(ChoiceId(0), Vec::new());
+                        let _ = other.try_give(Input::Answer(key, outcome), 1000);
+                        let outcome = Outcome::Done(vec![Value::Int(1)]);
+                        let _ = other.try_give(Input::Answer(key, outcome), 1000);
+                    }
+                }
+            }
+        }
+    }
+    assert!(restored > 100, "only {restored} of the changed snapshots could be restored");
+}

@@ -1,10 +1,12 @@
 //! All registers as data.
 
 use super::{Engine, Scalars, is_legal};
-use crate::arena::TransitionId;
-use crate::machine::Instant;
+use crate::arena::{StateId, TransitionId};
+use crate::bits;
+use crate::machine::{Instant, StepKey};
 use crate::program::Program;
 use crate::store::{Occurrence, StepRegister, Store};
+use crate::tables::{StateRowKind, Tables};
 use alloc::vec::Vec;
 
 /// Version of the layout of [`Snapshot`].
@@ -35,6 +37,8 @@ pub enum RestoreError {
     OtherChart,
     /// Its configuration is not one that the chart can be in.
     IllegalConfiguration,
+    /// A register names something that the chart does not have, or counts what no run can reach.
+    ImpossibleRegister,
 }
 
 impl core::fmt::Display for RestoreError {
@@ -43,11 +47,76 @@ impl core::fmt::Display for RestoreError {
             Self::Format => "the snapshot has another format version",
             Self::OtherChart => "the snapshot is of another chart",
             Self::IllegalConfiguration => "the snapshot's configuration is not one of this chart",
+            Self::ImpossibleRegister => "the snapshot has registers that no run of this chart has",
         })
     }
 }
 
 impl core::error::Error for RestoreError {}
+
+/// No run counts so far; what a register says beyond could overflow.
+const FAR: u32 = u32::MAX / 2;
+const FAR_AWAY: u64 = u64::MAX / 2;
+
+/// Whether every register is one that a run could have: what comes from outside is not trusted.
+fn is_possible(snapshot: &Snapshot, tables: &Tables<'_>) -> bool {
+    let states = tables.states.len();
+    let in_chart = |set: &[u64]| bits::iter(set).all(|i| i < states);
+    let [configuration, history, touched, unbroken] = &snapshot.bits;
+    let sets = [configuration, touched, unbroken].into_iter().all(|set| in_chart(set))
+        && history.chunks(bits::words(states)).all(in_chart)
+        && tables.states.iter().enumerate().all(|(i, row)| match row.kind {
+            StateRowKind::History { slot, .. } => {
+                let words = bits::words(states);
+                let recorded = &history[slot as usize * words..][..words];
+                bits::iter(recorded).all(|r| {
+                    let inner = StateId::at(r);
+                    inner != row.parent
+                        && tables.contains(row.parent, inner)
+                        && r != i
+                        && super::configuration::is_real(tables, inner)
+                })
+            }
+            StateRowKind::Atomic
+            | StateRowKind::Compound(_)
+            | StateRowKind::Parallel
+            | StateRowKind::Final(_) => true,
+        });
+    let key = |key: &StepKey| {
+        key.step.index() < tables.steps.len()
+            && key.leaf.index() < states
+            && key.event < FAR
+            && (1..FAR).contains(&key.attempt)
+    };
+    let questions = snapshot.questions.iter().enumerate();
+    let steps = snapshot.steps.iter().enumerate();
+    let keys = questions
+        .filter_map(|(i, question)| question.as_ref().map(|question| (i, question)))
+        .all(|(i, question)| key(question) && question.leaf.index() == i)
+        && steps.into_iter().all(|(i, register)| {
+            register.started_at <= snapshot.scalars.now
+                && register
+                    .pending
+                    .as_ref()
+                    .is_none_or(|pending| key(pending) && pending.step.index() == i)
+        });
+    let Scalars { turns, events, now, started_at, event, walk, rotation, .. } = snapshot.scalars;
+    let walk = walk.is_none_or(|walk| {
+        walk.cursor as usize <= tables.steps.len()
+            && walk.leaf as usize <= states
+            && walk.calls < FAR
+            && walk.awaiting.as_ref().is_none_or(key)
+            && walk.region.is_none_or(|region| region.index() < states)
+    });
+    sets && keys
+        && walk
+        && [turns, events, rotation].into_iter().all(|n| n < FAR)
+        && snapshot.counters.iter().flatten().all(|n| *n < FAR)
+        && started_at <= now
+        && now < FAR_AWAY
+        && snapshot.entered_at.iter().all(|at| *at <= now)
+        && event.is_none_or(|event| event.index() < tables.events.len())
+}
 
 impl<P: Program> Engine<'_, P> {
     /// The registers. Every point between two inputs is a stable one.
@@ -80,7 +149,8 @@ impl<P: Program> Engine<'_, P> {
     /// Takes over the registers of a snapshot.
     ///
     /// # Errors
-    /// A snapshot of another format or chart, or with an illegal configuration; nothing has changed then.
+    /// A snapshot of another format or chart, or with an illegal configuration or registers that no run has; nothing has changed
+    /// then.
     pub fn restore(&mut self, snapshot: &Snapshot) -> Result<(), RestoreError> {
         if snapshot.format != FORMAT {
             return Err(RestoreError::Format);
@@ -105,6 +175,9 @@ impl<P: Program> Engine<'_, P> {
         let is_new = matches!(snapshot.scalars.phase, super::Phase::New);
         if !is_new && !is_legal(&self.tables, configuration) {
             return Err(RestoreError::IllegalConfiguration);
+        }
+        if !is_possible(snapshot, &self.tables) {
+            return Err(RestoreError::ImpossibleRegister);
         }
         cells.configuration.copy_from_slice(configuration);
         cells.history.copy_from_slice(history);
