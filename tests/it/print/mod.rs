@@ -1,0 +1,283 @@
+//! Printed charts: they read back as the same syntax, and print as themselves.
+
+use crate::chart_front::{charts, design};
+use chartc::front::chart::FRONTEND;
+use chartc::print::print;
+use chartc::source::Source;
+use chartc::span::{FileId, Ident, Span, Spanned};
+use chartc::syntax::{
+    self, BinaryOp, CompareOp, Entry, Expr, ExprKind, Hole, Template, TemplatePart, UnaryOp,
+};
+use proptest::prelude::*;
+
+fn parse(text: &str) -> syntax::File {
+    let mut found = Vec::new();
+    let file = (FRONTEND.parse)(FileId(0), &Source::new("a.chart", text), &mut found);
+    let found: Vec<_> = found.iter().map(|d| (&d.message, d.span.start)).collect();
+    assert!(found.is_empty(), "{found:?} in\n{text}");
+    file
+}
+
+/// The tree without its spans.
+fn shape(tree: &impl std::fmt::Debug) -> String {
+    let text = format!("{tree:?}");
+    let mut parts = text.split("Span { file: ");
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        out.push_str(part.split_once('}').map_or("", |(_, rest)| rest));
+    }
+    out
+}
+
+/// The text of a file that reads back as it was and prints as itself.
+fn stable(text: &str) -> String {
+    let file = parse(text);
+    let printed = print(&file);
+    let again = parse(&printed);
+    assert_eq!(shape(&again), shape(&file), "printed\n{printed}");
+    assert_eq!(print(&again), printed);
+    printed
+}
+
+/// What a chart with these lines prints as, the lines alone.
+fn lines(text: &str) -> String {
+    let printed = stable(&format!("chart C {{\n{text}\n}}\n"));
+    let inner = printed.lines().skip(1).filter(|l| *l != "}");
+    inner.map(|l| l.strip_prefix("  ").unwrap_or(l)).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn shipped_charts_and_those_of_the_design() {
+    for path in charts() {
+        stable(&std::fs::read_to_string(&path).expect("a chart can be read"));
+    }
+    for text in design() {
+        stable(&text);
+    }
+}
+
+#[test]
+fn everything() {
+    insta::assert_snapshot!(stable(include_str!("everything.chart")));
+}
+
+#[test]
+fn names_that_need_quotes() {
+    assert_eq!(
+        lines("state `turn` {\n  state `Idle`\n  state `a b`\n  on go -> Idle, `plain`\n}"),
+        "state `turn` {\n  state `Idle`\n  state `a b`\n  on go -> `Idle`, plain\n}"
+    );
+    assert_eq!(lines(r"state `a\`b\\c\u{7d}`"), r"state `a\`b\\c\u{7d}`");
+    assert_eq!(lines("may `call`\nmay call x"), "may `call`\nmay call x");
+    assert_eq!(lines("on `done`(x)\non done(x)"), "on `done`(x)\non done(x)");
+}
+
+#[test]
+fn operators_keep_their_parentheses() {
+    for test in [
+        "(a or b) and c",
+        "a or b and c",
+        "not (a and b)",
+        "not a and b",
+        "(not a) == b",
+        "(a < b) == c",
+        "a < b == c",
+        "a - (b - c) - d",
+        "a ** b ** c",
+        "(a ** b) ** c",
+        "(-a) ** b",
+        "-a ** -b",
+        "--a",
+        "(a ?? b) ?? c",
+        "a ?? b ?? c + 1",
+        "(a + b).c[d][e:][:f][:]",
+        "(if a then b else c) + 1",
+        "if (if a then b else c) then (if d then e else f) else if g then h else i",
+        "a in b and a not in c",
+        "a div b % c / d",
+        "[x for x in xs if x] == [] and {} == {\"a\": {\"b\": 1}}",
+        "E.a == e.a and is_a(x, \"int\") and in(s.t)",
+        "1.5e300 > 0.1 and 250ms < 90s and 2h > 60s and 9223372036854775807 > 0",
+    ] {
+        assert_eq!(lines(&format!("pred p = {test}")), format!("pred p = {test}"));
+    }
+}
+
+#[test]
+fn a_name_before_an_empty_block_is_no_record() {
+    assert_eq!(
+        lines("when `Idle` { }\nwhen x == P { } { }"),
+        "when `Idle` { }\nwhen x == P { } { }"
+    );
+}
+
+#[test]
+fn what_is_no_placeholder_is_printed_as_written() {
+    let text = "chart C {\n  advice \"a { b {x y} }} {{\"\n  advice \"\"\"\n    {\n      \"k\": {x!r}\n    }\n    \"\"\"\n}\n";
+    let file = parse(text);
+    let printed = print(&file);
+    assert_eq!(shape(&parse(&printed)), shape(&file), "{printed}");
+    assert!(printed.contains("{x y}") && printed.contains("{x!r}"), "{printed}");
+}
+
+#[test]
+fn a_text_that_a_block_cannot_carry() {
+    let block = |text: &str| {
+        let span = Span::default();
+        let parts = vec![TemplatePart::Text(text.to_owned(), span)];
+        let text = Template { parts, span, block: true };
+        let expr = Expr { kind: ExprKind::Text(text), span };
+        print(&predicate(expr)).lines().skip(1).take(3).collect::<Vec<_>>().join("\n")
+    };
+    assert_eq!(block("a\"\"\"b"), "  pred p = \"a\\\"\\\"\\\"b\"\n}");
+    assert_eq!(block("a\r\nb"), "  pred p = \"a\\r\\nb\"\n}");
+    assert_eq!(block("a\"b"), "  pred p = \"\"\"a\"b\"\"\"\n}");
+    assert_eq!(block("say \"b\""), "  pred p = \"\"\"\n    say \"b\"\n    \"\"\"");
+}
+
+/// A chart with one predicate.
+fn predicate(expr: Expr) -> syntax::File {
+    let span = Span::default();
+    let noted =
+        |node| syntax::Noted { trivia: syntax::Trivia::default(), doc: String::new(), node, span };
+    let name = |name: &str| Ident::new(name.to_owned(), span);
+    let predicate = syntax::Predicate { name: name("p"), expr };
+    let chart = syntax::Chart {
+        name: name("C"),
+        items: vec![syntax::Noted {
+            trivia: syntax::Trivia::default(),
+            doc: String::new(),
+            node: syntax::ChartItem::Predicate(predicate),
+            span,
+        }],
+        end: Vec::new(),
+    };
+    syntax::File { id: FileId(0), items: vec![noted(syntax::Item::Chart(chart))], end: Vec::new() }
+}
+
+fn name() -> impl Strategy<Value = String> {
+    const ODD: &[&str] = &["turn", "Idle", "a b", "x`y", "", "in\"{", "état", "call", "\\"];
+    prop_oneof![4 => "[a-c]{1,3}", 1 => proptest::sample::select(ODD).prop_map(str::to_owned)]
+}
+
+fn ident() -> impl Strategy<Value = Ident> {
+    name().prop_map(|name| Ident::new(name, Span::default()))
+}
+
+/// Texts with all that matters to a printer.
+fn text() -> impl Strategy<Value = String> {
+    const PIECES: &[&str] = &[
+        "a", " ", "  b", "\n", "\n\n", "\"", "\"\"\"", "{", "}", "{x}", "\\", "\\n", "\t", "\r",
+        "é", "//", "`", "\u{7}",
+    ];
+    proptest::collection::vec(proptest::sample::select(PIECES), 1..8).prop_map(|p| p.concat())
+}
+
+fn boxed(kind: ExprKind) -> Expr {
+    Expr { kind, span: Span::default() }
+}
+
+fn template(holes: impl Strategy<Value = Expr>) -> impl Strategy<Value = Template> {
+    let spec = proptest::sample::select(&["", ".0f", " >3", "%H:%M"][..]);
+    let hole = (holes, spec).prop_map(|(expr, spec)| {
+        // A literal alone is no placeholder.
+        let expr =
+            boxed(ExprKind::Field(Box::new(expr), Ident::new("f".to_owned(), Span::default())));
+        let spec = Spanned::new(spec.to_owned(), Span::default());
+        TemplatePart::Hole(Box::new(Hole { expr, spec, span: Span::default() }))
+    });
+    let part = (text(), proptest::option::of(hole)).prop_map(|(text, hole)| {
+        std::iter::once(TemplatePart::Text(text, Span::default())).chain(hole).collect::<Vec<_>>()
+    });
+    (part, any::<bool>()).prop_map(|(parts, block)| Template {
+        parts,
+        span: Span::default(),
+        block,
+    })
+}
+
+fn expr() -> impl Strategy<Value = Expr> {
+    let literal = prop_oneof![
+        Just(ExprKind::None),
+        any::<bool>().prop_map(ExprKind::Bool),
+        (0..=i64::MAX).prop_map(ExprKind::Int),
+        (0.0..1e300).prop_map(ExprKind::Float),
+        (0..10_000_000_u64).prop_map(ExprKind::Duration),
+        name().prop_map(ExprKind::Name),
+        text().prop_map(|text| ExprKind::Text(Template {
+            parts: vec![TemplatePart::Text(text, Span::default())],
+            span: Span::default(),
+            block: false,
+        })),
+    ]
+    .prop_map(boxed);
+    literal.prop_recursive(5, 40, 3, |inner| {
+        let one = inner.clone().prop_map(Box::new);
+        let many = proptest::collection::vec(inner.clone(), 0..3);
+        let unary = proptest::sample::select(&[UnaryOp::Not, UnaryOp::Negate][..]);
+        let binary = proptest::sample::select(
+            &[
+                BinaryOp::And,
+                BinaryOp::Or,
+                BinaryOp::Add,
+                BinaryOp::Subtract,
+                BinaryOp::Multiply,
+                BinaryOp::Divide,
+                BinaryOp::FloorDivide,
+                BinaryOp::Modulo,
+                BinaryOp::Power,
+            ][..],
+        );
+        let compare = proptest::sample::select(
+            &[CompareOp::Equal, CompareOp::Less, CompareOp::In, CompareOp::NotIn][..],
+        );
+        let option = || proptest::option::of(one.clone());
+        let record = proptest::sample::select(&["Post", "odd"][..]);
+        prop_oneof![
+            (one.clone(), ident()).prop_map(|(of, f)| ExprKind::Field(of, f)),
+            (one.clone(), one.clone()).prop_map(|(of, i)| ExprKind::Index(of, i)),
+            (one.clone(), option(), option()).prop_map(|(of, a, b)| ExprKind::Slice(of, a, b)),
+            (ident(), many.clone()).prop_map(|(f, a)| ExprKind::Call(f, a)),
+            (unary, one.clone()).prop_map(|(op, of)| ExprKind::Unary(op, of)),
+            (binary, one.clone(), one.clone()).prop_map(|(op, a, b)| ExprKind::Binary(op, a, b)),
+            (one.clone(), proptest::collection::vec((compare, inner.clone()), 1..3))
+                .prop_map(|(a, rest)| ExprKind::Compare(a, rest)),
+            (one.clone(), one.clone(), one.clone()).prop_map(|(a, b, c)| ExprKind::If(a, b, c)),
+            (one.clone(), one.clone()).prop_map(|(a, b)| ExprKind::Default(a, b)),
+            many.clone().prop_map(ExprKind::List),
+            proptest::collection::vec((inner.clone(), inner.clone()), 0..3).prop_map(|all| {
+                ExprKind::Map(all.into_iter().map(|(key, value)| Entry { key, value }).collect())
+            }),
+            (record, proptest::collection::vec((ident(), inner.clone()), 1..3))
+                .prop_map(|(r, f)| ExprKind::Record(Ident::new(r.to_owned(), Span::default()), f)),
+            (one.clone(), ident(), one.clone(), option()).prop_map(
+                |(item, name, source, filter)| {
+                    ExprKind::Comprehension { item, name, source, filter }
+                }
+            ),
+            template(inner.clone()).prop_map(ExprKind::Text),
+        ]
+        .prop_map(boxed)
+    })
+}
+
+/// Whether a text is a block is a matter of what it can carry, and of where it stands.
+fn shape_but_blocks(tree: &impl std::fmt::Debug) -> String {
+    shape(tree).replace("block: true", "block: false")
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_expression(expr in expr()) {
+        let file = predicate(expr);
+        let printed = print(&file);
+        let mut found = Vec::new();
+        let source = Source::new("a.chart", printed.as_str());
+        let again = (FRONTEND.parse)(FileId(0), &source, &mut found);
+        prop_assert!(found.is_empty(), "{:?} in\n{}", found.first().map(|d| &d.message), printed);
+        prop_assert_eq!(shape_but_blocks(&again), shape_but_blocks(&file), "printed\n{}", printed);
+        prop_assert_eq!(print(&again), print(&parse(&print(&again))));
+    }
+}
