@@ -11,6 +11,7 @@ mod check;
 #[cfg(feature = "run")]
 mod ending;
 mod explain;
+mod fmt;
 mod graph;
 #[cfg(feature = "run")]
 mod instance;
@@ -40,6 +41,7 @@ Examples:
   chartc check builder.chart         check one file
   chartc explain C0301               what a finding means and what to do
   chartc graph builder.chart         a picture, for Graphviz
+  chartc fmt                         write every chart the one way
 
 Exit codes: 0 clean, 1 findings, 2 wrong usage, 3 a fault of chartc, 4 nothing to check"
 )]
@@ -52,6 +54,7 @@ struct Cli {
 enum Command {
     Check(check::Args),
     Explain(explain::Args),
+    Fmt(fmt::Args),
     Graph(graph::Args),
     #[cfg(feature = "run")]
     Run(Box<run::Args>),
@@ -63,6 +66,7 @@ fn dispatch(command: Command) -> miette::Result<Exit> {
     match command {
         Command::Check(args) => check::run(args),
         Command::Explain(args) => explain::run(args),
+        Command::Fmt(args) => fmt::run(args),
         Command::Graph(args) => graph::run(args),
         #[cfg(feature = "run")]
         Command::Run(args) => run::run(*args),

@@ -87,9 +87,10 @@ pub(super) fn client(out: &mut Out, node: &Client) {
 }
 
 fn client_option(out: &mut Out, node: &ClientOption) {
-    let value = match &node.value.kind {
-        ExprKind::Text(text) => uninterpolated(text),
-        _ => expr(&node.value, out.level),
+    let value = if let ExprKind::Text(text) = &node.value.kind {
+        uninterpolated(text)
+    } else {
+        expr(&node.value, out.level)
     };
     out.push(&format!("{} {value}", lower(&node.name.node)));
 }

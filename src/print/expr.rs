@@ -146,10 +146,10 @@ fn bare(expr: &Expr, at: At) -> String {
         },
         ExprKind::Duration(value) => duration(*value),
         ExprKind::Name(name) => lower(name),
-        ExprKind::Field(of, name) => match &of.kind {
-            ExprKind::Name(of) => format!("{}.{}", word(of), lower(&name.node)),
-            _ => format!("{}.{}", tight(of), lower(&name.node)),
-        },
+        ExprKind::Field(of, name) => {
+            let of = if let ExprKind::Name(of) = &of.kind { word(of) } else { tight(of) };
+            format!("{of}.{}", lower(&name.node))
+        }
         ExprKind::Index(of, index) => format!("{}[{}]", tight(of), whole(index)),
         ExprKind::Slice(of, from, to) => {
             let end = |e: &Option<Box<Expr>>| e.as_ref().map_or(String::new(), |e| whole(e));

@@ -2,7 +2,7 @@
 //!
 //! | module | prints |
 //! |---|---|
-//! | `out` | lines, bodies, comments, docs, blank lines |
+//! | `out`, `columns` | lines, bodies, comments, docs, blank lines; what stands below each other |
 //! | `declare`, `chart` | what stands at the top of a file and in a chart |
 //! | `state`, `step` | states, lines, steps, statements, actions |
 //! | `expr`, `text` | expressions and types, texts and names |
@@ -10,6 +10,7 @@
 //! Printed text parses to the same syntax, spans and the place of a few comments aside, and prints as itself.
 
 mod chart;
+mod columns;
 mod declare;
 mod expr;
 mod out;

@@ -1,9 +1,10 @@
 //! The page: lines, indentation, bodies, comments.
 
+use super::columns::Row;
 use crate::syntax::{Comment, Noted};
 
 /// Longer lines are broken where that is possible.
-const WIDTH: usize = 100;
+pub(super) const WIDTH: usize = 100;
 
 /// What has been printed.
 #[derive(Debug, Default)]
@@ -12,6 +13,8 @@ pub(super) struct Out {
     pub(super) text: String,
     /// How deep the line being printed is indented.
     pub(super) level: usize,
+    /// Where columns end on the line being printed: those that end alike on lines that follow each other are made as wide.
+    pub(super) stops: Vec<usize>,
 }
 
 /// How the items of a body stand when they fit on the line.
@@ -45,12 +48,26 @@ impl Out {
 
     /// Items, a line or more each, with what stands around them.
     pub(super) fn lines<T>(&mut self, items: &[Noted<T>], mut print: impl FnMut(&mut Self, &T)) {
+        let mut rows: Vec<Row> = Vec::new();
         for (n, item) in items.iter().enumerate() {
-            self.line(item, n == 0, &mut print);
+            if !follows(item) {
+                self.align(&mut rows);
+            }
+            match self.line(item, n == 0, &mut print) {
+                Some(row) => rows.push(row),
+                None => self.align(&mut rows),
+            }
         }
+        self.align(&mut rows);
     }
 
-    fn line<T>(&mut self, item: &Noted<T>, first: bool, print: impl FnOnce(&mut Self, &T)) {
+    /// Prints one item; its columns, if it has any and is but one line.
+    fn line<T>(
+        &mut self,
+        item: &Noted<T>,
+        first: bool,
+        print: impl FnOnce(&mut Self, &T),
+    ) -> Option<Row> {
         if item.trivia.blank_before && !first {
             self.text.push('\n');
         }
@@ -66,11 +83,16 @@ impl Out {
         }
         let start = self.text.len();
         self.push(&Self::indent(self.level));
+        self.stops.clear();
         print(self, &item.node);
+        let stops = std::mem::take(&mut self.stops);
         if let Some(comment) = &item.trivia.after {
             self.comment_after(start, comment);
         }
+        let row = Row { start, end: self.text.len(), stops };
         self.text.push('\n');
+        let single = !row.stops.is_empty() && !self.text[start..row.end].contains('\n');
+        single.then_some(row)
     }
 
     fn comment_after(&mut self, start: usize, comment: &str) {
@@ -151,8 +173,14 @@ impl Out {
         self.level += 1;
         print(self);
         self.level -= 1;
+        self.stops.clear();
         std::mem::replace(&mut self.text, before)
     }
+}
+
+/// Nothing stands between the item and the one before it.
+fn follows<T>(item: &Noted<T>) -> bool {
+    item.doc.is_empty() && item.trivia.before.is_empty() && !item.trivia.blank_before
 }
 
 /// Nothing stands around the item but, perhaps, a blank line.

@@ -102,7 +102,7 @@ fn from(out: &mut Out, node: &From) {
         out.push(&format!(" except {}", paths(&node.except)));
     }
     out.push(" ");
-    out.body(&node.lines, &node.end, Layout::Single, line);
+    out.body(&node.lines, &node.end, Layout::Lines, line);
 }
 
 fn paths(paths: &[Path]) -> String {
@@ -123,7 +123,14 @@ fn line(out: &mut Out, node: &Line) {
         }
         LineKind::May(node) => may(out, node),
     }
-    tail(out, &node.tail);
+    if matches!(node.kind, LineKind::May(_)) {
+        out.stop();
+        guard(out, &node.tail);
+        out.stop();
+        movement(out, &node.tail);
+    } else {
+        tail(out, &node.tail);
+    }
 }
 
 fn may(out: &mut Out, node: &May) {
@@ -143,6 +150,7 @@ fn may(out: &mut Out, node: &May) {
             }
         }
     }
+    out.stop();
     if let Some(text) = &node.text {
         out.push(&format!(" {}", template(text, out.level)));
     }
@@ -176,9 +184,17 @@ fn subject(node: &Done) -> String {
 
 /// `if g -> T reenter { actions }`
 pub(super) fn tail(out: &mut Out, node: &Tail) {
+    guard(out, node);
+    movement(out, node);
+}
+
+fn guard(out: &mut Out, node: &Tail) {
     if let Some(guard) = &node.guard {
         out.push(&format!(" if {}", expr(guard, out.level)));
     }
+}
+
+fn movement(out: &mut Out, node: &Tail) {
     if !node.targets.is_empty() {
         let targets: Vec<String> = node.targets.iter().map(|t| target(t, out.level)).collect();
         out.push(&format!(" -> {}", targets.join(", ")));

@@ -191,3 +191,45 @@ fn explain_prints_the_page() {
     assert_eq!(unknown.status.code(), Some(2));
     assert!(errors(&unknown).contains("did you mean `shadowed-line`?"), "{}", errors(&unknown));
 }
+
+#[test]
+fn fmt_writes_charts_the_one_way() {
+    let untidy = "chart A { event go\n initial a\n state a { on   go->b }  // c\n\n\n final b }";
+    let tidy =
+        "chart A {\n  event go\n  initial a\n  state a { on go -> b }  // c\n\n  final b\n}\n";
+    let broken = "chart B {\n  state a { on go => b }\n}\n";
+    let all =
+        [("a.chart", untidy), ("b.chart", broken), ("c.chart", tidy), ("agent.yaml", "id: a\n")];
+    let folder = folder("fmt", &all);
+    let text = |file: &str| std::fs::read_to_string(folder.join(file)).expect("it was written");
+
+    let checked = run(&folder, &["fmt", "--check", "."]);
+    assert_eq!(checked.status.code(), Some(1));
+    assert_eq!(out(&checked), "a.chart\n");
+    assert!(errors(&checked).contains("an arrow is `->`"));
+    assert_eq!(text("a.chart"), untidy);
+
+    assert_eq!(run(&folder, &["fmt", "a.chart", "c.chart"]).status.code(), Some(0));
+    assert_eq!((text("a.chart").as_str(), text("c.chart").as_str()), (tidy, tidy));
+    assert_eq!(run(&folder, &["fmt", "--check", "a.chart"]).status.code(), Some(0));
+
+    assert_eq!(run(&folder, &["fmt", "b.chart"]).status.code(), Some(1));
+    assert_eq!(text("b.chart"), broken);
+    assert_eq!(run(&folder, &["fmt", "agent.yaml"]).status.code(), Some(4));
+    assert_eq!(run(&folder, &["fmt", "none.chart"]).status.code(), Some(2));
+}
+
+#[test]
+fn fmt_of_standard_input_goes_to_standard_output() {
+    let folder = folder("fmt-stdin", &[]);
+    let mut started = chartc(&folder, &["fmt", "-"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("chartc starts");
+    let mut input = started.stdin.take().expect("it is piped");
+    input.write_all(b"chart A{}").expect("chartc reads");
+    drop(input);
+    let output = started.wait_with_output().expect("chartc ends");
+    assert_eq!(out(&output), "chart A { }\n");
+}

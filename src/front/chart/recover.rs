@@ -155,10 +155,12 @@ fn read_again(place: Place, text: &str, end: usize, known: &[&str]) -> Option<Fa
     let line = text[..fault.start.min(end)].rfind('\n').map_or(0, |at| at + 1);
     let line = line + text[line..].len() - text[line..].trim_start().len();
     let eaten = first_word(&text[line..]);
-    if line > 0 && line + eaten.len() <= fault.start && known.contains(&eaten) {
-        if let Err(error) = Grammar::parse(place.rule(), &text[..line]) {
-            fault = explain(text, line, &error);
-        }
+    if line > 0
+        && line + eaten.len() <= fault.start
+        && known.contains(&eaten)
+        && let Err(error) = Grammar::parse(place.rule(), &text[..line])
+    {
+        fault = explain(text, line, &error);
     }
     if place == Place::Code && fault.message.ends_with("found `(`") {
         fault.help = Some("`code` assigns; a call stands in an action block".to_owned());

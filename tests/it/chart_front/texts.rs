@@ -33,10 +33,8 @@ fn parts(written: &str) -> Vec<String> {
 
 fn advice(item: &Item) -> Option<&Template> {
     let Item::Chart(chart) = item else { return None };
-    match &chart.items.first()?.node {
-        ChartItem::State(StateItem::Advice(text)) => Some(text),
-        _ => None,
-    }
+    let ChartItem::State(StateItem::Advice(text)) = &chart.items.first()?.node else { return None };
+    Some(text)
 }
 
 /// The text, if it is nothing else.

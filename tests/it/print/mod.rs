@@ -57,6 +57,50 @@ fn shipped_charts_and_those_of_the_design() {
 }
 
 #[test]
+fn shipped_charts_are_formatted() {
+    for path in charts() {
+        let text = std::fs::read_to_string(&path).expect("a chart can be read");
+        assert_eq!(print(&parse(&text)), text, "chartc fmt {}", path.display());
+    }
+}
+
+#[test]
+fn options_stand_below_each_other() {
+    assert_eq!(
+        lines(
+            "may a \"x\" -> b\nmay longer \"xyz\" if c -> d // e\nmay call s -> b\nmay f\n\nmay g \"x\" -> b"
+        ),
+        "may a      \"x\"        -> b\nmay longer \"xyz\" if c -> d  // e\nmay call s            -> b\nmay f\n\nmay g \"x\" -> b"
+    );
+    let long = "z".repeat(60);
+    let text = format!("may a \"{long}\" -> b\nmay b if {long} -> c");
+    assert_eq!(lines(&text), text);
+}
+
+/// A comment before any line is still there when the chart is printed.
+#[test]
+fn no_comment_is_lost() {
+    let whole = include_str!("everything.chart");
+    let all: Vec<&str> = whole.lines().collect();
+    for at in 0..all.len() {
+        let mut lines = all.clone();
+        let longer = format!("{} // kept", lines[at]);
+        if at % 2 == 0 {
+            lines.insert(at, "// kept");
+        } else {
+            lines[at] = &longer;
+        }
+        let text = lines.join("\n");
+        let mut found = Vec::new();
+        let file = (FRONTEND.parse)(FileId(0), &Source::new("a.chart", text.as_str()), &mut found);
+        assert!(found.is_empty(), "{text}");
+        let printed = print(&file);
+        let count = |text: &str| text.matches("// kept").count();
+        assert_eq!(count(&printed), count(&text), "{at}: {printed}");
+    }
+}
+
+#[test]
 fn everything() {
     insta::assert_snapshot!(stable(include_str!("everything.chart")));
 }

@@ -1,8 +1,8 @@
 //! Charts and what stands only in them.
 
-use super::Cx;
 use super::declare::{client, component, function, params, tool, tool_set, type_expr};
 use super::name::Spelling;
+use super::{Cx, child, first_of, parts};
 use crate::front::chart::grammar::Rule;
 use crate::front::chart::recover::Place;
 use crate::syntax::{
@@ -14,7 +14,7 @@ use pest::iterators::Pair;
 type P<'i> = Pair<'i, Rule>;
 
 pub(super) fn chart(cx: &mut Cx<'_>, pair: P<'_>) -> Chart {
-    let mut inner = cx.parts(pair);
+    let mut inner = parts(pair);
     let name = inner.next().expect("a chart has a name");
     let name = cx.declared(&name, Spelling::Upper, "a chart");
     let body = cx.body(inner, Place::Chart, |cx, p| Some(chart_item(cx, p)));
@@ -25,15 +25,15 @@ fn chart_item(cx: &mut Cx<'_>, pair: P<'_>) -> ChartItem {
     match pair.as_rule() {
         Rule::variable => ChartItem::Variable(variable(cx, pair)),
         Rule::event => {
-            let mut inner = cx.parts(pair);
+            let mut inner = parts(pair);
             let path = inner.next().map(|p| cx.path(p)).expect("an event has a name");
             ChartItem::Event(path, inner.next().map(|p| params(cx, p)).unwrap_or_default())
         }
         Rule::predicate => {
-            let mut inner = cx.parts(pair);
+            let mut inner = parts(pair);
             let name = inner.next().expect("a predicate has a name");
             let name = cx.declared(&name, Spelling::Lower, "a predicate");
-            let expr = cx.part_of(inner, Rule::expr);
+            let expr = first_of(inner, Rule::expr);
             ChartItem::Predicate(Predicate { name, expr: cx.expr(expr) })
         }
         Rule::function | Rule::effect => ChartItem::Function(function(cx, pair)),
@@ -43,7 +43,7 @@ fn chart_item(cx: &mut Cx<'_>, pair: P<'_>) -> ChartItem {
         Rule::component => ChartItem::Component(component(cx, pair)),
         Rule::check => ChartItem::Check(check(cx, pair)),
         Rule::defaults => {
-            let policy = cx.part(pair, Rule::policy);
+            let policy = child(pair, Rule::policy);
             ChartItem::Defaults(cx.policy(policy))
         }
         Rule::trace => {
@@ -51,7 +51,7 @@ fn chart_item(cx: &mut Cx<'_>, pair: P<'_>) -> ChartItem {
             ChartItem::Trace(count.map(|p| cx.count(&p)))
         }
         Rule::meta => {
-            let inner = cx.parts(pair);
+            let inner = parts(pair);
             let entries = cx.without_trivia(|cx| {
                 cx.items(inner, Place::Meta, |cx, p| {
                     (p.as_rule() == Rule::meta_entry).then(|| meta_entry(cx, p))
@@ -107,7 +107,7 @@ fn variable(cx: &mut Cx<'_>, pair: P<'_>) -> Variable {
 }
 
 fn check(cx: &mut Cx<'_>, pair: P<'_>) -> Check {
-    let mut inner = cx.parts(pair);
+    let mut inner = parts(pair);
     let name = inner.next().expect("a check has a name");
     let name = cx.ident(&name);
     let arguments = inner.filter(|p| p.as_rule() == Rule::argument);

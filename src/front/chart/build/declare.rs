@@ -1,7 +1,7 @@
 //! Top level items and the declarations of a chart.
 
 use super::name::Spelling;
-use super::{Cx, chart};
+use super::{Cx, chart, child, parts};
 use crate::front::chart::grammar::Rule;
 use crate::front::chart::recover::Place;
 use crate::span::{Ident, Spanned};
@@ -32,12 +32,12 @@ pub(super) fn item(cx: &mut Cx<'_>, pair: P<'_>) -> Item {
 }
 
 fn import(cx: &mut Cx<'_>, pair: P<'_>) -> Import {
-    let text = cx.part(pair, Rule::line_string);
+    let text = child(pair, Rule::line_string);
     Import { path: cx.plain_text(&text) }
 }
 
 fn record(cx: &mut Cx<'_>, pair: P<'_>) -> Record {
-    let mut inner = cx.parts(pair);
+    let mut inner = parts(pair);
     let name = inner.next().expect("a type has a name");
     let name = cx.declared(&name, Spelling::Upper, "a type");
     let fields =
@@ -46,7 +46,7 @@ fn record(cx: &mut Cx<'_>, pair: P<'_>) -> Record {
 }
 
 fn enumeration(cx: &mut Cx<'_>, pair: P<'_>) -> Enum {
-    let mut inner = cx.parts(pair);
+    let mut inner = parts(pair);
     let name = inner.next().expect("an enum has a name");
     let name = cx.declared(&name, Spelling::Upper, "an enum");
     let names = cx.items(inner, Place::Enum, |cx, p| {
@@ -195,7 +195,7 @@ fn tool_pattern(cx: &mut Cx<'_>, pair: P<'_>) -> ToolPattern {
 }
 
 pub(super) fn client(cx: &mut Cx<'_>, pair: P<'_>) -> Client {
-    let mut inner = cx.parts(pair);
+    let mut inner = parts(pair);
     let name = inner.next().expect("a client has a name");
     let name = cx.declared(&name, Spelling::Lower, "a client");
     let options = cx.items(inner, Place::Client, |cx, p| {

@@ -3,6 +3,11 @@
 //! Pairs come in document order, and so do the comments: one cursor over them gives every comment to the item that follows it,
 //! to the item whose first line it ends, or to the end of the body.
 
+#![allow(
+    clippy::wildcard_enum_match_arm,
+    reason = "of the hundreds of rules of the grammar, the grammar lets only some stand in each place"
+)]
+
 mod chart;
 mod declare;
 mod expr;
@@ -233,23 +238,6 @@ impl<'s> Cx<'s> {
         Body { items, end }
     }
 
-    /// The parts behind the first, which is a keyword.
-    pub(super) fn parts<'i>(&self, pair: Pair<'i, Rule>) -> Pairs<'i, Rule> {
-        let mut parts = pair.into_inner();
-        parts.next();
-        parts
-    }
-
-    /// The first part of a kind that the grammar demands.
-    pub(super) fn part<'i>(&self, pair: Pair<'i, Rule>, rule: Rule) -> Pair<'i, Rule> {
-        self.part_of(pair.into_inner(), rule)
-    }
-
-    /// The first of a kind that the grammar demands.
-    pub(super) fn part_of<'i>(&self, mut pairs: Pairs<'i, Rule>, rule: Rule) -> Pair<'i, Rule> {
-        pairs.find(|p| p.as_rule() == rule).expect("the grammar demands it")
-    }
-
     /// What `read` makes has no place for comments: they go to what follows.
     pub(super) fn without_trivia<T>(&mut self, read: impl FnOnce(&mut Self) -> T) -> T {
         let cursor = self.cursor;
@@ -295,4 +283,21 @@ pub(super) fn file(cx: &mut Cx<'_>, pair: Pair<'_, Rule>) -> syntax::File {
     let id = cx.origin.file;
     let body = cx.body(pair.into_inner(), Place::Top, |cx, pair| Some(declare::item(cx, pair)));
     syntax::File { id, items: body.items, end: body.end }
+}
+
+/// The parts behind the first, which is a keyword.
+fn parts(pair: Pair<'_, Rule>) -> Pairs<'_, Rule> {
+    let mut parts = pair.into_inner();
+    parts.next();
+    parts
+}
+
+/// The first part of a kind that the grammar demands.
+fn child(pair: Pair<'_, Rule>, rule: Rule) -> Pair<'_, Rule> {
+    first_of(pair.into_inner(), rule)
+}
+
+/// The first of a kind that the grammar demands.
+fn first_of(mut pairs: Pairs<'_, Rule>, rule: Rule) -> Pair<'_, Rule> {
+    pairs.find(|p| p.as_rule() == rule).expect("the grammar demands it")
 }

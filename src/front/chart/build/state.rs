@@ -1,8 +1,8 @@
 //! States and lines.
 
-use super::Cx;
 use super::declare::params;
 use super::name::Spelling;
+use super::{Cx, child, parts};
 use crate::front::chart::grammar::Rule;
 use crate::front::chart::recover::Place;
 use crate::span::Spanned;
@@ -23,24 +23,24 @@ impl Cx<'_> {
                 StateItem::Line(line(self, pair))
             }
             Rule::initial => {
-                let path = self.part(pair, Rule::path);
+                let path = child(pair, Rule::path);
                 StateItem::Initial(self.path(path))
             }
             Rule::history => StateItem::History(history(self, pair)),
             Rule::from => StateItem::From(from(self, pair)),
             Rule::enter | Rule::exit => {
                 let entering = pair.as_rule() == Rule::enter;
-                let block = self.part(pair, Rule::block);
+                let block = child(pair, Rule::block);
                 let block = self.block(block);
                 if entering { StateItem::Enter(block) } else { StateItem::Exit(block) }
             }
             Rule::allow => StateItem::Allow(allow(self, pair)),
             Rule::advice => {
-                let text = self.parts(pair).next().expect("advice has a text");
+                let text = parts(pair).next().expect("advice has a text");
                 StateItem::Advice(self.template(&text))
             }
             Rule::limits => {
-                let inner = self.parts(pair);
+                let inner = parts(pair);
                 StateItem::Limits(self.items(inner, Place::Limits, |cx, p| {
                     (p.as_rule() == Rule::limit).then(|| limit(cx, p))
                 }))
@@ -54,7 +54,7 @@ impl Cx<'_> {
 
     /// `Rule::guard`.
     pub(super) fn guard(&mut self, pair: P<'_>) -> Expr {
-        let expr = self.part(pair, Rule::expr);
+        let expr = child(pair, Rule::expr);
         self.expr(expr)
     }
 
@@ -93,7 +93,7 @@ fn state(cx: &mut Cx<'_>, pair: P<'_>) -> State {
             Rule::name => name = Some(cx.declared(&part, Spelling::Lower, "a state")),
             Rule::params => all = params(cx, part),
             Rule::status => {
-                let word = cx.part(part, Rule::name);
+                let word = child(part, Rule::name);
                 status = Some(cx.ident(&word));
             }
             Rule::state_body => {
@@ -226,7 +226,7 @@ fn from(cx: &mut Cx<'_>, pair: P<'_>) -> From {
                 named = states(cx, part);
             }
             Rule::except => {
-                let inner = cx.part(part, Rule::states);
+                let inner = child(part, Rule::states);
                 except = states(cx, inner);
             }
             Rule::open_brace => break,

@@ -1,6 +1,6 @@
 //! Statements of `code` steps and action blocks.
 
-use super::Cx;
+use super::{Cx, first_of};
 use crate::front::chart::grammar::Rule;
 use crate::front::chart::recover::Place;
 use crate::span::Ident;
@@ -111,7 +111,7 @@ fn assign(cx: &mut Cx<'_>, pair: P<'_>) -> (Ident, Expr) {
     let mut parts = pair.into_inner();
     let name = parts.next().expect("an assignment names a variable");
     let name = cx.ident(&name);
-    let expr = cx.part_of(parts, Rule::expr);
+    let expr = first_of(parts, Rule::expr);
     (name, cx.expr(expr))
 }
 

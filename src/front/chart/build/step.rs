@@ -1,8 +1,8 @@
 //! Steps.
 
-use super::Cx;
 use super::declare::type_expr;
 use super::name::Spelling;
+use super::{Cx, child, parts};
 use crate::front::chart::grammar::Rule;
 use crate::front::chart::recover::Place;
 use crate::span::Spanned;
@@ -47,7 +47,7 @@ impl Cx<'_> {
                 Rule::kw_always => head.always = true,
                 Rule::otherwise => head.otherwise = self.otherwise(part),
                 Rule::with => {
-                    let name = self.part(part, Rule::name);
+                    let name = child(part, Rule::name);
                     client = Some(self.ident(&name));
                 }
                 Rule::guard => guard = Some(self.guard(part)),
@@ -134,11 +134,11 @@ impl Cx<'_> {
 fn step_item(cx: &mut Cx<'_>, pair: P<'_>) -> StepItem {
     match pair.as_rule() {
         Rule::prompt => {
-            let text = cx.parts(pair).next().expect("a prompt has a text");
+            let text = parts(pair).next().expect("a prompt has a text");
             StepItem::Prompt(cx.template(&text))
         }
         Rule::use_tools => {
-            let name = cx.part(pair, Rule::name);
+            let name = child(pair, Rule::name);
             StepItem::Tools(cx.ident(&name))
         }
         Rule::policy => StepItem::Policy(cx.policy(pair)),

@@ -16,7 +16,7 @@ const MAX_INSIDE: usize = 8;
 
 /// Collects the parts of a text.
 struct Parts {
-    parts: Vec<TemplatePart>,
+    done: Vec<TemplatePart>,
     text: String,
     /// Where the text began and where it ends, in the source.
     start: usize,
@@ -35,13 +35,13 @@ impl Parts {
     fn flush(&mut self, cx: &Cx<'_>) {
         if !self.text.is_empty() {
             let span = cx.range(self.start, self.end);
-            self.parts.push(TemplatePart::Text(std::mem::take(&mut self.text), span));
+            self.done.push(TemplatePart::Text(std::mem::take(&mut self.text), span));
         }
     }
 
     fn add(&mut self, cx: &Cx<'_>, part: TemplatePart) {
         self.flush(cx);
-        self.parts.push(part);
+        self.done.push(part);
     }
 }
 
@@ -58,7 +58,7 @@ impl Cx<'_> {
         let span = self.span(pair);
         let (raw, at) = (pair.as_str(), pair.as_span().start());
         let block = pair.as_rule() == Rule::block_string;
-        let mut parts = Parts { parts: Vec::new(), text: String::new(), start: at, end: at };
+        let mut parts = Parts { done: Vec::new(), text: String::new(), start: at, end: at };
         if block {
             let inner = &raw[3..];
             let inner = inner.strip_suffix("\"\"\"").unwrap_or(inner);
@@ -70,7 +70,7 @@ impl Cx<'_> {
             self.line(inner, at + 1, false, &mut parts);
         }
         parts.flush(self);
-        Template { parts: parts.parts, span, block }
+        Template { parts: parts.done, span, block }
     }
 
     /// A text without placeholders.
@@ -326,10 +326,11 @@ fn unescape(text: &str, escaped: bool) -> (String, Vec<usize>) {
     let mut rest = text.char_indices().peekable();
     while let Some((i, c)) = rest.next() {
         let mut c = c;
-        if escaped && c == '\\' {
-            if let Some((_, next)) = rest.next_if(|(_, n)| matches!(n, '"' | '\\')) {
-                c = next;
-            }
+        if escaped
+            && c == '\\'
+            && let Some((_, next)) = rest.next_if(|(_, n)| matches!(n, '"' | '\\'))
+        {
+            c = next;
         }
         out.push(c);
         map.extend(std::iter::repeat_n(i, c.len_utf8()));

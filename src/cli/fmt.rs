@@ -1,0 +1,83 @@
+//! `chartc fmt`.
+
+use super::Exit;
+use super::files::{Files, STDIN, find, write};
+use super::output::{Colour, complain, paper, print};
+use crate::front;
+use crate::load::Loader;
+use crate::report::REPORTS;
+use crate::source::{Source, Sources};
+use std::path::Path;
+
+/// Write charts the one way they are written: indentation, blanks, line breaks; comments stay.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  chartc fmt                     every *.chart below this folder
+  chartc fmt charts/ my.chart    some files and folders
+  chartc fmt --check             only name the files that are written otherwise
+  cat my.chart | chartc fmt -    standard input to standard output
+
+Exit codes: 0 formatted, 1 errors in a file, or files to format with --check, 2 wrong usage, 3 a fault of chartc, 4 no chart found")]
+pub(super) struct Args {
+    /// Files, folders, or - for standard input [default: this folder]
+    paths: Vec<String>,
+    /// Change nothing; name the files that would change
+    #[arg(long)]
+    check: bool,
+}
+
+/// What came of one file.
+enum Outcome {
+    /// It is written as it should be.
+    Same,
+    /// How it should be written.
+    Changed(String),
+    /// It cannot be read: the findings are told.
+    Broken,
+}
+
+pub(super) fn run(args: Args) -> miette::Result<Exit> {
+    let mut files = find(&args.paths);
+    files.retain(|file| file == STDIN || (front::chart::FRONTEND.takes)(file));
+    if files.is_empty() {
+        complain("nothing to format: no *.chart found here; name a file or a folder");
+        return Ok(Exit::Nothing);
+    }
+    let mut exit = Exit::Clean;
+    for file in &files {
+        let text = Files.read(file).map_err(|why| miette::miette!("cannot read {file}: {why}"))?;
+        let outcome = format(file, &text)?;
+        match outcome {
+            Outcome::Broken => exit = Exit::Findings,
+            Outcome::Changed(_) if args.check => {
+                print(&format!("{file}\n"))?;
+                exit = Exit::Findings;
+            }
+            Outcome::Changed(new) if file == STDIN => print(&new)?,
+            Outcome::Same if file == STDIN && !args.check => print(&text)?,
+            Outcome::Changed(new) => write(Path::new(file), &new)?,
+            Outcome::Same => {}
+        }
+    }
+    Ok(exit)
+}
+
+/// How a file should be written. What is printed is read and printed again, so that no file is replaced by something that
+/// chartc does not understand.
+fn format(file: &str, text: &str) -> miette::Result<Outcome> {
+    let mut sources = Sources::default();
+    let id = sources.add(Source::new(file, text));
+    let mut findings = Vec::new();
+    let tree = (front::chart::FRONTEND.parse)(id, sources.get(id), &mut findings);
+    if !findings.is_empty() {
+        complain((REPORTS[0].render)(&findings, &sources, paper(Colour::Auto)).trim_end());
+        return Ok(Outcome::Broken);
+    }
+    let new = crate::print::print(&tree);
+    let again = (front::chart::FRONTEND.parse)(id, &Source::new(file, new.as_str()), &mut findings);
+    if !findings.is_empty() || crate::print::print(&again) != new {
+        return Err(miette::miette!("{file} cannot be formatted; this is a fault of chartc"));
+    }
+    Ok(if new == text { Outcome::Same } else { Outcome::Changed(new) })
+}
