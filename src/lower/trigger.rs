@@ -203,6 +203,9 @@ const ERRORS: [&str; 9] = [
     "stuck.loop",
 ];
 
+/// Those that nothing raises yet.
+const ERRORS_TO_COME: [&str; 3] = ["limit.tokens", "limit.cost", "stuck.loop"];
+
 /// Soft limits.
 const WARNINGS: [&str; 5] = ["calls", "tokens", "cost", "time", "turns"];
 
@@ -224,6 +227,9 @@ fn machine(cx: &mut Cx<'_>, text: &Spanned<String>) -> Option<Trigger> {
         let full: Vec<String> = known.iter().map(|k| format!("{head}{k}")).collect();
         cx.unknown("event", &text.node, text.span, full.iter().map(String::as_str));
         return None;
+    }
+    if ERRORS_TO_COME.iter().any(|k| *k == pattern || k.strip_prefix("limit.") == Some(pattern)) {
+        cx.report(NOT_YET.at(text.span, format!("nothing raises `{}` yet", text.node)));
     }
     Some(make(pattern.to_owned()))
 }

@@ -97,6 +97,10 @@ chart Later {
     may call search into v -> a
     may call web into n
     on go { send go after 3s as x  cancel x  send go after 3 }
+    on error.stuck.loop -> a
+    on error.limit.tokens -> a
+    on limit.warn.cost -> a
+    on error.stuck.* -> a
   }
 }
 test "kept" for Later { anything }
