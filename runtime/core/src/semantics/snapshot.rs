@@ -108,7 +108,10 @@ fn is_possible(snapshot: &Snapshot, tables: &Tables<'_>) -> bool {
             && walk.awaiting.as_ref().is_none_or(key)
             && walk.region.is_none_or(|region| region.index() < states)
     });
-    sets && keys
+    // A stable point: nothing waits on the internal queue.
+    snapshot.queue.is_empty()
+        && sets
+        && keys
         && walk
         && [turns, events, rotation].into_iter().all(|n| n < FAR)
         && snapshot.counters.iter().flatten().all(|n| *n < FAR)
