@@ -220,11 +220,12 @@ fn explain(text: &str, end: usize, error: &Error<Rule>) -> Fault {
         ErrorVariant::ParsingError { positives, .. } => expected(positives),
         ErrorVariant::CustomError { .. } => {
             let message = format!("brackets nest deeper than {MAX_NESTING}");
-            return Fault { message, help: None, start: at, end: at + 1 };
+            return Fault { message, help: None, start: at, end: at };
         }
     };
-    let found = token(&text[at..]);
-    let before = text[..at].trim_end();
+    let (skipped, found) = token(&text[at..]);
+    let at = at + skipped;
+    let before = text[..at - skipped].trim_end();
     let breaks = text[before.len()..at].contains('\n') || found.is_empty();
     let what = if found.is_empty() {
         "the end of the file".to_owned()
@@ -242,7 +243,7 @@ fn explain(text: &str, end: usize, error: &Error<Rule>) -> Fault {
         let last = before.char_indices().next_back().map_or(0, |(i, _)| i);
         (last, before.len())
     } else {
-        (at, at + found.len().max(1))
+        (at, at + found.len())
     };
     let help = if breaks { None } else { help(found, &error.variant) };
     Fault { message, help, start, end }
@@ -326,12 +327,16 @@ fn first_word(text: &str) -> &str {
     &text[..end]
 }
 
-/// The first token of a text, as a person sees it; empty at its end.
-fn token(text: &str) -> &str {
-    let mut text = text.trim_start();
-    while text.starts_with("//") {
-        text = text.find('\n').map_or("", |end| text[end..].trim_start());
+/// The first token of a text, as a person sees it, and how much stands before it; empty at its end.
+fn token(text: &str) -> (usize, &str) {
+    let mut rest = text.trim_start();
+    while rest.starts_with("//") {
+        rest = rest.find('\n').map_or("", |end| rest[end..].trim_start());
     }
+    (text.len() - rest.len(), token_at(rest))
+}
+
+fn token_at(text: &str) -> &str {
     let word = first_word(text);
     if !word.is_empty() {
         return word;

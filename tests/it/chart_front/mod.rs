@@ -2,6 +2,7 @@
 
 mod hostile;
 mod mistakes;
+mod soup;
 mod texts;
 
 use chartc::diagnostic::Diagnostic;
