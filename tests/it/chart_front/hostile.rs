@@ -74,6 +74,38 @@ fn parentheses_nested_as_deep_as_may_be() {
     assert_eq!(report(&chart(&format!("when {test} -> a"))), "");
 }
 
+/// Reads and prints in a thread with a megabyte of stack.
+fn in_a_small_thread(text: String) -> String {
+    let work = move || {
+        let (file, found) = parse(&text);
+        assert!(found.is_empty(), "{:?}", found.first().map(|d| &d.message));
+        chartc::print::print(&file)
+    };
+    let thread = std::thread::Builder::new().stack_size(1 << 20).spawn(work);
+    thread.expect("a thread starts").join().expect("it ends")
+}
+
+#[test]
+fn a_megabyte_of_stack_is_enough_for_the_deepest_text() {
+    let states = format!("chart C {{{}{}}}", "state s {".repeat(63), "}".repeat(63));
+    assert!(in_a_small_thread(states).contains("state s"));
+    for (open, close) in
+        [("(", ")"), ("[", "]"), ("{\"a\":", "}"), ("f(", ")"), ("x[", "]"), ("(-", ")")]
+    {
+        let times = if open.ends_with('-') { 58 } else { 62 };
+        let deep = format!("{}1{}", open.repeat(times), close.repeat(times));
+        assert!(in_a_small_thread(chart(&format!("when {deep} -> a"))).contains("when"), "{open}");
+    }
+    let code = format!("code c {{ {} x = 1 {} }}", "if a {".repeat(62), "}".repeat(62));
+    assert!(in_a_small_thread(chart(&code)).contains("x = 1"));
+    let lists = format!("meta {{ a: {}{} }}", "[".repeat(62), "]".repeat(62));
+    assert!(in_a_small_thread(chart(&lists)).contains("meta"));
+    let types = format!("var x: {}Int{} = 1", "List(".repeat(62), ")".repeat(62));
+    assert!(in_a_small_thread(chart(&types)).contains("var"));
+    let chain = format!("pred p = {}a", "a ** ".repeat(118));
+    assert!(in_a_small_thread(chart(&chain)).contains("**"));
+}
+
 #[test]
 fn operators_nested_without_brackets() {
     let forms = [
