@@ -160,6 +160,21 @@ fn allow_lines_are_faint_and_what_they_forbid_is_denied() {
 }
 
 #[test]
+fn lines_that_look_alike_share_an_edge() {
+    let text = draw(
+        "chart S {
+  event go  event stop
+  initial a
+  state a { on go -> b  on stop -> b  after 5s -> b }
+  state b
+}
+",
+    );
+    has(&text, &["s1 -> s2", " go \\l stop \\l"]);
+    assert_eq!(text.matches("s1 -> s2").count(), 2, "{text}");
+}
+
+#[test]
 fn texts_cannot_break_out() {
     let text = draw(
         "/// A <b>\"doc\"</b> & more \\

@@ -1,9 +1,9 @@
 //! What stands in a state: its name, steps, blocks and the lines that move nothing.
 
-use super::arrow;
 use super::place::{Origin, Places, homes};
 use super::style::Look;
 use super::text::{html, short, wrap};
+use super::words;
 use crate::notation;
 use chartc_core::arena::{StateId, StepId};
 use chartc_core::model::{
@@ -49,12 +49,12 @@ impl Labels {
                 continue;
             }
             let look = Look::of(&line.trigger);
-            let mut text = arrow::title(chart, line);
-            if let Some(guard) = arrow::guard(chart, line) {
+            let mut text = words::title(chart, line);
+            if let Some(guard) = words::guard(chart, line) {
                 text.push_str(&format!(" [{guard}]"));
             }
             if !line.actions.is_empty() {
-                text.push_str(&format!(" / {}", arrow::actions(chart, line)));
+                text.push_str(&format!(" / {}", words::actions(chart, line)));
             }
             let word = if of.contains_key(&id) { "each" } else { "" };
             let at = of.get(&id).map(|s| vec![Origin::State(*s)]);
@@ -144,7 +144,7 @@ fn blocks(chart: &Chart, state: &State) -> Vec<Row> {
     let mut rows = Vec::new();
     for (word, block) in [("enter", &state.entry), ("exit", &state.exit)] {
         if !block.is_empty() {
-            let text = arrow::joined(chart, block, &[]);
+            let text = words::joined(chart, block, &[]);
             rows.push(row(word, QUIET, short(&text, LONG)));
         }
     }

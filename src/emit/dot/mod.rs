@@ -6,19 +6,21 @@
 
 mod allow;
 mod arrow;
+mod edge;
 mod label;
 mod legend;
 mod place;
 mod style;
 mod text;
+mod words;
 
 use super::Emitter;
 use crate::lower::SourceMap;
-use arrow::Arrows;
 use chartc_core::arena::StateId;
 use chartc_core::model::{Chart, State, StateKind};
 use label::Labels;
 use place::{Node, Places};
+use std::collections::BTreeSet;
 use style::{BORDER, FAINT, HEAD, cluster_fill, final_colours};
 use text::{html, quoted, short};
 
@@ -43,7 +45,7 @@ const INDENT: usize = 12;
 pub fn dot(chart: &Chart, map: &SourceMap, options: Options) -> String {
     let places = Places::of(chart, map);
     let labels = Labels::of(&places);
-    let arrows = Arrows::of(&places);
+    let edges = arrow::edges(&places);
     let mut out = format!("digraph {} {{\n{HEAD}", quoted(&chart.name));
     out.push_str(&format!("  label={};\n", heading(chart)));
     if !labels.is_empty(StateId(0)) {
@@ -52,9 +54,9 @@ pub fn dot(chart: &Chart, map: &SourceMap, options: Options) -> String {
             "  chart [label={label}, shape=note, style=filled, fillcolor=\"#fffbeb\", color=\"#a16207\"];\n"
         ));
     }
-    states(&mut out, &places, &labels, &arrows);
+    states(&mut out, &places, &labels, &edges.any());
     pointers(&mut out, &places);
-    out.push_str(&arrows.text);
+    edges.write(&mut out, &places);
     if options.legend {
         out.push_str(&legend::legend());
     }
@@ -80,10 +82,10 @@ fn heading(chart: &Chart) -> String {
 }
 
 /// Nodes and clusters, nested as the states are.
-fn states(out: &mut String, places: &Places<'_>, labels: &Labels, arrows: &Arrows<'_>) {
+fn states(out: &mut String, places: &Places<'_>, labels: &Labels, any: &BTreeSet<StateId>) {
     let chart = places.chart;
     let mut open: Vec<StateId> = vec![StateId(0)];
-    scope(out, chart, StateId(0), 0, arrows);
+    scope(out, chart, StateId(0), 0, any);
     for id in chart.state_ids().skip(1) {
         while open.len() > 1 && open.last().is_some_and(|o| chart.state(*o).end <= id) {
             open.pop();
@@ -92,7 +94,7 @@ fn states(out: &mut String, places: &Places<'_>, labels: &Labels, arrows: &Arrow
         let state = chart.state(id);
         if places.is_cluster(id) {
             cluster(out, places, labels, id, open.len() - 1);
-            scope(out, chart, id, open.len(), arrows);
+            scope(out, chart, id, open.len(), any);
             open.push(id);
         } else {
             node(out, chart, labels, id, state, open.len() - 1);
@@ -135,7 +137,7 @@ fn cluster(out: &mut String, places: &Places<'_>, labels: &Labels, id: StateId, 
 }
 
 /// The dot of a compound and its `*`.
-fn scope(out: &mut String, chart: &Chart, id: StateId, depth: usize, arrows: &Arrows<'_>) {
+fn scope(out: &mut String, chart: &Chart, id: StateId, depth: usize, any: &BTreeSet<StateId>) {
     let pad = indent(depth);
     if matches!(chart.state(id).kind, StateKind::Compound { .. }) {
         let dot = Node::Initial(id).name();
@@ -143,7 +145,7 @@ fn scope(out: &mut String, chart: &Chart, id: StateId, depth: usize, arrows: &Ar
             "{pad}{dot} [shape=circle, style=filled, fillcolor=\"{BORDER}\", label=\"\", width=0.12, fixedsize=true];\n"
         ));
     }
-    if arrows.any.contains(&id) {
+    if any.contains(&id) {
         let any = Node::Any(id).name();
         let inside = if id.0 == 0 { "the chart" } else { &chart.state(id).path };
         out.push_str(&format!(
