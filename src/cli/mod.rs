@@ -10,6 +10,7 @@ pub mod pick;
 mod check;
 #[cfg(feature = "run")]
 mod ending;
+mod convert;
 mod explain;
 mod fmt;
 mod graph;
@@ -24,6 +25,7 @@ mod simulate;
 // To add: mod build; mod convert;
 mod levels;
 // To add: mod build; mod run; mod simulate; mod convert;
+// To add: mod build; mod run; mod simulate;
 
 use clap::{Parser, Subcommand};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -42,6 +44,7 @@ Examples:
   chartc explain C0301               what a finding means and what to do
   chartc graph builder.chart         a picture, for Graphviz
   chartc fmt                         write every chart the one way
+  chartc convert agent.yaml          the same agent as a .chart
 
 Exit codes: 0 clean, 1 findings, 2 wrong usage, 3 a fault of chartc, 4 nothing to check"
 )]
@@ -53,6 +56,7 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     Check(check::Args),
+    Convert(convert::Args),
     Explain(explain::Args),
     Fmt(fmt::Args),
     Graph(graph::Args),
@@ -65,6 +69,7 @@ enum Command {
 fn dispatch(command: Command) -> miette::Result<Exit> {
     match command {
         Command::Check(args) => check::run(args),
+        Command::Convert(args) => convert::run(args),
         Command::Explain(args) => explain::run(args),
         Command::Fmt(args) => fmt::run(args),
         Command::Graph(args) => graph::run(args),

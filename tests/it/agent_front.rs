@@ -1,38 +1,104 @@
-//! `agent.yaml` files, from text to model.
+//! `agent.yaml` files, from text to model and to `.chart` text.
 
-use chartc::load::Loader;
-use std::path::PathBuf;
+use crate::project::root;
+use chartc::Compilation;
+use chartc::load::Memory;
+use std::path::{Path, PathBuf};
 
-struct Files;
-
-impl Loader for Files {
-    fn read(&self, path: &str) -> Result<String, String> {
-        std::fs::read_to_string(path).map_err(|e| e.to_string())
-    }
-
-    fn resolve(&self, _from: &str, name: &str) -> String {
-        name.to_owned()
-    }
-}
-
-fn shared() -> Option<Vec<PathBuf>> {
-    let root = std::env::var("CHARTC_SHARED").unwrap_or_else(|_| "../shared".to_owned());
-    let folder = PathBuf::from(root).join("agent_yaml/files");
-    let mut files: Vec<PathBuf> =
-        std::fs::read_dir(folder).ok()?.filter_map(|f| Some(f.ok()?.path())).collect();
+/// Files in a folder, by name.
+fn yaml_files(folder: &Path) -> Option<Vec<PathBuf>> {
+    let mut files: Vec<PathBuf> = std::fs::read_dir(folder)
+        .ok()?
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|path| path.extension().is_some_and(|e| e == "yaml"))
+        .collect();
     files.sort();
     Some(files)
 }
 
+fn shared() -> Option<Vec<PathBuf>> {
+    let home = std::env::var("CHARTC_SHARED").map_or(root().join("../shared"), PathBuf::from);
+    let files = yaml_files(&home.join("agent_yaml/files"));
+    if files.is_none() {
+        println!("skipped, not found: agent_yaml/files in {}", home.display());
+    }
+    files
+}
+
+fn own() -> Vec<PathBuf> {
+    yaml_files(&root().join("tests/it/fixtures/agents")).expect("the project has its fixtures")
+}
+
+fn check(name: &str, text: &str) -> Compilation {
+    chartc::check(&[name.to_owned()], &Memory::of(name, text))
+}
+
+/// One finding a line: place, code, message, what is underlined, help.
+fn findings(compilation: &Compilation) -> String {
+    let mut out = String::new();
+    for d in &compilation.diagnostics {
+        let source = compilation.sources.get(d.span.file);
+        let at = source.position(d.span.start);
+        let (severity, code) = (d.severity.word(), d.rule.code);
+        out +=
+            &format!("{}:{}:{} {severity} {code} {}", source.name, at.line, at.column, d.message);
+        out += &format!("\n    {}\n", source.slice(d.span).replace('\n', "⏎"));
+        if let Some(help) = &d.help {
+            out += &format!("    help: {help}\n");
+        }
+    }
+    out
+}
+
+/// The file as a chart lowers to the same model as the file itself.
+fn converts_to_the_same(path: &Path) -> String {
+    let text = std::fs::read_to_string(path).expect("the file can be read");
+    let first = check("agent.yaml", &text);
+    let printed = chartc::print::print(&first.files[0]);
+    let second = check("agent.chart", &printed);
+    let chart = |c: &Compilation| c.lowered.first().map(|l| l.chart.clone());
+    let (a, b) = (chart(&first), chart(&second));
+    assert!(a == b, "{}\n{printed}\n{}", path.display(), first_difference(&a, &b));
+    printed
+}
+
+/// Where two models part, in a few lines.
+fn first_difference(a: &impl std::fmt::Debug, b: &impl std::fmt::Debug) -> String {
+    let (a, b) = (format!("{a:#?}"), format!("{b:#?}"));
+    let (a, b): (Vec<_>, Vec<_>) = (a.lines().collect(), b.lines().collect());
+    let at = a.iter().zip(&b).take_while(|(x, y)| x == y).count();
+    let from = at.saturating_sub(12);
+    let part = |all: &[&str]| all[from.min(all.len())..(at + 12).min(all.len())].join("\n");
+    format!("--- agent.yaml\n{}\n--- .chart\n{}", part(&a), part(&b))
+}
+
 #[test]
-fn shared_files_lower() {
-    let Some(files) = shared() else {
-        println!("skipped, not found: the shared agent files");
-        return;
-    };
-    for path in files {
-        let name = path.to_string_lossy().into_owned();
-        let compiled = chartc::check(&[name], &Files);
-        assert_eq!(compiled.lowered.len(), 1, "{}", path.display());
+fn shared_files_convert() {
+    for path in shared().unwrap_or_default() {
+        converts_to_the_same(&path);
+    }
+}
+
+#[test]
+fn own_files_convert() {
+    let mut charts = 0;
+    for path in own() {
+        let printed = converts_to_the_same(&path);
+        charts += usize::from(!printed.is_empty());
+        let name = path.file_stem().expect("a file has a name").to_string_lossy();
+        if !printed.is_empty() && name != "faults" && name != "refused" {
+            insta::assert_snapshot!(format!("convert_{name}"), printed);
+        }
+    }
+    assert!(charts >= 8);
+}
+
+#[test]
+fn findings_of_own_files() {
+    for path in own() {
+        let file = path.file_name().expect("a file has a name").to_string_lossy().into_owned();
+        let text = std::fs::read_to_string(&path).expect("the file can be read");
+        let found = findings(&check(&file, &text));
+        insta::assert_snapshot!(format!("findings_{}", file.replace(".yaml", "")), found);
     }
 }

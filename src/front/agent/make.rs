@@ -99,7 +99,7 @@ pub(super) fn in_any(states: &[Ident], at: Span) -> Expr {
 pub(super) fn both(left: Option<Expr>, right: Option<Expr>) -> Option<Expr> {
     match (left, right) {
         (Some(l), Some(r)) => {
-            let span = l.span.to(r.span);
+            let span = r.span;
             Some(binary(BinaryOp::And, l, r, span))
         }
         (one, None) | (None, one) => one,

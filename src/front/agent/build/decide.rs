@@ -46,6 +46,12 @@ pub(super) fn is_question(step: &Step) -> bool {
     step.kind == StepType::Transition && step.map.is_some() && step.decision.is_none()
 }
 
+/// Whether a failed call of the question leads somewhere.
+pub(super) fn guesses(step: &Step) -> bool {
+    let known = |answer: &str| matches!(answer, "pivot" | "ship" | "continue");
+    is_question(step) && step.map.iter().flatten().any(|(answer, _)| known(&answer.node))
+}
+
 /// The options of a question, as lines.
 pub(super) fn options(step: &Step) -> Vec<Noted<StateItem>> {
     let line = |(answer, state): &(Ident, Ident)| {
@@ -115,13 +121,13 @@ impl Builder<'_> {
     /// What the original decides where the call fails, as `error` lines.
     fn heuristic(&mut self, step: &Step) -> Vec<Noted<StepItem>> {
         let span = step.name.span;
+        if !guesses(step) {
+            return Vec::new();
+        }
         let target = |answer: &str| {
             step.map.iter().flatten().find(|(a, _)| a.node == answer).map(|(_, state)| state)
         };
         let (pivot, ship, go_on) = (target("pivot"), target("ship"), target("continue"));
-        if pivot.is_none() && ship.is_none() && go_on.is_none() {
-            return Vec::new();
-        }
         self.functions.predicate(REPEATS, "action_history", span);
         let read = |what: &str| self.scope.read(what, span).0;
         let repeats = call(REPEATS, vec![read("action_history")], span);

@@ -77,9 +77,12 @@ pub(super) fn variables(agent: &Agent, scope: &Scope, first_use: Span) -> Vec<No
         };
         items.push(noted(ChartItem::Variable(variable), span));
     }
-    for (source, role) in &scope.roles {
+    let place = |source: &str| scope.places.get(source).copied().unwrap_or(first_use);
+    let mut roles: Vec<_> = scope.roles.iter().collect();
+    roles.sort_by_key(|(source, _)| place(source));
+    for (source, role) in roles {
         let Role::Variable { written, of } = role else { continue };
-        let span = scope.places.get(source).copied().unwrap_or(first_use);
+        let span = place(source);
         let ty = scope.ty(source);
         let optional = scope.optional.contains(source)
             && ty.written(span).kind != TypeKind::Name("Json".to_owned());

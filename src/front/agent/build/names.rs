@@ -4,7 +4,6 @@ use super::prepare::Work;
 use crate::diagnostic::Diagnostic;
 use crate::front::agent::builtin::{BUILTINS, CURRENT_STATE, builtin};
 use crate::front::agent::code::{Converter, OBSERVABLES, Role, Scope, is_identity, merged};
-use crate::front::agent::definition::StepType;
 use crate::front::agent::format::Part;
 use crate::front::agent::python::{Statement, StatementKind, uses};
 use crate::lint::reported::{LEGACY, UNKNOWN_NAME};
@@ -49,7 +48,7 @@ fn events(work: &Work<'_>) -> Vec<Event> {
         fields(one.prompt.iter().flat_map(|w| &w.parts).chain(&one.arguments), &mut events);
         writes(&one.code, !conditional, &mut events);
         let moves = one.step.to.is_some() || one.step.map.is_some();
-        if one.step.kind == StepType::Transition && one.step.map.is_some() {
+        if super::decide::guesses(one.step) {
             for name in super::decide::HEURISTIC {
                 let kind = EventKind::Read { nested: false, lenient: true, prompt: false };
                 events.push(Event { name: (*name).to_owned(), span: one.step.name.span, kind });

@@ -22,7 +22,7 @@ fn part(part: &Part, scope: &Scope) -> TemplatePart {
     match part {
         Part::Text(text, span) => TemplatePart::Text(text.clone(), *span),
         Part::Bad { text, why, span } => {
-            TemplatePart::Bad { text: text.clone(), why: why.clone(), span: *span }
+            TemplatePart::Bad { text: kept(text), why: why.clone(), span: *span }
         }
         Part::Field(field) => {
             let name = &field.name.node;
@@ -31,7 +31,7 @@ fn part(part: &Part, scope: &Scope) -> TemplatePart {
                 let colon = if spec.is_empty() { "" } else { ":" };
                 let why = format!("`{name}` is not in the context");
                 return TemplatePart::Bad {
-                    text: format!("{{{name}{colon}{spec}}}"),
+                    text: kept(&format!("{{{name}{colon}{spec}}}")),
                     why,
                     span: field.span,
                 };
@@ -41,6 +41,23 @@ fn part(part: &Part, scope: &Scope) -> TemplatePart {
             TemplatePart::Hole(Box::new(hole))
         }
     }
+}
+
+/// What is no placeholder here could be one in a `.chart`, which has expressions between braces. `{!"…"}` never is one, so
+/// that a converted chart says the same of it.
+fn kept(written: &str) -> String {
+    let mut out = String::from("{!\"");
+    for c in written.chars() {
+        match c {
+            '\\' => out.push_str("\\\\"),
+            '"' => out.push_str("\\\""),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            c => out.push(c),
+        }
+    }
+    out.push_str("\"}");
+    out
 }
 
 fn value(field: &Field, scope: &Scope) -> Expr {

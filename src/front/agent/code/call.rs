@@ -62,7 +62,8 @@ impl Converter<'_> {
             return true;
         }
         let wanted = if least == most { least.to_string() } else { format!("{least} to {most}") };
-        self.refuse(at, format!("`{name}` takes {wanted} arguments here, not {given}"));
+        let plural = if most == 1 { "" } else { "s" };
+        self.refuse(at, format!("`{name}` takes {wanted} argument{plural} here, not {given}"));
         false
     }
 

@@ -43,6 +43,13 @@ impl<'s> Converter<'s> {
                 let operand = self.condition(operand);
                 make::not(operand, span)
             }
+            // Each branch by itself: as values they need not be of one type.
+            Kind::If(condition, then, other) => {
+                let condition = self.condition(condition);
+                let then = self.condition(then);
+                let other = self.condition(other);
+                choose(condition, then, other, span)
+            }
             Kind::None
             | Kind::Bool(_)
             | Kind::Int(_)
@@ -56,7 +63,6 @@ impl<'s> Converter<'s> {
             | Kind::Unary(UnaryOp::Negate, _)
             | Kind::Binary(..)
             | Kind::Compare(..)
-            | Kind::If(..)
             | Kind::List(_)
             | Kind::Set(_)
             | Kind::Dict(_)
@@ -64,7 +70,12 @@ impl<'s> Converter<'s> {
             | Kind::Context(..)
             | Kind::Has(_)
             | Kind::Bad => {
+                let before = self.findings.len();
                 let (value, ty) = self.value(python);
+                if ty == Ty::Unknown && self.findings.len() > before {
+                    // Refused: nothing further is to be said of it.
+                    return expr(ExprKind::Bool(false), span);
+                }
                 truth(value, &ty)
             }
         }
@@ -250,13 +261,16 @@ impl<'s> Converter<'s> {
             });
             return (joined, Ty::Bool);
         }
+        let tests: Vec<Expr> =
+            parts[..parts.len().saturating_sub(1)].iter().map(|p| self.condition(p)).collect();
         let mut parts = all.into_iter().rev();
         let Some(mut result) = parts.next() else {
             return (expr(ExprKind::Bad, span), Ty::Unknown);
         };
+        let mut tests = tests.into_iter().rev();
         for (value, ty) in parts {
             let span = value.span.to(result.0.span);
-            let test = truth(value.clone(), &ty);
+            let Some(test) = tests.next() else { break };
             let (yes, no) = if and { (result.0, value) } else { (value, result.0) };
             result = (choose(test, yes, no, span), ty.join(result.1));
         }

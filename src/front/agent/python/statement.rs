@@ -228,6 +228,7 @@ impl Parser<'_, '_> {
             return;
         }
         if self.is("=") {
+            let first_span = first.span;
             let mut targets = vec![first];
             while self.eat("=") {
                 targets.push(self.expression());
@@ -235,9 +236,15 @@ impl Parser<'_, '_> {
             if self.is(",") {
                 self.refused("tuples without parentheses", "write a list: `[a, b]`");
             }
-            if let Some(value) = targets.pop().filter(|_| !self.failed) {
-                for target in targets {
-                    self.assign(target, value.clone(), out);
+            let value = targets.pop().filter(|_| !self.failed);
+            for target in targets {
+                match &value {
+                    Some(value) => self.assign(target, value.clone(), out),
+                    // A value that is refused still makes the name a variable: one finding is enough.
+                    None if matches!(target.kind, Kind::Name(_)) => {
+                        self.assign(target, Expr::new(Kind::Bad, first_span), out);
+                    }
+                    None => {}
                 }
             }
             return;

@@ -45,7 +45,10 @@ impl Reader<'_> {
         let mut all: Vec<(Ident, &Node)> = Vec::new();
         for (key, value) in entries {
             let name = match &key.value {
-                Value::Text(text) => text.value.clone(),
+                Value::Text(text) => {
+                    self.yaml_boolean(key, &text.value);
+                    text.value.clone()
+                }
                 Value::Bool(b) => b.to_string(),
                 Value::Int(_) | Value::Float(_) => self.source.slice(key.span).to_owned(),
                 Value::Null | Value::List(_) | Value::Map(_) => {

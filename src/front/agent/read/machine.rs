@@ -72,10 +72,13 @@ impl Reader<'_> {
             return None;
         };
         let to = self.name(to, at, "`to`")?;
-        let condition = fields
-            .get("condition")
-            .filter(|(node, _)| node.value != Value::Null)
-            .and_then(|(n, at)| self.source(n, at, "`condition`"));
+        let condition = match fields.get("condition") {
+            Some((node, at)) if node.value != Value::Null => {
+                // A row whose condition cannot be read would permit more than was meant.
+                Some(self.source(node, at, "`condition`")?)
+            }
+            Some(_) | None => None,
+        };
         let from = from.filter(|f| f.node != "*");
         Some(Permit { from, to, condition, span: node.span })
     }

@@ -43,7 +43,7 @@ impl Reader<'_> {
                 let message = format!("{what} must be a text, not {}", node.kind());
                 let help = format!("quote it: `\"{written}\"`");
                 self.findings.push(WRONG_TYPE.at(node.span, message).help(help));
-                Some(Text::at(node.span, &written))
+                None
             }
             Value::Null | Value::List(_) | Value::Map(_) => {
                 self.wrong_type(node, at, what, "a text");
@@ -68,7 +68,12 @@ impl Reader<'_> {
 
     /// A name: a text without blanks around it, not empty.
     fn name(&mut self, node: &Node, at: Span, what: &str) -> Option<Ident> {
-        let text = self.text(node, at, what)?;
+        let text = self.text(node, at, what);
+        if matches!(node.value, Value::Bool(_) | Value::Int(_) | Value::Float(_)) {
+            // Reported; what was meant is plain enough to go on with.
+            return Some(Ident::new(self.source.slice(node.span).to_owned(), node.span));
+        }
+        let text = text?;
         let name = text.value.trim();
         if name.is_empty() {
             let span = if node.span.start == node.span.end { at } else { node.span };

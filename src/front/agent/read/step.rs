@@ -39,15 +39,17 @@ impl Reader<'_> {
 
     fn step(&mut self, node: &Node, at: Span, index: usize) -> Option<Step> {
         let fields = self.fields(node, at, "a step", STEP)?;
-        let kind = match fields.get("type") {
-            Some((node, at)) => {
-                match self.word(node, at, "`type`", &["llm", "code", "transition"])?.node.as_str() {
-                    "llm" => StepType::Llm,
-                    "transition" => StepType::Transition,
-                    _ => StepType::Code,
-                }
-            }
-            None => StepType::Code,
+        let known = ["llm", "code", "transition"];
+        let word = fields.get("type").map(|(node, at)| self.word(node, at, "`type`", &known));
+        let given = |key: &str| fields.get(key).is_some();
+        let kind = match word {
+            Some(Some(word)) if word.node == "llm" => StepType::Llm,
+            Some(Some(word)) if word.node == "transition" => StepType::Transition,
+            Some(Some(_)) | None => StepType::Code,
+            // Not a type, and reported: what the step has tells what was meant.
+            Some(None) if given("transition_map") => StepType::Transition,
+            Some(None) if given("prompt") => StepType::Llm,
+            Some(None) => StepType::Code,
         };
         let name = match fields.get("name") {
             Some((node, at)) => self.name(node, at, "`name`"),

@@ -196,6 +196,10 @@ fn read_hole(inner: &str, origin: Origin<'_>) -> Result<(Expr, Spanned<String>),
     if inner.trim().is_empty() {
         return Err("this placeholder is empty".to_owned());
     }
+    // How `convert` keeps what was no placeholder where it comes from.
+    if inner.starts_with("!\"") {
+        return Err("this was no placeholder before it was converted".to_owned());
+    }
     if origin.inside > MAX_INSIDE {
         return Err(format!("texts stand in texts deeper than {MAX_INSIDE}"));
     }

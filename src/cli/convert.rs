@@ -1,0 +1,53 @@
+//! `chartc convert`.
+
+use super::Exit;
+use super::files::{Files, find, write};
+use super::output::{Colour, complain, paper, print};
+use crate::diagnostic::Severity;
+use crate::report::REPORTS;
+use std::path::PathBuf;
+
+/// Print an agent.yaml as a .chart of the same meaning.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  chartc convert agent.yaml
+  chartc convert agent.yaml -o builder.chart
+
+A file with errors is printed as far as it can be read, and the errors are told.
+
+Exit codes: 0 converted, 1 converted with errors, 2 wrong usage, 3 a fault of chartc, 4 no chart in the file")]
+pub(super) struct Args {
+    /// An agent.yaml file
+    file: String,
+    /// Where to write it [default: standard output]
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+pub(super) fn run(args: Args) -> miette::Result<Exit> {
+    let found = find(std::slice::from_ref(&args.file));
+    let [file] = found.as_slice() else {
+        return Err(miette::miette!("{} is {} files; name one", args.file, found.len()));
+    };
+    let done = crate::check(std::slice::from_ref(file), &Files);
+    let errors: Vec<_> =
+        done.diagnostics.iter().filter(|d| d.severity == Severity::Error).cloned().collect();
+    let converted = done.files.first().filter(|f| !f.items.is_empty());
+    if let Some(file) = converted {
+        let text = crate::print::print(file);
+        match args.output {
+            Some(path) => write(&path, &text)?,
+            None => print(&text)?,
+        }
+    }
+    if !errors.is_empty() {
+        complain((REPORTS[0].render)(&errors, &done.sources, paper(Colour::Auto)).trim_end());
+        return Ok(Exit::Findings);
+    }
+    if converted.is_none() {
+        complain(&format!("error: there is no chart in {}", args.file));
+        return Ok(Exit::Nothing);
+    }
+    Ok(Exit::Clean)
+}
