@@ -16,7 +16,7 @@ fn yaml_files(folder: &Path) -> Option<Vec<PathBuf>> {
     Some(files)
 }
 
-fn shared() -> Option<Vec<PathBuf>> {
+pub(crate) fn shared() -> Option<Vec<PathBuf>> {
     let home = std::env::var("CHARTC_SHARED").map_or(root().join("../shared"), PathBuf::from);
     let files = yaml_files(&home.join("agent_yaml/files"));
     if files.is_none() {

@@ -5,6 +5,7 @@
 )]
 
 mod agent_front;
+mod agent_traces;
 mod architecture;
 mod behaviour;
 mod chart_front;

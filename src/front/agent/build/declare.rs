@@ -2,8 +2,8 @@
 
 use super::names::inputs;
 use crate::diagnostic::{Diagnostic, Severity};
-use crate::front::agent::builtin::CURRENT_STATE;
-use crate::front::agent::code::{Role, Scope};
+use crate::front::agent::builtin::{CURRENT_STATE, builtin};
+use crate::front::agent::code::{Role, Scope, Ty};
 use crate::front::agent::definition::{Agent, OnFailure, Policy};
 use crate::front::agent::make::{apart, expr, name, noted, text};
 use crate::front::agent::node::{Node, Value};
@@ -91,7 +91,11 @@ pub(super) fn variables(agent: &Agent, scope: &Scope, first_use: Span) -> Vec<No
             None if scope.optional.contains(source) => {
                 (ty.written(span), expr(ExprKind::None, span))
             }
-            None => (ty.written(span), ty.zero(span)),
+            None => {
+                // Of a name that the context has as well, the value there is nearer the truth than none.
+                let known = builtin(source).map(|b| b.ty()).filter(|_| ty == Ty::Json);
+                (ty.written(span), known.unwrap_or(ty.clone()).zero(span))
+            }
         };
         let ty = if optional {
             TypeExpr { kind: TypeKind::Optional(Box::new(written_ty)), span }
