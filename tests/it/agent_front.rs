@@ -2,6 +2,7 @@
 
 use crate::project::root;
 use chartc::Compilation;
+use chartc::lint::reported::RULES;
 use chartc::load::Memory;
 use std::path::{Path, PathBuf};
 
@@ -33,10 +34,11 @@ fn check(name: &str, text: &str) -> Compilation {
     chartc::check(&[name.to_owned()], &Memory::of(name, text))
 }
 
-/// One finding a line: place, code, message, what is underlined, help.
+/// One finding a line: place, code, message, what is underlined, help. Those of lints are left to the lints' tests.
 fn findings(compilation: &Compilation) -> String {
     let mut out = String::new();
-    for d in &compilation.diagnostics {
+    let reported = |code: &str| RULES.iter().any(|rule| rule.code == code);
+    for d in compilation.diagnostics.iter().filter(|d| reported(d.rule.code)) {
         let source = compilation.sources.get(d.span.file);
         let at = source.position(d.span.start);
         let (severity, code) = (d.severity.word(), d.rule.code);

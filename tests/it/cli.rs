@@ -233,3 +233,35 @@ fn fmt_of_standard_input_goes_to_standard_output() {
     let output = started.wait_with_output().expect("chartc ends");
     assert_eq!(out(&output), "chart A { }\n");
 }
+
+#[test]
+fn convert_prints_a_chart_and_tells_what_it_could_not_read() {
+    let good = "id: a\nworkflow:\n  steps:\n    - {name: say, type: llm, prompt: \"Hello.\"}\n";
+    let faulty = good.replace("Hello.", "Hello {nobody}.");
+    let folder = folder(
+        "convert",
+        &[
+            ("good.yaml", good),
+            ("faulty.yaml", &faulty),
+            ("broken.yaml", "a: [\n"),
+            ("empty.yaml", ""),
+        ],
+    );
+    let good = run(&folder, &["convert", "good.yaml", "-o", "good.chart"]);
+    assert_eq!(
+        (good.status.code(), out(&good), errors(&good)),
+        (Some(0), String::new(), String::new())
+    );
+    assert_eq!(run(&folder, &["check", "good.chart"]).status.code(), Some(0));
+    let again = run(&folder, &["convert", "good.chart"]);
+    let written = std::fs::read_to_string(folder.join("good.chart")).expect("it was written");
+    assert_eq!(out(&again), written);
+    let faulty = run(&folder, &["convert", "faulty.yaml"]);
+    assert_eq!(faulty.status.code(), Some(1));
+    assert!(out(&faulty).contains("prompt \"Hello {nobody}.\""));
+    assert!(errors(&faulty).contains("nobody"));
+    let broken = run(&folder, &["convert", "broken.yaml"]);
+    assert_eq!((broken.status.code(), out(&broken)), (Some(1), String::new()));
+    assert_eq!(run(&folder, &["convert", "empty.yaml"]).status.code(), Some(4));
+    assert_eq!(run(&folder, &["convert", "nowhere"]).status.code(), Some(1));
+}
