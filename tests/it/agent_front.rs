@@ -104,3 +104,51 @@ fn findings_of_own_files() {
         insta::assert_snapshot!(format!("findings_{}", file.replace(".yaml", "")), found);
     }
 }
+
+/// Reads, prints and lowers a mutilated file: whatever comes of it, no panic, and the printed chart reads to the same model.
+fn survives(text: &str) {
+    let first = check("agent.yaml", text);
+    let printed = chartc::print::print(&first.files[0]);
+    let second = check("agent.chart", &printed);
+    let chart = |c: &Compilation| c.lowered.first().map(|l| l.chart.clone());
+    let (a, b) = (chart(&first), chart(&second));
+    assert!(a == b, "{text}\n--- prints\n{printed}\n{}", first_difference(&a, &b));
+}
+
+#[test]
+fn mutilated_files() {
+    let rounds: u64 = std::env::var("CHARTC_ROUNDS").ok().and_then(|r| r.parse().ok()).unwrap_or(6);
+    let mut seed = 1_u64;
+    let mut random = |below: usize| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (seed >> 33) as usize % below.max(1)
+    };
+    let bits = [
+        "{", "}", "[", "]", "\"", "'", "|", ">", ":", "- ", "\n", "\t", "  ", "#", "&a", "*a", "é",
+        "\\", "(", ")", "=", "==", " if ", " else ", " for ", " in ", " and ", " or ", "not ", "`",
+        "{{", "}}", "!", "%", "?", "0", "1e9", ".", ",", "\u{0}", "\u{feff}", "->",
+    ];
+    for path in own() {
+        let text = std::fs::read_to_string(&path).expect("the file can be read");
+        for _ in 0..rounds {
+            let mut text: Vec<char> = text.chars().collect();
+            for _ in 0..=random(3) {
+                let at = random(text.len());
+                match random(4) {
+                    0 => text.truncate(at),
+                    1 => drop(text.remove(at.min(text.len().saturating_sub(1)))),
+                    2 => {
+                        let (from, len) = (random(text.len()), random(60));
+                        let part: Vec<char> = text[from..(from + len).min(text.len())].to_vec();
+                        text.splice(at..at, part);
+                    }
+                    _ => drop(text.splice(at..at, bits[random(bits.len())].chars())),
+                }
+                if text.is_empty() {
+                    break;
+                }
+            }
+            survives(&text.into_iter().collect::<String>());
+        }
+    }
+}

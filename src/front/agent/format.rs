@@ -159,6 +159,9 @@ fn field(text: &Text, range: Range<usize>) -> Part {
     if spec.contains(['{', '}']) {
         return bad("a placeholder inside of a format is not available".to_owned());
     }
+    if spec.contains(['\n', '\r', '"']) {
+        return bad("braces of the text are doubled: `{{` and `}}`".to_owned());
+    }
     let spec_from = range.end - 1 - spec.len();
     Part::Field(Field {
         name: Ident::new(name.to_owned(), text.span(from..from + name_len)),
