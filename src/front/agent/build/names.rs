@@ -3,7 +3,7 @@
 use super::prepare::Work;
 use crate::diagnostic::Diagnostic;
 use crate::front::agent::builtin::{BUILTINS, CURRENT_STATE, builtin};
-use crate::front::agent::code::{Converter, OBSERVABLES, Role, Scope, is_identity, merged};
+use crate::front::agent::code::{Converter, OBSERVABLES, Role, Scope, is_identity};
 use crate::front::agent::format::Part;
 use crate::front::agent::python::{Statement, StatementKind, uses};
 use crate::lint::reported::{LEGACY, UNKNOWN_NAME};
@@ -222,19 +222,19 @@ fn infer(work: &Work<'_>, scope: &mut Scope) {
     }
     for _ in 0..12 {
         let before = (scope.types.clone(), scope.optional.clone());
-        scope.status.clear();
+        scope.walked.clear();
         for one in &work.steps {
-            let outside = scope.status.clone();
+            let mark = scope.walked.mark();
             Converter::new(scope, &mut Vec::new()).statements(&one.code);
             if one.run_if.is_some() || one.step.states.is_some() {
-                scope.status = merged(&outside, &scope.status);
+                scope.walked.weaken(mark);
             }
         }
         if before == (scope.types.clone(), scope.optional.clone()) {
             break;
         }
     }
-    scope.status.clear();
+    scope.walked.clear();
 }
 
 /// The inputs that a chart has to declare, in the order of the table.

@@ -6,7 +6,7 @@ use super::invoke::Functions;
 use super::prepare::StepWork;
 use super::template;
 use crate::diagnostic::Diagnostic;
-use crate::front::agent::code::{Converter, Scope, merged};
+use crate::front::agent::code::{Converter, Scope};
 use crate::front::agent::definition::{OnFailure, Policy, Source, Step, StepType};
 use crate::front::agent::make::{self, both, compare, expr, in_any, name, noted, tail, text};
 use crate::lint::reported::NOT_YET;
@@ -101,10 +101,10 @@ impl Builder<'_> {
 
     fn code(&mut self, work: &StepWork<'_>) -> Built {
         let step = work.step;
-        let before = self.scope.status.clone();
+        let mark = self.scope.walked.mark();
         let statements = Converter::new(&mut self.scope, self.findings).statements(&work.code);
         if work.run_if.is_some() || step.states.is_some() {
-            self.scope.status = merged(&before, &self.scope.status);
+            self.scope.walked.weaken(mark);
         }
         let own = failure(&step.policy, self.default).1 == OnFailure::Skip;
         let usual = failure(&Policy::default(), self.default).1 == OnFailure::Skip;

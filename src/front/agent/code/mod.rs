@@ -5,8 +5,10 @@ mod convert;
 mod scope;
 mod statement;
 mod ty;
+mod walked;
 
 pub(super) use convert::Converter;
-pub(super) use scope::{OBSERVABLES, Role, Scope, Status};
-pub(super) use statement::{is_identity, merged};
+pub(super) use scope::{OBSERVABLES, Role, Scope};
+pub(super) use statement::is_identity;
 pub(super) use ty::Ty;
+pub(super) use walked::{Status, Walked};

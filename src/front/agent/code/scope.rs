@@ -1,6 +1,6 @@
 //! What names mean at a place of the walk.
 
-use super::Ty;
+use super::{Status, Ty, Walked};
 use crate::front::agent::builtin::Builtin;
 use crate::front::agent::make;
 use crate::span::Span;
@@ -37,15 +37,6 @@ pub(in crate::front::agent) const OBSERVABLES: &[&str] = &[
     "event",
 ];
 
-/// Whether a code variable has been set when the walk comes to a place.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::front::agent) enum Status {
-    /// On some paths.
-    Maybe,
-    /// On all paths.
-    Set,
-}
-
 /// The names of an agent.
 #[derive(Debug, Default)]
 pub(in crate::front::agent) struct Scope {
@@ -57,8 +48,8 @@ pub(in crate::front::agent) struct Scope {
     pub(in crate::front::agent) optional: BTreeSet<String>,
     /// Where each variable is assigned first.
     pub(in crate::front::agent) places: BTreeMap<String, Span>,
-    /// What the walk has set so far; absent is not set.
-    pub(in crate::front::agent) status: BTreeMap<String, Status>,
+    /// What the walk has set so far.
+    pub(in crate::front::agent) walked: Walked,
 }
 
 impl Scope {
@@ -98,7 +89,7 @@ impl Scope {
     pub(super) fn has(&self, name: &str) -> Option<bool> {
         match self.roles.get(name) {
             Some(Role::Input(_) | Role::State | Role::Variable { of: Some(_), .. }) => Some(true),
-            Some(Role::Variable { of: None, .. }) => match self.status.get(name) {
+            Some(Role::Variable { of: None, .. }) => match self.walked.get(name) {
                 Some(Status::Set) => Some(true),
                 Some(Status::Maybe) => None,
                 None => Some(false),

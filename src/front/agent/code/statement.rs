@@ -7,7 +7,6 @@ use crate::front::agent::python::{
 use crate::lint::reported::REFUSED_CODE;
 use crate::span::Ident;
 use crate::syntax::{Noted, Statement};
-use std::collections::BTreeMap;
 
 impl Converter<'_> {
     /// A block; the scope's types and what is set move on with it.
@@ -32,11 +31,11 @@ impl Converter<'_> {
             StatementKind::Store { .. } => None,
             StatementKind::If(condition, then, other) => {
                 let condition = self.condition(condition);
-                let before = self.scope.status.clone();
+                let mark = self.scope.walked.mark();
                 let then = self.statements(then);
-                let after_then = std::mem::replace(&mut self.scope.status, before);
+                let after_then = self.scope.walked.back(mark);
                 let other = self.statements(other);
-                self.scope.status = merged(&after_then, &self.scope.status);
+                self.scope.walked.join(mark, &after_then);
                 Some(Statement::If(condition, then, other))
             }
             StatementKind::For(name, source, body) => {
@@ -51,13 +50,15 @@ impl Converter<'_> {
                     return None;
                 }
                 self.locals.push((name.node.clone(), element));
-                let before = self.scope.status.clone();
+                let mark = self.scope.walked.mark();
                 // What the body sets may be set already when it runs again.
                 for set in assigned(body) {
-                    self.scope.status.entry(set).or_insert(Status::Maybe);
+                    if self.scope.walked.get(&set).is_none() {
+                        self.scope.walked.set(&set, Status::Maybe);
+                    }
                 }
                 let body = self.statements(body);
-                self.scope.status = merged(&before, &self.scope.status);
+                self.scope.walked.weaken(mark);
                 self.locals.pop();
                 Some(Statement::For(name.clone(), source_expr, body))
             }
@@ -76,22 +77,9 @@ impl Converter<'_> {
         let (value, ty) = self.value(value);
         let known = self.scope.types.remove(&name.node).unwrap_or(Ty::Unknown);
         self.scope.types.insert(name.node.clone(), known.join(ty));
-        self.scope.status.insert(name.node.clone(), Status::Set);
+        self.scope.walked.set(&name.node, Status::Set);
         Some(Statement::Assign(Ident::new(written, name.span), value))
     }
-}
-
-/// What is set after one of two paths.
-pub(in crate::front::agent) fn merged(
-    a: &BTreeMap<String, Status>,
-    b: &BTreeMap<String, Status>,
-) -> BTreeMap<String, Status> {
-    let mut out = BTreeMap::new();
-    for name in a.keys().chain(b.keys()) {
-        let both = [a.get(name), b.get(name)].iter().all(|s| *s == Some(&Status::Set));
-        out.insert(name.clone(), if both { Status::Set } else { Status::Maybe });
-    }
-    out
 }
 
 /// Whether an assignment keeps the value: `x = x`, `x = locals().get('x', d)`.

@@ -1,0 +1,120 @@
+//! What the walk has set when it comes to a place. Changes are kept as a trail, so that branches cost what they change.
+
+use std::collections::BTreeMap;
+
+/// Whether a code variable has been set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::front::agent) enum Status {
+    /// On some paths.
+    Maybe,
+    /// On all paths.
+    Set,
+}
+
+/// The variables set so far; one that is absent is not set.
+#[derive(Debug, Default)]
+pub(in crate::front::agent) struct Walked {
+    status: BTreeMap<String, Status>,
+    /// Each change with what was there before.
+    trail: Vec<(String, Option<Status>)>,
+}
+
+impl Walked {
+    pub(super) fn get(&self, name: &str) -> Option<Status> {
+        self.status.get(name).copied()
+    }
+
+    pub(super) fn set(&mut self, name: &str, status: Status) {
+        let before = self.status.insert(name.to_owned(), status);
+        self.trail.push((name.to_owned(), before));
+    }
+
+    /// Nothing is set, as at the start of a turn.
+    pub(in crate::front::agent) fn clear(&mut self) {
+        *self = Self::default();
+    }
+
+    /// A place to come back to.
+    pub(in crate::front::agent) fn mark(&self) -> usize {
+        self.trail.len()
+    }
+
+    /// What has been set since `mark` has been so on some paths only.
+    pub(in crate::front::agent) fn weaken(&mut self, mark: usize) {
+        for (name, before) in self.since(mark) {
+            if before != Some(Status::Set) {
+                self.set(&name, Status::Maybe);
+            }
+        }
+    }
+
+    /// What the names changed since `mark` were there.
+    fn since(&self, mark: usize) -> BTreeMap<String, Option<Status>> {
+        // Backwards, so that the first change of a name is the one that stays.
+        self.trail[mark..].iter().rev().cloned().collect()
+    }
+
+    /// Goes back to `mark`; gives what had changed since, and to what.
+    pub(super) fn back(&mut self, mark: usize) -> BTreeMap<String, Status> {
+        let mut after = BTreeMap::new();
+        for (name, before) in self.trail.drain(mark..).rev() {
+            let now = match before {
+                Some(before) => self.status.insert(name.clone(), before),
+                None => self.status.remove(&name),
+            };
+            after.entry(name).or_insert(now.unwrap_or(Status::Maybe));
+        }
+        after
+    }
+
+    /// After one of two paths from `mark`: the one just walked, or the one that changed `other`.
+    pub(super) fn join(&mut self, mark: usize, other: &BTreeMap<String, Status>) {
+        let before = self.since(mark);
+        for name in before.keys().chain(other.keys()) {
+            let here = self.get(name);
+            let there = match (other.get(name), before.get(name)) {
+                (Some(status), _) => Some(*status),
+                (None, Some(before)) => *before,
+                (None, None) => here,
+            };
+            let both = here == Some(Status::Set) && there == Some(Status::Set);
+            self.set(name, if both { Status::Set } else { Status::Maybe });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn branches() {
+        let mut walked = Walked::default();
+        walked.set("before", Status::Set);
+        let mark = walked.mark();
+        for name in ["before", "both", "then"] {
+            walked.set(name, Status::Set);
+        }
+        let then = walked.back(mark);
+        assert_eq!((walked.get("both"), walked.get("before")), (None, Some(Status::Set)));
+        walked.set("both", Status::Set);
+        walked.set("else", Status::Set);
+        walked.join(mark, &then);
+        let all = ["before", "both", "then", "else", "never"].map(|name| walked.get(name));
+        let (set, maybe) = (Some(Status::Set), Some(Status::Maybe));
+        assert_eq!(all, [set, set, maybe, maybe, None]);
+    }
+
+    #[test]
+    fn a_conditional_step() {
+        let mut walked = Walked::default();
+        walked.set("before", Status::Set);
+        let mark = walked.mark();
+        for name in ["before", "new", "new"] {
+            walked.set(name, Status::Set);
+        }
+        walked.weaken(mark);
+        assert_eq!(walked.get("before"), Some(Status::Set));
+        assert_eq!(walked.get("new"), Some(Status::Maybe));
+    }
+}
