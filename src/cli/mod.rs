@@ -8,9 +8,9 @@ pub mod output;
 pub mod pick;
 
 mod check;
+mod convert;
 #[cfg(feature = "run")]
 mod ending;
-mod convert;
 mod explain;
 mod fmt;
 mod graph;
