@@ -15,6 +15,8 @@ pub struct Frontend {
     pub name: &'static str,
     /// Whether a file of this name is meant for it.
     pub takes: fn(file_name: &str) -> bool,
+    /// Whether a text without a telling name, as on standard input, looks like one for it.
+    pub looks: fn(text: &str) -> bool,
     /// Reads a source. Always gives a tree; what cannot be read is reported and left out or kept as `Bad`.
     pub parse: fn(FileId, &Source, &mut Vec<Diagnostic>) -> syntax::File,
 }
@@ -22,9 +24,25 @@ pub struct Frontend {
 /// All front ends; the first that takes a file reads it.
 pub const FRONTENDS: &[&Frontend] = &[&chart::FRONTEND, &agent::FRONTEND];
 
-/// Reads a source with the front end that takes its name; a name that none takes is read as a chart.
+/// Reads a source with the front end that takes its name, else the one that its text looks like, else as a chart.
 pub fn parse(id: FileId, source: &Source, diagnostics: &mut Vec<Diagnostic>) -> syntax::File {
     let name = source.name.rsplit('/').next().unwrap_or(&source.name);
-    let front = FRONTENDS.iter().find(|f| (f.takes)(name)).unwrap_or(&FRONTENDS[0]);
+    let named = FRONTENDS.iter().find(|f| (f.takes)(name));
+    let looking = || FRONTENDS.iter().find(|f| (f.looks)(&source.text));
+    let front = named.or_else(looking).unwrap_or(&FRONTENDS[0]);
     (front.parse)(id, source, diagnostics)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_without_a_name_is_read_as_what_it_looks_like() {
+        let looks = |text: &str| FRONTENDS.iter().find(|f| (f.looks)(text)).map(|f| f.name);
+        assert_eq!(looks("\n# an agent\nid: builder\n"), Some("agent.yaml"));
+        assert_eq!(looks("---\nworkflow:\n  steps: []\n"), Some("agent.yaml"));
+        assert_eq!(looks("// a chart\nchart A {\n  meta { id: 1 }\n}\n"), None);
+        assert_eq!(looks(""), None);
+    }
 }

@@ -82,9 +82,16 @@ pub(super) fn explain(
         lines += 1;
         found = found.related(map.line(id).whole, why);
     }
-    found.help(if lines == 0 {
-        "no line leads here: add one, or remove the state"
-    } else {
-        "let one of these lines be taken, add another, or remove the state"
-    })
+    let rows = chart.permissions.iter().zip(&map.permissions);
+    let permitting: Vec<_> = rows.filter(|(row, _)| chart.contains(state, row.to)).collect();
+    if lines > 0 {
+        return found.help("let one of these lines be taken, add another, or remove the state");
+    }
+    if permitting.is_empty() {
+        return found.help("no line leads here: add one, or remove the state");
+    }
+    for (_, span) in permitting.iter().take(3) {
+        found = found.related(**span, "this permits the move, but no step or option makes it");
+    }
+    found.help("the table of permitted moves moves nothing by itself: let a step lead here, or remove the state")
 }

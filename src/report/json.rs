@@ -28,7 +28,6 @@ struct Finding<'d> {
     name: &'d str,
     severity: &'d str,
     message: &'d str,
-    label: Option<&'d str>,
     help: Option<&'d str>,
     #[serde(flatten)]
     place: Place<'d>,
@@ -57,7 +56,6 @@ fn finding<'d>(found: &'d Diagnostic, sources: &'d Sources) -> Finding<'d> {
         name: found.rule.name,
         severity: found.severity.word(),
         message: &found.message,
-        label: found.label.as_deref(),
         help: found.help.as_deref(),
         place: place(found.span, sources),
         related: found

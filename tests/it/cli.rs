@@ -142,6 +142,17 @@ fn standard_input() {
 }
 
 #[test]
+fn an_agent_on_standard_input() {
+    let folder = folder("agent-stdin", &[("a.txt", "id: builder\nworkflw:\n  steps: []\n")]);
+    let input = std::fs::File::open(folder.join("a.txt")).expect("it was just written");
+    let output = chartc(&folder, &["check", "-", "--format", "short"])
+        .stdin(Stdio::from(input))
+        .output()
+        .expect("chartc starts");
+    assert!(out(&output).contains("<stdin>:2:1: warning[C0101]"), "{}", out(&output));
+}
+
+#[test]
 fn a_reader_that_goes_away_is_no_fault() {
     let folder = folder("pipe", &[("b.chart", &BROKEN.repeat(500))]);
     let mut child = chartc(&folder, &["check", "b.chart"])

@@ -24,4 +24,5 @@ mod reports;
 mod run;
 mod semantics;
 mod shared_agents;
+mod soundness;
 mod tour;

@@ -21,6 +21,7 @@ use crate::syntax;
 pub const FRONTEND: Frontend = Frontend {
     name: "agent.yaml",
     takes: |name| name.ends_with(".yaml") || name.ends_with(".yml"),
+    looks: |text| first_line(text).is_some_and(begins_a_mapping),
     parse,
 };
 
@@ -29,4 +30,16 @@ fn parse(id: FileId, source: &Source, diagnostics: &mut Vec<Diagnostic>) -> synt
     let Some(node) = node::read(id, source, diagnostics) else { return empty };
     let Some(agent) = read::agent(&node, source, diagnostics) else { return empty };
     build::file(id, source, &agent, diagnostics)
+}
+
+/// The first line that says something in YAML.
+fn first_line(text: &str) -> Option<&str> {
+    text.lines().map(str::trim_end).find(|l| !l.is_empty() && !l.starts_with('#') && *l != "---")
+}
+
+/// `key:`, with or without a value behind.
+fn begins_a_mapping(line: &str) -> bool {
+    let end = line.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(line.len());
+    end > 0
+        && matches!(line[end..].strip_prefix(':'), Some(rest) if rest.is_empty() || rest.starts_with(' '))
 }

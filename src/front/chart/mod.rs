@@ -25,7 +25,7 @@ use pest::Parser;
 
 /// `.chart` files.
 pub const FRONTEND: Frontend =
-    Frontend { name: "chart", takes: |name| name.ends_with(".chart"), parse };
+    Frontend { name: "chart", takes: |name| name.ends_with(".chart"), looks: |_| false, parse };
 
 fn parse(id: FileId, source: &Source, diagnostics: &mut Vec<Diagnostic>) -> syntax::File {
     let text = source.text.as_str();

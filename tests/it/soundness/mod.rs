@@ -1,0 +1,262 @@
+//! What the analyses say cannot happen does not happen: random charts, run on random inputs, against their facts.
+
+mod random;
+
+use crate::interpreter::Log;
+use chartc::analysis::reach::is_leaf;
+use chartc::analysis::{Facts, calls, cover, drive, livelock, progress};
+use chartc::load::Memory;
+use chartc_core::arena::{EventId, StateId, StepId, TransitionId};
+use chartc_core::drive::{Host, Machine};
+use chartc_core::expr::Value;
+use chartc_core::interpreter::Interpreter;
+use chartc_core::machine::{Effect, ErrorKind, Input, Outcome, Record, StepKey};
+use chartc_core::model::Chart;
+use chartc_core::plan::Plan;
+use random::Random;
+use std::cell::Cell;
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+/// Charts that are tried; about two in three compile.
+const CHARTS: u64 = 120;
+/// Records of an input that are looked at: a circle makes thousands that are all alike.
+const MOST_RECORDS: usize = 200;
+/// Inputs that each is given.
+const INPUTS: usize = 60;
+
+/// A host whose only function gives what the test says, the same during one input: functions in conditions are pure.
+#[derive(Default, Clone)]
+struct Told(Rc<Cell<bool>>);
+
+impl Host for Told {
+    fn call(&mut self, _: &str, _: &[Value]) -> Result<Value, String> {
+        Ok(Value::Bool(self.0.get()))
+    }
+}
+
+/// All that is claimed of a chart.
+struct Claims {
+    facts: Facts,
+    shadowed: BTreeSet<TransitionId>,
+    undriven: BTreeSet<StateId>,
+    hidden: BTreeSet<StepId>,
+    circles: BTreeSet<TransitionId>,
+    traps: Vec<progress::Trap>,
+    /// By state: which states lead to it.
+    leads: Vec<Vec<bool>>,
+}
+
+impl Claims {
+    fn of(chart: &Chart) -> Self {
+        let facts = Facts::of(chart);
+        Self {
+            shadowed: cover::shadows(chart, &facts).iter().map(|s| s.line).collect(),
+            undriven: drive::undriven(chart, &facts).into_iter().collect(),
+            hidden: calls::hidden(chart, &facts).into_iter().flat_map(|h| h.hidden).collect(),
+            circles: livelock::livelocks(chart, &facts).iter().map(|l| l.given).collect(),
+            traps: progress::traps(chart, &facts),
+            leads: chart.state_ids().map(|s| facts.moves.leads_to([s])).collect(),
+            facts,
+        }
+    }
+
+    /// The first record that is against a claim.
+    fn refuted(&self, chart: &Chart, active: &[StateId], records: &[Record]) -> Option<String> {
+        let leaves: Vec<StateId> = active.iter().copied().filter(|s| is_leaf(chart, *s)).collect();
+        let mut active: BTreeSet<StateId> = active.iter().copied().collect();
+        let livelock = records.contains(&Record::Error(ErrorKind::Livelock));
+        let ended = records.iter().any(|r| matches!(r, Record::Ended(_)));
+        for record in records.iter().take(MOST_RECORDS) {
+            match record {
+                Record::Entered(state) => {
+                    active.insert(*state);
+                    if !self.facts.reach.enters(*state) {
+                        return Some(format!("entered {}", chart.state(*state).path));
+                    }
+                    for trap in &self.traps {
+                        let inside =
+                            |s: &StateId| trap.states.iter().any(|t| chart.contains(*t, *s));
+                        let caught = active.iter().any(inside);
+                        let out = chart.state(*state).parent == Some(StateId(0))
+                            && !trap.states.iter().any(|t| chart.contains(*state, *t));
+                        if caught && out && !active_only(chart, trap, *state, &active) {
+                            return Some(format!("left a trap for {}", chart.state(*state).path));
+                        }
+                    }
+                    let leads = &self.leads[state.index()];
+                    if let Some(lost) = leaves.iter().find(|s| !leads[s.index()]) {
+                        let (to, from) = (&chart.state(*state).path, &chart.state(*lost).path);
+                        return Some(format!("{to} came after {from}"));
+                    }
+                }
+                Record::Exited(state) => {
+                    if self.undriven.contains(state) && !ended {
+                        return Some(format!("left {}", chart.state(*state).path));
+                    }
+                    active.remove(state);
+                }
+                Record::Taken(line) => {
+                    if !self.facts.reach.takes(*line) {
+                        return Some(format!("took {line:?}"));
+                    }
+                    if self.shadowed.contains(line) {
+                        return Some(format!("took the shadowed {line:?}"));
+                    }
+                    if self.circles.contains(line) && !livelock {
+                        return Some(format!("took {line:?} and came to rest"));
+                    }
+                }
+                Record::Started(key) => {
+                    if self.hidden.contains(&key.step) {
+                        return Some(format!("started {:?}", key.step));
+                    }
+                }
+                Record::Event(_)
+                | Record::Turn(_)
+                | Record::Refused(_)
+                | Record::Lost(..)
+                | Record::Denied(_)
+                | Record::Skipped(_)
+                | Record::Done(_)
+                | Record::Chosen(_)
+                | Record::Unasked(_)
+                | Record::Retried(_)
+                | Record::Failed(_)
+                | Record::Fallback(..)
+                | Record::Dropped(_)
+                | Record::WalkEnded(_)
+                | Record::Error(_)
+                | Record::Warned(_)
+                | Record::TurnEnded(_)
+                | Record::Ended(_) => {}
+            }
+        }
+        None
+    }
+}
+
+/// Whether the state is entered beside the trap, as a region of the same parallel, and not instead of it.
+fn active_only(
+    chart: &Chart,
+    trap: &progress::Trap,
+    state: StateId,
+    active: &BTreeSet<StateId>,
+) -> bool {
+    let held = active.iter().filter(|s| trap.states.iter().any(|t| chart.contains(*t, **s)));
+    held.into_iter().all(|s| chart.contains(state, *s))
+}
+
+fn options(
+    machine: &mut Interpreter<'_, Told>,
+    key: StepKey,
+    random: &mut Random,
+) -> Outcome<Vec<Value>> {
+    let offers = machine.options(key);
+    if offers.is_empty() || random.below(5) == 0 {
+        return Outcome::Unusable;
+    }
+    Outcome::Choice(offers[random.below(offers.len())].choice, Vec::new())
+}
+
+/// Runs the chart and gives the first refutation with what led to it.
+fn play(chart: &Chart, claims: &Claims, random: &mut Random) -> Option<String> {
+    let plan = Plan::new(chart);
+    let told = Told::default();
+    let mut machine = Interpreter::new(&plan, told.clone(), []).expect("no params");
+    let mut open: Vec<StepKey> = Vec::new();
+    let mut now = 0;
+    let mut active: Vec<StateId> = Vec::new();
+    for step in 0..INPUTS {
+        for name in ["x", "y"] {
+            let value = Value::Bool(random.below(2) == 0);
+            machine.set_input(name, value).expect("a declared input");
+        }
+        machine.set_input("n", Value::Int(random.below(8) as i64)).expect("a declared input");
+        told.0.set(random.below(2) == 0);
+        let input = match (step, random.below(8)) {
+            (0, _) => Input::Start,
+            (_, 0 | 1) if !open.is_empty() => {
+                let key = open.remove(random.below(open.len()));
+                let ask = matches!(
+                    chart.steps[key.step.index()].kind,
+                    chartc_core::model::StepKind::Ask { .. }
+                );
+                let outcome = match random.below(6) {
+                    0 => Outcome::Failed(vec![Value::Text("down".into())]),
+                    _ if ask => options(&mut machine, key, random),
+                    _ => Outcome::Done(vec![Value::Text("fine".into())]),
+                };
+                Input::Answer(key, outcome)
+            }
+            (_, 2 | 3) => Input::Turn,
+            (_, 4) => {
+                now += 4000;
+                Input::Tick
+            }
+            _ => Input::Event(EventId::at(random.below(chart.events.len())), Vec::new()),
+        };
+        let shown = format!("{input:?}");
+        let mut log = Log::default();
+        if machine.handle(input, now, &mut log).is_err() {
+            continue;
+        }
+        for effect in &log.effects {
+            match effect {
+                Effect::Start(key) | Effect::Ask(key) => open.push(*key),
+                Effect::Cancel(key) => open.retain(|k| k != key),
+                Effect::Ended(_) => {}
+            }
+        }
+        if let Some(fault) = claims.refuted(chart, &active, &log.records) {
+            return Some(format!("{fault} on {shown}\n{:?}", log.records));
+        }
+        active = chart.state_ids().filter(|s| machine.is_active(*s)).collect();
+        if log.effects.iter().any(|e| matches!(e, Effect::Ended(_))) {
+            break;
+        }
+    }
+    None
+}
+
+#[test]
+fn what_cannot_happen_does_not() {
+    let (mut compiled, mut claimed) = (0, [0; 6]);
+    for seed in 1..=CHARTS {
+        let mut random = Random::new(seed);
+        let text = random::chart(&mut random);
+        let done = chartc::check(&["a.chart".into()], &Memory::of("a.chart", &text));
+        let Some(checked) = done.charts.first() else { continue };
+        compiled += 1;
+        let chart = checked.chart();
+        let claims = Claims::of(chart);
+        let counts = [
+            claims.shadowed.len(),
+            claims.undriven.len(),
+            claims.hidden.len(),
+            claims.circles.len(),
+            claims.traps.len(),
+            chart.state_ids().filter(|s| !claims.facts.reach.enters(*s)).count(),
+        ];
+        claimed.iter_mut().zip(counts).for_each(|(all, n)| *all += n);
+        for _ in 0..4 {
+            if let Some(fault) = play(chart, &claims, &mut random) {
+                panic!("seed {seed}: {fault}\n{text}");
+            }
+        }
+    }
+    assert!(compiled > CHARTS / 3, "only {compiled} charts compile");
+    assert!(claimed.iter().all(|n| *n > 5), "too little is claimed to be refuted: {claimed:?}");
+}
+
+#[test]
+fn broken_charts_are_checked_to_the_end() {
+    for seed in 1..=300 {
+        let mut random = Random::new(seed);
+        let text = random::chart(&mut random);
+        let broken = random::broken(&mut random, &text);
+        let done = chartc::check(&["a.chart".into()], &Memory::of("a.chart", &broken));
+        let short = chartc::report::short(&done.diagnostics, &done.sources);
+        assert_eq!(short.lines().count(), done.diagnostics.len());
+    }
+}
