@@ -36,7 +36,7 @@ pub fn hidden(chart: &Chart, facts: &Facts) -> Vec<Hiding> {
         }
         if let Some(first) = first_everywhere(chart, place, &calling) {
             found.entry(first).or_default().push(id);
-        } else if surely_calls(step) && place.except.is_empty() {
+        } else if surely_calls(step) && place.except.is_empty() && !place.is_loose {
             for state in &place.within {
                 calling.entry(*state).or_insert(id);
             }

@@ -128,10 +128,11 @@ fn enough(chart: &Chart, lines: &[TransitionId], then: TransitionId) -> Option<V
     (lines.len() > 1 && decide(chart, &goals) == Verdict::Never).then(|| lines.to_vec())
 }
 
-/// Whether one place is part of the other.
+/// Whether the first acts wherever the second does.
 fn covers(chart: &Chart, whole: &Place, part: &Place) -> bool {
     let inside = |s: &StateId, of: &[StateId]| of.iter().any(|o| chart.contains(*o, *s));
-    part.within.iter().all(|s| inside(s, &whole.within))
+    !whole.is_loose
+        && part.within.iter().all(|s| inside(s, &whole.within))
         && whole
             .except
             .iter()
@@ -181,8 +182,8 @@ impl Inner {
         let mut any = Vec::new();
         for (i, line) in chart.transitions.iter().enumerate() {
             let id = TransitionId::at(i);
-            let whole = facts.places.line(id).within == [line.source]
-                && facts.places.line(id).except.is_empty();
+            let place = facts.places.line(id);
+            let whole = place.within == [line.source] && place.except.is_empty() && !place.is_loose;
             if !whole || !implies(chart, None, line.guard.as_ref()) {
                 continue;
             }

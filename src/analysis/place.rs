@@ -14,6 +14,8 @@ pub struct Place {
     pub within: Vec<StateId>,
     /// Proper parts of `within`.
     pub except: Vec<StateId>,
+    /// Whether a state of another region has a say, too: then this is only where it may act, not where it does.
+    pub is_loose: bool,
 }
 
 impl Place {
@@ -22,16 +24,23 @@ impl Place {
         self.within.iter().any(|s| chart.contains(*s, leaf)) && !self.leaves_out(chart, leaf)
     }
 
+    /// Where only a state says so.
+    fn of(state: StateId) -> Self {
+        Self { within: vec![state], ..Self::default() }
+    }
+
     /// Whether the leaf is excepted.
     pub fn leaves_out(&self, chart: &Chart, leaf: StateId) -> bool {
         self.except.iter().any(|s| chart.contains(*s, leaf))
     }
 
     fn narrow(&mut self, chart: &Chart, to: &[StateId]) {
+        self.is_loose |= self.within.iter().any(|s| to.iter().any(|t| apart(chart, *s, *t)));
         self.within = meet(chart, &self.within, to);
     }
 
     fn exclude(&mut self, chart: &Chart, states: &[StateId]) {
+        self.is_loose |= self.within.iter().any(|s| states.iter().any(|e| apart(chart, *s, *e)));
         self.except.extend(states);
         self.except.sort_unstable();
         self.except.dedup();
@@ -71,7 +80,7 @@ impl Places {
             .steps
             .iter()
             .map(|step| {
-                let mut place = Place { within: vec![step.state], except: Vec::new() };
+                let mut place = Place::of(step.state);
                 place.guard(chart, step.guard.as_ref());
                 place
             })
@@ -127,7 +136,7 @@ pub fn step_of(line: &Transition) -> Option<StepId> {
 
 /// Where the `from` of a line holds; for other lines, their source.
 pub fn scope(chart: &Chart, line: &Transition) -> Place {
-    let mut place = Place { within: vec![line.source], except: Vec::new() };
+    let mut place = Place::of(line.source);
     if let Some(scope) = &line.scope {
         if !scope.any_of.is_empty() {
             place.narrow(chart, &scope.any_of);
@@ -141,6 +150,7 @@ fn line_place(chart: &Chart, line: &Transition, steps: &[Place]) -> Place {
     let mut place = scope(chart, line);
     if let Some(step) = step_of(line) {
         let step = &steps[step.index()];
+        place.is_loose |= step.is_loose;
         place.narrow(chart, &step.within);
         place.exclude(chart, &step.except);
     }
@@ -244,6 +254,11 @@ pub fn meet(chart: &Chart, left: &[StateId], right: &[StateId]) -> Vec<StateId> 
     both.sort_unstable();
     both.dedup();
     both
+}
+
+/// Whether two states stand in different regions of a parallel.
+fn apart(chart: &Chart, a: StateId, b: StateId) -> bool {
+    !chart.contains(a, b) && !chart.contains(b, a) && !exclusive(chart, a, b)
 }
 
 /// Whether two states can never be active together.
