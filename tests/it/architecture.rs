@@ -41,7 +41,11 @@ const CORE: &[(&str, &[&str])] = &[
     ("machine", &["arena", "status", "tables"]),
     ("store", &["arena", "bits", "machine", "status", "tables"]),
     ("program", &["arena", "bits", "machine", "status", "store", "tables"]),
-    ("generated", &["arena", "drive", "duration", "expr", "machine", "ops", "program", "tables"]),
+    ("describe", &["arena", "machine", "program", "tables"]),
+    (
+        "generated",
+        &["arena", "describe", "drive", "duration", "expr", "machine", "ops", "program", "tables"],
+    ),
     ("semantics", &["arena", "bits", "machine", "program", "status", "store", "tables"]),
 ];
 

@@ -41,6 +41,23 @@ pub struct Offer {
     pub arguments: Vec<(String, String)>,
 }
 
+/// What `{options}` shows: a line `- name(argument: Type): text` for each.
+pub fn listed(offers: &[Offer]) -> String {
+    let lines = offers.iter().map(|offer| {
+        let mut line = alloc::format!("- {}", offer.name);
+        if !offer.arguments.is_empty() {
+            let arguments: Vec<String> =
+                offer.arguments.iter().map(|(name, ty)| alloc::format!("{name}: {ty}")).collect();
+            line += &alloc::format!("({})", arguments.join(", "));
+        }
+        if !offer.text.is_empty() {
+            line += &alloc::format!(": {}", offer.text);
+        }
+        line
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
 /// A running chart. Interpreted and generated machines answer alike.
 pub trait Machine {
     /// Names and structure.

@@ -9,13 +9,11 @@ use core::fmt;
 #[cfg(feature = "alloc")]
 mod data;
 #[cfg(feature = "alloc")]
-mod describe;
-#[cfg(feature = "alloc")]
 pub mod explained;
 #[cfg(feature = "alloc")]
-pub use data::*;
+pub use crate::describe::*;
 #[cfg(feature = "alloc")]
-pub use describe::*;
+pub use data::*;
 
 /// Includes the code that `chartc::build` made of a chart: `chartc_core::include_chart!(pub mod builder);` for
 /// `builder.chart`.

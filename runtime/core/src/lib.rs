@@ -11,6 +11,8 @@ extern crate alloc;
 pub mod arena;
 pub mod bits;
 #[cfg(feature = "alloc")]
+pub mod describe;
+#[cfg(feature = "alloc")]
 pub mod drive;
 pub mod duration;
 #[cfg(feature = "alloc")]

@@ -1,7 +1,7 @@
 //! For charts whose data needs an allocator.
 
 use crate::arena::ChoiceId;
-use crate::drive::{Mismatch, Offer};
+use crate::drive::Mismatch;
 use crate::expr::{
     EvalError, FromValue, IntoValue, Map, Value, field, format, inside, mismatch, python, short,
 };
@@ -9,6 +9,7 @@ use crate::machine::Fault;
 use crate::tables::Tables;
 use core::str::FromStr;
 
+pub use crate::drive::listed;
 pub use alloc::boxed::Box;
 pub use alloc::collections::VecDeque;
 pub use alloc::string::{String, ToString};
@@ -272,23 +273,6 @@ pub fn no_row(what: &str, number: u32) -> Mismatch {
 /// There is no input of that name.
 pub fn no_input(name: &str) -> Mismatch {
     Mismatch(alloc::format!("no input is named `{name}`"))
-}
-
-/// What `{options}` shows: a line `- name(argument: Type): text` for each.
-pub fn listed(offers: &[Offer]) -> String {
-    let lines = offers.iter().map(|offer| {
-        let mut line = alloc::format!("- {}", offer.name);
-        if !offer.arguments.is_empty() {
-            let arguments: Vec<String> =
-                offer.arguments.iter().map(|(name, ty)| alloc::format!("{name}: {ty}")).collect();
-            line += &alloc::format!("({})", arguments.join(", "));
-        }
-        if !offer.text.is_empty() {
-            line += &alloc::format!(": {}", offer.text);
-        }
-        line
-    });
-    lines.collect::<Vec<_>>().join("\n")
 }
 
 /// A value of an enum.

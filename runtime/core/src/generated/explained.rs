@@ -52,7 +52,7 @@ pub fn power_float(a: f64, b: f64) -> Result<f64, Failure> {
     if a == 0.0 && b < 0.0 {
         return fails("zero to a negative power");
     }
-    if a < 0.0 && b.is_finite() && ops::trunc(b) != b {
+    if a < 0.0 && a.is_finite() && b.is_finite() && ops::trunc(b) != b {
         return fails("a negative number to a fractional power");
     }
     Ok(ops::power_float(a, b)?)

@@ -7,13 +7,11 @@
 //! | `program` | guards, actions and code: [`crate::program::Program`] |
 //! | `check` | whether what comes from outside fits its declared types |
 //! | `prompt` | prompts and offers |
-//! | `describe` | what notes call a line |
 //! | `snapshot` | all of it as data |
 
 mod check;
 mod context;
 mod data;
-mod describe;
 mod program;
 mod prompt;
 mod snapshot;
@@ -21,7 +19,7 @@ mod snapshot;
 pub use snapshot::{RestoreError, Snapshot};
 
 use crate::arena::{ChoiceId, EventId, StateId, StepId};
-use crate::drive::{Host, Machine, Mismatch, Offer};
+use crate::drive::{Host, Machine, Mismatch, Offer, listed};
 use crate::expr::Value;
 use crate::machine::{Fault, Input, Instant, Receipt, Sink, Status, StepKey};
 use crate::model::{StateKind, VariableKind, schema};
@@ -139,7 +137,7 @@ impl<H: Host> Machine for Interpreter<'_, H> {
             return Err(Fault);
         }
         let offers = self.options(key);
-        let options = prompt::options_text(&offers);
+        let options = listed(&offers);
         self.engine.with_view(key.leaf, |program, view| program.prompt(key.step, &options, view))
     }
 

@@ -2,8 +2,9 @@
 
 use super::context::Context;
 use super::data::Data;
-use super::{describe, is_input};
+use super::is_input;
 use crate::arena::{EventId, StepId, TransitionId, VarId};
+use crate::describe;
 use crate::drive::{Host, Mismatch};
 use crate::expr::{
     Assign, Environment, EvalError, Fuel, Value, evaluate, execute, fit, holds, python, render,
@@ -12,6 +13,7 @@ use crate::machine::Fault;
 use crate::model::{Action, Chart, Expr, Field, StateKind, StepKind, Trigger, VariableKind};
 use crate::program::{Block, Bound, Program, View};
 use crate::store::Dynamic;
+use crate::tables::Tables;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -110,13 +112,13 @@ impl<'p, H: Host> Runner<'p, H> {
 
     fn condition(
         &mut self,
-        condition: &Expr,
+        condition: Option<&Expr>,
         view: &View<'_>,
-        what: impl FnOnce(&Chart) -> String,
+        what: impl FnOnce(&Tables<'_>) -> String,
     ) -> Result<bool, Fault> {
+        let Some(condition) = condition else { return Ok(true) };
         let result = holds(condition, &self.context(view, None), &Fuel::default());
-        let chart = self.chart;
-        self.explain(result, || what(chart))
+        self.explain(result, || what(&view.tables))
     }
 }
 
@@ -164,41 +166,23 @@ impl<H: Host> Program for Runner<'_, H> {
     }
 
     fn guard(&mut self, line: TransitionId, view: &View<'_>) -> Result<bool, Fault> {
-        match &self.chart.transition(line).guard {
-            Some(guard) => {
-                self.condition(guard, view, |c| format!("guard of {}", describe::line(c, line)))
-            }
-            None => Ok(true),
-        }
+        let guard = self.chart.transition(line).guard.as_ref();
+        self.condition(guard, view, |tables| describe::guard_of(tables, line))
     }
 
     fn step_guard(&mut self, step: StepId, view: &View<'_>) -> Result<bool, Fault> {
-        let step = &self.chart.steps[step.index()];
-        match &step.guard {
-            Some(guard) => self.condition(guard, view, |_| format!("`if` of `{}`", step.name)),
-            None => Ok(true),
-        }
+        let guard = self.chart.steps[step.index()].guard.as_ref();
+        self.condition(guard, view, |tables| describe::if_of(tables, step))
     }
 
     fn permission_guard(&mut self, nth: usize, view: &View<'_>) -> Result<bool, Fault> {
-        let permission = &self.chart.permissions[nth];
-        let what = |chart: &Chart| {
-            format!("`if` of an `allow` line to {}", describe::state(chart, permission.to))
-        };
-        match &permission.guard {
-            Some(guard) => self.condition(guard, view, what),
-            None => Ok(true),
-        }
+        let guard = self.chart.permissions[nth].guard.as_ref();
+        self.condition(guard, view, |tables| describe::permission_of(tables, nth))
     }
 
     fn ends_turn(&mut self, step: StepId, view: &View<'_>) -> Result<bool, Fault> {
-        let step = &self.chart.steps[step.index()];
-        match &step.ends_turn {
-            Some(guard) => {
-                self.condition(guard, view, |_| format!("`ends turn` of `{}`", step.name))
-            }
-            None => Ok(false),
-        }
+        let guard = self.chart.steps[step.index()].ends_turn.as_ref();
+        self.condition(guard, view, |tables| describe::end_of(tables, step))
     }
 
     fn deadline(&mut self, line: TransitionId, view: &View<'_>) -> Result<u64, Fault> {
@@ -219,7 +203,7 @@ impl<H: Host> Program for Runner<'_, H> {
             }
             Err(EvalError { message: format!("a bound cannot be {}", python::repr(&value)?) })
         });
-        self.explain(bound, || format!("bound of {}", describe::line(chart, line)))
+        self.explain(bound, || describe::bound_of(&view.tables, line))
     }
 
     fn arguments(&mut self, line: TransitionId, view: &View<'_>) -> Result<(), Fault> {
@@ -228,8 +212,7 @@ impl<H: Host> Program for Runner<'_, H> {
             let StateKind::Final { params, .. } = &chart.state(target.state).kind else { continue };
             let context = self.context(view, None);
             let values = fields(&target.arguments, params, &context, &Fuel::default());
-            let values =
-                self.explain(values, || format!("arguments of {}", describe::line(chart, line)))?;
+            let values = self.explain(values, || describe::arguments_of(&view.tables, line))?;
             self.data.finals.insert(target.state, values);
         }
         Ok(())
@@ -250,18 +233,15 @@ impl<H: Host> Program for Runner<'_, H> {
         let fuel = Fuel::default();
         let mut context = self.context(view, None);
         let result = actions.iter().try_for_each(|action| act(action, &mut context, &fuel, raise));
-        self.explain(result, || match block {
-            Block::Entry(state) => format!("`enter` of {}", describe::state(chart, state)),
-            Block::Exit(state) => format!("`exit` of {}", describe::state(chart, state)),
-            Block::Transition(line) => format!("actions of {}", describe::line(chart, line)),
-        })
+        self.explain(result, || describe::actions_of(&view.tables, block))
     }
 
     fn code(&mut self, step: StepId, view: &View<'_>) -> Result<(), Fault> {
-        let step = &self.chart.steps[step.index()];
-        let StepKind::Code(statements) = &step.kind else { return Ok(()) };
+        let StepKind::Code(statements) = &self.chart.steps[step.index()].kind else {
+            return Ok(());
+        };
         let result = execute(statements, &mut self.context(view, None), &Fuel::default());
-        self.explain(result, || format!("`{}`", step.name))
+        self.explain(result, || describe::code_of(&view.tables, step))
     }
 }
 

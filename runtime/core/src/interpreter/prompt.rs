@@ -1,8 +1,8 @@
 //! Prompts and offers.
 
-use super::describe;
 use super::program::Runner;
 use crate::arena::{ChoiceId, StepId};
+use crate::describe;
 use crate::drive::{Host, Offer};
 use crate::expr::{Fuel, holds, render, type_text};
 use crate::machine::Fault;
@@ -62,7 +62,7 @@ impl<H: Host> Runner<'_, H> {
         let mut texts = Vec::new();
         for template in start.into_iter().chain(middle).chain(end) {
             let text = render(template, &self.context(view, options), &fuel);
-            texts.push(self.explain(text, || format!("prompt of `{}`", row.name))?);
+            texts.push(self.explain(text, || describe::prompt_of(&view.tables, step))?);
         }
         Ok(texts.join(BETWEEN))
     }
@@ -75,7 +75,7 @@ impl<H: Host> Runner<'_, H> {
             Some(template) => {
                 let text = self.text(template, view);
                 text.unwrap_or_else(|Fault| {
-                    let line = describe::line(chart, choice.transition);
+                    let line = describe::line(&view.tables, choice.transition);
                     self.data.note(format!("{line} is offered without its text"));
                     String::new()
                 })
@@ -96,20 +96,4 @@ impl<H: Host> Runner<'_, H> {
         let text = render(template, &self.context(view, None), &Fuel::default());
         self.explain(text, || "text of an option".to_string())
     }
-}
-
-/// What `{options}` shows: a line `- name(argument: Type): text` for each.
-pub(super) fn options_text(offers: &[Offer]) -> String {
-    let lines = offers.iter().map(|offer| {
-        let mut line = format!("- {}", offer.name);
-        if !offer.arguments.is_empty() {
-            let arguments = offer.arguments.iter().map(|(name, ty)| format!("{name}: {ty}"));
-            line += &format!("({})", arguments.collect::<Vec<_>>().join(", "));
-        }
-        if !offer.text.is_empty() {
-            line += &format!(": {}", offer.text);
-        }
-        line
-    });
-    lines.collect::<Vec<_>>().join("\n")
 }

@@ -14,7 +14,7 @@ use super::{EvalError, Value, template};
 use crate::arena::{FunctionId, LocalId, PredicateId};
 use crate::model::{BinaryOp, Builtin, CompareOp, Expr, ExprKind, Observable, Template, UnaryOp};
 use alloc::borrow::Cow;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec::Vec;
 
 /// How deep expressions may nest, through named conditions and advice too; the left operands of a chain of infix operators do
@@ -69,10 +69,6 @@ pub fn holds(
 
 fn owned<'s>(value: Value) -> Evaluated<'s> {
     Ok(Cow::Owned(value))
-}
-
-fn found<'s>(value: Option<&'s Value>, otherwise: &str) -> Evaluated<'s> {
-    value.map(Cow::Borrowed).ok_or_else(|| EvalError { message: otherwise.to_string() })
 }
 
 fn take(value: Cow<'_, Value>, fuel: &Fuel) -> Result<Value, EvalError> {
@@ -147,12 +143,11 @@ impl<'e> Evaluator<'e> {
                 .variable(*id)
                 .map(Cow::Borrowed)
                 .ok_or_else(|| self.environment.unset(*id)),
-            ExprKind::Local(id) => {
-                found(scope.and_then(|scope| scope.find(*id)), "a local that has no value here")
-            }
-            ExprKind::Payload(nth) => {
-                found(self.environment.payload(*nth), "what is handled has no such field")
-            }
+            ExprKind::Local(id) => match scope.and_then(|scope| scope.find(*id)) {
+                Some(value) => Ok(Cow::Borrowed(value)),
+                None => fail!("a local that has no value here"),
+            },
+            ExprKind::Payload(nth) => self.payload(*nth),
             ExprKind::Answer(step) => {
                 Ok(Cow::Borrowed(self.environment.answer(*step).unwrap_or(&Value::None)))
             }
@@ -183,6 +178,16 @@ impl<'e> Evaluator<'e> {
             ExprKind::Comprehension { item, local, source, filter } => {
                 self.comprehension(item, *local, source, filter.as_deref(), scope, depth)
             }
+        }
+    }
+
+    fn payload<'s>(&self, nth: u32) -> Evaluated<'s>
+    where
+        'e: 's,
+    {
+        match self.environment.payload(nth) {
+            Some(value) => Ok(Cow::Borrowed(value)),
+            None => fail!("nothing is being handled that has a field {nth}"),
         }
     }
 
