@@ -126,16 +126,32 @@ fn is_constant(expr: &Expr) -> bool {
     match &expr.kind {
         ExprKind::List(items) => items.is_empty(),
         ExprKind::Map(entries) => entries.is_empty(),
-        kind => matches!(
-            kind,
-            ExprKind::None
-                | ExprKind::Bool(_)
-                | ExprKind::Int(_)
-                | ExprKind::Float(_)
-                | ExprKind::Text(_)
-                | ExprKind::Duration(_)
-                | ExprKind::Enum(..)
-        ),
+        ExprKind::None
+        | ExprKind::Bool(_)
+        | ExprKind::Int(_)
+        | ExprKind::Float(_)
+        | ExprKind::Text(_)
+        | ExprKind::Duration(_)
+        | ExprKind::Enum(..) => true,
+        ExprKind::Variable(_)
+        | ExprKind::Local(_)
+        | ExprKind::Payload(_)
+        | ExprKind::Answer(_)
+        | ExprKind::Predicate(_)
+        | ExprKind::Observable(_)
+        | ExprKind::Field(..)
+        | ExprKind::Index(..)
+        | ExprKind::Slice(..)
+        | ExprKind::Unary(..)
+        | ExprKind::Binary(..)
+        | ExprKind::Compare(..)
+        | ExprKind::If(..)
+        | ExprKind::Default(..)
+        | ExprKind::Builtin(..)
+        | ExprKind::Call(..)
+        | ExprKind::Record(..)
+        | ExprKind::Comprehension { .. }
+        | ExprKind::Unknown(_) => false,
     }
 }
 

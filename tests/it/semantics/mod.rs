@@ -249,10 +249,10 @@ impl Sim {
     }
 
     /// Every attempt at a step so far, `code` included.
+    #[allow(clippy::wildcard_enum_match_arm, reason = "one record of many")]
     fn started(&self) -> Vec<String> {
         let keys = self.log.records.iter().filter_map(|record| match record {
             Record::Started(key) => Some(*key),
-            #[allow(clippy::wildcard_enum_match_arm, reason = "one record of many")]
             _ => None,
         });
         self.names(keys)
@@ -326,6 +326,7 @@ impl Sim {
         }
     }
 
+    #[allow(clippy::wildcard_enum_match_arm, reason = "three words of many")]
     fn line(&self, id: TransitionId) -> String {
         let line = self.chart.transition(id);
         let targets: Vec<&str> =
@@ -334,7 +335,6 @@ impl Sim {
             Trigger::When => "when",
             Trigger::Choice(_) => "may",
             Trigger::After(_) | Trigger::AfterTurns(_) => "after",
-            #[allow(clippy::wildcard_enum_match_arm, reason = "three words of many")]
             _ => "on",
         };
         format!("{word} {} -> {}", self.chart.state(line.source).path, targets.join(", "))
