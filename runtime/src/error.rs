@@ -51,6 +51,20 @@ pub enum RunError {
     Trace(#[from] std::io::Error),
 }
 
+impl RunError {
+    /// An input that a machine refused; it may have named the input itself.
+    pub(crate) fn input(name: &str, why: &str) -> Self {
+        let why = why.strip_prefix(&format!("input `{name}`: ")).unwrap_or(why).to_owned();
+        Self::Input { name: name.to_owned(), why }
+    }
+
+    /// An event that a machine refused; it may have named the event itself.
+    pub(crate) fn event(name: &str, why: &str) -> Self {
+        let why = why.strip_prefix(&format!("event `{name}`: ")).unwrap_or(why).to_owned();
+        Self::Event { name: name.to_owned(), why }
+    }
+}
+
 fn listed(names: &[String]) -> String {
     if names.is_empty() {
         return "none is declared".into();

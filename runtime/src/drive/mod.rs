@@ -164,7 +164,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         let value = value.into_value();
         self.machine
             .set_input(name, value.clone())
-            .map_err(|Mismatch(why)| RunError::Input { name: name.into(), why })?;
+            .map_err(|Mismatch(why)| RunError::input(name, &why))?;
         if self.started {
             let now = self.clock.now();
             self.tracer.put(now, What::Input { name: name.into(), value })?;
@@ -262,7 +262,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         self.recent_calls = 0;
         let receipt = self
             .apply(Input::Event(id, payload))?
-            .map_err(|Mismatch(why)| RunError::Event { name: event.into(), why })?;
+            .map_err(|Mismatch(why)| RunError::event(event, &why))?;
         self.sending = None;
         self.not_taken(event, receipt)?;
         Ok(receipt)
