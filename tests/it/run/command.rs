@@ -52,6 +52,18 @@ fn the_builder_from_the_command_line() {
 }
 
 #[test]
+fn the_agent_yaml_from_the_command_line() {
+    let script = "script:charts/builder.agent.script.yaml";
+    let given = ["--input", "agent_id=ada", "--input", "balance=100", "--turns", "6"];
+    let (code, out, errors) = chartc(
+        root(),
+        &[&["run", "charts/builder.agent.yaml", "--llm", script], &given[..]].concat(),
+    );
+    assert_eq!((code, errors.as_str()), (0, ""));
+    insta::assert_snapshot!("agent_screen", out);
+}
+
+#[test]
 fn without_a_model_it_stops_at_the_first_question() {
     let (code, out, errors) = builder(&folder("nobody"), &[]);
     assert_eq!(code, 1);

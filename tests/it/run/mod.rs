@@ -18,7 +18,11 @@ use std::sync::Arc;
 
 /// The only chart of a text without errors.
 fn chart(text: &str) -> Chart {
-    let done = chartc::check(&["test.chart".to_owned()], &Memory::of("test.chart", text));
+    named("test.chart", text)
+}
+
+fn named(name: &str, text: &str) -> Chart {
+    let done = chartc::check(&[name.to_owned()], &Memory::of(name, text));
     let found: Vec<String> = done
         .diagnostics
         .iter()
@@ -30,7 +34,8 @@ fn chart(text: &str) -> Chart {
 }
 
 fn shipped(name: &str) -> Chart {
-    chart(&std::fs::read_to_string(root().join("charts").join(name)).expect("a chart we ship"))
+    let text = std::fs::read_to_string(root().join("charts").join(name));
+    named(name, &text.expect("a chart we ship"))
 }
 
 /// How a run went.

@@ -49,6 +49,25 @@ fn a_failing_record_sends_the_builder_back_from_any_other_state() {
 }
 
 #[test]
+fn a_failing_record_sends_the_agent_back_from_any_other_state() {
+    let places = ["observing", "ideating", "implementing", "testing", "reflecting", "shipping"];
+    let script = std::fs::read_to_string(root().join("charts/builder.agent.script.yaml"));
+    let script = script.expect("a script we ship").replace("    - pivot\n", "");
+    for (turns, state) in places.iter().enumerate().skip(1) {
+        let ran = run(&shipped("builder.agent.yaml"), &[], &script, None, async |session| {
+            session.input("balance", 100_i64)?;
+            session.run_turns(turns as u32).await?;
+            assert_eq!(session.configuration(), [*state]);
+            session.input("failed_actions", 5_i64)?;
+            session.turn().await.map(drop)
+        });
+        assert_eq!(ran.error, None, "{state}");
+        let moves = ran.moves();
+        assert_eq!(moves[turns..], ["observing", "ideating"], "{state}");
+    }
+}
+
+#[test]
 fn a_good_record_does_not() {
     let ran = run(&shipped("builder.chart"), &ada(), BUILD, None, async |session| {
         session.run_turns(3).await?;
