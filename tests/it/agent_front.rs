@@ -52,6 +52,11 @@ fn findings(compilation: &Compilation) -> String {
     out
 }
 
+/// Code that is refused, or no Python at all, is an expression of its own kind, which no chart can say: it is printed as `none`.
+fn readable(compilation: &Compilation) -> bool {
+    !compilation.diagnostics.iter().any(|d| matches!(d.rule.code, "C0001" | "C0404"))
+}
+
 /// The file as a chart lowers to the same model as the file itself.
 fn converts_to_the_same(path: &Path) -> String {
     let text = std::fs::read_to_string(path).expect("the file can be read");
@@ -60,7 +65,8 @@ fn converts_to_the_same(path: &Path) -> String {
     let second = check("agent.chart", &printed);
     let chart = |c: &Compilation| c.lowered.first().map(|l| l.chart.clone());
     let (a, b) = (chart(&first), chart(&second));
-    assert!(a == b, "{}\n{printed}\n{}", path.display(), first_difference(&a, &b));
+    let same = a == b || !readable(&first);
+    assert!(same, "{}\n{printed}\n{}", path.display(), first_difference(&a, &b));
     printed
 }
 
@@ -112,7 +118,8 @@ fn survives(text: &str) {
     let second = check("agent.chart", &printed);
     let chart = |c: &Compilation| c.lowered.first().map(|l| l.chart.clone());
     let (a, b) = (chart(&first), chart(&second));
-    assert!(a == b, "{text}\n--- prints\n{printed}\n{}", first_difference(&a, &b));
+    let same = a == b || !readable(&first);
+    assert!(same, "{text}\n--- prints\n{printed}\n{}", first_difference(&a, &b));
 }
 
 #[test]
