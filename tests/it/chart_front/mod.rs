@@ -51,16 +51,36 @@ pub(crate) fn charts() -> Vec<PathBuf> {
     all
 }
 
-/// The examples of the design, where it is there.
-pub(crate) fn design() -> Vec<String> {
+/// Data for tests that is not part of the project, where it is there.
+fn shared(path: &str) -> Option<PathBuf> {
     let shared = std::env::var("CHARTC_SHARED")
         .map_or_else(|_| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared"), PathBuf::from);
-    let Ok(text) = std::fs::read_to_string(shared.join("design/language.md")) else {
-        println!("skipped, not found: {}", shared.display());
-        return Vec::new();
-    };
+    let found = shared.join(path);
+    if found.exists() {
+        return Some(found);
+    }
+    println!("skipped, not found: {}", found.display());
+    None
+}
+
+/// The examples of the design.
+pub(crate) fn design() -> Vec<String> {
+    let Some(path) = shared("design/language.md") else { return Vec::new() };
+    let text = std::fs::read_to_string(path).expect("it can be read");
     let blocks = text.split("```chart\n").skip(1);
     blocks.filter_map(|block| block.split("```").next()).map(str::to_owned).collect()
+}
+
+/// Agents of other projects, each with its name.
+pub(crate) fn agents() -> Vec<(String, String)> {
+    let Some(folder) = shared("agent_yaml/files") else { return Vec::new() };
+    let mut all: Vec<PathBuf> = std::fs::read_dir(folder)
+        .expect("it is a folder")
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .collect();
+    all.sort();
+    let text = |path: &PathBuf| std::fs::read_to_string(path).expect("it can be read");
+    all.iter().map(|path| (path.display().to_string(), text(path))).collect()
 }
 
 #[test]

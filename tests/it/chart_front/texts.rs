@@ -163,6 +163,19 @@ fn what_is_no_placeholder() {
 }
 
 #[test]
+fn literals_and_comments_are_no_placeholders() {
+    assert_eq!(
+        parts(r#""""{3}{ {"k": 1} }{a // b}{a:%d//%m}""""#),
+        [
+            r#"bad "{3}" "{3}": this placeholder shows no value: doubled braces stand for themselves"#,
+            r#"bad "{ {\"k\": 1} }" "{ {\"k\": 1} }": this placeholder shows no value: doubled braces stand for themselves"#,
+            r#"bad "{a // b}" "{a // b}": `//` begins a comment: whole division is `div`"#,
+            r#"hole "{a:%d//%m}" "a" "%d//%m""#,
+        ]
+    );
+}
+
+#[test]
 fn json_over_several_lines() {
     assert_eq!(
         parts("\"\"\"\n      {\n        \"k\": {x}\n      }\n      \"\"\""),

@@ -1,6 +1,6 @@
 //! Printed charts: they read back as the same syntax, and print as themselves.
 
-use crate::chart_front::{charts, design};
+use crate::chart_front::{agents, charts, design};
 use chartc::front::chart::FRONTEND;
 use chartc::print::print;
 use chartc::source::Source;
@@ -103,6 +103,31 @@ fn no_comment_is_lost() {
 #[test]
 fn everything() {
     insta::assert_snapshot!(stable(include_str!("everything.chart")));
+}
+
+/// What another front end makes is printed as a chart that reads back.
+#[test]
+fn agents_as_charts() {
+    for (name, text) in agents() {
+        let mut found = Vec::new();
+        let source = Source::new("agent.yaml", text);
+        let file = chartc::front::parse(FileId(0), &source, &mut found);
+        let printed = print(&file);
+        let again = parse(&printed);
+        assert_eq!(print(&again), printed, "{name}");
+        assert_eq!(but_reasons(&again), but_reasons(&file), "{name} printed\n{printed}");
+    }
+}
+
+/// Each front end has its own words for why a brace is no placeholder.
+fn but_reasons(tree: &impl std::fmt::Debug) -> String {
+    let text = shape(tree);
+    let mut parts = text.split(", why: \"");
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        out.push_str(part.split_once("\", span").map_or("", |(_, rest)| rest));
+    }
+    out
 }
 
 #[test]

@@ -11,6 +11,7 @@
 mod chart;
 mod declare;
 mod expr;
+mod hole;
 mod name;
 mod state;
 mod statement;
