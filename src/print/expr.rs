@@ -135,7 +135,8 @@ fn bare(expr: &Expr, at: At) -> String {
     let whole = |e: &Expr| at_least(e, 0, at);
     let tight = |e: &Expr| at_least(e, TIGHT, at);
     match &expr.kind {
-        ExprKind::None | ExprKind::Bad => "none".to_owned(),
+        ExprKind::None => "none".to_owned(),
+        ExprKind::Bad => "``".to_owned(),
         ExprKind::Bool(value) => value.to_string(),
         ExprKind::Int(i64::MIN) => format!("({} - 1)", i64::MIN + 1),
         ExprKind::Int(value) => value.to_string(),

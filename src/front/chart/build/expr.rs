@@ -263,6 +263,11 @@ impl Cx<'_> {
                 let name = inner.next().expect("a call has a name");
                 let ident = self.ident(&name);
                 match inner.next() {
+                    // How what could not be read elsewhere is printed.
+                    None if ident.node.is_empty() => {
+                        self.error(span, "an expression is missing here");
+                        ExprKind::Bad
+                    }
                     None => ExprKind::Name(ident.node),
                     Some(arguments) => {
                         ExprKind::Call(ident, self.talls(arguments.into_inner(), &mut below))
