@@ -38,6 +38,14 @@ fn builder(folder: &Path, arguments: &[&str]) -> (i32, String, String) {
     chartc(folder, &[&fixed[..], arguments].concat())
 }
 
+/// The trace that a run left in its folder, without the hash of the chart.
+fn trace(folder: &Path) -> String {
+    let text = std::fs::read_to_string(folder.join("trace.jsonl")).expect("the trace was written");
+    let first = chartc_runtime::trace::read(&text).expect("it can be read back").swap_remove(0);
+    let chartc_runtime::trace::What::Run { hash, .. } = first.what else { panic!("not the first") };
+    text.replace(&hash, "(hash)")
+}
+
 #[test]
 fn the_builder_from_the_command_line() {
     let folder = folder("builder");
@@ -45,22 +53,33 @@ fn the_builder_from_the_command_line() {
     let (code, out, errors) = builder(&folder, &script);
     assert_eq!((code, errors.as_str()), (0, ""));
     insta::assert_snapshot!("builder_screen", out);
-    let trace = std::fs::read_to_string(folder.join("trace.jsonl")).expect("the trace was written");
-    let first = chartc_runtime::trace::read(&trace).expect("it can be read back").swap_remove(0);
-    let chartc_runtime::trace::What::Run { hash, .. } = first.what else { panic!("not the first") };
-    insta::assert_snapshot!("builder_trace", trace.replace(&hash, "(hash)"));
+    insta::assert_snapshot!("builder_trace", trace(&folder));
 }
 
 #[test]
 fn the_agent_yaml_from_the_command_line() {
-    let script = "script:charts/builder.agent.script.yaml";
-    let given = ["--input", "agent_id=ada", "--input", "balance=100", "--turns", "6"];
+    let folder = folder("agent");
+    let kept = folder.join("trace.jsonl");
     let (code, out, errors) = chartc(
         root(),
-        &[&["run", "charts/builder.agent.yaml", "--llm", script], &given[..]].concat(),
+        &[
+            "run",
+            "charts/builder.agent.yaml",
+            "--llm",
+            "script:charts/builder.agent.script.yaml",
+            "--input",
+            "agent_id=ada",
+            "--input",
+            "balance=100",
+            "--turns",
+            "6",
+            "--trace",
+            kept.to_str().expect("the target folder is text"),
+        ],
     );
     assert_eq!((code, errors.as_str()), (0, ""));
     insta::assert_snapshot!("agent_screen", out);
+    insta::assert_snapshot!("agent_trace", trace(&folder));
 }
 
 #[test]
