@@ -62,14 +62,18 @@ pub fn generate(path: &str, loader: &dyn Loader) -> Generated {
     let files = checked.sources.iter().map(|(_, source)| source.name.clone()).collect();
     let shown = |found: &Diagnostic| line(found, &checked);
     let of = |severity| checked.diagnostics.iter().filter(move |d| d.severity == severity);
-    let warnings =
-        of(Severity::Warning).map(|d| shown(d).lines().collect::<Vec<_>>().join("; ")).collect();
     // Findings about behaviour never stand in the way, and what is wrong otherwise leaves no chart.
-    let errors: String = if checked.charts.len() == checked.lowered.len() {
-        String::new()
-    } else {
-        of(Severity::Error).map(shown).collect()
-    };
+    let whole = !checked.charts.is_empty() && checked.charts.len() == checked.lowered.len();
+    let mut warnings: Vec<&Diagnostic> = of(Severity::Warning).collect();
+    let mut errors = String::new();
+    for found in of(Severity::Error) {
+        if !whole {
+            errors.push_str(&shown(found));
+        } else if found.rule.code.starts_with("C03") {
+            warnings.push(found);
+        }
+    }
+    let warnings = warnings.into_iter().map(|d| shown(d).trim_end().replace("\n ", ";")).collect();
     let code = match checked.charts.as_slice() {
         _ if !errors.is_empty() => Err(errors),
         [] => Err(format!("{path}: there is no chart in it\n")),

@@ -29,6 +29,7 @@ pub struct Checked {
     chart: Chart,
     map: SourceMap,
     source: String,
+    not_yet: Vec<Diagnostic>,
 }
 
 impl Checked {
@@ -40,6 +41,11 @@ impl Checked {
     /// Where its parts stand.
     pub fn map(&self) -> &SourceMap {
         &self.map
+    }
+
+    /// The errors about parts of its file that do not run yet (C05xx): it can be drawn, and not be generated or run.
+    pub fn not_yet(&self) -> &[Diagnostic] {
+        &self.not_yet
     }
 
     /// The name of the file that holds it, as it was given.
@@ -57,16 +63,24 @@ pub fn check(paths: &[String], loader: &dyn Loader) -> Compilation {
     for one in &lowered {
         let facts = Facts::of(&one.chart);
         lint::run(one, &facts, &mut diagnostics);
-        let faulty = diagnostics.iter().any(|d| {
-            d.severity == Severity::Error
-                && (d.span.file == one.map.file
-                    || loaded.imports(one.map.file).contains(&d.span.file))
-                && !d.rule.code.starts_with("C03")
-                && !d.rule.code.starts_with("C05")
-        });
+        let imports = loaded.imports(one.map.file);
+        let own: Vec<&Diagnostic> = diagnostics
+            .iter()
+            .filter(|d| d.severity == Severity::Error)
+            .filter(|d| d.span.file == one.map.file || imports.contains(&d.span.file))
+            .collect();
+        let faulty =
+            own.iter().any(|d| !d.rule.code.starts_with("C03") && !d.rule.code.starts_with("C05"));
         if !faulty {
             let source = loaded.sources.get(one.map.file).name.clone();
-            charts.push(Checked { chart: one.chart.clone(), map: one.map.clone(), source });
+            let not_yet =
+                own.into_iter().filter(|d| d.rule.code.starts_with("C05")).cloned().collect();
+            charts.push(Checked {
+                chart: one.chart.clone(),
+                map: one.map.clone(),
+                source,
+                not_yet,
+            });
         }
     }
     diagnostics.sort_by_key(|d| (d.span, d.rule.code));

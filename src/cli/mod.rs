@@ -7,6 +7,7 @@ pub mod files;
 pub mod output;
 pub mod pick;
 
+mod build;
 mod check;
 mod convert;
 #[cfg(feature = "run")]
@@ -22,7 +23,7 @@ mod run;
 mod screen;
 #[cfg(feature = "run")]
 mod simulate;
-// To add: mod build; mod convert;
+// To add: mod convert;
 mod levels;
 // To add: mod build; mod run; mod simulate; mod convert;
 // To add: mod build; mod run; mod simulate;
@@ -43,6 +44,7 @@ Examples:
   chartc check builder.chart         check one file
   chartc explain C0301               what a finding means and what to do
   chartc graph builder.chart         a picture, for Graphviz
+  chartc build builder.chart         Rust
   chartc fmt                         write every chart the one way
   chartc convert agent.yaml          the same agent as a .chart
 
@@ -55,6 +57,7 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Build(build::Args),
     Check(check::Args),
     Convert(convert::Args),
     Explain(explain::Args),
@@ -68,6 +71,7 @@ enum Command {
 
 fn dispatch(command: Command) -> miette::Result<Exit> {
     match command {
+        Command::Build(args) => build::run(args),
         Command::Check(args) => check::run(args),
         Command::Convert(args) => convert::run(args),
         Command::Explain(args) => explain::run(args),

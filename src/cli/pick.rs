@@ -6,6 +6,7 @@ use super::output::{Colour, complain, paper};
 use crate::compile::{Checked, Compilation};
 use crate::diagnostic::{Severity, nearest};
 use crate::report::REPORTS;
+use crate::source::Sources;
 
 /// The chart called `name` of the file, or its only one; or how the command ends because there is none. Findings that stand in
 /// the way are told on standard error.
@@ -15,6 +16,18 @@ use crate::report::REPORTS;
 pub fn pick(file: &str, name: Option<&str>) -> miette::Result<Result<Checked, Exit>> {
     let done = crate::check(&find_one(file)?, &Files);
     choose(file, name, &done)
+}
+
+/// As [`pick`], with the texts that findings of an emitter are shown in.
+///
+/// # Errors
+/// As for [`pick`].
+pub fn pick_with_sources(
+    file: &str,
+    name: Option<&str>,
+) -> miette::Result<Result<(Checked, Sources), Exit>> {
+    let done = crate::check(&find_one(file)?, &Files);
+    Ok(choose(file, name, &done)?.map(|checked| (checked, done.sources)))
 }
 
 /// As [`pick`], and the file has no errors at all: behaviour that cannot be meant, and what does not run yet, stand in the way

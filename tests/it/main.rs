@@ -23,6 +23,7 @@ mod project;
 mod reports;
 #[cfg(feature = "run")]
 mod run;
+mod rust_emit;
 mod semantics;
 mod shared_agents;
 mod soundness;

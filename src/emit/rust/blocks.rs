@@ -1,7 +1,7 @@
 //! Action blocks, code steps, prompts and what else the program computes for the machine.
 
 use super::Context;
-use super::body::{Arms, for_line, title};
+use super::body::{Arms, can_fail, for_line, mentions, title};
 use super::expr::{Binding, Writer, unused};
 use super::types::owned;
 use super::uses;
@@ -29,7 +29,7 @@ pub(super) fn blocks(context: &Context<'_>, methods: &mut Impl) {
                 uses::direct(action, &mut |e| exprs.push(e.clone()));
             }
             let exprs: Vec<&Expr> = exprs.iter().collect();
-            let (writer, prologue) = for_line(context, TransitionId::at(i), &exprs, Some(0));
+            let (writer, prologue) = for_line(context, TransitionId::at(i), &exprs, true);
             let pattern = format!("program::Block::Transition(arena::TransitionId({i}))");
             let body = prologue + &actions(&writer, &line.actions);
             arms.pattern(&pattern, &title(context, i), &body, "()");
@@ -131,7 +131,7 @@ pub(super) fn begin_turn(context: &Context<'_>, methods: &mut Impl) {
         let Some(default) = &row.default else { continue };
         let name = &context.names.variables[i];
         let value = Writer::new(context).value(default, &row.ty);
-        if value.contains('?') {
+        if can_fail(&value) {
             let ty = owned(context, &row.ty);
             let error = context.error();
             body.push_str(&format!(
@@ -145,7 +145,7 @@ pub(super) fn begin_turn(context: &Context<'_>, methods: &mut Impl) {
     if !context.answers.borrow().is_empty() {
         body.push_str("self.answers = Answers::default();\n");
     }
-    let view = if body.contains("view") { "view" } else { "_view" };
+    let view = if mentions(&body, "view") { "view" } else { "_view" };
     methods.new_fn("begin_turn").arg_mut_self().arg(view, "&program::View<'_>").line(body);
 }
 

@@ -77,9 +77,42 @@ impl Arms {
     }
 }
 
-/// Whether the code mentions the identifier, strings and comments included: a parameter too many is no harm.
-fn mentions(code: &str, name: &str) -> bool {
-    code.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == name)
+/// Whether the code reads the local `name`: as a word of its own, not as a field, and not inside a string.
+pub(super) fn mentions(code: &str, name: &str) -> bool {
+    let part_of_word = |c: char| c.is_alphanumeric() || c == '_';
+    let mut before = ' ';
+    for (i, c) in plain(code) {
+        let begins = code[i..].starts_with(name) && !part_of_word(before) && before != '.';
+        if begins {
+            let rest = &code[i + name.len()..];
+            if !rest.starts_with(part_of_word) && (!rest.starts_with(':') || rest.starts_with("::"))
+            {
+                return true;
+            }
+        }
+        before = c;
+    }
+    false
+}
+
+/// Whether the code may leave the body by `?`.
+pub(super) fn can_fail(code: &str) -> bool {
+    plain(code).any(|(_, c)| c == '?')
+}
+
+/// The characters of the code that do not stand in strings, and where.
+fn plain(code: &str) -> impl Iterator<Item = (usize, char)> + '_ {
+    let (mut quoted, mut escaped) = (false, false);
+    code.char_indices().filter(move |(_, c)| {
+        let inside = quoted;
+        if quoted {
+            quoted = escaped || *c != '"';
+            escaped = *c == '\\' && !escaped;
+        } else {
+            quoted = *c == '"';
+        }
+        !inside
+    })
 }
 
 /// A writer for expressions of a line, and the statement that takes the fields which they read from what is being handled.
@@ -88,7 +121,7 @@ pub(super) fn for_line<'w>(
     context: &'w Context<'w>,
     line: TransitionId,
     exprs: &[&Expr],
-    surely: Option<u32>,
+    surely: bool,
 ) -> (Writer<'w>, String) {
     let mut used = BTreeSet::new();
     let mut whole = false;
@@ -115,9 +148,9 @@ pub(super) fn for_line<'w>(
         let name = local(first, nth);
         let ty = first.fields[nth].1.clone();
         let name = match (surely, context.bare) {
-            (Some(_), _) => name,
-            (None, true) => format!("generated::set({name})?"),
-            (None, false) => format!("generated::handled({name}, {nth})?"),
+            (true, _) => name,
+            (false, true) => format!("generated::set({name})?"),
+            (false, false) => format!("generated::handled({name})?"),
         };
         let text = if ty == Type::Text { format!("{name}.as_str()") } else { name };
         writer.payload.push(Code::lent(text, ty));
@@ -131,19 +164,16 @@ pub(super) fn for_line<'w>(
     };
     let (copy, bound) =
         if whole { ("let bound = self.bound.clone();\n", "&bound") } else { ("", "&self.bound") };
-    let (given, missing) = match surely {
-        Some(nth) => {
-            let why = format!("nothing is being handled that has a field {nth}");
-            (tuple(&names), format!("return {}", context.failure(&why)))
-        }
-        None => {
-            let some: Vec<String> = names.iter().map(|n| format!("Some({n})")).collect();
-            let none: Vec<String> = names.iter().map(|_| "None".to_owned()).collect();
-            (tuple(&some), tuple(&none))
-        }
+    let (given, missing) = if surely {
+        let nothing = context.failure("what is handled has no such field");
+        (tuple(&names), format!("return {nothing}"))
+    } else {
+        let some: Vec<String> = names.iter().map(|n| format!("Some({n})")).collect();
+        let none: Vec<String> = names.iter().map(|_| "None".to_owned()).collect();
+        (tuple(&some), tuple(&none))
     };
     let prologue = match patterns.as_slice() {
-        [pattern] if surely.is_some() => {
+        [pattern] if surely => {
             format!("{copy}let {pattern} = {bound} else {{ {missing}; }};\n")
         }
         patterns => {
@@ -243,4 +273,26 @@ fn sources(context: &Context<'_>, trigger: &Trigger) -> Vec<Source> {
 /// The comment that names a line.
 pub(super) fn title(context: &Context<'_>, line: usize) -> String {
     line_comment(context, line)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{can_fail, mentions};
+
+    #[test]
+    fn a_field_a_string_and_a_part_of_a_word_are_no_local() {
+        assert!(mentions("f(view)", "view"));
+        assert!(mentions("view.turns", "view"));
+        for code in
+            ["self.data.view", "Event::A { view: view_ }", r#"f("a \" view")"#, "review", "viewed"]
+        {
+            assert!(!mentions(code, "view"), "{code}");
+        }
+    }
+
+    #[test]
+    fn a_question_mark_in_a_string_fails_nothing() {
+        assert!(can_fail("a()?"));
+        assert!(!can_fail(r#"f("really?")"#));
+    }
 }

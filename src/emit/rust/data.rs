@@ -1,6 +1,7 @@
 //! Params, inputs and variables as typed fields.
 
 use super::Context;
+use super::body::can_fail;
 use super::expr::Writer;
 use super::types::owned;
 use chartc_core::arena::VarId;
@@ -165,7 +166,7 @@ fn initial(context: &Context<'_>, id: VarId, row: &Variable) -> String {
     };
     let writer = Writer::before_start(context);
     let value = writer.value(default, &row.ty);
-    if !value.contains('?') {
+    if !can_fail(&value) {
         return value;
     }
     format!(

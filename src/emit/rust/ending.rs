@@ -67,7 +67,7 @@ pub(super) fn arguments(context: &Context<'_>, methods: &mut Impl) {
         for target in &line.targets {
             let Some(nth) = finals.iter().position(|f| f.id == target.state) else { continue };
             let exprs: Vec<&Expr> = target.arguments.iter().collect();
-            let (writer, prologue) = for_line(context, TransitionId::at(i), &exprs, Some(0));
+            let (writer, prologue) = for_line(context, TransitionId::at(i), &exprs, true);
             let one = &finals[nth];
             let values: Vec<String> = (one.params.iter().zip(&one.fields).zip(&target.arguments))
                 .map(|((param, name), value)| format!("{name}: {}", writer.value(value, &param.ty)))

@@ -1,6 +1,7 @@
 //! The trait of a chart's host functions, and how an expression or an action calls one.
 
 use super::Context;
+use super::body::can_fail;
 use super::expr::{Binding, Code, Form, Writer};
 use super::types::{lent, list_item, optional_inner, owned};
 use chartc_core::arena::FunctionId;
@@ -156,9 +157,7 @@ impl Writer<'_> {
         }
         let mut code = self.value_argument(argument, want);
         let literal = code.form == Form::Lent && code.text.starts_with('"');
-        if code.form == Form::Owned && !is_literal(argument)
-            || (code.text.contains('?') && !literal)
-        {
+        if code.form == Form::Owned && !is_literal(argument) || (can_fail(&code.text) && !literal) {
             let name = self.temporary();
             lets.push_str(&format!("let {name} = {};\n", self.own(&code)));
             code = Code::place(name, code.ty);

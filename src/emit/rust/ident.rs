@@ -24,13 +24,34 @@ pub(super) fn upper_camel(name: &str) -> String {
         out.extend(first.to_uppercase());
         out.push_str(chars.as_str());
     }
+    out.push_str(tail(name));
     legal(out, 'V')
 }
 
 /// `agent_id` → `agent_id`, `HTTP.status` → `http_status`: the name of a field, argument or function.
 pub(super) fn snake(name: &str) -> String {
-    let out = words(name).iter().map(|w| w.to_lowercase()).collect::<Vec<_>>().join("_");
+    let mut out = words(name).iter().map(|w| w.to_lowercase()).collect::<Vec<_>>().join("_");
+    out.push_str(tail(name));
     legal(out, 'v')
+}
+
+/// `SecondOne` → `second_one`: the name of a module.
+pub(super) fn module(name: &str) -> String {
+    let mut spaced = String::new();
+    for c in name.chars() {
+        if c.is_uppercase()
+            && spaced.ends_with(|before: char| before.is_lowercase() || before.is_numeric())
+        {
+            spaced.push('_');
+        }
+        spaced.push(c);
+    }
+    snake(&spaced)
+}
+
+/// The underscores at the end, which tell `goal_` from `goal`.
+fn tail(name: &str) -> &str {
+    &name[name.trim_end_matches('_').len()..]
 }
 
 /// The runs of characters between dots and underscores; a character that no identifier may hold is written as `u` and its
@@ -59,7 +80,7 @@ fn syn_takes(c: char) -> bool {
 
 /// A first digit gets a letter before it, a keyword or nothing at all an underscore behind it.
 fn legal(mut name: String, letter: char) -> String {
-    if name.is_empty() || name.starts_with(|c: char| c.is_ascii_digit()) {
+    if name.trim_end_matches('_').is_empty() || name.starts_with(|c: char| c.is_ascii_digit()) {
         name.insert(0, letter);
     }
     if syn::parse_str::<syn::Ident>(&name).is_err() && !KEYWORDS.contains(&name.as_str()) {
@@ -83,7 +104,8 @@ mod tests {
         assert_eq!(upper_camel("b1.1"), "B1_1");
         assert_eq!(upper_camel("self"), "Self_");
         assert_eq!(upper_camel("7up"), "V7up");
-        assert_eq!(upper_camel("__"), "V");
+        assert_eq!(upper_camel("__"), "V__");
+        assert_eq!(upper_camel("goal_"), "Goal_");
     }
 
     #[test]
@@ -92,7 +114,14 @@ mod tests {
         assert_eq!(snake("true"), "true_");
         assert_eq!(snake("type"), "type_");
         assert_eq!(snake("A"), "a");
-        assert_eq!(snake("_"), "v");
+        assert_eq!(snake("_"), "v_");
+        assert_eq!(snake("current_goal_"), "current_goal_");
+    }
+
+    #[test]
+    fn modules_are_split_where_a_word_begins() {
+        assert_eq!(module("SecondOne"), "second_one");
+        assert_eq!(module("HTTP2Proxy"), "http2_proxy");
     }
 
     #[test]

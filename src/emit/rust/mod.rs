@@ -47,10 +47,10 @@ pub static EMITTER: Emitter = Emitter { name: "rust", extension: "rs", emit };
 /// The Rust source of a chart.
 ///
 /// # Errors
-/// Names that become one Rust identifier, and expressions that nest too deep for Rust's compiler.
+/// Names that become one Rust identifier, and parts that do not run yet.
 pub fn emit(checked: &Checked) -> Result<String, Vec<Diagnostic>> {
     let chart = checked.chart();
-    let mut found = Vec::new();
+    let mut found = checked.not_yet().to_vec();
     let names = Names::of(chart, checked.map(), &mut found);
     if !found.is_empty() {
         return Err(found);
@@ -88,7 +88,7 @@ pub fn emit_modules(charts: &[Checked]) -> Result<String, Vec<Diagnostic>> {
     let (mut text, mut found) = (String::new(), Vec::new());
     let mut taken: BTreeMap<String, Span> = BTreeMap::new();
     for checked in charts {
-        let (name, place) = (ident::snake(&checked.chart().name), checked.map().name);
+        let (name, place) = (ident::module(&checked.chart().name), checked.map().name);
         if let Some(other) = taken.insert(name.clone(), place) {
             let message = format!("two charts are both module `{name}` in Rust");
             found.push(NAME_CLASH.at(place, message).related(other, "the other one"));
@@ -102,6 +102,8 @@ pub fn emit_modules(charts: &[Checked]) -> Result<String, Vec<Diagnostic>> {
             Err(more) => found.extend(more),
         }
     }
+    found.sort_by_key(|d| (d.span, d.rule.code));
+    found.dedup_by_key(|d| (d.span, d.rule.code));
     if found.is_empty() { Ok(text) } else { Err(found) }
 }
 
@@ -206,26 +208,57 @@ fn parts(context: &Context<'_>) -> (Scope, Scope) {
 }
 
 fn join(context: &Context<'_>, (typed, dynamic): &(Scope, Scope)) -> String {
-    let alloc = "use chartc_core::drive;
-        use chartc_core::expr::{self, FromValue as _, IntoValue as _, Map, Value};
-        use chartc_core::generated::{String, ToString as _, Vec, VecDeque};
-        use chartc_core::model;";
-    let always = format!(
-        "use chartc_core::duration::Duration;
-        use chartc_core::{{arena, generated, machine, ops, program, semantics, store, tables}};
-        {}
-        const _: () = assert!(
+    let (typed, dynamic) = (typed.to_string(), dynamic.to_string());
+    let check = format!(
+        "const _: () = assert!(
             chartc_core::tables::ABI == {ABI},
             \"this file was generated for another version of chartc-core: generate it again\"
-        );",
-        if context.bare { "" } else { alloc }
+        );"
     );
-    let typed = formatted(&(always + &typed.to_string()));
     if !context.bare {
-        return typed + "\n" + &formatted(&dynamic.to_string());
+        let code = typed + &dynamic;
+        return formatted(&(imports(&code, true) + &check + &code));
     }
-    let dynamic = formatted(&(alloc.to_owned() + &dynamic.to_string()));
+    let dynamic = formatted(&(imports(&dynamic, true) + &dynamic));
+    let typed = formatted(&(imports(&typed, false) + &check + &typed));
     format!("{typed}\nchartc_core::when_alloc! {{\n{}}}\n", indented(&dynamic))
+}
+
+/// The imports that the code needs. Without an allocator, what it has for values stands in a part of its own, which sees those
+/// of the other part.
+fn imports(code: &str, alloc: bool) -> String {
+    let code: String = code
+        .lines()
+        .filter(|line| !line.trim_start().starts_with("///"))
+        .flat_map(|line| [line, "\n"])
+        .collect();
+    let used = |names: &[&str]| -> String {
+        let names: Vec<&str> = names.iter().copied().filter(|n| body::mentions(&code, n)).collect();
+        names.join(", ")
+    };
+    let group = |path: &str, names: String| match names.as_str() {
+        "" => String::new(),
+        names => format!("use chartc_core::{path}{{{names}}};\n"),
+    };
+    let plain = ["arena", "generated", "machine", "ops", "program", "semantics", "store", "tables"];
+    if !alloc {
+        return group("", used(&plain)) + &group("duration::", used(&["Duration"]));
+    }
+    let mut values = used(&["Map", "Value"]);
+    if code.contains(".into_value()") {
+        values.push_str(", IntoValue as _");
+    }
+    let owned = used(&["String", "Vec", "VecDeque"]);
+    let mut modules = used(&["drive", "expr", "model"]);
+    let mut duration = String::new();
+    if code.contains("static TABLES") {
+        modules = used(&plain) + ", " + &modules;
+        duration = group("duration::", used(&["Duration"]));
+    }
+    group("", modules)
+        + &duration
+        + &group("expr::", values.trim_start_matches(", ").to_owned())
+        + &group("generated::", owned)
 }
 
 /// Parses and formats items. What does not parse is our own fault.

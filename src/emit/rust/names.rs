@@ -184,6 +184,7 @@ fn numbered(names: Vec<String>) -> Vec<String> {
         let mut free = name.clone();
         while *n > 1 && !taken.insert(free.clone()) {
             // An underscore in UpperCamelCase may only stand between digits.
+            let name = name.trim_end_matches('_');
             let gap = if name.ends_with(|c: char| c.is_ascii_digit()) { "_" } else { "" };
             free = format!("{name}{gap}{n}");
             *n += usize::from(taken.contains(&free));

@@ -1,7 +1,7 @@
 //! The chart's guards, actions and data: `Core`, and its `Program` implementation.
 
 use super::Context;
-use super::body::{self, Arms};
+use super::body::{self, Arms, can_fail, mentions};
 use super::expr::{Binding, Code, Writer};
 use super::payload::{answer_field, answering};
 use super::types::{optional_inner, owned};
@@ -86,10 +86,7 @@ fn guards(context: &Context<'_>, methods: &mut Impl) {
     let mut lines = Arms::new("line_guard", "line: arena::TransitionId", "line.0", "bool", "true");
     for (i, line) in chart.transitions.iter().enumerate() {
         if let Some(guard) = &line.guard {
-            let surely = match uses::first(guard) {
-                First::Field(nth) => Some(nth),
-                First::Nothing | First::Other => None,
-            };
+            let surely = uses::first(guard) == First::Field;
             let id = TransitionId::at(i);
             let (writer, prologue) = body::for_line(context, id, &[guard], surely);
             let condition = writer.condition(guard, Binding::Block);
@@ -165,7 +162,7 @@ fn predicates(context: &Context<'_>, methods: &mut Impl) {
         let condition = Writer::new(context).condition(&predicate.expr, Binding::Block);
         let function = methods.new_fn(name).arg_mut_self();
         function.doc(format!("`pred {}`.", predicate.name));
-        let view = if condition.contains("view") { "view" } else { "_view" };
+        let view = if mentions(&condition, "view") { "view" } else { "_view" };
         function.arg(view, "&program::View<'_>").ret(format!("Result<bool, {}>", context.error()));
         function.line(format!("Ok({condition})"));
     }
@@ -271,7 +268,7 @@ fn keep(context: &Context<'_>, methods: &mut Impl) {
             let kept = |value: &str| {
                 if context.is_supplied(into) { format!("Some({value})") } else { value.to_owned() }
             };
-            if value.contains('?') {
+            if can_fail(&value) {
                 body += &format!(
                     "let fitted = (|| -> Result<{}, {}> {{ Ok({value}) }})();\n\
                      match fitted {{ Ok(value) => self.data.{field} = {}, \

@@ -1,7 +1,7 @@
 //! Prompts, the texts of options, and advice.
 
 use super::Context;
-use super::body::Arms;
+use super::body::{Arms, can_fail, mentions};
 use super::expr::{Binding, Writer};
 use super::tables::comment;
 use chartc_core::arena::StepId;
@@ -57,7 +57,7 @@ pub(super) fn emit(context: &Context<'_>, methods: &mut Impl) {
     for (i, choice) in context.chart.choices.iter().enumerate() {
         if let Some(text) = &choice.text {
             let mut body = Writer::new(context).template(text);
-            if body.contains("options") {
+            if mentions(&body, "options") {
                 body = format!("let options: Option<&str> = None;\n{body}");
             }
             arms.arm(i, &choice.name, body, "text".to_owned());
@@ -136,7 +136,7 @@ fn guarded(writer: &Writer<'_>, part: &Part<'_>, also: &str) -> String {
         return push + "\n";
     };
     let condition = writer.condition(guard, Binding::Block);
-    if !condition.contains('?') {
+    if !can_fail(&condition) {
         return format!("if {condition} {push}\n");
     }
     // A guard that fails is false.

@@ -1,6 +1,7 @@
 //! Variables whose first value is not known before the start, or may change until then.
 
 use super::Context;
+use super::body::mentions;
 use super::expr::Writer;
 use super::uses;
 use chartc_core::arena::VarId;
@@ -88,7 +89,7 @@ pub(super) fn emit(context: &Context<'_>, methods: &mut Impl) {
         let value = if context.is_supplied(id) { format!("Some({value})") } else { value };
         body.push_str(&format!("self.data.{} = {value};\n", context.names.variables[i]));
     }
-    let view = if body.contains("view") { "view" } else { "_view" };
+    let view = if mentions(&body, "view") { "view" } else { "_view" };
     methods
         .new_fn("begin")
         .doc("First values of variables that read what was not known before.")

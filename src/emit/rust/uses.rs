@@ -107,7 +107,7 @@ pub(super) enum First {
     /// Nothing that can fail or be seen.
     Nothing,
     /// A field of what is being handled is read, whatever the data.
-    Field(u32),
+    Field,
     /// Something else that can fail or be seen, or a part that is not always evaluated reads a field.
     Other,
 }
@@ -115,7 +115,7 @@ pub(super) enum First {
 /// What happens first when `expr` is evaluated.
 pub(super) fn first(expr: &Expr) -> First {
     match &expr.kind {
-        ExprKind::Payload(nth) => First::Field(*nth),
+        ExprKind::Payload(_) => First::Field,
         ExprKind::None
         | ExprKind::Bool(_)
         | ExprKind::Int(_)

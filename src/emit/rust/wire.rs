@@ -100,7 +100,8 @@ fn from_str(names: &Names<'_>) -> Impl {
     let mut item = Impl::new(names.name);
     item.impl_trait("core::str::FromStr");
     item.associate_type("Err", "generated::UnknownName");
-    let function = item.new_fn("from_str").arg("name", "&str").ret("Result<Self, Self::Err>");
+    let function =
+        item.new_fn("from_str").arg("name", "&str").ret("Result<Self, generated::UnknownName>");
     function.line("match name {");
     let mut seen = BTreeSet::new();
     let twice: BTreeSet<&str> =

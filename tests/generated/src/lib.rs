@@ -3,11 +3,12 @@
 pub mod compare;
 pub mod random;
 
-chartc_core::include_chart!(pub mod builder);
 chartc_core::include_chart!(pub mod flow);
 chartc_core::include_chart!(pub mod lamp);
+chartc_core::include_chart!(pub mod names);
 chartc_core::include_chart!(pub mod social);
 chartc_core::include_chart!(pub mod words);
+chartc_core::include_chart!(pub mod worker);
 
 use chartc::load::Loader;
 use chartc_core::model::Chart;
@@ -24,12 +25,12 @@ impl Loader for Text<'_> {
     }
 }
 
-/// The model of the only chart in a text.
+/// The model of the only chart in the text of a file.
 ///
 /// # Panics
 /// There is none, or it has errors.
-pub fn model(text: &str) -> Chart {
-    let checked = chartc::check(&["a.chart".to_owned()], &Text(text));
+pub fn model(file: &str, text: &str) -> Chart {
+    let checked = chartc::check(&[file.to_owned()], &Text(text));
     let shown = chartc::report::short(&checked.diagnostics, &checked.sources);
     let [chart] = checked.charts.as_slice() else { panic!("not one good chart:\n{shown}") };
     chart.chart().clone()

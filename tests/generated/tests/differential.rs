@@ -3,7 +3,7 @@
 use chartc_core::drive::Machine;
 use chartc_core::expr::{FromValue, Value};
 use generated_charts::compare::{Fickle, compare, covered};
-use generated_charts::{builder, flow, lamp, model, social, words};
+use generated_charts::{flow, lamp, model, names, social, words, worker};
 
 /// The value of a param.
 fn param<T: FromValue>(params: &[(String, Value)], name: &str) -> Option<T> {
@@ -27,20 +27,12 @@ macro_rules! same {
                 let made = $name::Machine::new($params, $name::ByName(host));
                 made.map(|machine| Box::new(machine) as _).map_err(|why| why.to_string())
             }
-            let chart = model(include_str!($file));
+            let chart = model($file, include_str!($file));
             let coverage = compare(&chart, &make, $sequences, $length);
             covered(&chart, &coverage, $excused);
         }
     };
 }
-
-same!(
-    builder,
-    "../../../charts/builder.chart",
-    |given| builder::Params::new(needed::<String>(given, "agent_id")),
-    1000 x 60,
-    &[]
-);
 
 same!(
     flow,
@@ -63,6 +55,19 @@ same!(
 );
 
 same!(
+    names,
+    "../charts/names.chart",
+    |given| names::Params {
+        params: param(given, "params"),
+        value: param(given, "value"),
+        v7up: param(given, "7up"),
+        ..names::Params::new(needed::<String>(given, "type"))
+    },
+    300 x 120,
+    &[]
+);
+
+same!(
     social,
     "../charts/social.chart",
     |given| social::Params {
@@ -81,5 +86,16 @@ same!(
     "../charts/words.chart",
     |given| words::Params { scale: param(given, "scale") },
     120 x 60,
+    &[]
+);
+
+same!(
+    worker,
+    "../charts/worker.agent.yaml",
+    |given| {
+        assert!(given.is_empty(), "agents have inputs, not params");
+        worker::Params::new()
+    },
+    300 x 120,
     &[]
 );

@@ -41,11 +41,15 @@ impl Writer<'_> {
         Code::lent(text, row.ty.clone())
     }
 
-    pub(super) fn answer(&self, step: StepId) -> Code {
+    pub(super) fn answer(&self, step: StepId, seen_as: &Type) -> Code {
         self.allocates();
         let ty = self.context.chart.steps[step.index()].returns.clone();
         self.context.answers.borrow_mut().insert(step);
         let name = super::super::payload::answer_field(self.context, step);
+        if *seen_as == Type::Json && ty == Type::Json {
+            // Not known to be missing: what reads a field of `none` fails.
+            return Code::lent(format!("generated::json(&self.answers.{name})"), Type::Json);
+        }
         Code::place(format!("self.answers.{name}"), optional(ty))
     }
 

@@ -73,8 +73,8 @@ impl Code {
 
     /// The text as an operand of something that binds as tightly as `outer`.
     pub(in super::super) fn within(&self, outer: Binding) -> String {
-        // `a < b as f64 < c` and `x as u64 < y` would start type arguments.
-        let cast = self.binding == Binding::Cast && outer <= Binding::Compare;
+        // `x as u64 < y` would start type arguments; operands of a comparison come as those of a sum.
+        let cast = self.binding == Binding::Cast && (Binding::Or..=Binding::Sum).contains(&outer);
         if self.binding < outer || cast { format!("({})", self.text) } else { self.text.clone() }
     }
 

@@ -1,5 +1,6 @@
 //! Lists, maps, records and comprehensions.
 
+use super::super::body::mentions;
 use super::super::types::{list_item, owned};
 use super::{Binding, Code, Form, Writer};
 use chartc_core::arena::{LocalId, TypeId};
@@ -127,8 +128,5 @@ fn local_name(id: LocalId) -> String {
 /// The head of a loop; a local that no part mentions gets a name that says so.
 pub(in super::super) fn unused(head: String, local: LocalId, parts: &[&str]) -> String {
     let name = local_name(local);
-    let mentions = |part: &&str| {
-        part.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == name)
-    };
-    if parts.iter().any(mentions) { head } else { format!("_{head}") }
+    if parts.iter().any(|part| mentions(part, &name)) { head } else { format!("_{head}") }
 }

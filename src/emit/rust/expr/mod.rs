@@ -139,8 +139,7 @@ impl<'w> Writer<'w> {
             ExprKind::Local(id) => self.local(*id, &expr.ty),
             ExprKind::Payload(nth) => match self.payload.get(*nth as usize) {
                 Some(code) => code.clone(),
-                None => self
-                    .fails(&expr.ty, &format!("nothing is being handled that has a field {nth}")),
+                None => self.fails(&expr.ty, "what is handled has no such field"),
             },
             ExprKind::Answer(_)
             | ExprKind::Predicate(_)
@@ -150,7 +149,7 @@ impl<'w> Writer<'w> {
             {
                 self.fails(&expr.ty, "not known before the start")
             }
-            ExprKind::Answer(step) => self.answer(*step),
+            ExprKind::Answer(step) => self.answer(*step, &expr.ty),
             ExprKind::Predicate(id) => {
                 let name = &self.context.names.predicates[id.index()];
                 Code::owned(format!("self.{name}(view)?"), Type::Bool)

@@ -187,7 +187,7 @@ impl<'e> Evaluator<'e> {
     {
         match self.environment.payload(nth) {
             Some(value) => Ok(Cow::Borrowed(value)),
-            None => fail!("nothing is being handled that has a field {nth}"),
+            None => fail!("what is handled has no such field"),
         }
     }
 

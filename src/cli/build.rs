@@ -1,0 +1,52 @@
+//! `chartc build`.
+
+use super::Exit;
+use super::files::write;
+use super::output::{Colour, complain, paper, print};
+use super::pick::pick_with_sources;
+use crate::emit::rust;
+use crate::report::REPORTS;
+use std::path::PathBuf;
+
+/// Generate Rust: states, events, data and a machine that needs chartc-core alone.
+///
+/// A crate that builds with cargo rather calls `chartc::build::compile("builder.chart")` in its build script.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  chartc build builder.chart -o src/builder.rs
+  chartc build agent.yaml | less
+  chartc build all.chart --chart Builder
+
+Exit codes: 0 generated, 1 errors in the chart or names that clash in Rust, 2 wrong usage, 3 a fault of chartc, 4 no chart in the
+file")]
+pub(super) struct Args {
+    /// A *.chart or agent.yaml file, or - for standard input
+    file: String,
+    /// Which chart, when the file has several
+    #[arg(long, value_name = "NAME")]
+    chart: Option<String>,
+    /// Where to write it [default: standard output]
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+pub(super) fn run(args: Args) -> miette::Result<Exit> {
+    let (checked, sources) = match pick_with_sources(&args.file, args.chart.as_deref())? {
+        Ok(picked) => picked,
+        Err(exit) => return Ok(exit),
+    };
+    match rust::emit(&checked) {
+        Ok(code) => {
+            match args.output {
+                Some(path) => write(&path, &code)?,
+                None => print(&code)?,
+            }
+            Ok(Exit::Clean)
+        }
+        Err(found) => {
+            complain((REPORTS[0].render)(&found, &sources, paper(Colour::Auto)).trim_end());
+            Ok(Exit::Findings)
+        }
+    }
+}
