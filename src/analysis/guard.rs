@@ -8,7 +8,7 @@ use chartc_core::expr::Value;
 use chartc_core::model::{Chart, Expr};
 
 /// Most assignments that are tried; beyond it nothing is claimed.
-const MOST: usize = 10_000;
+const MOST: usize = 4_000;
 
 /// Whether conditions can have given values together.
 #[derive(Debug, Clone, PartialEq)]

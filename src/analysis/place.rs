@@ -24,8 +24,15 @@ impl Place {
         self.within.iter().any(|s| chart.contains(*s, leaf)) && !self.leaves_out(chart, leaf)
     }
 
+    /// Whether the condition holds in none of its states, whatever the variables.
+    pub fn is_closed_by(&self, chart: &Chart, guard: &Expr) -> bool {
+        let mut rest = self.clone();
+        rest.guard(chart, Some(guard));
+        rest.within.is_empty() && !self.within.is_empty()
+    }
+
     /// Where only a state says so.
-    fn of(state: StateId) -> Self {
+    pub fn of(state: StateId) -> Self {
         Self { within: vec![state], ..Self::default() }
     }
 
@@ -87,10 +94,11 @@ impl Places {
             .collect();
         let table = Table::of(chart);
         let asks = asks(chart, &steps);
+        let interrupted = is_interrupted(chart);
         let mut lines = Vec::with_capacity(chart.transitions.len());
         let mut forbidden = Vec::with_capacity(chart.transitions.len());
         for line in &chart.transitions {
-            let mut place = line_place(chart, line, &steps);
+            let mut place = line_place(chart, line, &steps, interrupted);
             if matches!(line.trigger, Trigger::Choice(_)) {
                 place.within = offered(chart, &place.within, &asks);
             }
@@ -146,13 +154,41 @@ pub fn scope(chart: &Chart, line: &Transition) -> Place {
     place
 }
 
-fn line_place(chart: &Chart, line: &Transition, steps: &[Place]) -> Place {
+/// Whether the chart may move while a step is awaited: for anything but what the walk itself does.
+fn is_interrupted(chart: &Chart) -> bool {
+    let outside = |t: &Trigger| {
+        matches!(
+            t,
+            Trigger::Event(_)
+                | Trigger::AnyEvent
+                | Trigger::After(_)
+                | Trigger::Error(_)
+                | Trigger::LimitWarn(_)
+        )
+    };
+    let beside = |k: &StepKind| matches!(k, StepKind::Human(_) | StepKind::Run(..));
+    chart.transitions.iter().any(|t| outside(&t.trigger))
+        || chart.steps.iter().any(|s| beside(&s.kind))
+}
+
+/// Whether a step may end where its condition no longer holds: it is cancelled only when the state that it stands in is left. A question
+/// belongs to its leaf, and code takes no time.
+fn outlives(chart: &Chart, step: StepId, interrupted: bool) -> bool {
+    match &chart.steps[step.index()].kind {
+        StepKind::Code(_) | StepKind::Ask { .. } => false,
+        StepKind::Llm | StepKind::Call(..) | StepKind::Human(_) | StepKind::Run(..) => interrupted,
+    }
+}
+
+fn line_place(chart: &Chart, line: &Transition, steps: &[Place], interrupted: bool) -> Place {
     let mut place = scope(chart, line);
-    if let Some(step) = step_of(line) {
-        let step = &steps[step.index()];
-        place.is_loose |= step.is_loose;
-        place.narrow(chart, &step.within);
-        place.exclude(chart, &step.except);
+    if let Some(id) = step_of(line) {
+        let step = &steps[id.index()];
+        if step.within.is_empty() || !outlives(chart, id, interrupted) {
+            place.is_loose |= step.is_loose;
+            place.narrow(chart, &step.within);
+            place.exclude(chart, &step.except);
+        }
     }
     if let Trigger::StateDone(state) = line.trigger {
         if matches!(chart.state(state).kind, StateKind::Compound { .. }) {

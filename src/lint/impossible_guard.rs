@@ -2,10 +2,13 @@
 
 use super::{Context, Lint, words};
 use crate::analysis::guard::{Verdict, decide};
+use crate::analysis::place::{Place, scope};
 use crate::diagnostic::{Diagnostic, Rule, Severity};
 use crate::notation::expression;
 use crate::span::Span;
+use chartc_core::arena::StateId;
 use chartc_core::model::Expr;
+use std::collections::BTreeMap;
 
 pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: false, run };
 
@@ -18,41 +21,44 @@ static RULE: Rule = Rule {
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, map, .. } = context;
-    let lines = chart.transitions.iter().zip(&map.lines);
-    for (line, spans) in lines {
-        check(
-            context,
-            line.guard.as_ref(),
-            spans.guard.unwrap_or(spans.trigger),
-            "line is never taken",
-            diagnostics,
-        );
+    // `each after` writes several lines in one place: it is told of once, and only if none of them can be taken.
+    let mut written: BTreeMap<Span, Vec<Option<Diagnostic>>> = BTreeMap::new();
+    for (line, spans) in chart.transitions.iter().zip(&map.lines) {
+        let place = spans.guard.unwrap_or(spans.trigger);
+        let found =
+            check(context, line.guard.as_ref(), &scope(chart, line), place, "line is never taken");
+        written.entry(spans.whole).or_default().push(found);
     }
+    let all: Vec<Vec<Diagnostic>> =
+        written.into_values().filter_map(|found| found.into_iter().collect()).collect();
+    diagnostics.extend(all.into_iter().filter_map(|found| found.into_iter().next()));
     for (step, spans) in chart.steps.iter().zip(&map.steps) {
-        check(
-            context,
-            step.guard.as_ref(),
-            spans.guard.unwrap_or(spans.name),
-            "step never runs",
-            diagnostics,
-        );
+        let place = spans.guard.unwrap_or(spans.name);
+        let home = Place::of(step.state);
+        diagnostics.extend(check(context, step.guard.as_ref(), &home, place, "step never runs"));
     }
     for (permission, span) in chart.permissions.iter().zip(&map.permissions) {
-        check(context, permission.guard.as_ref(), *span, "permission is never given", diagnostics);
+        let home = Place::of(permission.from.unwrap_or(StateId::at(0)));
+        let guard = permission.guard.as_ref();
+        diagnostics.extend(check(context, guard, &home, *span, "permission is never given"));
     }
 }
 
 fn check(
     context: &Context<'_>,
     guard: Option<&Expr>,
+    home: &Place,
     span: Span,
     so: &str,
-    diagnostics: &mut Vec<Diagnostic>,
-) {
-    let Some(guard) = guard else { return };
-    if decide(context.chart, &[(guard, true)]) == Verdict::Never {
-        let text = words::short(&expression(context.chart, guard));
-        let found = RULE.at(span, format!("`{text}` can never hold, so this {so}"));
-        diagnostics.push(found.help("correct the condition, or remove what depends on it"));
-    }
+) -> Option<Diagnostic> {
+    let guard = guard?;
+    let text = words::short(&expression(context.chart, guard));
+    let message = if decide(context.chart, &[(guard, true)]) == Verdict::Never {
+        format!("`{text}` can never hold, so this {so}")
+    } else if home.is_closed_by(context.chart, guard) {
+        format!("`{text}` asks for states that are not active here, so this {so}")
+    } else {
+        return None;
+    };
+    Some(RULE.at(span, message).help("correct the condition, or remove what depends on it"))
 }

@@ -23,7 +23,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
             Reading::Code => (None, "the code"),
             Reading::Line(line) => (map.line(line).guard, "an outcome"),
             Reading::Permission(row) => {
-                (map.permissions.get(row).copied(), "the permission that a move needs")
+                (map.permissions.get(row).copied(), "what permits the move")
             }
         };
         let name = match value {

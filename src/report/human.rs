@@ -81,9 +81,8 @@ impl<'d> Drawn<'d> {
 
 /// An empty span, which would not be drawn, points at the character before it; a long one is cut after its first line.
 fn label(span: Span, text: Option<&str>, source: &Source, primary: bool) -> LabeledSpan {
-    let length = source.text.len();
-    let mut start = (span.start as usize).min(length);
-    let mut end = (span.end as usize).clamp(start, length);
+    let mut start = source.text.floor_char_boundary(span.start as usize);
+    let mut end = source.text.ceil_char_boundary((span.end as usize).max(start));
     if source.position(end as u32).line - source.position(start as u32).line >= MOST_LINES {
         end = start + source.text[start..end].find('\n').unwrap_or(0);
     }

@@ -79,3 +79,8 @@ fn calling() {
 fn proving() {
     check(include_str!("proving.cases"));
 }
+
+#[test]
+fn deciding() {
+    check(include_str!("deciding.cases"));
+}
