@@ -35,14 +35,12 @@ enum Kind {
 struct State {
     kind: Kind,
     path: String,
-    parent: Option<usize>,
     children: Vec<usize>,
 }
 
 /// A tree of states; 0 is the chart.
 fn tree(random: &mut Random) -> Vec<State> {
-    let root =
-        State { kind: Kind::Compound, path: String::new(), parent: None, children: Vec::new() };
+    let root = State { kind: Kind::Compound, path: String::new(), children: Vec::new() };
     let mut states = vec![root];
     let count = 4 + random.below(9);
     while states.len() <= count {
@@ -60,7 +58,7 @@ fn tree(random: &mut Random) -> Vec<State> {
         let above = &states[parent].path;
         let path = if above.is_empty() { name } else { format!("{above}.{name}") };
         let id = states.len();
-        states.push(State { kind, path, parent: Some(parent), children: Vec::new() });
+        states.push(State { kind, path, children: Vec::new() });
         states[parent].children.push(id);
     }
     for id in 0..states.len() {
@@ -74,7 +72,7 @@ fn tree(random: &mut Random) -> Vec<State> {
             let above = &states[id].path;
             let path = if above.is_empty() { name } else { format!("{above}.{name}") };
             let child = states.len();
-            states.push(State { kind: Kind::Atomic, path, parent: Some(id), children: Vec::new() });
+            states.push(State { kind: Kind::Atomic, path, children: Vec::new() });
             states[id].children.push(child);
         }
     }
@@ -242,7 +240,7 @@ pub(crate) fn chart(random: &mut Random) -> String {
 /// The text with a few words lost, doubled or in each other's place.
 pub(crate) fn broken(random: &mut Random, text: &str) -> String {
     let mut words: Vec<&str> = text.split_inclusive([' ', '\n']).collect();
-    for _ in 0..1 + random.below(5) {
+    for _ in 0..=random.below(5) {
         let (one, other) = (random.below(words.len()), random.below(words.len()));
         match random.below(3) {
             0 => {
