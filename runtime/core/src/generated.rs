@@ -1,4 +1,4 @@
-//! What generated code calls beside the step algorithm and [`ops`](crate::ops): small functions that would otherwise stand in
+//! What generated code calls beside the step algorithm and [`ops`]: small functions that would otherwise stand in
 //! every generated file. Nothing here is meant to be written by hand.
 
 use crate::duration::Duration;
