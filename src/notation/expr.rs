@@ -2,8 +2,9 @@
 
 use super::{name, path, template};
 use chartc_core::arena::LocalId;
+use chartc_core::expr::builtin_name;
 use chartc_core::model::{
-    BinaryOp, Builtin, Chart, CompareOp, Expr, ExprKind, Observable, StreakOf, UnaryOp,
+    BinaryOp, Chart, CompareOp, Expr, ExprKind, Observable, StreakOf, UnaryOp,
 };
 
 /// Expressions nested deeper than this are cut off with `…`.
@@ -135,7 +136,7 @@ impl Printer<'_> {
                 (format!("{value} ?? {otherwise}"), Binding::Default)
             }
             ExprKind::Builtin(function, arguments) => {
-                whole(format!("{}({})", builtin_word(*function), self.list(arguments, depth)))
+                whole(format!("{}({})", builtin_name(*function), self.list(arguments, depth)))
             }
             ExprKind::Call(function, arguments) => {
                 let function = &chart.functions[function.index()].name;
@@ -251,31 +252,6 @@ const fn compare_word(op: CompareOp) -> &'static str {
         CompareOp::GreaterEqual => " >= ",
         CompareOp::In => " in ",
         CompareOp::NotIn => " not in ",
-    }
-}
-
-const fn builtin_word(function: Builtin) -> &'static str {
-    match function {
-        Builtin::Len => "len",
-        Builtin::Min => "min",
-        Builtin::Max => "max",
-        Builtin::Abs => "abs",
-        Builtin::Round => "round",
-        Builtin::Sum => "sum",
-        Builtin::Any => "any",
-        Builtin::All => "all",
-        Builtin::Sorted => "sorted",
-        Builtin::Lower => "lower",
-        Builtin::Upper => "upper",
-        Builtin::Concat => "concat",
-        Builtin::StartsWith => "starts_with",
-        Builtin::Str => "str",
-        Builtin::Float => "float",
-        Builtin::Int => "int",
-        Builtin::Bool => "bool",
-        Builtin::Set => "set",
-        Builtin::Get => "get",
-        Builtin::IsA => "is_a",
     }
 }
 
