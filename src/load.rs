@@ -2,7 +2,7 @@
 
 use crate::diagnostic::Diagnostic;
 use crate::front;
-use crate::lint::reported::{IMPORT_CYCLE, UNREADABLE};
+use crate::lint::{import_cycle, unreadable_file};
 use crate::source::{Source, Sources};
 use crate::span::{FileId, Span, Spanned};
 use crate::syntax::{self, Item};
@@ -106,8 +106,8 @@ impl Loading<'_> {
             Err(why) => {
                 let id = self.loaded.sources.add(Source::new(path, ""));
                 self.loaded.files.push(syntax::File { id, items: Vec::new(), end: Vec::new() });
-                let message = format!("`{path}` cannot be read: {why}");
-                diagnostics.push(UNREADABLE.at(Span::new(id, 0, 0), message));
+                let place = Span::new(id, 0, 0);
+                diagnostics.push(unreadable_file::asked_for(path, &why, place));
                 id
             }
         }
@@ -156,11 +156,7 @@ impl Loading<'_> {
             match self.read(&self.loader.resolve(&from, &name), diagnostics) {
                 Ok(id) => found.push((id, span)),
                 Err(why) => {
-                    let message = format!("`{name}` cannot be read: {why}");
-                    let finding = UNREADABLE
-                        .at(span, message)
-                        .help("a path is taken from the folder of the file that imports");
-                    diagnostics.push(finding);
+                    diagnostics.push(unreadable_file::imported(&name, &why, span));
                 }
             }
         }
@@ -226,10 +222,7 @@ fn circle_finding(
         .chain([next])
         .map(|id| sources.get(id).name.as_str())
         .collect();
-    let message = format!("files import each other in a circle: `{}`", names.join("` → `"));
-    let mut finding = IMPORT_CYCLE
-        .at(span, message)
-        .help("move what both need into a third file that imports neither");
+    let mut finding = import_cycle::circle(&names, span);
     // How the file that this import names leads here: the import that each file on the way was left by.
     for (id, at) in circle.iter().take(circle.len() - 1) {
         if let Some((_, back)) = imports.get(id).and_then(|all| all.get(at - 1)) {

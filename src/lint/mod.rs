@@ -1,24 +1,43 @@
 //! Findings about behaviour, and the table of every kind of finding.
 //!
 //! To add a lint: `<name>.rs` with a `LINT`, `<name>.md` beside it, its `mod` line and its row in [`LINTS`]. A kind of finding
-//! that another stage reports has its `.md` here and its row in [`reported`].
+//! that another stage reports has its `RULE`, its words and its page here, too, and its row in [`reported`].
 
 pub mod reported;
 
 mod check_failed;
+pub(crate) mod conflicting_fields;
+pub(crate) mod duplicate_name;
 mod eventless_cycle;
 mod forbidden_move;
 mod hidden_step;
+pub(crate) mod illegal_structure;
+pub(crate) mod import_cycle;
 mod impossible_guard;
+pub(crate) mod legacy;
+pub(crate) mod missing_field;
+pub(crate) mod missing_initial;
+pub(crate) mod name_clash;
+pub(crate) mod not_yet;
 mod read_before_set;
+pub(crate) mod refused_code;
 mod shadowed_line;
+pub(crate) mod syntax;
 mod too_few_options;
 mod trap_state;
+pub(crate) mod type_error;
 mod undecided_check;
 mod undriven_state;
+pub(crate) mod unescaped_brace;
+pub(crate) mod unknown_field;
+pub(crate) mod unknown_name;
+pub(crate) mod unknown_placeholder;
+pub(crate) mod unloaded_components;
 mod unreachable_state;
+pub(crate) mod unreadable_file;
 mod wildcard_without_effect;
 mod words;
+pub(crate) mod wrong_type;
 
 use crate::analysis::Facts;
 use crate::diagnostic::{Diagnostic, Rule};

@@ -3,7 +3,8 @@
 use super::context::Cx;
 use super::expr::{self, Env, Options};
 use super::{data, types};
-use crate::lint::reported::{NOT_YET, TYPE_ERROR};
+use crate::lint::reported::TYPE_ERROR;
+use crate::lint::{not_yet, type_error};
 use crate::span::{Ident, Span};
 use crate::syntax::{self, Noted};
 use chartc_core::arena::{LocalId, VarId};
@@ -26,14 +27,14 @@ fn action(cx: &mut Cx<'_>, env: &mut Env, written: &syntax::Action, span: Span) 
             Some(Action::Raise(event, arguments))
         }
         syntax::Action::Send { event, arguments, after, id } => {
-            cx.report(NOT_YET.at(span, "`send` does not run yet").help("use an `after` line"));
+            cx.report(not_yet::construct("`send`", span).help("use an `after` line"));
             let after = after.as_ref().map(|e| expr::expect(cx, env, e, &Type::Duration));
             let (event, arguments) = sent(cx, env, event, arguments)?;
             let id = id.as_ref().map(|id| id.node.clone());
             Some(Action::Send { event, arguments, after, id })
         }
         syntax::Action::Cancel(id) => {
-            cx.report(NOT_YET.at(span, "`cancel` does not run yet"));
+            cx.report(not_yet::construct("`cancel`", span));
             Some(Action::Cancel(id.node.clone()))
         }
         syntax::Action::Log(text) => {
@@ -158,10 +159,7 @@ pub(super) fn refuse_write(cx: &mut Cx<'_>, id: VarId, span: Span, place: Span) 
         VariableKind::Input => ("input", "an input is set by the host only"),
         VariableKind::Var { .. } => return,
     };
-    let finding = TYPE_ERROR
-        .at(span, format!("{what} `{}` cannot be assigned to", variable.name))
-        .related(place, "declared here")
-        .help(format!("{why}; keep the value in a `var`"));
+    let finding = type_error::read_only(what, &variable.name, why, span, place);
     cx.report(finding);
 }
 

@@ -3,6 +3,7 @@
 use super::context::{Cx, NodeKind, Part};
 use super::expr::{self, Env, Options};
 use super::{block, limits, line, paths, step};
+use crate::lint::illegal_structure;
 use crate::lint::reported::ILLEGAL_STRUCTURE;
 use crate::span::Span;
 use crate::syntax::{self, Noted, StateItem};
@@ -82,8 +83,7 @@ struct Seen {
 
 fn once(cx: &mut Cx<'_>, seen: &mut Option<Span>, span: Span, what: &str) {
     if let Some(first) = *seen {
-        let message = format!("a second {what} in one state");
-        cx.report(ILLEGAL_STRUCTURE.at(span, message).related(first, "the first one"));
+        cx.report(illegal_structure::second(&format!("{what} in one state"), span, first));
     }
     *seen = Some(span);
 }

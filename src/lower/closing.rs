@@ -4,7 +4,8 @@ use super::context::{Cx, declare};
 use super::expr::{self, Env, Options};
 use super::items::Declared;
 use super::{paths, step, trigger};
-use crate::lint::reported::{TYPE_ERROR, UNKNOWN_NAME};
+use crate::lint::reported::TYPE_ERROR;
+use crate::lint::unknown_name;
 use crate::span::Span;
 use crate::syntax::{self, Argument, MetaValue};
 use chartc_core::arena::{ComponentId, StateId};
@@ -145,13 +146,7 @@ pub(super) fn lost_components(
         let name = insert.step.node.as_str();
         let steps = || charts.iter().flat_map(|c| &c.chart.steps).map(|s| s.name.as_str());
         if !steps().any(|known| known == name) {
-            findings.push(super::context::unknown(
-                &UNKNOWN_NAME,
-                "step",
-                name,
-                insert.step.span,
-                Some(steps()),
-            ));
+            findings.push(unknown_name::unknown("step", name, insert.step.span, Some(steps())));
         }
     }
 }

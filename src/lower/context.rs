@@ -1,8 +1,8 @@
 //! What every part of lowering reads and adds to: the chart so far, its spans, its names, the findings.
 
 use super::SourceMap;
-use crate::diagnostic::{Diagnostic, Rule, nearest};
-use crate::lint::reported::{DUPLICATE_NAME, UNKNOWN_NAME};
+use crate::diagnostic::Diagnostic;
+use crate::lint::{duplicate_name, unknown_name};
 use crate::span::{Ident, Span};
 use crate::syntax;
 use chartc_core::arena::{
@@ -142,7 +142,7 @@ impl Cx<'_> {
         span: Span,
         known: impl IntoIterator<Item = &'k str>,
     ) {
-        let finding = unknown(&UNKNOWN_NAME, what, name, span, self.may_guess().then_some(known));
+        let finding = unknown_name::unknown(what, name, span, self.may_guess().then_some(known));
         self.report(finding);
     }
 
@@ -178,21 +178,6 @@ impl Cx<'_> {
     }
 }
 
-/// The finding for a name that is not declared.
-pub(super) fn unknown<'k>(
-    rule: &'static Rule,
-    what: &str,
-    name: &str,
-    span: Span,
-    known: Option<impl IntoIterator<Item = &'k str>>,
-) -> Diagnostic {
-    let finding = rule.at(span, format!("no {what} `{name}`"));
-    match known.and_then(|known| nearest(name, known)) {
-        Some(near) => finding.help(format!("did you mean `{near}`?")),
-        None => finding,
-    }
-}
-
 /// Enters a name, or reports that it is taken; says whether it was free.
 pub(super) fn declare<Id>(
     findings: &mut Vec<Diagnostic>,
@@ -203,17 +188,9 @@ pub(super) fn declare<Id>(
     id: Id,
 ) -> bool {
     if let Some((_, first)) = table.get(name) {
-        findings.push(duplicate(what, name, span, *first));
+        findings.push(duplicate_name::twice(what, name, span, *first));
         return false;
     }
     table.insert(name.to_owned(), (id, span));
     true
-}
-
-/// The finding for a name declared twice.
-pub(super) fn duplicate(what: &str, name: &str, span: Span, first: Span) -> Diagnostic {
-    DUPLICATE_NAME
-        .at(span, format!("{what} `{name}` is declared twice"))
-        .label("declared again here")
-        .related(first, "first declared here")
 }

@@ -3,7 +3,8 @@
 use super::context::{Cx, declare};
 use super::expr::{self, Env};
 use super::{declare as declared, structure, types};
-use crate::lint::reported::{DUPLICATE_NAME, ILLEGAL_STRUCTURE, TYPE_ERROR};
+use crate::lint::duplicate_name;
+use crate::lint::reported::{ILLEGAL_STRUCTURE, TYPE_ERROR};
 use crate::span::Span;
 use crate::syntax::{self, Param, Path};
 use chartc_core::arena::{EventId, PredicateId, StateId, VarId};
@@ -146,8 +147,7 @@ pub(super) fn predicate(cx: &mut Cx<'_>, node: &syntax::Predicate) {
     let expr = expr::condition(cx, &mut Env::at(StateId(0)), &node.expr);
     cx.names.later.remove(name.as_str());
     if let Some((_, first)) = cx.names.variables.get(name) {
-        let message = format!("`{name}` is a variable already");
-        cx.findings.push(DUPLICATE_NAME.at(span, message).related(*first, "declared here"));
+        cx.findings.push(duplicate_name::taken(name, "a variable", span, *first));
         return;
     }
     let id = PredicateId::at(cx.chart.predicates.len());

@@ -4,7 +4,8 @@ use super::context::{Cx, declare};
 use super::expr::{self, Env};
 use super::items::Declared;
 use super::{structure, types};
-use crate::lint::reported::{DUPLICATE_NAME, ILLEGAL_STRUCTURE, TYPE_ERROR};
+use crate::lint::duplicate_name;
+use crate::lint::reported::{ILLEGAL_STRUCTURE, TYPE_ERROR};
 use crate::span::Span;
 use crate::syntax::{self, ToolPattern};
 use chartc_core::arena::{ClientId, FunctionId, ToolId, ToolSetId};
@@ -17,8 +18,7 @@ pub(super) fn functions(cx: &mut Cx<'_>, items: &[Declared<'_, &syntax::Function
     for item in items {
         let name = &item.node.name;
         if expr::is_language_function(&name.node) {
-            let message = format!("`{}` is a function of the language", name.node);
-            cx.report(DUPLICATE_NAME.at(name.span, message).help("give it another name"));
+            cx.report(duplicate_name::of_the_language(&name.node, "a function", name.span));
             continue;
         }
         let id = FunctionId::at(cx.chart.functions.len());
@@ -88,8 +88,7 @@ pub(super) fn tools(
 fn tool_set(cx: &mut Cx<'_>, node: &syntax::ToolSet) {
     let (name, span) = (&node.name.node, node.name.span);
     if let Some((_, tool)) = cx.names.tools.get(name) {
-        let message = format!("`{name}` is a tool already");
-        cx.findings.push(DUPLICATE_NAME.at(span, message).related(*tool, "declared here"));
+        cx.findings.push(duplicate_name::taken(name, "a tool", span, *tool));
     }
     let mut any = false;
     let mut tools = BTreeSet::new();
@@ -208,7 +207,7 @@ fn client(cx: &mut Cx<'_>, id: ClientId, node: &syntax::Client) {
         let option = &noted.node;
         let (name, span) = (option.name.node.as_str(), option.name.span);
         if let Some(first) = seen.get(name) {
-            cx.findings.push(super::context::duplicate("option", name, span, *first));
+            cx.findings.push(duplicate_name::twice("option", name, span, *first));
             continue;
         }
         seen.insert(name, span);

@@ -1,8 +1,9 @@
 //! `limits { }` of the chart and of states.
 
-use super::context::{Cx, duplicate};
+use super::context::Cx;
 use super::declare::{constant, count};
-use crate::lint::reported::{ILLEGAL_STRUCTURE, NOT_YET, TYPE_ERROR};
+use crate::lint::reported::{ILLEGAL_STRUCTURE, TYPE_ERROR};
+use crate::lint::{duplicate_name, not_yet};
 use crate::span::Span;
 use crate::syntax::{Limit, Noted};
 use chartc_core::arena::StateId;
@@ -19,7 +20,7 @@ pub(super) fn limits(cx: &mut Cx<'_>, state: StateId, blocks: &[&[Noted<Limit>]]
         let limit = &noted.node;
         let name = limit.what.node.as_str();
         if let Some(first) = seen.get(&(name, limit.per_turn)) {
-            cx.findings.push(duplicate("limit", name, limit.what.span, *first));
+            cx.findings.push(duplicate_name::twice("limit", name, limit.what.span, *first));
             continue;
         }
         seen.insert((name, limit.per_turn), limit.what.span);
@@ -80,7 +81,7 @@ fn whole_run(cx: &mut Cx<'_>, state: StateId, limit: &Limit, span: Span) {
         _ => cx.unknown("limit", name, limit.what.span, KINDS),
     }
     if matches!(name, "tokens" | "cost") {
-        cx.report(NOT_YET.at(span, format!("a limit of `{name}` does not run yet")));
+        cx.report(not_yet::construct(&format!("a limit of `{name}`"), span));
     }
 }
 

@@ -3,6 +3,7 @@
 use super::context::{Cx, NodeKind};
 use super::expr::{self, Env};
 use super::{LineSpans, block, data, paths, trigger};
+use crate::lint::illegal_structure;
 use crate::lint::reported::{ILLEGAL_STRUCTURE, TYPE_ERROR};
 use crate::span::Span;
 use crate::syntax::{self, Noted};
@@ -67,10 +68,7 @@ pub(super) fn draft(
 ) -> Option<Draft> {
     let name = cx.chart.state(source).name.clone();
     if let NodeKind::Final(..) = cx.nodes[source.index()].kind {
-        let finding = ILLEGAL_STRUCTURE
-            .at(span, format!("a line cannot stand in the final state `{name}`"))
-            .help("a final state is never left; make it a `state`, or put the line elsewhere");
-        cx.report(finding);
+        cx.report(illegal_structure::line_in_final(&name, span));
         return None;
     }
     let mut env = Env::at(source);
@@ -85,10 +83,7 @@ pub(super) fn draft(
         && tail.actions.is_empty()
         && line.tail.actions.as_ref().is_none_or(|b| b.actions.is_empty())
     {
-        let finding = ILLEGAL_STRUCTURE
-            .at(span, "a `when` line without target and actions does nothing, for ever")
-            .help("give it `-> state`, or actions that make its condition false");
-        cx.report(finding);
+        cx.report(illegal_structure::idle_when(span));
         return None;
     }
     let guard_span = match (&found.condition, tail.guard_span) {
@@ -211,15 +206,7 @@ fn refuse_apart(cx: &mut Cx<'_>, found: &[(Target, Span)]) -> bool {
         let [(a, first), (b, second)] = pair else { continue };
         if !paths::in_two_regions(cx, *a, *b) {
             let (x, y) = (&cx.chart.state(*a).path, &cx.chart.state(*b).path);
-            let message = if a == b {
-                format!("`{x}` is named twice")
-            } else {
-                format!("`{x}` and `{y}` cannot be entered together")
-            };
-            let finding = ILLEGAL_STRUCTURE
-                .at(*second, message)
-                .related(*first, "the other target")
-                .help("several targets lie in different regions of one parallel");
+            let finding = illegal_structure::apart(x, y, *second, *first);
             cx.report(finding);
             return false;
         }
@@ -327,10 +314,7 @@ fn reachable(cx: &mut Cx<'_>, source: StateId, written: &[syntax::Path]) -> Vec<
             || paths::in_two_regions(cx, source, state);
         if paths::is_history(cx, state) || !together {
             let outer = &cx.chart.state(source).name;
-            let message = format!("`{}` is never active in `{outer}`", path.text());
-            let finding = ILLEGAL_STRUCTURE
-                .at(path.span, message)
-                .help(format!("`from` takes states inside `{outer}`, where it stands"));
+            let finding = illegal_structure::from_elsewhere(&path.text(), outer, path.span);
             cx.report(finding);
             continue;
         }

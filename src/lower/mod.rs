@@ -26,8 +26,8 @@ mod types;
 
 pub use source_map::{LineSpans, SourceMap, StateSpans, StepSpans};
 
-use crate::diagnostic::{Diagnostic, Severity};
-use crate::lint::reported::{ILLEGAL_STRUCTURE, NOT_YET, UNKNOWN_NAME};
+use crate::diagnostic::Diagnostic;
+use crate::lint::{duplicate_name, illegal_structure, not_yet, unknown_name};
 use crate::load::Loaded;
 use crate::span::{Ident, Span};
 use crate::syntax::{self, ChartItem, FailWord, Item};
@@ -64,7 +64,8 @@ pub fn lower(loaded: &Loaded, diagnostics: &mut Vec<Diagnostic>) -> Vec<Lowered>
                 Item::Chart(chart) => {
                     if let Some(first) = names.get(chart.name.node.as_str()) {
                         let name = &chart.name;
-                        findings.push(context::duplicate("chart", &name.node, name.span, *first));
+                        findings
+                            .push(duplicate_name::twice("chart", &name.node, name.span, *first));
                     }
                     names.insert(&chart.name.node, chart.name.span);
                     let seen = items::gather(loaded, file.id, Some(chart));
@@ -107,11 +108,9 @@ fn scenario(scenario: &syntax::Scenario, seen: &Declarations<'_>, findings: &mut
     let known = || seen.charts.iter().map(|c| c.name.node.as_str());
     if !known().any(|name| name == place.node) {
         let known = Some(known());
-        findings.push(context::unknown(&UNKNOWN_NAME, "chart", &place.node, place.span, known));
+        findings.push(unknown_name::unknown("chart", &place.node, place.span, known));
     }
-    let mut note = NOT_YET.at(scenario.name.span, "`test` blocks are kept and do not run yet");
-    note.severity = Severity::Note;
-    findings.push(note);
+    findings.push(not_yet::scenario(scenario.name.span));
 }
 
 /// Declares what a chart sees.
@@ -211,8 +210,7 @@ fn chart_items<'s>(cx: &mut Cx<'s>, chart: &'s syntax::Chart) {
 /// Whether it is the first of its kind; a second one is reported.
 fn second(cx: &mut Cx<'_>, seen: &mut Option<Span>, span: Span, what: &str) -> bool {
     if let Some(first) = *seen {
-        let message = format!("a second {what} in one chart");
-        cx.report(ILLEGAL_STRUCTURE.at(span, message).related(first, "the first one"));
+        cx.report(illegal_structure::second(&format!("{what} in one chart"), span, first));
         return false;
     }
     *seen = Some(span);

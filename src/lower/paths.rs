@@ -1,7 +1,7 @@
 //! Paths of states: the first name is sought among the children of the line's state, then outward.
 
 use super::context::{Cx, NodeKind};
-use crate::lint::reported::UNKNOWN_NAME;
+use crate::lint::unknown_name;
 use crate::span::Ident;
 use crate::syntax::Path;
 use chartc_core::arena::StateId;
@@ -55,18 +55,12 @@ fn report(cx: &mut Cx<'_>, from: StateId, names: &[&Ident], miss: Miss) {
     let Some(missing) = names.get(miss.at) else { return };
     let (name, span) = (missing.node.as_str(), missing.span);
     if !cx.may_guess() {
-        cx.report(UNKNOWN_NAME.at(span, format!("no state `{name}`")));
+        cx.report(unknown_name::state(name, span, None));
         return;
     }
     if let Some(parent) = miss.inside {
-        let what = format!("no state `{name}` in `{}`", cx.chart.state(parent).path);
-        let near = crate::diagnostic::nearest(
-            name,
-            cx.chart.children(parent).map(|c| cx.chart.state(c).name.as_str()),
-        );
-        let help = near.map(|near| format!("did you mean `{near}`?"));
-        let mut finding = UNKNOWN_NAME.at(span, what);
-        finding.help = help;
+        let known = cx.chart.children(parent).map(|c| cx.chart.state(c).name.as_str());
+        let finding = unknown_name::child(&cx.chart.state(parent).path, name, span, known);
         cx.report(finding);
         return;
     }
@@ -81,8 +75,7 @@ fn report(cx: &mut Cx<'_>, from: StateId, names: &[&Ident], miss: Miss) {
         let near = crate::diagnostic::nearest(name, all.map(|s| s.name.as_str()))?;
         cx.chart.states.iter().find(|s| s.name == near).map(|s| s.path.as_str())
     });
-    let mut finding = UNKNOWN_NAME.at(span, format!("no state `{name}`"));
-    finding.help = near.map(|near| format!("did you mean `{near}`?"));
+    let finding = unknown_name::state(name, span, near);
     cx.report(finding);
 }
 

@@ -1,8 +1,8 @@
 //! Numbers states and steps in document order before anything is resolved.
 
-use super::context::{Cx, Node, NodeKind, Part, StepNode, declare, duplicate};
+use super::context::{Cx, Node, NodeKind, Part, StepNode, declare};
 use super::{StateSpans, StepSpans};
-use crate::lint::reported::ILLEGAL_STRUCTURE;
+use crate::lint::{duplicate_name, illegal_structure};
 use crate::span::{Ident, Span};
 use crate::syntax::{self, ChartItem, StateItem};
 use chartc_core::arena::{StateId, StepId};
@@ -93,9 +93,7 @@ struct Place<'s> {
 fn may_stand(cx: &mut Cx<'_>, id: StateId, what: &str, span: Span) -> bool {
     let NodeKind::Final(..) = cx.nodes[id.index()].kind else { return true };
     let name = &cx.chart.states[id.index()].name;
-    let finding = ILLEGAL_STRUCTURE
-        .at(span, format!("{what} cannot stand in the final state `{name}`"))
-        .help("a final state has `enter`, `exit` and `advice` only");
+    let finding = illegal_structure::in_final(what, name, span);
     cx.report(finding);
     cx.dropped = true;
     false
@@ -104,10 +102,7 @@ fn may_stand(cx: &mut Cx<'_>, id: StateId, what: &str, span: Span) -> bool {
 fn has_states(cx: &mut Cx<'_>, id: StateId, span: Span) -> bool {
     let found = cx.nodes[id.index()].items.iter().any(|p| matches!(p.item, StateItem::State(_)));
     if !found {
-        let finding = ILLEGAL_STRUCTURE
-            .at(span, "a history state in a state without children records nothing")
-            .help("declare the states that it is to remember beside it");
-        cx.report(finding);
+        cx.report(illegal_structure::history_of_nothing(span));
         cx.dropped = true;
     }
     found
@@ -130,7 +125,8 @@ fn add_state<'s>(
                 }
                 std::collections::hash_map::Entry::Occupied(first) => {
                     let first = cx.map.states[first.get().index()].name;
-                    cx.findings.push(duplicate("state", name, place.name.span, first));
+                    let finding = duplicate_name::twice("state", name, place.name.span, first);
+                    cx.findings.push(finding);
                 }
             }
             match cx.chart.states[parent.index()].path.as_str() {

@@ -3,7 +3,8 @@
 use super::context::Cx;
 use super::expr::{self, Env, Options};
 use super::{block, data, declare, outcome, trigger, types};
-use crate::lint::reported::{ILLEGAL_STRUCTURE, NOT_YET, UNKNOWN_NAME};
+use crate::lint::reported::{ILLEGAL_STRUCTURE, NOT_YET};
+use crate::lint::unknown_name;
 use crate::syntax::{self, EventPattern, FailWord, Noted, StepItem};
 use chartc_core::arena::StepId;
 use chartc_core::model::{AskOn, Expr, ExprKind, Otherwise, StepKind, Type};
@@ -234,5 +235,5 @@ pub(super) fn named(cx: &Cx<'_>, name: &str) -> Option<StepId> {
 /// The finding for a step that is named and not declared.
 pub(super) fn no_such(cx: &mut Cx<'_>, name: &crate::span::Ident) -> crate::diagnostic::Diagnostic {
     let known = cx.may_guess().then(|| cx.names.steps.keys().map(String::as_str));
-    super::context::unknown(&UNKNOWN_NAME, "step", &name.node, name.span, known)
+    unknown_name::unknown("step", &name.node, name.span, known)
 }

@@ -1,8 +1,8 @@
 //! What kind of vertex each state is, and which child each compound enters.
 
-use super::context::{Cx, NodeKind, duplicate};
+use super::context::{Cx, NodeKind};
 use super::{paths, types};
-use crate::lint::reported::{ILLEGAL_STRUCTURE, MISSING_INITIAL};
+use crate::lint::{duplicate_name, illegal_structure, missing_initial};
 use crate::span::{Ident, Span};
 use crate::syntax::{History, Param, Path, StateItem};
 use chartc_core::arena::StateId;
@@ -31,9 +31,7 @@ fn kind(cx: &mut Cx<'_>, id: StateId) -> StateKind {
         NodeKind::Parallel => {
             refuse_initial(cx, initial, "a parallel state, which enters all of its children");
             if first_child(cx, id).is_none() {
-                let finding = ILLEGAL_STRUCTURE
-                    .at(name, format!("parallel `{}` has no regions", cx.chart.state(id).name))
-                    .help("give it a child for each region, or write `state`");
+                let finding = illegal_structure::no_regions(&cx.chart.state(id).name, name);
                 cx.report(finding);
                 return StateKind::Atomic;
             }
@@ -42,10 +40,7 @@ fn kind(cx: &mut Cx<'_>, id: StateId) -> StateKind {
         NodeKind::Final(params, status) => {
             refuse_initial(cx, initial, "a final state");
             if in_parallel(cx, id) {
-                let finding = ILLEGAL_STRUCTURE
-                    .at(name, "a final state cannot be a region of a parallel")
-                    .help("put it inside one of the regions");
-                cx.report(finding);
+                cx.report(illegal_structure::final_region(name));
             }
             StateKind::Final {
                 params: fields(cx, params),
@@ -73,11 +68,9 @@ fn initial_lines<'s>(cx: &mut Cx<'s>, id: StateId) -> Option<&'s Path> {
         if let StateItem::Initial(path) = part.item {
             match first {
                 None => first = Some((path, part.span)),
-                Some((_, earlier)) => findings.push(
-                    ILLEGAL_STRUCTURE
-                        .at(part.span, "a second `initial` line")
-                        .related(earlier, "the first one"),
-                ),
+                Some((_, earlier)) => {
+                    findings.push(illegal_structure::second("`initial` line", part.span, earlier));
+                }
             }
         }
     }
@@ -87,7 +80,7 @@ fn initial_lines<'s>(cx: &mut Cx<'s>, id: StateId) -> Option<&'s Path> {
 
 fn refuse_initial(cx: &mut Cx<'_>, initial: Option<&Path>, place: &str) {
     if let Some(path) = initial {
-        cx.report(ILLEGAL_STRUCTURE.at(path.span, format!("`initial` cannot stand in {place}")));
+        cx.report(illegal_structure::initial_in(place, path.span));
     }
 }
 
@@ -96,15 +89,8 @@ fn compound(cx: &mut Cx<'_>, id: StateId, first: StateId, initial: Option<&Path>
         cx.dropped = true;
         let name = cx.map.states[id.index()].name;
         let what = if id.0 == 0 { "chart" } else { "state" };
-        let finding = MISSING_INITIAL
-            .at(
-                name,
-                format!(
-                    "{what} `{}` does not say which state it starts in",
-                    cx.chart.state(id).name
-                ),
-            )
-            .help(format!("add `initial {}`", cx.chart.state(first).name));
+        let (own, first_name) = (&cx.chart.state(id).name, &cx.chart.state(first).name);
+        let finding = missing_initial::lacking(what, own, first_name, name);
         cx.report(finding);
         return StateKind::Compound { initial: first };
     };
@@ -114,13 +100,9 @@ fn compound(cx: &mut Cx<'_>, id: StateId, first: StateId, initial: Option<&Path>
     cx.dropped |= legal.is_none();
     if let (Some(found), None) = (found, legal) {
         let outer = &cx.chart.state(id).name;
-        let finding = ILLEGAL_STRUCTURE
-            .at(path.span, format!("`{}` does not lie inside `{outer}`", path.text()))
-            .related(cx.map.states[found.index()].name, "it is declared here")
-            .help(format!(
-                "name a state inside `{outer}`, such as `{}`",
-                cx.chart.state(first).name
-            ));
+        let (inner, declared) = (&cx.chart.state(first).name, cx.map.states[found.index()].name);
+        let finding =
+            illegal_structure::initial_outside(&path.text(), outer, inner, path.span, declared);
         cx.report(finding);
     }
     StateKind::Compound { initial: legal.unwrap_or(first) }
@@ -134,15 +116,8 @@ fn history_kind(cx: &mut Cx<'_>, id: StateId, history: &History) -> StateKind {
     cx.dropped |= legal.is_none();
     if found.is_some() && legal.is_none() {
         let outer = &cx.chart.state(parent).name;
-        let finding = ILLEGAL_STRUCTURE
-            .at(
-                history.default.span,
-                format!(
-                    "the default of history `{}` is no state inside `{outer}`",
-                    history.name.node
-                ),
-            )
-            .help(format!("name a state inside `{outer}` that is no history"));
+        let (name, span) = (&history.name.node, history.default.span);
+        let finding = illegal_structure::history_default(name, outer, span);
         cx.report(finding);
     }
     let default = legal.or_else(|| first_child(cx, parent)).unwrap_or(parent);
@@ -171,7 +146,7 @@ pub(super) fn fields(cx: &mut Cx<'_>, params: &[Param]) -> Vec<Field> {
     for param in params {
         let name = param.name.node.as_str();
         if let Some(first) = seen.get(name) {
-            cx.findings.push(duplicate("parameter", name, param.name.span, *first));
+            cx.findings.push(duplicate_name::twice("parameter", name, param.name.span, *first));
         } else {
             seen.insert(name, param.name.span);
         }

@@ -3,7 +3,8 @@
 use super::context::Cx;
 use super::expr::{self, Env, Options};
 use super::{line, paths, structure};
-use crate::lint::reported::{DUPLICATE_NAME, ILLEGAL_STRUCTURE, NOT_YET, TYPE_ERROR};
+use crate::lint::duplicate_name;
+use crate::lint::reported::{ILLEGAL_STRUCTURE, NOT_YET, TYPE_ERROR};
 use crate::span::{Ident, Span, Spanned};
 use crate::syntax::{self, Deadline, Done, EventPattern, LineKind, MayKind};
 use chartc_core::arena::{StepId, TransitionId};
@@ -137,8 +138,7 @@ fn event(cx: &mut Cx<'_>, env: &mut Env, pattern: &EventPattern) -> Option<Trigg
 fn refuse_twice(cx: &mut Cx<'_>, names: &[Ident]) {
     for (index, name) in names.iter().enumerate() {
         if let Some(first) = names[..index].iter().find(|n| n.node == name.node) {
-            let message = format!("`{}` is bound twice", name.node);
-            cx.report(DUPLICATE_NAME.at(name.span, message).related(first.span, "bound here"));
+            cx.report(duplicate_name::bound_twice(&name.node, name.span, first.span));
         }
     }
 }
@@ -169,12 +169,8 @@ fn subject(cx: &mut Cx<'_>, env: &Env, done: &Done) -> Option<Subject> {
         return paths::state(cx, env.state, path).map(Subject::State);
     };
     if let Some(state) = paths::find(cx, env.state, path) {
-        let finding = DUPLICATE_NAME
-            .at(path.span, format!("`{}` is a step and a state", path.text()))
-            .related(place, "the step, which is taken")
-            .related(cx.map.states[state.index()].name, "the state")
-            .help("give one of them another name");
-        cx.report(finding);
+        let other = cx.map.states[state.index()].name;
+        cx.report(duplicate_name::step_and_state(&path.text(), path.span, place, other));
     }
     Some(Subject::Step(step))
 }

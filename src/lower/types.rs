@@ -1,9 +1,10 @@
 //! Declared types and types as written.
 
-use super::context::{Cx, declare, duplicate};
+use super::context::{Cx, declare};
 use super::items::{Declared, TypeItem};
 use crate::diagnostic::Diagnostic;
 use crate::lint::reported::TYPE_ERROR;
+use crate::lint::{duplicate_name, type_error};
 use crate::span::{Ident, Span};
 use crate::syntax::{self, TypeExpr};
 use chartc_core::arena::TypeId;
@@ -28,8 +29,7 @@ pub(super) fn declare_all(cx: &mut Cx<'_>, items: &[Declared<'_, TypeItem<'_>>])
         if ["List", "Map"].contains(&name.node.as_str())
             || PLAIN.iter().any(|(plain, _)| *plain == name.node)
         {
-            let message = format!("`{}` is a type of the language", name.node);
-            cx.report(crate::lint::reported::DUPLICATE_NAME.at(name.span, message));
+            cx.report(duplicate_name::of_the_language(&name.node, "a type", name.span));
             continue;
         }
         let free =
@@ -67,7 +67,7 @@ fn enum_names(cx: &mut Cx<'_>, node: &syntax::Enum) -> Vec<String> {
     let mut names = Vec::new();
     for Ident { node: name, span } in node.names.iter().map(|n| &n.node) {
         match seen.get(name.as_str()) {
-            Some(first) => cx.findings.push(duplicate("value", name, *span, *first)),
+            Some(first) => cx.findings.push(duplicate_name::twice("value", name, *span, *first)),
             None => {
                 seen.insert(name, *span);
                 names.push(name.clone());
@@ -150,6 +150,5 @@ fn named(cx: &mut Cx<'_>, name: &str, span: Span) -> Type {
 
 /// The finding for a value of the wrong type.
 pub(super) fn mismatch(cx: &Cx<'_>, span: Span, want: &Type, found: &Type) -> Diagnostic {
-    TYPE_ERROR
-        .at(span, format!("expected `{}`, found `{}`", cx.type_name(want), cx.type_name(found)))
+    type_error::mismatch(&cx.type_name(want), &cx.type_name(found), span)
 }

@@ -27,7 +27,7 @@ mod wire;
 use crate::compile::Checked;
 use crate::diagnostic::Diagnostic;
 use crate::emit::Emitter;
-use crate::lint::reported::NAME_CLASH;
+use crate::lint::name_clash;
 use crate::span::Span;
 use chartc_core::arena::StepId;
 use chartc_core::expr::type_text;
@@ -90,8 +90,7 @@ pub fn emit_modules(charts: &[Checked]) -> Result<String, Vec<Diagnostic>> {
     for checked in charts {
         let (name, place) = (ident::module(&checked.chart().name), checked.map().name);
         if let Some(other) = taken.insert(name.clone(), place) {
-            let message = format!("two charts are both module `{name}` in Rust");
-            found.push(NAME_CLASH.at(place, message).related(other, "the other one"));
+            found.push(name_clash::modules(&name, place, other));
         }
         match emit(checked) {
             Ok(code) => text.push_str(&format!(

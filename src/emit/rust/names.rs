@@ -2,7 +2,7 @@
 
 use super::ident::{snake, upper_camel};
 use crate::diagnostic::Diagnostic;
-use crate::lint::reported::NAME_CLASH;
+use crate::lint::name_clash;
 use crate::lower::SourceMap;
 use crate::span::Span;
 use chartc_core::model::{Chart, ChoiceKind, Field, StateKind, TypeKind};
@@ -215,13 +215,7 @@ impl<'d> Scope<'d> {
     fn claim(&mut self, ident: String, name: &str, span: Span) -> String {
         let what = self.what;
         if let Some((other, place)) = self.taken.get(&ident) {
-            let message = format!("{what}s `{other}` and `{name}` are both `{ident}` in Rust");
-            self.found.push(
-                NAME_CLASH
-                    .at(span, message)
-                    .help("rename one of the two")
-                    .related(*place, format!("{what} `{other}` stands here")),
-            );
+            self.found.push(name_clash::idents(what, (name, span), (other, *place), &ident));
         } else {
             self.taken.insert(ident.clone(), (name.to_owned(), span));
         }

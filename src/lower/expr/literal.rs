@@ -1,8 +1,9 @@
 //! Lists, maps and records as written.
 
 use super::{Env, expect, expr, fit, inner, of, unknown};
-use crate::lint::reported::{TYPE_ERROR, UNKNOWN_NAME};
-use crate::lower::context::{Cx, duplicate};
+use crate::lint::reported::TYPE_ERROR;
+use crate::lint::{duplicate_name, unknown_name};
+use crate::lower::context::Cx;
 use crate::span::{Ident, Span};
 use crate::syntax;
 use chartc_core::model::{Expr, ExprKind, Type};
@@ -95,18 +96,13 @@ pub(super) fn record(
     let mut given: BTreeMap<&str, (Expr, Span)> = BTreeMap::new();
     for (field, value) in written {
         let Some(known) = fields.iter().find(|f| f.name == field.node) else {
-            let what = format!("`{}` has no field `{}`", name.node, field.node);
-            let mut finding = UNKNOWN_NAME.at(field.span, what);
-            let names = fields.iter().map(|f| f.name.as_str());
-            if let Some(near) = crate::diagnostic::nearest(&field.node, names) {
-                finding = finding.help(format!("did you mean `{near}`?"));
-            }
-            cx.report(finding);
+            let known = fields.iter().map(|f| f.name.as_str());
+            cx.report(unknown_name::field(&name.node, &field.node, field.span, known));
             continue;
         };
         let lowered = expect(cx, env, value, &known.ty);
         if let Some((_, first)) = given.get(field.node.as_str()) {
-            cx.findings.push(duplicate("field", &field.node, field.span, *first));
+            cx.findings.push(duplicate_name::twice("field", &field.node, field.span, *first));
             continue;
         }
         given.insert(&field.node, (lowered, field.span));

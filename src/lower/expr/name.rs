@@ -5,6 +5,7 @@ use super::narrow::place_of;
 use super::{Env, expr, inner, is_faulty, of, record_fields, unknown};
 use crate::diagnostic::nearest;
 use crate::lint::reported::{TYPE_ERROR, UNKNOWN_NAME, UNKNOWN_PLACEHOLDER};
+use crate::lint::{type_error, unknown_name};
 use crate::lower::context::Cx;
 use crate::lower::types;
 use crate::span::{Ident, Span};
@@ -94,8 +95,8 @@ fn check_read(cx: &mut Cx<'_>, env: &Env, id: VarId, span: Span) {
         Reads::Nothing => (false, "a literal is wanted here"),
     };
     if !allowed {
-        let message = format!("`{}` cannot be read here", variable.name);
-        cx.report(TYPE_ERROR.at(span, message).help(why));
+        let finding = type_error::not_here(&variable.name, why, span);
+        cx.report(finding);
     }
 }
 
@@ -109,23 +110,17 @@ pub(super) fn only_when_running(cx: &mut Cx<'_>, env: &Env, name: &str, span: Sp
         Reads::Params => "only params may be read here",
         Reads::Nothing => "a literal is wanted here",
     };
-    cx.report(TYPE_ERROR.at(span, format!("`{name}` cannot be read here")).help(help));
+    cx.report(type_error::not_here(name, help, span));
 }
 
 fn missing(cx: &mut Cx<'_>, env: &Env, name: &str, span: Span) {
     if env.hidden.iter().any(|hidden| hidden == name) {
-        let finding = UNKNOWN_NAME
-            .at(span, format!("`{name}` has no value yet when the option is offered"))
-            .help("arguments of an option are known in its actions and target, not in its `if`");
-        cx.report(finding);
+        cx.report(unknown_name::not_given_yet(name, span));
         return;
     }
     let rule = if env.placeholder { &UNKNOWN_PLACEHOLDER } else { &UNKNOWN_NAME };
     if let Some(later) = cx.names.later.get(name) {
-        let finding = rule
-            .at(span, format!("`{name}` cannot be read before it is declared"))
-            .related(*later, "declared here")
-            .help("move its declaration up");
+        let finding = unknown_name::too_early(rule, name, span, *later);
         cx.report(finding);
         return;
     }
@@ -183,12 +178,9 @@ pub(super) fn field(cx: &mut Cx<'_>, env: &mut Env, base: &syntax::Expr, field: 
         return unknown(&field.node);
     };
     let Some(found) = fields.iter().find(|f| f.name == field.node) else {
-        let known: Vec<String> = fields.iter().map(|f| f.name.clone()).collect();
-        let what = format!("`{}` has no field `{}`", cx.type_name(inner(&lowered.ty)), field.node);
-        let mut finding = UNKNOWN_NAME.at(field.span, what);
-        if let Some(near) = nearest(&field.node, known.iter().map(String::as_str)) {
-            finding = finding.help(format!("did you mean `{near}`?"));
-        }
+        let known = fields.iter().map(|f| f.name.as_str());
+        let record = cx.type_name(inner(&lowered.ty));
+        let finding = unknown_name::field(&record, &field.node, field.span, known);
         cx.report(finding);
         return unknown(&field.node);
     };
@@ -207,11 +199,8 @@ fn enum_value(cx: &mut Cx<'_>, env: &Env, name: &str, field: &Ident) -> Option<E
     if values.contains(&field.node) {
         return Some(of(ExprKind::Enum(id, field.node.clone()), ty));
     }
-    let mut finding =
-        UNKNOWN_NAME.at(field.span, format!("enum `{name}` has no value `{}`", field.node));
-    if let Some(near) = nearest(&field.node, values.iter().map(String::as_str)) {
-        finding = finding.help(format!("did you mean `{near}`?"));
-    }
+    let known = values.iter().map(String::as_str);
+    let finding = unknown_name::enum_value(name, &field.node, field.span, known);
     cx.report(finding);
     Some(unknown(&field.node))
 }

@@ -1,7 +1,8 @@
 //! Texts with placeholders.
 
 use super::{Env, expr, is_faulty, may_be_missing};
-use crate::lint::reported::{TYPE_ERROR, UNESCAPED_BRACE, UNKNOWN_PLACEHOLDER};
+use crate::lint::reported::TYPE_ERROR;
+use crate::lint::{unescaped_brace, unknown_placeholder};
 use crate::lower::context::Cx;
 use crate::lower::format;
 use crate::span::Span;
@@ -47,10 +48,7 @@ pub(in crate::lower) fn template(
                 spans.push(hole.span);
             }
             syntax::TemplatePart::Bad { text, why, span } => {
-                let finding = UNESCAPED_BRACE
-                    .at(*span, why.clone())
-                    .help("write `{{` and `}}` for braces that are meant as such");
-                cx.report(finding);
+                cx.report(unescaped_brace::stray(why, *span));
                 parts.push(TemplatePart::Bad(text.clone()));
                 spans.push(*span);
             }
@@ -93,9 +91,7 @@ fn placeholder(
 pub(in crate::lower) fn refuse_options(cx: &mut Cx<'_>, text: &Template, spans: &[Span]) {
     for (part, span) in text.parts.iter().zip(spans) {
         if *part == TemplatePart::Options {
-            let finding =
-                UNKNOWN_PLACEHOLDER.at(*span, "`{options}` stands only in the prompt of an `ask`");
-            cx.report(finding);
+            cx.report(unknown_placeholder::options_elsewhere(*span));
         }
     }
 }

@@ -6,7 +6,7 @@ use crate::front::agent::builtin::{BUILTINS, CURRENT_STATE, builtin};
 use crate::front::agent::code::{Converter, OBSERVABLES, Role, Scope, is_identity};
 use crate::front::agent::format::Part;
 use crate::front::agent::python::{Statement, StatementKind, uses};
-use crate::lint::reported::{LEGACY, UNKNOWN_NAME};
+use crate::lint::{legacy, unknown_name};
 use crate::span::Span;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -32,7 +32,7 @@ pub(super) fn scope(work: &Work<'_>, findings: &mut Vec<Diagnostic>) -> Scope {
     for event in events.iter().filter(|e| matches!(e.kind, EventKind::Write { .. })) {
         scope.places.entry(event.name.clone()).or_insert(event.span);
     }
-    legacy(&events, &scope, findings);
+    parted(&events, &scope, findings);
     infer(work, &mut scope);
     scope
 }
@@ -166,8 +166,7 @@ fn roles(
                     for event in events.iter().filter(|e| {
                         e.kind == EventKind::Read { nested: false, lenient: false, prompt: false }
                     }) {
-                        let message = format!("`{name}` is not in the context");
-                        findings.push(UNKNOWN_NAME.at(event.span, message));
+                        findings.push(unknown_name::not_in_context(name, event.span));
                     }
                     Some(Role::Missing)
                 } else {
@@ -181,7 +180,7 @@ fn roles(
 }
 
 /// What the engine that most agents were written for did not do.
-fn legacy(events: &[Event], scope: &Scope, findings: &mut Vec<Diagnostic>) {
+fn parted(events: &[Event], scope: &Scope, findings: &mut Vec<Diagnostic>) {
     let mut told = BTreeSet::new();
     for event in events {
         let name = event.name.as_str();
@@ -191,24 +190,11 @@ fn legacy(events: &[Event], scope: &Scope, findings: &mut Vec<Diagnostic>) {
             continue;
         };
         if nested && scope.roles.contains_key(name) && told.insert((name, 0)) {
-            let message = format!(
-                "the engine that most agents were written for did not see `{name}` inside of a comprehension: the step failed there"
-            );
-            findings.push(LEGACY.at(event.span, message).help("here it is seen"));
+            findings.push(legacy::unseen_inside(name, event.span));
         }
         let late = matches!(scope.roles.get(name), Some(Role::Input(b)) if b.late);
         if late && !lenient && told.insert((name, 1)) {
-            let what = if prompt {
-                "the prompt was sent with nothing filled in"
-            } else {
-                "what reads it failed"
-            };
-            let message = format!(
-                "the engine that most agents were written for does not supply `{name}`: {what}"
-            );
-            findings.push(
-                LEGACY.at(event.span, message).help("here the host supplies it, or it is empty"),
-            );
+            findings.push(legacy::not_supplied(name, prompt, event.span));
         }
     }
 }

@@ -6,7 +6,7 @@ use crate::front::agent::format::{Part, parts};
 use crate::front::agent::node::{Node, Value};
 use crate::front::agent::python::{self, Context, Expr, Statement};
 use crate::front::agent::scalar::Text;
-use crate::lint::reported::LEGACY;
+use crate::lint::legacy;
 use crate::span::{Ident, Span};
 
 /// What an agent runs, read.
@@ -85,9 +85,7 @@ pub(super) fn prepare<'a>(workflow: &'a Workflow, findings: &mut Vec<Diagnostic>
         steps.push(StepWork { step, run_if, code, prompt, arguments });
     }
     if let Some(span) = context_used {
-        let message = "the engine that most agents were written for has no `context` in code steps: the step failed there";
-        findings
-            .push(LEGACY.at(span, message).help("here it works; `locals().get(…)` works in both"));
+        findings.push(legacy::no_context(span));
     }
     let mut permits = Vec::new();
     for permit in workflow.machine.iter().flat_map(|m| &m.transitions) {

@@ -5,7 +5,7 @@ use super::convert::{Converter, element_type, item_type, truth};
 use crate::diagnostic::nearest;
 use crate::front::agent::make::{self, binary};
 use crate::front::agent::python::{Expr as Python, Kind};
-use crate::lint::reported::REFUSED_CODE;
+use crate::lint::refused_code;
 use crate::span::{Ident, Span};
 use crate::syntax::{BinaryOp, Expr};
 
@@ -73,7 +73,7 @@ impl Converter<'_> {
         name: &str,
         known: impl Iterator<Item = &'static str>,
     ) -> (Expr, Ty) {
-        let mut finding = REFUSED_CODE.at(at, format!("`{name}` is not available here"));
+        let mut finding = refused_code::not_available(name, at);
         if let Some(near) = nearest(name, known) {
             finding = finding.help(format!("did you mean `{near}`?"));
         }

@@ -5,6 +5,7 @@ use super::{Expr, Kind, MAX_DEPTH};
 use crate::diagnostic::Diagnostic;
 use crate::front::agent::scalar::Text;
 use crate::lint::reported::{REFUSED_CODE, SYNTAX};
+use crate::lint::syntax;
 use crate::span::Span;
 use crate::syntax::{BinaryOp, CompareOp, UnaryOp};
 use std::ops::Range;
@@ -103,7 +104,7 @@ impl<'t, 'f> Parser<'t, 'f> {
                 format!("`{}`", &self.text.value[self.range()])
             }
         };
-        let finding = SYNTAX.at(self.here(), format!("expected {what}, found {found}"));
+        let finding = syntax::expected(what, &found, self.here());
         self.fault(finding)
     }
 

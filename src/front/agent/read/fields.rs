@@ -1,9 +1,8 @@
 //! The keys of a mapping, checked against those that the format knows.
 
 use super::Reader;
-use crate::diagnostic::nearest;
 use crate::front::agent::node::{Node, Value};
-use crate::lint::reported::{DUPLICATE_NAME, UNKNOWN_FIELD, WRONG_TYPE};
+use crate::lint::{duplicate_name, unknown_field, wrong_type};
 use crate::span::{Ident, Span};
 
 /// A mapping with known keys, in the order written.
@@ -52,8 +51,9 @@ impl Reader<'_> {
                 Value::Bool(b) => b.to_string(),
                 Value::Int(_) | Value::Float(_) => self.source.slice(key.span).to_owned(),
                 Value::Null | Value::List(_) | Value::Map(_) => {
-                    let message = format!("a key of {what} must be a text, not {}", key.kind());
-                    self.findings.push(WRONG_TYPE.at(key.span, message));
+                    let what = format!("a key of {what}");
+                    let finding = wrong_type::value(&what, "a text", key.kind(), key.span);
+                    self.findings.push(finding);
                     continue;
                 }
             };
@@ -70,13 +70,8 @@ impl Reader<'_> {
         for (i, (key, _)) in all.iter().enumerate() {
             if let Some(earlier) = last.insert(key.node.clone(), i) {
                 repeated[earlier] = true;
-                let message = format!("`{}` is given twice in {what}", key.node);
-                self.findings.push(
-                    DUPLICATE_NAME
-                        .at(key.span, message)
-                        .label("this one counts")
-                        .related(all[earlier].0.span, "this one is lost"),
-                );
+                let lost = all[earlier].0.span;
+                self.findings.push(duplicate_name::key(what, &key.node, key.span, lost));
             }
         }
         let mut index = 0;
@@ -102,15 +97,9 @@ impl Reader<'_> {
                 None => *k == name,
             });
             if !found {
-                let message = format!("{what} has no key `{name}`");
-                let mut finding = UNKNOWN_FIELD.at(key.span, message);
                 let names = known.iter().copied().filter(|k| !k.ends_with('*'));
-                if let Some(meant) = renamed(name).filter(|m| known.contains(m)) {
-                    finding = finding.help(format!("write `{meant}`"));
-                } else if let Some(near) = nearest(name, names) {
-                    finding = finding.help(format!("did you mean `{near}`?"));
-                }
-                self.findings.push(finding);
+                let meant = renamed(name).filter(|m| known.contains(m));
+                self.findings.push(unknown_field::key(what, name, key.span, meant, names));
             }
             found
         });

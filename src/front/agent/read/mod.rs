@@ -8,8 +8,8 @@ mod top;
 use super::definition::Agent;
 use super::node::{Node, Value};
 use super::scalar::Text;
-use crate::diagnostic::{Diagnostic, nearest};
-use crate::lint::reported::{LEGACY, UNKNOWN_FIELD, WRONG_TYPE};
+use crate::diagnostic::Diagnostic;
+use crate::lint::{legacy, unknown_field, wrong_type};
 use crate::source::Source;
 use crate::span::{Ident, Span, Spanned};
 
@@ -27,8 +27,7 @@ struct Reader<'r> {
 impl Reader<'_> {
     fn wrong_type(&mut self, node: &Node, at: Span, what: &str, wanted: &str) {
         let span = if node.value == Value::Null { at } else { node.span };
-        let message = format!("{what} must be {wanted}, not {}", node.kind());
-        self.findings.push(WRONG_TYPE.at(span, message));
+        self.findings.push(wrong_type::value(what, wanted, node.kind(), span));
     }
 
     /// A text, with a finding where PyYAML would have read a boolean. `at` is the place to blame if there is nothing.
@@ -40,9 +39,8 @@ impl Reader<'_> {
             }
             Value::Bool(_) | Value::Int(_) | Value::Float(_) => {
                 let written = self.source.slice(node.span).to_owned();
-                let message = format!("{what} must be a text, not {}", node.kind());
-                let help = format!("quote it: `\"{written}\"`");
-                self.findings.push(WRONG_TYPE.at(node.span, message).help(help));
+                let finding = wrong_type::unquoted(what, node.kind(), &written, node.span);
+                self.findings.push(finding);
                 None
             }
             Value::Null | Value::List(_) | Value::Map(_) => {
@@ -60,9 +58,7 @@ impl Reader<'_> {
             _ => return,
         };
         if self.source.slice(node.span) == value {
-            let message = format!("PyYAML reads an unquoted `{value}` as {means}");
-            let help = format!("quote it: `\"{value}\"`");
-            self.findings.push(LEGACY.at(node.span, message).help(help));
+            self.findings.push(legacy::boolean(value, means, node.span));
         }
     }
 
@@ -77,7 +73,7 @@ impl Reader<'_> {
         let name = text.value.trim();
         if name.is_empty() {
             let span = if node.span.start == node.span.end { at } else { node.span };
-            self.findings.push(WRONG_TYPE.at(span, format!("{what} must not be empty")));
+            self.malformed(span, format!("{what} must not be empty"));
             return None;
         }
         let start = text.value.len() - text.value.trim_start().len();
@@ -127,18 +123,7 @@ impl Reader<'_> {
         if known.contains(&name.node.as_str()) {
             return Some(name);
         }
-        let finding = UNKNOWN_FIELD.at(name.span, format!("{what} cannot be `{}`", name.node));
-        let help = match nearest(&name.node, known.iter().copied()) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => format!("write one of {}", listed(known)),
-        };
-        self.findings.push(finding.help(help));
+        self.findings.push(unknown_field::word(what, &name.node, name.span, known));
         None
     }
-}
-
-/// `a`, `b` or `c`, each in backticks.
-fn listed(words: &[&str]) -> String {
-    let quoted: Vec<String> = words.iter().map(|w| format!("`{w}`")).collect();
-    quoted.join(", ")
 }

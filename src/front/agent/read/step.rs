@@ -4,7 +4,7 @@ use super::Reader;
 use super::fields::Fields;
 use crate::front::agent::definition::{Policy, Step, StepType};
 use crate::front::agent::node::{Node, Value};
-use crate::lint::reported::{CONFLICTING_FIELDS, LEGACY, MISSING_FIELD};
+use crate::lint::{conflicting_fields, legacy, missing_field};
 use crate::span::{Ident, Span};
 
 const STEP: &[&str] = &[
@@ -86,14 +86,7 @@ impl Reader<'_> {
         if let (Some((_, to)), Some((_, map))) =
             (fields.get("transition_to"), present("transition_map"))
         {
-            let message = "a step has `transition_to` or `transition_map`, not both";
-            self.findings.push(
-                CONFLICTING_FIELDS
-                    .at(to, message)
-                    .label("this one is not used")
-                    .related(map, "the map decides")
-                    .help("remove `transition_to`"),
-            );
+            self.findings.push(conflicting_fields::two_targets(to, map));
         }
         let step = Step {
             name,
@@ -121,11 +114,8 @@ impl Reader<'_> {
             StepType::Transition => ("a transition", &["code", "action"]),
         };
         for (key, _) in fields.iter().filter(|(key, _)| ignored.contains(&key.node.as_str())) {
-            let message = format!("`{}` means nothing on {word} step", key.node);
-            let mut finding = CONFLICTING_FIELDS.at(key.span, message);
-            if fields.get("type").is_none() {
-                finding = finding.help("a step without `type` is a code step: add `type`");
-            }
+            let untyped = fields.get("type").is_none();
+            let finding = conflicting_fields::means_nothing(&key.node, word, untyped, key.span);
             self.findings.push(finding);
         }
         let missing = match step.kind {
@@ -145,18 +135,12 @@ impl Reader<'_> {
                 fields.get(k).is_some_and(|(n, _)| n.value != Value::Null) && !ignored.contains(k)
             })
         {
-            self.findings.push(MISSING_FIELD.at(step.name.span, message));
+            self.findings.push(missing_field::lacks(message, step.name.span));
         }
         let decides = step.prompt.is_some() || step.decision.is_some();
         if step.kind == StepType::Transition && step.map.is_none() && step.to.is_some() && !decides
         {
-            let message = format!(
-                "`{}` calls the model and ignores the answer: it has no prompt and one target",
-                step.name.node
-            );
-            let help =
-                "the original paid for this call; add a `transition_map`, or make it a code step";
-            self.findings.push(LEGACY.at(step.name.span, message).help(help));
+            self.findings.push(legacy::ignored_answer(&step.name.node, step.name.span));
         }
     }
 

@@ -4,7 +4,8 @@ use super::Reader;
 use super::fields::Fields;
 use crate::front::agent::definition::{Agent, OnFailure, Policy, Workflow};
 use crate::front::agent::node::{Node, Value};
-use crate::lint::reported::{LEGACY, MISSING_FIELD, UNLOADED_COMPONENTS, WRONG_TYPE};
+use crate::lint::reported::WRONG_TYPE;
+use crate::lint::{legacy, missing_field, unloaded_components};
 use crate::span::{Span, Spanned};
 
 const TOP: &[&str] = &[
@@ -40,7 +41,7 @@ impl Reader<'_> {
     pub(super) fn agent(&mut self, node: &Node) -> Option<Agent> {
         let fields = self.fields(node, node.span, "an agent", TOP)?;
         if fields.get("id").is_none() {
-            let finding = MISSING_FIELD.at(fields.head(), "an agent needs an `id`");
+            let finding = missing_field::lacks("an agent needs an `id`", fields.head());
             self.findings.push(finding.help("add `id: name` as the first line"));
         }
         let id = fields.get("id").and_then(|(n, at)| self.name(n, at, "`id`"));
@@ -77,8 +78,7 @@ impl Reader<'_> {
         }
         if let Some((node, at)) = fields.get("starting_credits") {
             self.number(node, at, "`starting_credits`");
-            let message = "the original reads `starting_scrip`: `starting_credits` had no effect";
-            self.findings.push(LEGACY.at(at, message).help("write `starting_scrip`"));
+            self.findings.push(legacy::credits(at));
         }
         if let Some((node, at)) = fields.get("rag")
             && let Some(rag) =
@@ -112,12 +112,7 @@ impl Reader<'_> {
             }
         }
         if count > 0 {
-            let message = format!("the {count} components of this agent are not loaded");
-            self.findings.push(
-                UNLOADED_COMPONENTS
-                    .at(at, message)
-                    .help("their prompt fragments are missing from the prompts"),
-            );
+            self.findings.push(unloaded_components::unloaded(count, at));
         }
     }
 
@@ -130,7 +125,7 @@ impl Reader<'_> {
         let steps = match fields.get("steps") {
             Some((node, at)) => self.steps(node, at),
             None => {
-                self.findings.push(MISSING_FIELD.at(at, "`workflow` needs `steps`"));
+                self.findings.push(missing_field::lacks("`workflow` needs `steps`", at));
                 Vec::new()
             }
         };
@@ -151,9 +146,7 @@ impl Reader<'_> {
 
     /// `error_handling` beside `workflow`: what stands inside wins.
     fn outer_policy(&mut self, inner: &mut Policy, outer: Policy, at: Span) {
-        let message = "the original read `error_handling` inside of `workflow` only: there this one had no effect";
-        let help = "here it counts; move it into `workflow`";
-        self.findings.push(LEGACY.at(at, message).help(help));
+        self.findings.push(legacy::outer_policy(at));
         inner.on_failure = inner.on_failure.clone().or(outer.on_failure);
         inner.max_retries = inner.max_retries.clone().or(outer.max_retries);
     }
@@ -196,7 +189,7 @@ impl Reader<'_> {
 
     /// Blames a mapping for a key that it lacks.
     pub(super) fn missing(&mut self, fields: &Fields<'_>, message: &str) {
-        self.findings.push(MISSING_FIELD.at(fields.head(), message));
+        self.findings.push(missing_field::lacks(message, fields.head()));
     }
 
     /// Blames a value for its shape.

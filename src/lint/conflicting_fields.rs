@@ -1,0 +1,29 @@
+//! Keys of an `agent.yaml` step of which one makes the other useless.
+
+use crate::diagnostic::{Diagnostic, Rule, Severity};
+use crate::span::Span;
+
+/// The rule.
+pub static RULE: Rule = Rule {
+    code: "C0006",
+    name: "conflicting-fields",
+    severity: Severity::Warning,
+    page: include_str!("conflicting_fields.md"),
+};
+
+/// `transition_to` beside `transition_map`.
+pub(crate) fn two_targets(to: Span, map: Span) -> Diagnostic {
+    RULE.at(to, "a step has `transition_to` or `transition_map`, not both")
+        .label("this one is not used")
+        .related(map, "the map decides")
+        .help("remove `transition_to`")
+}
+
+/// A key that steps of this type do not read. `untyped`: the step does not say its type.
+pub(crate) fn means_nothing(key: &str, step: &str, untyped: bool, span: Span) -> Diagnostic {
+    let finding = RULE.at(span, format!("`{key}` means nothing on {step} step"));
+    if untyped {
+        return finding.help("a step without `type` is a code step: add `type`");
+    }
+    finding
+}

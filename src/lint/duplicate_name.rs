@@ -1,0 +1,49 @@
+//! One name declared twice where it has to be unique.
+
+use crate::diagnostic::{Diagnostic, Rule, Severity};
+use crate::span::Span;
+
+/// The rule.
+pub static RULE: Rule = Rule {
+    code: "C0103",
+    name: "duplicate-name",
+    severity: Severity::Error,
+    page: include_str!("duplicate_name.md"),
+};
+
+/// Declared twice; the first one counts.
+pub(crate) fn twice(what: &str, name: &str, span: Span, first: Span) -> Diagnostic {
+    RULE.at(span, format!("{what} `{name}` is declared twice"))
+        .label("declared again here")
+        .related(first, "first declared here")
+}
+
+/// Taken by something of another kind.
+pub(crate) fn taken(name: &str, by: &str, span: Span, first: Span) -> Diagnostic {
+    RULE.at(span, format!("`{name}` is {by} already")).related(first, "declared here")
+}
+
+/// Taken by the language itself.
+pub(crate) fn of_the_language(name: &str, what: &str, span: Span) -> Diagnostic {
+    RULE.at(span, format!("`{name}` is {what} of the language")).help("give it another name")
+}
+
+/// One name for two fields of an event.
+pub(crate) fn bound_twice(name: &str, span: Span, first: Span) -> Diagnostic {
+    RULE.at(span, format!("`{name}` is bound twice")).related(first, "bound here")
+}
+
+/// A name that means a step and a state where either may stand.
+pub(crate) fn step_and_state(name: &str, span: Span, step: Span, state: Span) -> Diagnostic {
+    RULE.at(span, format!("`{name}` is a step and a state"))
+        .related(step, "the step, which is taken")
+        .related(state, "the state")
+        .help("give one of them another name")
+}
+
+/// A key given twice in one mapping; the last one counts, as in PyYAML.
+pub(crate) fn key(what: &str, name: &str, span: Span, lost: Span) -> Diagnostic {
+    RULE.at(span, format!("`{name}` is given twice in {what}"))
+        .label("this one counts")
+        .related(lost, "this one is lost")
+}

@@ -1,0 +1,62 @@
+//! Something of an `agent.yaml` that the original engine ignored or read otherwise.
+
+use crate::diagnostic::{Diagnostic, Rule, Severity};
+use crate::span::Span;
+
+/// The rule.
+pub static RULE: Rule = Rule {
+    code: "C0405",
+    name: "legacy",
+    severity: Severity::Warning,
+    page: include_str!("legacy.md"),
+};
+
+/// A word that YAML 1.1 reads as a boolean.
+pub(crate) fn boolean(word: &str, means: &str, span: Span) -> Diagnostic {
+    RULE.at(span, format!("PyYAML reads an unquoted `{word}` as {means}"))
+        .help(format!("quote it: `\"{word}\"`"))
+}
+
+/// `starting_credits`.
+pub(crate) fn credits(span: Span) -> Diagnostic {
+    RULE.at(span, "the original reads `starting_scrip`: `starting_credits` had no effect")
+        .help("write `starting_scrip`")
+}
+
+/// `error_handling` beside `workflow`.
+pub(crate) fn outer_policy(span: Span) -> Diagnostic {
+    RULE.at(span, "the original read `error_handling` inside of `workflow` only: there this one had no effect")
+        .help("here it counts; move it into `workflow`")
+}
+
+/// A transition step with one target and nothing that decides.
+pub(crate) fn ignored_answer(step: &str, span: Span) -> Diagnostic {
+    RULE.at(
+        span,
+        format!("`{step}` calls the model and ignores the answer: it has no prompt and one target"),
+    )
+    .help("the original paid for this call; add a `transition_map`, or make it a code step")
+}
+
+/// `context` in a code step.
+pub(crate) fn no_context(span: Span) -> Diagnostic {
+    RULE.at(span, "the engine that most agents were written for has no `context` in code steps: the step failed there")
+        .help("here it works; `locals().get(…)` works in both")
+}
+
+/// A variable of the context inside of a comprehension.
+pub(crate) fn unseen_inside(name: &str, span: Span) -> Diagnostic {
+    RULE.at(span, format!("the engine that most agents were written for did not see `{name}` inside of a comprehension: the step failed there"))
+        .help("here it is seen")
+}
+
+/// A name that the engine did not put into the context.
+pub(crate) fn not_supplied(name: &str, prompt: bool, span: Span) -> Diagnostic {
+    let what =
+        if prompt { "the prompt was sent with nothing filled in" } else { "what reads it failed" };
+    RULE.at(
+        span,
+        format!("the engine that most agents were written for does not supply `{name}`: {what}"),
+    )
+    .help("here the host supplies it, or it is empty")
+}
