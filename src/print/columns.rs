@@ -32,30 +32,49 @@ impl Out {
         self.stops.push(self.text.len());
     }
 
-    /// Makes the columns of `rows` as wide as their widest, unless lines would become too long. The rows are the last that were
-    /// printed, but perhaps for one item; they are used up.
+    /// Makes the columns of `rows` as wide as their widest, unless lines would become too long: then a column may reach into an empty
+    /// one behind it, and if that does not help either, the lines stay as they are. The rows are the last that were printed, but
+    /// perhaps for one item; they are used up.
     pub(super) fn align(&mut self, rows: &mut Vec<Row>) {
         let rows = std::mem::take(rows);
         let (Some(first), Some(last)) = (rows.first(), rows.last()) else { return };
         let lines: Vec<Vec<&str>> = rows.iter().map(|row| row.columns(&self.text)).collect();
-        let count = first.stops.len();
-        let widest = |n: usize| lines.iter().filter_map(|l| l.get(n)).map(|c| width(c)).max();
-        let widths: Vec<usize> = (0..count).filter_map(widest).collect();
-        let mut aligned: Vec<String> = Vec::new();
-        for columns in &lines {
-            let mut line = String::new();
-            for (n, column) in columns.iter().enumerate() {
-                line.push_str(column);
-                if columns[n + 1..].iter().any(|c| !c.is_empty()) {
-                    let missing = widths.get(n).map_or(0, |w| w.saturating_sub(width(column)));
-                    line.extend(std::iter::repeat_n(' ', missing));
-                }
+        for reach in [Reach::Own, Reach::Empty] {
+            let aligned = aligned(&lines, reach);
+            if aligned.iter().all(|line| width(line) <= WIDTH) {
+                let (start, end) = (first.start, last.end);
+                self.text.replace_range(start..end, &aligned.join("\n"));
+                return;
             }
-            aligned.push(line);
-        }
-        if aligned.iter().all(|line| width(line) <= WIDTH) {
-            let (start, end) = (first.start, last.end);
-            self.text.replace_range(start..end, &aligned.join("\n"));
         }
     }
+}
+
+/// How far a column may reach.
+#[derive(Clone, Copy, PartialEq)]
+enum Reach {
+    /// To where the column behind it begins.
+    Own,
+    /// Over an empty column behind it, too.
+    Empty,
+}
+
+/// The lines with blanks behind their columns, so that the next ones stand below each other.
+fn aligned(lines: &[Vec<&str>], reach: Reach) -> Vec<String> {
+    let mut texts = vec![String::new(); lines.len()];
+    let count = lines.iter().map(Vec::len).max().unwrap_or(0);
+    for n in 0..count {
+        let ends = |columns: &Vec<&str>| match reach {
+            Reach::Own => columns.iter().skip(n).any(|c| !c.is_empty()),
+            Reach::Empty => columns.get(n).is_some_and(|c| !c.is_empty()),
+        };
+        let all = texts.iter().zip(lines).filter(|(_, columns)| ends(columns));
+        let stop = all.map(|(text, _)| width(text)).max().unwrap_or(0);
+        for (text, columns) in texts.iter_mut().zip(lines).filter(|(_, columns)| ends(columns)) {
+            let missing = stop.saturating_sub(width(text));
+            text.extend(std::iter::repeat_n(' ', missing));
+            text.push_str(columns.get(n).copied().unwrap_or_default());
+        }
+    }
+    texts
 }

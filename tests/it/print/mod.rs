@@ -72,8 +72,13 @@ fn options_stand_below_each_other() {
         ),
         "may a      \"x\"        -> b\nmay longer \"xyz\" if c -> d  // e\nmay call s            -> b\nmay f\n\nmay g \"x\" -> b"
     );
-    let long = "z".repeat(60);
-    let text = format!("may a \"{long}\" -> b\nmay b if {long} -> c");
+    // Where that is too wide, a text may reach into the column of the conditions; a condition may not reach into that of the texts.
+    let (long, name) = ("y".repeat(60), "z".repeat(60));
+    assert_eq!(
+        lines(&format!("may a \"{long}\" -> b\nmay longer \"x\" if {name} -> c")),
+        format!("may a      \"{long}\"      -> b\nmay longer \"x\" if {name} -> c")
+    );
+    let text = format!("may a \"{long}\" if b -> b\nmay longer \"x\" if {name} -> c");
     assert_eq!(lines(&text), text);
 }
 
