@@ -16,6 +16,8 @@ pub(super) struct Screen {
     answered: Option<String>,
     /// The run is past its start.
     started: bool,
+    /// The note that was shown last, until something else is: conditions ask host functions the same again and again.
+    note: Option<String>,
 }
 
 #[derive(Clone, Copy)]
@@ -29,10 +31,11 @@ enum Ink {
 
 impl Screen {
     pub(super) const fn new(paper: Paper) -> Self {
-        Self { paper, answered: None, started: false }
+        Self { paper, answered: None, started: false, note: None }
     }
 
-    fn write(&self, ink: Ink, text: &str) -> io::Result<()> {
+    fn write(&mut self, ink: Ink, text: &str) -> io::Result<()> {
+        self.note = None;
         let code = match ink {
             Ink::Plain => "",
             Ink::Bold => "1",
@@ -121,7 +124,11 @@ impl Sink for Screen {
             }
             What::Error { error } => self.write(Ink::Bad, &format!("  error.{error}")),
             What::Warned { limit } => self.write(Ink::Bad, &format!("  limit.warn.{limit}")),
-            What::Note { text } => self.write(Ink::Faint, &format!("  {text}")),
+            What::Note { text } if self.note.as_ref() != Some(text) => {
+                self.write(Ink::Faint, &format!("  {text}"))?;
+                self.note = Some(text.clone());
+                Ok(())
+            }
             What::Entered { state } if !self.started && !state.is_empty() => {
                 self.write(Ink::Good, &format!("  -> {state}"))
             }
@@ -138,6 +145,7 @@ impl Sink for Screen {
             | What::Dropped { .. }
             | What::WalkEnded { .. }
             | What::TurnEnded { .. }
+            | What::Note { .. }
             | What::Ended { .. } => Ok(()),
         }
     }

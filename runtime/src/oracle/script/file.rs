@@ -1,5 +1,6 @@
 //! The text of a script.
 
+use super::function::function;
 use super::{Entry, Reply, ScriptError, Series, State, Then};
 use crate::oracle::OracleError;
 use chartc_core::duration::Duration;
@@ -30,7 +31,7 @@ pub(super) fn parse(text: &str) -> Result<State, ScriptError> {
     for (key, value) in root {
         match key.as_str() {
             "answers" => state.answers = table("answers", value, answers)?,
-            "functions" => state.functions = table("functions", value, results)?,
+            "functions" => state.functions = table("functions", value, function)?,
             _ => {
                 return fault(
                     &format!("`{key}`"),
@@ -42,24 +43,22 @@ pub(super) fn parse(text: &str) -> Result<State, ScriptError> {
     Ok(state)
 }
 
-fn fault<T>(place: &str, why: &str) -> Result<T, ScriptError> {
+pub(super) fn fault<T>(place: &str, why: &str) -> Result<T, ScriptError> {
     Err(ScriptError(format!("{place} {why}")))
 }
 
-type ReadSeries = fn(&str, Value) -> Result<Series, ScriptError>;
-
-fn table(
+fn table<T>(
     name: &str,
     value: Value,
-    read: ReadSeries,
-) -> Result<BTreeMap<String, Series>, ScriptError> {
+    read: fn(&str, Value) -> Result<T, ScriptError>,
+) -> Result<BTreeMap<String, T>, ScriptError> {
     let Value::Map(map) = value else {
         return fault(&format!("`{name}`"), "is a mapping");
     };
     map.into_iter()
         .map(|(key, value)| {
-            let series = read(&format!("`{name}.{key}`"), value)?;
-            Ok((key, series))
+            let row = read(&format!("`{name}.{key}`"), value)?;
+            Ok((key, row))
         })
         .collect()
 }
@@ -78,7 +77,7 @@ fn answers(place: &str, value: Value) -> Result<Series, ScriptError> {
     }
 }
 
-fn results(place: &str, value: Value) -> Result<Series, ScriptError> {
+pub(super) fn results(place: &str, value: Value) -> Result<Series, ScriptError> {
     if let Value::List(items) = value {
         return series(place, items, Then::Error);
     }
@@ -135,7 +134,7 @@ fn series(place: &str, items: Vec<Value>, then: Then) -> Result<Series, ScriptEr
 /// Keys that say how an answer is given. A mapping with any other key is an answer itself.
 const CONTROL: [&str; 7] = ["text", "answer", "option", "data", "fail", "timeout", "after"];
 
-fn entry(place: &str, value: Value) -> Result<Entry, ScriptError> {
+pub(super) fn entry(place: &str, value: Value) -> Result<Entry, ScriptError> {
     let is_control = |map: &Map| !map.is_empty() && map.iter().all(|(k, _)| CONTROL.contains(&k));
     let map = match value {
         Value::Map(map) if is_control(&map) => map,

@@ -15,14 +15,20 @@
 //! functions:                    # results of `fn` and `do`
 //!   relevance: 0.7              # always
 //!   lookup: [1, {fail: gone}]   # in order; with `then` as above
+//!   price:                      # by its arguments: the first case that fits
+//!     cases:
+//!       - {given: [{id: a}], result: 3}   # of a mapping only the named fields count
+//!       - {result: 1}
 //! ```
 
 mod file;
+mod function;
 
 use super::{Answer, Asking, Oracle, OracleError, Question, ready};
 use crate::clock::{Clock, VirtualClock};
 use chartc_core::drive::Host;
 use chartc_core::expr::Value;
+use function::Function;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -86,7 +92,7 @@ pub struct Script {
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct State {
     pub(crate) answers: BTreeMap<String, Series>,
-    pub(crate) functions: BTreeMap<String, Series>,
+    pub(crate) functions: BTreeMap<String, Function>,
 }
 
 /// A script that cannot be read; says where and why.
@@ -168,16 +174,23 @@ impl Oracle for Script {
 }
 
 impl Host for Script {
-    fn call(&mut self, function: &str, _arguments: &[Value]) -> Result<Value, String> {
+    fn call(&mut self, function: &str, arguments: &[Value]) -> Result<Value, String> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(series) = state.functions.get_mut(function) else {
+        let Some(row) = state.functions.get_mut(function) else {
             return Err(format!("{} has no result for function `{function}`", self.name));
         };
-        match series.next().map(|entry| entry.reply) {
+        match row.next(arguments).map(|entry| entry.reply) {
             Some(Reply::Value(value)) => Ok(value),
             Some(Reply::Text(text)) => Ok(Value::Text(text)),
             Some(Reply::Fail(error)) => Err(error.to_string()),
-            None => Err(format!("{} has no further result for function `{function}`", self.name)),
+            None => Err(match row {
+                Function::InOrder(_) => {
+                    format!("{} has no further result for function `{function}`", self.name)
+                }
+                Function::Cases(_) => {
+                    format!("{} has no case of `{function}` that fits its arguments", self.name)
+                }
+            }),
         }
     }
 }

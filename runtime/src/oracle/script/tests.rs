@@ -79,6 +79,40 @@ fn functions_have_one_result_or_a_list() {
 }
 
 #[test]
+fn functions_have_results_by_their_arguments() {
+    let mut script = script(
+        "functions:\n  f:\n    cases:\n      - {given: [{id: a}, [1]], result: 1}\n      - {given: [{id: a}], result: 2}\n      - {given: [null], fail: gone}\n      - {given: [2.0], result: {fail: late}}\n  g: {cases: [{result: 7}]}\n",
+    );
+    let post = |id: &str| {
+        let fields = [("id", id), ("text", "hello")];
+        Value::Map(fields.iter().map(|(k, v)| ((*k).into(), Value::Text((*v).into()))).collect())
+    };
+    let one = Value::List(vec![Value::Int(1)]);
+    assert_eq!(script.call("f", &[post("a"), one.clone()]), Ok(Value::Int(1)));
+    assert_eq!(script.call("f", &[post("a"), Value::None]), Ok(Value::Int(2)));
+    assert_eq!(script.call("f", &[Value::None]), Err("gone".into()));
+    assert_eq!(script.call("f", &[Value::Int(2)]), Err("late".into()));
+    let nothing = "s.yaml has no case of `f` that fits its arguments";
+    assert_eq!(script.call("f", &[post("b"), one]), Err(nothing.into()));
+    assert_eq!(script.call("g", &[]), Ok(Value::Int(7)));
+}
+
+#[test]
+fn cases_that_cannot_be_read() {
+    for (case, why) in [
+        ("{given: {a: 1}, result: 2}", "`given` is a list"),
+        ("{given: [1]}", "says one of `result` and `fail`"),
+        ("{given: [1], result: 1, fail: x}", "says one of `result` and `fail`"),
+        ("{with: [1], result: 1}", "`with` is unknown"),
+        ("7", "is a mapping with `given` and `result`"),
+    ] {
+        let text = format!("functions: {{f: {{cases: [{case}]}}}}");
+        let fault = Script::parse("s", &text, Arc::new(VirtualClock::new())).expect_err(case);
+        assert!(fault.0.starts_with("`functions.f`, case 1 ") && fault.0.contains(why), "{fault}");
+    }
+}
+
+#[test]
 fn a_faulty_script_says_where() {
     for (text, why) in [
         ("[1]", "a script is a mapping"),

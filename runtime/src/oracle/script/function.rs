@@ -1,0 +1,103 @@
+//! Results of a host function: one after the other, or by its arguments.
+
+use super::file::{entry, fault, results};
+use super::{Entry, ScriptError, Series};
+use chartc_core::expr::{Map, Value};
+
+/// What a function gives.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Function {
+    /// Results in the order of the calls.
+    InOrder(Series),
+    /// The result of the first case that fits.
+    Cases(Vec<Case>),
+}
+
+/// A result for some arguments.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Case {
+    /// From the first argument on; those behind may be anything.
+    given: Vec<Value>,
+    entry: Entry,
+}
+
+impl Function {
+    /// The result of one call; none if a list is used up or no case fits.
+    pub(super) fn next(&mut self, arguments: &[Value]) -> Option<Entry> {
+        match self {
+            Self::InOrder(series) => series.next(),
+            Self::Cases(cases) => {
+                let fits = |case: &&Case| {
+                    case.given.len() <= arguments.len()
+                        && case.given.iter().zip(arguments).all(|(a, b)| fits(a, b))
+                };
+                cases.iter().find(fits).map(|case| case.entry.clone())
+            }
+        }
+    }
+}
+
+/// Whether a value is the one that is wanted: of a mapping only the named fields count, numbers by their size.
+fn fits(wanted: &Value, value: &Value) -> bool {
+    match (wanted, value) {
+        (Value::Map(wanted), Value::Map(map)) => {
+            wanted.iter().all(|(key, value)| map.get(key).is_some_and(|v| fits(value, v)))
+        }
+        (Value::List(wanted), Value::List(items)) => {
+            wanted.len() == items.len() && wanted.iter().zip(items).all(|(a, b)| fits(a, b))
+        }
+        (Value::Int(a), Value::Float(b)) | (Value::Float(b), Value::Int(a)) => *a as f64 == *b,
+        (a, b) => a == b,
+    }
+}
+
+pub(super) fn function(place: &str, value: Value) -> Result<Function, ScriptError> {
+    let mut map = match value {
+        Value::Map(map) if map.get("cases").is_some() => map.into_iter(),
+        Value::None
+        | Value::Bool(_)
+        | Value::Int(_)
+        | Value::Float(_)
+        | Value::Text(_)
+        | Value::Duration(_)
+        | Value::List(_)
+        | Value::Map(_) => return Ok(Function::InOrder(results(place, value)?)),
+    };
+    match (map.next(), map.next()) {
+        (Some((_, Value::List(rows))), None) => {
+            let rows = rows.into_iter().enumerate();
+            let rows = rows.map(|(i, row)| case(&format!("{place}, case {}", i + 1), row));
+            Ok(Function::Cases(rows.collect::<Result<_, _>>()?))
+        }
+        (Some((key, _)), None) => fault(place, &format!("`{key}` is a list")),
+        _ => fault(place, "has nothing beside `cases`; the last case may be without `given`"),
+    }
+}
+
+fn case(place: &str, row: Value) -> Result<Case, ScriptError> {
+    let Value::Map(row) = row else {
+        return fault(place, "is a mapping with `given` and `result`");
+    };
+    let mut given = Vec::new();
+    let mut rest = Map::new();
+    let mut result = None;
+    for (key, value) in row {
+        match (key.as_str(), value) {
+            ("given", Value::List(values)) => given = values,
+            ("given", _) => return fault(place, "`given` is a list, the arguments in their order"),
+            ("result", value) => result = Some(entry(place, value)?),
+            ("fail", why) => {
+                rest.insert("fail".into(), why);
+            }
+            (key, _) => {
+                let why = format!("`{key}` is unknown; there are `given`, `result` and `fail`");
+                return fault(place, &why);
+            }
+        }
+    }
+    match (result, rest.is_empty()) {
+        (Some(entry), true) => Ok(Case { given, entry }),
+        (None, false) => Ok(Case { given, entry: entry(place, Value::Map(rest))? }),
+        _ => fault(place, "says one of `result` and `fail`"),
+    }
+}
