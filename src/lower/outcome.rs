@@ -138,11 +138,13 @@ fn instead(
     Some(push(cx, id, Trigger::StepElse(id), tail, spans))
 }
 
-/// Settles what a failure does: the step's own words, else the chart's defaults.
+/// Settles what a failure does: the step's own words, else for the retries its client's, else the chart's defaults.
 pub(super) fn fail(cx: &mut Cx<'_>, id: StepId, retry: Option<u32>, then: Option<&FailWord>) {
     let state = cx.chart.steps[id.index()].state;
     let defaults = cx.chart.defaults;
-    let retries = retry.unwrap_or(defaults.retries);
+    let client = cx.chart.steps[id.index()].client;
+    let patience = client.and_then(|client| cx.chart.clients[client.index()].retry);
+    let retries = retry.or(patience).unwrap_or(defaults.retries);
     if trigger::is_ask(&cx.chart.steps[id.index()].kind) {
         cx.chart.steps[id.index()].failure = FailurePolicy { retries, then: Failure::Skip };
         return;

@@ -166,6 +166,25 @@ fn an_argument_of_another_type_is_unusable() {
 }
 
 #[test]
+fn a_client_says_how_often_its_steps_are_asked_again() {
+    let chart = |client: u32, step: &str, defaults: &str| {
+        chart(&format!(
+            "chart A {{ client c {{ model \"x:y\" retry {client} }} event go {defaults} initial a state a {{
+               ask pick with c on go else stay {{ prompt \"{{options}}\" {step} }}
+               may wait \"a\"  may leave \"b\" -> b }} final b }}"
+        ))
+    };
+    let asked = |chart: &Chart| {
+        let script = "answers: {pick: {answers: [maybe], then: repeat}}";
+        let ran = run(chart, &[], script, None, async |s| s.send("go", Map::new()).await.map(drop));
+        ran.of(&["question"]).len()
+    };
+    assert_eq!(asked(&chart(2, "", "")), 3);
+    assert_eq!(asked(&chart(2, "retry 1", "")), 2);
+    assert_eq!(asked(&chart(0, "", "defaults { retry 3 }")), 1);
+}
+
+#[test]
 fn nobody_answers_so_the_chart_falls_back() {
     let deny: Option<Arc<dyn Oracle>> = Some(Arc::new(Deny));
     let ran = run(&chart(CHOICE), &[], "{}", deny, async |s| s.send("go", go(1)).await.map(drop));
