@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// A folder of a test's own.
-fn folder(name: &str) -> PathBuf {
+pub(super) fn folder(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("run-{name}"));
     if folder.exists() {
         std::fs::remove_dir_all(&folder).expect("the folder is the test's own");
@@ -18,7 +18,7 @@ fn folder(name: &str) -> PathBuf {
 }
 
 /// Exit code, standard output, standard error.
-fn chartc(folder: &Path, arguments: &[&str]) -> (i32, String, String) {
+pub(super) fn chartc(folder: &Path, arguments: &[&str]) -> (i32, String, String) {
     let output = Command::new(env!("CARGO_BIN_EXE_chartc"))
         .args(arguments)
         .current_dir(folder)
@@ -39,7 +39,7 @@ fn builder(folder: &Path, arguments: &[&str]) -> (i32, String, String) {
 }
 
 /// The trace that a run left in its folder, without the hash of the chart.
-fn trace(folder: &Path) -> String {
+pub(super) fn trace(folder: &Path) -> String {
     let text = std::fs::read_to_string(folder.join("trace.jsonl")).expect("the trace was written");
     let first = chartc_runtime::trace::read(&text).expect("it can be read back").swap_remove(0);
     let chartc_runtime::trace::What::Run { hash, .. } = first.what else { panic!("not the first") };

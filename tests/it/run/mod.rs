@@ -2,6 +2,7 @@
 
 mod command;
 mod session;
+mod shipped;
 mod simulate;
 
 use crate::project::root;
