@@ -122,4 +122,10 @@ impl Loader for Disk {
         }
         path.to_string_lossy().into_owned()
     }
+
+    fn list(&self, path: &str) -> Option<Vec<String>> {
+        let folder = if path.is_empty() { "." } else { path };
+        let entries = std::fs::read_dir(folder).ok()?;
+        Some(entries.flatten().map(|e| e.file_name().to_string_lossy().into_owned()).collect())
+    }
 }

@@ -7,6 +7,7 @@ use crate::lower::{Lowered, SourceMap, lower};
 use crate::source::Sources;
 use crate::{lint, syntax};
 use chartc_core::model::Chart;
+use std::collections::BTreeSet;
 
 /// What a compilation found and made.
 #[derive(Debug)]
@@ -84,5 +85,8 @@ pub fn check(paths: &[String], loader: &dyn Loader) -> Compilation {
         }
     }
     diagnostics.sort_by_key(|d| (d.span, d.rule.code));
+    // A component that several agents list is read for each of them.
+    let mut told = BTreeSet::new();
+    diagnostics.retain(|d| told.insert((d.span, d.rule.code, d.message.clone())));
     Compilation { sources: loaded.sources, files: loaded.files, charts, lowered, diagnostics }
 }

@@ -1,12 +1,13 @@
 //! Reads sources and what they import, each file once.
 
 use crate::diagnostic::Diagnostic;
-use crate::front;
+use crate::front::{self, Nearby};
 use crate::lint::{import_cycle, unreadable_file};
 use crate::source::{Source, Sources};
 use crate::span::{FileId, Span, Spanned};
 use crate::syntax::{self, Item};
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// Where texts come from: the file system in the command line, memory in tests.
 pub trait Loader {
@@ -18,6 +19,12 @@ pub trait Loader {
 
     /// The path that `import "name"` in the file `from` means.
     fn resolve(&self, from: &str, name: &str) -> String;
+
+    /// The names of what the folder at `path` holds; `None` where there is no such folder. A loader without folders has none.
+    fn list(&self, path: &str) -> Option<Vec<String>> {
+        let _ = path;
+        None
+    }
 }
 
 /// Sources with their syntax and who imports whom.
@@ -29,7 +36,7 @@ pub struct Loaded {
     pub files: Vec<syntax::File>,
     /// The files that were asked for; the others are imported by them.
     pub roots: BTreeSet<FileId>,
-    /// For each file, the files it imports, directly or not, itself left out.
+    /// For each file, the files it imports or is read together with, directly or not, itself left out.
     pub imported: BTreeMap<FileId, BTreeSet<FileId>>,
 }
 
@@ -47,7 +54,7 @@ impl Loaded {
 
 /// Loads `paths` and what they import, each file once, and reads all of it.
 pub fn load(paths: &[String], loader: &dyn Loader, diagnostics: &mut Vec<Diagnostic>) -> Loaded {
-    let mut loading = Loading { loader, loaded: Loaded::default(), known: BTreeMap::new() };
+    let mut loading = Loading::of(loader);
     let mut imports = BTreeMap::new();
     for path in paths {
         let id = loading.root(path, diagnostics);
@@ -84,28 +91,71 @@ impl Loader for Memory {
         self.0.get(path).cloned().ok_or_else(|| "there is no such file".to_owned())
     }
 
-    fn resolve(&self, _from: &str, name: &str) -> String {
-        name.to_owned()
+    fn resolve(&self, from: &str, name: &str) -> String {
+        let folder = from.rsplit_once('/').map_or("", |(folder, _)| folder);
+        let mut parts: Vec<&str> = Vec::new();
+        for part in folder.split('/').chain(name.split('/')) {
+            match part {
+                "" | "." => {}
+                ".." if parts.last().is_some_and(|last| *last != "..") => {
+                    parts.pop();
+                }
+                other => parts.push(other),
+            }
+        }
+        parts.join("/")
+    }
+
+    fn list(&self, path: &str) -> Option<Vec<String>> {
+        let prefix = if path.is_empty() { String::new() } else { format!("{path}/") };
+        let mut names: Vec<String> = self
+            .0
+            .range(prefix.clone()..)
+            .map_while(|(name, _)| name.strip_prefix(&prefix))
+            .filter_map(|below| below.split('/').next().map(str::to_owned))
+            .collect();
+        names.dedup();
+        (!names.is_empty()).then_some(names)
     }
 }
 
 struct Loading<'l> {
     loader: &'l dyn Loader,
     loaded: Loaded,
-    /// By path; `None` if it cannot be read.
+    /// By path: its id, or why it cannot be read.
     known: BTreeMap<String, Result<FileId, String>>,
+    /// What each folder holds that was asked for.
+    folders: BTreeMap<String, Option<Arc<BTreeSet<String>>>>,
+    /// For each file, the files that its front end has read with it.
+    read_with: BTreeMap<FileId, BTreeSet<FileId>>,
 }
 
 /// What each file imports, and where it says so.
 type Imports = BTreeMap<FileId, Vec<(FileId, Span)>>;
 
-impl Loading<'_> {
+impl<'l> Loading<'l> {
+    fn of(loader: &'l dyn Loader) -> Self {
+        Self {
+            loader,
+            loaded: Loaded::default(),
+            known: BTreeMap::new(),
+            folders: BTreeMap::new(),
+            read_with: BTreeMap::new(),
+        }
+    }
+
+    /// Enters a text, without syntax.
+    fn add(&mut self, path: &str, text: impl Into<String>) -> FileId {
+        let id = self.loaded.sources.add(Source::new(path, text));
+        self.loaded.files.push(syntax::File { id, items: Vec::new(), end: Vec::new() });
+        id
+    }
+
     fn root(&mut self, path: &str, diagnostics: &mut Vec<Diagnostic>) -> FileId {
         match self.read(path, diagnostics) {
             Ok(id) => id,
             Err(why) => {
-                let id = self.loaded.sources.add(Source::new(path, ""));
-                self.loaded.files.push(syntax::File { id, items: Vec::new(), end: Vec::new() });
+                let id = self.add(path, "");
                 let place = Span::new(id, 0, 0);
                 diagnostics.push(unreadable_file::asked_for(path, &why, place));
                 id
@@ -118,10 +168,11 @@ impl Loading<'_> {
             return known.clone();
         }
         let found = self.loader.read(path).map(|text| {
-            let source = Source::new(path, text);
-            let id = self.loaded.sources.add(source);
-            let file = front::parse(id, self.loaded.sources.get(id), diagnostics);
-            self.loaded.files.push(file);
+            let id = self.add(path, text);
+            let source = self.loaded.sources.share(id);
+            let mut nearby = Around { loading: self, file: id, from: path };
+            let file = front::parse_among(id, &source, &mut nearby, diagnostics);
+            self.loaded.files[id.0 as usize] = file;
             id
         });
         self.known.insert(path.to_owned(), found.clone());
@@ -151,7 +202,9 @@ impl Loading<'_> {
                 | Item::Bad(_) => None,
             })
             .collect();
-        let mut found = Vec::new();
+        let nowhere = Span::new(file, 0, 0);
+        let mut found: Vec<(FileId, Span)> =
+            self.read_with.get(&file).into_iter().flatten().map(|id| (*id, nowhere)).collect();
         for Spanned { node: name, span } in paths {
             match self.read(&self.loader.resolve(&from, &name), diagnostics) {
                 Ok(id) => found.push((id, span)),
@@ -161,6 +214,35 @@ impl Loading<'_> {
             }
         }
         found
+    }
+}
+
+/// The files around one that is being read.
+struct Around<'a, 'l> {
+    loading: &'a mut Loading<'l>,
+    file: FileId,
+    from: &'a str,
+}
+
+impl Nearby for Around<'_, '_> {
+    fn names(&mut self, folder: &str) -> Option<Arc<BTreeSet<String>>> {
+        let Loading { loader, folders, .. } = &mut *self.loading;
+        let path = loader.resolve(self.from, folder);
+        let read = |path: &String| Some(Arc::new(loader.list(path)?.into_iter().collect()));
+        folders.entry(path).or_insert_with_key(read).clone()
+    }
+
+    fn read(&mut self, path: &str) -> Result<(FileId, Arc<Source>), String> {
+        let path = self.loading.loader.resolve(self.from, path);
+        let known = self.loading.known.get(&path).cloned();
+        let found = known.unwrap_or_else(|| {
+            let found = self.loading.loader.read(&path).map(|text| self.loading.add(&path, text));
+            self.loading.known.insert(path, found.clone());
+            found
+        });
+        let id = found?;
+        self.loading.read_with.entry(self.file).or_default().insert(id);
+        Ok((id, self.loading.loaded.sources.share(id)))
     }
 }
 

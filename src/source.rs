@@ -2,6 +2,7 @@
 
 use crate::span::{FileId, Span};
 use std::ops::Range;
+use std::sync::Arc;
 
 /// One text to compile.
 #[derive(Debug, Clone)]
@@ -64,13 +65,13 @@ impl Source {
 /// The sources of one compilation; [`FileId`] indexes them.
 #[derive(Debug, Clone, Default)]
 pub struct Sources {
-    files: Vec<Source>,
+    files: Vec<Arc<Source>>,
 }
 
 impl Sources {
     /// Adds a source and gives its id.
     pub fn add(&mut self, source: Source) -> FileId {
-        self.files.push(source);
+        self.files.push(Arc::new(source));
         FileId(self.files.len() as u32 - 1)
     }
 
@@ -79,9 +80,14 @@ impl Sources {
         &self.files[id.0 as usize]
     }
 
+    /// The source of `id`, to be kept while others are added.
+    pub fn share(&self, id: FileId) -> Arc<Source> {
+        Arc::clone(&self.files[id.0 as usize])
+    }
+
     /// In the order added.
     pub fn iter(&self) -> impl Iterator<Item = (FileId, &Source)> {
-        self.files.iter().enumerate().map(|(i, s)| (FileId(i as u32), s))
+        self.files.iter().enumerate().map(|(i, s)| (FileId(i as u32), s.as_ref()))
     }
 }
 

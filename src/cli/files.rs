@@ -37,6 +37,17 @@ impl Loader for Files {
         let joined = folder.unwrap_or(Path::new("")).join(name);
         shown(&tidy(&joined))
     }
+
+    fn list(&self, path: &str) -> Option<Vec<String>> {
+        names(path)
+    }
+}
+
+/// The names of what a folder holds, the folder of this process for an empty path; `None` where there is none.
+fn names(path: &str) -> Option<Vec<String>> {
+    let folder = if path.is_empty() { "." } else { path };
+    let entries = std::fs::read_dir(folder).ok()?;
+    Some(entries.flatten().map(|e| e.file_name().to_string_lossy().into_owned()).collect())
 }
 
 /// The files that `paths` mean: files as they are, `-` as [`STDIN`], folders as every `*.chart`, `agent.yaml` and `*.agent.yaml`

@@ -3,7 +3,7 @@
 use super::Exit;
 use super::files::{Files, STDIN, find, write};
 use super::output::{Colour, complain, paper, print};
-use crate::front;
+use crate::front::{Alone, chart};
 use crate::load::Loader;
 use crate::report::REPORTS;
 use crate::source::{Source, Sources};
@@ -39,7 +39,7 @@ enum Outcome {
 
 pub(super) fn run(args: Args) -> miette::Result<Exit> {
     let mut files = find(&args.paths);
-    files.retain(|file| file == STDIN || (front::chart::FRONTEND.takes)(file));
+    files.retain(|file| file == STDIN || (chart::FRONTEND.takes)(file));
     if files.is_empty() {
         complain("nothing to format: no *.chart found here; name a file or a folder");
         return Ok(Exit::Nothing);
@@ -69,13 +69,14 @@ fn format(file: &str, text: &str) -> miette::Result<Outcome> {
     let mut sources = Sources::default();
     let id = sources.add(Source::new(file, text));
     let mut findings = Vec::new();
-    let tree = (front::chart::FRONTEND.parse)(id, sources.get(id), &mut findings);
+    let parse = chart::FRONTEND.parse;
+    let tree = parse(id, sources.get(id), &mut Alone, &mut findings);
     if !findings.is_empty() {
         complain((REPORTS[0].render)(&findings, &sources, paper(Colour::Auto)).trim_end());
         return Ok(Outcome::Broken);
     }
     let new = crate::print::print(&tree);
-    let again = (front::chart::FRONTEND.parse)(id, &Source::new(file, new.as_str()), &mut findings);
+    let again = parse(id, &Source::new(file, new.as_str()), &mut Alone, &mut findings);
     if !findings.is_empty() || crate::print::print(&again) != new {
         return Err(miette::miette!("{file} cannot be formatted; this is a fault of chartc"));
     }

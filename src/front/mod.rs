@@ -7,6 +7,34 @@ use crate::diagnostic::Diagnostic;
 use crate::source::Source;
 use crate::span::FileId;
 use crate::syntax;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// The files around the one that is read, for front ends that read several as one. Paths are taken from its folder.
+pub trait Nearby {
+    /// The names of what a folder holds; `None` where there is no such folder.
+    fn names(&mut self, folder: &str) -> Option<Arc<BTreeSet<String>>>;
+
+    /// A text and the id that places in it have. It becomes a source of the compilation.
+    ///
+    /// # Errors
+    /// Why it could not be read, as shown to the user.
+    fn read(&mut self, path: &str) -> Result<(FileId, Arc<Source>), String>;
+}
+
+/// No file around: a text alone.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Alone;
+
+impl Nearby for Alone {
+    fn names(&mut self, _folder: &str) -> Option<Arc<BTreeSet<String>>> {
+        None
+    }
+
+    fn read(&mut self, _path: &str) -> Result<(FileId, Arc<Source>), String> {
+        Err("there is no such file".to_owned())
+    }
+}
 
 /// One way of writing charts.
 #[derive(Debug)]
@@ -18,19 +46,29 @@ pub struct Frontend {
     /// Whether a text without a telling name, as on standard input, looks like one for it.
     pub looks: fn(text: &str) -> bool,
     /// Reads a source. Always gives a tree; what cannot be read is reported and left out or kept as `Bad`.
-    pub parse: fn(FileId, &Source, &mut Vec<Diagnostic>) -> syntax::File,
+    pub parse: fn(FileId, &Source, &mut dyn Nearby, &mut Vec<Diagnostic>) -> syntax::File,
 }
 
 /// All front ends; the first that takes a file reads it.
 pub const FRONTENDS: &[&Frontend] = &[&chart::FRONTEND, &agent::FRONTEND];
 
-/// Reads a source with the front end that takes its name, else the one that its text looks like, else as a chart.
+/// Reads a source by itself, as [`parse_among`] does with the files around it.
 pub fn parse(id: FileId, source: &Source, diagnostics: &mut Vec<Diagnostic>) -> syntax::File {
+    parse_among(id, source, &mut Alone, diagnostics)
+}
+
+/// Reads a source with the front end that takes its name, else the one that its text looks like, else as a chart.
+pub fn parse_among(
+    id: FileId,
+    source: &Source,
+    nearby: &mut dyn Nearby,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> syntax::File {
     let name = source.name.rsplit('/').next().unwrap_or(&source.name);
     let named = FRONTENDS.iter().find(|f| (f.takes)(name));
     let looking = || FRONTENDS.iter().find(|f| (f.looks)(&source.text));
     let front = named.or_else(looking).unwrap_or(&FRONTENDS[0]);
-    (front.parse)(id, source, diagnostics)
+    (front.parse)(id, source, nearby, diagnostics)
 }
 
 #[cfg(test)]

@@ -27,3 +27,21 @@ pub(crate) fn means_nothing(key: &str, step: &str, untyped: bool, span: Span) ->
     }
     finding
 }
+
+/// `type` of a component, of another kind than its folder.
+pub(crate) fn other_kind(written: &str, kind: &str, folder: &str, span: Span) -> Diagnostic {
+    RULE.at(span, format!("the file lies in `{folder}` and is no {written}"))
+        .help(format!("move the file, or write `type: {kind}`"))
+}
+
+/// `name` of a component, another than its file's.
+pub(crate) fn other_name(file: &str, span: Span) -> Diagnostic {
+    RULE.at(span, format!("agents find this component as `{file}`, by its file"))
+}
+
+/// `if` beside `always`.
+pub(crate) fn always(condition: Span, always: Span) -> Diagnostic {
+    RULE.at(condition, "`always` leaves nothing to this condition")
+        .related(always, "it counts")
+        .help("remove one of them")
+}

@@ -47,3 +47,10 @@ pub(crate) fn key(what: &str, name: &str, span: Span, lost: Span) -> Diagnostic 
         .label("this one counts")
         .related(lost, "this one is lost")
 }
+
+/// A component that a list of an agent has twice, or a step that a component has twice; the first one counts.
+pub(crate) fn again(message: String, span: Span, first: Span) -> Diagnostic {
+    let mut finding = RULE.at(span, message);
+    finding.severity = Severity::Warning;
+    finding.label("this one is left out").related(first, "this one counts")
+}

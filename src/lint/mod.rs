@@ -35,6 +35,7 @@ pub(crate) mod unknown_placeholder;
 pub(crate) mod unloaded_components;
 mod unreachable_state;
 pub(crate) mod unreadable_file;
+pub(crate) mod unused_fragment;
 mod wildcard_without_effect;
 mod words;
 pub(crate) mod wrong_type;

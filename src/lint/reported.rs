@@ -20,6 +20,7 @@ pub use super::unknown_name::RULE as UNKNOWN_NAME;
 pub use super::unknown_placeholder::RULE as UNKNOWN_PLACEHOLDER;
 pub use super::unloaded_components::RULE as UNLOADED_COMPONENTS;
 pub use super::unreadable_file::RULE as UNREADABLE;
+pub use super::unused_fragment::RULE as UNUSED_FRAGMENT;
 pub use super::wrong_type::RULE as WRONG_TYPE;
 
 /// Every rule of another stage.
@@ -34,6 +35,7 @@ pub static RULES: &[&Rule] = &[
     &UNKNOWN_NAME,
     &DUPLICATE_NAME,
     &UNLOADED_COMPONENTS,
+    &UNUSED_FRAGMENT,
     &MISSING_INITIAL,
     &ILLEGAL_STRUCTURE,
     &TYPE_ERROR,

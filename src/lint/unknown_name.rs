@@ -67,6 +67,22 @@ pub(crate) fn not_in_context(name: &str, span: Span) -> Diagnostic {
     RULE.at(span, format!("`{name}` is not in the context"))
 }
 
+/// The same, of a name that a component requires.
+pub(crate) fn required<'k>(
+    name: &str,
+    span: Span,
+    known: impl IntoIterator<Item = &'k str>,
+    listed: Span,
+) -> Diagnostic {
+    meant(not_in_context(name, span), name, Some(known))
+        .related(listed, "the agent that lists the component")
+}
+
+/// A component that an agent lists; `help` says where it may be.
+pub(crate) fn component(kind: &str, name: &str, span: Span, help: String) -> Diagnostic {
+    RULE.at(span, format!("no {kind} `{name}`")).help(help)
+}
+
 /// A name whose declaration comes further down; `rule` is this one or the one for placeholders.
 pub(crate) fn too_early(rule: &'static Rule, name: &str, span: Span, declared: Span) -> Diagnostic {
     rule.at(span, format!("`{name}` cannot be read before it is declared"))

@@ -13,6 +13,9 @@ pub static RULE: Rule = Rule {
 
 /// So many of them.
 pub(crate) fn unloaded(count: usize, span: Span) -> Diagnostic {
-    RULE.at(span, format!("the {count} components of this agent are not loaded"))
-        .help("their prompt fragments are missing from the prompts")
+    let message = match count {
+        1 => "the component of this agent is not loaded".to_owned(),
+        _ => format!("the {count} components of this agent are not loaded"),
+    };
+    RULE.at(span, message).help("there is no `_components` folder beside the file or above it: the prompts lack what components add")
 }

@@ -35,7 +35,7 @@ fn check(name: &str, text: &str) -> Compilation {
 }
 
 /// One finding a line: place, code, message, what is underlined, help. Those of lints are left to the lints' tests.
-fn findings(compilation: &Compilation) -> String {
+pub(crate) fn findings(compilation: &Compilation) -> String {
     let mut out = String::new();
     let reported = |code: &str| RULES.iter().any(|rule| rule.code == code);
     for d in compilation.diagnostics.iter().filter(|d| reported(d.rule.code)) {
@@ -71,7 +71,7 @@ fn converts_to_the_same(path: &Path) -> String {
 }
 
 /// Where two models part, in a few lines.
-fn first_difference(a: &impl std::fmt::Debug, b: &impl std::fmt::Debug) -> String {
+pub(crate) fn first_difference(a: &impl std::fmt::Debug, b: &impl std::fmt::Debug) -> String {
     let (a, b) = (format!("{a:#?}"), format!("{b:#?}"));
     let (a, b): (Vec<_>, Vec<_>) = (a.lines().collect(), b.lines().collect());
     let at = a.iter().zip(&b).take_while(|(x, y)| x == y).count();

@@ -5,17 +5,20 @@ use chartc::emit::EMITTERS;
 use chartc::lint::rules;
 use chartc::load::Memory;
 use chartc::report::short;
+use std::collections::BTreeMap;
 
-/// One example of a page.
+/// One example of a page. `beside` are the files around it: those that the page has shown before, by path.
 struct Example {
     file: &'static str,
     bad: bool,
     text: String,
+    beside: BTreeMap<String, String>,
 }
 
 /// The fenced examples of a page: ` ```chart bad `, ` ```yaml good ` and so on.
 fn examples(page: &str) -> Vec<Example> {
     let mut found = Vec::new();
+    let mut beside = BTreeMap::new();
     let mut lines = page.lines();
     while let Some(line) = lines.next() {
         let Some(info) = line.trim_start().strip_prefix("```") else { continue };
@@ -26,18 +29,24 @@ fn examples(page: &str) -> Vec<Example> {
             Some(("yaml", verdict)) => ("agent.yaml", verdict),
             _ => continue,
         };
+        if let Some(path) = verdict.strip_prefix("beside ") {
+            beside.insert(path.to_owned(), text);
+            continue;
+        }
         let bad = match verdict {
             "bad" => true,
             "good" => false,
             other => panic!("an example is bad or good, not `{other}`"),
         };
-        found.push(Example { file, bad, text });
+        found.push(Example { file, bad, text, beside: beside.clone() });
     }
     found
 }
 
 fn check(rule: &Rule, example: &Example) -> Option<String> {
-    let mut done = chartc::check(&[example.file.into()], &Memory::of(example.file, &example.text));
+    let mut files = Memory(example.beside.clone());
+    files.0.insert(example.file.to_owned(), example.text.clone());
+    let mut done = chartc::check(&[example.file.into()], &files);
     let emitted = done.charts.iter().flat_map(|c| EMITTERS.iter().map(move |e| (e.emit)(c)));
     let refused: Vec<_> = emitted.filter_map(Result::err).flatten().collect();
     done.diagnostics.extend(refused);

@@ -3,6 +3,7 @@
 use super::node::Node;
 use super::scalar::Text;
 use crate::span::{Ident, Span, Spanned};
+use crate::syntax::Place;
 
 /// One file.
 #[derive(Debug, Clone)]
@@ -19,8 +20,83 @@ pub(super) struct Agent {
     pub(super) meta: Vec<(Ident, Node)>,
     /// `workflow`.
     pub(super) workflow: Option<Workflow>,
+    /// `components`.
+    pub(super) listed: Vec<Listed>,
+    /// Those of them that were found, in the order in which they go into prompts.
+    pub(super) components: Vec<Component>,
+    /// `system_prompt.md`.
+    pub(super) system_prompt: Option<Spanned<String>>,
     /// The whole.
     pub(super) span: Span,
+}
+
+/// A name under `components`.
+#[derive(Debug, Clone)]
+pub(super) struct Listed {
+    /// Which list.
+    pub(super) kind: ComponentKind,
+    /// As listed.
+    pub(super) name: Ident,
+}
+
+/// The kinds of components, in the order in which they go into prompts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum ComponentKind {
+    Behavior,
+    Goal,
+    Trait,
+    Phase,
+}
+
+impl ComponentKind {
+    /// All of them, in order.
+    pub(super) const ALL: [Self; 4] = [Self::Behavior, Self::Goal, Self::Trait, Self::Phase];
+
+    /// The key of the list, and the folder.
+    pub(super) const fn list(self) -> &'static str {
+        match self {
+            Self::Behavior => "behaviors",
+            Self::Goal => "goals",
+            Self::Trait => "traits",
+            Self::Phase => "phases",
+        }
+    }
+
+    /// One of them, as `type` of a component has it.
+    pub(super) const fn word(self) -> &'static str {
+        match self {
+            Self::Behavior => "behavior",
+            Self::Goal => "goal",
+            Self::Trait => "trait",
+            Self::Phase => "phase",
+        }
+    }
+}
+
+/// A component's file.
+#[derive(Debug, Clone)]
+pub(super) struct Component {
+    /// As the agent lists it.
+    pub(super) listed: Listed,
+    /// `description`.
+    pub(super) description: Option<String>,
+    /// `inject_into`.
+    pub(super) places: Vec<Injection>,
+    /// `prompt_fragment`.
+    pub(super) fragment: Option<Text>,
+    /// `requires_context`.
+    pub(super) requires: Vec<Ident>,
+}
+
+/// One of `inject_into`.
+#[derive(Debug, Clone)]
+pub(super) struct Injection {
+    /// The step.
+    pub(super) step: Ident,
+    /// `at`.
+    pub(super) place: Place,
+    /// `if`; always without.
+    pub(super) condition: Option<Source>,
 }
 
 /// `workflow`.

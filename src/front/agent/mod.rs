@@ -3,6 +3,7 @@
 mod build;
 mod builtin;
 mod code;
+mod companion;
 mod definition;
 mod format;
 mod make;
@@ -11,11 +12,12 @@ mod python;
 mod read;
 mod scalar;
 
-use super::Frontend;
+use super::{Frontend, Nearby};
 use crate::diagnostic::Diagnostic;
 use crate::source::Source;
-use crate::span::FileId;
+use crate::span::{FileId, Ident};
 use crate::syntax;
+use definition::Listed;
 
 /// `agent.yaml` and any other `.yaml` or `.yml` file.
 pub const FRONTEND: Frontend = Frontend {
@@ -25,10 +27,22 @@ pub const FRONTEND: Frontend = Frontend {
     parse,
 };
 
-fn parse(id: FileId, source: &Source, diagnostics: &mut Vec<Diagnostic>) -> syntax::File {
+fn parse(
+    id: FileId,
+    source: &Source,
+    nearby: &mut dyn Nearby,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> syntax::File {
     let empty = syntax::File { id, items: Vec::new(), end: Vec::new() };
     let Some(node) = node::read(id, source, diagnostics) else { return empty };
-    let Some(agent) = read::agent(&node, source, diagnostics) else { return empty };
+    if let Some(kind) = companion::kind_of(&source.name) {
+        // A component by itself: whether it fits is seen where an agent lists it.
+        let name = Ident::new(String::new(), node.span);
+        read::component(&node, Listed { kind, name }, source, diagnostics);
+        return empty;
+    }
+    let Some(mut agent) = read::agent(&node, source, diagnostics) else { return empty };
+    companion::load(id, &mut agent, nearby, diagnostics);
     build::file(id, source, &agent, diagnostics)
 }
 

@@ -13,7 +13,7 @@ mod recover;
 mod scan;
 mod words;
 
-use super::Frontend;
+use super::{Frontend, Nearby};
 use crate::diagnostic::Diagnostic;
 use crate::lint::reported::SYNTAX;
 use crate::source::Source;
@@ -27,7 +27,12 @@ use pest::Parser;
 pub const FRONTEND: Frontend =
     Frontend { name: "chart", takes: |name| name.ends_with(".chart"), looks: |_| false, parse };
 
-fn parse(id: FileId, source: &Source, diagnostics: &mut Vec<Diagnostic>) -> syntax::File {
+fn parse(
+    id: FileId,
+    source: &Source,
+    _: &mut dyn Nearby,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> syntax::File {
     let text = source.text.as_str();
     let mut found = Vec::new();
     let scan = scan::scan(text, id, &mut found);

@@ -6,7 +6,7 @@ mod soup;
 mod texts;
 
 use chartc::diagnostic::Diagnostic;
-use chartc::front::chart::FRONTEND;
+use chartc::front;
 use chartc::source::Source;
 use chartc::span::FileId;
 use chartc::syntax;
@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 /// Reads a text as a chart.
 fn parse(text: &str) -> (syntax::File, Vec<Diagnostic>) {
     let mut found = Vec::new();
-    let file = (FRONTEND.parse)(FileId(0), &Source::new("a.chart", text), &mut found);
+    let file = front::parse(FileId(0), &Source::new("a.chart", text), &mut found);
     (file, found)
 }
 

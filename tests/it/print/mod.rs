@@ -1,7 +1,7 @@
 //! Printed charts: they read back as the same syntax, and print as themselves.
 
 use crate::chart_front::{agents, charts, design};
-use chartc::front::chart::FRONTEND;
+use chartc::front;
 use chartc::print::print;
 use chartc::source::Source;
 use chartc::span::{FileId, Ident, Span, Spanned};
@@ -12,7 +12,7 @@ use proptest::prelude::*;
 
 fn parse(text: &str) -> syntax::File {
     let mut found = Vec::new();
-    let file = (FRONTEND.parse)(FileId(0), &Source::new("a.chart", text), &mut found);
+    let file = front::parse(FileId(0), &Source::new("a.chart", text), &mut found);
     let found: Vec<_> = found.iter().map(|d| (&d.message, d.span.start)).collect();
     assert!(found.is_empty(), "{found:?} in\n{text}");
     file
@@ -97,7 +97,7 @@ fn no_comment_is_lost() {
         }
         let text = lines.join("\n");
         let mut found = Vec::new();
-        let file = (FRONTEND.parse)(FileId(0), &Source::new("a.chart", text.as_str()), &mut found);
+        let file = front::parse(FileId(0), &Source::new("a.chart", text.as_str()), &mut found);
         assert!(found.is_empty(), "{text}");
         let printed = print(&file);
         let count = |text: &str| text.matches("// kept").count();
@@ -199,7 +199,7 @@ fn what_could_not_be_read_is_found_again() {
     let printed = print(&predicate(boxed(ExprKind::Bad)));
     let mut found = Vec::new();
     let source = Source::new("a.chart", printed.as_str());
-    let again = (FRONTEND.parse)(FileId(0), &source, &mut found);
+    let again = front::parse(FileId(0), &source, &mut found);
     assert_eq!(found.len(), 1);
     assert_eq!(found[0].message, "an expression is missing here");
     assert_eq!(print(&again), printed);
@@ -360,7 +360,7 @@ proptest! {
         let printed = print(&file);
         let mut found = Vec::new();
         let source = Source::new("a.chart", printed.as_str());
-        let again = (FRONTEND.parse)(FileId(0), &source, &mut found);
+        let again = front::parse(FileId(0), &source, &mut found);
         prop_assert!(found.is_empty(), "{:?} in\n{}", found.first().map(|d| &d.message), printed);
         prop_assert_eq!(shape_but_blocks(&again), shape_but_blocks(&file), "printed\n{}", printed);
         prop_assert_eq!(print(&again), print(&parse(&print(&again))));

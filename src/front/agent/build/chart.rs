@@ -3,7 +3,7 @@
 use super::invoke::Functions;
 use super::prepare::{PermitWork, Work};
 use super::step::{Builder, Built, outside};
-use super::{decide, declare, names, order};
+use super::{decide, declare, inject, names, order};
 use crate::diagnostic::Diagnostic;
 use crate::front::agent::code::Converter;
 use crate::front::agent::definition::{
@@ -29,6 +29,7 @@ pub(super) fn chart(
         functions: Functions::default(),
         client: declare::client_name(agent),
         default: &workflow.policy,
+        inserts: vec![Vec::new(); work.components.len()],
         findings,
     };
     let sources: Vec<&Step> = work.steps.iter().map(|w| w.step).collect();
@@ -37,7 +38,8 @@ pub(super) fn chart(
         work.steps.iter().enumerate().map(|(i, w)| builder.step(w, shared.contains(&i))).collect();
     let table: Vec<Noted<ChartItem>> =
         work.permits.iter().filter_map(|p| allow(&mut builder, p)).collect();
-    let Builder { scope, functions, findings, .. } = builder;
+    let Builder { scope, functions, findings, inserts, .. } = builder;
+    inject::requirements(agent, work, &scope, findings);
 
     let head = agent.id.as_ref().map_or(agent.span, |id| id.span);
     let mut items = Vec::new();
@@ -54,6 +56,7 @@ pub(super) fn chart(
     }
     grouped(&mut items, table);
     body(&mut items, workflow.machine.as_ref(), &sources, built, &shared);
+    items.extend(inject::components(work, inserts, &scope));
     Chart { name: Ident::new(chart_name(source, agent), head), items, end: Vec::new() }
 }
 

@@ -5,13 +5,13 @@ use crate::diagnostic::{Diagnostic, Severity};
 use crate::front::agent::builtin::{CURRENT_STATE, builtin};
 use crate::front::agent::code::{Role, Scope, Ty};
 use crate::front::agent::definition::{Agent, OnFailure, Policy};
-use crate::front::agent::make::{apart, expr, name, noted, text};
+use crate::front::agent::make::{apart, expr, literal, name, noted, text};
 use crate::front::agent::node::{Node, Value};
 use crate::lint::reported::WRONG_TYPE;
 use crate::span::{Ident, Span, Spanned};
 use crate::syntax::{
-    self, ChartItem, Client, ClientOption, ExprKind, FailWord, Meta, MetaValue, Noted, TypeExpr,
-    TypeKind, Variable, VariableKind,
+    self, ChartItem, Client, ClientOption, Expr, ExprKind, FailWord, Meta, MetaValue, Noted,
+    Template, TypeExpr, TypeKind, Variable, VariableKind,
 };
 
 /// How often a failed step is tried again where a file does not say.
@@ -66,6 +66,7 @@ pub(super) fn variables(agent: &Agent, scope: &Scope, first_use: Span) -> Vec<No
         let span = first_use;
         let default = match (builtin.name, &agent.id) {
             ("agent_id", Some(id)) => text(id.node.clone(), id.span),
+            ("system_prompt", _) if agent.system_prompt.is_some() => system_prompt(agent, span),
             _ => builtin.ty().zero(span),
         };
         let variable = Variable {
@@ -113,6 +114,16 @@ pub(super) fn variables(agent: &Agent, scope: &Scope, first_use: Span) -> Vec<No
     }
     debug_assert!(!scope.types.contains_key(CURRENT_STATE), "the state is never assigned");
     items
+}
+
+/// The text of `system_prompt.md`.
+fn system_prompt(agent: &Agent, otherwise: Span) -> Expr {
+    let (value, span) = match &agent.system_prompt {
+        Some(prompt) => (prompt.node.as_str(), prompt.span),
+        None => ("", otherwise),
+    };
+    let block = value.contains('\n');
+    expr(ExprKind::Text(Template { block, ..literal(value, span) }), span)
 }
 
 /// `provider:model` of `provider/model`.

@@ -3,6 +3,7 @@
 mod chart;
 mod decide;
 mod declare;
+mod inject;
 mod invoke;
 mod names;
 mod order;
@@ -26,7 +27,7 @@ pub(super) fn file(
 ) -> File {
     let implicit = prepare::implicit(agent);
     let workflow = agent.workflow.as_ref().unwrap_or(&implicit);
-    let work = prepare::prepare(workflow, findings);
+    let work = prepare::prepare(workflow, &agent.components, findings);
     let chart = chart::chart(source, agent, workflow, &work, findings);
     File { id, items: vec![noted(Item::Chart(chart), agent.span)], end: Vec::new() }
 }

@@ -46,6 +46,13 @@ fn events(work: &Work<'_>) -> Vec<Event> {
             reads(run_if, false, &mut events);
         }
         fields(one.prompt.iter().flat_map(|w| &w.parts).chain(&one.arguments), &mut events);
+        for injected in &one.injected {
+            if let Some(condition) = &injected.condition {
+                reads(condition, false, &mut events);
+            }
+            fields(&injected.arguments, &mut events);
+            fields(&work.components[injected.component].fragment.parts, &mut events);
+        }
         writes(&one.code, !conditional, &mut events);
         let moves = one.step.to.is_some() || one.step.map.is_some();
         if super::decide::guesses(one.step) {

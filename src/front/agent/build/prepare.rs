@@ -1,7 +1,9 @@
 //! Reads every condition, code step and prompt of an agent once.
 
 use crate::diagnostic::Diagnostic;
-use crate::front::agent::definition::{Agent, Permit, Policy, Source, Step, StepType, Workflow};
+use crate::front::agent::definition::{
+    Agent, Component, Injection, Permit, Policy, Source, Step, StepType, Workflow,
+};
 use crate::front::agent::format::{Part, parts};
 use crate::front::agent::node::{Node, Value};
 use crate::front::agent::python::{self, Context, Expr, Statement};
@@ -15,6 +17,8 @@ pub(super) struct Work<'a> {
     pub(super) steps: Vec<StepWork<'a>>,
     /// In list order.
     pub(super) permits: Vec<PermitWork<'a>>,
+    /// In the order in which they go into prompts.
+    pub(super) components: Vec<ComponentWork<'a>>,
 }
 
 /// A step, read.
@@ -24,6 +28,23 @@ pub(super) struct StepWork<'a> {
     pub(super) code: Vec<Statement>,
     pub(super) prompt: Option<Words>,
     /// The arguments of its invocations, in order.
+    pub(super) arguments: Vec<Part>,
+    /// What goes into its prompt.
+    pub(super) injected: Vec<InjectionWork<'a>>,
+}
+
+/// A component, read.
+pub(super) struct ComponentWork<'a> {
+    pub(super) component: &'a Component,
+    pub(super) fragment: Words,
+}
+
+/// A component in the prompt of a step, read.
+pub(super) struct InjectionWork<'a> {
+    /// Which of [`Work::components`].
+    pub(super) component: usize,
+    pub(super) injection: &'a Injection,
+    pub(super) condition: Option<Expr>,
     pub(super) arguments: Vec<Part>,
 }
 
@@ -63,7 +84,11 @@ pub(super) fn implicit(agent: &Agent) -> Workflow {
 }
 
 /// Reads all of it; faults are reported.
-pub(super) fn prepare<'a>(workflow: &'a Workflow, findings: &mut Vec<Diagnostic>) -> Work<'a> {
+pub(super) fn prepare<'a>(
+    workflow: &'a Workflow,
+    components: &'a [Component],
+    findings: &mut Vec<Diagnostic>,
+) -> Work<'a> {
     let mut context_used = None;
     let mut steps = Vec::new();
     for step in &workflow.steps {
@@ -82,7 +107,7 @@ pub(super) fn prepare<'a>(workflow: &'a Workflow, findings: &mut Vec<Diagnostic>
         if let Some(invoke) = &step.decision {
             texts(&invoke.arguments, &mut arguments);
         }
-        steps.push(StepWork { step, run_if, code, prompt, arguments });
+        steps.push(StepWork { step, run_if, code, prompt, arguments, injected: Vec::new() });
     }
     if let Some(span) = context_used {
         findings.push(legacy::no_context(span));
@@ -97,20 +122,21 @@ pub(super) fn prepare<'a>(workflow: &'a Workflow, findings: &mut Vec<Diagnostic>
         }
         permits.push(PermitWork { permit, condition: read, arguments });
     }
-    Work { steps, permits }
+    let components = super::inject::inject(components, &mut steps, findings);
+    Work { steps, permits, components }
 }
 
-fn condition(text: &Text, findings: &mut Vec<Diagnostic>) -> Option<Expr> {
+pub(super) fn condition(text: &Text, findings: &mut Vec<Diagnostic>) -> Option<Expr> {
     let expr = python::condition(text, findings)?;
     Some(Context::new(findings).expr(expr))
 }
 
-fn words(text: &Text) -> Words {
+pub(super) fn words(text: &Text) -> Words {
     Words { parts: parts(text), span: text.whole(), block: text.value.contains('\n') }
 }
 
 /// The placeholders of all texts in the arguments of an invocation.
-fn texts(nodes: &[Node], out: &mut Vec<Part>) {
+pub(super) fn texts(nodes: &[Node], out: &mut Vec<Part>) {
     for node in nodes {
         match &node.value {
             Value::Text(text) => out.extend(parts(text)),

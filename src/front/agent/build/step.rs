@@ -22,6 +22,8 @@ pub(super) struct Builder<'b> {
     pub(super) functions: Functions,
     pub(super) client: Option<Ident>,
     pub(super) default: &'b Policy,
+    /// Of each component, the steps that it goes into.
+    pub(super) inserts: Vec<Vec<syntax::Insert>>,
     pub(super) findings: &'b mut Vec<Diagnostic>,
 }
 
@@ -42,6 +44,7 @@ impl Builder<'_> {
             .run_if
             .as_ref()
             .map(|condition| Converter::new(&mut self.scope, self.findings).condition(condition));
+        self.inject(work);
         let mut built = match step.kind {
             StepType::Llm => self.llm(work),
             StepType::Code => self.code(work),

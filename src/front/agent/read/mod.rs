@@ -1,11 +1,12 @@
 //! From the YAML tree to an [`Agent`]: every key known, every value of its type, every fault reported.
 
+mod component;
 mod fields;
 mod machine;
 mod step;
 mod top;
 
-use super::definition::Agent;
+use super::definition::{Agent, Component, Listed};
 use super::node::{Node, Value};
 use super::scalar::Text;
 use crate::diagnostic::Diagnostic;
@@ -16,6 +17,16 @@ use crate::span::{Ident, Span, Spanned};
 /// Reads a file's tree. `None` if it is no mapping.
 pub(super) fn agent(node: &Node, source: &Source, findings: &mut Vec<Diagnostic>) -> Option<Agent> {
     Reader { source, findings }.agent(node)
+}
+
+/// Reads the tree of a component's file, as it is listed. `None` if it is no mapping.
+pub(super) fn component(
+    node: &Node,
+    listed: Listed,
+    source: &Source,
+    findings: &mut Vec<Diagnostic>,
+) -> Option<Component> {
+    Reader { source, findings }.component(node, listed)
 }
 
 /// Where findings go, and the text that spans are of.

@@ -2,10 +2,10 @@
 
 use super::Reader;
 use super::fields::Fields;
-use crate::front::agent::definition::{Agent, OnFailure, Policy, Workflow};
+use crate::front::agent::definition::{Agent, ComponentKind, Listed, OnFailure, Policy, Workflow};
 use crate::front::agent::node::{Node, Value};
 use crate::lint::reported::WRONG_TYPE;
-use crate::lint::{legacy, missing_field, unloaded_components};
+use crate::lint::{legacy, missing_field};
 use crate::span::{Span, Spanned};
 
 const TOP: &[&str] = &[
@@ -65,7 +65,19 @@ impl Reader<'_> {
             .filter(|(key, _)| !INTERPRETED.contains(&key.node.as_str()))
             .map(|(key, value)| (key.clone(), value.clone()))
             .collect();
-        Some(Agent { id, model, temperature, max_tokens, meta, workflow, span: node.span })
+        let listed = fields.get("components").map(|(n, at)| self.components(n, at));
+        Some(Agent {
+            id,
+            model,
+            temperature,
+            max_tokens,
+            meta,
+            workflow,
+            listed: listed.unwrap_or_default(),
+            components: Vec::new(),
+            system_prompt: None,
+            span: node.span,
+        })
     }
 
     /// Checks what is carried as metadata.
@@ -94,26 +106,25 @@ impl Reader<'_> {
                 self.text(node, at, "`query_template`");
             }
         }
-        if let Some((node, at)) = fields.get("components") {
-            self.components(node, at);
-        }
     }
 
-    fn components(&mut self, node: &Node, at: Span) {
-        let known = ["behaviors", "goals", "traits", "phases"];
+    /// The names of each list, in the order in which they go into prompts.
+    fn components(&mut self, node: &Node, at: Span) -> Vec<Listed> {
+        let mut listed = Vec::new();
         if node.value == Value::Null {
-            return;
+            return listed;
         }
-        let Some(kinds) = self.fields(node, at, "`components`", &known) else { return };
-        let mut count = 0;
-        for (key, value) in kinds.iter() {
-            if value.value != Value::Null {
-                count += self.names(value, key.span, &format!("`{}`", key.node)).len();
+        let known = ComponentKind::ALL.map(ComponentKind::list);
+        let Some(lists) = self.fields(node, at, "`components`", &known) else { return listed };
+        for kind in ComponentKind::ALL {
+            if let Some((node, at)) = lists.get(kind.list())
+                && node.value != Value::Null
+            {
+                let names = self.names(node, at, &format!("`{}`", kind.list()));
+                listed.extend(names.into_iter().map(|name| Listed { kind, name }));
             }
         }
-        if count > 0 {
-            self.findings.push(unloaded_components::unloaded(count, at));
-        }
+        listed
     }
 
     fn workflow(&mut self, node: &Node, at: Span) -> Option<Workflow> {
