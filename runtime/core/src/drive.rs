@@ -19,6 +19,18 @@ impl core::fmt::Display for Mismatch {
 
 impl core::error::Error for Mismatch {}
 
+/// A generated machine, with the enum of its chart's states.
+pub trait Typed: Machine {
+    /// A state of the chart; its `Display` is the dotted path.
+    type State: Copy + Ord + core::fmt::Debug + core::fmt::Display + 'static;
+
+    /// Every state, in document order.
+    const STATES: &'static [Self::State];
+
+    /// The row of a state in the tables.
+    fn row_of(state: Self::State) -> StateId;
+}
+
 /// The host functions of a chart, by name: `fn` and `do` alike. A `do` answers [`Value::None`].
 pub trait Host {
     /// Calls one.

@@ -27,6 +27,14 @@ impl Log {
             Happening::Record(_) | Happening::Effect(_) => false,
         })
     }
+
+    /// The states that were entered or left.
+    pub(super) fn touched(&self) -> impl Iterator<Item = StateId> + '_ {
+        self.0.iter().filter_map(|happening| match happening {
+            Happening::Record(Record::Entered(state) | Record::Exited(state)) => Some(*state),
+            Happening::Record(_) | Happening::Effect(_) => None,
+        })
+    }
 }
 
 impl Sink for Log {

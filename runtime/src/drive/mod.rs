@@ -7,6 +7,7 @@ use crate::clock::Clock;
 use crate::data;
 use crate::error::RunError;
 use crate::oracle::{Deny, Oracle};
+use crate::population::Member;
 use crate::trace::{self, Line, What, describe};
 use calls::Call;
 use chartc_core::arena::{StateId, StepId};
@@ -28,7 +29,7 @@ pub const MAX_CALLS: u32 = 1000;
 /// It starts with the first [`Session::turn`] or [`Session::send`] (or [`Session::start`]), and is over when [`Session::status`] says
 /// how. `T` takes the trace.
 pub struct Session<M, T> {
-    machine: M,
+    pub(crate) machine: M,
     oracle: Arc<dyn Oracle>,
     clock: Arc<dyn Clock>,
     tracer: Tracer<T>,
@@ -55,6 +56,8 @@ pub struct Session<M, T> {
     max_calls: u32,
     /// Calls stay open until they are answered from outside: no prompt is rendered and nobody is asked.
     manual: bool,
+    /// The place in a population.
+    pub(crate) member: Option<Member>,
 }
 
 /// How a turn went.
@@ -106,6 +109,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             recent_calls: 0,
             max_calls: MAX_CALLS,
             manual: false,
+            member: None,
         }
     }
 
@@ -303,6 +307,9 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         if let Some(key) = given.filter(|key| receipt.is_ok() && !log.accepts(*key)) {
             let why = notes.iter().find(|n| n.starts_with("answer to ")).map(String::as_str);
             self.misfit(key, why.unwrap_or("it does not fit the declared type"))?;
+        }
+        if let Some(member) = &self.member {
+            member.tell(&self.machine, log.touched());
         }
         let mut begun = Vec::new();
         for happening in log.0 {

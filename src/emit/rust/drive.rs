@@ -7,7 +7,7 @@ use chartc_core::model::{Field, StepKind, VariableKind, schema};
 use codegen::{Impl, Scope};
 use std::fmt::Write;
 
-/// Adds the conversions and `impl drive::Machine`.
+/// Adds the conversions, `impl drive::Machine` and `impl drive::Typed`.
 pub(super) fn emit(context: &Context<'_>, scope: &mut Scope) {
     super::types::conversions(context, scope);
     super::host::by_name(context, scope);
@@ -42,6 +42,13 @@ pub(super) fn emit(context: &Context<'_>, scope: &mut Scope) {
     let notes = if context.bare { "Vec::new()" } else { "Machine::take_notes(self)" };
     item.new_fn("take_notes").arg_mut_self().ret("Vec<String>").line(notes);
     scope.push_impl(item);
+    scope.raw(
+        "impl<H: Host> drive::Typed for Machine<H> {
+            type State = State;
+            const STATES: &'static [State] = &State::ALL;
+            fn row_of(state: State) -> arena::StateId { state.id() }
+        }",
+    );
 }
 
 /// `Payload::event`, `Payload::choice`, `Payload::answer`: from values.

@@ -1,0 +1,152 @@
+//! Many agents of one chart, generated: `build.rs` made `social` from `charts/social.chart`.
+
+chartc_core::include_chart!(pub mod social);
+
+pub mod chance;
+pub mod feed;
+pub mod person;
+pub mod show;
+
+use chance::Chance;
+use chartc_core::expr::{IntoValue, Map};
+use chartc_runtime::clock::VirtualClock;
+use chartc_runtime::oracle::Random;
+use chartc_runtime::trace::Sink;
+use chartc_runtime::{Population, RunError, Session};
+use feed::Feed;
+use person::{Person, person};
+use social::{EventName, Machine, State};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// The agents, what they read, and what they have done.
+pub struct World<T> {
+    /// Who is in which state.
+    pub population: Population<Machine<Person>>,
+    /// By their numbers in the population.
+    pub agents: Vec<Agent<T>>,
+    /// What there is to read.
+    pub feed: Feed,
+    /// How often something was done in public, by its kind.
+    pub done: BTreeMap<String, u32>,
+    chance: Chance,
+}
+
+/// An agent that runs.
+pub struct Agent<T> {
+    /// Its run.
+    pub session: Session<Machine<Person>, T>,
+    /// How many posts it has decided on.
+    pub decisions: u32,
+    /// Number of the last post it has seen.
+    seen: usize,
+}
+
+impl<T: Sink> World<T> {
+    /// So many agents, all idle, each with params and an oracle of its own, and its trace where `sink` says.
+    ///
+    /// # Errors
+    /// A sink that cannot be written.
+    pub async fn new(seed: u64, agents: usize, sink: impl Fn() -> T) -> Result<Self, RunError> {
+        let population = Population::new();
+        let clock = Arc::new(VirtualClock::new());
+        let mut world = Self {
+            population: population.clone(),
+            agents: Vec::new(),
+            feed: Feed::default(),
+            done: BTreeMap::new(),
+            chance: Chance::of(seed, "world"),
+        };
+        for number in 0..agents {
+            let own = seed.wrapping_mul(1_000_003).wrapping_add(number as u64);
+            let machine = match Machine::new(person(seed, number), Person::new(own)) {
+                Ok(machine) => machine,
+                Err(why) => unreachable!("the params are in their ranges: {why}"),
+            };
+            let oracle = Arc::new(Random::new(own));
+            let mut session = Session::new(machine, oracle, clock.clone(), sink());
+            population.join(&mut session);
+            session.start().await?;
+            world.agents.push(Agent { session, decisions: 0, seen: 0 });
+        }
+        Ok(world)
+    }
+
+    /// A round: some posts appear, every agent may do one thing that its chart allows now, and everybody has a turn.
+    ///
+    /// # Errors
+    /// See [`RunError`].
+    pub async fn round(&mut self) -> Result<(), RunError> {
+        for _ in 0..=self.chance.below(4) {
+            self.feed.write("a stranger", &mut self.chance);
+        }
+        for agent in &mut self.agents {
+            agent.act(&self.feed, &mut self.chance).await?;
+            agent.session.turn().await?;
+            for act in std::mem::take(&mut agent.session.machine_mut().host_mut().acts) {
+                if act.kind == "post" {
+                    let author = &agent.session.machine().data().name;
+                    self.feed.write(author, &mut self.chance);
+                }
+                self.feed.react(&act);
+                *self.done.entry(act.kind).or_default() += 1;
+            }
+        }
+        Ok(())
+    }
+
+    /// Names of the agents in a state.
+    pub fn who(&self, state: State) -> Vec<&str> {
+        let ids = self.population.agents_in_state(state);
+        ids.into_iter().map(|id| self.agents[id].name()).collect()
+    }
+
+    /// How often a model was asked.
+    pub fn calls(&self) -> u32 {
+        self.agents.iter().map(|agent| agent.session.calls()).sum()
+    }
+
+    /// How many posts were decided on, with a model or without.
+    pub fn decisions(&self) -> u32 {
+        self.agents.iter().map(|agent| agent.decisions).sum()
+    }
+}
+
+impl<T: Sink> Agent<T> {
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.session.machine().data().name
+    }
+
+    /// Sends one of the events that the chart would handle now, or none: then the agent's patience wears out.
+    async fn act(&mut self, feed: &Feed, chance: &mut Chance) -> Result<(), RunError> {
+        let next = feed.next(self.seen, self.session.machine().host());
+        let possible = self.session.machine_mut().enabled_events().filter(|event| match event {
+            EventName::SeesPost => next.is_some(),
+            EventName::FeedEmpty => next.is_none(),
+            EventName::StartBrowsing
+            | EventName::Decides
+            | EventName::Finishes
+            | EventName::Rested => true,
+        });
+        let Some(event) = possible.into_iter().next() else { return Ok(()) };
+        let often = match event {
+            EventName::StartBrowsing => 25,
+            EventName::SeesPost | EventName::FeedEmpty => 85,
+            EventName::Decides => 75,
+            EventName::Finishes => 60,
+            EventName::Rested => 40,
+        };
+        if !chance.percent(often) {
+            return Ok(());
+        }
+        let mut data = Map::new();
+        if let (EventName::SeesPost, Some((number, post))) = (event, next) {
+            self.seen = *number;
+            data.insert("post".to_owned(), post.clone().into_value());
+        }
+        self.decisions += u32::from(event == EventName::Decides);
+        self.session.send(event.name(), data).await?;
+        Ok(())
+    }
+}

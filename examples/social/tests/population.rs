@@ -1,0 +1,142 @@
+//! What a user of many agents relies on.
+#![allow(clippy::wildcard_enum_match_arm, reason = "a test looks at one case of many")]
+
+use chartc_core::expr::Value;
+use chartc_runtime::Population;
+use chartc_runtime::trace::{Line, What};
+use social_example::social::{Machine, Post, State};
+use social_example::{World, person, show};
+use std::collections::BTreeSet;
+
+const ROUNDS: u32 = 24;
+
+/// The basic states of the chart: those that agents are counted in.
+fn basic() -> Vec<State> {
+    let parents = [State::Active, State::ActiveEngaging];
+    State::ALL.into_iter().filter(|state| !parents.contains(state)).collect()
+}
+
+fn block_on<T>(future: impl Future<Output = T>) -> T {
+    let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+    runtime.block_on(future)
+}
+
+/// A hundred agents after some rounds, and what was shown meanwhile.
+async fn run(seed: u64, mut each: impl FnMut(&World<Vec<Line>>)) -> (World<Vec<Line>>, String) {
+    let mut world = World::new(seed, 100, Vec::new).await.expect("they start");
+    let mut shown = show::people(&world, seed);
+    each(&world);
+    for round in 1..=ROUNDS {
+        world.round().await.expect("a round");
+        each(&world);
+        shown += &show::round(&world, round);
+    }
+    shown += &show::summary(&world);
+    (world, shown)
+}
+
+#[test]
+fn every_agent_has_params_of_its_own() {
+    let people: Vec<_> = (0..100).map(|n| person::person(7, n)).collect();
+    let names: BTreeSet<&str> = people.iter().map(|p| p.name.as_str()).collect();
+    let tastes: BTreeSet<String> = people
+        .iter()
+        .map(|p| format!("{:?} {:?} {:?}", p.interests, p.patience, p.keen_at))
+        .collect();
+    assert_eq!((names.len(), tastes.len()), (100, 100));
+    for person in people {
+        let order = [person.bored_at, person.engage_at, person.keen_at];
+        assert!(order.is_sorted(), "{order:?} of {}", person.name);
+    }
+}
+
+#[test]
+fn everybody_is_counted_once_and_where_it_is() {
+    let check = |world: &World<Vec<Line>>| {
+        let distribution = world.population.state_distribution();
+        let states: Vec<State> = distribution.iter().map(|(state, _)| *state).collect();
+        assert_eq!(states, basic());
+        assert_eq!(distribution.iter().map(|(_, count)| count).sum::<usize>(), 100);
+        for state in State::ALL {
+            // What was kept up to date is what a walk over all of them finds.
+            let agents = world.agents.iter().enumerate();
+            let found: Vec<usize> = agents
+                .filter(|(_, agent)| agent.session.machine().is_in(state))
+                .map(|(id, _)| id)
+                .collect();
+            assert_eq!(world.population.agents_in_state(state), found, "{state}");
+            assert_eq!(world.population.count_in(state), found.len(), "{state}");
+        }
+    };
+    block_on(run(7, check));
+}
+
+#[test]
+fn an_agent_that_leaves_is_not_counted() {
+    block_on(async {
+        let mut world = World::new(7, 3, || ()).await.expect("they start");
+        assert_eq!(world.population.agents_in_state(State::Idle), [0, 1, 2]);
+        world.agents.remove(1);
+        assert_eq!(world.population.agents_in_state(State::Idle), [0, 2]);
+        // One that was started before joins where it is, and leaves where it was.
+        let other = Population::<Machine<person::Person>>::new();
+        assert_eq!(other.join(&mut world.agents[0].session), 0);
+        assert_eq!(other.count_in(State::Idle), 1);
+        assert_eq!(world.population.agents_in_state(State::Idle), [2]);
+    });
+}
+
+#[test]
+fn equal_seeds_show_the_same() {
+    let shown = |seed| block_on(run(seed, |_| ())).1;
+    assert_eq!(shown(7), shown(7));
+    assert_ne!(shown(7), shown(8));
+}
+
+#[test]
+fn every_state_is_visited_by_somebody() {
+    let mut visited = BTreeSet::new();
+    block_on(run(7, |world| {
+        let distribution = world.population.state_distribution().into_iter();
+        visited.extend(distribution.filter(|(_, count)| *count > 0).map(|(state, _)| state));
+    }));
+    assert_eq!(visited.into_iter().collect::<Vec<_>>(), basic());
+}
+
+#[test]
+fn the_model_is_asked_only_when_it_may_be_and_only_what_is_legal() {
+    let (world, _) = block_on(run(7, |_| ()));
+    let mut questions = 0;
+    for agent in world.agents {
+        let (machine, lines) = agent.session.into_parts();
+        let (data, host) = (machine.data(), machine.host());
+        let mut relevance = 0.0;
+        for line in lines {
+            match line.what {
+                What::Event { event, data: Value::Map(sent) } if event == "sees_post" => {
+                    let post = sent.get("post").expect("it carries a post").clone();
+                    let post: Post =
+                        chartc_core::expr::FromValue::from_value(post).expect("a post");
+                    relevance = host.judge(&post, &data.interests);
+                }
+                What::Question { options, .. } => {
+                    questions += 1;
+                    assert!(
+                        data.bored_at < relevance && relevance < data.keen_at,
+                        "{} was asked about a post of relevance {relevance}",
+                        data.name
+                    );
+                    let engaged = relevance >= data.engage_at;
+                    let legal: &[&str] = if engaged {
+                        &["compose", "like", "reply", "reshare", "skip"]
+                    } else {
+                        &["compose", "skip"]
+                    };
+                    assert_eq!(options, legal, "{} at {relevance}", data.name);
+                }
+                _ => {}
+            }
+        }
+    }
+    assert!(questions > 100, "{questions} questions in {ROUNDS} rounds");
+}
