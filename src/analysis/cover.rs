@@ -132,7 +132,7 @@ fn enough(chart: &Chart, lines: &[TransitionId], then: TransitionId) -> Option<V
 fn covers(chart: &Chart, whole: &Place, part: &Place) -> bool {
     let inside = |s: &StateId, of: &[StateId]| of.iter().any(|o| chart.contains(*o, *s));
     !whole.is_loose
-        && part.within.iter().all(|s| inside(s, &whole.within))
+        && part.within.iter().all(|s| inside(s, &whole.within) && !inside(s, &whole.except))
         && whole
             .except
             .iter()

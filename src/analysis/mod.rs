@@ -14,6 +14,7 @@ pub mod livelock;
 pub mod place;
 pub mod progress;
 pub mod reach;
+pub mod restart;
 pub mod uses;
 pub mod witness;
 

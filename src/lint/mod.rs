@@ -21,6 +21,7 @@ pub(crate) mod name_clash;
 pub(crate) mod not_yet;
 mod read_before_set;
 pub(crate) mod refused_code;
+mod region_reset;
 mod shadowed_line;
 pub(crate) mod syntax;
 mod too_few_options;
@@ -36,6 +37,8 @@ pub(crate) mod unloaded_components;
 mod unreachable_state;
 pub(crate) mod unreadable_file;
 pub(crate) mod unused_fragment;
+mod useless_history;
+mod wildcard_into_itself;
 mod wildcard_without_effect;
 mod words;
 pub(crate) mod wrong_type;
@@ -69,6 +72,9 @@ pub struct Lint {
 /// Lints over the model.
 pub const LINTS: &[&Lint] = &[
     &unreachable_state::LINT,
+    &useless_history::LINT,
+    &region_reset::LINT,
+    &wildcard_into_itself::LINT,
     &undriven_state::LINT,
     &shadowed_line::LINT,
     &wildcard_without_effect::LINT,

@@ -56,6 +56,16 @@ fn hiding() {
 }
 
 #[test]
+fn restarting() {
+    check(include_str!("restarting.cases"));
+}
+
+#[test]
+fn remembering() {
+    check(include_str!("remembering.cases"));
+}
+
+#[test]
 fn circles() {
     check(include_str!("circles.cases"));
 }

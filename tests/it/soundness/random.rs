@@ -117,7 +117,7 @@ fn effect(random: &mut Random, states: &[State]) -> String {
 fn line(random: &mut Random, states: &[State], id: usize) -> String {
     let guard = *random.pick(GUARDS);
     let effect = effect(random, states);
-    match random.below(14) {
+    match random.below(15) {
         0..=5 => {
             format!("on {}{guard}{effect}", random.pick(&["a", "b", "c", "e", "e.one", "e.two"]))
         }
@@ -137,10 +137,13 @@ fn line(random: &mut Random, states: &[State], id: usize) -> String {
         },
         12 => format!("may o{}{guard}{effect}", random.below(1000)),
         _ => {
-            let from = match random.below(3) {
-                0 => "*".into(),
-                1 => format!("* except {}", target(random, states)),
-                _ => format!("{} | {}", target(random, states), target(random, states)),
+            let child = |random: &mut Random| &states[*random.pick(&states[id].children)].path;
+            let (one, goal) = (child(random), child(random));
+            let (from, effect) = match random.below(4) {
+                0 => ("*".into(), effect),
+                1 => (format!("* except {}", target(random, states)), effect),
+                2 => (format!("{one} | {goal}"), format!(" -> {goal}")),
+                _ => (format!("{one} | {}", target(random, states)), effect),
             };
             let event = random.pick(&["on a", "on b", "on e", "when x", "on *"]);
             format!("from {from} {{ {event}{effect} }}")

@@ -1,0 +1,55 @@
+//! Lines that restart regions of a parallel which they do not name.
+
+use super::{Context, Lint, words};
+use crate::analysis::restart::resets;
+use crate::diagnostic::{Diagnostic, Rule, Severity};
+use std::collections::BTreeSet;
+
+pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: false, run };
+
+static RULE: Rule = Rule {
+    code: "C0205",
+    name: "region-reset",
+    severity: Severity::Warning,
+    page: include_str!("region_reset.md"),
+};
+
+fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
+    let Context { chart, facts, map } = context;
+    let mut told = BTreeSet::new();
+    for reset in resets(chart, facts) {
+        let spans = map.line(reset.line);
+        if !told.insert(spans.whole) {
+            continue;
+        }
+        let source = chart.transition(reset.line).source;
+        let parallel = words::state(chart, reset.parallel);
+        let target = chart.transition(reset.line).targets[0].state;
+        let region = chart.children(reset.parallel).find(|r| chart.contains(*r, target));
+        let own = region.filter(|r| chart.contains(*r, source));
+        let help = match (own, region) {
+            (Some(own), _) => {
+                let own = words::state(chart, own);
+                format!("lead to a state inside {own}, without `reenter`: then {own} alone moves")
+            }
+            (None, Some(other)) => format!(
+                "let {} move itself, on the event or on one that is raised, or name a state of every region",
+                words::state(chart, other)
+            ),
+            (None, None) => "name a state of every region".to_owned(),
+        };
+        let regions = words::states(chart, &reset.regions);
+        let verb = if reset.regions.len() == 1 { "starts" } else { "start" };
+        let name = words::line(chart, reset.line);
+        let mut found = RULE
+            .at(
+                spans.targets.first().copied().unwrap_or(spans.trigger),
+                format!("{name} leaves {parallel} and enters it again: {regions} {verb} over"),
+            )
+            .help(help);
+        for region in reset.regions.iter().take(3) {
+            found = found.related(map.state(*region).name, "this region starts over");
+        }
+        diagnostics.push(found);
+    }
+}

@@ -1,0 +1,84 @@
+//! Histories that bring nothing back.
+
+use super::{Context, Lint, words};
+use crate::analysis::reach::is_history;
+use crate::analysis::restart::left;
+use crate::diagnostic::{Diagnostic, Rule, Severity};
+use chartc_core::arena::StateId;
+use chartc_core::model::{Chart, StateKind};
+
+pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
+
+static RULE: Rule = Rule {
+    code: "C0204",
+    name: "useless-history",
+    severity: Severity::Warning,
+    page: include_str!("useless_history.md"),
+};
+
+fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
+    let Context { chart, facts, map } = context;
+    if !chart.state_ids().any(|s| is_history(chart, s)) {
+        return;
+    }
+    let used = used(chart);
+    let left = left(chart, facts);
+    for state in chart.state_ids() {
+        let StateKind::History { deep, .. } = chart.state(state).kind else { continue };
+        let parent = chart.state(state).parent.unwrap_or(StateId(0));
+        let (name, outer) = (words::state(chart, state), words::state(chart, parent));
+        let parallel = matches!(chart.state(parent).kind, StateKind::Parallel);
+        let (message, help) = if !used[state.index()] {
+            (
+                format!("no line leads to history {name}"),
+                format!("lead to it where {outer} is to go on, or remove it"),
+            )
+        } else if !deep && parallel {
+            (
+                format!(
+                    "history {name} brings nothing back: all regions of {outer} are active anyway"
+                ),
+                "write `deep` to bring back what was active in the regions".to_owned(),
+            )
+        } else if !chooses(chart, parent, deep) {
+            (
+                format!("history {name} brings nothing back: {outer} has one way to be active"),
+                format!("lead to {outer} itself"),
+            )
+        } else if facts.reach.enters(state) && !left[parent.index()] {
+            (
+                format!("history {name} always leads to its default: {outer} is never left before"),
+                format!("lead to {outer} itself, or add the line that leaves it"),
+            )
+        } else {
+            continue;
+        };
+        diagnostics.push(RULE.at(map.state(state).name, message).help(help));
+    }
+}
+
+/// By state: whether a line leads to it, or the entry of another.
+fn used(chart: &Chart) -> Vec<bool> {
+    let mut used = vec![false; chart.states.len()];
+    for target in chart.transitions.iter().flat_map(|t| &t.targets) {
+        used[target.state.index()] = true;
+    }
+    for state in &chart.states {
+        if let StateKind::Compound { initial } = state.kind {
+            used[initial.index()] = true;
+        }
+    }
+    used
+}
+
+/// Whether there is more than one thing to remember: a second child, or somewhere below for a deep one.
+fn chooses(chart: &Chart, parent: StateId, deep: bool) -> bool {
+    let several = |s: StateId| {
+        matches!(chart.state(s).kind, StateKind::Compound { .. })
+            && chart.children(s).filter(|c| !is_history(chart, *c)).nth(1).is_some()
+    };
+    if !deep {
+        return several(parent);
+    }
+    (parent.0..chart.state(parent).end.0).map(StateId).any(several)
+}
