@@ -2,17 +2,22 @@
 
 use super::Exit;
 use super::files::write;
-use super::output::print;
-use super::pick::pick;
-use crate::emit::dot::{self, Options};
+use super::highlight;
+use super::output::{Colour, complain, paper, print};
+use super::pick::pick_with_sources;
+use crate::emit::{EMITTERS, Emitter, Kind, Options};
+use crate::report::REPORTS;
+use clap::builder::PossibleValuesParser;
 use std::path::PathBuf;
 
-/// Draw a chart: states, lines, choices, deadlines and steps, for Graphviz.
+/// Draw a chart: states, lines, choices, deadlines and steps, for Graphviz or Mermaid.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   chartc graph builder.chart | dot -Tsvg > builder.svg
-  chartc graph agent.yaml -o agent.dot
+  chartc graph builder.chart --format mermaid          for a ```mermaid block in Markdown
+  chartc graph agent.yaml -o agent.mmd                 the format by the ending
+  chartc graph player.chart --highlight on.sound.loud --highlight on.picture
   chartc graph all.chart --chart Builder --legend
 
 Exit codes: 0 drawn, 1 errors in the chart, 2 wrong usage, 3 a fault of chartc, 4 no chart in the file")]
@@ -25,23 +30,44 @@ pub(super) struct Args {
     /// Where to write it [default: standard output]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// In which language
-    #[arg(long, default_value = "dot", value_parser = ["dot"])]
-    format: String,
-    /// Say what the colours mean
+    /// In which language [default: by the ending of --output, else dot]
+    #[arg(long, value_parser = PossibleValuesParser::new(pictures().map(|e| e.name)))]
+    format: Option<String>,
+    /// A state that stands out, as a dotted path; may be given several times
+    #[arg(long, value_name = "STATE")]
+    highlight: Vec<String>,
+    /// Say what the looks mean
     #[arg(long)]
     legend: bool,
 }
 
 pub(super) fn run(args: Args) -> miette::Result<Exit> {
-    let checked = match pick(&args.file, args.chart.as_deref())? {
-        Ok(checked) => checked,
+    let (checked, sources) = match pick_with_sources(&args.file, args.chart.as_deref())? {
+        Ok(picked) => picked,
         Err(exit) => return Ok(exit),
     };
-    let text = dot::dot(checked.chart(), checked.map(), Options { legend: args.legend });
-    match args.output {
-        Some(path) => write(&path, &text)?,
-        None => print(&text)?,
+    let highlight = highlight::states(checked.chart(), &args.highlight)?;
+    let options = Options { legend: args.legend, highlight };
+    let ending = args.output.as_ref().and_then(|path| path.extension());
+    let emitter = pictures().find(|e| match &args.format {
+        Some(name) => e.name == name,
+        None => ending.is_some_and(|ending| ending == e.extension),
+    });
+    match (emitter.unwrap_or(EMITTERS[0]).emit)(&checked, &options) {
+        Ok(text) => {
+            match args.output {
+                Some(path) => write(&path, &text)?,
+                None => print(&text)?,
+            }
+            Ok(Exit::Clean)
+        }
+        Err(found) => {
+            complain((REPORTS[0].render)(&found, &sources, paper(Colour::Auto)).trim_end());
+            Ok(Exit::Findings)
+        }
     }
-    Ok(Exit::Clean)
+}
+
+fn pictures() -> impl Iterator<Item = &'static Emitter> {
+    EMITTERS.iter().copied().filter(|e| e.kind == Kind::Picture)
 }

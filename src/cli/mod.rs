@@ -15,18 +15,16 @@ mod ending;
 mod explain;
 mod fmt;
 mod graph;
+mod highlight;
 #[cfg(feature = "run")]
 mod instance;
+mod levels;
 #[cfg(feature = "run")]
 mod run;
 #[cfg(feature = "run")]
 mod screen;
 #[cfg(feature = "run")]
 mod simulate;
-// To add: mod convert;
-mod levels;
-// To add: mod build; mod run; mod simulate; mod convert;
-// To add: mod build; mod run; mod simulate;
 
 use clap::{Parser, Subcommand};
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -1,10 +1,14 @@
 //! From model to text. To add an emitter: a file or folder with an `EMITTER`, and its row in [`EMITTERS`].
 
 pub mod dot;
+pub mod mermaid;
+mod picture;
 pub mod rust;
 
 use crate::compile::Checked;
 use crate::diagnostic::Diagnostic;
+use chartc_core::arena::StateId;
+use std::collections::BTreeSet;
 
 /// One output format.
 #[derive(Debug)]
@@ -13,9 +17,29 @@ pub struct Emitter {
     pub name: &'static str,
     /// Ending of the files it makes, without the dot.
     pub extension: &'static str,
+    /// What it makes.
+    pub kind: Kind,
     /// The text, or what the format cannot carry (C05xx).
-    pub emit: fn(&Checked) -> Result<String, Vec<Diagnostic>>,
+    pub emit: fn(&Checked, &Options) -> Result<String, Vec<Diagnostic>>,
+}
+
+/// What an emitter makes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// A drawing: `chartc graph`.
+    Picture,
+    /// A program: `chartc build`.
+    Code,
+}
+
+/// What a picture shows besides the chart; code has no use for it.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// What the colours mean.
+    pub legend: bool,
+    /// States that stand out; those above them do so more faintly.
+    pub highlight: BTreeSet<StateId>,
 }
 
 /// All emitters.
-pub const EMITTERS: &[&Emitter] = &[&dot::EMITTER, &rust::EMITTER];
+pub const EMITTERS: &[&Emitter] = &[&dot::EMITTER, &mermaid::EMITTER, &rust::EMITTER];

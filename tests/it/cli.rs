@@ -276,3 +276,44 @@ fn convert_prints_a_chart_and_tells_what_it_could_not_read() {
     assert_eq!(run(&folder, &["convert", "empty.yaml"]).status.code(), Some(4));
     assert_eq!(run(&folder, &["convert", "nowhere"]).status.code(), Some(1));
 }
+
+#[test]
+fn pictures_by_format_and_by_ending() {
+    let folder = folder("formats", &[("a.chart", CLEAN)]);
+    let first = |text: &str| text.lines().next().unwrap_or_default().to_owned();
+    assert_eq!(first(&out(&run(&folder, &["graph", "a.chart"]))), "digraph \"A\" {");
+    assert_eq!(first(&out(&run(&folder, &["graph", "a.chart", "--format", "mermaid"]))), "---");
+    for (file, head) in
+        [("a.mmd", "---"), ("a.dot", "digraph \"A\" {"), ("a.txt", "digraph \"A\" {")]
+    {
+        assert_eq!(run(&folder, &["graph", "a.chart", "-o", file]).status.code(), Some(0));
+        let text = std::fs::read_to_string(folder.join(file)).expect("it was written");
+        assert_eq!(first(&text), head, "{file}");
+    }
+    assert_eq!(run(&folder, &["graph", "a.chart", "--format", "rust"]).status.code(), Some(2));
+}
+
+#[test]
+fn highlighted_states_are_found_by_path_or_by_its_end() {
+    let text = "chart H {
+  initial player
+  state player { initial off  state off  state on { initial loud  state loud  state off } }
+}
+";
+    let folder = folder("highlight", &[("h.chart", text)]);
+    let lit = |state: &str| run(&folder, &["graph", "h.chart", "--highlight", state]);
+    assert!(out(&lit("player.on.loud")).contains("penwidth=3"));
+    assert!(out(&lit("loud")).contains("penwidth=3"));
+    assert!(out(&lit("on.off")).contains("penwidth=3"));
+    let fault = |state: &str| {
+        let output = lit(state);
+        assert_eq!(output.status.code(), Some(2));
+        errors(&output)
+    };
+    assert_eq!(fault("lod"), "error: H has no state `lod`; did you mean `loud`?\n");
+    assert_eq!(
+        fault("off"),
+        "error: H has several states `off`: `player.off`, `player.on.off`; give the whole path\n"
+    );
+    assert_eq!(fault(""), "error: H has no state ``\n");
+}

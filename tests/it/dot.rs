@@ -3,7 +3,8 @@
 //! `PICTURE=write cargo test picture` draws the README's picture anew; it needs Graphviz.
 
 use crate::project::{corpus, read, root};
-use chartc::emit::dot::{Options, dot};
+use chartc::emit::Options;
+use chartc::emit::dot::dot;
 use chartc::load::Memory;
 use std::io::Write;
 use std::process::{Command, Stdio};
@@ -12,7 +13,12 @@ use std::process::{Command, Stdio};
 fn draw_all(path: &str, text: &str) -> Vec<(String, String)> {
     let done = chartc::check(&[path.to_owned()], &Memory::of(path, text));
     (done.charts.iter())
-        .map(|c| (c.chart().name.clone(), dot(c.chart(), c.map(), Options { legend: true })))
+        .map(|c| {
+            (
+                c.chart().name.clone(),
+                dot(c.chart(), c.map(), &Options { legend: true, ..Options::default() }),
+            )
+        })
         .collect()
 }
 
@@ -20,7 +26,7 @@ fn draw(text: &str) -> String {
     let done = chartc::check(&["a.chart".to_owned()], &Memory::of("a.chart", text));
     let problems = chartc::report::short(&done.diagnostics, &done.sources);
     match done.charts.as_slice() {
-        [one] => dot(one.chart(), one.map(), Options::default()),
+        [one] => dot(one.chart(), one.map(), &Options::default()),
         charts => panic!("{} charts; {problems}", charts.len()),
     }
 }
@@ -172,6 +178,18 @@ fn lines_that_look_alike_share_an_edge() {
     );
     has(&text, &["s1 -> s2", " go \\l stop \\l"]);
     assert_eq!(text.matches("s1 -> s2").count(), 2, "{text}");
+}
+
+#[test]
+fn highlighted_states_and_those_around_them_stand_out() {
+    let text = "chart H {\n  initial a\n  state a { initial b  state b  state c }\n}\n";
+    let done = chartc::check(&["a.chart".to_owned()], &Memory::of("a.chart", text));
+    let one = &done.charts[0];
+    let highlight = one.chart().state_ids().filter(|s| one.chart().state(*s).name == "b").collect();
+    let text = dot(one.chart(), one.map(), &Options { highlight, ..Options::default() });
+    has(&text, &["s2 [", "fillcolor=\"#fde68a\"", "penwidth=3"]);
+    has(&text, &["graph [", "<b>a</b>", "color=\"#b45309\", penwidth=3"]);
+    assert_eq!(text.matches("penwidth=3").count(), 2, "{text}");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Every page of a finding is its own test: each example marked `bad` trips the finding, each marked `good` does not.
 
 use chartc::diagnostic::Rule;
-use chartc::emit::EMITTERS;
+use chartc::emit::{EMITTERS, Options};
 use chartc::lint::rules;
 use chartc::load::Memory;
 use chartc::report::short;
@@ -47,7 +47,10 @@ fn check(rule: &Rule, example: &Example) -> Option<String> {
     let mut files = Memory(example.beside.clone());
     files.0.insert(example.file.to_owned(), example.text.clone());
     let mut done = chartc::check(&[example.file.into()], &files);
-    let emitted = done.charts.iter().flat_map(|c| EMITTERS.iter().map(move |e| (e.emit)(c)));
+    let emitted = done
+        .charts
+        .iter()
+        .flat_map(|c| EMITTERS.iter().map(move |e| (e.emit)(c, &Options::default())));
     let refused: Vec<_> = emitted.filter_map(Result::err).flatten().collect();
     done.diagnostics.extend(refused);
     let trips = done.diagnostics.iter().any(|d| d.rule.code == rule.code);

@@ -18,6 +18,7 @@ mod interpreter;
 mod licences;
 mod lints;
 mod lower;
+mod mermaid;
 mod notation;
 mod print;
 mod project;

@@ -1,61 +1,31 @@
-//! From the lines of a chart to the edges of the picture.
+//! From arrows to edges: how each looks.
 
-use super::allow::{Table, is_bound};
 use super::edge::{Edges, Stroke};
-use super::place::{Origin, Places};
-use super::style::{FAINT, Look};
-use super::text::{WIDTH, wrap};
-use super::words;
-use crate::notation;
-use chartc_core::arena::{StateId, TransitionId};
-use std::collections::BTreeSet;
+use crate::emit::picture::arrow::{Arrow, Permit, arrows};
+use crate::emit::picture::look::{FAINT, Look};
+use crate::emit::picture::place::Places;
+use crate::emit::picture::text::{WIDTH, wrap};
+use crate::emit::picture::words;
 
-/// From where to where something moves the chart that `allow` lines bind.
-type Driven = BTreeSet<(Origin, StateId)>;
-
-/// Every line that goes anywhere, in order, then the `allow` lines that nothing follows.
+/// All edges, in document order; `allow` lines that nothing follows last.
 pub(super) fn edges(places: &Places<'_>) -> Edges {
-    let chart = places.chart;
-    let table = Table::of(chart);
+    let (arrows, permits) = arrows(places);
     let mut edges = Edges::default();
-    let mut driven = Driven::new();
-    let (of, copies) = places.copies();
-    for (index, line) in chart.transitions.iter().enumerate() {
-        let id = TransitionId::at(index);
-        if line.targets.is_empty() || copies.contains(&id) {
-            continue;
-        }
-        let writer = of.get(&id);
-        let origins = match writer {
-            Some(writer) => {
-                let inside = line.targets.iter().any(|t| chart.contains(*writer, t.state));
-                let is_any = writer.0 == 0 || inside;
-                vec![if is_any { Origin::Any(*writer) } else { Origin::State(*writer) }]
-            }
-            None => places.origins(line),
-        };
-        for origin in origins {
-            one(places, table.as_ref(), id, origin, writer.is_some(), &mut driven, &mut edges);
-        }
+    for arrow in arrows {
+        one(places, &arrow, &mut edges);
     }
-    permissions(places, &driven, &mut edges);
+    for permit in permits {
+        faint(places, permit, &mut edges);
+    }
     edges
 }
 
-/// The edge of a line from one of its origins.
-fn one(
-    places: &Places<'_>,
-    table: Option<&Table<'_>>,
-    id: TransitionId,
-    origin: Origin,
-    is_each: bool,
-    driven: &mut Driven,
-    edges: &mut Edges,
-) {
+fn one(places: &Places<'_>, arrow: &Arrow, edges: &mut Edges) {
     let chart = places.chart;
-    let line = chart.transition(id);
+    let line = chart.transition(arrow.line);
     let look = Look::of(&line.trigger);
-    let mut label = words::lines(chart, line, is_each);
+    let parts = words::parts(chart, line, arrow.is_each);
+    let mut label: Vec<String> = parts.iter().flat_map(|p| wrap(p, WIDTH)).collect();
     let mut stroke = Stroke {
         colour: look.colour(),
         style: if look == Look::Otherwise { "dotted" } else { "solid" },
@@ -65,50 +35,29 @@ fn one(
     if line.scope.as_ref().is_some_and(|s| s.wildcard) {
         stroke.style = "dashed";
     }
-    if let Some(table) = table.filter(|_| is_bound(line)) {
-        let (Origin::State(source) | Origin::Any(source)) = origin;
-        for target in &line.targets {
-            driven.insert((origin, target.state));
-            if let Some(condition) = table.condition(source, target.state) {
-                label.extend(wrap(&format!("allow [{condition}]"), WIDTH));
-            }
-        }
-        if line.targets.iter().any(|t| table.forbids(source, t.state)) {
-            label.push("denied: no allow line".to_string());
-            stroke =
-                Stroke { colour: Look::Error.colour(), style: "dashed", head: "tee", ..stroke };
-        }
+    for condition in &arrow.permits {
+        label.extend(wrap(&format!("allow [{condition}]"), WIDTH));
     }
-    let tooltip = words::tooltip(chart, line);
+    if arrow.is_denied {
+        label.push("denied: no allow line".to_string());
+        stroke = Stroke { colour: Look::Error.colour(), style: "dashed", head: "tee", ..stroke };
+    }
+    let tooltip = words::whole(chart, line);
     match line.targets.as_slice() {
-        [target] => edges.add(origin, target.state, stroke, label, tooltip),
+        [target] => edges.add(arrow.origin, target.state, stroke, label, tooltip),
         targets => {
             let targets = targets.iter().map(|t| t.state).collect();
-            edges.fork(id.0, origin, targets, stroke, label, tooltip);
+            edges.fork(arrow.line.0, arrow.origin, targets, stroke, label, tooltip);
         }
     }
 }
 
-/// `allow` lines that no line of the chart makes use of, drawn faintly.
-fn permissions(places: &Places<'_>, driven: &Driven, edges: &mut Edges) {
-    let chart = places.chart;
+/// What the table permits and nothing does.
+fn faint(places: &Places<'_>, permit: Permit, edges: &mut Edges) {
     let stroke = Stroke { colour: FAINT, style: "dotted", head: "open", tail: "none" };
-    for permission in &chart.permissions {
-        let origin = match permission.from {
-            None => Origin::Any(StateId(0)),
-            Some(from) if places.is_cluster(from) && chart.contains(from, permission.to) => {
-                Origin::Any(from)
-            }
-            Some(from) => Origin::State(from),
-        };
-        if driven.contains(&(origin, permission.to)) {
-            continue;
-        }
-        let guard = permission.guard.as_ref().map(|g| notation::expression(chart, g));
-        let guard = guard.map(|g| format!(" [{g}]")).unwrap_or_default();
-        let label = wrap(&format!("allow{guard}"), WIDTH);
-        let to = &chart.state(permission.to).path;
-        let tooltip = format!("allow -> {to}{guard}");
-        edges.add(origin, permission.to, stroke, label, tooltip);
-    }
+    let guard = permit.guard.map(|g| format!(" [{g}]")).unwrap_or_default();
+    let label = wrap(&format!("allow{guard}"), WIDTH);
+    let to = &places.chart.state(permit.target).path;
+    let tooltip = format!("allow -> {to}{guard}");
+    edges.add(permit.origin, permit.target, stroke, label, tooltip);
 }

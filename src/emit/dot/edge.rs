@@ -1,7 +1,7 @@
 //! Edges of the picture, and how they are written.
 
-use super::place::{Node, Origin, Places};
 use super::text::{label, quoted};
+use crate::emit::picture::place::{Node, Origin, Places};
 use chartc_core::arena::StateId;
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,6 +1,6 @@
 //! What the colours mean.
 
-use super::style::Look;
+use crate::emit::picture::look::Look;
 
 const SIGNS: [(&str, &str); 5] = [
     ("*", "any state around it"),

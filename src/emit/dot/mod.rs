@@ -4,57 +4,52 @@
 //! compound that goes somewhere inside it, and every `from *` line, starts at one `*` in that compound. Lines that move nothing
 //! stand in the state's label. Everything is in document order, and the text is linear in the size of the chart.
 
-mod allow;
 mod arrow;
 mod edge;
 mod label;
 mod legend;
-mod place;
 mod style;
 mod text;
-mod words;
 
-use super::Emitter;
+use super::picture::look::{BORDER, FAINT, LIT, LIT_BORDER, above, final_colours};
+use super::picture::place::{self, Node, Places};
+use super::picture::rows::Rows;
+use super::picture::text::{short, wrap};
+use super::{Emitter, Kind, Options};
 use crate::lower::SourceMap;
 use chartc_core::arena::StateId;
 use chartc_core::model::{Chart, State, StateKind};
-use label::Labels;
-use place::{Node, Places};
 use std::collections::BTreeSet;
-use style::{BORDER, FAINT, HEAD, cluster_fill, final_colours};
-use text::{html, quoted, short};
+use style::{HEAD, cluster_fill};
+use text::{html, quoted};
 
 /// `chartc graph --format dot`.
 pub const EMITTER: Emitter = Emitter {
     name: "dot",
     extension: "dot",
-    emit: |checked| Ok(dot(checked.chart(), checked.map(), Options::default())),
+    kind: Kind::Picture,
+    emit: |checked, options| Ok(dot(checked.chart(), checked.map(), options)),
 };
-
-/// What the picture shows besides the chart.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Options {
-    /// What the colours mean.
-    pub legend: bool,
-}
 
 /// Deeper nesting is not indented further: the text stays linear in the size of the chart.
 const INDENT: usize = 12;
 
 /// The chart as DOT.
-pub fn dot(chart: &Chart, map: &SourceMap, options: Options) -> String {
+pub fn dot(chart: &Chart, map: &SourceMap, options: &Options) -> String {
     let places = Places::of(chart, map);
-    let labels = Labels::of(&places);
+    let rows = Rows::of(&places);
     let edges = arrow::edges(&places);
+    let lit = Lit { states: &options.highlight, above: above(chart, &options.highlight) };
+    let sketch = Sketch { chart, places: &places, rows: &rows, lit };
     let mut out = format!("digraph {} {{\n{HEAD}", quoted(&chart.name));
     out.push_str(&format!("  label={};\n", heading(chart)));
-    if !labels.is_empty(StateId(0)) {
-        let label = labels.html(StateId(0), "<i>in every state</i>", false);
+    if !rows.at(StateId(0)).is_empty() {
+        let label = label::whole(rows.at(StateId(0)), "<i>in every state</i>", false);
         out.push_str(&format!(
             "  chart [label={label}, shape=note, style=filled, fillcolor=\"#fffbeb\", color=\"#a16207\"];\n"
         ));
     }
-    states(&mut out, &places, &labels, &edges.any());
+    sketch.states(&mut out, &edges.any());
     pointers(&mut out, &places);
     edges.write(&mut out, &places);
     if options.legend {
@@ -69,7 +64,7 @@ fn heading(chart: &Chart) -> String {
     let doc = chart.doc.lines().next().unwrap_or_default();
     let mut out = format!("<<font point-size=\"16\"><b>{name}</b></font>");
     if !doc.is_empty() {
-        let doc = text::wrap(&short(doc, 300), 76);
+        let doc = wrap(&short(doc, 300), 76);
         for line in doc {
             out.push_str(&format!(
                 "<br align=\"left\"/><font color=\"{BORDER}\">{}</font>",
@@ -81,28 +76,105 @@ fn heading(chart: &Chart) -> String {
     out
 }
 
-/// Nodes and clusters, nested as the states are.
-fn states(out: &mut String, places: &Places<'_>, labels: &Labels, any: &BTreeSet<StateId>) {
-    let chart = places.chart;
-    let mut open: Vec<StateId> = vec![StateId(0)];
-    scope(out, chart, StateId(0), 0, any);
-    for id in chart.state_ids().skip(1) {
-        while open.len() > 1 && open.last().is_some_and(|o| chart.state(*o).end <= id) {
+/// What states look like is told from.
+struct Sketch<'c> {
+    chart: &'c Chart,
+    places: &'c Places<'c>,
+    rows: &'c Rows,
+    lit: Lit<'c>,
+}
+
+/// States that stand out, and those above them.
+struct Lit<'c> {
+    states: &'c BTreeSet<StateId>,
+    above: BTreeSet<StateId>,
+}
+
+impl Lit<'_> {
+    /// Attributes that override a state's own.
+    fn attributes(&self, id: StateId) -> String {
+        if self.states.contains(&id) {
+            format!(", fillcolor=\"{LIT}\", color=\"{LIT_BORDER}\", penwidth=3")
+        } else if self.above.contains(&id) {
+            format!(", color=\"{LIT_BORDER}\", penwidth=3")
+        } else {
+            String::new()
+        }
+    }
+}
+
+impl Sketch<'_> {
+    /// Nodes and clusters, nested as the states are.
+    fn states(&self, out: &mut String, any: &BTreeSet<StateId>) {
+        let chart = self.chart;
+        let mut open: Vec<StateId> = vec![StateId(0)];
+        scope(out, chart, StateId(0), 0, any);
+        for id in chart.state_ids().skip(1) {
+            while open.len() > 1 && open.last().is_some_and(|o| chart.state(*o).end <= id) {
+                open.pop();
+                out.push_str(&format!("{}}}\n", indent(open.len() - 1)));
+            }
+            if self.places.is_cluster(id) {
+                self.cluster(out, id, open.len() - 1);
+                scope(out, chart, id, open.len(), any);
+                open.push(id);
+            } else {
+                self.node(out, id, open.len() - 1);
+            }
+        }
+        while open.len() > 1 {
             open.pop();
             out.push_str(&format!("{}}}\n", indent(open.len() - 1)));
         }
-        let state = chart.state(id);
-        if places.is_cluster(id) {
-            cluster(out, places, labels, id, open.len() - 1);
-            scope(out, chart, id, open.len(), any);
-            open.push(id);
-        } else {
-            node(out, chart, labels, id, state, open.len() - 1);
-        }
     }
-    while open.len() > 1 {
-        open.pop();
-        out.push_str(&format!("{}}}\n", indent(open.len() - 1)));
+
+    /// Head of a cluster.
+    fn cluster(&self, out: &mut String, id: StateId, depth: usize) {
+        let chart = self.chart;
+        let state = chart.state(id);
+        let is_parallel = matches!(state.kind, StateKind::Parallel);
+        let look = match (is_parallel, is_region(chart, state)) {
+            (true, false) => "style=\"rounded,filled\", penwidth=2",
+            (true, true) => "style=\"rounded,filled,dashed\", penwidth=2",
+            (false, true) => "style=\"rounded,filled,dashed\", penwidth=1",
+            (false, false) => "style=\"rounded,filled\", penwidth=1",
+        };
+        let pad = indent(depth);
+        out.push_str(&format!("{pad}subgraph cluster{} {{\n", id.0));
+        out.push_str(&format!(
+        "{pad}  graph [label={}, {look}, fillcolor=\"{}\", color=\"{BORDER}\"{}, tooltip={}];\n",
+        label::whole(self.rows.at(id), &label::title(chart, id), true),
+        cluster_fill(depth),
+        self.lit.attributes(id),
+        tooltip(state),
+    ));
+    }
+
+    /// A state without children.
+    fn node(&self, out: &mut String, id: StateId, depth: usize) {
+        let (chart, state) = (self.chart, self.chart.state(id));
+        let pad = indent(depth);
+        let name = Node::State(id).name();
+        let label = label::whole(self.rows.at(id), &label::title(chart, id), false);
+        let look = match &state.kind {
+            StateKind::Final { status, .. } => {
+                let (fill, border) = final_colours(*status);
+                format!(", peripheries=2, fillcolor=\"{fill}\", color=\"{border}\"")
+            }
+            StateKind::History { .. } => {
+                ", shape=circle, fixedsize=true, width=0.34, margin=0".to_string()
+            }
+            StateKind::Atomic | StateKind::Compound { .. } | StateKind::Parallel => {
+                let look =
+                    if is_region(chart, state) { ", style=\"rounded,filled,dashed\"" } else { "" };
+                look.to_string()
+            }
+        };
+        out.push_str(&format!(
+            "{pad}{name} [label={label}{look}{}, tooltip={}];\n",
+            self.lit.attributes(id),
+            tooltip(state)
+        ));
     }
 }
 
@@ -113,27 +185,6 @@ fn indent(depth: usize) -> String {
 fn is_region(chart: &Chart, state: &State) -> bool {
     state.parent.is_some_and(|p| matches!(chart.state(p).kind, StateKind::Parallel))
         && !matches!(state.kind, StateKind::History { .. })
-}
-
-/// Head of a cluster.
-fn cluster(out: &mut String, places: &Places<'_>, labels: &Labels, id: StateId, depth: usize) {
-    let chart = places.chart;
-    let state = chart.state(id);
-    let is_parallel = matches!(state.kind, StateKind::Parallel);
-    let look = match (is_parallel, is_region(chart, state)) {
-        (true, false) => "style=\"rounded,filled\", penwidth=2",
-        (true, true) => "style=\"rounded,filled,dashed\", penwidth=2",
-        (false, true) => "style=\"rounded,filled,dashed\", penwidth=1",
-        (false, false) => "style=\"rounded,filled\", penwidth=1",
-    };
-    let pad = indent(depth);
-    out.push_str(&format!("{pad}subgraph cluster{} {{\n", id.0));
-    out.push_str(&format!(
-        "{pad}  graph [label={}, {look}, fillcolor=\"{}\", color=\"{BORDER}\", tooltip={}];\n",
-        labels.html(id, &label::title(chart, id), true),
-        cluster_fill(depth),
-        tooltip(state),
-    ));
 }
 
 /// The dot of a compound and its `*`.
@@ -153,34 +204,6 @@ fn scope(out: &mut String, chart: &Chart, id: StateId, depth: usize, any: &BTree
             quoted(&format!("any state of {inside}"))
         ));
     }
-}
-
-fn node(
-    out: &mut String,
-    chart: &Chart,
-    labels: &Labels,
-    id: StateId,
-    state: &State,
-    depth: usize,
-) {
-    let pad = indent(depth);
-    let name = Node::State(id).name();
-    let label = labels.html(id, &label::title(chart, id), false);
-    let look = match &state.kind {
-        StateKind::Final { status, .. } => {
-            let (fill, border) = final_colours(*status);
-            format!(", peripheries=2, fillcolor=\"{fill}\", color=\"{border}\"")
-        }
-        StateKind::History { .. } => {
-            ", shape=circle, fixedsize=true, width=0.34, margin=0".to_string()
-        }
-        StateKind::Atomic | StateKind::Compound { .. } | StateKind::Parallel => {
-            let look =
-                if is_region(chart, state) { ", style=\"rounded,filled,dashed\"" } else { "" };
-            look.to_string()
-        }
-    };
-    out.push_str(&format!("{pad}{name} [label={label}{look}, tooltip={}];\n", tooltip(state)));
 }
 
 fn tooltip(state: &State) -> String {

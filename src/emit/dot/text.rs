@@ -1,7 +1,4 @@
-//! Escaping and wrapping for Graphviz.
-
-/// Characters that a line of a label holds, as far as words allow.
-pub(super) const WIDTH: usize = 30;
+//! Escaping for Graphviz.
 
 /// A quoted DOT string. Control characters other than line ends become blanks.
 pub(super) fn quoted(text: &str) -> String {
@@ -59,87 +56,6 @@ fn is_no_xml(c: char) -> bool {
     matches!(c, '\u{fffe}' | '\u{ffff}')
 }
 
-/// Lines of about `width` characters, broken at blanks, an operator at the beginning of a line and not at its end; a longer word
-/// is broken only when it is longer than two lines.
-pub(super) fn wrap(text: &str, width: usize) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    let mut line = String::new();
-    let mut length = 0;
-    let mut words = text.split_whitespace();
-    while let Some(word) = words.next() {
-        let mut unit = word.to_owned();
-        if is_operator(word)
-            && let Some(next) = words.next()
-        {
-            unit.push(' ');
-            unit.push_str(next);
-        }
-        for piece in pieces(&unit, 2 * width) {
-            let size = piece.chars().count();
-            if length > 0 && length + 1 + size > width {
-                lines.push(std::mem::take(&mut line));
-                length = 0;
-            }
-            if length > 0 {
-                line.push(' ');
-                length += 1;
-            }
-            line.push_str(piece);
-            length += size;
-        }
-    }
-    if length > 0 || lines.is_empty() {
-        lines.push(line);
-    }
-    lines
-}
-
-/// Whether the word belongs to what follows it.
-fn is_operator(word: &str) -> bool {
-    matches!(
-        word,
-        "and"
-            | "or"
-            | "not"
-            | "in"
-            | "div"
-            | "=="
-            | "!="
-            | "<"
-            | "<="
-            | ">"
-            | ">="
-            | "="
-            | "+"
-            | "-"
-            | "*"
-            | "/"
-            | "%"
-            | "??"
-    )
-}
-
-fn pieces(word: &str, size: usize) -> impl Iterator<Item = &str> {
-    let mut rest = word;
-    std::iter::from_fn(move || {
-        if rest.is_empty() {
-            return None;
-        }
-        let end = rest.char_indices().nth(size).map_or(rest.len(), |(i, _)| i);
-        let (piece, behind) = rest.split_at(end);
-        rest = behind;
-        Some(piece)
-    })
-}
-
-/// The first `size` characters, with `…` if that is not all.
-pub(super) fn short(text: &str, size: usize) -> String {
-    match text.char_indices().nth(size) {
-        Some((end, _)) => format!("{}…", text[..end].trim_end()),
-        None => text.to_string(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -148,14 +64,5 @@ mod tests {
     fn nothing_breaks_out_of_a_string() {
         assert_eq!(quoted("a\"b\\c\nd\u{7}&lt;"), r#""a\"b\\c\nd &amp;lt;""#);
         assert_eq!(html("<b a=\"1\">&\u{0}"), "&lt;b a=&quot;1&quot;&gt;&amp; ");
-    }
-
-    #[test]
-    fn lines_break_at_blanks_and_long_words_at_two_lines() {
-        assert_eq!(wrap("aa bb cc", 5), ["aa bb", "cc"]);
-        assert_eq!(wrap("é".repeat(5).as_str(), 2), ["éééé", "é"]);
-        assert_eq!(wrap("", 5), [""]);
-        assert_eq!(wrap("aaaa >= bb", 7), ["aaaa", ">= bb"]);
-        assert_eq!(short("äbc", 2), "äb…");
     }
 }

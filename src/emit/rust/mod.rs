@@ -26,7 +26,7 @@ mod wire;
 
 use crate::compile::Checked;
 use crate::diagnostic::Diagnostic;
-use crate::emit::Emitter;
+use crate::emit::{Emitter, Kind};
 use crate::lint::name_clash;
 use crate::span::Span;
 use chartc_core::arena::StepId;
@@ -42,7 +42,8 @@ use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Rust, one file for each chart.
-pub static EMITTER: Emitter = Emitter { name: "rust", extension: "rs", emit };
+pub const EMITTER: Emitter =
+    Emitter { name: "rust", extension: "rs", kind: Kind::Code, emit: |checked, _| emit(checked) };
 
 /// The Rust source of a chart.
 ///

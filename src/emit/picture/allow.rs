@@ -7,7 +7,7 @@ use chartc_core::model::{Chart, Expr, Transition, Trigger};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The `allow` lines of a chart that has any.
-pub(super) struct Table<'c> {
+pub(in crate::emit) struct Table<'c> {
     chart: &'c Chart,
     /// Targets of rows from `*`.
     anywhere: BTreeSet<StateId>,
@@ -16,7 +16,7 @@ pub(super) struct Table<'c> {
 }
 
 impl<'c> Table<'c> {
-    pub(super) fn of(chart: &'c Chart) -> Option<Self> {
+    pub(in crate::emit) fn of(chart: &'c Chart) -> Option<Self> {
         if chart.permissions.is_empty() {
             return None;
         }
@@ -36,7 +36,7 @@ impl<'c> Table<'c> {
     }
 
     /// Whether no row permits to go to `target` from `source`, a state above it or one below it.
-    pub(super) fn forbids(&self, source: StateId, target: StateId) -> bool {
+    pub(in crate::emit) fn forbids(&self, source: StateId, target: StateId) -> bool {
         let end = self.chart.state(source).end;
         !self.anywhere.contains(&target)
             && self.rows.range((target, source)..(target, end)).next().is_none()
@@ -44,7 +44,7 @@ impl<'c> Table<'c> {
     }
 
     /// The condition on which rows of exactly this move permit it, if there is one.
-    pub(super) fn condition(&self, source: StateId, target: StateId) -> Option<String> {
+    pub(in crate::emit) fn condition(&self, source: StateId, target: StateId) -> Option<String> {
         let guards = self.rows.get(&(target, source))?;
         if self.anywhere.contains(&target) || guards.iter().any(Option::is_none) {
             return None;
@@ -55,6 +55,6 @@ impl<'c> Table<'c> {
 }
 
 /// Whether the line is one that `allow` lines bind: the move of a step or of the model.
-pub(super) fn is_bound(line: &Transition) -> bool {
+pub(in crate::emit) fn is_bound(line: &Transition) -> bool {
     step_of(&line.trigger).is_some() || matches!(line.trigger, Trigger::Choice(_))
 }

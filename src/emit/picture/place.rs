@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// A node of the picture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Node {
+pub(in crate::emit) enum Node {
     /// A state without children.
     State(StateId),
     /// The dot that marks the initial state of a compound.
@@ -19,7 +19,7 @@ pub(super) enum Node {
 }
 
 impl Node {
-    pub(super) fn name(self) -> String {
+    pub(in crate::emit) fn name(self) -> String {
         match self {
             Self::State(s) => format!("s{}", s.0),
             Self::Initial(s) => format!("i{}", s.0),
@@ -30,7 +30,7 @@ impl Node {
 
 /// Where a line starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Origin {
+pub(in crate::emit) enum Origin {
     /// At a state's border.
     State(StateId),
     /// At the `*` of a compound.
@@ -38,8 +38,8 @@ pub(super) enum Origin {
 }
 
 /// What the picture knows of a chart besides the model.
-pub(super) struct Places<'c> {
-    pub(super) chart: &'c Chart,
+pub(in crate::emit) struct Places<'c> {
+    pub(in crate::emit) chart: &'c Chart,
     map: &'c SourceMap,
     /// By state: the node that an edge from above ends at.
     top: Vec<Node>,
@@ -51,7 +51,7 @@ pub(super) struct Places<'c> {
 
 impl<'c> Places<'c> {
     /// Linear in the size of the chart.
-    pub(super) fn of(chart: &'c Chart, map: &'c SourceMap) -> Self {
+    pub(in crate::emit) fn of(chart: &'c Chart, map: &'c SourceMap) -> Self {
         let mut top: Vec<Node> = chart.state_ids().map(Node::State).collect();
         let mut bottom = top.clone();
         for id in (0..chart.states.len()).rev().map(StateId::at) {
@@ -77,21 +77,21 @@ impl<'c> Places<'c> {
         Self { chart, map, top, bottom, homes }
     }
 
-    pub(super) fn top(&self, state: StateId) -> Node {
+    pub(in crate::emit) fn top(&self, state: StateId) -> Node {
         self.top[state.index()]
     }
 
-    pub(super) fn bottom(&self, state: StateId) -> Node {
+    pub(in crate::emit) fn bottom(&self, state: StateId) -> Node {
         self.bottom[state.index()]
     }
 
     /// Whether the state is drawn as a cluster.
-    pub(super) fn is_cluster(&self, state: StateId) -> bool {
+    pub(in crate::emit) fn is_cluster(&self, state: StateId) -> bool {
         state.0 != 0 && self.top(state) != Node::State(state)
     }
 
     /// The states in whose labels a step is listed: its own, or those that its `if` names.
-    pub(super) fn homes(&self, step: StepId) -> &[StateId] {
+    pub(in crate::emit) fn homes(&self, step: StepId) -> &[StateId] {
         match self.homes[step.index()].as_slice() {
             [] => std::slice::from_ref(&self.chart.steps[step.index()].state),
             homes => homes,
@@ -99,7 +99,7 @@ impl<'c> Places<'c> {
     }
 
     /// Where the line's edges start; for a line without targets, whose label lists it.
-    pub(super) fn origins(&self, line: &Transition) -> Vec<Origin> {
+    pub(in crate::emit) fn origins(&self, line: &Transition) -> Vec<Origin> {
         if let Some(scope) = &line.scope {
             return match scope.any_of.as_slice() {
                 [] => vec![Origin::Any(line.source)],
@@ -124,7 +124,9 @@ impl<'c> Places<'c> {
     }
 
     /// Lines that are copies of one `each` line, by their first: the state whose line it is. And all other copies.
-    pub(super) fn copies(&self) -> (BTreeMap<TransitionId, StateId>, BTreeSet<TransitionId>) {
+    pub(in crate::emit) fn copies(
+        &self,
+    ) -> (BTreeMap<TransitionId, StateId>, BTreeSet<TransitionId>) {
         let mut first_at = BTreeMap::new();
         let (mut of, mut others) = (BTreeMap::new(), BTreeSet::new());
         for (index, spans) in self.map.lines.iter().enumerate().take(self.chart.transitions.len()) {
@@ -164,7 +166,7 @@ impl<'c> Places<'c> {
 }
 
 /// Whether the dot of a compound stands beside its initial state: a line leads on to a sibling, which then stands below both.
-pub(super) fn is_beside_dot(chart: &Chart, compound: StateId, initial: StateId) -> bool {
+pub(in crate::emit) fn is_beside_dot(chart: &Chart, compound: StateId, initial: StateId) -> bool {
     let is_child = |s: StateId| chart.state(s).parent == Some(compound);
     compound.0 > 0
         && is_child(initial)
@@ -178,7 +180,7 @@ fn is_left_by_lines(chart: &Chart, state: StateId) -> bool {
 }
 
 /// The step whose outcome the trigger is.
-pub(super) fn step_of(trigger: &Trigger) -> Option<StepId> {
+pub(in crate::emit) fn step_of(trigger: &Trigger) -> Option<StepId> {
     match trigger {
         Trigger::StepDone(step)
         | Trigger::StepError(step)
@@ -199,7 +201,7 @@ pub(super) fn step_of(trigger: &Trigger) -> Option<StepId> {
 }
 
 /// The states that a guard names in a conjunct `in(a) or in(b)`, if all lie below `state`; and the other conjuncts.
-pub(super) fn homes<'e>(
+pub(in crate::emit) fn homes<'e>(
     chart: &Chart,
     state: StateId,
     guard: Option<&'e Expr>,

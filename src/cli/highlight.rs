@@ -1,0 +1,45 @@
+//! The states that a command is told to make stand out.
+
+use crate::diagnostic::nearest;
+use chartc_core::arena::StateId;
+use chartc_core::model::Chart;
+use std::collections::BTreeSet;
+
+/// The states that `wanted` names: a dotted path from the chart, or the end of one that only one state has.
+///
+/// # Errors
+/// A name that no state has, or several.
+pub(super) fn states(chart: &Chart, wanted: &[String]) -> miette::Result<BTreeSet<StateId>> {
+    wanted.iter().map(|name| state(chart, name)).collect()
+}
+
+fn state(chart: &Chart, wanted: &str) -> miette::Result<StateId> {
+    let all = || chart.state_ids().skip(1);
+    if let Some(found) = all().find(|id| chart.state(*id).path == wanted) {
+        return Ok(found);
+    }
+    let is_end = |path: &str| {
+        path.strip_suffix(wanted).is_some_and(|above| above.is_empty() || above.ends_with('.'))
+    };
+    let found: Vec<StateId> =
+        all().filter(|id| !wanted.is_empty() && is_end(&chart.state(*id).path)).collect();
+    match found.as_slice() {
+        [only] => Ok(*only),
+        [] => {
+            let paths = all().map(|id| chart.state(id).path.as_str());
+            let names = all().map(|id| chart.state(id).name.as_str());
+            let fault = format!("{} has no state `{wanted}`", chart.name);
+            Err(match nearest(wanted, paths.chain(names)) {
+                Some(near) => miette::miette!("{fault}; did you mean `{near}`?"),
+                None => miette::miette!("{fault}"),
+            })
+        }
+        [first, second, ..] => Err(miette::miette!(
+            "{} has several states `{wanted}`: `{}`, `{}`{}; give the whole path",
+            chart.name,
+            chart.state(*first).path,
+            chart.state(*second).path,
+            if found.len() > 2 { ", …" } else { "" }
+        )),
+    }
+}

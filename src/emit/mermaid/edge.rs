@@ -1,0 +1,215 @@
+//! Edges, and the small nodes that they need: `any state`, the model's diamonds, the bars of lines with several targets.
+
+use super::names::numbered;
+use super::text::{comment, escaped};
+use crate::emit::picture::arrow::{Arrow, Permit};
+use crate::emit::picture::place::{Origin, Places};
+use crate::emit::picture::text::short;
+use crate::emit::picture::words;
+use crate::notation;
+use chartc_core::arena::{StateId, StepId};
+use chartc_core::model::{AskOn, Chart, StateKind, StepKind, Trigger};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Characters of one part of a label before it is cut.
+const LONG: usize = 90;
+/// Parts of a label before another edge is drawn beside the first.
+const PARTS: usize = 8;
+
+struct Edge {
+    from: String,
+    to: String,
+    label: Vec<String>,
+    /// Lines of the chart that the label does not have in full.
+    cut: Vec<String>,
+}
+
+/// All edges but those of initial, final and history states.
+pub(super) struct Edges {
+    lines: Vec<Edge>,
+    last: BTreeMap<(String, String), usize>,
+    /// Compounds with an `any state`.
+    pub(super) any: BTreeSet<StateId>,
+    /// Where the model's options leave from.
+    pub(super) diamonds: BTreeSet<Origin>,
+    /// Bars, by name.
+    pub(super) forks: Vec<String>,
+}
+
+impl Edges {
+    /// Linear in the size of the chart.
+    pub(super) fn of(places: &Places<'_>, names: &[String], arrows: &[Arrow]) -> Self {
+        let chart = places.chart;
+        let is_choice = |a: &&Arrow| matches!(chart.transition(a.line).trigger, Trigger::Choice(_));
+        let mut edges = Self {
+            lines: Vec::new(),
+            last: BTreeMap::new(),
+            any: BTreeSet::new(),
+            diamonds: arrows.iter().filter(is_choice).map(|a| a.origin).collect(),
+            forks: Vec::new(),
+        };
+        for arrow in arrows {
+            if let Origin::Any(scope) = arrow.origin {
+                edges.any.insert(scope);
+            }
+        }
+        let asks = asks(places);
+        for origin in edges.diamonds.clone() {
+            let (Origin::Any(state) | Origin::State(state)) = origin;
+            let label = asks[state.index()].map(|step| question(chart, step));
+            edges.add(start(names, origin), diamond(origin), label.into_iter().collect(), None);
+        }
+        for arrow in arrows {
+            edges.line(places, names, arrow);
+        }
+        edges
+    }
+
+    fn line(&mut self, places: &Places<'_>, names: &[String], arrow: &Arrow) {
+        let chart = places.chart;
+        let line = chart.transition(arrow.line);
+        let mut label = words::parts(chart, line, arrow.is_each);
+        label.extend(arrow.permits.iter().map(|condition| format!("allow [{condition}]")));
+        if arrow.is_denied {
+            label.push("⊘ denied: no allow line".to_string());
+        }
+        let is_cut = label.iter().any(|part| part.contains('…') || part.chars().count() > LONG);
+        let cut = is_cut.then(|| words::whole(chart, line));
+        let else_of_ask = if let Trigger::StepElse(step) = line.trigger {
+            matches!(chart.steps[step.index()].kind, StepKind::Ask { .. })
+        } else {
+            false
+        };
+        let is_asked = matches!(line.trigger, Trigger::Choice(_))
+            || (else_of_ask && self.diamonds.contains(&arrow.origin));
+        let from = if is_asked { diamond(arrow.origin) } else { start(names, arrow.origin) };
+        let (Origin::Any(source) | Origin::State(source)) = arrow.origin;
+        let mut ends = Vec::new();
+        for target in &line.targets {
+            // Mermaid draws no edge to a state from inside it, so it leads to what is entered there.
+            if chart.contains(target.state, source) && has_children(chart, target.state) {
+                label.push(format!("enters {}", chart.state(target.state).name));
+                ends.push(names[entered(chart, target.state).index()].clone());
+            } else {
+                ends.push(names[target.state.index()].clone());
+            }
+        }
+        if let [end] = ends.as_slice() {
+            self.add(from, end.clone(), label, cut);
+            return;
+        }
+        let bar = format!("fork{}", arrow.line.0);
+        if self.forks.last() != Some(&bar) {
+            self.forks.push(bar.clone());
+            for end in ends {
+                self.add(bar.clone(), end, Vec::new(), None);
+            }
+        }
+        self.add(from, bar, label, cut);
+    }
+
+    fn add(&mut self, from: String, to: String, label: Vec<String>, cut: Option<String>) {
+        let ends = (from, to);
+        let like = self.last.get(&ends).map(|i| &mut self.lines[*i]);
+        if let Some(edge) = like.filter(|e| e.label.len() + label.len() <= PARTS) {
+            edge.label.extend(label);
+            edge.cut.extend(cut);
+            return;
+        }
+        self.last.insert(ends.clone(), self.lines.len());
+        let (from, to) = ends;
+        self.lines.push(Edge { from, to, label, cut: cut.into_iter().collect() });
+    }
+
+    /// As lines of Mermaid.
+    pub(super) fn write(&self, out: &mut String) {
+        for edge in &self.lines {
+            for line in &edge.cut {
+                out.push_str(&format!("  {}", comment(&format!("in full: {line}"))));
+            }
+            let parts = edge.label.iter().map(|part| escaped(&short(part, LONG)));
+            let label = parts.collect::<Vec<_>>().join("<br/>");
+            let colon = if label.is_empty() { "" } else { " : " };
+            out.push_str(&format!("  {} --> {}{colon}{label}\n", edge.from, edge.to));
+        }
+    }
+}
+
+/// The name of the node that an origin starts at.
+fn start(names: &[String], origin: Origin) -> String {
+    match origin {
+        Origin::State(state) => names[state.index()].clone(),
+        Origin::Any(scope) => numbered("any", scope),
+    }
+}
+
+/// The name of the diamond that the model's options leave from.
+pub(super) fn diamond(origin: Origin) -> String {
+    match origin {
+        Origin::State(state) => numbered("may", state),
+        Origin::Any(scope) => numbered("anymay", scope),
+    }
+}
+
+/// By state: the innermost question that is put in it, its own or that of a state above.
+fn asks(places: &Places<'_>) -> Vec<Option<StepId>> {
+    let chart = places.chart;
+    let mut asks = vec![None; chart.states.len()];
+    for (index, step) in chart.steps.iter().enumerate() {
+        if matches!(step.kind, StepKind::Ask { .. }) {
+            for home in places.homes(StepId::at(index)) {
+                asks[home.index()].get_or_insert(StepId::at(index));
+            }
+        }
+    }
+    for id in chart.state_ids() {
+        if let (None, Some(parent)) = (asks[id.index()], chart.state(id).parent) {
+            asks[id.index()] = asks[parent.index()];
+        }
+    }
+    asks
+}
+
+fn question(chart: &Chart, step: StepId) -> String {
+    let name = notation::name(notation::step_name(chart, step));
+    if let StepKind::Ask { on: AskOn::Event(events), .. } = &chart.steps[step.index()].kind {
+        format!("{} / ask {name}", notation::event_pattern(chart, events))
+    } else {
+        format!("ask {name}")
+    }
+}
+
+fn has_children(chart: &Chart, state: StateId) -> bool {
+    chart.state(state).end.0 > state.0 + 1
+}
+
+/// The leaf that is entered with a state; of a parallel, that of its first region.
+fn entered(chart: &Chart, state: StateId) -> StateId {
+    let mut at = state;
+    loop {
+        at = match chart.state(at).kind {
+            StateKind::Compound { initial } => initial,
+            StateKind::Parallel => match chart.children(at).next() {
+                Some(first) => first,
+                None => return at,
+            },
+            StateKind::History { default, .. } => default,
+            StateKind::Atomic | StateKind::Final { .. } => return at,
+        };
+    }
+}
+
+/// An `allow` line that nothing follows, in words.
+pub(super) fn permitted(places: &Places<'_>, permit: &Permit) -> String {
+    let path = |s: StateId| match s.0 {
+        0 => "*".to_string(),
+        _ => notation::path(&places.chart.state(s).path),
+    };
+    let (Origin::Any(from) | Origin::State(from)) = permit.origin;
+    let guard = permit.guard.as_ref().map(|g| format!(" if {g}")).unwrap_or_default();
+    format!(
+        "not drawn, as no line makes this move: allow {} -> {}{guard}",
+        path(from),
+        path(permit.target)
+    )
+}

@@ -1,0 +1,88 @@
+//! From the lines of a chart to the arrows of a picture.
+
+use super::allow::{Table, is_bound};
+use super::place::{Origin, Places};
+use crate::notation;
+use chartc_core::arena::{StateId, TransitionId};
+use std::collections::BTreeSet;
+
+/// A line that goes somewhere, from one of its origins.
+pub(in crate::emit) struct Arrow {
+    pub(in crate::emit) line: TransitionId,
+    pub(in crate::emit) origin: Origin,
+    /// Written once, for every leaf below.
+    pub(in crate::emit) is_each: bool,
+    /// Conditions of the `allow` lines that permit it.
+    pub(in crate::emit) permits: Vec<String>,
+    /// No `allow` line permits it.
+    pub(in crate::emit) is_denied: bool,
+}
+
+/// An `allow` line that no line of the chart makes use of.
+pub(in crate::emit) struct Permit {
+    pub(in crate::emit) origin: Origin,
+    pub(in crate::emit) target: StateId,
+    pub(in crate::emit) guard: Option<String>,
+}
+
+/// Every line that goes anywhere, in order, then the `allow` lines that nothing follows.
+pub(in crate::emit) fn arrows(places: &Places<'_>) -> (Vec<Arrow>, Vec<Permit>) {
+    let chart = places.chart;
+    let table = Table::of(chart);
+    let mut arrows = Vec::new();
+    let mut driven = BTreeSet::new();
+    let (of, copies) = places.copies();
+    for (index, line) in chart.transitions.iter().enumerate() {
+        let id = TransitionId::at(index);
+        if line.targets.is_empty() || copies.contains(&id) {
+            continue;
+        }
+        let writer = of.get(&id);
+        let origins = match writer {
+            Some(writer) => {
+                let inside = line.targets.iter().any(|t| chart.contains(*writer, t.state));
+                let is_any = writer.0 == 0 || inside;
+                vec![if is_any { Origin::Any(*writer) } else { Origin::State(*writer) }]
+            }
+            None => places.origins(line),
+        };
+        for origin in origins {
+            let mut arrow = Arrow {
+                line: id,
+                origin,
+                is_each: writer.is_some(),
+                permits: Vec::new(),
+                is_denied: false,
+            };
+            if let Some(table) = table.as_ref().filter(|_| is_bound(line)) {
+                let (Origin::State(source) | Origin::Any(source)) = origin;
+                for target in &line.targets {
+                    driven.insert((origin, target.state));
+                    arrow.permits.extend(table.condition(source, target.state));
+                    arrow.is_denied |= table.forbids(source, target.state);
+                }
+            }
+            arrows.push(arrow);
+        }
+    }
+    (arrows, permits(places, &driven))
+}
+
+fn permits(places: &Places<'_>, driven: &BTreeSet<(Origin, StateId)>) -> Vec<Permit> {
+    let chart = places.chart;
+    let mut permits = Vec::new();
+    for permission in &chart.permissions {
+        let origin = match permission.from {
+            None => Origin::Any(StateId(0)),
+            Some(from) if places.is_cluster(from) && chart.contains(from, permission.to) => {
+                Origin::Any(from)
+            }
+            Some(from) => Origin::State(from),
+        };
+        if !driven.contains(&(origin, permission.to)) {
+            let guard = permission.guard.as_ref().map(|g| notation::expression(chart, g));
+            permits.push(Permit { origin, target: permission.to, guard });
+        }
+    }
+    permits
+}

@@ -1,0 +1,162 @@
+//! What stands in a state besides its name: blocks, steps and the lines that move nothing.
+
+use super::look::Look;
+use super::place::{Origin, Places, homes};
+use super::text::short;
+use super::words;
+use crate::notation;
+use chartc_core::arena::{StateId, StepId, TransitionId};
+use chartc_core::model::{
+    AskOn, Chart, Expr, Failure, Limits, Otherwise, State, StateKind, StepKind,
+};
+
+/// Characters of an action block or advice before it is cut.
+const LONG: usize = 76;
+
+/// One entry: a word that stands out, which may be missing, and what follows.
+pub(in crate::emit) struct Row {
+    pub(in crate::emit) word: &'static str,
+    /// `None` is quiet.
+    pub(in crate::emit) look: Option<Look>,
+    pub(in crate::emit) text: String,
+}
+
+fn row(word: &'static str, look: Option<Look>, text: String) -> Row {
+    Row { word, look, text }
+}
+
+/// Rows of every state, in document order.
+pub(in crate::emit) struct Rows {
+    rows: Vec<Vec<Row>>,
+}
+
+impl Rows {
+    pub(in crate::emit) fn of(places: &Places<'_>) -> Self {
+        let chart = places.chart;
+        let mut rows: Vec<Vec<Row>> = chart.states.iter().map(|s| blocks(chart, s)).collect();
+        for index in 0..chart.steps.len() {
+            for home in places.homes(StepId::at(index)) {
+                rows[home.index()].push(step(chart, StepId::at(index)));
+            }
+        }
+        let (of, copies) = places.copies();
+        for (index, line) in chart.transitions.iter().enumerate() {
+            let id = TransitionId::at(index);
+            if !line.targets.is_empty() || copies.contains(&id) {
+                continue;
+            }
+            let look = Look::of(&line.trigger);
+            let mut text = words::title(chart, line);
+            if let Some(guard) = words::guard(chart, line) {
+                text.push_str(&format!(" [{guard}]"));
+            }
+            if !line.actions.is_empty() {
+                text.push_str(&format!(" / {}", words::actions(chart, line)));
+            }
+            let word = if of.contains_key(&id) { "each" } else { "" };
+            let at = of.get(&id).map(|s| vec![Origin::State(*s)]);
+            for origin in at.unwrap_or_else(|| places.origins(line)) {
+                let (Origin::State(state) | Origin::Any(state)) = origin;
+                rows[state.index()].push(row(word, Some(look), short(&text, LONG)));
+            }
+        }
+        Self { rows }
+    }
+
+    pub(in crate::emit) fn at(&self, state: StateId) -> &[Row] {
+        &self.rows[state.index()]
+    }
+}
+
+/// Entry and exit actions, advice and limits.
+pub(in crate::emit) fn blocks(chart: &Chart, state: &State) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for (word, block) in [("enter", &state.entry), ("exit", &state.exit)] {
+        if !block.is_empty() {
+            let text = words::joined(chart, block, &[]);
+            rows.push(row(word, None, short(&text, LONG)));
+        }
+    }
+    if let Some(advice) = &state.advice {
+        let text = notation::template(chart, advice, &[]);
+        rows.push(row("advice", None, short(&text, LONG)));
+    }
+    let limits = limits(&state.limits);
+    if !limits.is_empty() {
+        rows.push(row("limits", None, limits));
+    }
+    rows
+}
+
+fn limits(limits: &Limits) -> String {
+    let count = |name: &str, n: Option<i64>| n.map(|n| format!("{name} {n}"));
+    let parts = [
+        count("calls", limits.calls),
+        count("tokens", limits.tokens),
+        limits.cost.map(|c| format!("cost {c:?}")),
+        limits.time.map(|t| format!("time {}", notation::duration(t))),
+        count("turns", limits.turns),
+    ];
+    parts.into_iter().flatten().collect::<Vec<_>>().join("  ")
+}
+
+/// A step, with what is not said by its lines.
+pub(in crate::emit) fn step(chart: &Chart, id: StepId) -> Row {
+    let step = &chart.steps[id.index()];
+    let state = step.state;
+    let name = notation::name(&step.name);
+    let (word, look, mut text) = match &step.kind {
+        StepKind::Llm => ("llm", Some(Look::Done), name),
+        StepKind::Code(_) => ("code", None, name),
+        StepKind::Call(tool, _) => {
+            ("call", Some(Look::Done), format!("{name} {}", chart.tools[tool.index()].name))
+        }
+        StepKind::Human(_) => ("human", Some(Look::Done), name),
+        StepKind::Run(child, _) => ("run", Some(Look::Done), format!("{name} {child}")),
+        StepKind::Ask { on, always, otherwise } => {
+            let mut text = name;
+            match on {
+                AskOn::Turn => text.push_str(" on turn"),
+                AskOn::Event(events) => {
+                    text.push_str(&format!(" on {}", notation::event_pattern(chart, events)));
+                }
+            }
+            if *always {
+                text.push_str(" always");
+            }
+            if matches!(otherwise, Otherwise::Stay) {
+                text.push_str(" else stay");
+            }
+            ("ask", Some(Look::Choice), text)
+        }
+    };
+    let is_home = state.0 == 0 || !matches!(chart.state(state).kind, StateKind::Atomic);
+    let (_, rest) = if is_home {
+        homes(chart, state, step.guard.as_ref())
+    } else {
+        (Vec::new(), step.guard.iter().collect())
+    };
+    if !rest.is_empty() {
+        let rest: Vec<String> = rest.iter().map(|e| conjunct(chart, e, rest.len())).collect();
+        text.push_str(&format!(" [{}]", short(&rest.join(" and "), LONG)));
+    }
+    let is_ask = matches!(step.kind, StepKind::Ask { .. });
+    if step.failure.then == Failure::Skip && step.failure != chart.defaults && !is_ask {
+        text.push_str(" (skip on failure)");
+    }
+    let always = chartc_core::model::ExprKind::Bool(true);
+    if step.ends_turn.as_ref().is_some_and(|e| e.kind == always) {
+        text.push_str(" (ends turn)");
+    }
+    row(word, look, text)
+}
+
+fn conjunct(chart: &Chart, expr: &Expr, of: usize) -> String {
+    let text = notation::expression(chart, expr);
+    let is_or = matches!(
+        &expr.kind,
+        chartc_core::model::ExprKind::Binary(chartc_core::model::BinaryOp::Or, ..)
+            | chartc_core::model::ExprKind::If(..)
+    );
+    if of > 1 && is_or { format!("({text})") } else { text }
+}
