@@ -1,5 +1,6 @@
 //! Charts that run: against scripts, chance and nobody, from the library and from the command line.
 
+mod agents;
 mod command;
 mod session;
 mod shipped;

@@ -29,6 +29,7 @@ pub(super) fn chart(
         functions: Functions::default(),
         client: declare::client_name(agent),
         default: &workflow.policy,
+        step_names: work.steps.iter().map(|w| w.step.name.node.clone()).collect(),
         inserts: vec![Vec::new(); work.components.len()],
         findings,
     };
@@ -126,12 +127,14 @@ fn body(
             }
             extra.extend(options);
         }
-        match homes[i].filter(|_| inside[i]) {
-            Some(state) => {
-                at = state + 1;
-                bodies[state].push(apart(StateItem::Step(one.step), one.span));
+        for step in one.before.into_iter().chain([one.step]) {
+            match homes[i].filter(|_| inside[i]) {
+                Some(state) => {
+                    at = state + 1;
+                    bodies[state].push(apart(StateItem::Step(step), one.span));
+                }
+                None => between.push((at, chart_step(outside(step, sources[i]), one.span))),
             }
-            None => between.push((at, chart_step(outside(one.step, sources[i]), one.span))),
         }
         if at_home.is_empty() {
             between

@@ -2,13 +2,14 @@
 
 use super::step::Builder;
 use crate::front::agent::code::{Role, Ty};
-use crate::front::agent::definition::{Step, StepType};
+use crate::front::agent::definition::{Invoke, Step, StepType};
 use crate::front::agent::make::{
     self, binary, call, compare, expr, literal, name, noted, tail, text,
 };
+use crate::front::agent::node::{Node, Value};
 use crate::span::{Ident, Span, Spanned};
 use crate::syntax::{
-    Ask, AskElse, BinaryOp, CompareOp, EventPattern, Expr, ExprKind, FailWord, Hole, Line,
+    self, Ask, AskElse, BinaryOp, CompareOp, EventPattern, Expr, ExprKind, FailWord, Hole, Line,
     LineKind, May, MayKind, Noted, Outcome, OutcomeKind, Policy, StateItem, Statement, StepItem,
     StepKind, Template, TemplatePart, TypeExpr, TypeKind,
 };
@@ -41,9 +42,29 @@ pub(super) fn overlapping(steps: &[&Step]) -> BTreeSet<usize> {
     by_state.values().filter(shared).flatten().copied().collect()
 }
 
-/// Whether a step asks the model for one of its map's answers.
+/// Whether a step asks the model for one of its map's answers, be it only where a function has not decided.
 pub(super) fn is_question(step: &Step) -> bool {
-    step.kind == StepType::Transition && step.map.is_some() && step.decision.is_none()
+    step.kind == StepType::Transition && step.map.is_some() && decider(step) != Decider::Function
+}
+
+/// Who decides in a transition step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Decider {
+    /// The model.
+    Model,
+    /// A function of the host, which has a value for when it fails.
+    Function,
+    /// A function of the host; where it fails, the model.
+    FunctionThenModel,
+}
+
+/// Who decides in this one.
+pub(super) fn decider(step: &Step) -> Decider {
+    match &step.decision {
+        None => Decider::Model,
+        Some(invoke) if invoke.fallback.is_some() => Decider::Function,
+        Some(_) => Decider::FunctionThenModel,
+    }
 }
 
 /// Whether a failed call of the question leads somewhere.
@@ -156,38 +177,86 @@ impl Builder<'_> {
         let found = self.functions.invoke(invoke, &self.scope);
         let span = invoke.span;
         let as_text = call("lower", vec![call("str", vec![found], span)], span);
-        let variable = self.decision_variable(step);
+        let variable = self.decision_variable(step, Ty::Text);
         let assign = Statement::Assign(variable.clone(), as_text);
-        let mut lines = Vec::new();
-        for (answer, state) in step.map.iter().flatten() {
-            let lower = answer.node.to_lowercase();
-            let is = compare(
-                name(variable.node.clone(), answer.span),
-                CompareOp::Equal,
-                text(lower, answer.span),
-                answer.span,
-            );
-            let done = crate::syntax::Done { subject: make::path(&step.name), binding: None };
-            let line = Line {
-                kind: LineKind::On(EventPattern::Done(done)),
-                tail: tail(Some(is), Some(state)),
-            };
-            lines.push(noted(StateItem::Line(line), answer.span.to(state.span)));
-        }
-        (vec![noted(assign, span)], lines)
+        (vec![noted(assign, span)], decided_lines(step, &step.name, &variable))
     }
 
-    fn decision_variable(&mut self, step: &Step) -> Ident {
+    /// The same where the model decides if the function fails: a step of its own before the question, its lines, and the
+    /// condition under which the question is put.
+    pub(super) fn decided_first(
+        &mut self,
+        step: &Step,
+        invoke: &Invoke,
+    ) -> (syntax::Step, Vec<Noted<StateItem>>, Expr) {
+        let span = invoke.span;
+        let fallback = Some(Node { value: Value::Null, span });
+        let found = self.functions.invoke(&Invoke { fallback, ..invoke.clone() }, &self.scope);
+        let variable = self.decision_variable(step, Ty::Json);
+        let read = || name(variable.node.clone(), span);
+        let is = |op| compare(read(), op, expr(ExprKind::None, span), span);
+        let as_text = call("lower", vec![call("str", vec![read()], span)], span);
+        let plain = noted(Statement::Assign(variable.clone(), as_text), span);
+        let statements = vec![
+            noted(Statement::Assign(variable.clone(), found), span),
+            noted(Statement::If(is(CompareOp::NotEqual), vec![plain], Vec::new()), span),
+        ];
+        let source = Ident::new(self.free_step(&format!("{}_source", step.name.node)), span);
+        let mut lines = decided_lines(step, &source, &variable);
+        if let (None, Some(to)) = (&step.map, &step.to) {
+            let kind = LineKind::On(EventPattern::Done(done(&source)));
+            let line = Line { kind, tail: tail(Some(is(CompareOp::NotEqual)), Some(to)) };
+            lines.push(noted(StateItem::Line(line), span));
+        }
+        let code = syntax::Step {
+            name: source,
+            kind: StepKind::Code(statements),
+            client: None,
+            guard: None,
+            items: Vec::new(),
+            then: None,
+            end: Vec::new(),
+        };
+        (code, lines, is(CompareOp::Equal))
+    }
+
+    /// `wanted`, with what it takes to be no other step's name.
+    fn free_step(&mut self, wanted: &str) -> String {
+        let mut name = wanted.to_owned();
+        while !self.step_names.insert(name.clone()) {
+            name.push('_');
+        }
+        name
+    }
+
+    fn decision_variable(&mut self, step: &Step, ty: Ty) -> Ident {
         let mut written = format!("{}_decision", step.name.node);
         while self.scope.roles.contains_key(&written) {
             written.push('_');
         }
         let role = Role::Variable { written: written.clone(), of: None };
         self.scope.roles.insert(written.clone(), role);
-        self.scope.types.insert(written.clone(), Ty::Text);
+        self.scope.types.insert(written.clone(), ty);
         self.scope.places.insert(written.clone(), step.name.span);
         Ident::new(written, step.name.span)
     }
+}
+
+/// Lines that compare what a step's function has decided, in lower case, with the answers of the map.
+fn decided_lines(step: &Step, source: &Ident, variable: &Ident) -> Vec<Noted<StateItem>> {
+    let line = |(answer, state): &(Ident, Ident)| {
+        let lower = text(answer.node.to_lowercase(), answer.span);
+        let read = name(variable.node.clone(), answer.span);
+        let is = compare(read, CompareOp::Equal, lower, answer.span);
+        let kind = LineKind::On(EventPattern::Done(done(source)));
+        let line = Line { kind, tail: tail(Some(is), Some(state)) };
+        noted(StateItem::Line(line), answer.span.to(state.span))
+    };
+    step.map.iter().flatten().map(line).collect()
+}
+
+fn done(step: &Ident) -> syntax::Done {
+    syntax::Done { subject: make::path(step), binding: None }
 }
 
 fn no_retry(then: Option<FailWord>, span: Span) -> Policy {

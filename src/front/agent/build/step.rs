@@ -1,6 +1,6 @@
 //! Steps.
 
-use super::decide;
+use super::decide::{self, Decider};
 use super::declare::{failure, policy};
 use super::invoke::Functions;
 use super::prepare::StepWork;
@@ -15,6 +15,7 @@ use crate::syntax::{
     self, Action, Block, CompareOp, EventPattern, ExprKind, Hole, Line, LineKind, Noted, StateItem,
     StepItem, StepKind, Template, TemplatePart,
 };
+use std::collections::BTreeSet;
 
 /// What building steps needs and gathers.
 pub(super) struct Builder<'b> {
@@ -22,6 +23,8 @@ pub(super) struct Builder<'b> {
     pub(super) functions: Functions,
     pub(super) client: Option<Ident>,
     pub(super) default: &'b Policy,
+    /// All there are.
+    pub(super) step_names: BTreeSet<String>,
     /// Of each component, the steps that it goes into.
     pub(super) inserts: Vec<Vec<syntax::Insert>>,
     pub(super) findings: &'b mut Vec<Diagnostic>,
@@ -31,6 +34,8 @@ pub(super) struct Builder<'b> {
 pub(super) struct Built {
     /// Without the condition on its state.
     pub(super) step: syntax::Step,
+    /// What runs right before it, in the same states.
+    pub(super) before: Option<syntax::Step>,
     /// Lines of the state, or of the chart.
     pub(super) lines: Vec<Noted<StateItem>>,
     pub(super) span: Span,
@@ -50,7 +55,10 @@ impl Builder<'_> {
             StepType::Code => self.code(work),
             StepType::Transition => self.transition(work, compared),
         };
-        built.step.guard = guard;
+        if let Some(before) = &mut built.before {
+            before.guard.clone_from(&guard);
+        }
+        built.step.guard = both(guard, built.step.guard.take());
         built
     }
 
@@ -65,7 +73,7 @@ impl Builder<'_> {
             then: None,
             end: Vec::new(),
         };
-        Built { step: step_syntax, lines: Vec::new(), span: step.span }
+        Built { step: step_syntax, before: None, lines: Vec::new(), span: step.span }
     }
 
     fn llm(&mut self, work: &StepWork<'_>) -> Built {
@@ -134,15 +142,33 @@ impl Builder<'_> {
 
     fn transition(&mut self, work: &StepWork<'_>, compared: bool) -> Built {
         let step = work.step;
-        if step.decision.is_some() {
-            let (statements, lines) = self.decided(step);
-            let mut built = self.built(step, StepKind::Code(statements), Vec::new());
-            built.lines = lines;
-            if step.map.is_none() {
-                built.step.then = step.to.as_ref().map(|to| tail(None, Some(to)));
+        let mut first = None;
+        match (decide::decider(step), &step.decision) {
+            (Decider::Function, _) => {
+                let (statements, lines) = self.decided(step);
+                let mut built = self.built(step, StepKind::Code(statements), Vec::new());
+                built.lines = lines;
+                if step.map.is_none() {
+                    built.step.then = step.to.as_ref().map(|to| tail(None, Some(to)));
+                }
+                return built;
             }
-            return built;
+            (Decider::FunctionThenModel, Some(invoke)) => {
+                first = Some(self.decided_first(step, invoke));
+            }
+            (Decider::FunctionThenModel, None) | (Decider::Model, _) => {}
         }
+        let mut built = self.question(work, compared);
+        if let Some((before, lines, undecided)) = first {
+            built.before = Some(before);
+            built.lines = lines;
+            built.step.guard = Some(undecided);
+        }
+        built
+    }
+
+    fn question(&mut self, work: &StepWork<'_>, compared: bool) -> Built {
+        let step = work.step;
         let prompt = self.prompt(work);
         if step.map.is_none() {
             let items = decide::ignored(step, prompt);
