@@ -41,6 +41,13 @@ pub(super) fn step(out: &mut Out, node: &Step) {
     if let Some(then) = &node.then {
         tail(out, then);
     }
+    if let StepKind::Code(_) = &node.kind {
+        for one in &node.items {
+            if let StepItem::Policy(Policy { then: Some(then), .. }) = &one.node {
+                out.push(&format!(" else {}", fail_word(then, level)));
+            }
+        }
+    }
 }
 
 fn on(ask: &Ask, level: usize) -> String {
@@ -89,17 +96,21 @@ fn outcome(out: &mut Out, node: &Outcome) {
 
 /// `retry 3 then skip`
 pub(super) fn policy(node: &Policy, level: usize) -> String {
-    let then = node.then.as_ref().map(|then| match then {
-        FailWord::Fail => "fail".to_owned(),
-        FailWord::Skip => "skip".to_owned(),
-        FailWord::Take(to) => format!("-> {}", target(to, level)),
-    });
+    let then = node.then.as_ref().map(|then| fail_word(then, level));
     match (&node.retry, then) {
         (Some(count), Some(then)) => format!("retry {} then {then}", count.node),
         (Some(count), None) => format!("retry {}", count.node),
         (None, Some(then)) if then.starts_with("->") => format!("then {then}"),
         (None, Some(then)) => then,
         (None, None) => String::new(),
+    }
+}
+
+fn fail_word(word: &FailWord, level: usize) -> String {
+    match word {
+        FailWord::Fail => "fail".to_owned(),
+        FailWord::Skip => "skip".to_owned(),
+        FailWord::Take(to) => format!("-> {}", target(to, level)),
     }
 }
 

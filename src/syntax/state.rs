@@ -219,7 +219,7 @@ pub struct Step {
     pub client: Option<Ident>,
     /// `if g`.
     pub guard: Option<Expr>,
-    /// Between the braces, in order. Empty for `code`.
+    /// Between the braces, in order. Of `code` the policy behind them, `else …`, if there is one.
     pub items: Vec<Noted<StepItem>>,
     /// Trailing `-> T`: the unguarded `done`, tried last.
     pub then: Option<Tail>,
@@ -232,7 +232,7 @@ pub struct Step {
 pub enum StepKind {
     /// `llm s`.
     Llm,
-    /// `code s { }`.
+    /// `code s { } else skip`.
     Code(Vec<Noted<Statement>>),
     /// `ask s on E …`.
     Ask(Ask),

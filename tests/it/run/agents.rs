@@ -49,3 +49,48 @@ fn where_the_model_fails_as_well_the_record_decides() {
         );
     }
 }
+
+const RISKY: &str = "
+id: risky
+workflow:
+  default_on_failure: DEFAULT
+  steps:
+    - {name: divide, code: share = 1 / balance, on_failure: OWN}
+    - {name: count, code: seen = 1}
+";
+
+#[test]
+fn a_code_step_fails_as_it_says_itself() {
+    for (default, own, goes_on) in
+        [("retry", "skip", true), ("skip", "fail", false), ("skip", "retry", false)]
+    {
+        let text = RISKY.replace("DEFAULT", default).replace("OWN", own);
+        let chart = named("agent.yaml", &text);
+        let ran =
+            run(&chart, &[], "answers: {}", None, async |session| session.turn().await.map(drop));
+        let done = [r#"{"kind":"done","step":"count"}"#.to_owned()];
+        let wanted = if goes_on { &done[..] } else { &[] };
+        assert_eq!(ran.of(&["done"]), wanted, "{default} {own}");
+        let failed = [r#"{"kind":"failed","step":"divide"}"#];
+        assert_eq!(ran.of(&["failed"]), failed, "{default} {own}");
+    }
+}
+
+#[test]
+fn a_code_step_that_fails_may_move_the_chart() {
+    let text = "chart A {
+  input n: Int = 0
+  var x: Float = 0.0
+  initial a
+  state a { code divide { x = 1 / n } -> good else -> bad }
+  final good
+  final bad
+}";
+    for (n, state) in [(0_i64, "bad"), (2, "good")] {
+        let ran = run(&chart(text), &[], "answers: {}", None, async |session| {
+            session.input("n", n)?;
+            session.turn().await.map(drop)
+        });
+        assert_eq!((ran.states, ran.error), (vec![state.to_owned()], None), "{n}");
+    }
+}

@@ -9,11 +9,10 @@ use crate::diagnostic::Diagnostic;
 use crate::front::agent::code::{Converter, Scope};
 use crate::front::agent::definition::{OnFailure, Policy, Source, Step, StepType};
 use crate::front::agent::make::{self, both, compare, expr, in_any, name, noted, tail, text};
-use crate::lint::reported::NOT_YET;
 use crate::span::{Ident, Span, Spanned};
 use crate::syntax::{
-    self, Action, Block, CompareOp, EventPattern, ExprKind, Hole, Line, LineKind, Noted, StateItem,
-    StepItem, StepKind, Template, TemplatePart,
+    self, Action, Block, CompareOp, EventPattern, ExprKind, FailWord, Hole, Line, LineKind, Noted,
+    StateItem, StepItem, StepKind, Template, TemplatePart,
 };
 use std::collections::BTreeSet;
 
@@ -117,14 +116,16 @@ impl Builder<'_> {
         if work.run_if.is_some() || step.states.is_some() {
             self.scope.walked.weaken(mark);
         }
+        let mut items = Vec::new();
         let own = failure(&step.policy, self.default).1 == OnFailure::Skip;
         let usual = failure(&Policy::default(), self.default).1 == OnFailure::Skip;
         if own != usual {
             let at = policy_span(&step.policy, step.name.span);
-            let message = "a code step fails as the agent's default says: its own `on_failure` is not carried yet";
-            self.findings.push(NOT_YET.at(at, message));
+            let then = if own { FailWord::Skip } else { FailWord::Fail };
+            let policy = syntax::Policy { retry: None, then: Some(then), span: at };
+            items.push(noted(StepItem::Policy(policy), at));
         }
-        let mut built = self.built(step, StepKind::Code(statements), Vec::new());
+        let mut built = self.built(step, StepKind::Code(statements), items);
         let Some(action) = &step.action else {
             built.step.then = step.to.as_ref().map(|to| tail(None, Some(to)));
             return built;

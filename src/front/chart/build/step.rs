@@ -7,8 +7,8 @@ use crate::front::chart::grammar::Rule;
 use crate::front::chart::recover::Place;
 use crate::span::Spanned;
 use crate::syntax::{
-    Ask, AskElse, EventPattern, FailWord, Outcome, OutcomeKind, Path, Policy, Step, StepItem,
-    StepKind, Tail,
+    Ask, AskElse, EventPattern, FailWord, Noted, Outcome, OutcomeKind, Path, Policy, Step,
+    StepItem, StepKind, Tail, Trivia,
 };
 use pest::iterators::Pair;
 
@@ -62,6 +62,12 @@ impl Cx<'_> {
                     items = body.items;
                     end = body.end;
                 }
+                Rule::instead => {
+                    let span = self.span(&part);
+                    let policy = self.policy(part);
+                    let (trivia, doc) = (Trivia::default(), String::new());
+                    items.push(Noted { trivia, doc, node: StepItem::Policy(policy), span });
+                }
                 Rule::then => {
                     let mut tail = Tail::default();
                     for inner in part.into_inner() {
@@ -104,7 +110,7 @@ impl Cx<'_> {
         })
     }
 
-    /// `Rule::policy`.
+    /// `Rule::policy` and `Rule::instead`.
     pub(super) fn policy(&mut self, pair: P<'_>) -> Policy {
         let span = self.span(&pair);
         let (mut retry, mut then) = (None, None);
