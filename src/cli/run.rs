@@ -97,7 +97,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         };
         let who = oracle(&chart, args.llm.as_deref(), args.functions.as_deref(), &clock)?;
         let machine = instance(&plan, &given, who.host)?;
-        let sink = (Screen::new(paper(args.color)), trace.map(JsonLines));
+        let sink = (Screen::new(paper(args.color), &chart), trace.map(JsonLines));
         let mut session = Session::new(machine, who.oracle, clock, sink);
         for (name, value) in given.inputs.iter() {
             session.input(name, value.clone()).map_err(|fault| miette::miette!("{fault}"))?;

@@ -3,7 +3,9 @@
 use super::output::print;
 use crate::report::Paper;
 use chartc_core::expr::Value;
+use chartc_core::model::{Chart, StateKind};
 use chartc_runtime::trace::{Line, Sink, What};
+use std::collections::BTreeSet;
 use std::io;
 
 /// Characters of an answer that are shown.
@@ -16,6 +18,10 @@ pub(super) struct Screen {
     answered: Option<String>,
     /// The run is past its start.
     started: bool,
+    /// Paths of the atomic and final states.
+    basic: BTreeSet<String>,
+    /// Where the line taken last leads.
+    targets: Vec<String>,
     /// The note that was shown last, until something else is: conditions ask host functions the same again and again.
     note: Option<String>,
 }
@@ -30,8 +36,18 @@ enum Ink {
 }
 
 impl Screen {
-    pub(super) const fn new(paper: Paper) -> Self {
-        Self { paper, answered: None, started: false, note: None }
+    pub(super) fn new(paper: Paper, chart: &Chart) -> Self {
+        let states = chart.states.iter();
+        let basic =
+            states.filter(|s| matches!(s.kind, StateKind::Atomic | StateKind::Final { .. }));
+        Self {
+            paper,
+            answered: None,
+            started: false,
+            basic: basic.map(|s| s.path.clone()).collect(),
+            targets: Vec::new(),
+            note: None,
+        }
     }
 
     fn write(&mut self, ink: Ink, text: &str) -> io::Result<()> {
@@ -95,6 +111,7 @@ impl Sink for Screen {
                 self.write(Ink::Bad, &format!("  {step}: {}", fallback(why)))
             }
             What::Taken { line } => {
+                self.targets.clone_from(&line.targets);
                 let from = if line.state.is_empty() { "*" } else { &line.state };
                 if line.targets.is_empty() {
                     self.write(Ink::Faint, &format!("  {from}: {}", line.trigger))
@@ -130,6 +147,12 @@ impl Sink for Screen {
                 Ok(())
             }
             What::Entered { state } if !self.started && !state.is_empty() => {
+                self.write(Ink::Good, &format!("  -> {state}"))
+            }
+            // A target that was not the last word: a state with an `initial`, a history.
+            What::Entered { state }
+                if self.basic.contains(state) && !self.targets.contains(state) =>
+            {
                 self.write(Ink::Good, &format!("  -> {state}"))
             }
             What::Lost { .. }
