@@ -5,4 +5,5 @@ fn main() {
         chartc::build::compile(&format!("charts/{chart}.chart"));
     }
     chartc::build::compile("charts/worker.agent.yaml");
+    chartc::build::compile("../../charts/researcher.chart");
 }

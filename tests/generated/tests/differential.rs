@@ -3,7 +3,7 @@
 use chartc_core::drive::Machine;
 use chartc_core::expr::{FromValue, Value};
 use generated_charts::compare::{Fickle, compare, covered};
-use generated_charts::{flow, lamp, model, names, social, words, worker};
+use generated_charts::{flow, lamp, model, names, researcher, social, words, worker};
 
 /// The value of a param.
 fn param<T: FromValue>(params: &[(String, Value)], name: &str) -> Option<T> {
@@ -65,6 +65,19 @@ same!(
     },
     300 x 120,
     &[]
+);
+
+same!(
+    researcher,
+    "../../../charts/researcher.chart",
+    |given| researcher::Params {
+        enough: param(given, "enough"),
+        budget: param(given, "budget"),
+        ..researcher::Params::new(needed::<String>(given, "question"))
+    },
+    300 x 200,
+    // Deadlines beyond the random hours, and a condition that needs the report and little money at once.
+    &[3, 14, 23]
 );
 
 same!(

@@ -2,6 +2,7 @@
 
 mod agents;
 mod command;
+mod researcher;
 mod session;
 mod shipped;
 mod simulate;

@@ -29,3 +29,10 @@ fn social() {
     insta::assert_snapshot!("social_screen", screen);
     insta::assert_snapshot!("social_trace", trace);
 }
+
+#[test]
+fn researcher() {
+    let (screen, trace) = play("researcher", &["question=Why did trams come back?"]);
+    insta::assert_snapshot!("researcher_screen", screen);
+    insta::assert_snapshot!("researcher_trace", trace);
+}
