@@ -13,7 +13,11 @@ pub(super) fn states(chart: &Chart, wanted: &[String]) -> miette::Result<BTreeSe
     wanted.iter().map(|name| state(chart, name)).collect()
 }
 
-fn state(chart: &Chart, wanted: &str) -> miette::Result<StateId> {
+/// The state that `wanted` names, as for [`states`].
+///
+/// # Errors
+/// As for [`states`].
+pub(super) fn state(chart: &Chart, wanted: &str) -> miette::Result<StateId> {
     let all = || chart.state_ids().skip(1);
     if let Some(found) = all().find(|id| chart.state(*id).path == wanted) {
         return Ok(found);

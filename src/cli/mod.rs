@@ -23,6 +23,7 @@ mod levels;
 mod run;
 #[cfg(feature = "run")]
 mod screen;
+mod show;
 #[cfg(feature = "run")]
 mod simulate;
 
@@ -63,6 +64,7 @@ enum Command {
     Graph(graph::Args),
     #[cfg(feature = "run")]
     Run(Box<run::Args>),
+    Show(show::Args),
     #[cfg(feature = "run")]
     Simulate(simulate::Args),
 }
@@ -77,6 +79,7 @@ fn dispatch(command: Command) -> miette::Result<Exit> {
         Command::Graph(args) => graph::run(args),
         #[cfg(feature = "run")]
         Command::Run(args) => run::run(*args),
+        Command::Show(args) => show::run(args),
         #[cfg(feature = "run")]
         Command::Simulate(args) => simulate::run(args),
     }

@@ -24,8 +24,14 @@ pub fn paper(colour: Colour) -> Paper {
         Colour::Always => true,
         Colour::Never => false,
     };
-    let columns = std::env::var("COLUMNS").ok().and_then(|c| c.parse().ok());
-    Paper { colour, width: columns.unwrap_or(100).clamp(40, 200) }
+    Paper { colour, width: columns() }
+}
+
+/// Columns of standard output: what `COLUMNS` says, else those of the terminal, else 100; at least 40 and at most 200.
+pub fn columns() -> usize {
+    let said = std::env::var("COLUMNS").ok().and_then(|c| c.parse().ok());
+    let is = || terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
+    said.or_else(is).unwrap_or(100).clamp(40, 200)
 }
 
 /// Writes to standard output. A reader that went away (`chartc … | head`) is no error.

@@ -2,6 +2,7 @@
 
 pub mod dot;
 pub mod mermaid;
+pub mod outline;
 mod picture;
 pub mod rust;
 
@@ -42,4 +43,5 @@ pub struct Options {
 }
 
 /// All emitters.
-pub const EMITTERS: &[&Emitter] = &[&dot::EMITTER, &mermaid::EMITTER, &rust::EMITTER];
+pub const EMITTERS: &[&Emitter] =
+    &[&dot::EMITTER, &mermaid::EMITTER, &outline::EMITTER, &rust::EMITTER];

@@ -284,7 +284,7 @@ fn pictures_by_format_and_by_ending() {
     assert_eq!(first(&out(&run(&folder, &["graph", "a.chart"]))), "digraph \"A\" {");
     assert_eq!(first(&out(&run(&folder, &["graph", "a.chart", "--format", "mermaid"]))), "---");
     for (file, head) in
-        [("a.mmd", "---"), ("a.dot", "digraph \"A\" {"), ("a.txt", "digraph \"A\" {")]
+        [("a.mmd", "---"), ("a.dot", "digraph \"A\" {"), ("a.gv", "digraph \"A\" {")]
     {
         assert_eq!(run(&folder, &["graph", "a.chart", "-o", file]).status.code(), Some(0));
         let text = std::fs::read_to_string(folder.join(file)).expect("it was written");
@@ -316,4 +316,21 @@ fn highlighted_states_are_found_by_path_or_by_its_end() {
         "error: H has several states `off`: `player.off`, `player.on.off`; give the whole path\n"
     );
     assert_eq!(fault(""), "error: H has no state ``\n");
+}
+
+#[test]
+fn a_chart_is_shown_as_wide_as_the_terminal_and_without_colours_elsewhere() {
+    let folder = folder("show", &[("a.chart", CLEAN)]);
+    let shown = out(&run(&folder, &["show", "a.chart"]));
+    assert_eq!(shown, "A\n├─● a\n│     on      go          → b\n└─◉ b  final\n");
+    assert!(out(&run(&folder, &["show", "a.chart", "--color", "always"])).contains("\u{1b}[1ma"));
+    assert!(out(&run(&folder, &["show", "a.chart", "--ascii"])).is_ascii());
+    assert_eq!(out(&run(&folder, &["show", "a.chart", "--state", "b"])), "◉ b  final\n");
+    assert_eq!(run(&folder, &["show", "a.chart", "--state", "c"]).status.code(), Some(2));
+    let many: String = (0..600).map(|n| format!("  state s{n}\n")).collect();
+    let text = format!("chart M {{\n  initial s0\n{many}}}\n");
+    std::fs::write(folder.join("m.chart"), text).expect("it is the test's own");
+    let shown = out(&run(&folder, &["show", "m.chart"]));
+    assert!(shown.ends_with("… 100 more states; --all shows them\n"), "{shown}");
+    assert_eq!(out(&run(&folder, &["show", "m.chart", "--all"])).lines().count(), 601);
 }

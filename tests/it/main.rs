@@ -20,6 +20,7 @@ mod lints;
 mod lower;
 mod mermaid;
 mod notation;
+mod outline;
 mod print;
 mod project;
 mod reports;

@@ -1,0 +1,83 @@
+//! Colours and characters of a terminal.
+
+use crate::emit::picture::look::Look;
+use std::fmt::Write as _;
+use unicode_width::UnicodeWidthChar;
+
+/// How a piece of text looks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Style {
+    Bold,
+    Faint,
+    /// A highlighted state.
+    Lit,
+    /// A state above one.
+    Around,
+    /// The first word of a line.
+    Word(Look),
+}
+
+impl Style {
+    const fn code(self) -> &'static str {
+        match self {
+            Self::Bold => "1",
+            Self::Faint => "2",
+            Self::Lit => "1;30;43",
+            Self::Around => "1;33",
+            Self::Word(Look::Event) => "1",
+            Self::Word(Look::When) => "36",
+            Self::Word(Look::Clock) => "33",
+            Self::Word(Look::Choice | Look::Otherwise) => "35",
+            Self::Word(Look::Done) => "32",
+            Self::Word(Look::Error) => "31",
+        }
+    }
+
+    /// Adds `text` in this style.
+    pub(super) fn paint(self, out: &mut String, text: &str, colour: bool) {
+        let code = self.code();
+        if colour && !code.is_empty() && !text.is_empty() {
+            let _ = write!(out, "\x1b[{code}m{text}\x1b[0m");
+        } else {
+            out.push_str(text);
+        }
+    }
+}
+
+/// Text of the chart or the drawing as it can be shown: without what moves a terminal's cursor, and without what it cannot show.
+pub(super) fn plain(text: &str, ascii: bool) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            c if c.is_control() || is_hidden(c) => out.push(' '),
+            c if !ascii || c.is_ascii() => out.push(c),
+            '│' | '├' => out.push('|'),
+            '└' => out.push('`'),
+            '─' => out.push('-'),
+            '┆' => out.push(':'),
+            '●' => out.push('*'),
+            '○' => out.push('o'),
+            '◉' => out.push('@'),
+            '▶' => out.push('#'),
+            '▷' => out.push('+'),
+            '→' => out.push_str("->"),
+            '⊘' => out.push('x'),
+            '“' | '”' => out.push('"'),
+            '…' => out.push_str("..."),
+            c => {
+                let _ = write!(out, "\\u{{{:x}}}", u32::from(c));
+            }
+        }
+    }
+    out
+}
+
+/// Signs that turn the direction of text or take no room: what follows would not stand where it seems to.
+fn is_hidden(c: char) -> bool {
+    matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2028}' | '\u{2029}' | '\u{2066}'..='\u{2069}')
+}
+
+/// Columns that a text takes.
+pub(super) fn width(text: &str) -> usize {
+    text.chars().map(|c| c.width().unwrap_or(0)).sum()
+}

@@ -1,0 +1,186 @@
+//! Columns: how wide they are, and rows wrapped into them.
+
+use super::Page;
+use super::ink::{Style, plain, width};
+use super::row::Row;
+
+/// Columns of the first word and the blank behind it.
+const WORD: usize = 8;
+/// Columns between the first word and the arrow, at least.
+const LEAST: usize = 12;
+/// Narrower than this no terminal is.
+const NARROW: usize = 40;
+
+/// One line of the drawing before it is wrapped: a state's name, or a row.
+pub(super) struct Line {
+    /// The tree left of it.
+    pub(super) lead: String,
+    pub(super) title: Vec<(Style, String)>,
+    pub(super) row: Option<Row>,
+}
+
+/// Text that is wrapped into a column.
+pub(super) struct Cell<'t> {
+    pub(super) text: &'t str,
+    /// Blanks before all lines but the first.
+    pub(super) hang: usize,
+}
+
+/// Where the columns are.
+pub(super) struct Layout {
+    width: usize,
+    /// Column of the arrows.
+    arrow: usize,
+}
+
+impl Layout {
+    /// The arrows stand behind the longest row that has one, but leave room for what follows them, or stay near the middle.
+    pub(super) fn of(lines: &[Line], page: &Page) -> Self {
+        let total = page.width.max(NARROW);
+        let (mut arrow, mut behind) = (0, 0);
+        for line in lines {
+            if let Some(row) = line.row.as_ref().filter(|r| !r.right.is_empty()) {
+                let left = width(&plain(&row.left, page.ascii)) + 2;
+                arrow = arrow.max(width(&line.lead) + WORD + left.max(LEAST));
+                behind = behind.max(width(&plain(&row.right, page.ascii)));
+            }
+        }
+        let far = (total * 6 / 10).max(total.saturating_sub(behind));
+        Self { width: total, arrow: arrow.min(far) }
+    }
+
+    /// The lines as text, each with its line end and without blanks before it.
+    pub(super) fn write(&self, lines: &[Line], page: &Page) -> String {
+        let mut out = String::new();
+        for line in lines {
+            match &line.row {
+                Some(row) => self.row(&mut out, line, row, page),
+                None => self.title(&mut out, line, page),
+            }
+        }
+        out
+    }
+
+    /// A name is never cut; what follows it is, where the line is full.
+    fn title(&self, out: &mut String, line: &Line, page: &Page) {
+        let lead = plain(&line.lead, page.ascii);
+        Style::Faint.paint(out, &lead, page.colour);
+        let mut room = self.width.saturating_sub(width(&lead));
+        for (n, (style, text)) in line.title.iter().enumerate() {
+            let mut text = plain(text, page.ascii);
+            if n > 1 || line.title.len() == 1 {
+                text = cut(&text, room, page.ascii);
+            }
+            room = room.saturating_sub(width(&text));
+            style.paint(out, &text, page.colour);
+        }
+        end(out);
+    }
+
+    fn row(&self, out: &mut String, line: &Line, row: &Row, page: &Page) {
+        let lead = plain(&line.lead, page.ascii);
+        let start = width(&lead) + WORD;
+        let (left, right) = row.cells();
+        let is_wide = right.is_none();
+        // Where the tree takes more than half of the width, the arrow moves to the right.
+        let arrow = self.arrow.max(start + LEAST);
+        let room = if is_wide { self.width } else { arrow.saturating_sub(2) };
+        let left = wrapped(&left, room.saturating_sub(start), page.ascii);
+        let right = right.map(|r| wrapped(&r, self.width.saturating_sub(arrow), page.ascii));
+        let right = right.unwrap_or_default();
+        for n in 0..left.len().max(right.len()) {
+            Style::Faint.paint(out, &lead, page.colour);
+            let word = if n == 0 { row.word } else { "" };
+            let style = row.look.map_or(Style::Faint, Style::Word);
+            style.paint(out, word, page.colour);
+            let text = left.get(n).map_or("", String::as_str);
+            let (before, behind) = (WORD.saturating_sub(word.len()), arrow.saturating_sub(start));
+            out.push_str(&" ".repeat(before));
+            out.push_str(text);
+            if let Some(right) = right.get(n) {
+                out.push_str(&" ".repeat(behind.saturating_sub(width(text))));
+                out.push_str(right);
+            }
+            end(out);
+        }
+    }
+}
+
+/// Ends a line, without blanks before the end.
+fn end(out: &mut String) {
+    out.truncate(out.trim_end_matches(' ').len());
+    out.push('\n');
+}
+
+fn cut(text: &str, room: usize, ascii: bool) -> String {
+    if width(text) <= room {
+        return text.to_string();
+    }
+    let dots = if ascii { "..." } else { "…" };
+    let room = room.saturating_sub(width(dots));
+    let mut out = String::new();
+    let mut used = 0;
+    for c in text.chars() {
+        let mut buffer = [0; 4];
+        used += width(c.encode_utf8(&mut buffer));
+        if used > room {
+            break;
+        }
+        out.push(c);
+    }
+    format!("{}{dots}", out.trim_end())
+}
+
+/// Lines of at most `room` columns, broken at blanks; a word that is longer has a line of its own, broken where it must be.
+fn wrapped(cell: &Cell<'_>, room: usize, ascii: bool) -> Vec<String> {
+    let text = plain(cell.text, ascii);
+    let room = room.max(8);
+    if width(&text) <= room {
+        return vec![text];
+    }
+    let indent = text.len() - text.trim_start().len();
+    let mut lines = Vec::new();
+    let mut line = " ".repeat(indent);
+    let mut used = indent;
+    let mut is_empty = true;
+    for word in text.split_whitespace() {
+        let mut rest = word;
+        while !rest.is_empty() {
+            let size = width(rest);
+            let blank = usize::from(!is_empty);
+            if used + blank + size <= room {
+                line.push_str(&" ".repeat(blank));
+                line.push_str(rest);
+                used += blank + size;
+                is_empty = false;
+                break;
+            }
+            if is_empty {
+                let end = fitting(rest, room.saturating_sub(used));
+                line.push_str(&rest[..end]);
+                rest = &rest[end..];
+            }
+            lines.push(std::mem::take(&mut line));
+            line.push_str(&" ".repeat(indent + cell.hang));
+            used = indent + cell.hang;
+            is_empty = true;
+        }
+    }
+    if !is_empty {
+        lines.push(line);
+    }
+    lines
+}
+
+/// Bytes of the longest beginning that takes at most `room` columns; at least one character.
+fn fitting(text: &str, room: usize) -> usize {
+    let mut used = 0;
+    for (at, c) in text.char_indices() {
+        let mut buffer = [0; 4];
+        used += width(c.encode_utf8(&mut buffer));
+        if used > room && at > 0 {
+            return at;
+        }
+    }
+    text.len()
+}

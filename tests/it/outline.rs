@@ -1,0 +1,184 @@
+//! Charts drawn in the terminal.
+
+use crate::project::{corpus, read};
+use chartc::compile::Checked;
+use chartc::emit::Options;
+use chartc::emit::outline::{Page, outline};
+use chartc::load::Memory;
+use chartc_core::arena::StateId;
+use std::fmt::Write as _;
+
+const PLAYER: &str = "/// Plays what it is given.
+chart Player {
+  event power
+  event mute
+  event failed
+  initial off
+  state off { on power -> on.sound.last, on.picture }
+  parallel on {
+    state picture { initial bright  state bright  state dim  history last deep -> dim }
+    /// What is heard.
+    state sound {
+      initial loud
+      state loud { on mute -> quiet }
+      state quiet { on mute -> loud }
+      history last -> loud
+    }
+    state clock { after 5m { log \"still on\" } }
+    each after 2h -> off
+    on power -> off
+  }
+  final broken(why: Text) : error
+  from * except off { on failed -> broken(\"it smokes\") }
+}
+";
+
+#[track_caller]
+fn only(text: &str) -> Checked {
+    let done = chartc::check(&["a.chart".to_owned()], &Memory::of("a.chart", text));
+    let problems = chartc::report::short(&done.diagnostics, &done.sources);
+    match done.charts.as_slice() {
+        [one] => one.clone(),
+        charts => panic!("{} charts; {problems}", charts.len()),
+    }
+}
+
+#[track_caller]
+fn draw(text: &str, page: &Page) -> String {
+    let one = only(text);
+    outline(one.chart(), one.map(), &Options::default(), page)
+}
+
+fn lit(one: &Checked, paths: &[&str], page: &Page) -> String {
+    let chart = one.chart();
+    let highlight =
+        chart.state_ids().filter(|s| paths.contains(&chart.state(*s).path.as_str())).collect();
+    outline(chart, one.map(), &Options { highlight, legend: true }, page)
+}
+
+#[test]
+fn builder_chart() {
+    insta::assert_snapshot!(draw(&read("charts/builder.chart"), &Page::default()));
+}
+
+#[test]
+fn agent_with_a_table() {
+    let text = read("charts/builder.agent.yaml");
+    let done = chartc::check(&["agent.yaml".to_owned()], &Memory::of("agent.yaml", &text));
+    let one = &done.charts[0];
+    insta::assert_snapshot!(outline(
+        one.chart(),
+        one.map(),
+        &Options::default(),
+        &Page { width: 80, ..Page::default() }
+    ));
+}
+
+#[test]
+fn parallel_with_history() {
+    insta::assert_snapshot!(draw(PLAYER, &Page::default()));
+}
+
+#[test]
+fn narrow_and_in_ascii() {
+    insta::assert_snapshot!(draw(PLAYER, &Page { width: 50, ascii: true, ..Page::default() }));
+}
+
+#[test]
+fn highlighted_states_stand_out_with_and_without_colours() {
+    let one = only(PLAYER);
+    let plain = lit(&one, &["on.sound.loud"], &Page::default());
+    assert!(plain.contains("▶ loud") && plain.contains("▷ sound") && plain.contains("▷ on"));
+    assert_eq!(plain.matches('▶').count(), 2, "once in the legend:\n{plain}");
+    assert!(!plain.contains('\u{1b}'));
+    let coloured = lit(&one, &["on.sound.loud"], &Page { colour: true, ..Page::default() });
+    assert!(coloured.contains("\u{1b}[1;30;43mloud\u{1b}[0m"), "{coloured}");
+    assert!(coloured.contains("\u{1b}[1;33msound\u{1b}[0m"), "{coloured}");
+    assert!(coloured.contains("\u{1b}[33mafter\u{1b}[0m"), "{coloured}");
+}
+
+#[test]
+fn part_of_a_chart() {
+    let one = only(PLAYER);
+    let root = one.chart().state_ids().find(|s| one.chart().state(*s).path == "on.sound");
+    let page = Page { root: root.expect("it is a state"), ..Page::default() };
+    let part = outline(one.chart(), one.map(), &Options::default(), &page);
+    assert_eq!(
+        part,
+        "┆ sound  What is heard.
+├─● loud
+│     on      mute        → quiet
+├─○ quiet
+│     on      mute        → loud
+└─H last  history, the first time loud
+"
+    );
+}
+
+#[test]
+fn texts_that_move_the_cursor_or_hide() {
+    let text = draw(
+        "chart Q {
+  event go
+  initial `a \\u{1b}[2J\\n b`
+  state `a \\u{1b}[2J\\n b` { on go -> `日本語` { log \"\\u{202e}x\" } }
+  state `日本語` { on go -> `a \\u{1b}[2J\\n b` }
+}
+",
+        &Page::default(),
+    );
+    assert!(!text.contains(['\u{1b}', '\u{202e}']), "{text}");
+    let ascii = draw(
+        "chart Q {\n  initial `ü`\n  state `ü`\n}\n",
+        &Page { ascii: true, ..Page::default() },
+    );
+    assert_eq!(ascii, "Q\n`-* \\u{fc}\n");
+}
+
+#[test]
+fn every_chart_fits_every_width() {
+    let mut drawn = 0;
+    for (path, text) in corpus() {
+        let done = chartc::check(std::slice::from_ref(&path), &Memory::of(&path, &text));
+        for one in &done.charts {
+            for width in [40, 80, 132] {
+                let page = Page { width, ascii: true, ..Page::default() };
+                let text = outline(one.chart(), one.map(), &Options::default(), &page);
+                assert!(text.is_ascii(), "{path}");
+                // A name is never cut, nor a line too short for the tree and one word.
+                let is_long = |l: &&str| l.len() > width && l.contains("  ");
+                let deep = one.chart().states.iter().any(|s| s.path.matches('.').count() > 3);
+                assert!(deep || text.lines().find(is_long).is_none(), "{path} {width}:\n{text}");
+                assert!(text.lines().all(|l| l == l.trim_end()), "{path}");
+            }
+            drawn += 1;
+        }
+    }
+    assert!(drawn > 10, "only {drawn} charts of the corpus could be drawn");
+}
+
+#[test]
+fn large_charts_are_cut_with_a_notice_and_take_linear_space() {
+    let chart = |n: usize, deep: bool| {
+        let mut text = String::from("chart Large {\n  event go\n  initial s0\n");
+        for i in 0..n {
+            if deep {
+                let _ = write!(text, "state s{i} {{ on go -> s{i} initial s{} ", i + 1);
+            } else {
+                let _ = writeln!(text, "  state s{i} {{ on go -> s{} }}", (i + 1) % n);
+            }
+        }
+        if deep {
+            let _ = write!(text, "state s{n} {}", "}".repeat(n));
+        }
+        text + "}\n"
+    };
+    let cut = draw(&chart(1_000, false), &Page { states: 10, ..Page::default() });
+    assert!(cut.ends_with("… 990 more states; --all shows them\n"), "{cut}");
+    assert_eq!(cut.lines().count(), 22, "{cut}");
+    let [small, large] = [500, 4_000].map(|n| draw(&chart(n, false), &Page::default()).len());
+    assert!(large < small * 9, "{small} bytes for 500 states, {large} for 4000");
+    let [small, large] = [25, 50].map(|n| draw(&chart(n, true), &Page::default()).len());
+    assert!(large < small * 3, "{small} bytes for 25 levels, {large} for 50");
+    assert_eq!(StateId(0), Page::default().root);
+}
