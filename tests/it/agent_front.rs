@@ -102,6 +102,68 @@ fn own_files_convert() {
 }
 
 #[test]
+fn every_comment_is_kept_once() {
+    let name = "comments.yaml";
+    let text = std::fs::read_to_string(root().join("tests/it/fixtures/agents").join(name));
+    let text = text.expect("the fixture can be read");
+    let printed = chartc::print::print(&check(name, &text).files[0]);
+    // Each of them begins with its number.
+    let numbers = |text: &str, sign: &str| -> Vec<String> {
+        text.split(&format!("{sign} c")).skip(1).map(|rest| rest[..2].to_owned()).collect()
+    };
+    let (written, mut kept) = (numbers(&text, "#"), numbers(&printed, "//"));
+    assert_eq!(written.len(), 36);
+    // States stand behind their table, with their steps.
+    kept.sort();
+    assert_eq!(written, kept, "{printed}");
+}
+
+#[test]
+fn comments_stay_in_order_where_items_do() {
+    let text = "\
+# 1
+id: a # 2
+workflow: # 3
+  state_machine:
+    initial_state: x # 4
+    states: # 5
+      - x
+      - y
+  steps: # 6
+    # 7
+    - name: look # 8
+      type: llm
+      in_state: x
+      # 9
+      prompt: \"#\" # 10
+      transition_to: y # 11
+
+    # 12
+
+    # 13
+    - name: count # 14
+      in_state: y
+      code: | # 15
+        # 16
+        a = \"#\" # 17
+        if a: # 18
+          b = 1 # 19
+          # 20
+        # 21
+      # 22
+#23
+#/ 24
+";
+    let printed = chartc::print::print(&check("agent.yaml", text).files[0]);
+    let comments: Vec<&str> =
+        printed.split("//").skip(1).map(|rest| rest.lines().next().unwrap_or_default()).collect();
+    insta::assert_snapshot!("comments_in_order", printed);
+    let wanted: Vec<String> = (1..=24).map(|n| n.to_string()).collect();
+    let shown: Vec<&str> = comments.iter().map(|c| c.trim_matches([' ', '/'])).collect();
+    assert_eq!(shown, wanted);
+}
+
+#[test]
 fn findings_of_own_files() {
     for path in own() {
         let file = path.file_name().expect("a file has a name").to_string_lossy().into_owned();
@@ -158,4 +220,16 @@ fn mutilated_files() {
             survives(&text.into_iter().collect::<String>());
         }
     }
+}
+
+#[test]
+fn many_comments_cost_linear_time() {
+    let text = |lines: usize| {
+        let lines = "# about it\n\n  # more\n".repeat(lines);
+        format!(
+            "{lines}id: a\nworkflow:\n  steps:\n    - name: b\n      code: |\n        a = 1\n{lines}"
+        )
+    };
+    let kept = |lines| chartc::print::print(&check("agent.yaml", &text(lines)).files[0]);
+    assert_eq!(kept(50_000).matches("// about it").count(), 100_000);
 }

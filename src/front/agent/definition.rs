@@ -86,6 +86,8 @@ pub(super) struct Component {
     pub(super) fragment: Option<Text>,
     /// `requires_context`.
     pub(super) requires: Vec<Ident>,
+    /// Those of its file.
+    pub(super) comments: Vec<String>,
 }
 
 /// One of `inject_into`.

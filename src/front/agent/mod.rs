@@ -3,6 +3,7 @@
 mod build;
 mod builtin;
 mod code;
+mod comment;
 mod companion;
 mod definition;
 mod format;
@@ -43,7 +44,9 @@ fn parse(
     }
     let Some(mut agent) = read::agent(&node, source, diagnostics) else { return empty };
     companion::load(id, &mut agent, nearby, diagnostics);
-    build::file(id, source, &agent, diagnostics)
+    let mut file = build::file(id, source, &agent, diagnostics);
+    comment::keep(source, &node, &agent, &mut file);
+    file
 }
 
 /// The first line that says something in YAML.

@@ -2,7 +2,7 @@
 
 use super::invoke::Functions;
 use super::prepare::{PermitWork, Work};
-use super::step::{Builder, Built, outside};
+use super::step::{Builder, Built, outside, policy_span};
 use super::{decide, declare, inject, names, order};
 use crate::diagnostic::Diagnostic;
 use crate::front::agent::code::Converter;
@@ -48,8 +48,9 @@ pub(super) fn chart(
     grouped(&mut items, declare::variables(agent, &scope, head));
     grouped(&mut items, functions.into_items());
     grouped(&mut items, declare::client(agent, findings).into_iter().collect());
-    let policy = declare::policy(declare::failure(&Policy::default(), &workflow.policy), head);
-    grouped(&mut items, vec![noted(ChartItem::Defaults(policy), head)]);
+    let at = policy_span(&workflow.policy, head);
+    let policy = declare::policy(declare::failure(&Policy::default(), &workflow.policy), at);
+    grouped(&mut items, vec![noted(ChartItem::Defaults(policy), at)]);
     if let Some(machine) = &workflow.machine {
         let initial = machine.initial.as_ref().or(machine.states.first());
         let line = initial.map(|s| noted(ChartItem::State(StateItem::Initial(path(s))), s.span));

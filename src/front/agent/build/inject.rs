@@ -11,7 +11,7 @@ use crate::front::agent::format::Part;
 use crate::front::agent::make::{apart, call};
 use crate::lint::{unknown_name, unused_fragment};
 use crate::span::{Ident, Span};
-use crate::syntax::{self, ChartItem, Insert, Noted};
+use crate::syntax::{self, ChartItem, Comment, Insert, Noted};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Reads components, and says to each step what goes into its prompt. Those that go nowhere are reported and left out.
@@ -126,6 +126,8 @@ pub(super) fn components(
         let component = syntax::Component { name, inserts, text };
         let mut item = apart(ChartItem::Component(component), listed.name.span);
         item.doc = work.component.description.clone().unwrap_or_default();
+        let comment = |text: &String| Comment { blank_before: false, text: text.clone() };
+        item.trivia.before = work.component.comments.iter().map(comment).collect();
         items.push(item);
     }
     items

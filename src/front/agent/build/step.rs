@@ -193,7 +193,8 @@ pub(super) fn outside(mut step: syntax::Step, source: &Step) -> syntax::Step {
     step
 }
 
-fn policy_span(policy: &Policy, or: Span) -> Span {
+/// Where a policy is written.
+pub(super) fn policy_span(policy: &Policy, or: Span) -> Span {
     let on = policy.on_failure.as_ref().map(|s| s.span);
     on.or(policy.max_retries.as_ref().map(|s| s.span)).unwrap_or(or)
 }

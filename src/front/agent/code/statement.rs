@@ -6,7 +6,7 @@ use crate::front::agent::python::{
 };
 use crate::lint::reported::REFUSED_CODE;
 use crate::span::Ident;
-use crate::syntax::{Noted, Statement};
+use crate::syntax::{Noted, Statement, Trivia};
 
 impl Converter<'_> {
     /// A block; the scope's types and what is set move on with it.
@@ -17,8 +17,8 @@ impl Converter<'_> {
         let mut out = Vec::new();
         for one in all {
             if let Some(node) = self.statement(one) {
-                let (trivia, span) = (one.trivia.clone(), one.span);
-                out.push(Noted { trivia, doc: String::new(), node, span });
+                let trivia = Trivia { blank_before: one.apart, ..Trivia::default() };
+                out.push(Noted { trivia, doc: String::new(), node, span: one.span });
             }
         }
         out

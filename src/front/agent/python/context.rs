@@ -32,7 +32,7 @@ impl<'f> Context<'f> {
     /// Statements in order; those that bind an alias vanish.
     pub(in crate::front::agent) fn statements(&mut self, all: Vec<Statement>) -> Vec<Statement> {
         let mut out = Vec::new();
-        for Statement { kind, trivia, span } in all {
+        for Statement { kind, apart, span } in all {
             let kind = match kind {
                 StatementKind::Assign(name, value) => {
                     if self.is_context(&value) {
@@ -69,7 +69,7 @@ impl<'f> Context<'f> {
                     StatementKind::For(name, source, self.statements(body))
                 }
             };
-            out.push(Statement { kind, trivia, span });
+            out.push(Statement { kind, apart, span });
         }
         out
     }

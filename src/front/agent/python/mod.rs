@@ -12,7 +12,8 @@ mod walk;
 use super::scalar::Text;
 use crate::diagnostic::Diagnostic;
 use crate::span::{Ident, Span};
-use crate::syntax::{BinaryOp, CompareOp, Trivia, UnaryOp};
+use crate::syntax::{BinaryOp, CompareOp, UnaryOp};
+use std::ops::Range;
 
 pub(super) use context::Context;
 pub(super) use walk::uses;
@@ -116,11 +117,12 @@ impl Kind {
     }
 }
 
-/// A statement with its comments.
+/// A statement. Comments are not part of the tree: see [`comments`].
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Statement {
     pub(super) kind: StatementKind,
-    pub(super) trivia: Trivia,
+    /// A blank line stands before it.
+    pub(super) apart: bool,
     pub(super) span: Span,
 }
 
@@ -145,6 +147,11 @@ pub(super) fn condition(text: &Text, findings: &mut Vec<Diagnostic>) -> Option<E
 /// Reads the body of a code step; faulty statements are reported and left out.
 pub(super) fn code(text: &Text, findings: &mut Vec<Diagnostic>) -> Vec<Statement> {
     Parser::new(text, false, findings).code()
+}
+
+/// The comments of a text, each with its sign.
+pub(super) fn comments(text: &Text) -> Vec<Range<usize>> {
+    token::comments(text)
 }
 
 #[cfg(test)]

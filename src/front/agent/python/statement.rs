@@ -5,7 +5,7 @@ use super::token::Tok;
 use super::{Expr, Kind, Statement, StatementKind};
 use crate::lint::reported::REFUSED_CODE;
 use crate::span::Ident;
-use crate::syntax::{BinaryOp, Comment, Trivia};
+use crate::syntax::BinaryOp;
 
 /// How deep blocks may nest.
 const MAX_BLOCKS: usize = 20;
@@ -48,19 +48,13 @@ impl Parser<'_, '_> {
 
     /// Statements up to the end of the block.
     fn statements(&mut self, out: &mut Vec<Statement>, depth: usize) {
-        let mut trivia = Trivia::default();
-        let mut line_end = self.range().start;
+        // Where the last statement, or the last comment, ended, and whether it was a comment.
+        let (mut line_end, mut commented) = (self.range().start, false);
         loop {
             match self.peek().clone() {
                 Tok::Newline => self.at += 1,
-                Tok::Comment(text, trailing) => {
-                    let last = out.last_mut().filter(|_| trailing);
-                    if let Some(last) = last {
-                        last.trivia.after = Some(format!(" {text}"));
-                    } else {
-                        let blank_before = self.blank_line(line_end);
-                        trivia.before.push(Comment { blank_before, text: format!(" {text}") });
-                    }
+                Tok::Comment(trailing) => {
+                    commented |= !trailing;
                     line_end = self.range().end;
                     self.at += 1;
                 }
@@ -77,16 +71,11 @@ impl Parser<'_, '_> {
                 | Tok::Sign(_)
                 | Tok::Bad => {
                     self.failed = false;
-                    let mut trivia = std::mem::take(&mut trivia);
-                    if let Some(first) = trivia.before.first_mut() {
-                        trivia.blank_before = std::mem::take(&mut first.blank_before);
-                    } else {
-                        trivia.blank_before = self.blank_line(line_end);
-                    }
+                    let apart = !std::mem::take(&mut commented) && self.blank_line(line_end);
                     let count = out.len();
                     self.statement(out, depth);
                     if let Some(first) = out.get_mut(count) {
-                        first.trivia = Trivia { after: first.trivia.after.take(), ..trivia };
+                        first.apart = apart;
                     }
                     line_end = self.tokens[..self.at].last().map_or(line_end, |t| t.range.end);
                     if self.failed {
@@ -273,7 +262,7 @@ impl Parser<'_, '_> {
             self.fault(finding.help(help));
             return;
         };
-        out.push(Statement { kind, trivia: Trivia::default(), span });
+        out.push(Statement { kind, apart: false, span });
     }
 
     /// `if` and `elif`: the condition stands after the current word.
@@ -302,10 +291,10 @@ impl Parser<'_, '_> {
             other = self.block(depth).unwrap_or_default();
         }
         let kind = StatementKind::If(condition, then, other);
-        out.push(Statement { kind, trivia: Trivia::default(), span });
+        out.push(Statement { kind, apart: false, span });
     }
 
-    /// Comments between the branches of an `if` would end it; they are dropped.
+    /// Comments between the branches of an `if` would end it; they are passed over.
     fn skip_blank_lines_before(&mut self, words: &[&str]) {
         let next = self.tokens[self.at..]
             .iter()
@@ -340,7 +329,7 @@ impl Parser<'_, '_> {
             return;
         }
         let kind = StatementKind::For(name, source, body);
-        out.push(Statement { kind, trivia: Trivia::default(), span });
+        out.push(Statement { kind, apart: false, span });
     }
 
     /// `:` and what follows it: an indented block, or statements in the same line.

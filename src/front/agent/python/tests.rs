@@ -57,9 +57,12 @@ fn statements_of_all_kinds() {
         ]
     );
     let StatementKind::If(_, then, _) = &statements[2].kind else { panic!("an if") };
-    assert_eq!(then[1].trivia.before[0].text, " why");
-    assert_eq!(then[1].trivia.after.as_deref(), Some(" trailing"));
-    assert!(then[1].trivia.blank_before);
+    assert!(!then[0].apart);
+    let (text, _) = text(code);
+    let found: Vec<&str> = super::comments(&text).into_iter().map(|r| &code[r]).collect();
+    assert_eq!(found, ["# why", "# trailing", "# between"]);
+    let statements = read("a = 1\n\nb = 2\n# c\nc = 3\n");
+    assert_eq!(statements.iter().map(|s| s.apart).collect::<Vec<_>>(), [false, true, false]);
 }
 
 #[test]

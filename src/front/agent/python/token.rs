@@ -21,8 +21,8 @@ pub(super) enum Tok {
     Text(String),
     /// An operator, bracket or other sign.
     Sign(&'static str),
-    /// `# …`, without the sign; whether code stands before it in its line.
-    Comment(String, bool),
+    /// `# …`; whether code stands before it in its line.
+    Comment(bool),
     Newline,
     Indent,
     Dedent,
@@ -48,18 +48,31 @@ struct Lexer<'t, 'f> {
     depth: usize,
     indents: Vec<usize>,
     tokens: Vec<Token>,
+    comments: Vec<Range<usize>>,
     findings: &'f mut Vec<Diagnostic>,
 }
 
 /// Splits a text. In `flat` mode (conditions) line ends and indentation mean nothing.
 pub(super) fn tokens(text: &Text, flat: bool, findings: &mut Vec<Diagnostic>) -> Vec<Token> {
-    let tokens = Vec::new();
-    let mut lexer = Lexer { text, at: 0, flat, depth: 0, indents: vec![0], tokens, findings };
+    let mut lexer = Lexer::of(text, flat, findings);
     lexer.run();
     lexer.tokens
 }
 
-impl Lexer<'_, '_> {
+/// Finds the comments of a text.
+pub(super) fn comments(text: &Text) -> Vec<Range<usize>> {
+    let findings = &mut Vec::new();
+    let mut lexer = Lexer::of(text, false, findings);
+    lexer.run();
+    lexer.comments
+}
+
+impl<'t, 'f> Lexer<'t, 'f> {
+    fn of(text: &'t Text, flat: bool, findings: &'f mut Vec<Diagnostic>) -> Self {
+        let (tokens, comments) = (Vec::new(), Vec::new());
+        Self { text, at: 0, flat, depth: 0, indents: vec![0], tokens, comments, findings }
+    }
+
     fn rest(&self) -> &str {
         &self.text.value[self.at..]
     }
@@ -110,7 +123,8 @@ impl Lexer<'_, '_> {
                 }
                 '#' => {
                     let line = rest.split('\n').next().unwrap_or(rest).trim_end();
-                    let (len, comment) = (line.len(), line[1..].trim().to_owned());
+                    let len = line.len();
+                    self.comments.push(self.at..self.at + len);
                     let trailing = self.tokens.last().is_some_and(|t| {
                         !matches!(
                             t.kind,
@@ -120,7 +134,7 @@ impl Lexer<'_, '_> {
                     if self.joined() {
                         self.at += len;
                     } else {
-                        self.push(Tok::Comment(comment, trailing), len);
+                        self.push(Tok::Comment(trailing), len);
                     }
                 }
                 '"' | '\'' => self.string(0),

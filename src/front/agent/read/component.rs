@@ -1,6 +1,7 @@
 //! A component's file.
 
 use super::Reader;
+use crate::front::agent::comment;
 use crate::front::agent::definition::{Component, Injection, Listed, Source};
 use crate::front::agent::node::{Node, Value};
 use crate::lint::{conflicting_fields, duplicate_name, unused_fragment};
@@ -60,7 +61,8 @@ impl Reader<'_> {
                 Vec::new()
             }
         };
-        Some(Component { listed, description, places, fragment, requires })
+        let comments = comment::texts(self.source, node);
+        Some(Component { listed, description, places, fragment, requires, comments })
     }
 
     fn injections(&mut self, node: &Node, at: Span, place: Place) -> Vec<Injection> {

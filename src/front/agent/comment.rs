@@ -1,0 +1,378 @@
+//! Comments of the YAML, which a converted chart keeps: each at what stands in the chart for what it is above or beside.
+//!
+//! One whose place has no counterpart goes to the next item that has one, in a step behind its last item to the end of the step,
+//! behind the last item of all to the end of the chart.
+
+use super::definition::{Agent, Source as Condition};
+use super::node::{Node, Value};
+use super::python;
+use super::scalar::Text;
+use crate::source::Source;
+use crate::span::{FileId, Span};
+use crate::syntax::{
+    Chart, ChartItem, Comment, File, Item, Noted, StateItem, Statement, Step, StepKind, Trivia,
+};
+
+/// A comment of the file.
+struct Remark {
+    /// Without the sign.
+    text: String,
+    /// Its first byte.
+    at: usize,
+    /// The first byte of its line.
+    line: usize,
+    /// Something stands before it in its line.
+    beside: bool,
+    /// A blank line stands above it.
+    blank_above: bool,
+    /// A blank line stands below it.
+    blank_below: bool,
+    /// Where what it is about begins: behind it, or in its line.
+    next: usize,
+    /// Where the code ends that it is in.
+    limit: usize,
+}
+
+/// The texts of all comments of a file.
+pub(super) fn texts(source: &Source, node: &Node) -> Vec<String> {
+    remarks(source, node).into_iter().map(|remark| remark.text).collect()
+}
+
+/// Puts the comments of an agent's file to the items of its chart.
+pub(super) fn keep(source: &Source, node: &Node, agent: &Agent, file: &mut File) {
+    let mut remarks = remarks(source, node);
+    for text in code(agent) {
+        for range in python::comments(text) {
+            let Span { start, end, .. } = text.span(range.clone());
+            let written = &text.value[range.start + 1..range.end];
+            let mut found = remark(source, start as usize, end as usize, written);
+            // What comes behind the last statement is not about what follows the code.
+            found.limit = text.whole().end as usize;
+            remarks.push(found);
+        }
+    }
+    if remarks.is_empty() {
+        return;
+    }
+    remarks.sort_by_key(|remark| remark.at);
+    // An alias brings a code step's text a second time.
+    remarks.dedup_by_key(|remark| remark.at);
+    // One above another is about the same.
+    for i in (1..remarks.len()).rev() {
+        if remarks[i - 1].next == remarks[i].at {
+            remarks[i - 1].next = remarks[i].next;
+        }
+    }
+    let mut anchors = Anchors { file: node.span.file, all: Vec::new() };
+    each(file, &mut |span, kind, _| anchors.add(span, kind));
+    anchors.all.sort_unstable();
+    let mut placed: Vec<Vec<(Remark, bool)>> = Vec::new();
+    placed.resize_with(anchors.all.len(), Vec::new);
+    let mut rest = Vec::new();
+    for remark in remarks {
+        let line = remark.beside.then_some(remark.line);
+        let beside = line.and_then(|line| anchors.on_line(line, remark.at));
+        match beside.or_else(|| anchors.from(remark.next.min(remark.limit))) {
+            Some(number) => placed[number].push((remark, beside.is_some())),
+            None => rest.push(remark.comment()),
+        }
+    }
+    let mut number = 0;
+    each(file, &mut |span, _, slot| {
+        if span.file == anchors.file {
+            put(slot, std::mem::take(&mut placed[number]));
+            number += 1;
+        }
+    });
+    if let Some(Item::Chart(chart)) = file.items.last_mut().map(|item| &mut item.node) {
+        chart.end.append(&mut rest);
+    }
+}
+
+/// All Python of an agent.
+fn code(agent: &Agent) -> impl Iterator<Item = &Text> {
+    let workflow = agent.workflow.iter();
+    let permits = workflow.clone().flat_map(|w| &w.machine).flat_map(|m| &m.transitions);
+    let conditions = permits.filter_map(|permit| match &permit.condition {
+        Some(Condition::Text(text)) => Some(text),
+        Some(Condition::Invoke(_)) | None => None,
+    });
+    let steps = workflow.flat_map(|w| &w.steps);
+    steps.flat_map(|step| step.run_if.iter().chain(&step.code)).chain(conditions)
+}
+
+impl Remark {
+    fn comment(self) -> Comment {
+        Comment { blank_before: self.blank_above, text: self.text }
+    }
+}
+
+/// Puts comments to a place, each with whether it stands beside it.
+fn put(slot: Slot<'_>, remarks: Vec<(Remark, bool)>) {
+    let trivia = match slot {
+        Slot::Item(trivia) => trivia,
+        Slot::End(comments) => {
+            comments.extend(remarks.into_iter().map(|(remark, _)| remark.comment()));
+            return;
+        }
+    };
+    for (remark, beside) in remarks {
+        if beside && trivia.after.is_none() {
+            trivia.after = Some(remark.text);
+            continue;
+        }
+        if trivia.before.is_empty() {
+            trivia.blank_before |= remark.blank_above;
+        }
+        trivia.blank_after = remark.blank_below && !remark.beside;
+        trivia.before.push(remark.comment());
+    }
+}
+
+/// All comments of a file, in order: `#` behind a blank, outside of keys and values.
+fn remarks(source: &Source, node: &Node) -> Vec<Remark> {
+    let mut leaves = Vec::new();
+    gather(node, &mut leaves);
+    leaves.sort_unstable();
+    let length = source.text.len();
+    let mut found = Vec::new();
+    let mut at = 0;
+    for (start, end) in leaves.into_iter().chain([(length, length)]) {
+        if start > at {
+            gap(source, at, start, &mut found);
+        }
+        at = at.max(end);
+    }
+    found
+}
+
+/// The extents of all keys and values that hold no others.
+fn gather(node: &Node, leaves: &mut Vec<(usize, usize)>) {
+    match &node.value {
+        Value::List(items) => items.iter().for_each(|item| gather(item, leaves)),
+        Value::Map(entries) => entries.iter().for_each(|(key, value)| {
+            gather(key, leaves);
+            gather(value, leaves);
+        }),
+        Value::Null | Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::Text(_) => {
+            leaves.push((node.span.start as usize, node.span.end as usize));
+        }
+    }
+}
+
+fn gap(source: &Source, from: usize, to: usize, found: &mut Vec<Remark>) {
+    let text = source.text.as_str();
+    let mut at = from;
+    while let Some(sign) = text.get(at..to).and_then(|rest| rest.find('#')).map(|i| at + i) {
+        let before = text[..sign].chars().next_back();
+        if before.is_some_and(|c| !c.is_whitespace()) {
+            at = sign + 1;
+            continue;
+        }
+        let end = text[sign..].find('\n').map_or(text.len(), |i| sign + i);
+        let written = text[sign + 1..end].trim_end();
+        found.push(remark(source, sign, end, written));
+        at = end;
+    }
+}
+
+/// The comment `start..end` of the file.
+fn remark(source: &Source, start: usize, end: usize, written: &str) -> Remark {
+    let text = source.text.as_str();
+    let line = text[..start].rfind('\n').map_or(0, |i| i + 1);
+    let beside = !text[line..start].trim().is_empty();
+    let above = text[..line].trim_end_matches([' ', '\t', '\r']).strip_suffix('\n');
+    let below = text[end..].strip_prefix('\n').and_then(|rest| rest.split('\n').next());
+    // `///` would be documentation.
+    let blank = if written.starts_with('/') { " " } else { "" };
+    Remark {
+        text: format!("{blank}{written}"),
+        at: start,
+        line,
+        beside,
+        blank_above: above.is_some_and(|rest| rest.is_empty() || ends_in_blank(rest)),
+        blank_below: below.is_some_and(|line| line.trim().is_empty()),
+        next: word(text, if beside { line } else { end }),
+        limit: usize::MAX,
+    }
+}
+
+/// Where the next key, value, statement or comment begins at or behind `at`: what is blank, or a dash, is passed over.
+fn word(text: &str, mut at: usize) -> usize {
+    loop {
+        let rest = &text[at..];
+        let word = rest.trim_start();
+        at += rest.len() - word.len();
+        if !["- ", "-\n", "-\r"].iter().any(|dash| word.starts_with(dash)) {
+            return at;
+        }
+        at += 1;
+    }
+}
+
+/// Whether the last line is blank.
+fn ends_in_blank(text: &str) -> bool {
+    text.rsplit('\n').next().is_some_and(|line| line.trim().is_empty())
+}
+
+/// A place for comments.
+enum Slot<'a> {
+    /// Before and beside an item.
+    Item(&'a mut Trivia),
+    /// Behind the last item of a step.
+    End(&'a mut Vec<Comment>),
+}
+
+/// What an item that may take comments is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Kind {
+    /// Written in the file as such.
+    Own,
+    /// Said by the way, by a name that is an item itself.
+    Byway,
+    /// The end of a step.
+    End,
+}
+
+/// An item that may take comments, in the order in which they are looked through.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Anchor {
+    start: usize,
+    kind: Kind,
+    /// In the order of the chart.
+    number: usize,
+    end: usize,
+}
+
+struct Anchors {
+    file: FileId,
+    all: Vec<Anchor>,
+}
+
+impl Anchors {
+    fn add(&mut self, span: Span, kind: Kind) {
+        if span.file == self.file {
+            let (start, end) = (span.start as usize, span.end as usize);
+            let number = self.all.len();
+            self.all.push(Anchor { start, kind, number, end });
+        }
+    }
+
+    /// The first that begins at `place` or behind it.
+    fn from(&self, place: usize) -> Option<usize> {
+        let first = self.all.partition_point(|anchor| anchor.start < place);
+        self.all.get(first).map(|anchor| anchor.number)
+    }
+
+    /// The last that begins on the line before `place`, or what holds it, if that begins on the line as well.
+    fn on_line(&self, line: usize, place: usize) -> Option<usize> {
+        let first = self.all.partition_point(|anchor| anchor.start < line);
+        let behind = self.all.partition_point(|anchor| anchor.start < place);
+        let here = self.all.get(first..behind)?;
+        let of = |kind: Kind| here.iter().rev().find(|anchor| anchor.kind == kind);
+        let last = of(Kind::Own).or(of(Kind::Byway))?;
+        let holds = |one: &&Anchor| one.start <= last.start && one.end >= last.end;
+        here.iter().find(holds).map(|anchor| anchor.number)
+    }
+}
+
+/// What is done with each place: where it is, what it takes.
+type Visit<'v> = dyn FnMut(Span, Kind, Slot<'_>) + 'v;
+
+/// Visits every place that could take comments, in the order of the chart.
+fn each(file: &mut File, visit: &mut Visit<'_>) {
+    for item in &mut file.items {
+        visit(item.span, Kind::Own, Slot::Item(&mut item.trivia));
+        if let Item::Chart(chart) = &mut item.node {
+            in_chart(chart, visit);
+        }
+    }
+}
+
+fn in_chart(chart: &mut Chart, visit: &mut Visit<'_>) {
+    let head = chart.name.span;
+    for item in &mut chart.items {
+        let Noted { node, trivia, span, .. } = item;
+        match node {
+            ChartItem::Meta(entries) => {
+                for key in entries.iter().map(|entry| entry.key.span).filter(|key| *key != head) {
+                    visit(key, Kind::Own, Slot::Item(trivia));
+                }
+            }
+            ChartItem::Client(client) => {
+                visit(*span, Kind::Own, Slot::Item(trivia));
+                for option in client.options.iter_mut().skip(1) {
+                    visit(option.span, Kind::Own, Slot::Item(&mut option.trivia));
+                }
+            }
+            ChartItem::Defaults(_) if *span != head => {
+                visit(*span, Kind::Own, Slot::Item(trivia));
+            }
+            ChartItem::State(node) => in_state(node, *span, trivia, visit),
+            ChartItem::Component(_) => visit(*span, Kind::Own, Slot::Item(trivia)),
+            ChartItem::Defaults(_)
+            | ChartItem::Variable(_)
+            | ChartItem::Event(..)
+            | ChartItem::Function(_)
+            | ChartItem::Tool(_)
+            | ChartItem::ToolSet(_)
+            | ChartItem::Predicate(_)
+            | ChartItem::Trace(_)
+            | ChartItem::Check(_) => {}
+        }
+    }
+}
+
+fn in_state(node: &mut StateItem, span: Span, trivia: &mut Trivia, visit: &mut Visit<'_>) {
+    match node {
+        StateItem::Initial(_) => visit(span, Kind::Byway, Slot::Item(trivia)),
+        StateItem::State(state) => {
+            visit(span, Kind::Own, Slot::Item(trivia));
+            for item in state.body.iter_mut().flat_map(|body| &mut body.items) {
+                in_state(&mut item.node, item.span, &mut item.trivia, visit);
+            }
+        }
+        StateItem::Step(step) => {
+            visit(span, Kind::Own, Slot::Item(trivia));
+            in_step(step, visit);
+            let end = Span { start: span.end, ..span };
+            visit(end, Kind::End, Slot::End(&mut step.end));
+        }
+        StateItem::Line(_) | StateItem::Allow(_) => visit(span, Kind::Own, Slot::Item(trivia)),
+        StateItem::History(_)
+        | StateItem::From(_)
+        | StateItem::Enter(_)
+        | StateItem::Exit(_)
+        | StateItem::Advice(_)
+        | StateItem::Limits(_)
+        | StateItem::Bad(_) => {}
+    }
+}
+
+fn in_step(step: &mut Step, visit: &mut Visit<'_>) {
+    let name = step.name.span;
+    if let StepKind::Code(statements) = &mut step.kind {
+        // The policy of a code step stands behind its braces, where no comment can.
+        in_code(statements, visit);
+        return;
+    }
+    // What has the place of the name is made up.
+    for item in step.items.iter_mut().filter(|item| item.span != name) {
+        visit(item.span, Kind::Own, Slot::Item(&mut item.trivia));
+    }
+}
+
+/// As deep as blocks of Python may be.
+fn in_code(statements: &mut [Noted<Statement>], visit: &mut Visit<'_>) {
+    for one in statements {
+        visit(one.span, Kind::Own, Slot::Item(&mut one.trivia));
+        match &mut one.node {
+            Statement::Assign(..) => {}
+            Statement::If(_, then, other) => {
+                in_code(then, visit);
+                in_code(other, visit);
+            }
+            Statement::For(_, _, body) => in_code(body, visit),
+        }
+    }
+}
