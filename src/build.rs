@@ -64,7 +64,9 @@ pub fn generate(path: &str, loader: &dyn Loader) -> Generated {
     let of = |severity| checked.diagnostics.iter().filter(move |d| d.severity == severity);
     // Findings about behaviour never stand in the way, and what is wrong otherwise leaves no chart.
     let whole = !checked.charts.is_empty() && checked.charts.len() == checked.lowered.len();
-    let mut warnings: Vec<&Diagnostic> = of(Severity::Warning).collect();
+    // Where names clash in Rust, the emitter says so as an error.
+    let mut warnings: Vec<&Diagnostic> =
+        of(Severity::Warning).filter(|d| d.rule.name != "name-clash").collect();
     let mut errors = String::new();
     for found in of(Severity::Error) {
         if !whole {

@@ -19,6 +19,7 @@ pub mod print;
 pub mod report;
 pub mod source;
 pub mod span;
+mod spelling;
 pub mod syntax;
 
 #[cfg(feature = "cli")]

@@ -87,6 +87,7 @@ pub const LINTS: &[&Lint] = &[
     &undecided_check::LINT,
     &too_few_options::LINT,
     &read_before_set::LINT,
+    &name_clash::LINT,
 ];
 
 /// Every kind of finding, by code.

@@ -9,7 +9,6 @@ pub use super::import_cycle::RULE as IMPORT_CYCLE;
 pub use super::legacy::RULE as LEGACY;
 pub use super::missing_field::RULE as MISSING_FIELD;
 pub use super::missing_initial::RULE as MISSING_INITIAL;
-pub use super::name_clash::RULE as NAME_CLASH;
 pub use super::not_yet::RULE as NOT_YET;
 pub use super::refused_code::RULE as REFUSED_CODE;
 pub use super::syntax::RULE as SYNTAX;
@@ -44,5 +43,4 @@ pub static RULES: &[&Rule] = &[
     &REFUSED_CODE,
     &LEGACY,
     &NOT_YET,
-    &NAME_CLASH,
 ];

@@ -36,6 +36,7 @@ pub(super) fn declare_all(cx: &mut Cx<'_>, items: &[Declared<'_, TypeItem<'_>>])
             declare(&mut cx.findings, &mut cx.names.types, "type", &name.node, name.span, id);
         if free {
             kept.push((id, item));
+            cx.map.types.push(name.span);
             cx.chart.types.push(TypeDef {
                 name: name.node.clone(),
                 doc: item.doc.to_owned(),

@@ -53,6 +53,14 @@ fn names_that_become_one() {
 }
 
 #[test]
+fn clashing_names_are_told_once() {
+    let text = "chart A {\n  var goal: Int = 0\n  var `Goal`: Int = 1\n  initial a\n  state a { on turn { goal = `Goal` } }\n}\n";
+    let made = build(&[("a.chart", text)]);
+    assert!(made.code.is_err_and(|errors| errors.matches("C0502").count() == 1));
+    assert!(made.warnings.is_empty(), "{:?}", made.warnings);
+}
+
+#[test]
 fn options_of_one_name_are_told_apart_by_their_states() {
     let code = code(
         "chart A {\n  initial a\n  ask which on turn else stay { prompt \"{options}\" }\n  \

@@ -3,6 +3,8 @@
 //! Two names that become one identifier are reported where they would meet ([`Names::of`]), so no generated item ever
 //! shadows another.
 
+use crate::spelling;
+
 /// Words that no identifier may be, whatever the edition.
 const KEYWORDS: &[&str] = &[
     "Self", "_", "abstract", "as", "async", "await", "become", "box", "break", "const", "continue",
@@ -14,25 +16,12 @@ const KEYWORDS: &[&str] = &[
 
 /// `stuck.search` → `StuckSearch`, `level_1_2` → `Level1_2`: the name of a type or variant.
 pub(super) fn upper_camel(name: &str) -> String {
-    let mut out = String::new();
-    for word in words(name) {
-        let mut chars = word.chars();
-        let Some(first) = chars.next() else { continue };
-        if out.ends_with(|c: char| c.is_ascii_digit()) && first.is_ascii_digit() {
-            out.push('_');
-        }
-        out.extend(first.to_uppercase());
-        out.push_str(chars.as_str());
-    }
-    out.push_str(tail(name));
-    legal(out, 'V')
+    legal(spelling::camel(name, syn_takes), 'V')
 }
 
 /// `agent_id` → `agent_id`, `HTTP.status` → `http_status`: the name of a field, argument or function.
 pub(super) fn snake(name: &str) -> String {
-    let mut out = words(name).iter().map(|w| w.to_lowercase()).collect::<Vec<_>>().join("_");
-    out.push_str(tail(name));
-    legal(out, 'v')
+    legal(spelling::snake(name, syn_takes), 'v')
 }
 
 /// `SecondOne` → `second_one`: the name of a module.
@@ -47,30 +36,6 @@ pub(super) fn module(name: &str) -> String {
         spaced.push(c);
     }
     snake(&spaced)
-}
-
-/// The underscores at the end, which tell `goal_` from `goal`.
-fn tail(name: &str) -> &str {
-    &name[name.trim_end_matches('_').len()..]
-}
-
-/// The runs of characters between dots and underscores; a character that no identifier may hold is written as `u` and its
-/// number.
-fn words(name: &str) -> Vec<String> {
-    let mut words = vec![String::new()];
-    for c in name.chars() {
-        match words.last_mut() {
-            Some(word) if c.is_ascii_alphanumeric() => word.push(c),
-            Some(word) if !c.is_ascii() && c.is_alphabetic() && syn_takes(c) => word.push(c),
-            _ if c == '.' || c == '_' => words.push(String::new()),
-            _ => {
-                words.push(format!("u{:x}", u32::from(c)));
-                words.push(String::new());
-            }
-        }
-    }
-    words.retain(|w| !w.is_empty());
-    words
 }
 
 /// Whether `c` may continue an identifier, as the parser of Rust sees it.

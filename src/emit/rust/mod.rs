@@ -25,7 +25,7 @@ mod uses;
 mod wire;
 
 use crate::compile::Checked;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Severity};
 use crate::emit::{Emitter, Kind};
 use crate::lint::name_clash;
 use crate::span::Span;
@@ -91,7 +91,9 @@ pub fn emit_modules(charts: &[Checked]) -> Result<String, Vec<Diagnostic>> {
     for checked in charts {
         let (name, place) = (ident::module(&checked.chart().name), checked.map().name);
         if let Some(other) = taken.insert(name.clone(), place) {
-            found.push(name_clash::modules(&name, place, other));
+            let mut finding = name_clash::modules(&name, place, other);
+            finding.severity = Severity::Error;
+            found.push(finding);
         }
         match emit(checked) {
             Ok(code) => text.push_str(&format!(

@@ -1,7 +1,7 @@
 //! The Rust name of everything in a chart that generated code names, each made once.
 
 use super::ident::{snake, upper_camel};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Severity};
 use crate::lint::name_clash;
 use crate::lower::SourceMap;
 use crate::span::Span;
@@ -215,7 +215,9 @@ impl<'d> Scope<'d> {
     fn claim(&mut self, ident: String, name: &str, span: Span) -> String {
         let what = self.what;
         if let Some((other, place)) = self.taken.get(&ident) {
-            self.found.push(name_clash::idents(what, (name, span), (other, *place), &ident));
+            let mut finding = name_clash::idents(what, (name, span), (other, *place), &ident);
+            finding.severity = Severity::Error;
+            self.found.push(finding);
         } else {
             self.taken.insert(ident.clone(), (name.to_owned(), span));
         }

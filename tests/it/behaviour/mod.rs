@@ -66,6 +66,11 @@ fn remembering() {
 }
 
 #[test]
+fn naming() {
+    check(include_str!("naming.cases"));
+}
+
+#[test]
 fn circles() {
     check(include_str!("circles.cases"));
 }
