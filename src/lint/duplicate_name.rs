@@ -1,7 +1,13 @@
 //! One name declared twice where it has to be unique.
 
+use super::{Context, Lint};
+use crate::analysis::guard::implies;
 use crate::diagnostic::{Diagnostic, Rule, Severity};
 use crate::span::Span;
+use chartc_core::arena::{ChoiceId, StateId};
+use std::collections::BTreeMap;
+
+pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: false, run };
 
 /// The rule.
 pub static RULE: Rule = Rule {
@@ -53,4 +59,25 @@ pub(crate) fn again(message: String, span: Span, first: Span) -> Diagnostic {
     let mut finding = RULE.at(span, message);
     finding.severity = Severity::Warning;
     finding.label("this one is left out").related(first, "this one counts")
+}
+
+/// Options of one name in one state that are offered together: a model that answers with the name means either.
+fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
+    let Context { chart, map, .. } = context;
+    let mut known: BTreeMap<(StateId, &str), ChoiceId> = BTreeMap::new();
+    for (i, choice) in chart.choices.iter().enumerate() {
+        let line = chart.transition(choice.transition);
+        if line.scope.is_some() {
+            continue;
+        }
+        let first = *known.entry((line.source, &choice.name)).or_insert(ChoiceId::at(i));
+        let earlier = chart.transition(chart.choices[first.index()].transition);
+        if first != ChoiceId::at(i) && implies(chart, line.guard.as_ref(), earlier.guard.as_ref()) {
+            let (place, other) = (map.choices[i], map.choices[first.index()]);
+            diagnostics.push(
+                twice("option", &choice.name, place, other)
+                    .help("give one of them another name, or conditions that exclude each other"),
+            );
+        }
+    }
 }

@@ -88,6 +88,7 @@ pub const LINTS: &[&Lint] = &[
     &too_few_options::LINT,
     &read_before_set::LINT,
     &name_clash::LINT,
+    &duplicate_name::LINT,
 ];
 
 /// Every kind of finding, by code.
@@ -95,6 +96,8 @@ pub fn rules() -> Vec<&'static Rule> {
     let mut all: Vec<&'static Rule> =
         LINTS.iter().map(|l| l.rule).chain(reported::RULES.iter().copied()).collect();
     all.sort_by_key(|r| r.code);
+    // One that is both a lint and reported elsewhere.
+    all.dedup_by_key(|r| r.code);
     all
 }
 

@@ -30,6 +30,8 @@ pub(super) struct Cx<'s> {
     pub(super) default_target: Option<&'s syntax::Target>,
     /// Whether a state, line or step was left out.
     pub(super) dropped: bool,
+    /// Variables that a name may have meant though nothing declares them.
+    pub(super) supplied: &'s [&'static str],
     /// Names of the charts in sight.
     pub(super) charts: Vec<&'s str>,
     guesses: u32,
@@ -124,6 +126,7 @@ impl Cx<'_> {
             findings: Vec::new(),
             default_target: None,
             dropped: false,
+            supplied: &[],
             charts: Vec::new(),
             guesses: 0,
         }

@@ -15,6 +15,7 @@ mod format;
 mod items;
 mod limits;
 mod line;
+mod once;
 mod outcome;
 mod paths;
 mod skeleton;
@@ -58,6 +59,7 @@ pub fn lower(loaded: &Loaded, diagnostics: &mut Vec<Diagnostic>) -> Vec<Lowered>
     for file in loaded.files.iter().filter(|f| loaded.is_root(f.id)) {
         let first = lowered.len();
         let mut names: BTreeMap<&str, Span> = BTreeMap::new();
+        let mut tests: BTreeMap<&str, Span> = BTreeMap::new();
         let seen = items::gather(loaded, file.id, None);
         for noted in &file.items {
             match &noted.node {
@@ -73,6 +75,10 @@ pub fn lower(loaded: &Loaded, diagnostics: &mut Vec<Diagnostic>) -> Vec<Lowered>
                     lowered.push(one(cx, chart, noted.span, &seen, &mut findings));
                 }
                 Item::Scenario(scenario) => {
+                    let (name, span) = (&scenario.name.node, scenario.name.span);
+                    if let Some(first) = tests.insert(name, span) {
+                        findings.push(duplicate_name::twice("test", name, span, first));
+                    }
                     self::scenario(scenario, &seen, &mut findings);
                 }
                 Item::Import(_)
@@ -129,6 +135,7 @@ fn one<'s>(
     findings: &mut Vec<Diagnostic>,
 ) -> Lowered {
     cx.charts = seen.charts.iter().map(|c| c.name.node.as_str()).collect();
+    cx.supplied = &chart.supplied;
     declarations(&mut cx, seen);
     skeleton::number(&mut cx, chart, whole);
     chart_items(&mut cx, chart);
@@ -159,6 +166,7 @@ fn one<'s>(
 fn chart_items<'s>(cx: &mut Cx<'s>, chart: &'s syntax::Chart) {
     let mut defaults = None;
     let mut trace = None;
+    let mut keys: BTreeMap<&str, Span> = BTreeMap::new();
     for noted in &chart.items {
         if let ChartItem::Variable(variable) = &noted.node {
             cx.names.later.entry(&variable.name.node).or_insert(variable.name.span);
@@ -168,6 +176,11 @@ fn chart_items<'s>(cx: &mut Cx<'s>, chart: &'s syntax::Chart) {
         match &noted.node {
             ChartItem::Meta(entries) => {
                 for entry in entries {
+                    let key = &entry.key;
+                    if let Some(first) = keys.insert(&key.node, key.span) {
+                        let finding = duplicate_name::twice("key", &key.node, key.span, first);
+                        cx.report(finding);
+                    }
                     cx.chart.meta.push((entry.key.node.clone(), closing::meta(&entry.value)));
                 }
             }

@@ -2,7 +2,7 @@
 
 use super::context::Cx;
 use super::expr::{self, Env, Options};
-use super::{block, data, declare, outcome, trigger, types};
+use super::{block, data, declare, once, outcome, trigger, types};
 use crate::lint::reported::{ILLEGAL_STRUCTURE, NOT_YET};
 use crate::lint::unknown_name;
 use crate::syntax::{self, EventPattern, FailWord, Noted, StepItem};
@@ -41,6 +41,7 @@ pub(super) fn step(cx: &mut Cx<'_>, id: StepId) {
     cx.chart.steps[id.index()].kind = kind;
     client(cx, node.step, id);
     cx.chart.steps[id.index()].failure = cx.chart.defaults;
+    once::items(cx, &node.step.items);
     let mut policy = Policy::default();
     for noted in &node.step.items {
         item(cx, &mut env, id, noted, &mut policy);

@@ -180,6 +180,8 @@ pub struct Chart {
     pub items: Vec<Noted<ChartItem>>,
     /// Comments after the last item.
     pub end: Vec<Comment>,
+    /// Variables that would have been declared had they been used, as the context of an `agent.yaml`: what an unknown name may mean.
+    pub supplied: Vec<&'static str>,
 }
 
 /// An item of a chart's body.

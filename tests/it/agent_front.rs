@@ -233,3 +233,16 @@ fn many_comments_cost_linear_time() {
     let kept = |lines| chartc::print::print(&check("agent.yaml", &text(lines)).files[0]);
     assert_eq!(kept(50_000).matches("// about it").count(), 100_000);
 }
+
+#[test]
+fn misspelt_names_of_the_context_are_guessed() {
+    let text = "id: a\nworkflow:\n  steps:\n    - name: look\n      type: llm\n      run_if: balnce > 1 and turn > 1\n      \
+                prompt: '{my_artefacts} {turns_her}'\n";
+    let found = findings(&check("agent.yaml", text));
+    let helps: Vec<&str> = found.lines().filter(|l| l.contains("help: ")).map(str::trim).collect();
+    assert_eq!(
+        helps,
+        ["help: did you mean `balance`?", "help: did you mean `my_artifacts`?"],
+        "{found}"
+    );
+}

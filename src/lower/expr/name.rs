@@ -146,12 +146,15 @@ fn guess(cx: &Cx<'_>, env: &Env, name: &str) -> Option<String> {
     if cx.names.functions.contains_key(name) || super::is_language_function(name) {
         return Some(format!("`{name}` is a function; call it: `{name}(…)`"));
     }
+    // What is supplied is all that an agent knows of its run.
+    let observables = if cx.supplied.is_empty() { &OBSERVABLES[..] } else { &[] };
     let bound = env.locals.iter().chain(&env.payload).map(|(known, _)| known.as_str());
     let known = bound
         .chain(cx.names.variables.keys().map(String::as_str))
         .chain(cx.names.predicates.keys().map(String::as_str))
         .chain(cx.names.steps.keys().map(String::as_str))
-        .chain(OBSERVABLES.iter().map(|(known, ..)| *known));
+        .chain(cx.supplied.iter().copied())
+        .chain(observables.iter().map(|(known, ..)| *known));
     nearest(name, known).map(|near| format!("did you mean `{near}`?"))
 }
 

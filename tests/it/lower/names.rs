@@ -160,3 +160,27 @@ chart Hiding {
     );
     insta::with_settings!({ omit_expression => true }, { insta::assert_debug_snapshot!(chart.transitions[0].actions) });
 }
+
+#[test]
+fn what_stands_once_in_its_place() {
+    shown!(faults(
+        r#"
+chart Once {
+  meta { author: "a"  author: "b" }
+  var v: Int = 0
+  initial a
+  state a {
+    llm think {
+      prompt "x"
+      returns Int into v
+      returns Text
+      ends turn
+      ends turn if v > 3
+    }
+  }
+}
+test "one" for Once { }
+test "one" for Once { }
+"#
+    ));
+}

@@ -5,6 +5,7 @@ use super::prepare::{PermitWork, Work};
 use super::step::{Builder, Built, outside, policy_span};
 use super::{decide, declare, inject, names, order};
 use crate::diagnostic::Diagnostic;
+use crate::front::agent::builtin::BUILTINS;
 use crate::front::agent::code::Converter;
 use crate::front::agent::definition::{
     Agent, Machine, Policy, Source as Condition, Step, Workflow,
@@ -59,7 +60,8 @@ pub(super) fn chart(
     grouped(&mut items, table);
     body(&mut items, workflow.machine.as_ref(), &sources, built, &shared);
     items.extend(inject::components(work, inserts, &scope));
-    Chart { name: Ident::new(chart_name(source, agent), head), items, end: Vec::new() }
+    let supplied = BUILTINS.iter().map(|b| b.name).collect();
+    Chart { name: Ident::new(chart_name(source, agent), head), items, end: Vec::new(), supplied }
 }
 
 /// Appends a group after a blank line.

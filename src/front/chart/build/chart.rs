@@ -18,7 +18,7 @@ pub(super) fn chart(cx: &mut Cx<'_>, pair: P<'_>) -> Chart {
     let name = inner.next().expect("a chart has a name");
     let name = cx.declared(&name, Spelling::Upper, "a chart");
     let body = cx.body(inner, Place::Chart, |cx, p| Some(chart_item(cx, p)));
-    Chart { name, items: body.items, end: body.end }
+    Chart { name, items: body.items, end: body.end, supplied: Vec::new() }
 }
 
 fn chart_item(cx: &mut Cx<'_>, pair: P<'_>) -> ChartItem {
