@@ -1,0 +1,37 @@
+//! How long chartc takes and how much memory it needs.
+//!
+//! ```console
+//! cargo run --release -p chartc-bench -- scale            # synthetic charts of 1k, 10k and 100k states
+//! cargo run --release -p chartc-bench -- scale 5000       # of other sizes
+//! cargo run --release -p chartc-bench -- chart 1000       # one such chart, as text
+//! ```
+#![allow(
+    clippy::disallowed_methods,
+    reason = "it measures, so it reads the clock, arguments and files"
+)]
+
+mod grammar;
+mod memory;
+mod scale;
+mod synthetic;
+
+use std::process::ExitCode;
+
+const USAGE: &str = "usage: chartc-bench scale [STATES…] | chart STATES | memory STATES";
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let (command, rest) = args.split_first().map_or(("", &args[..]), |(c, r)| (c.as_str(), r));
+    let sizes: Option<Vec<usize>> = rest.iter().map(|a| a.parse().ok()).collect();
+    match (command, sizes.as_deref()) {
+        ("scale", Some([])) => scale::run(&[1_000, 10_000, 100_000]),
+        ("scale", Some(sizes)) => scale::run(sizes),
+        ("chart", Some([states])) => print!("{}", synthetic::chart(*states)),
+        ("memory", Some([states])) => memory::report(*states),
+        _ => {
+            eprintln!("{USAGE}");
+            return ExitCode::from(2);
+        }
+    }
+    ExitCode::SUCCESS
+}
