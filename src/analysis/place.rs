@@ -24,10 +24,10 @@ impl Place {
         self.within.iter().any(|s| chart.contains(*s, leaf)) && !self.leaves_out(chart, leaf)
     }
 
-    /// Whether the condition holds in none of its states, whatever the variables.
+    /// Whether the states that the condition asks for are never active here, whatever the variables.
     pub fn is_closed_by(&self, chart: &Chart, guard: &Expr) -> bool {
         let mut rest = self.clone();
-        rest.guard(chart, Some(guard));
+        rest.confine(chart, guard);
         rest.within.is_empty() && !self.within.is_empty()
     }
 
@@ -47,6 +47,9 @@ impl Place {
     }
 
     fn exclude(&mut self, chart: &Chart, states: &[StateId]) {
+        if states.is_empty() && self.except.is_empty() {
+            return;
+        }
         self.is_loose |= self.within.iter().any(|s| states.iter().any(|e| apart(chart, *s, *e)));
         self.except.extend(states);
         self.except.sort_unstable();
@@ -62,6 +65,11 @@ impl Place {
             self.within.clear();
             return;
         }
+        self.confine(chart, guard);
+    }
+
+    /// Narrows it to where the condition finds the states that it asks for.
+    fn confine(&mut self, chart: &Chart, guard: &Expr) {
         if let Some(states) = confines(chart, guard) {
             self.narrow(chart, &states);
         }

@@ -52,11 +52,11 @@ fn check(
     so: &str,
 ) -> Option<Diagnostic> {
     let guard = guard?;
-    let text = words::short(&expression(context.chart, guard));
+    let text = || words::short(&expression(context.chart, guard));
     let message = if decide(context.chart, &[(guard, true)]) == Verdict::Never {
-        format!("`{text}` can never hold, so this {so}")
+        format!("`{}` can never hold, so this {so}", text())
     } else if home.is_closed_by(context.chart, guard) {
-        format!("`{text}` asks for states that are not active here, so this {so}")
+        format!("`{}` asks for states that are not active here, so this {so}", text())
     } else {
         return None;
     };

@@ -1,8 +1,8 @@
 //! `from` lines that hold nowhere, and `on *` without events.
 
 use super::{Context, Lint, words};
-use crate::analysis::place::scope;
-use crate::analysis::reach::is_end;
+use crate::analysis::place::{Place, scope};
+use crate::analysis::reach::{is_end, is_leaf};
 use crate::diagnostic::{Diagnostic, Rule, Severity};
 use chartc_core::arena::{StateId, TransitionId};
 use chartc_core::model::{Scope, Trigger};
@@ -18,12 +18,11 @@ static RULE: Rule = Rule {
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map } = context;
-    let leaves: Vec<StateId> = facts.reach.leaves(chart).collect();
     for (i, line) in chart.transitions.iter().enumerate() {
         let spans = map.line(TransitionId::at(i));
-        let name = words::line(chart, TransitionId::at(i));
+        let name = || words::line(chart, TransitionId::at(i));
         if line.trigger == Trigger::AnyEvent && chart.events.is_empty() {
-            let message = format!("{name} is never taken: the chart declares no event");
+            let message = format!("{} is never taken: the chart declares no event", name());
             diagnostics.push(
                 RULE.at(spans.trigger, message)
                     .help("declare the events that the host sends: `event name`"),
@@ -38,14 +37,22 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         }
         let mut holds = scope(chart, line);
         holds.within.retain(|s| facts.reach.enters(*s));
-        if facts.reach.enters(line.source) && !leaves.iter().any(|l| holds.covers(chart, *l)) {
+        if facts.reach.enters(line.source) && !has_leaf(context, &holds) {
             let found =
                 RULE.at(place, format!("this `from` holds in no state: {}", reason(context, from)));
-            let found = found.label(format!("{name} can never be taken"));
+            let found = found.label(format!("{} can never be taken", name()));
             diagnostics
                 .push(found.help("name a state that can be active here, or remove the line"));
         }
     }
+}
+
+/// Whether a leaf that can be active is covered.
+fn has_leaf(context: &Context<'_>, place: &Place) -> bool {
+    let Context { chart, facts, .. } = context;
+    let below = |s: &StateId| (s.0..chart.state(*s).end.0).map(StateId);
+    let mut leaves = place.within.iter().flat_map(below);
+    leaves.any(|l| facts.reach.enters(l) && is_leaf(chart, l) && !place.leaves_out(chart, l))
 }
 
 fn reason(context: &Context<'_>, from: &Scope) -> String {
