@@ -3,7 +3,7 @@
 
 use crate::load::Loader;
 use std::collections::BTreeSet;
-use std::io::Read;
+use std::io::{Read, Write};
 use std::path::{Component, Path, PathBuf};
 
 /// Name of the text on standard input.
@@ -81,6 +81,30 @@ pub fn find(paths: &[String]) -> Vec<String> {
 pub fn write(path: &Path, text: &str) -> miette::Result<()> {
     std::fs::write(path, text)
         .map_err(|fault| miette::miette!("cannot write {}: {}", path.display(), reason(&fault)))
+}
+
+/// Writes files that are not there yet: all, or none where one of them is.
+///
+/// # Errors
+/// Which file is there already, or why one could not be written.
+pub fn write_new(files: &[(&Path, &str)]) -> miette::Result<()> {
+    if let Some((path, _)) = files.iter().find(|(path, _)| path.symlink_metadata().is_ok()) {
+        return Err(miette::miette!(
+            help = "choose another name, or remove it first",
+            "{} is there already",
+            path.display()
+        ));
+    }
+    for (path, text) in files {
+        if let Some(folder) = path.parent().filter(|f| !f.as_os_str().is_empty() && !f.is_dir()) {
+            return Err(miette::miette!("there is no folder {}", folder.display()));
+        }
+        let file = std::fs::OpenOptions::new().write(true).create_new(true).open(path);
+        file.and_then(|mut file| file.write_all(text.as_bytes())).map_err(|fault| {
+            miette::miette!("cannot write {}: {}", path.display(), reason(&fault))
+        })?;
+    }
+    Ok(())
 }
 
 /// Opens a file to be written line by line, empty at first.

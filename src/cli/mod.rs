@@ -9,6 +9,7 @@ pub mod pick;
 
 mod build;
 mod check;
+mod completions;
 mod convert;
 #[cfg(feature = "run")]
 mod ending;
@@ -19,6 +20,7 @@ mod highlight;
 #[cfg(feature = "run")]
 mod instance;
 mod levels;
+mod new;
 #[cfg(feature = "run")]
 mod run;
 #[cfg(feature = "run")]
@@ -27,7 +29,7 @@ mod show;
 #[cfg(feature = "run")]
 mod simulate;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 
@@ -39,10 +41,12 @@ use std::process::ExitCode;
     arg_required_else_help = true,
     after_help = "\
 Examples:
+  chartc new my-agent                a chart to start from
   chartc check                       check every chart below this folder
-  chartc check builder.chart         check one file
   chartc explain C0301               what a finding means and what to do
-  chartc graph builder.chart         a picture, for Graphviz
+  chartc show builder.chart          a drawing in the terminal
+  chartc graph builder.chart         a picture, for Graphviz or Mermaid
+  chartc run builder.chart           run it, without a network
   chartc build builder.chart         Rust
   chartc fmt                         write every chart the one way
   chartc convert agent.yaml          the same agent as a .chart
@@ -58,10 +62,12 @@ struct Cli {
 enum Command {
     Build(build::Args),
     Check(check::Args),
+    Completions(completions::Args),
     Convert(convert::Args),
     Explain(explain::Args),
     Fmt(fmt::Args),
     Graph(graph::Args),
+    New(new::Args),
     #[cfg(feature = "run")]
     Run(Box<run::Args>),
     Show(show::Args),
@@ -73,10 +79,12 @@ fn dispatch(command: Command) -> miette::Result<Exit> {
     match command {
         Command::Build(args) => build::run(args),
         Command::Check(args) => check::run(args),
+        Command::Completions(args) => completions::run(args, Cli::command()),
         Command::Convert(args) => convert::run(args),
         Command::Explain(args) => explain::run(args),
         Command::Fmt(args) => fmt::run(args),
         Command::Graph(args) => graph::run(args),
+        Command::New(args) => new::run(args),
         #[cfg(feature = "run")]
         Command::Run(args) => run::run(*args),
         Command::Show(args) => show::run(args),
@@ -140,7 +148,6 @@ fn guarded(command: impl FnOnce() -> miette::Result<Exit>) -> Exit {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
 
     #[test]
     fn the_arguments_are_consistent() {
@@ -152,11 +159,41 @@ mod tests {
         assert_eq!(guarded(|| panic!("on purpose")), Exit::Internal);
     }
 
+    /// The command lines of the examples in a help text: what follows `chartc`, up to a comment or a pipe.
+    fn examples(help: &str) -> Vec<Vec<String>> {
+        let after = help.split_once("Examples:\n").map(|(_, after)| after).unwrap_or_default();
+        let lines = after.lines().take_while(|l| l.starts_with("  "));
+        let command = |line: &str| {
+            let (_, line) = line.split_once("chartc ")?;
+            let line = line.split("  ").next()?.split(" | ").next()?.split(" >").next()?;
+            Some(line.split_whitespace().map(ToOwned::to_owned).collect())
+        };
+        lines.filter_map(command).collect()
+    }
+
     #[test]
-    fn every_help_has_examples() {
-        for command in Cli::command().get_subcommands() {
-            let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
-            assert!(help.contains("Examples:"), "{} lacks examples", command.get_name());
+    fn every_help_has_examples_that_are_command_lines() {
+        let mut all = Cli::command();
+        all.build();
+        let helps = std::iter::once(&mut all.clone())
+            .chain(all.get_subcommands_mut())
+            .filter(|c| c.get_name() != "help")
+            .map(|c| (c.get_name().to_owned(), c.render_long_help().to_string()))
+            .collect::<Vec<_>>();
+        for (name, help) in helps {
+            let examples = examples(&help);
+            assert!(examples.len() > 1, "{name} lacks examples:\n{help}");
+            for words in examples {
+                // What is left out of a build has no command there.
+                let is_left_out = words.first().is_some_and(|w| w == "run" || w == "simulate");
+                if cfg!(not(feature = "run")) && is_left_out {
+                    continue;
+                }
+                let line = std::iter::once("chartc").chain(words.iter().map(String::as_str));
+                if let Err(fault) = Cli::try_parse_from(line) {
+                    panic!("an example of {name} is wrong: {words:?}\n{fault}");
+                }
+            }
         }
     }
 }

@@ -30,4 +30,5 @@ mod rust_emit;
 mod semantics;
 mod shared_agents;
 mod soundness;
+mod start;
 mod tour;

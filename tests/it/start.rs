@@ -1,0 +1,111 @@
+//! The way in: a new chart that works with every command, and shells that complete them.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+fn folder(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("start-{name}"));
+    if folder.exists() {
+        std::fs::remove_dir_all(&folder).expect("the folder is the test's own");
+    }
+    std::fs::create_dir_all(&folder).expect("the target folder can be written");
+    folder
+}
+
+fn chartc(folder: &Path, line: &str) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_chartc"))
+        .args(line.split(' '))
+        .current_dir(folder)
+        .env("COLUMNS", "100")
+        .output()
+        .expect("chartc starts")
+}
+
+fn out(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+#[test]
+fn a_new_chart_works_with_every_command() {
+    let folder = folder("new");
+    let made = out(&chartc(&folder, "new my-agent"));
+    assert_eq!(
+        made,
+        "wrote my_agent.chart and my_agent.script.yaml
+
+Next:
+  chartc run my_agent.chart --llm script:my_agent.script.yaml
+  chartc show my_agent.chart
+  chartc check my_agent.chart
+"
+    );
+    assert_eq!(out(&chartc(&folder, "check")), "no findings in 1 file\n");
+    // The commands that it names.
+    for line in made.lines().filter_map(|l| l.strip_prefix("  chartc ")) {
+        if cfg!(not(feature = "run")) && line.starts_with("run ") {
+            continue;
+        }
+        let output = chartc(&folder, line);
+        assert_eq!(output.status.code(), Some(0), "{line}: {output:?}");
+        assert!(output.stderr.is_empty(), "{line}: {output:?}");
+        if line.starts_with("run ") {
+            let end = "done: ended ok (4 turns, 4 model calls)\n";
+            assert!(out(&output).ends_with(end), "{}", out(&output));
+        }
+    }
+    for line in [
+        "fmt --check",
+        "graph my_agent.chart",
+        "build my_agent.chart",
+        "graph my_agent.chart --format mermaid",
+    ] {
+        let output = chartc(&folder, line);
+        assert_eq!(output.status.code(), Some(0), "{line}: {output:?}");
+        assert!(output.stderr.is_empty(), "{line}: {output:?}");
+    }
+}
+
+#[test]
+fn nothing_is_overwritten() {
+    let folder = folder("twice");
+    let script = folder.join("helper.script.yaml");
+    std::fs::write(&script, "mine").expect("it is the test's own");
+    let again = chartc(&folder, "new Helper");
+    assert_eq!(again.status.code(), Some(2));
+    assert_eq!(
+        String::from_utf8_lossy(&again.stderr),
+        "error: helper.script.yaml is there already\nhelp: choose another name, or remove it first\n"
+    );
+    assert!(!folder.join("helper.chart").exists(), "one without the other");
+    assert_eq!(std::fs::read_to_string(&script).ok().as_deref(), Some("mine"));
+    let other = chartc(&folder, "new Helper --dir nowhere");
+    assert_eq!(other.status.code(), Some(2));
+    assert_eq!(String::from_utf8_lossy(&other.stderr), "error: there is no folder nowhere\n");
+    assert_eq!(chartc(&folder, "new a/b").status.code(), Some(2));
+}
+
+#[test]
+fn shells_complete_the_commands() {
+    let folder = folder("shells");
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        let output = chartc(&folder, &format!("completions {shell}"));
+        assert_eq!(output.status.code(), Some(0), "{shell}");
+        for word in ["simulate", "explain", "highlight", "show"] {
+            let is_there = out(&output).contains(word);
+            assert!(
+                is_there || (word == "simulate" && cfg!(not(feature = "run"))),
+                "{shell} {word}"
+            );
+        }
+    }
+    assert_eq!(chartc(&folder, "completions tcsh").status.code(), Some(2));
+    let script = folder.join("chartc.bash");
+    std::fs::write(&script, out(&chartc(&folder, "completions bash"))).expect("it can be written");
+    let bash = Command::new("bash").arg("-n").arg(&script).stdin(Stdio::null()).output();
+    match bash {
+        Ok(output) => {
+            assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
+        }
+        Err(_) => eprintln!("skipped, not found: bash"),
+    }
+}
