@@ -1,7 +1,7 @@
 //! Runs charts: what `chartc-core` decides, this crate does.
 //!
 //! A [`Session`] drives one machine, interpreted or generated: it performs the machine's effects, feeds the answers back and ticks
-//! its deadlines. Who answers is an [`oracle::Oracle`], what time it is a [`clock::Clock`], and everything that happens is a
+//! its deadlines. Who answers is an [`oracle::Oracle`], who has tools a [`tools::Tools`], what time it is a [`clock::Clock`], and everything that happens is a
 //! [`trace::Line`]. What a model says is read by one [`ladder`] for all oracles. Nothing here knows the grammar.
 
 pub mod clock;
@@ -15,6 +15,7 @@ mod play;
 pub mod population;
 pub mod schema;
 pub mod simulate;
+pub mod tools;
 pub mod trace;
 
 pub use chartc_core as core;

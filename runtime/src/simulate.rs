@@ -183,7 +183,8 @@ fn outcome<M: Machine, T: trace::Sink>(
     data: Option<&Value>,
 ) -> Result<Outcome<Vec<Value>>, Stop> {
     let kind = session.machine().tables().steps[key.step.index()].kind;
-    if !matches!(kind, StepRowKind::Ask { .. }) {
+    let is_called = session.machine_mut().call(key).is_ok();
+    if is_called || !matches!(kind, StepRowKind::Ask { .. }) {
         return Ok(Outcome::Done(vec![data.unwrap_or(value).clone()]));
     }
     let offers = session.machine_mut().options(key);
@@ -214,5 +215,9 @@ fn outcome<M: Machine, T: trace::Sink>(
         return Err(Stop::Entry(format!("`{name}` has no argument `{stranger}`")));
     }
     let values = offer.arguments.iter().map(|(n, _)| data.get(n).cloned().unwrap_or_default());
-    Ok(Outcome::Choice(offer.choice, values.collect()))
+    let values = values.collect();
+    Ok(match offer.tool {
+        Some(tool) => Outcome::Call(tool, values),
+        None => Outcome::Choice(offer.choice, values),
+    })
 }

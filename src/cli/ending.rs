@@ -29,6 +29,9 @@ pub(super) fn close<M: Machine, T: Sink>(
         (None, None) => "stopped".into(),
     };
     print(&format!("{states}: {how} ({counts})\n"))?;
+    if let Some(summary) = session.summary() {
+        print(&format!("{summary}\n"))?;
+    }
     if session.status().is_some() {
         let result: Value = Value::Map(session.machine().result().into_iter().collect());
         if result != Value::Map(Map::new()) {

@@ -2,6 +2,7 @@
 
 use super::files::Files;
 use super::output::complain;
+use super::terminal::Person;
 use crate::diagnostic::nearest;
 use crate::load::Loader;
 use chartc_core::expr::{Map, Value};
@@ -10,6 +11,7 @@ use chartc_core::model::{AskOn, Chart, StepKind, Transition, Trigger, Type, Vari
 use chartc_core::plan::Plan;
 use chartc_runtime::clock::{Clock, VirtualClock};
 use chartc_runtime::oracle::{Deny, First, Oracle, Random, Script};
+use chartc_runtime::tools::{NoTools, Tools};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -22,6 +24,9 @@ pub(super) struct Given {
 /// Who answers a chart's questions and calls.
 pub(super) struct Who {
     pub(super) oracle: Arc<dyn Oracle>,
+    /// Who answers `human` steps, if not the oracle.
+    pub(super) people: Option<Arc<dyn Oracle>>,
+    pub(super) tools: Arc<dyn Tools>,
     pub(super) host: Script,
 }
 
@@ -99,10 +104,11 @@ fn value(ty: &Type, text: &str) -> Value {
     if is_text { plain() } else { serde_json::from_str(text).unwrap_or_else(|_| plain()) }
 }
 
-/// Who answers, from the words of `--llm` and `--functions`.
+/// Who answers and who has tools, from the words of `--llm`, `--human` and `--functions`.
 pub(super) fn oracle(
     chart: &Chart,
     llm: Option<&str>,
+    human: Option<&str>,
     functions_file: Option<&Path>,
     clock: &Arc<dyn Clock>,
 ) -> miette::Result<Who> {
@@ -110,15 +116,24 @@ pub(super) fn oracle(
         Some(path) => Some(script(chart, path, clock.clone())?),
         None => None,
     };
+    let mut tools: Arc<dyn Tools> = Arc::new(NoTools);
     let oracle: Arc<dyn Oracle> = match llm.map(|word| word.split_once(':').unwrap_or((word, ""))) {
         None | Some(("deny", "")) => Arc::new(Deny),
-        Some(("first", "")) => Arc::new(First),
-        Some(("random", seed)) => Arc::new(Random::new(match seed {
-            "" => 0,
-            seed => seed.parse().map_err(|_| {
-                miette::miette!("`{seed}` is no seed: random:SEED takes a whole number")
-            })?,
-        })),
+        Some(("human", "")) => Arc::new(Person),
+        Some(("first", "")) => {
+            tools = Arc::new(First);
+            Arc::new(First)
+        }
+        Some(("random", seed)) => {
+            let random = Arc::new(Random::new(match seed {
+                "" => 0,
+                seed => seed.parse().map_err(|_| {
+                    miette::miette!("`{seed}` is no seed: random:SEED takes a whole number")
+                })?,
+            }));
+            tools = random.clone();
+            random
+        }
         Some(("script", file)) if !file.is_empty() => {
             let script = script(chart, Path::new(file), clock.clone())?;
             host.get_or_insert_with(|| script.clone());
@@ -126,12 +141,27 @@ pub(super) fn oracle(
         }
         Some(_) => {
             return Err(miette::miette!(
-                "`{}` is nobody who answers; there are script:FILE, first, random:SEED, deny",
+                "`{}` is nobody who answers; there are script:FILE, first, random:SEED, human, deny",
                 llm.unwrap_or_default()
             ));
         }
     };
-    Ok(Who { oracle, host: host.unwrap_or_else(Script::empty) })
+    let people: Option<Arc<dyn Oracle>> = match human {
+        None => None,
+        Some("terminal") => Some(Arc::new(Person)),
+        Some(word) => match word.strip_prefix("script:").filter(|file| !file.is_empty()) {
+            Some(file) => Some(Arc::new(script(chart, Path::new(file), clock.clone())?)),
+            None => {
+                return Err(miette::miette!(
+                    "`{word}` is no person; there are terminal and script:FILE"
+                ));
+            }
+        },
+    };
+    if let Some(script) = &host {
+        tools = Arc::new(script.clone());
+    }
+    Ok(Who { oracle, people, tools, host: host.unwrap_or_else(Script::empty) })
 }
 
 /// The host functions of a script, or none.
@@ -157,14 +187,15 @@ fn script(chart: &Chart, path: &Path, clock: Arc<dyn Clock>) -> miette::Result<S
     let script = Script::parse(&name, &read(path)?, clock)
         .map_err(|fault| miette::miette!("{name}: {fault}"))?;
     let asks = |kind: &StepKind| match kind {
-        StepKind::Llm | StepKind::Ask { .. } => true,
-        StepKind::Code(_) | StepKind::Call(..) | StepKind::Human(_) | StepKind::Run(..) => false,
+        StepKind::Llm | StepKind::Ask { .. } | StepKind::Human(_) => true,
+        StepKind::Code(_) | StepKind::Call(..) | StepKind::Run(..) => false,
     };
     let steps: Vec<String> =
         chart.steps.iter().filter(|s| asks(&s.kind)).map(|s| s.name.clone()).collect();
     let functions: Vec<String> = chart.functions.iter().map(|f| f.name.clone()).collect();
-    for stranger in script.strangers(&steps, &functions) {
-        let known = steps.iter().chain(&functions).map(String::as_str);
+    let tools: Vec<String> = chart.tools.iter().map(|t| t.name.clone()).collect();
+    for stranger in script.strangers(&steps, &functions, &tools) {
+        let known = steps.iter().chain(&functions).chain(&tools).map(String::as_str);
         let hint = nearest(&stranger, known).map(|n| format!("; did you mean `{n}`?"));
         complain(&format!(
             "warning: {name} answers `{stranger}`, which `{}` never asks{}",

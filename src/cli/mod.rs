@@ -28,6 +28,8 @@ mod screen;
 mod show;
 #[cfg(feature = "run")]
 mod simulate;
+#[cfg(feature = "run")]
+mod terminal;
 
 use clap::{CommandFactory, Parser, Subcommand};
 use std::panic::{AssertUnwindSafe, catch_unwind};

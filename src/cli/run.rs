@@ -32,10 +32,13 @@ pub(super) struct Args {
     /// Which chart, when the file has several
     #[arg(long, value_name = "NAME")]
     chart: Option<String>,
-    /// Who answers: script:FILE, first, random:SEED, deny [default: deny, and stop at the first question]
+    /// Who answers: script:FILE, first, random:SEED, human, deny [default: deny, and stop at the first question]
     #[arg(long, value_name = "WHO")]
     llm: Option<String>,
-    /// A script with results of host functions [default: the one of --llm]
+    /// Who answers `human` steps: terminal, script:FILE [default: who answers the others]
+    #[arg(long, value_name = "WHO")]
+    human: Option<String>,
+    /// A script with results of host functions and tools [default: the one of --llm]
     #[arg(long, value_name = "FILE")]
     functions: Option<PathBuf>,
     /// What the host sends: a JSON object a line, or a JSON array
@@ -95,10 +98,14 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
             "real" => Arc::new(RealClock::new()),
             _ => Arc::new(VirtualClock::new()),
         };
-        let who = oracle(&chart, args.llm.as_deref(), args.functions.as_deref(), &clock)?;
+        let functions = args.functions.as_deref();
+        let who = oracle(&chart, args.llm.as_deref(), args.human.as_deref(), functions, &clock)?;
         let machine = instance(&plan, &given, who.host)?;
         let sink = (Screen::new(paper(args.color), &chart), trace.map(JsonLines));
-        let mut session = Session::new(machine, who.oracle, clock, sink);
+        let mut session = Session::new(machine, who.oracle, clock, sink).with_tools(who.tools);
+        if let Some(people) = who.people {
+            session = session.with_people(people);
+        }
         for (name, value) in given.inputs.iter() {
             session.input(name, value.clone()).map_err(|fault| miette::miette!("{fault}"))?;
         }

@@ -120,6 +120,18 @@ impl Sink for Screen {
                     self.write(Ink::Good, &format!("  {from} -> {targets}  ({})", line.trigger))
                 }
             }
+            What::ToolCall { tool, arguments, .. } => {
+                self.write(Ink::Plain, &format!("  {tool} {}", short(&json(arguments))))
+            }
+            What::ToolResult { tool, value, .. } => {
+                self.write(Ink::Plain, &format!("  {tool} returned {}", short(&json(value))))
+            }
+            What::ToolFailed { tool, why, .. } => {
+                self.write(Ink::Bad, &format!("  {tool} failed: {why}"))
+            }
+            What::Forbidden { state, tool, .. } => {
+                self.write(Ink::Bad, &format!("  {tool}: may not be called in {state}"))
+            }
             What::Denied { line } => self.write(
                 Ink::Bad,
                 &format!(
@@ -155,7 +167,10 @@ impl Sink for Screen {
             {
                 self.write(Ink::Good, &format!("  -> {state}"))
             }
-            What::Lost { .. }
+            What::Called { .. }
+            | What::Returned { .. }
+            | What::NotReturned { .. }
+            | What::Lost { .. }
             | What::Exited { .. }
             | What::Entered { .. }
             | What::Started { .. }

@@ -4,7 +4,7 @@ use super::{Context, Lint, words};
 use crate::analysis::reach::is_leaf;
 use crate::diagnostic::{Diagnostic, Rule, Severity};
 use chartc_core::arena::{StateId, StepId, TransitionId};
-use chartc_core::model::{StepKind, Trigger};
+use chartc_core::model::{ChoiceKind, StepKind, Trigger};
 use std::collections::BTreeMap;
 
 pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
@@ -33,6 +33,8 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         let Some(most) = most(context, StepId::at(i), &offers) else { continue };
         let name = format!("`{}`", step.name);
         let found = match most[..] {
+            // Which of its tools is called, and with what, is a choice of its own.
+            [only] if is_call(context, only) => continue,
             [] => {
                 RULE.at(
                     map.steps[i].name,
@@ -51,6 +53,12 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         };
         diagnostics.push(found);
     }
+}
+
+/// Whether the line offers tools.
+fn is_call(context: &Context<'_>, line: TransitionId) -> bool {
+    let Trigger::Choice(choice) = context.chart.transition(line).trigger else { return false };
+    matches!(context.chart.choices[choice.index()].kind, ChoiceKind::Call(..))
 }
 
 /// The most options that are open together where the step asks; `None` if it never asks.

@@ -21,9 +21,19 @@ pub(super) fn signature(cx: &mut Cx<'_>, id: StepId) {
         | StepItem::EndsTurn(_)
         | StepItem::Bad(_) => None,
     });
-    if let Some(ty) = written {
-        cx.chart.steps[id.index()].returns = types::resolve(cx, ty);
-    }
+    let unless_written = match &node.step.kind {
+        syntax::StepKind::Human(_) => Type::Text,
+        syntax::StepKind::Call(path, _) => match cx.names.tools.get(&path.text()) {
+            Some((tool, _)) => cx.chart.tools[tool.index()].result.clone(),
+            None => Type::Json,
+        },
+        syntax::StepKind::Llm
+        | syntax::StepKind::Code(_)
+        | syntax::StepKind::Ask(_)
+        | syntax::StepKind::Run(..) => Type::Json,
+    };
+    let returns = written.map_or(unless_written, |ty| types::resolve(cx, ty));
+    cx.chart.steps[id.index()].returns = returns;
 }
 
 /// Fills in a step that the skeleton has numbered, and adds its lines.
@@ -65,12 +75,8 @@ fn kind(cx: &mut Cx<'_>, env: &mut Env, step: &syntax::Step, id: StepId) -> Step
             always: ask.always,
             otherwise: Otherwise::Stay,
         },
-        syntax::StepKind::Call(path, arguments) => {
-            cx.report(NOT_YET.at(name, "`call` steps do not run yet"));
-            call(cx, env, path, arguments)
-        }
+        syntax::StepKind::Call(path, arguments) => call(cx, env, path, arguments),
         syntax::StepKind::Human(question) => {
-            cx.report(NOT_YET.at(name, "`human` steps do not run yet"));
             let (text, spans) = expr::template(cx, env, question, Options::No);
             cx.map.steps[id.index()].prompt = Some(question.span);
             cx.map.steps[id.index()].prompt_parts = spans;

@@ -239,8 +239,6 @@ fn option(cx: &mut Cx<'_>, env: &mut Env, may: &syntax::May, found: &mut Found) 
             (name, Some(ChoiceKind::Option(fields)))
         }
         MayKind::Call(set, into) => {
-            let words = Span { end: set.span.end, ..found.span };
-            cx.report(NOT_YET.at(words, "`may call` does not run yet"));
             let known = cx.names.tool_sets.get(&set.node).map(|(id, _)| *id);
             if known.is_none() {
                 let names: Vec<String> = cx.names.tool_sets.keys().cloned().collect();

@@ -19,7 +19,7 @@ struct Waiting(Option<StepKey>);
 impl Sink for Waiting {
     fn effect(&mut self, effect: Effect) {
         match effect {
-            Effect::Start(key) | Effect::Ask(key) => self.0 = Some(key),
+            Effect::Start(key) | Effect::Ask(key) | Effect::Call(key, _) => self.0 = Some(key),
             Effect::Cancel(_) | Effect::Ended(_) => self.0 = None,
         }
     }

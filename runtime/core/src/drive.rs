@@ -1,6 +1,6 @@
 //! How a host drives a machine without knowing whether it is interpreted or generated.
 
-use crate::arena::{ChoiceId, EventId, StateId, StepId};
+use crate::arena::{ChoiceId, EventId, StateId, StepId, ToolId};
 use crate::expr::Value;
 use crate::machine::{Fault, Input, Instant, Receipt, Sink, StepKey};
 use crate::tables::Tables;
@@ -43,14 +43,27 @@ pub trait Host {
 /// An option as a question offers it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Offer {
-    /// The option.
+    /// The option; for a tool the `may call` line.
     pub choice: ChoiceId,
+    /// The tool, if it is one that may be called.
+    pub tool: Option<ToolId>,
     /// What the model answers.
     pub name: String,
     /// What it is told.
     pub text: String,
     /// Names of its arguments with their types as written in a chart.
     pub arguments: Vec<(String, String)>,
+}
+
+/// A tool call that a host is to make.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolCall {
+    /// Name of the tool, dotted.
+    pub tool: String,
+    /// Arguments by name, in declared order.
+    pub arguments: Vec<(String, Value)>,
+    /// JSON Schema of the result; empty where the machine cannot tell.
+    pub result: String,
 }
 
 /// What `{options}` shows: a line `- name(argument: Type): text` for each.
@@ -110,6 +123,17 @@ pub trait Machine {
     fn argument_schema(&self, _choice: ChoiceId) -> String {
         String::new()
     }
+
+    /// JSON Schema of a tool's arguments, an object; empty where there are none or the machine cannot tell.
+    fn tool_schema(&self, _tool: ToolId) -> String {
+        String::new()
+    }
+
+    /// The tool call of a started `call` step, or the one that the answer to an open question has begun.
+    ///
+    /// # Errors
+    /// An argument that cannot be computed; no such call.
+    fn call(&mut self, key: StepKey) -> Result<ToolCall, Fault>;
 
     /// Whether a state is active.
     fn is_active(&self, state: StateId) -> bool;

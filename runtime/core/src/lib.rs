@@ -11,6 +11,8 @@ extern crate alloc;
 pub mod arena;
 pub mod bits;
 #[cfg(feature = "alloc")]
+pub mod calls;
+#[cfg(feature = "alloc")]
 pub mod describe;
 #[cfg(feature = "alloc")]
 pub mod drive;

@@ -1,6 +1,6 @@
 //! What goes into a machine and what comes out: inputs, effects, trace records. No I/O, no clock, no randomness.
 
-use crate::arena::{ChoiceId, EventId, StateId, StepId, TransitionId};
+use crate::arena::{ChoiceId, EventId, StateId, StepId, ToolId, TransitionId};
 
 pub use crate::status::Status;
 
@@ -39,13 +39,17 @@ pub enum Input<P> {
 /// How a step ended.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Outcome<P> {
-    /// The answer of `llm`, `call`, `human`, `run`.
+    /// The answer of `llm`, `call`, `human`, `run`; for the tool that an `ask` called, what it returned.
     Done(P),
     /// The option that an `ask` chose, with its arguments.
     Choice(ChoiceId, P),
+    /// The tool that an `ask` chose to call, with its arguments.
+    Call(ToolId, P),
+    /// The model named a tool that was not offered: counted, re-asked, then `else`.
+    Forbidden(ToolId),
     /// The model answered, but meant no option or did not fit the type: re-asked, then `else`.
     Unusable,
-    /// The call failed: retried, then `error` lines or the failure policy.
+    /// The call failed: retried, then `error` lines or the failure policy. A tool that an `ask` called has failed: the state stays.
     Failed(P),
     /// Whether it ran cannot be told.
     Doubt,
@@ -58,6 +62,8 @@ pub enum Effect {
     Start(StepKey),
     /// Put a question. The options are those enabled now for `key.leaf`.
     Ask(StepKey),
+    /// Call the tool that the answer to this question chose. What comes of it is told under the same key.
+    Call(StepKey, ToolId),
     /// The step's state was left: an answer would be dropped.
     Cancel(StepKey),
     /// The run has ended in a final state below the root, or by a limit.
@@ -150,6 +156,14 @@ pub enum Record {
     Chosen(ChoiceId),
     /// The only option was taken unasked.
     Unasked(ChoiceId),
+    /// The model's tool call began, by this `may call` line.
+    Called(StepKey, ChoiceId, ToolId),
+    /// The tool returned.
+    Returned(StepKey, ToolId),
+    /// The tool failed: the state stays.
+    CallFailed(StepKey, ToolId),
+    /// The model named a tool that no enabled line permits.
+    Forbidden(StepKey, ToolId),
     /// An attempt failed; another follows.
     Retried(StepKey),
     /// A step failed for good.

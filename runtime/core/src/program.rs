@@ -1,7 +1,7 @@
 //! What a chart does at its leaves: guards, actions, code. The step algorithm asks; one implementation answers for the
 //! interpreter and one is generated for each chart. Both run under the same [`crate::semantics::Engine`].
 
-use crate::arena::{ChoiceId, EventId, StateId, StepId, TransitionId};
+use crate::arena::{ChoiceId, EventId, StateId, StepId, ToolId, TransitionId};
 use crate::machine::{Fault, Instant};
 use crate::store::{Cells, Store};
 use crate::tables::{StateRowKind, Tables};
@@ -30,6 +30,12 @@ pub enum Bound<P> {
     Reason(StepId, P),
     /// Arguments of the chosen option.
     Choice(ChoiceId, P),
+    /// Arguments of the tool that the model calls for this leaf: kept until the call ends.
+    Call(StateId, ToolId, P),
+    /// What that tool returned, for the `into` of the line.
+    Returned(StateId, ChoiceId, P),
+    /// Why it failed.
+    CallFailed(StateId, P),
 }
 
 /// Guards, actions and data of one chart. A `Fault` in a guard counts as false and raises `error.execution`; in a block it
@@ -43,6 +49,12 @@ pub trait Program {
     /// Makes `bound` the payload that guards and actions see. An `Answer` is also kept as the step's answer of this turn and
     /// in the step's `into` variable.
     fn bind(&mut self, bound: Bound<Self::Payload>);
+
+    /// An option other than a tool call was taken: streaks of tool calls are broken.
+    fn another_option(&mut self) {}
+
+    /// The call for this leaf was given up, because the leaf was left.
+    fn forget_call(&mut self, _leaf: StateId) {}
 
     /// Binds the payload of the oldest event that a block raised and that was not dequeued yet.
     fn dequeue(&mut self);

@@ -1,6 +1,6 @@
 //! Where a machine's registers live: arrays for generated code without alloc, vectors for the interpreter.
 
-use crate::arena::{ChoiceId, EventId, StateId, StepId, TransitionId};
+use crate::arena::{ChoiceId, EventId, StateId, StepId, ToolId, TransitionId};
 use crate::machine::{ErrorKind, Instant, LimitKind, StepKey};
 
 /// Something that transitions can be triggered by.
@@ -17,6 +17,8 @@ pub enum Occurrence {
     Deadline(TransitionId),
     /// An option was chosen.
     Choice(ChoiceId),
+    /// The tool that a `may call` line permitted has returned. The line's guard held when the call began.
+    Returned(ChoiceId),
     /// A step ended well.
     StepDone(StepId),
     /// A step failed for good.
@@ -41,6 +43,16 @@ pub struct StepRegister {
     pub started_at: Instant,
 }
 
+/// An open question of a leaf, and the tool call that its answer has begun.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Question {
+    /// What its answer, or what the tool returns, is told under.
+    pub key: StepKey,
+    /// The `may call` line and the tool, once the model has chosen one.
+    pub calling: Option<(ChoiceId, ToolId)>,
+}
+
 /// All registers, as slices. Lengths: `W` words a set, `S` states, `K` steps, `D` deadlines, `H` history states.
 #[derive(Debug, Clone, Copy)]
 pub struct Cells<'c> {
@@ -63,7 +75,7 @@ pub struct Cells<'c> {
     /// S. Model calls charged.
     pub calls: &'c [u32],
     /// S. The open question of each leaf.
-    pub questions: &'c [Option<StepKey>],
+    pub questions: &'c [Option<Question>],
     /// K.
     pub steps: &'c [StepRegister],
     /// D. Due time or turn count; `u64::MAX` is unarmed.
@@ -83,7 +95,7 @@ pub struct CellsMut<'c> {
     pub turns_in: &'c mut [u32],
     pub fails_here: &'c mut [u32],
     pub calls: &'c mut [u32],
-    pub questions: &'c mut [Option<StepKey>],
+    pub questions: &'c mut [Option<Question>],
     pub steps: &'c mut [StepRegister],
     pub deadlines: &'c mut [u64],
     /// W. Exit set of the microstep.
@@ -121,7 +133,7 @@ pub struct Fixed<
     history: [u64; HW],
     entered_at: [Instant; S],
     counters: [[u32; S]; 4],
-    questions: [Option<StepKey>; S],
+    questions: [Option<Question>; S],
     steps: [StepRegister; K],
     deadlines: [u64; D],
     selected: [TransitionId; SEL],
@@ -237,7 +249,7 @@ pub struct Dynamic {
     history: alloc::vec::Vec<u64>,
     entered_at: alloc::vec::Vec<Instant>,
     counters: [alloc::vec::Vec<u32>; 4],
-    questions: alloc::vec::Vec<Option<StepKey>>,
+    questions: alloc::vec::Vec<Option<Question>>,
     steps: alloc::vec::Vec<StepRegister>,
     deadlines: alloc::vec::Vec<u64>,
     selected: alloc::vec::Vec<TransitionId>,

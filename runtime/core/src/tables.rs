@@ -2,10 +2,14 @@
 //!
 //! Rows refer to pools by [`Span`]; nothing here allocates, so generated code keeps its tables in `static`s.
 
-use crate::arena::{ChoiceId, EventId, StateId, StepId, TransitionId};
+mod choice;
+
+pub use choice::{ChoiceRow, PermissionRow, ToolRow};
+
+use crate::arena::{ChoiceId, EventId, StateId, StepId, ToolId, TransitionId};
 
 /// Generated code states the version it was written for and does not compile against another.
-pub const ABI: u32 = 1;
+pub const ABI: u32 = 2;
 
 /// The half-open range `start..start + len` of a pool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -43,6 +47,8 @@ pub struct Tables<'t> {
     pub steps: &'t [StepRow<'t>],
     /// `may` lines.
     pub choices: &'t [ChoiceRow<'t>],
+    /// Declared tools.
+    pub tools: &'t [ToolRow<'t>],
     /// `allow` lines; empty is permissive.
     pub permissions: &'t [PermissionRow],
     /// Pool of states.
@@ -53,6 +59,8 @@ pub struct Tables<'t> {
     pub step_pool: &'t [StepId],
     /// Pool of choices: those of a state, for `StateRow::choices`.
     pub choice_pool: &'t [ChoiceId],
+    /// Pool of tools: those of a `may call` line, for `ChoiceRow::tools`.
+    pub tool_pool: &'t [ToolId],
     /// Pool of field names.
     pub name_pool: &'t [&'t str],
     /// Cap of model steps in a walk; 0 is no cap.
@@ -300,28 +308,6 @@ pub enum FailureRow {
     Skip,
     /// Takes this line.
     Take(TransitionId),
-}
-
-/// One `may` line.
-#[derive(Debug, Clone, Copy)]
-pub struct ChoiceRow<'t> {
-    /// What the model answers.
-    pub name: &'t str,
-    /// The line.
-    pub transition: TransitionId,
-    /// Payload field names, in `name_pool`; an option with any is never taken unasked.
-    pub fields: Span,
-}
-
-/// One `allow` line.
-#[derive(Debug, Clone, Copy)]
-pub struct PermissionRow {
-    /// `None` is `*`.
-    pub from: Option<StateId>,
-    /// The state that may be entered.
-    pub to: StateId,
-    /// Has a guard.
-    pub guard: bool,
 }
 
 impl Tables<'_> {

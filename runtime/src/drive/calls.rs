@@ -3,7 +3,8 @@
 use super::Session;
 use crate::error::RunError;
 use crate::executor;
-use crate::oracle::{Answer, Asking, OracleError, Question};
+use crate::oracle::{Answer, Asking, Kind, OracleError, Question};
+use crate::tools::Calling;
 use crate::trace::{self, What};
 use chartc_core::drive::{Machine, Mismatch};
 use chartc_core::expr::Value;
@@ -13,15 +14,26 @@ use std::task::Poll;
 
 /// A call under way.
 pub(super) struct Call {
-    key: StepKey,
-    question: Question,
-    asking: Asking,
+    pub(super) key: StepKey,
+    pub(super) work: Work,
+}
+
+/// What is being waited for.
+pub(super) enum Work {
+    /// Nothing: it is answered from outside.
+    Outside,
+    /// Somebody's answer.
+    Question(Box<Question>, Asking),
+    /// A tool, by name.
+    Tool(String, Calling),
 }
 
 /// What ended a wait.
 enum Woken {
-    /// The call at this place has ended.
-    Call(usize, Result<Answer, OracleError>),
+    /// The question at this place is answered.
+    Answer(usize, Result<Answer, OracleError>),
+    /// The tool call at this place has ended.
+    Result(usize, Result<Value, OracleError>),
     /// The time has come.
     Time,
 }
@@ -67,9 +79,17 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             let earliest = due.into_iter().chain(until).min();
             match self.wait(earliest).await {
                 Woken::Time => {}
-                Woken::Call(index, answer) => {
-                    let call = self.calls.remove(index);
-                    self.ended(call, answer)?;
+                Woken::Answer(index, answer) => {
+                    let Call { key, work } = self.calls.remove(index);
+                    if let Work::Question(question, _) = work {
+                        self.ended(key, *question, answer)?;
+                    }
+                }
+                Woken::Result(index, result) => {
+                    let Call { key, work } = self.calls.remove(index);
+                    if let Work::Tool(tool, _) = work {
+                        self.returned(key, &tool, result)?;
+                    }
                 }
             }
         }
@@ -83,8 +103,18 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         poll_fn(|cx| {
             loop {
                 for (index, call) in calls.iter_mut().enumerate() {
-                    if let Poll::Ready(answer) = call.asking.as_mut().poll(cx) {
-                        return Poll::Ready(Woken::Call(index, answer));
+                    match &mut call.work {
+                        Work::Outside => {}
+                        Work::Question(_, asking) => {
+                            if let Poll::Ready(answer) = asking.as_mut().poll(cx) {
+                                return Poll::Ready(Woken::Answer(index, answer));
+                            }
+                        }
+                        Work::Tool(_, calling) => {
+                            if let Poll::Ready(result) = calling.as_mut().poll(cx) {
+                                return Poll::Ready(Woken::Result(index, result));
+                            }
+                        }
                     }
                 }
                 if let Some(sleep) = &mut sleep
@@ -103,8 +133,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     /// Puts the question of a started step.
     pub(super) fn begin(&mut self, key: StepKey) -> Result<(), RunError> {
         if self.manual {
-            let (question, asking) = (Question::default(), Box::pin(std::future::pending()));
-            self.calls.push(Call { key, question, asking });
+            self.calls.push(Call { key, work: Work::Outside });
             return Ok(());
         }
         let now = self.clock.now();
@@ -115,8 +144,10 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         self.notes(now)?;
         match question {
             Ok(question) => {
-                self.total_calls += 1;
-                self.recent_calls += 1;
+                if question.kind != Kind::Human {
+                    self.total_calls += 1;
+                    self.recent_calls += 1;
+                }
                 if self.recent_calls > self.max_calls {
                     return Err(RunError::TooManyCalls(self.max_calls));
                 }
@@ -130,8 +161,12 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
                         options,
                     },
                 )?;
-                let asking = self.oracle.ask(question.clone());
-                self.calls.push(Call { key, question, asking });
+                let who = match (question.kind, &self.people) {
+                    (Kind::Human, Some(people)) => people,
+                    (Kind::Human, None) | (Kind::Llm | Kind::Ask, _) => &self.oracle,
+                };
+                let asking = who.ask(question.clone());
+                self.calls.push(Call { key, work: Work::Question(Box::new(question), asking) });
             }
             Err(why) => {
                 let step = self.machine.tables().steps[key.step.index()].name.to_owned();
@@ -153,14 +188,20 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         key: StepKey,
         outcome: Outcome<Vec<Value>>,
     ) -> Result<Result<Receipt, Mismatch>, RunError> {
+        // What it begins may be open under the same key.
+        let index = self.calls.iter().position(|c| c.key == key);
+        let open = index.map(|index| self.calls.remove(index));
         let receipt = self.apply(Input::Answer(key, outcome))?;
-        if let Some(why) = self.misfit.take() {
-            return Ok(Err(Mismatch(why)));
+        let misfit = self.misfit.take();
+        if (misfit.is_some() || receipt.is_err())
+            && let (Some(index), Some(open)) = (index, open)
+        {
+            self.calls.insert(index.min(self.calls.len()), open);
         }
-        if receipt.is_ok() {
-            self.calls.retain(|c| c.key != key);
+        match misfit {
+            Some(why) => Ok(Err(Mismatch(why))),
+            None => Ok(receipt),
         }
-        Ok(receipt)
     }
 
     /// Gives a call up; dropping it cancels it.
@@ -173,8 +214,12 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     }
 
     /// Reads the answer of an ended call and tells the machine.
-    fn ended(&mut self, call: Call, answer: Result<Answer, OracleError>) -> Result<(), RunError> {
-        let Call { key, question, asking: _ } = call;
+    fn ended(
+        &mut self,
+        key: StepKey,
+        question: Question,
+        answer: Result<Answer, OracleError>,
+    ) -> Result<(), RunError> {
         let text = match answer {
             Ok(answer) => answer.text,
             Err(error) => {
@@ -190,15 +235,18 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             Ok(understood) => understood,
             Err(why) => return self.unusable(key, &question.step, text, why.ambiguous, why.why),
         };
-        let (option, value) = match &understood.outcome {
-            Outcome::Choice(choice, arguments) => {
-                let name = executor::option_name(&question, *choice);
-                let list =
-                    if arguments.is_empty() { Value::None } else { Value::List(arguments.clone()) };
-                (Some(name), list)
-            }
-            Outcome::Done(values) => (None, values.first().cloned().unwrap_or_default()),
-            Outcome::Unusable | Outcome::Failed(_) | Outcome::Doubt => (None, Value::None),
+        let (option, value) = match executor::chosen(&question, &understood.outcome) {
+            Some((name, list)) if list.is_empty() => (Some(name), Value::None),
+            Some((name, list)) => (Some(name), Value::List(list)),
+            None => match &understood.outcome {
+                Outcome::Done(values) => (None, values.first().cloned().unwrap_or_default()),
+                Outcome::Choice(..)
+                | Outcome::Call(..)
+                | Outcome::Forbidden(_)
+                | Outcome::Unusable
+                | Outcome::Failed(_)
+                | Outcome::Doubt => (None, Value::None),
+            },
         };
         let now = self.clock.now();
         self.tracer.put(
@@ -250,7 +298,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         Ok(())
     }
 
-    fn failed_call(
+    pub(super) fn failed_call(
         &mut self,
         key: StepKey,
         step: String,
@@ -266,8 +314,13 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
 /// The key of an answer that means something.
 pub(super) fn given(input: &Input<Vec<Value>>) -> Option<StepKey> {
     match input {
-        Input::Answer(key, Outcome::Done(_) | Outcome::Choice(..)) => Some(*key),
-        Input::Answer(_, Outcome::Unusable | Outcome::Failed(_) | Outcome::Doubt)
+        Input::Answer(key, Outcome::Done(_) | Outcome::Choice(..) | Outcome::Call(..)) => {
+            Some(*key)
+        }
+        Input::Answer(
+            _,
+            Outcome::Forbidden(_) | Outcome::Unusable | Outcome::Failed(_) | Outcome::Doubt,
+        )
         | Input::Start
         | Input::Event(..)
         | Input::Turn
@@ -275,6 +328,6 @@ pub(super) fn given(input: &Input<Vec<Value>>) -> Option<StepKey> {
     }
 }
 
-fn failure(why: String) -> Outcome<Vec<Value>> {
+pub(super) fn failure(why: String) -> Outcome<Vec<Value>> {
     Outcome::Failed(vec![Value::Text(why)])
 }

@@ -22,7 +22,13 @@ impl Log {
             Happening::Record(Record::Done(step) | Record::Fallback(step, Fallback::Stale)) => {
                 *step == key.step
             }
-            Happening::Record(Record::Dropped(dropped)) => *dropped == key,
+            Happening::Record(
+                Record::Dropped(k)
+                | Record::Called(k, ..)
+                | Record::Returned(k, _)
+                | Record::CallFailed(k, _)
+                | Record::Forbidden(k, _),
+            ) => *k == key,
             Happening::Record(Record::Chosen(_)) => true,
             Happening::Record(_) | Happening::Effect(_) => false,
         })

@@ -2,20 +2,21 @@
 
 mod calls;
 mod log;
+mod record;
+mod tool;
 
 use crate::clock::Clock;
 use crate::data;
 use crate::error::RunError;
 use crate::oracle::{Deny, Oracle};
 use crate::population::Member;
-use crate::trace::{self, Line, What, describe};
+use crate::tools::{NoTools, Tools};
+use crate::trace::{self, Line, What};
 use calls::Call;
 use chartc_core::arena::{StateId, StepId};
 use chartc_core::drive::{Machine, Mismatch};
 use chartc_core::expr::{IntoValue, Map, Value};
-use chartc_core::machine::{
-    Effect, Input, Instant, Outcome, Receipt, Record, Status, StepKey, WalkEnd,
-};
+use chartc_core::machine::{Effect, Input, Instant, LimitKind, Outcome, Receipt, Status, StepKey};
 pub(crate) use log::basic_states;
 use log::{Happening, Log};
 use std::collections::{BTreeMap, VecDeque};
@@ -31,6 +32,9 @@ pub const MAX_CALLS: u32 = 1000;
 pub struct Session<M, T> {
     pub(crate) machine: M,
     oracle: Arc<dyn Oracle>,
+    /// Who answers `human` steps; without anybody the oracle does.
+    people: Option<Arc<dyn Oracle>>,
+    tools: Arc<dyn Tools>,
     clock: Arc<dyn Clock>,
     tracer: Tracer<T>,
     /// Calls under way, in the order they were started.
@@ -47,6 +51,9 @@ pub struct Session<M, T> {
     sending: Option<Value>,
     started: bool,
     status: Option<Status>,
+    /// The hard limit that was reached last.
+    limit: Option<LimitKind>,
+    summary: Option<String>,
     /// The step that made this turn's walk fail.
     failed: Option<String>,
     turns: u32,
@@ -93,6 +100,8 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         Self {
             machine,
             oracle,
+            people: None,
+            tools: Arc::new(NoTools),
             clock,
             tracer: Tracer { sink, seq: 0 },
             calls: Vec::new(),
@@ -103,6 +112,8 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             sending: None,
             started: false,
             status: None,
+            limit: None,
+            summary: None,
             failed: None,
             turns: 0,
             total_calls: 0,
@@ -122,6 +133,20 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     #[must_use]
     pub fn with_max_calls(mut self, calls: u32) -> Self {
         self.max_calls = calls;
+        self
+    }
+
+    /// Who has the tools; without this every call of one fails.
+    #[must_use]
+    pub fn with_tools(mut self, tools: Arc<dyn Tools>) -> Self {
+        self.tools = tools;
+        self
+    }
+
+    /// Who answers `human` steps; without this the oracle does.
+    #[must_use]
+    pub fn with_people(mut self, people: Arc<dyn Oracle>) -> Self {
+        self.people = Some(people);
         self
     }
 
@@ -315,9 +340,12 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         for happening in log.0 {
             match happening {
                 Happening::Record(record) => self.record(now, record)?,
-                Happening::Effect(Effect::Start(key) | Effect::Ask(key)) => begun.push(key),
+                Happening::Effect(Effect::Start(key) | Effect::Ask(key)) => {
+                    begun.push((key, self.makes_a_call(key)));
+                }
+                Happening::Effect(Effect::Call(key, _)) => begun.push((key, true)),
                 Happening::Effect(Effect::Cancel(key)) => {
-                    begun.retain(|k| *k != key);
+                    begun.retain(|(k, _)| *k != key);
                     self.cancel(now, key)?;
                 }
                 Happening::Effect(Effect::Ended(status)) => self.status = Some(status),
@@ -326,37 +354,10 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         for text in notes {
             self.tracer.put(now, What::Note { text })?;
         }
-        for key in begun {
-            self.begin(key)?;
+        for (key, is_call) in begun {
+            if is_call { self.begin_call(key)? } else { self.begin(key)? }
         }
         Ok(receipt)
-    }
-
-    fn record(&mut self, now: Instant, record: Record) -> Result<(), RunError> {
-        let mut what = describe(&self.machine.tables(), record);
-        match (&mut what, record) {
-            (What::Event { data, .. }, _) => {
-                if let Some(sent) = self.sending.take() {
-                    *data = sent;
-                }
-            }
-            (What::Ended { result, .. }, _) => {
-                *result = Value::Map(self.machine.result().into_iter().collect());
-            }
-            (What::Turn { turn }, _) => self.turns = *turn,
-            (What::WalkEnded { step, .. }, Record::WalkEnded(WalkEnd::Failed(_))) => {
-                self.failed.clone_from(step);
-            }
-            _ => {}
-        }
-        self.tracer.put(now, what)
-    }
-
-    fn notes(&mut self, now: Instant) -> Result<(), RunError> {
-        for text in self.machine.take_notes() {
-            self.tracer.put(now, What::Note { text })?;
-        }
-        Ok(())
     }
 }
 

@@ -1,9 +1,8 @@
 use super::*;
 use crate::clock::{RealClock, VirtualClock};
-use crate::oracle::script::Script;
-use crate::oracle::{Deny, First};
+use crate::oracle::{Deny, First, Script};
 use chartc_core::arena::{ChoiceId, EventId};
-use chartc_core::drive::Offer;
+use chartc_core::drive::{Offer, ToolCall};
 use chartc_core::machine::{Fault, Record, Sink};
 use chartc_core::tables::{
     EventRow, FailureRow, LimitsRow, Span, StateRow, StateRowKind, StepRow, StepRowKind, Tables,
@@ -65,6 +64,8 @@ impl Machine for Fake {
             events: &EVENTS,
             steps: &STEPS,
             choices: &[],
+            tools: &[],
+            tool_pool: &[],
             permissions: &[],
             name_pool: &["how", "hard"],
             state_pool: &[],
@@ -132,11 +133,16 @@ impl Machine for Fake {
             .enumerate()
             .map(|(i, name)| Offer {
                 choice: ChoiceId::at(i),
+                tool: None,
                 name: (*name).into(),
                 text: String::new(),
                 arguments: vec![],
             })
             .collect()
+    }
+
+    fn call(&mut self, _key: StepKey) -> Result<ToolCall, Fault> {
+        Err(Fault)
     }
 
     fn is_active(&self, _state: StateId) -> bool {
@@ -154,7 +160,6 @@ impl Machine for Fake {
     fn is_walking(&self) -> bool {
         false
     }
-
     fn variables(&self) -> Vec<(String, Value)> {
         vec![("balance".into(), self.balance.clone())]
     }

@@ -3,25 +3,66 @@
 use super::Understood;
 use crate::ladder::{self, Unusable};
 use crate::oracle::{Alternative, Question};
-use chartc_core::drive::Machine;
+use chartc_core::arena::{ChoiceId, ToolId};
+use chartc_core::drive::{Machine, Offer};
 use chartc_core::machine::{Outcome, StepKey};
 
 pub(super) fn alternatives(machine: &mut dyn Machine, key: StepKey) -> Vec<Alternative> {
     let offers = machine.options(key);
     offers
         .into_iter()
-        .map(|offer| Alternative { schema: machine.argument_schema(offer.choice), offer })
+        .map(|offer| {
+            let schema = match offer.tool {
+                Some(tool) => machine.tool_schema(tool),
+                None => machine.argument_schema(offer.choice),
+            };
+            Alternative { offer, schema }
+        })
+        .collect()
+}
+
+/// The declared tools that are not among the options: naming one is refused, not misunderstood.
+pub(super) fn forbidden(machine: &dyn Machine, options: &[Alternative]) -> Vec<Alternative> {
+    let tools = machine.tables().tools;
+    let offered = |tool: ToolId| options.iter().any(|option| option.offer.tool == Some(tool));
+    let rows = tools.iter().enumerate().map(|(i, row)| (ToolId::at(i), row.name));
+    rows.filter(|(tool, _)| !offered(*tool))
+        .map(|(tool, name)| Alternative {
+            offer: Offer {
+                choice: ChoiceId(u32::MAX),
+                tool: Some(tool),
+                name: name.to_owned(),
+                text: String::new(),
+                arguments: Vec::new(),
+            },
+            schema: String::new(),
+        })
         .collect()
 }
 
 pub(super) fn outcome(question: &Question, text: &str) -> Result<Understood, Unusable> {
-    let reading = ladder::option(text, &question.options)?;
-    let (choice, arguments) = reading.meant;
+    let reading = match ladder::option(text, &question.options) {
+        Ok(reading) => reading,
+        Err(why) => return refused(question, text).ok_or(why),
+    };
+    let (index, arguments) = reading.meant;
+    let offer = &question.options[index].offer;
     Ok(Understood {
-        outcome: Outcome::Choice(choice, arguments),
+        outcome: match offer.tool {
+            Some(tool) => Outcome::Call(tool, arguments),
+            None => Outcome::Choice(offer.choice, arguments),
+        },
         rung: reading.rung,
         repairs: reading.repairs,
     })
+}
+
+/// An answer that names a tool which may not be called now.
+fn refused(question: &Question, text: &str) -> Option<Understood> {
+    let reading = ladder::option(text, &question.forbidden).ok()?;
+    let tool = question.forbidden[reading.meant.0].offer.tool?;
+    let outcome = Outcome::Forbidden(tool);
+    Some(Understood { outcome, rung: reading.rung, repairs: reading.repairs })
 }
 
 pub(super) fn again(why: &str, question: &Question) -> String {

@@ -2,11 +2,11 @@
 //! and [`outcome`].
 
 mod ask;
+mod human;
 mod llm;
 
 use crate::ladder::{Rung, Unusable};
 use crate::oracle::{Kind, Question};
-use chartc_core::arena::ChoiceId;
 use chartc_core::drive::Machine;
 use chartc_core::expr::Value;
 use chartc_core::machine::{Outcome, StepKey};
@@ -42,22 +42,26 @@ pub fn question(
         StepRowKind::Llm => Kind::Llm,
         StepRowKind::Ask { .. } => Kind::Ask,
         StepRowKind::Code => return Err("a `code` step runs inside the machine".into()),
-        StepRowKind::Call => return Err("`call` steps do not run yet".into()),
-        StepRowKind::Human => return Err("`human` steps do not run yet".into()),
+        StepRowKind::Call => return Err("a `call` step asks nobody".into()),
+        StepRowKind::Human => Kind::Human,
         StepRowKind::Run => return Err("`run` steps do not run yet".into()),
     };
     let mut prompt = machine.prompt(key).map_err(|_| "the prompt cannot be rendered".to_owned())?;
     let mut question =
         Question { step: name, kind, state, client, attempt: key.attempt, ..Question::default() };
     match kind {
-        Kind::Llm => question.schema = machine.answer_schema(key.step),
-        Kind::Ask => question.options = ask::alternatives(machine, key),
+        Kind::Llm | Kind::Human => question.schema = machine.answer_schema(key.step),
+        Kind::Ask => {
+            question.options = ask::alternatives(machine, key);
+            question.forbidden = ask::forbidden(machine, &question.options);
+        }
     }
     if let Some(why) = complaint {
         prompt.push_str("\n\n");
         prompt.push_str(&match kind {
             Kind::Llm => llm::again(why, &question),
             Kind::Ask => ask::again(why, &question),
+            Kind::Human => human::again(why, &question),
         });
     }
     question.prompt = prompt;
@@ -72,11 +76,24 @@ pub fn outcome(question: &Question, text: &str) -> Result<Understood, Unusable> 
     match question.kind {
         Kind::Llm => llm::outcome(question, text),
         Kind::Ask => ask::outcome(question, text),
+        Kind::Human => human::outcome(question, text),
     }
 }
 
-/// The option of `question` with this id.
-pub fn option_name(question: &Question, choice: ChoiceId) -> String {
-    let hit = question.options.iter().find(|o| o.offer.choice == choice);
-    hit.map(|o| o.offer.name.clone()).unwrap_or_default()
+/// The name of what an outcome chose, and its arguments; `None` for an answer that is a value.
+pub fn chosen(question: &Question, outcome: &Outcome<Vec<Value>>) -> Option<(String, Vec<Value>)> {
+    let (hit, arguments) = match outcome {
+        Outcome::Choice(choice, arguments) => (
+            question.options.iter().find(|o| o.offer.choice == *choice && o.offer.tool.is_none()),
+            arguments.clone(),
+        ),
+        Outcome::Call(tool, arguments) => {
+            (question.options.iter().find(|o| o.offer.tool == Some(*tool)), arguments.clone())
+        }
+        Outcome::Forbidden(tool) => {
+            (question.forbidden.iter().find(|o| o.offer.tool == Some(*tool)), Vec::new())
+        }
+        Outcome::Done(_) | Outcome::Unusable | Outcome::Failed(_) | Outcome::Doubt => return None,
+    };
+    Some((hit.map(|o| o.offer.name.clone()).unwrap_or_default(), arguments))
 }

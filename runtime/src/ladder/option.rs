@@ -3,15 +3,14 @@
 use super::prose::mentions;
 use super::{Reading, Rung, Unusable, bounded, clean, json};
 use crate::oracle::Alternative;
-use chartc_core::arena::ChoiceId;
 use chartc_core::expr::{Map, Value};
 
-/// A chosen option and its arguments in declared order.
-pub(super) type Chosen = (ChoiceId, Vec<Value>);
+/// The place of a chosen option in the list, and its arguments in declared order.
+pub(super) type Chosen = (usize, Vec<Value>);
 
 /// Keys under which models name what they chose.
-const KEYS: [&str; 8] =
-    ["choice", "option", "action", "decision", "answer", "selected", "next", "name"];
+const KEYS: [&str; 9] =
+    ["choice", "option", "tool", "action", "decision", "answer", "selected", "next", "name"];
 /// Keys under which they put its arguments.
 const ARGUMENTS: [&str; 6] = ["arguments", "args", "data", "parameters", "payload", "input"];
 
@@ -214,7 +213,7 @@ fn complete(
             repairs.push(format!("ignored argument `{key}`"));
         }
     }
-    Ok(Reading { meant: (offer.choice, arguments), rung, repairs })
+    Ok(Reading { meant: (index, arguments), rung, repairs })
 }
 
 #[cfg(test)]

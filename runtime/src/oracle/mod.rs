@@ -27,7 +27,9 @@ pub struct Question {
     pub prompt: String,
     /// What may be answered, for an `ask`: those enabled now, innermost first.
     pub options: Vec<Alternative>,
-    /// JSON Schema of the answer of an `llm` step; empty is an action object.
+    /// Declared tools that may not be called now, for an `ask`: an answer that names one is refused.
+    pub forbidden: Vec<Alternative>,
+    /// JSON Schema of the answer of an `llm` or `human` step; empty is an action object, or what a person writes.
     pub schema: String,
     /// From 1.
     pub attempt: u32,
@@ -41,6 +43,8 @@ pub enum Kind {
     Llm,
     /// One of the options.
     Ask,
+    /// What a person says.
+    Human,
 }
 
 impl Kind {
@@ -49,6 +53,7 @@ impl Kind {
         match self {
             Self::Llm => "llm",
             Self::Ask => "ask",
+            Self::Human => "human",
         }
     }
 }

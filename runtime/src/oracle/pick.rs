@@ -2,6 +2,8 @@
 
 use super::{Answer, Asking, Kind, Oracle, Question, ready};
 use crate::schema;
+use crate::tools::{Calling, Tools, done};
+use chartc_core::drive::ToolCall;
 use serde_json::{Value, json};
 use std::sync::{Mutex, PoisonError};
 
@@ -45,6 +47,26 @@ impl Oracle for Random {
     }
 }
 
+/// The least value that fits.
+impl Tools for First {
+    fn call(&self, call: ToolCall) -> Calling {
+        done(Ok(result(&call, &mut |_| 0)))
+    }
+}
+
+/// Any value that fits.
+impl Tools for Random {
+    fn call(&self, call: ToolCall) -> Calling {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        done(Ok(result(&call, &mut |below| next(&mut state) % below.max(1))))
+    }
+}
+
+fn result(call: &ToolCall, pick: &mut dyn FnMut(u64) -> u64) -> chartc_core::expr::Value {
+    let value = schema::example(&call.result, pick);
+    serde_json::from_value(value).unwrap_or_default()
+}
+
 // Source: Steele, Lea, Flood, "Fast splittable pseudorandom number generators", 2014.
 fn next(state: &mut u64) -> u64 {
     *state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
@@ -70,7 +92,8 @@ fn answer(question: &Question, pick: &mut dyn FnMut(u64) -> u64) -> Answer {
             }
         }
         Kind::Llm if question.schema.is_empty() => json!({"reasoning": "", "action": "noop"}),
-        Kind::Llm => schema::example(&question.schema, pick),
+        Kind::Human if question.schema.is_empty() => return Answer { text: String::new() },
+        Kind::Llm | Kind::Human => schema::example(&question.schema, pick),
     };
     Answer { text: value.to_string() }
 }

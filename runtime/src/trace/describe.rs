@@ -1,12 +1,12 @@
 //! From a machine's records to lines with names.
 
 use super::{LineName, What};
-use chartc_core::arena::{ChoiceId, EventId, StateId, StepId, TransitionId};
+use chartc_core::arena::{ChoiceId, EventId, StateId, StepId, ToolId, TransitionId};
 use chartc_core::expr::{Map, Value};
 use chartc_core::machine::{ErrorKind, Fallback, LimitKind, Loss, Record, WalkEnd};
 use chartc_core::tables::{Tables, TriggerRow};
 
-/// The line for a record. Data that records do not carry is left empty: of `event`, and `result` of `ended`.
+/// The line for a record. Data that records do not carry is left empty: of `event`, and `result` and `summary` of `ended`.
 pub fn describe(tables: &Tables<'_>, record: Record) -> What {
     match record {
         Record::Event(e) => What::Event { event: event(tables, e), data: Value::Map(Map::new()) },
@@ -26,6 +26,23 @@ pub fn describe(tables: &Tables<'_>, record: Record) -> What {
         Record::Done(s) => What::Done { step: step(tables, s) },
         Record::Chosen(c) => What::Chosen { option: choice(tables, c) },
         Record::Unasked(c) => What::Unasked { option: choice(tables, c) },
+        Record::Called(key, c, t) => What::Called {
+            step: step(tables, key.step),
+            state: state(tables, key.leaf),
+            option: choice(tables, c),
+            tool: tool(tables, t),
+        },
+        Record::Returned(key, t) => {
+            What::Returned { step: step(tables, key.step), tool: tool(tables, t) }
+        }
+        Record::CallFailed(key, t) => {
+            What::NotReturned { step: step(tables, key.step), tool: tool(tables, t) }
+        }
+        Record::Forbidden(key, t) => What::Forbidden {
+            step: step(tables, key.step),
+            state: state(tables, key.leaf),
+            tool: tool(tables, t),
+        },
         Record::Retried(key) => {
             What::Retried { step: step(tables, key.step), attempt: key.attempt }
         }
@@ -49,7 +66,8 @@ pub fn describe(tables: &Tables<'_>, record: Record) -> What {
         Record::Warned(kind) => What::Warned { limit: limit(kind).into() },
         Record::TurnEnded(turn) => What::TurnEnded { turn },
         Record::Ended(status) => {
-            What::Ended { status: status.word().into(), result: Value::Map(Map::new()) }
+            let result = Value::Map(Map::new());
+            What::Ended { status: status.word().into(), result, summary: None }
         }
     }
 }
@@ -68,6 +86,10 @@ fn event(tables: &Tables<'_>, id: EventId) -> String {
 
 fn choice(tables: &Tables<'_>, id: ChoiceId) -> String {
     tables.choices.get(id.index()).map_or_else(String::new, |c| c.name.to_owned())
+}
+
+fn tool(tables: &Tables<'_>, id: ToolId) -> String {
+    tables.tools.get(id.index()).map_or_else(String::new, |t| t.name.to_owned())
 }
 
 fn line(tables: &Tables<'_>, id: TransitionId) -> LineName {

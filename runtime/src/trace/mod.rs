@@ -79,6 +79,20 @@ pub enum What {
     CallFailed { step: String, attempt: u32, error: String, why: String },
     /// A call under way was given up: the step's state was left.
     Cancelled { step: String, attempt: u32 },
+    /// The model's tool call began; `option` is the set that permits it.
+    Called { step: String, state: String, option: String, tool: String },
+    /// What a tool was called with, by the model or by a `call` step.
+    ToolCall { step: String, tool: String, arguments: Value },
+    /// What it returned.
+    ToolResult { step: String, tool: String, value: Value },
+    /// It failed; `error` is the kind.
+    ToolFailed { step: String, tool: String, error: String, why: String },
+    /// The model's tool call ended, and its line may be taken.
+    Returned { step: String, tool: String },
+    /// The model's tool call failed: the state stays.
+    NotReturned { step: String, tool: String },
+    /// The model named a tool that may not be called in this state.
+    Forbidden { step: String, state: String, tool: String },
     /// A step was passed over because its `if` was false.
     Skipped { step: String },
     /// A step ended well.
@@ -107,8 +121,13 @@ pub enum What {
     Warned { limit: String },
     /// A turn ended; its number.
     TurnEnded { turn: u32 },
-    /// The run ended with this status, and the arguments of the final state.
-    Ended { status: String, result: Value },
+    /// The run ended with this status, and the arguments of the final state; `summary` says what forced an end without one.
+    Ended {
+        status: String,
+        result: Value,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        summary: Option<String>,
+    },
     /// What the chart's own code says: `log`, reasons of faults, host calls.
     Note { text: String },
 }

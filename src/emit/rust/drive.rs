@@ -1,8 +1,8 @@
 //! The machine as hosts know every machine: by names, ids and values.
 
 use super::payload::{answering, choice_fields};
-use super::{Context, ending, start};
-use chartc_core::arena::{ChoiceId, StepId};
+use super::{Context, ending, offers, start, tools};
+use chartc_core::arena::{ChoiceId, StepId, ToolId};
 use chartc_core::model::{Field, StepKind, VariableKind, schema};
 use codegen::{Impl, Scope};
 use std::fmt::Write;
@@ -19,8 +19,9 @@ pub(super) fn emit(context: &Context<'_>, scope: &mut Scope) {
     handle(context, &mut item);
     set_input(context, &mut item);
     prompt(context, &mut item);
-    options(context, &mut item);
+    offers::options(context, &mut item);
     schemas(context, &mut item);
+    tools::call(context, &mut item);
     item.new_fn("is_active")
         .arg_ref_self()
         .arg("state", "arena::StateId")
@@ -70,6 +71,11 @@ fn payloads(context: &Context<'_>, scope: &mut Scope) {
         for (i, name) in names.choices.iter().enumerate() {
             let head = format!("Payload::Choice(Choice::{name}");
             let fields = choice_fields(context, ChoiceId::at(i));
+            if context.tables.choices[i].tools.is_some() {
+                let why = "drive::Mismatch(\"a tool is called, not chosen\".into())";
+                let _ = writeln!(arms, "{i} => return Err({why}),");
+                continue;
+            }
             let _ = writeln!(arms, "{i} => {}", shape(&head, "", fields, &names.choice_fields[i]));
         }
         reader(&mut item, "choice", "arena::ChoiceId", "values: Vec<Value>", &arms);
@@ -84,14 +90,21 @@ fn payloads(context: &Context<'_>, scope: &mut Scope) {
                 names.steps[step.index()],
             );
         }
-        // Only steps that wait for an answer are asked for one.
-        arms.push_str("_ if answer == Value::None => Payload::Nothing,\n");
+        // What answers no question with a value is found out by the step algorithm.
+        let answers: Vec<StepId> = answering(context).collect();
+        let others = (0..context.chart.steps.len()).map(StepId::at);
+        let others: Vec<String> =
+            others.filter(|id| !answers.contains(id)).map(|id| id.0.to_string()).collect();
+        if !others.is_empty() {
+            let _ = writeln!(arms, "{} => Payload::Nothing,", others.join(" | "));
+        }
         reader(&mut item, "answer", "arena::StepId", "answer: Value", &arms);
     }
+    tools::payloads(context, &mut item);
     scope.push_impl(item);
 }
 
-fn reader(item: &mut Impl, name: &str, id: &str, values: &str, arms: &str) {
+pub(super) fn reader(item: &mut Impl, name: &str, id: &str, values: &str, arms: &str) {
     let function = item.new_fn(name).arg("id", id);
     let (argument, ty) = values.split_once(": ").unwrap_or((values, ""));
     function.arg(argument, ty).ret("Result<Self, drive::Mismatch>");
@@ -158,6 +171,13 @@ fn outcome(context: &Context<'_>, scope: &mut Scope) {
     let function = item.new_fn("outcome").arg_mut_self().arg("key", "machine::StepKey");
     function.arg("outcome", "machine::Outcome<Vec<Value>>");
     function.ret("Result<machine::Outcome<Payload>, drive::Mismatch>");
+    let call = if context.has_calls() {
+        "generated::usable(notes, step, Payload::tool(id, values))\
+         .map(|arguments| Outcome::Call(id, arguments))"
+    } else {
+        "{ drop(values); generated::usable::<Payload>(notes, step, \
+         Err(generated::no_row(\"tool\", id.0))).map(Outcome::Done) }"
+    };
     let answer = if context.has_answers() {
         "{ let answer = generated::answer(values)?;
         generated::usable(notes, step, Payload::answer(key.step, answer)).map(Outcome::Done) }"
@@ -176,14 +196,18 @@ fn outcome(context: &Context<'_>, scope: &mut Scope) {
     } else {
         "{ drop(values); Some(Outcome::Failed(Payload::Nothing)) }"
     };
+    let returned = tools::returned(context);
     function.line(format!(
         "use machine::Outcome;
         let row = TABLES.steps.get(key.step.index());
         let Some(row) = row else {{ return Err(generated::no_row(\"step\", key.step.0)); }};
+        {returned}
         let (notes, step) = (&mut self.engine.program.notes, row.name);
         let outcome = match outcome {{
             Outcome::Done(values) => {answer},
             Outcome::Choice(id, values) => {choice},
+            Outcome::Call(id, values) => {call},
+            Outcome::Forbidden(id) => Some(Outcome::Forbidden(id)),
             Outcome::Failed(values) => {failed},
             Outcome::Unusable => Some(Outcome::Unusable),
             Outcome::Doubt => Some(Outcome::Doubt),
@@ -250,57 +274,10 @@ fn prompt(context: &Context<'_>, item: &mut Impl) {
     );
 }
 
-fn options(context: &Context<'_>, item: &mut Impl) {
-    let function = item.new_fn("options").arg_mut_self();
-    let used = context.has_choices();
-    function.arg(if used { "key" } else { "_key" }, "machine::StepKey").ret("Vec<drive::Offer>");
-    if !used {
-        function.line("Vec::new()");
-        return;
-    }
-    let mut arms = String::new();
-    for i in 0..context.chart.choices.len() {
-        let fields = choice_fields(context, ChoiceId::at(i));
-        if !fields.is_empty() {
-            let rows: Vec<String> = (fields.iter())
-                .map(|f| format!("({:?}.into(), {:?}.into())", f.name, context.written(&f.ty)))
-                .collect();
-            let _ = writeln!(arms, "{i} => Vec::from([{}]),", rows.join(", "));
-        }
-    }
-    let text = if context.methods.borrow().contains("option_text") {
-        "self.engine.with_view(key.leaf, |core, view| {
-            core.option_text(choice, view).unwrap_or_else(|why| {
-                generated::offered(&mut core.notes, &TABLES, choice, why)
-            })
-        })"
-    } else {
-        "String::new()"
-    };
-    let arguments = if arms.is_empty() {
-        "Vec::new()".to_owned()
-    } else {
-        format!("match choice.0 {{ {arms} _ => Vec::new(), }}")
-    };
-    function.line(format!(
-        "let mut enabled = Vec::new();
-        self.engine.options(key, &mut |id| enabled.push(id));
-        enabled.into_iter().map(|choice| {{
-            let text = {text};
-            drive::Offer {{
-                choice,
-                name: ChoiceName::ALL[choice.index()].name().into(),
-                text,
-                arguments: {arguments},
-            }}
-        }}).collect()"
-    ));
-}
-
 fn schemas(context: &Context<'_>, item: &mut Impl) {
     let mut answers = String::new();
     for (i, step) in context.chart.steps.iter().enumerate() {
-        let asked = step.kind == StepKind::Llm;
+        let asked = matches!(step.kind, StepKind::Llm | StepKind::Human(_));
         let text =
             if asked { schema::of_answer(context.chart, StepId::at(i)) } else { String::new() };
         if !text.is_empty() {
@@ -314,9 +291,17 @@ fn schemas(context: &Context<'_>, item: &mut Impl) {
             let _ = writeln!(arguments, "{i} => {text:?},");
         }
     }
+    let mut tools = String::new();
+    for i in 0..context.chart.tools.len() {
+        let text = schema::of_tool(context.chart, ToolId::at(i));
+        if !text.is_empty() {
+            let _ = writeln!(tools, "{i} => {text:?},");
+        }
+    }
     for (name, argument, id, arms) in [
         ("answer_schema", "step", "arena::StepId", answers),
         ("argument_schema", "choice", "arena::ChoiceId", arguments),
+        ("tool_schema", "tool", "arena::ToolId", tools),
     ] {
         if !arms.is_empty() {
             let function = item.new_fn(name).arg_ref_self().arg(argument, id).ret("String");

@@ -50,6 +50,9 @@ fn new(context: &Context<'_>, item: &mut Impl) {
         if context.last_result.get() {
             fields += "last_result: String::new(),";
         }
+        if context.keeps_calls() {
+            fields += "calls: calls::Calls::new(),";
+        }
         fields += "notes: Vec::new(),";
     }
     new.line(format!("let core = Core {{ {fields} }};"));
@@ -181,7 +184,10 @@ fn queries(context: &Context<'_>, item: &mut Impl) {
         function.ret("impl Iterator<Item = ChoiceName> + use<H>");
         function.line(format!("let mut enabled = [None; {choices}];\nlet mut count = 0;"));
         function.line(
-            "self.engine.options(key, &mut |id| { enabled[count] = Some(ChoiceName::ALL[id.index()]); count += 1; });",
+            "self.engine.options(key, &mut |id, _| {
+                let name = Some(ChoiceName::ALL[id.index()]);
+                if count == 0 || enabled[count - 1] != name { enabled[count] = name; count += 1; }
+            });",
         );
         function.line("enabled.into_iter().flatten()");
     }

@@ -15,11 +15,13 @@ mod host;
 mod ident;
 mod machine;
 mod names;
+mod offers;
 mod payload;
 mod program;
 mod prompt;
 mod start;
 mod tables;
+mod tools;
 mod types;
 mod uses;
 mod wire;
@@ -68,6 +70,7 @@ pub fn emit(checked: &Checked) -> Result<String, Vec<Diagnostic>> {
         allocates: Cell::new(false),
         advice: Cell::new(false),
         last_result: Cell::new(false),
+        streak: Cell::new(false),
         methods: RefCell::default(),
         answers: RefCell::default(),
     };
@@ -132,6 +135,8 @@ struct Context<'c> {
     advice: Cell<bool>,
     /// An expression reads the last result.
     last_result: Cell<bool>,
+    /// An expression reads a streak.
+    streak: Cell<bool>,
     /// Methods of the program that some row made necessary.
     methods: RefCell<BTreeSet<&'static str>>,
     /// Steps whose answer an expression reads.
@@ -251,7 +256,7 @@ fn imports(code: &str, alloc: bool) -> String {
         values.push_str(", IntoValue as _");
     }
     let owned = used(&["String", "Vec", "VecDeque"]);
-    let mut modules = used(&["drive", "expr", "model"]);
+    let mut modules = used(&["calls", "drive", "expr", "model"]);
     let mut duration = String::new();
     if code.contains("static TABLES") {
         modules = used(&plain) + ", " + &modules;

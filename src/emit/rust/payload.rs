@@ -224,6 +224,7 @@ fn payload(context: &Context<'_>, scope: &mut Scope) {
         (context.has_choices(), "Choice", "Choice"),
         (context.has_answers(), "Answer", "Answer"),
         (context.has_reasons(), "Reason", "String"),
+        (context.has_calls(), "Tool", "Vec<Value>"),
     ] {
         if present {
             let mut variant = Variant::new(name);

@@ -6,8 +6,8 @@ use super::expr::{Binding, Code, Writer};
 use super::payload::{answer_field, answering};
 use super::types::{optional_inner, owned};
 use super::uses::{self, First};
-use super::{blocks, ending, prompt, start};
-use chartc_core::arena::{PredicateId, StateId, TransitionId};
+use super::{blocks, ending, prompt, start, tools};
+use chartc_core::arena::{PredicateId, StateId, TransitionId, VarId};
 use chartc_core::model::{ExprKind, StateKind, StepKind, Trigger, Type, VariableKind};
 use codegen::{Impl, Scope, Struct};
 
@@ -26,6 +26,7 @@ pub(super) fn emit(context: &Context<'_>, scope: &mut Scope) {
     }
     predicates(context, &mut methods);
     keep(context, &mut methods);
+    tools::methods(context, &mut methods);
     let program = program(context);
     // Now it is known which answers and texts anything reads.
     ending::emit(context, scope);
@@ -60,6 +61,9 @@ fn core(context: &Context<'_>) -> Struct {
         }
         if context.last_result.get() {
             item.field("last_result", "String");
+        }
+        if context.keeps_calls() {
+            item.field("calls", "calls::Calls");
         }
         item.field("notes", "Vec<String>");
     }
@@ -180,6 +184,7 @@ fn program(context: &Context<'_>) -> Impl {
         dequeue.line("self.bound = self.raised.pop_front().unwrap_or(Payload::Nothing);");
     }
     blocks::begin_turn(context, &mut item);
+    tools::hooks(context, &mut item);
 
     let line = "arena::TransitionId";
     let step = "arena::StepId";
@@ -260,27 +265,8 @@ fn keep(context: &Context<'_>, methods: &mut Impl) {
             };
             body += &format!("self.last_result = generated::shown({value});\n");
         }
-        if let Some(into) = row.into {
-            let variable = &context.chart.variables[into.index()];
-            let field = &context.names.variables[into.index()];
-            let code = writer.convert(answer.clone(), &variable.ty);
-            let value = writer.own(&code);
-            let kept = |value: &str| {
-                if context.is_supplied(into) { format!("Some({value})") } else { value.to_owned() }
-            };
-            if can_fail(&value) {
-                body += &format!(
-                    "let fitted = (|| -> Result<{}, {}> {{ Ok({value}) }})();\n\
-                     match fitted {{ Ok(value) => self.data.{field} = {}, \
-                     Err(why) => {{ generated::note(&mut self.notes, {:?}, why); }} }}\n",
-                    owned(context, &variable.ty),
-                    context.error(),
-                    kept("value"),
-                    format!("`{}`", variable.name)
-                );
-            } else {
-                body += &format!("self.data.{field} = {};\n", kept(&value));
-            }
+        if let Some(id) = row.into {
+            body += &into(context, &writer, id, answer.clone());
         }
         if context.answers.borrow().contains(&step) {
             let value = writer.own(&answer);
@@ -305,13 +291,41 @@ fn keep(context: &Context<'_>, methods: &mut Impl) {
         .line(format!("match answer {{ {arms} }}"));
 }
 
+/// Statements that keep an answer in a variable, if it fits.
+pub(super) fn into(context: &Context<'_>, writer: &Writer<'_>, id: VarId, answer: Code) -> String {
+    let variable = &context.chart.variables[id.index()];
+    let field = &context.names.variables[id.index()];
+    let code = writer.convert(answer, &variable.ty);
+    let value = writer.own(&code);
+    let kept = |value: &str| {
+        if context.is_supplied(id) { format!("Some({value})") } else { value.to_owned() }
+    };
+    if can_fail(&value) {
+        format!(
+            "let fitted = (|| -> Result<{}, {}> {{ Ok({value}) }})();\n\
+             match fitted {{ Ok(value) => self.data.{field} = {}, \
+             Err(why) => {{ generated::note(&mut self.notes, {:?}, why); }} }}\n",
+            owned(context, &variable.ty),
+            context.error(),
+            kept("value"),
+            format!("`{}`", variable.name)
+        )
+    } else {
+        format!("self.data.{field} = {};\n", kept(&value))
+    }
+}
+
 fn bind(context: &Context<'_>, item: &mut Impl) {
     let bind = item.new_fn("bind").arg_mut_self().arg("bound", "program::Bound<Payload>");
     if context.methods.borrow().contains("keep") {
         bind.line("if let program::Bound::Answer(_, Payload::Answer(answer)) = &bound { self.keep(answer); }");
     }
+    bind.line(tools::bound(context));
     bind.line("self.bound = match bound {");
-    bind.line("program::Bound::Nothing => Payload::Nothing,");
+    bind.line(
+        "program::Bound::Nothing | program::Bound::Call(..) | program::Bound::Returned(..) \
+         | program::Bound::CallFailed(..) => Payload::Nothing,",
+    );
     bind.line(
         "program::Bound::Event(_, payload) | program::Bound::Answer(_, payload) \
          | program::Bound::Reason(_, payload) | program::Bound::Choice(_, payload) => payload,",

@@ -1,11 +1,11 @@
 //! The static tables of a chart. Fields that have their plain value are left to `PLAIN`.
 
 use super::Context;
-use chartc_core::arena::{ChoiceId, EventId, StateId, StepId};
+use chartc_core::arena::{ChoiceId, EventId, StateId, StepId, ToolId};
 use chartc_core::model::{Status, Trigger};
 use chartc_core::tables::{
     ChoiceRow, EventRow, FailureRow, LimitsRow, PermissionRow, Span, StateRow, StateRowKind,
-    StepRow, StepRowKind, TransitionRow, TriggerRow,
+    StepRow, StepRowKind, ToolRow, TransitionRow, TriggerRow,
 };
 use codegen::Scope;
 use std::fmt::Write;
@@ -30,12 +30,14 @@ pub(super) fn emit(context: &Context<'_>, scope: &mut Scope) {
     rows(&mut out, "events", t.events.iter(), event);
     rows(&mut out, "steps", t.steps.iter(), step);
     rows(&mut out, "choices", t.choices.iter(), choice);
+    rows(&mut out, "tools", t.tools.iter(), tool);
     rows(&mut out, "permissions", t.permissions.iter(), permission);
     rows(&mut out, "state_pool", t.state_pool.iter(), |id| state_id(*id));
     rows(&mut out, "event_pool", t.event_pool.iter(), |EventId(n)| format!("EventId({n})"));
     rows(&mut out, "step_pool", t.step_pool.iter(), |StepId(n)| format!("StepId({n})"));
     rows(&mut out, "name_pool", t.name_pool.iter(), |name| format!("{name:?}"));
     rows(&mut out, "choice_pool", t.choice_pool.iter(), |ChoiceId(n)| format!("ChoiceId({n})"));
+    rows(&mut out, "tool_pool", t.tool_pool.iter(), |ToolId(n)| format!("ToolId({n})"));
     let _ = write!(
         out,
         "calls_per_turn: {},\nmicrosteps: {},\n}}\n}};",
@@ -260,12 +262,17 @@ fn step(row: &StepRow<'_>) -> String {
 }
 
 fn choice(row: &ChoiceRow<'_>) -> String {
+    let tools = row.tools.map_or("None".to_owned(), |tools| format!("Some({})", span(tools)));
     format!(
-        "ChoiceRow {{ name: {:?}, transition: TransitionId({}), fields: {} }}",
+        "ChoiceRow {{ name: {:?}, transition: TransitionId({}), fields: {}, tools: {tools} }}",
         row.name,
         row.transition.0,
         span(row.fields)
     )
+}
+
+fn tool(row: &ToolRow<'_>) -> String {
+    format!("ToolRow {{ name: {:?}, fields: {} }}", row.name, span(row.fields))
 }
 
 fn permission(row: &PermissionRow) -> String {

@@ -2,7 +2,7 @@
 
 use super::name::only_when_running;
 use super::{Env, arguments, builtin, expr, of, unknown};
-use crate::lint::reported::{NOT_YET, TYPE_ERROR};
+use crate::lint::reported::TYPE_ERROR;
 use crate::lower::context::Cx;
 use crate::lower::paths;
 use crate::span::{Ident, Span};
@@ -124,7 +124,18 @@ fn streak(
                 cx.unknown("tool set", &set.node, set.span, known.iter().map(String::as_str));
                 return unknown("streak");
             };
-            StreakOf::Argument(*id, argument.node.clone())
+            let id = *id;
+            let tools = cx.chart.tools_of(id);
+            let tools = tools.iter().map(|tool| &cx.chart.tools[tool.index()]);
+            let known: Vec<String> =
+                tools.flat_map(|tool| &tool.params).map(|param| param.name.clone()).collect();
+            if !known.contains(&argument.node) {
+                let what = format!("argument of a tool in `{}`", set.node);
+                let known = known.iter().map(String::as_str);
+                cx.unknown(&what, &argument.node, argument.span, known);
+                return unknown("streak");
+            }
+            StreakOf::Argument(id, argument.node.clone())
         }
         _ => {
             let finding = TYPE_ERROR
@@ -134,6 +145,5 @@ fn streak(
             return unknown("streak");
         }
     };
-    cx.report(NOT_YET.at(span, "`streak` does not run yet"));
     of(ExprKind::Observable(Observable::Streak(of_what)), Type::Int)
 }

@@ -1,12 +1,13 @@
 //! Runs a chart twice, interpreted and generated, on the same random inputs, and compares all that can be seen.
 
+use crate::answers::{Open, outcome};
 use crate::random::{Random, value};
-use chartc_core::arena::{EventId, StateId, StepId};
+use chartc_core::arena::{EventId, StateId, StepId, ToolId};
 use chartc_core::drive::{Host, Machine, Mismatch};
 use chartc_core::expr::Value;
 use chartc_core::interpreter::Interpreter;
 use chartc_core::machine::{Effect, Input, Outcome, Record, Sink, StepKey};
-use chartc_core::model::{Chart, ChoiceKind, FunctionKind, StepKind, Type, VariableKind};
+use chartc_core::model::{Chart, FunctionKind, StepKind, Type, VariableKind};
 use chartc_core::plan::Plan;
 use std::collections::BTreeSet;
 
@@ -126,7 +127,16 @@ fn sequence<'c>(
     let mut open: Vec<StepKey> = Vec::new();
     let mut now = 0;
     for nth in 0..length {
-        let step = next(chart, &mut random, &open, &mut now, interpreted.next_deadline(), nth);
+        let due = interpreted.next_deadline();
+        let known: Vec<Open> = open
+            .iter()
+            .map(|key| {
+                // Both are asked, because options ask the host.
+                drop(generated.options(*key));
+                Open { key: *key, tool: interpreted.calls(*key), offers: interpreted.options(*key) }
+            })
+            .collect();
+        let step = next(chart, &mut random, &known, &mut now, due, nth);
         story.push(format!("at {now}: {step:?}"));
         let a = observe(chart, &mut interpreted, &step, now, &open);
         let b = observe(chart, generated.as_mut(), &step, now, &open);
@@ -145,12 +155,20 @@ fn sequence<'c>(
         for effect in &a.log.effects {
             match effect {
                 Effect::Start(key) | Effect::Ask(key) => open.push(*key),
+                // The call is open under the key of the question that has chosen it.
+                Effect::Call(..) => {}
                 Effect::Cancel(key) => open.retain(|k| k != key),
                 Effect::Ended(_) => open.clear(),
             }
         }
         if let Step::Answer(key, _) = &step {
-            open.retain(|k| k != key || a.log.effects.contains(&Effect::Start(*k)));
+            let goes_on = |effect: &Effect| match effect {
+                Effect::Start(k) | Effect::Call(k, _) => k == key,
+                Effect::Ask(_) | Effect::Cancel(_) | Effect::Ended(_) => false,
+            };
+            if !a.log.effects.iter().any(goes_on) {
+                open.retain(|k| k != key);
+            }
         }
         coverage.extend(a.log.records.iter().filter_map(|record| match record {
             Record::Taken(line) => Some(line.0),
@@ -166,6 +184,10 @@ fn sequence<'c>(
             | Record::Done(_)
             | Record::Chosen(_)
             | Record::Unasked(_)
+            | Record::Called(..)
+            | Record::Returned(..)
+            | Record::CallFailed(..)
+            | Record::Forbidden(..)
             | Record::Retried(_)
             | Record::Failed(_)
             | Record::Fallback(..)
@@ -217,7 +239,7 @@ enum Step {
 fn next(
     chart: &Chart,
     random: &mut Random,
-    open: &[StepKey],
+    open: &[Open],
     now: &mut u64,
     deadline: Option<u64>,
     nth: usize,
@@ -240,11 +262,12 @@ fn next(
         *now = due;
     }
     if !open.is_empty() && !random.one_in(4) {
-        let mut key = open[random.below(open.len())];
+        let one = &open[random.below(open.len())];
+        let mut key = one.key;
         if random.one_in(25) {
             key.attempt += 1;
         }
-        return Step::Answer(key, outcome(chart, random, key));
+        return Step::Answer(key, outcome(chart, random, one));
     }
     match random.below(10) {
         0..4 if !chart.events.is_empty() => {
@@ -259,29 +282,6 @@ fn next(
         4..6 => Step::Tick,
         _ => Step::Turn,
     }
-}
-
-fn outcome(chart: &Chart, random: &mut Random, key: StepKey) -> Outcome<Vec<Value>> {
-    let row = &chart.steps[key.step.index()];
-    match random.below(20) {
-        0 => return Outcome::Unusable,
-        1 | 2 => return Outcome::Failed(vec![value(random, chart, &Type::Text, 1)]),
-        3 => return Outcome::Doubt,
-        _ => {}
-    }
-    if let StepKind::Ask { .. } = row.kind
-        && !chart.choices.is_empty()
-    {
-        let id = random.below(chart.choices.len());
-        let fields = match &chart.choices[id].kind {
-            ChoiceKind::Option(fields) => fields.as_slice(),
-            ChoiceKind::Call(..) => &[],
-        };
-        let values = fields.iter().map(|f| value(random, chart, &f.ty, 3)).collect();
-        return Outcome::Choice(chartc_core::arena::ChoiceId::at(id), values);
-    }
-    let ty = if random.one_in(10) { &Type::Json } else { &row.returns };
-    Outcome::Done(vec![value(random, chart, ty, 3)])
 }
 
 /// All that can be seen of a machine after one input.
@@ -327,15 +327,19 @@ fn observe(
         format!("notes {:?}", machine.take_notes()),
     ];
     let started = log.effects.iter().filter_map(|effect| match effect {
-        Effect::Start(key) | Effect::Ask(key) => Some(*key),
+        Effect::Start(key) | Effect::Ask(key) | Effect::Call(key, _) => Some(*key),
         Effect::Cancel(_) | Effect::Ended(_) => None,
     });
     for key in open.iter().copied().chain(started) {
         seen.push(format!("prompt of {key:?}: {:?}", machine.prompt(key)));
         seen.push(format!("options of {key:?}: {:?}", machine.options(key)));
         seen.push(format!("schema {}", machine.answer_schema(key.step)));
+        seen.push(format!("call of {key:?}: {:?}", machine.call(key)));
     }
     seen.push(format!("notes {:?}", machine.take_notes()));
+    for tool in 0..machine.tables().tools.len() {
+        seen.push(format!("tool {}", machine.tool_schema(ToolId::at(tool))));
+    }
     seen.push(format!("rows {}", machine.tables().states.len() + steps(machine)));
     Seen { log, seen }
 }

@@ -1,5 +1,6 @@
 //! Generated code of small charts, and a comparison of it with the interpreter.
 
+mod answers;
 pub mod compare;
 pub mod random;
 
@@ -8,6 +9,7 @@ chartc_core::include_chart!(pub mod lamp);
 chartc_core::include_chart!(pub mod names);
 chartc_core::include_chart!(pub mod researcher);
 chartc_core::include_chart!(pub mod social);
+chartc_core::include_chart!(pub mod tools);
 chartc_core::include_chart!(pub mod words);
 chartc_core::include_chart!(pub mod worker);
 

@@ -3,7 +3,7 @@
 use chartc_core::drive::Machine;
 use chartc_core::expr::{FromValue, Value};
 use generated_charts::compare::{Fickle, compare, covered};
-use generated_charts::{flow, lamp, model, names, researcher, social, words, worker};
+use generated_charts::{flow, lamp, model, names, researcher, social, tools, words, worker};
 
 /// The value of a param.
 fn param<T: FromValue>(params: &[(String, Value)], name: &str) -> Option<T> {
@@ -38,7 +38,7 @@ same!(
     flow,
     "../charts/flow.chart",
     |given| flow::Params { goal: param(given, "goal"), tries: param(given, "tries") },
-    400 x 200,
+    500 x 200,
     &[]
 );
 
@@ -95,6 +95,14 @@ same!(
 );
 
 same!(
+    tools,
+    "../charts/tools.chart",
+    |given| tools::Params { patience: param(given, "patience") },
+    400 x 200,
+    &[]
+);
+
+same!(
     words,
     "../charts/words.chart",
     |given| words::Params { scale: param(given, "scale") },
@@ -109,6 +117,6 @@ same!(
         assert!(given.is_empty(), "agents have inputs, not params");
         worker::Params::new()
     },
-    300 x 120,
+    500 x 120,
     &[]
 );

@@ -103,7 +103,7 @@ impl Run<'_> {
     /// The step or question that was started last.
     pub(crate) fn open(&self) -> StepKey {
         let last = self.log.effects.iter().rev().find_map(|effect| match effect {
-            Effect::Start(key) | Effect::Ask(key) => Some(*key),
+            Effect::Start(key) | Effect::Ask(key) | Effect::Call(key, _) => Some(*key),
             Effect::Cancel(_) | Effect::Ended(_) => None,
         });
         last.expect("something was started")

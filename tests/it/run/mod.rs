@@ -2,6 +2,7 @@
 
 mod agents;
 mod command;
+mod phases;
 mod researcher;
 mod session;
 mod shipped;
@@ -87,8 +88,9 @@ fn run(
     let plan = Plan::new(chart);
     let params = params.iter().map(|(name, value)| ((*name).to_owned(), value.clone()));
     let machine = Interpreter::new(&plan, script.clone(), params).expect("params that fit");
+    let tools = Arc::new(script.clone());
     let oracle = oracle.unwrap_or_else(|| Arc::new(script));
-    let mut session = Session::new(machine, oracle, clock, Vec::new());
+    let mut session = Session::new(machine, oracle, clock, Vec::new()).with_tools(tools);
     let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
     let error = runtime.block_on(play(&mut session)).err().map(|e| e.to_string());
     let states = session.configuration();

@@ -36,3 +36,10 @@ fn researcher() {
     insta::assert_snapshot!("researcher_screen", screen);
     insta::assert_snapshot!("researcher_trace", trace);
 }
+
+#[test]
+fn phases() {
+    let (screen, trace) = play("phases", &["goal=Who kept the light in 1911?"]);
+    insta::assert_snapshot!("phases_screen", screen);
+    insta::assert_snapshot!("phases_trace", trace);
+}

@@ -5,10 +5,11 @@ mod events;
 mod observables;
 mod questions;
 mod sets;
+mod tools;
 mod turns;
 
 use chartc::load::Memory;
-use chartc_core::arena::{ChoiceId, EventId, StepId, TransitionId};
+use chartc_core::arena::{ChoiceId, EventId, StepId, ToolId, TransitionId};
 use chartc_core::drive::{Host, Machine};
 use chartc_core::expr::Value;
 use chartc_core::interpreter::Interpreter;
@@ -145,7 +146,11 @@ impl Sim {
             .rev()
             .find_map(|effect| match effect {
                 Effect::Start(key) | Effect::Ask(key) if key.step == step => Some(*key),
-                Effect::Start(_) | Effect::Ask(_) | Effect::Cancel(_) | Effect::Ended(_) => None,
+                Effect::Start(_)
+                | Effect::Ask(_)
+                | Effect::Call(..)
+                | Effect::Cancel(_)
+                | Effect::Ended(_) => None,
             })
             .expect("started once")
     }
@@ -189,6 +194,14 @@ impl Sim {
     fn choose(&mut self, step: &str, option: &str) -> &mut Self {
         let choice = self.choice(option);
         self.answer(self.open_key(step), Outcome::Choice(choice, Vec::new()))
+    }
+
+    /// Answers a question with a tool, whose arguments are JSON.
+    fn call(&mut self, step: &str, tool: &str, arguments: &[&str]) -> &mut Self {
+        let index = self.chart.tools.iter().position(|t| t.name == tool).expect("a tool");
+        let read = |json: &&str| serde_json::from_str(json).expect("JSON");
+        let outcome = Outcome::Call(ToolId::at(index), arguments.iter().map(read).collect());
+        self.answer(self.open_key(step), outcome)
     }
 
     fn late_choice(&mut self, step: &str, option: &str) -> &mut Self {
@@ -243,7 +256,7 @@ impl Sim {
     fn canceled(&self) -> Vec<String> {
         let keys = self.log.effects.iter().filter_map(|effect| match effect {
             Effect::Cancel(key) => Some(*key),
-            Effect::Start(_) | Effect::Ask(_) | Effect::Ended(_) => None,
+            Effect::Start(_) | Effect::Ask(_) | Effect::Call(..) | Effect::Ended(_) => None,
         });
         self.names(keys)
     }
@@ -297,6 +310,7 @@ impl Sim {
     fn tell(&self, record: Record) -> String {
         let event = |e: EventId| self.chart.events[e.index()].name.clone();
         let choice = |c: ChoiceId| self.chart.choices[c.index()].name.clone();
+        let tool = |t: ToolId| self.chart.tools[t.index()].name.clone();
         match record {
             Record::Event(e) => format!("event {}", event(e)),
             Record::Turn(n) => format!("turn {n}"),
@@ -311,6 +325,10 @@ impl Sim {
             Record::Done(s) => format!("done {}", self.step_name(s)),
             Record::Chosen(c) => format!("chosen {}", choice(c)),
             Record::Unasked(c) => format!("unasked {}", choice(c)),
+            Record::Called(_, c, t) => format!("called {} by {}", tool(t), choice(c)),
+            Record::Returned(_, t) => format!("returned {}", tool(t)),
+            Record::CallFailed(_, t) => format!("call failed {}", tool(t)),
+            Record::Forbidden(_, t) => format!("forbidden {}", tool(t)),
             Record::Retried(k) => format!("retried {}", self.step_name(k.step)),
             Record::Failed(s) => format!("failed {}", self.step_name(s)),
             Record::Fallback(s, why) => {

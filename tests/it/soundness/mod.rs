@@ -140,6 +140,10 @@ impl Claims {
                 | Record::Done(_)
                 | Record::Chosen(_)
                 | Record::Unasked(_)
+                | Record::Called(..)
+                | Record::Returned(..)
+                | Record::CallFailed(..)
+                | Record::Forbidden(..)
                 | Record::Retried(_)
                 | Record::Failed(_)
                 | Record::Fallback(..)
@@ -222,7 +226,7 @@ fn play(chart: &Chart, claims: &Claims, random: &mut Random) -> Option<String> {
         }
         for effect in &log.effects {
             match effect {
-                Effect::Start(key) | Effect::Ask(key) => open.push(*key),
+                Effect::Start(key) | Effect::Ask(key) | Effect::Call(key, _) => open.push(*key),
                 Effect::Cancel(key) => open.retain(|k| k != key),
                 Effect::Ended(_) => {}
             }

@@ -1,7 +1,7 @@
 //! For charts whose data needs an allocator.
 
-use crate::arena::ChoiceId;
-use crate::drive::Mismatch;
+use crate::arena::{ChoiceId, ToolId};
+use crate::drive::{Mismatch, ToolCall};
 use crate::expr::{EvalError, FromValue, IntoValue, Value, field, format, python};
 use crate::machine::Fault;
 use crate::tables::Tables;
@@ -265,6 +265,26 @@ pub fn answer(mut values: Vec<Value>) -> Result<Value, Mismatch> {
         return Err(Mismatch(alloc::format!("an answer is one value, not {}", values.len())));
     }
     Ok(values.pop().unwrap_or_default())
+}
+
+/// The call of a tool with its arguments in declared order; `result` is the schema of what it returns.
+pub fn tool_call(
+    tables: &Tables<'_>,
+    tool: ToolId,
+    arguments: Vec<Value>,
+    result: &str,
+) -> ToolCall {
+    let row = &tables.tools[tool.index()];
+    let names = row.fields.of(tables.name_pool).iter().map(|name| (*name).into());
+    let arguments = names.zip(arguments).collect();
+    ToolCall { tool: row.name.into(), arguments, result: result.into() }
+}
+
+/// What a tool returned does not fit its declared type; kept for the trace.
+pub fn unfit(notes: &mut Vec<String>, tool: &str, Mismatch(why): Mismatch) -> String {
+    let why = alloc::format!("what `{tool}` returned does not fit: {why}");
+    push(notes, why.clone());
+    why
 }
 
 /// There is nothing of that number.

@@ -1,11 +1,11 @@
 //! Whether what comes from outside fits its declared types.
 
 use super::program::{Runner, input_named};
-use crate::arena::{EventId, VarId};
+use crate::arena::{EventId, ToolId, VarId};
 use crate::drive::{Host, Mismatch};
 use crate::expr::{Value, compare, fit, python};
 use crate::machine::{Outcome, StepKey};
-use crate::model::{Chart, ChoiceKind, CompareOp, Field, VariableKind};
+use crate::model::{Chart, ChoiceKind, CompareOp, Field, StepKind, VariableKind};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -90,11 +90,30 @@ fn fields(chart: &Chart, declared: &[Field], given: Vec<Value>) -> Result<Vec<Va
     fitted.collect()
 }
 
-/// What a step gave, fitted. An answer that does not fit is unusable, and the notes say why.
+/// What a tool returned, fitted; what does not fit is the tool's failure.
+fn returned<H: Host>(
+    chart: &Chart,
+    tool: ToolId,
+    value: Value,
+    program: &Runner<'_, H>,
+) -> Outcome<Vec<Value>> {
+    let tool = &chart.tools[tool.index()];
+    match fit(value, &tool.result, &chart.types) {
+        Ok(value) => Outcome::Done(alloc::vec![value]),
+        Err(why) => {
+            let why = format!("what `{}` returned does not fit: {why}", tool.name);
+            program.data.note(why.clone());
+            Outcome::Failed(alloc::vec![Value::Text(why)])
+        }
+    }
+}
+
+/// What a step gave, fitted; `calling` is the tool whose call is under way under this key. An answer that does not fit is unusable, and the notes say why.
 pub(super) fn outcome<H: Host>(
     chart: &Chart,
     key: StepKey,
     outcome: Outcome<Vec<Value>>,
+    calling: Option<ToolId>,
     program: &mut Runner<'_, H>,
 ) -> Result<Outcome<Vec<Value>>, Mismatch> {
     let Some(step) = chart.steps.get(key.step.index()) else {
@@ -106,6 +125,15 @@ pub(super) fn outcome<H: Host>(
                 return Err(Mismatch(format!("an answer is one value, not {}", values.len())));
             }
             let answer = values.pop().unwrap_or_default();
+            if let Some(tool) = calling {
+                return Ok(returned(chart, tool, answer, program));
+            }
+            let kind = &step.kind;
+            if let StepKind::Call(tool, _) = kind
+                && let failed @ Outcome::Failed(_) = returned(chart, *tool, answer.clone(), program)
+            {
+                return Ok(failed);
+            }
             fit(answer, &step.returns, &chart.types)
                 .map(|answer| Outcome::Done(alloc::vec![answer]))
         }
@@ -113,9 +141,16 @@ pub(super) fn outcome<H: Host>(
             Some(ChoiceKind::Option(declared)) => {
                 fields(chart, declared, values).map(|values| Outcome::Choice(id, values))
             }
-            Some(ChoiceKind::Call(..)) => Err(String::from("tool calls do not run yet")),
+            Some(ChoiceKind::Call(..)) => Err(String::from("a tool is called, not chosen")),
             None => Err(format!("no option has the number {}", id.0)),
         },
+        Outcome::Call(id, values) => match chart.tools.get(id.index()) {
+            Some(tool) => {
+                fields(chart, &tool.params, values).map(|values| Outcome::Call(id, values))
+            }
+            None => Err(format!("no tool has the number {}", id.0)),
+        },
+        Outcome::Forbidden(id) => Ok(Outcome::Forbidden(id)),
         Outcome::Failed(reason) => Ok(Outcome::Failed(reason)),
         Outcome::Unusable => Ok(Outcome::Unusable),
         Outcome::Doubt => Ok(Outcome::Doubt),

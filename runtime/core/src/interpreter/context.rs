@@ -4,7 +4,7 @@ use super::data::Data;
 use crate::arena::{FunctionId, PredicateId, StepId, VarId};
 use crate::drive::Host;
 use crate::expr::{Assign, Environment, EvalError, Value, fit, python};
-use crate::model::{Chart, Expr, FunctionKind, Observable, Template, Type};
+use crate::model::{Chart, Expr, FunctionKind, Observable, StreakOf, Template, Type};
 use crate::program::View;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -74,8 +74,13 @@ impl<H: Host> Environment for Context<'_, H> {
             Observable::Health => Value::Text(view.health().to_string()),
             Observable::LastResult => Value::Text(self.data.last_result.clone()),
             Observable::Event => Value::Text(view.event_name().to_string()),
-            Observable::Advice | Observable::Streak(_) => {
-                return Err(failed(format!("{observable:?} is not known here")));
+            Observable::Streak(StreakOf::Tool) => Value::Int(self.data.calls.streak()),
+            Observable::Streak(StreakOf::Argument(set, argument)) => {
+                let tools = self.chart.tools_of(*set);
+                Value::Int(self.data.calls.streak_of(&tools, argument, &view.tables))
+            }
+            Observable::Advice => {
+                return Err(failed("the advice is not known here".to_string()));
             }
         })
     }

@@ -1,6 +1,7 @@
 //! What a run knows beside the registers of the step algorithm.
 
 use crate::arena::{EventId, StateId};
+use crate::calls::Calls;
 use crate::expr::Value;
 use crate::model::Chart;
 use crate::program::Bound;
@@ -26,8 +27,10 @@ pub(super) struct Data {
     pub(super) raised: VecDeque<(EventId, Vec<Value>)>,
     /// Arguments of final states that lines have entered.
     pub(super) finals: BTreeMap<StateId, Vec<Value>>,
-    /// What the last step returned.
+    /// What the last step or tool returned.
     pub(super) last_result: String,
+    /// Tool calls of the model.
+    pub(super) calls: Calls,
     notes: RefCell<Vec<String>>,
 }
 
@@ -41,6 +44,7 @@ impl Data {
             raised: VecDeque::new(),
             finals: BTreeMap::new(),
             last_result: String::new(),
+            calls: Calls::new(),
             notes: RefCell::new(Vec::new()),
         }
     }
@@ -48,7 +52,7 @@ impl Data {
     /// The nth field of what is being handled.
     pub(super) fn payload(&self, nth: u32) -> Option<&Value> {
         match &self.bound {
-            Bound::Nothing => None,
+            Bound::Nothing | Bound::Call(..) | Bound::Returned(..) | Bound::CallFailed(..) => None,
             Bound::Event(_, fields)
             | Bound::Answer(_, fields)
             | Bound::Reason(_, fields)

@@ -18,8 +18,9 @@ mod snapshot;
 
 pub use snapshot::{RestoreError, Snapshot};
 
-use crate::arena::{ChoiceId, EventId, StateId, StepId};
-use crate::drive::{Host, Machine, Mismatch, Offer, listed};
+use crate::arena::{ChoiceId, EventId, StateId, StepId, ToolId};
+use crate::calls::add_option;
+use crate::drive::{Host, Machine, Mismatch, Offer, ToolCall, listed};
 use crate::expr::Value;
 use crate::machine::{Fault, Input, Instant, Receipt, Sink, Status, StepKey};
 use crate::model::{StateKind, VariableKind, schema};
@@ -67,6 +68,11 @@ impl<'p, H: Host> Interpreter<'p, H> {
         keys
     }
 
+    /// The tool that the model has called under this key, while the call is under way.
+    pub fn calls(&self, key: StepKey) -> Option<ToolId> {
+        self.engine.calls(key)
+    }
+
     /// The active leaves in document order; after the end of the run those of the last configuration.
     pub fn leaves(&self) -> Vec<StateId> {
         self.engine.leaves().collect()
@@ -111,7 +117,9 @@ impl<H: Host> Machine for Interpreter<'_, H> {
             }
             Input::Answer(key, outcome) => {
                 let chart = self.plan.chart();
-                let outcome = check::outcome(chart, key, outcome, &mut self.engine.program)?;
+                let calling = self.engine.calls(key);
+                let program = &mut self.engine.program;
+                let outcome = check::outcome(chart, key, outcome, calling, program)?;
                 Input::Answer(key, outcome)
             }
             Input::Start => {
@@ -145,10 +153,36 @@ impl<H: Host> Machine for Interpreter<'_, H> {
         if key.leaf.index() >= self.plan.chart().states.len() {
             return Vec::new();
         }
-        let mut choices = Vec::new();
-        self.engine.options(key, &mut |choice| choices.push(choice));
+        let mut options = Vec::new();
+        self.engine.options(key, &mut |choice, tool| add_option(&mut options, choice, tool));
         self.engine.with_view(key.leaf, |program, view| {
-            choices.iter().map(|choice| program.offer(*choice, view)).collect()
+            options.iter().map(|(choice, tool)| program.offer(*choice, *tool, view)).collect()
+        })
+    }
+
+    fn tool_schema(&self, tool: ToolId) -> String {
+        schema::of_tool(self.plan.chart(), tool)
+    }
+
+    fn call(&mut self, key: StepKey) -> Result<ToolCall, Fault> {
+        let chart = self.plan.chart();
+        if key.leaf.index() >= chart.states.len() {
+            return Err(Fault);
+        }
+        let (tool, arguments) = match self.engine.program.data.calls.open(key.leaf) {
+            Some(call) if self.engine.calls(key) == Some(call.tool) => {
+                (call.tool, call.arguments.clone())
+            }
+            Some(_) | None => self
+                .engine
+                .with_view(key.leaf, |program, view| program.step_call(key.step, view))?,
+        };
+        let row = &chart.tools[tool.index()];
+        let names = row.params.iter().map(|param| param.name.clone());
+        Ok(ToolCall {
+            tool: row.name.clone(),
+            arguments: names.zip(arguments).collect(),
+            result: schema::of_type(chart, &row.result),
         })
     }
 

@@ -3,14 +3,17 @@
 use super::context::Context;
 use super::data::Data;
 use super::is_input;
-use crate::arena::{EventId, StepId, TransitionId, VarId};
+use crate::arena::{EventId, StateId, StepId, ToolId, TransitionId, VarId};
+use crate::calls::failure;
 use crate::describe;
 use crate::drive::{Host, Mismatch};
 use crate::expr::{
     Assign, Environment, EvalError, Fuel, Value, evaluate, execute, fit, holds, python, render,
 };
 use crate::machine::Fault;
-use crate::model::{Action, Chart, Expr, Field, StateKind, StepKind, Trigger, VariableKind};
+use crate::model::{
+    Action, Chart, ChoiceKind, Expr, Field, StateKind, StepKind, Trigger, VariableKind,
+};
 use crate::program::{Block, Bound, Program, View};
 use crate::store::Dynamic;
 use crate::tables::Tables;
@@ -110,6 +113,43 @@ impl<'p, H: Host> Runner<'p, H> {
         })
     }
 
+    /// Keeps what a step or tool has returned.
+    fn keep(&mut self, value: &Value, into: Option<VarId>) {
+        self.data.last_result = self.reason(core::slice::from_ref(value));
+        let Some(into) = into else { return };
+        let variable = &self.chart.variables[into.index()];
+        match fit(value.clone(), &variable.ty, &self.chart.types) {
+            Ok(value) => self.data.variables[into.index()] = Some(value),
+            Err(why) => self.data.note(format!("`{}`: {why}", variable.name)),
+        }
+    }
+
+    /// A value as prompts show it.
+    fn reason(&self, fields: &[Value]) -> String {
+        let Some(value) = fields.first() else { return String::new() };
+        python::str(value).unwrap_or_else(|error| {
+            self.data.note(format!("`last_result`: {}", error.message));
+            String::new()
+        })
+    }
+
+    /// The tool call of a started `call` step.
+    pub(super) fn step_call(
+        &mut self,
+        step: StepId,
+        view: &View<'_>,
+    ) -> Result<(ToolId, Vec<Value>), Fault> {
+        let chart = self.chart;
+        let Some(StepKind::Call(tool, arguments)) = chart.steps.get(step.index()).map(|s| &s.kind)
+        else {
+            return Err(Fault);
+        };
+        let params = &chart.tools[tool.index()].params;
+        let values = fields(arguments, params, &self.context(view, None), &Fuel::default());
+        let values = self.explain(values, || describe::code_of(&view.tables, step))?;
+        Ok((*tool, values))
+    }
+
     fn condition(
         &mut self,
         condition: Option<&Expr>,
@@ -127,22 +167,38 @@ impl<H: Host> Program for Runner<'_, H> {
     type Payload = Vec<Value>;
 
     fn bind(&mut self, bound: Bound<Vec<Value>>) {
-        if let Bound::Answer(step, fields) = &bound {
-            let answer = fields.first().cloned().unwrap_or_default();
-            self.data.last_result = python::str(&answer).unwrap_or_else(|error| {
-                self.data.note(format!("`last_result`: {}", error.message));
-                String::new()
-            });
-            if let Some(into) = self.chart.steps[step.index()].into {
-                let variable = &self.chart.variables[into.index()];
-                match fit(answer.clone(), &variable.ty, &self.chart.types) {
-                    Ok(value) => self.data.variables[into.index()] = Some(value),
-                    Err(why) => self.data.note(format!("`{}`: {why}", variable.name)),
-                }
+        match &bound {
+            Bound::Answer(step, fields) => {
+                let answer = fields.first().cloned().unwrap_or_default();
+                self.keep(&answer, self.chart.steps[step.index()].into);
+                self.data.answers[step.index()] = Some(answer);
             }
-            self.data.answers[step.index()] = Some(answer);
+            Bound::Call(leaf, tool, arguments) => {
+                self.data.calls.begin(*leaf, *tool, arguments.clone());
+            }
+            Bound::Returned(leaf, choice, fields) => {
+                self.data.calls.end(*leaf);
+                let into = match self.chart.choices[choice.index()].kind {
+                    ChoiceKind::Call(_, into) => into,
+                    ChoiceKind::Option(_) => None,
+                };
+                self.keep(&fields.first().cloned().unwrap_or_default(), into);
+            }
+            Bound::CallFailed(leaf, reason) => {
+                self.data.calls.end(*leaf);
+                self.data.last_result = failure(&self.reason(reason));
+            }
+            Bound::Nothing | Bound::Event(..) | Bound::Reason(..) | Bound::Choice(..) => {}
         }
         self.data.bound = bound;
+    }
+
+    fn another_option(&mut self) {
+        self.data.calls.break_streaks();
+    }
+
+    fn forget_call(&mut self, leaf: StateId) {
+        self.data.calls.forget(leaf);
     }
 
     fn dequeue(&mut self) {

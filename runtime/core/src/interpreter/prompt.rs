@@ -1,12 +1,13 @@
 //! Prompts and offers.
 
 use super::program::Runner;
-use crate::arena::{ChoiceId, StepId};
+use crate::arena::{ChoiceId, StepId, ToolId};
+use crate::calls::summary;
 use crate::describe;
 use crate::drive::{Host, Offer};
 use crate::expr::{Fuel, holds, render, type_text};
 use crate::machine::Fault;
-use crate::model::{ChoiceKind, Place, StepKind, Template};
+use crate::model::{ChoiceKind, Field, Place, StepKind, Template};
 use crate::program::View;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -68,7 +69,7 @@ impl<H: Host> Runner<'_, H> {
     }
 
     /// An option as a question offers it. A text that cannot be rendered is left empty, and the notes say why.
-    pub(super) fn offer(&mut self, id: ChoiceId, view: &View<'_>) -> Offer {
+    pub(super) fn offer(&mut self, id: ChoiceId, tool: Option<ToolId>, view: &View<'_>) -> Offer {
         let chart = self.chart;
         let choice = &chart.choices[id.index()];
         let text = match &choice.text {
@@ -80,16 +81,19 @@ impl<H: Host> Runner<'_, H> {
                     String::new()
                 })
             }
-            None => String::new(),
+            None => tool.map_or_else(String::new, |tool| summary(&chart.tools[tool.index()].doc)),
         };
-        let arguments = match &choice.kind {
-            ChoiceKind::Option(fields) => fields
-                .iter()
-                .map(|field| (field.name.clone(), type_text(&field.ty, &chart.types)))
-                .collect(),
-            ChoiceKind::Call(..) => Vec::new(),
+        let fields: &[Field] = match (&choice.kind, tool) {
+            (ChoiceKind::Option(fields), _) => fields,
+            (ChoiceKind::Call(..), Some(tool)) => &chart.tools[tool.index()].params,
+            (ChoiceKind::Call(..), None) => &[],
         };
-        Offer { choice: id, name: choice.name.clone(), text, arguments }
+        let arguments = fields
+            .iter()
+            .map(|field| (field.name.clone(), type_text(&field.ty, &chart.types)))
+            .collect();
+        let name = tool.map_or(&choice.name, |tool| &chart.tools[tool.index()].name).clone();
+        Offer { choice: id, tool, name, text, arguments }
     }
 
     fn text(&mut self, template: &Template, view: &View<'_>) -> Result<String, Fault> {

@@ -2,7 +2,8 @@
 
 use super::data::Data;
 use super::{Interpreter, check};
-use crate::arena::{ChoiceId, EventId, StateId, StepId};
+use crate::arena::{ChoiceId, EventId, StateId, StepId, ToolId};
+use crate::calls::{Call, Calls};
 use crate::drive::{Host, Mismatch};
 use crate::expr::{Value, fit};
 use crate::model::VariableKind;
@@ -15,7 +16,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 /// Version of the layout of [`Snapshot`].
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
 /// Everything that a run is: configuration, history, variables, params, inputs, answers, queues, deadlines (absolute), pending
 /// steps and questions with their keys, the walk's cursor and the calls it has used, counters. Taken between two inputs, which
@@ -35,6 +36,10 @@ pub struct Snapshot {
     raised: Vec<(EventId, Vec<Kept>)>,
     finals: BTreeMap<StateId, Vec<Kept>>,
     last_result: String,
+    /// Tool calls under way: leaf, tool, arguments.
+    calls: Vec<(StateId, ToolId, Vec<Kept>)>,
+    /// Those that streaks count: tool, arguments, how often in a row.
+    called: Vec<(ToolId, Vec<Kept>, u32)>,
 }
 
 /// A value whose form as data is exact.
@@ -122,7 +127,9 @@ impl<'p, H: Host> Interpreter<'p, H> {
                 .filter_map(|(i, answer)| Some((StepId::at(i), Kept(answer.clone()?))))
                 .collect(),
             handled: match &data.bound {
-                Bound::Nothing => Handled::Nothing,
+                Bound::Nothing | Bound::Call(..) | Bound::Returned(..) | Bound::CallFailed(..) => {
+                    Handled::Nothing
+                }
                 Bound::Event(id, fields) => Handled::Event(*id, keep(fields)),
                 Bound::Answer(id, fields) => Handled::Answer(*id, keep(fields)),
                 Bound::Reason(id, fields) => Handled::Reason(*id, keep(fields)),
@@ -131,6 +138,16 @@ impl<'p, H: Host> Interpreter<'p, H> {
             raised: data.raised.iter().map(|(event, fields)| (*event, keep(fields))).collect(),
             finals: data.finals.iter().map(|(state, values)| (*state, keep(values))).collect(),
             last_result: data.last_result.clone(),
+            calls: data
+                .calls
+                .opened()
+                .map(|(leaf, call)| (leaf, call.tool, keep(&call.arguments)))
+                .collect(),
+            called: data
+                .calls
+                .ended()
+                .map(|(call, times)| (call.tool, keep(&call.arguments), times))
+                .collect(),
         }
     }
 
@@ -188,8 +205,29 @@ fn data(plan: &Plan<'_>, snapshot: &Snapshot) -> Result<Data, RestoreError> {
     data.raised = snapshot.raised.iter().map(|(id, fields)| (*id, give_back(fields))).collect();
     data.finals = snapshot.finals.iter().map(|(id, values)| (*id, give_back(values))).collect();
     data.last_result.clone_from(&snapshot.last_result);
+    data.calls = calls(plan, snapshot)?;
     data.begun = snapshot.begun;
     Ok(data)
+}
+
+fn calls(plan: &Plan<'_>, snapshot: &Snapshot) -> Result<Calls, RestoreError> {
+    let call = |tool: ToolId, arguments: &[Kept]| {
+        let Some(row) = plan.chart().tools.get(tool.index()) else {
+            return Err(RestoreError::Data(format!("no tool has the number {}", tool.0)));
+        };
+        if row.params.len() != arguments.len() {
+            return Err(RestoreError::Data(format!("`{}` has other arguments", row.name)));
+        }
+        Ok(Call { tool, arguments: give_back(arguments) })
+    };
+    let open = snapshot.calls.iter();
+    let open = open.map(|(leaf, tool, arguments)| Ok((*leaf, call(*tool, arguments)?)));
+    let ended = snapshot.called.iter();
+    let ended = ended.map(|(tool, arguments, times)| Ok((call(*tool, arguments)?, *times)));
+    Ok(Calls::of(
+        open.collect::<Result<Vec<_>, RestoreError>>()?,
+        ended.collect::<Result<Vec<_>, RestoreError>>()?,
+    ))
 }
 
 #[cfg(feature = "serde")]

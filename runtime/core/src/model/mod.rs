@@ -28,7 +28,7 @@ pub use template::{Template, TemplatePart};
 
 pub use crate::status::Status;
 
-use crate::arena::{StateId, TransitionId};
+use crate::arena::{StateId, ToolId, ToolSetId, TransitionId};
 use crate::expr::Value;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -125,6 +125,20 @@ impl Chart {
     /// The row of `id`.
     pub fn state(&self, id: StateId) -> &State {
         &self.states[id.index()]
+    }
+
+    /// The declared tools of a set, ascending.
+    pub fn tools_of(&self, set: ToolSetId) -> Vec<ToolId> {
+        let set = &self.tool_sets[set.index()];
+        let away = |name: &str| {
+            set.minus.iter().any(|pattern| match pattern.strip_suffix('*') {
+                Some(prefix) => name.starts_with(prefix),
+                None => name == pattern,
+            })
+        };
+        let tools = self.tools.iter().enumerate().map(|(i, tool)| (ToolId::at(i), &tool.name));
+        let all = tools.filter(|(id, name)| set.tools.contains(id) || set.any && !away(name));
+        all.map(|(id, _)| id).collect()
     }
 
     /// The row of `id`.

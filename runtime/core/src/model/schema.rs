@@ -1,38 +1,45 @@
 //! JSON Schema of a chart's types: what a model is told to answer.
 
 use super::{Chart, ChoiceKind, Field, StepKind, Type, TypeDef, TypeKind};
-use crate::arena::{ChoiceId, StepId, TypeId};
+use crate::arena::{ChoiceId, StepId, ToolId, TypeId};
 use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::{String, ToString};
 
-/// The schema of what an `llm` step must answer; empty where any JSON will do (an action object is asked for then).
+/// The schema of what an `llm` or `human` step must answer; empty where any JSON will do (of an `llm` an action object is asked for
+/// then), and for a `human` step that returns Text.
 pub fn of_answer(chart: &Chart, step: StepId) -> String {
     let row = &chart.steps[step.index()];
     match (&row.kind, &row.returns) {
         (StepKind::Llm, Type::Json) => String::new(),
-        (StepKind::Llm, ty) => of_type(chart, ty),
-        (
-            StepKind::Code(_)
-            | StepKind::Ask { .. }
-            | StepKind::Call(..)
-            | StepKind::Human(_)
-            | StepKind::Run(..),
-            _,
-        ) => String::new(),
+        (StepKind::Human(_), Type::Json | Type::Text) => String::new(),
+        (StepKind::Llm | StepKind::Human(_), ty) => of_type(chart, ty),
+        (StepKind::Code(_) | StepKind::Ask { .. } | StepKind::Call(..) | StepKind::Run(..), _) => {
+            String::new()
+        }
     }
 }
 
 /// The schema of an option's arguments; empty where it has none.
 pub fn of_arguments(chart: &Chart, choice: ChoiceId) -> String {
     match &chart.choices[choice.index()].kind {
-        ChoiceKind::Option(fields) if !fields.is_empty() => {
-            let mut used = BTreeSet::new();
-            let body = object(chart, fields, &mut used);
-            with_definitions(chart, body, used)
-        }
-        ChoiceKind::Option(_) | ChoiceKind::Call(..) => String::new(),
+        ChoiceKind::Option(fields) => of_fields(chart, fields),
+        ChoiceKind::Call(..) => String::new(),
     }
+}
+
+/// The schema of a tool's arguments; empty where it has none.
+pub fn of_tool(chart: &Chart, tool: ToolId) -> String {
+    of_fields(chart, &chart.tools[tool.index()].params)
+}
+
+fn of_fields(chart: &Chart, fields: &[Field]) -> String {
+    if fields.is_empty() {
+        return String::new();
+    }
+    let mut used = BTreeSet::new();
+    let body = object(chart, fields, &mut used);
+    with_definitions(chart, body, used)
 }
 
 /// The schema of a type, with the definitions of the records and enums that it names.

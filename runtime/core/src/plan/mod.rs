@@ -6,7 +6,7 @@ mod tests;
 
 pub use hash::structural_hash;
 
-use crate::arena::{ChoiceId, EventId, StateId, StepId};
+use crate::arena::{ChoiceId, EventId, StateId, StepId, ToolId};
 use crate::model::{
     AskOn, Chart, ChoiceKind, Failure, FailurePolicy, Field, Limits, Otherwise, Scope, State,
     StateKind, Step, StepKind, Transition, TransitionKind, Trigger,
@@ -14,7 +14,7 @@ use crate::model::{
 use crate::semantics::MICROSTEPS;
 use crate::tables::{
     ChoiceRow, EventRow, FailureRow, LimitsRow, PermissionRow, Span, StateRow, StateRowKind,
-    StepRow, StepRowKind, Tables, TransitionRow, TriggerRow,
+    StepRow, StepRowKind, Tables, ToolRow, TransitionRow, TriggerRow,
 };
 use alloc::vec::Vec;
 
@@ -28,6 +28,7 @@ pub struct Plan<'c> {
     events: Vec<EventRow<'c>>,
     steps: Vec<StepRow<'c>>,
     choices: Vec<ChoiceRow<'c>>,
+    tools: Vec<ToolRow<'c>>,
     permissions: Vec<PermissionRow>,
     pools: Pools<'c>,
 }
@@ -38,6 +39,7 @@ struct Pools<'c> {
     events: Vec<EventId>,
     steps: Vec<StepId>,
     choices: Vec<ChoiceId>,
+    tools: Vec<ToolId>,
     names: Vec<&'c str>,
     histories: u32,
     deadlines: u32,
@@ -77,7 +79,18 @@ impl<'c> Plan<'c> {
                         ChoiceKind::Option(fields) => pools.fields(fields),
                         ChoiceKind::Call(..) => Span::EMPTY,
                     },
+                    tools: match &choice.kind {
+                        ChoiceKind::Option(_) => None,
+                        ChoiceKind::Call(set, _) => {
+                            Some(span(&mut pools.tools, chart.tools_of(*set)))
+                        }
+                    },
                 })
+                .collect(),
+            tools: chart
+                .tools
+                .iter()
+                .map(|tool| ToolRow { name: &tool.name, fields: pools.fields(&tool.params) })
                 .collect(),
             permissions: chart
                 .permissions
@@ -103,11 +116,13 @@ impl<'c> Plan<'c> {
             events: &self.events,
             steps: &self.steps,
             choices: &self.choices,
+            tools: &self.tools,
             permissions: &self.permissions,
             state_pool: &self.pools.states,
             event_pool: &self.pools.events,
             step_pool: &self.pools.steps,
             choice_pool: &self.pools.choices,
+            tool_pool: &self.pools.tools,
             name_pool: &self.pools.names,
             calls_per_turn: self.chart.calls_per_turn.unwrap_or(0),
             microsteps: MICROSTEPS,

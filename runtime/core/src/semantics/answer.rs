@@ -4,7 +4,7 @@ use super::Engine;
 use crate::arena::{ChoiceId, StateId, StepId};
 use crate::machine::{Effect, Fallback, Outcome, Receipt, Record, Sink, StepKey, WalkEnd};
 use crate::program::{Bound, Program};
-use crate::store::{Occurrence, Store};
+use crate::store::{Occurrence, Question, Store};
 use crate::tables::{FailureRow, StepRowKind, TriggerRow};
 
 impl<P: Program> Engine<'_, P> {
@@ -19,6 +19,9 @@ impl<P: Program> Engine<'_, P> {
             return Receipt::Refused;
         }
         let StepKey { step, leaf, .. } = key;
+        if let Some((choice, tool)) = self.calling(key) {
+            return self.tool_answer(key, choice, tool, outcome, sink);
+        }
         let is_ask = self.is_ask(step);
         let in_walk = self.scalars.walk.is_some_and(|w| w.awaiting == Some(key));
         match outcome {
@@ -31,19 +34,22 @@ impl<P: Program> Engine<'_, P> {
                 self.close(key);
                 self.choose(key, choice, payload, in_walk, sink);
             }
-            Outcome::Done(_) | Outcome::Choice(..) | Outcome::Unusable => {
-                self.store.cells_mut().fails_here[leaf.index()] += 1;
-                if !self.try_again(key, sink) {
-                    self.close(key);
-                    self.program.bind(Bound::Nothing);
-                    if is_ask {
-                        self.otherwise(step, Fallback::Unusable, sink);
-                    } else {
-                        self.step_failed(step, leaf, in_walk, sink);
-                    }
-                }
+            Outcome::Call(tool, payload) if is_ask => match self.permits(key, tool) {
+                Some(choice) => self.call_tool(key, choice, tool, payload, sink),
+                None => self.forbidden(key, tool, in_walk, sink),
+            },
+            Outcome::Forbidden(tool) if is_ask && tool.index() < self.tables.tools.len() => {
+                self.forbidden(key, tool, in_walk, sink);
             }
+            Outcome::Done(_)
+            | Outcome::Choice(..)
+            | Outcome::Call(..)
+            | Outcome::Forbidden(_)
+            | Outcome::Unusable => self.unusable(key, in_walk, sink),
             Outcome::Failed(reason) => {
+                if matches!(self.tables.steps[step.index()].kind, StepRowKind::Call) {
+                    self.store.cells_mut().fails_here[leaf.index()] += 1;
+                }
                 if !self.try_again(key, sink) {
                     self.close(key);
                     self.program.bind(Bound::Reason(step, reason));
@@ -65,17 +71,32 @@ impl<P: Program> Engine<'_, P> {
         matches!(self.tables.steps[step.index()].kind, StepRowKind::Ask { .. })
     }
 
+    /// The answer means nothing: counted, then another attempt, or what a step without a usable answer does.
+    pub(super) fn unusable(&mut self, key: StepKey, in_walk: bool, sink: &mut dyn Sink) {
+        let StepKey { step, leaf, .. } = key;
+        self.store.cells_mut().fails_here[leaf.index()] += 1;
+        if self.try_again(key, sink) {
+            return;
+        }
+        self.close(key);
+        self.program.bind(Bound::Nothing);
+        if self.is_ask(step) {
+            self.otherwise(step, Fallback::Unusable, sink);
+        } else {
+            self.step_failed(step, leaf, in_walk, sink);
+        }
+    }
+
     fn is_open(&self, key: StepKey) -> bool {
         let cells = self.store.cells();
         let register = cells.steps.get(key.step.index()).and_then(|r| r.pending);
-        let question = cells.questions.get(key.leaf.index()).copied().flatten();
-        register == Some(key) || question == Some(key)
+        register == Some(key) || self.question(key.leaf).is_some_and(|q| q.key == key)
     }
 
     /// Forgets an open step or question; the walk no longer waits for it.
     pub(super) fn close(&mut self, key: StepKey) {
         let cells = self.store.cells_mut();
-        if cells.questions[key.leaf.index()] == Some(key) {
+        if cells.questions[key.leaf.index()].is_some_and(|q| q.key == key) {
             cells.questions[key.leaf.index()] = None;
         }
         if cells.steps[key.step.index()].pending == Some(key) {
@@ -108,7 +129,7 @@ impl<P: Program> Engine<'_, P> {
         let is_ask = self.is_ask(key.step);
         let cells = self.store.cells_mut();
         if is_ask {
-            cells.questions[key.leaf.index()] = Some(next);
+            cells.questions[key.leaf.index()] = Some(Question { key: next, calling: None });
         } else {
             cells.steps[key.step.index()].pending = Some(next);
         }
@@ -201,7 +222,7 @@ impl<P: Program> Engine<'_, P> {
         sink: &mut dyn Sink,
     ) {
         let mut legal = false;
-        self.options(key, &mut |option| legal |= option == choice);
+        self.options(key, &mut |option, tool| legal |= option == choice && tool.is_none());
         if !legal {
             self.program.bind(Bound::Nothing);
             self.otherwise(key.step, Fallback::Stale, sink);

@@ -89,7 +89,7 @@ impl<P: Program> Engine<'_, P> {
         let cells = self.store.cells();
         cells.steps[step.index()]
             .pending
-            .or_else(|| cells.questions.iter().flatten().find(|k| k.step == step).copied())
+            .or_else(|| cells.questions.iter().flatten().map(|q| q.key).find(|k| k.step == step))
     }
 
     /// Fires the `after n turns` lines whose turns are full, in document order. Run when a turn has ended.

@@ -6,7 +6,7 @@ use crate::bits;
 use crate::machine::{Effect, ErrorKind, Record, Sink, StepKey};
 use crate::program::{Block, Bound, Program, View};
 use crate::store::{Cells, CellsMut, Occurrence, Store};
-use crate::tables::StateRowKind;
+use crate::tables::{StateRowKind, TriggerRow};
 
 impl<P: Program> Engine<'_, P> {
     /// Enters the initial configuration and runs to the first stable point.
@@ -104,6 +104,11 @@ impl<P: Program> Engine<'_, P> {
         for i in 0..count {
             let id = self.store.cells_mut().selected[i];
             sink.record(Record::Taken(id));
+            if let TriggerRow::Choice(choice) = self.tables.transitions[id.index()].trigger
+                && self.tables.choices[choice.index()].tools.is_none()
+            {
+                self.program.another_option();
+            }
             if self.tables.transitions[id.index()].arguments {
                 let leaf = self.leaf_of(self.tables.transitions[id.index()].source);
                 if self.with_view(leaf, |program, view| program.arguments(id, view)).is_err() {
@@ -224,8 +229,11 @@ impl<P: Program> Engine<'_, P> {
                 self.cancel(key, sink);
             }
         }
-        if let Some(key) = self.store.cells_mut().questions[state.index()].take() {
-            self.cancel(key, sink);
+        if let Some(question) = self.store.cells_mut().questions[state.index()].take() {
+            if question.calling.is_some() {
+                self.program.forget_call(state);
+            }
+            self.cancel(question.key, sink);
         }
         self.disarm_deadlines(state);
         sink.record(Record::Exited(state));

@@ -11,6 +11,7 @@
 //! | `microstep` | exit, actions, entry; macrosteps |
 //! | `turn` | the walk over the steps |
 //! | `answer` | what an ended step does |
+//! | `tool` | what a tool called by the model does |
 //! | `question` | which options are enabled, when a question is put |
 //! | `deadline` | what is due |
 //! | `limit` | what may still be spent |
@@ -26,6 +27,7 @@ mod select;
 mod sets;
 #[cfg(feature = "alloc")]
 mod snapshot;
+mod tool;
 mod turn;
 
 pub use configuration::is_legal;
@@ -241,7 +243,7 @@ impl<'t, P: Program> Engine<'t, P> {
             }
         }
         for question in cells.questions.iter().flatten() {
-            each(*question);
+            each(question.key);
         }
     }
 

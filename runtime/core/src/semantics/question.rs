@@ -2,10 +2,10 @@
 
 use super::turn::Admission;
 use super::{Engine, Walk};
-use crate::arena::{ChoiceId, EventId, StateId, StepId};
+use crate::arena::{ChoiceId, EventId, StateId, StepId, ToolId};
 use crate::machine::{Effect, Fallback, Record, Sink, StepKey, WalkEnd};
 use crate::program::{Bound, Program};
-use crate::store::Store;
+use crate::store::{Question, Store};
 use crate::tables::{StepRow, StepRowKind};
 
 /// What became of an event that no line took.
@@ -19,8 +19,9 @@ pub(super) enum Asked {
 }
 
 impl<P: Program> Engine<'_, P> {
-    /// Calls `each` with the options that are enabled now for the question's leaf: innermost state first, document order.
-    pub fn options(&mut self, key: StepKey, each: &mut dyn FnMut(ChoiceId)) {
+    /// Calls `each` with the options that are enabled now for the question's leaf, innermost state first, document order; for a
+    /// `may call` line once with each of its tools. A tool of several lines belongs to the first.
+    pub fn options(&mut self, key: StepKey, each: &mut dyn FnMut(ChoiceId, Option<ToolId>)) {
         let mut path = Some(key.leaf).filter(|leaf| leaf.index() < self.tables.states.len());
         while let Some(state) = path {
             for choice in self.tables.states[state.index()].choices.of(self.tables.choice_pool) {
@@ -33,7 +34,13 @@ impl<P: Program> Engine<'_, P> {
                             .with_view(key.leaf, |program, view| program.guard(id, view))
                             .unwrap_or(false))
                 {
-                    each(*choice);
+                    match self.tables.choices[choice.index()].tools {
+                        None => each(*choice, None),
+                        Some(tools) => {
+                            let tools = tools.of(self.tables.tool_pool).iter();
+                            tools.for_each(|tool| each(*choice, Some(*tool)));
+                        }
+                    }
                 }
             }
             path = self.parent(state);
@@ -133,16 +140,18 @@ impl<P: Program> Engine<'_, P> {
         let key = self.key(step, leaf);
         let mut count = 0;
         let mut only = None;
-        self.options(key, &mut |choice| {
+        self.options(key, &mut |choice, tool| {
             count += 1;
-            only = Some(choice);
+            // A tool is never called unasked.
+            only = Some((choice, tool.is_none()));
         });
-        let Some(first) = only else {
+        let Some((first, is_plain)) = only else {
             self.program.bind(Bound::Nothing);
             self.otherwise(step, Fallback::NoOption, sink);
             return;
         };
-        if count == 1 && !always && self.tables.choices[first.index()].fields.len == 0 {
+        let is_bare = self.tables.choices[first.index()].fields.len == 0;
+        if count == 1 && !always && is_plain && is_bare {
             sink.record(Record::Unasked(first));
             self.program.bind(Bound::Nothing);
             self.chosen(step, leaf, first, in_walk, sink);
@@ -164,7 +173,7 @@ impl<P: Program> Engine<'_, P> {
         }
         let now = self.scalars.now;
         let cells = self.store.cells_mut();
-        cells.questions[leaf.index()] = Some(key);
+        cells.questions[leaf.index()] = Some(Question { key, calling: None });
         cells.steps[step.index()].started_at = now;
         self.arm_timeouts(step, leaf, sink);
         if let Some(walk) = &mut self.scalars.walk

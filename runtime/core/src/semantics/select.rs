@@ -24,6 +24,7 @@ impl<P: Program> Engine<'_, P> {
         faults: &mut u32,
         sink: &mut dyn Sink,
     ) -> (usize, bool) {
+        let returned = matches!(occurrence, Some(Occurrence::Returned(_)));
         let mut count = 0;
         let mut denied = false;
         let end = self.tables.states.len();
@@ -42,7 +43,7 @@ impl<P: Program> Engine<'_, P> {
                     if self.store.cells_mut().selected[..count].contains(&id) {
                         break 'path;
                     }
-                    match self.verdict(id, &row, leaf, faults) {
+                    match self.verdict(id, &row, leaf, returned, faults) {
                         Verdict::Enabled => {
                             count = self.add(id, count, sink);
                             break 'path;
@@ -110,12 +111,14 @@ impl<P: Program> Engine<'_, P> {
         id: TransitionId,
         row: &TransitionRow<'_>,
         leaf: StateId,
+        returned: bool,
         faults: &mut u32,
     ) -> Verdict {
         if !self.in_scope(row) {
             return Verdict::Lost(Loss::Scope);
         }
-        if row.guard {
+        // The guard of a `may call` line held when the call began.
+        if row.guard && !returned {
             match self.with_view(leaf, |program, view| program.guard(id, view)) {
                 Ok(true) => {}
                 Ok(false) => return Verdict::Lost(Loss::Guard),
@@ -216,7 +219,9 @@ fn triggers(
         TriggerRow::After(_) | TriggerRow::AfterTurns(_) | TriggerRow::StepTimeout(..) => {
             occurrence == Occurrence::Deadline(id)
         }
-        TriggerRow::Choice(choice) => occurrence == Occurrence::Choice(choice),
+        TriggerRow::Choice(choice) => {
+            occurrence == Occurrence::Choice(choice) || occurrence == Occurrence::Returned(choice)
+        }
         TriggerRow::StepDone(step) => occurrence == Occurrence::StepDone(step),
         TriggerRow::StepError(step) => occurrence == Occurrence::StepError(step),
         TriggerRow::StepDoubt(step) => occurrence == Occurrence::StepDoubt(step),

@@ -5,12 +5,12 @@ use crate::arena::{StateId, TransitionId};
 use crate::bits;
 use crate::machine::{Instant, StepKey};
 use crate::program::Program;
-use crate::store::{Occurrence, StepRegister, Store};
+use crate::store::{Occurrence, Question, StepRegister, Store};
 use crate::tables::{StateRowKind, Tables};
 use alloc::vec::Vec;
 
 /// Version of the layout of [`Snapshot`].
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
 /// The registers of a machine at a stable point. The program's data is kept beside it by whoever owns the program.
 #[derive(Debug, Clone, PartialEq)]
@@ -22,7 +22,7 @@ pub struct Snapshot {
     bits: [Vec<u64>; 4],
     entered_at: Vec<Instant>,
     counters: [Vec<u32>; 4],
-    questions: Vec<Option<crate::machine::StepKey>>,
+    questions: Vec<Option<Question>>,
     steps: Vec<StepRegister>,
     deadlines: Vec<u64>,
     queue: Vec<Occurrence>,
@@ -92,7 +92,13 @@ fn is_possible(snapshot: &Snapshot, tables: &Tables<'_>) -> bool {
     let steps = snapshot.steps.iter().enumerate();
     let keys = questions
         .filter_map(|(i, question)| question.as_ref().map(|question| (i, question)))
-        .all(|(i, question)| key(question) && question.leaf.index() == i)
+        .all(|(i, question)| {
+            key(&question.key)
+                && question.key.leaf.index() == i
+                && question.calling.is_none_or(|(choice, tool)| {
+                    choice.index() < tables.choices.len() && tool.index() < tables.tools.len()
+                })
+        })
         && steps.into_iter().all(|(i, register)| {
             register.started_at <= snapshot.scalars.now
                 && register

@@ -20,7 +20,8 @@ fn options() -> Vec<Alternative> {
         }
         Alternative {
             offer: Offer {
-                choice: ChoiceId::at(i),
+                choice: chartc_core::arena::ChoiceId::at(i),
+                tool: None,
                 name: name.into(),
                 text: text.into(),
                 arguments,
@@ -33,7 +34,7 @@ fn options() -> Vec<Alternative> {
 
 fn means(text: &str, index: usize, rung: Rung) {
     match option(text, &options()) {
-        Ok(reading) => assert_eq!((reading.meant.0.index(), reading.rung), (index, rung), "{text}"),
+        Ok(reading) => assert_eq!((reading.meant.0, reading.rung), (index, rung), "{text}"),
         Err(why) => panic!("{text}: {why:?}"),
     }
 }
@@ -115,7 +116,7 @@ fn arguments_in_declared_order_nested_or_beside() {
         r#"{"finish":{"answer":"ship"}}"#,
     ] {
         let reading = option(text, &options()).expect(text);
-        assert_eq!(reading.meant, (ChoiceId::at(3), vec![Value::Text("ship".into())]), "{text}");
+        assert_eq!(reading.meant, (3, vec![Value::Text("ship".into())]), "{text}");
     }
     unusable("finish", false, "lacks its argument `answer: Text`");
     unusable(r#"{"choice":"finish","answer":"cut of"#, false, "lacks its argument");

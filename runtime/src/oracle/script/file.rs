@@ -24,7 +24,7 @@ pub(super) fn parse(text: &str) -> Result<State, ScriptError> {
         | Value::Text(_)
         | Value::Duration(_)
         | Value::List(_) => {
-            return fault("a script", "is a mapping with `answers` and `functions`");
+            return fault("a script", "is a mapping with `answers`, `functions` and `tools`");
         }
     };
     let mut state = State::default();
@@ -32,10 +32,11 @@ pub(super) fn parse(text: &str) -> Result<State, ScriptError> {
         match key.as_str() {
             "answers" => state.answers = table("answers", value, answers)?,
             "functions" => state.functions = table("functions", value, function)?,
+            "tools" => state.tools = table("tools", value, function)?,
             _ => {
                 return fault(
                     &format!("`{key}`"),
-                    "is unknown; there are `answers` and `functions`",
+                    "is unknown; there are `answers`, `functions` and `tools`",
                 );
             }
         }

@@ -12,6 +12,8 @@
 //!       - continue
 //!       - {option: finish, data: {answer: "42"}}
 //!       - {answer: ship, after: 5s}
+//! tools:                        # results of tools, as of functions
+//!   search.web: [{hits: 0}, {fail: no network}, {answer: [1], after: 2s}]
 //! functions:                    # results of `fn` and `do`
 //!   relevance: 0.7              # always
 //!   lookup: [1, {fail: gone}]   # in order; with `then` as above
@@ -26,10 +28,13 @@ mod function;
 
 use super::{Answer, Asking, Oracle, OracleError, Question, ready};
 use crate::clock::{Clock, VirtualClock};
+use crate::tools::{Calling, done};
 use chartc_core::drive::Host;
 use chartc_core::expr::Value;
 use function::Function;
 use std::collections::BTreeMap;
+use std::future::Future;
+use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// A list of entries and what follows it.
@@ -93,6 +98,7 @@ pub struct Script {
 pub(crate) struct State {
     pub(crate) answers: BTreeMap<String, Series>,
     pub(crate) functions: BTreeMap<String, Function>,
+    pub(crate) tools: BTreeMap<String, Function>,
 }
 
 /// A script that cannot be read; says where and why.
@@ -119,11 +125,52 @@ impl Script {
         }
     }
 
-    /// Names of steps that have answers here but are not among `steps`, and functions that are not among `functions`.
-    pub fn strangers(&self, steps: &[String], functions: &[String]) -> Vec<String> {
+    /// Names of steps that have answers here but are not among `steps`; likewise functions and tools.
+    pub fn strangers(
+        &self,
+        steps: &[String],
+        functions: &[String],
+        tools: &[String],
+    ) -> Vec<String> {
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let answers = state.answers.keys().filter(|k| !steps.contains(k));
-        answers.chain(state.functions.keys().filter(|k| !functions.contains(k))).cloned().collect()
+        let functions = state.functions.keys().filter(|k| !functions.contains(k));
+        let tools = state.tools.keys().filter(|k| !tools.contains(k));
+        answers.chain(functions).chain(tools).cloned().collect()
+    }
+
+    /// The next result of a tool.
+    pub(crate) fn tool(&self, name: &str, arguments: &[Value]) -> Calling {
+        let entry = {
+            let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+            state.tools.get_mut(name).map(|row| row.next(arguments))
+        };
+        let why = match entry {
+            Some(Some(entry)) => return self.later(entry.after, result(entry.reply)),
+            Some(None) => {
+                format!(
+                    "{} has no further result for tool `{name}` with these arguments",
+                    self.name
+                )
+            }
+            None => format!("{} has no results for tool `{name}`", self.name),
+        };
+        done(Err(OracleError::Script(why)))
+    }
+
+    fn later<T: Send + 'static>(
+        &self,
+        after: u64,
+        reply: Result<T, OracleError>,
+    ) -> Pin<Box<dyn Future<Output = Result<T, OracleError>> + Send>> {
+        if after == 0 {
+            return Box::pin(std::future::ready(reply));
+        }
+        let sleep = self.clock.sleep_until(self.clock.now().saturating_add(after));
+        Box::pin(async move {
+            sleep.await;
+            reply
+        })
     }
 
     fn answer(&self, step: &str) -> Result<Entry, OracleError> {
@@ -158,14 +205,7 @@ impl Oracle for Script {
             },
             Reply::Fail(error) => Err(error),
         };
-        if entry.after == 0 {
-            return ready(reply);
-        }
-        let sleep = self.clock.sleep_until(self.clock.now().saturating_add(entry.after));
-        Box::pin(async move {
-            sleep.await;
-            reply
-        })
+        self.later(entry.after, reply)
     }
 
     fn name(&self) -> String {
@@ -179,10 +219,8 @@ impl Host for Script {
         let Some(row) = state.functions.get_mut(function) else {
             return Err(format!("{} has no result for function `{function}`", self.name));
         };
-        match row.next(arguments).map(|entry| entry.reply) {
-            Some(Reply::Value(value)) => Ok(value),
-            Some(Reply::Text(text)) => Ok(Value::Text(text)),
-            Some(Reply::Fail(error)) => Err(error.to_string()),
+        match row.next(arguments).map(|entry| result(entry.reply)) {
+            Some(result) => result.map_err(|error| error.to_string()),
             None => Err(match row {
                 Function::InOrder(_) => {
                     format!("{} has no further result for function `{function}`", self.name)
@@ -192,6 +230,14 @@ impl Host for Script {
                 }
             }),
         }
+    }
+}
+
+fn result(reply: Reply) -> Result<Value, OracleError> {
+    match reply {
+        Reply::Value(value) => Ok(value),
+        Reply::Text(text) => Ok(Value::Text(text)),
+        Reply::Fail(error) => Err(error),
     }
 }
 

@@ -3,7 +3,7 @@
 use super::super::types::{optional, optional_inner};
 use super::{Binding, Code, Form, Writer};
 use chartc_core::arena::{FunctionId, StepId, TypeId, VarId};
-use chartc_core::model::{Expr, FunctionKind, Observable, Type, TypeKind};
+use chartc_core::model::{Expr, FunctionKind, Observable, StreakOf, Type, TypeKind};
 
 impl Writer<'_> {
     pub(super) fn enumeration(&self, id: TypeId, name: &str) -> Code {
@@ -78,7 +78,21 @@ impl Writer<'_> {
                 Code::place("self.last_result", Type::Text)
             }
             Observable::Event => Code::lent("view.event_name()", Type::Text),
-            Observable::Streak(_) => self.fails(&Type::Int, "`streak` does not run yet"),
+            Observable::Streak(of) => {
+                self.allocates();
+                self.context.streak.set(true);
+                let text = match of {
+                    StreakOf::Tool => "self.calls.streak()".to_owned(),
+                    StreakOf::Argument(set, argument) => {
+                        let tools = self.context.chart.tools_of(*set).into_iter();
+                        let tools: Vec<String> =
+                            tools.map(|tool| format!("arena::ToolId({})", tool.0)).collect();
+                        let tools = tools.join(", ");
+                        format!("self.calls.streak_of(&[{tools}], {argument:?}, &TABLES)")
+                    }
+                };
+                Code::owned(text, Type::Int)
+            }
         }
     }
 

@@ -1,0 +1,119 @@
+//! Tools that the model calls: a `may call` line permits a call, the leaf that asked owns it, and the line is taken when the tool has
+//! returned.
+
+use super::Engine;
+use crate::arena::{ChoiceId, StateId, ToolId};
+use crate::machine::{Effect, Fallback, Outcome, Receipt, Record, Sink, StepKey, WalkEnd};
+use crate::program::{Bound, Program};
+use crate::store::{Occurrence, Question, Store};
+
+impl<P: Program> Engine<'_, P> {
+    /// The model named a tool that no enabled line permits.
+    pub(super) fn forbidden(
+        &mut self,
+        key: StepKey,
+        tool: ToolId,
+        in_walk: bool,
+        sink: &mut dyn Sink,
+    ) {
+        sink.record(Record::Forbidden(key, tool));
+        self.unusable(key, in_walk, sink);
+    }
+
+    /// The first enabled `may call` line, from the question's leaf outward, whose set has the tool.
+    pub(super) fn permits(&mut self, key: StepKey, tool: ToolId) -> Option<ChoiceId> {
+        let mut first = None;
+        self.options(key, &mut |choice, offered| {
+            if first.is_none() && offered == Some(tool) {
+                first = Some(choice);
+            }
+        });
+        first
+    }
+
+    /// Begins the call that the model chose. It belongs to the question's leaf: leaving that gives it up.
+    pub(super) fn call_tool(
+        &mut self,
+        key: StepKey,
+        choice: ChoiceId,
+        tool: ToolId,
+        payload: P::Payload,
+        sink: &mut dyn Sink,
+    ) {
+        self.disarm_timeouts(key.step);
+        self.store.cells_mut().questions[key.leaf.index()] =
+            Some(Question { key, calling: Some((choice, tool)) });
+        self.program.bind(Bound::Call(key.leaf, tool, payload));
+        self.program.bind(Bound::Nothing);
+        sink.record(Record::Called(key, choice, tool));
+        sink.effect(Effect::Call(key, tool));
+        self.macrostep(None, sink);
+    }
+
+    /// What a tool call of the model came to.
+    pub(super) fn tool_answer(
+        &mut self,
+        key: StepKey,
+        choice: ChoiceId,
+        tool: ToolId,
+        outcome: Outcome<P::Payload>,
+        sink: &mut dyn Sink,
+    ) -> Receipt {
+        let StepKey { step, leaf, .. } = key;
+        let in_walk = self.scalars.walk.is_some_and(|w| w.awaiting == Some(key));
+        match outcome {
+            Outcome::Done(payload) => {
+                self.close(key);
+                sink.record(Record::Returned(key, tool));
+                self.program.bind(Bound::Returned(leaf, choice, payload));
+                self.program.bind(Bound::Nothing);
+                let ends = self.tables.steps[step.index()].ends_turn
+                    && self
+                        .with_view(leaf, |program, view| program.ends_turn(step, view))
+                        .unwrap_or(false);
+                if !self.macrostep(Some(Occurrence::Returned(choice)), sink) {
+                    sink.record(Record::Fallback(step, Fallback::Stale));
+                }
+                if ends && in_walk {
+                    self.end_walk(WalkEnd::EndsTurn, sink);
+                }
+            }
+            Outcome::Failed(reason) => {
+                self.close(key);
+                self.store.cells_mut().fails_here[leaf.index()] += 1;
+                sink.record(Record::CallFailed(key, tool));
+                self.program.bind(Bound::CallFailed(leaf, reason));
+                self.program.bind(Bound::Nothing);
+                self.macrostep(None, sink);
+            }
+            Outcome::Doubt => {
+                self.close(key);
+                self.program.forget_call(leaf);
+                self.store.cells_mut().fails_here[leaf.index()] += 1;
+                sink.record(Record::CallFailed(key, tool));
+                self.program.bind(Bound::Nothing);
+                self.macrostep(Some(Occurrence::StepDoubt(step)), sink);
+            }
+            // A second answer to the question, which has been answered.
+            Outcome::Choice(..) | Outcome::Call(..) | Outcome::Forbidden(_) | Outcome::Unusable => {
+                sink.record(Record::Dropped(key));
+                return Receipt::Refused;
+            }
+        }
+        Receipt::Handled
+    }
+
+    pub(super) fn question(&self, leaf: StateId) -> Option<Question> {
+        self.store.cells().questions.get(leaf.index()).copied().flatten()
+    }
+
+    /// The call under way for this open question.
+    pub(super) fn calling(&self, key: StepKey) -> Option<(ChoiceId, ToolId)> {
+        self.question(key.leaf).filter(|question| question.key == key)?.calling
+    }
+
+    /// The tool whose call is under way under this key.
+    pub fn calls(&self, key: StepKey) -> Option<ToolId> {
+        self.calling(key).map(|(_, tool)| tool)
+    }
+}

@@ -1,0 +1,41 @@
+//! Who does what a tool says: the executors of tool calls.
+
+use crate::oracle::{OracleError, Script};
+use chartc_core::drive::ToolCall;
+use chartc_core::expr::Value;
+use std::future::Future;
+use std::pin::Pin;
+
+/// A tool call under way. Dropping it gives it up.
+pub type Calling = Pin<Box<dyn Future<Output = Result<Value, OracleError>> + Send>>;
+
+/// Somebody who has tools. Which of them may be called when is not its business: the chart has decided that.
+pub trait Tools: Send + Sync {
+    /// Makes one call. The result is checked against the tool's declared type.
+    ///
+    /// # Errors
+    /// Why it brought nothing.
+    fn call(&self, call: ToolCall) -> Calling;
+}
+
+/// Has no tool: every call fails.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NoTools;
+
+impl Tools for NoTools {
+    fn call(&self, call: ToolCall) -> Calling {
+        done(Err(OracleError::Other(format!("there is no tool `{}` here", call.tool))))
+    }
+}
+
+/// A call that has ended already.
+pub fn done(result: Result<Value, OracleError>) -> Calling {
+    Box::pin(std::future::ready(result))
+}
+
+impl Tools for Script {
+    fn call(&self, call: ToolCall) -> Calling {
+        let arguments: Vec<Value> = call.arguments.into_iter().map(|(_, value)| value).collect();
+        self.tool(&call.tool, &arguments)
+    }
+}

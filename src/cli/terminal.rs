@@ -1,0 +1,49 @@
+//! A person at the terminal who answers `human` steps, or plays the model.
+#![allow(clippy::disallowed_methods, reason = "this is where a person types")]
+
+use super::output::print;
+use chartc_runtime::oracle::{Answer, Asking, Kind, Oracle, OracleError, Question, ready};
+use std::io::{BufRead, Write};
+
+/// Asks on standard output and reads lines from standard input. The run stands still meanwhile.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Person;
+
+impl Oracle for Person {
+    fn ask(&self, question: Question) -> Asking {
+        ready(answer(&question))
+    }
+
+    fn name(&self) -> String {
+        "human".into()
+    }
+}
+
+fn answer(question: &Question) -> Result<Answer, OracleError> {
+    let lost = |fault: std::io::Error| OracleError::Connection(fault.to_string());
+    let mut text = format!("\n{}\n", question.prompt);
+    let shown = question.prompt.as_str();
+    for option in &question.options {
+        let name = &option.offer.name;
+        // A prompt with {options} has shown them.
+        if !shown.contains(name.as_str()) {
+            text.push_str(&format!("- {name}\n"));
+        }
+    }
+    let asked = match question.kind {
+        Kind::Human if question.schema.is_empty() => "",
+        Kind::Human => question.schema.as_str(),
+        Kind::Ask => "one of the options",
+        Kind::Llm => "a JSON value",
+    };
+    let hint = if asked.is_empty() { String::new() } else { format!(" ({asked})") };
+    text.push_str(&format!("{}{hint}> ", question.step));
+    print(&text).map_err(|fault| OracleError::Connection(fault.to_string()))?;
+    let mut line = String::new();
+    let read = std::io::stdin().lock().read_line(&mut line).map_err(lost)?;
+    std::io::stdout().flush().map_err(lost)?;
+    if read == 0 {
+        return Err(OracleError::Denied("nobody answers: the input has ended".into()));
+    }
+    Ok(Answer { text: line.trim_end_matches(['\n', '\r']).to_owned() })
+}

@@ -1,0 +1,61 @@
+//! The options of a question, as hosts see them.
+
+use super::payload::choice_fields;
+use super::{Context, tools};
+use chartc_core::arena::ChoiceId;
+use codegen::Impl;
+use std::fmt::Write;
+
+/// Adds `Machine::options`.
+pub(super) fn options(context: &Context<'_>, item: &mut Impl) {
+    let function = item.new_fn("options").arg_mut_self();
+    let used = context.has_choices();
+    function.arg(if used { "key" } else { "_key" }, "machine::StepKey").ret("Vec<drive::Offer>");
+    if !used {
+        function.line("Vec::new()");
+        return;
+    }
+    let mut arms = String::new();
+    for i in 0..context.chart.choices.len() {
+        let fields = choice_fields(context, ChoiceId::at(i));
+        if !fields.is_empty() {
+            let rows: Vec<String> = (fields.iter())
+                .map(|f| format!("({:?}.into(), {:?}.into())", f.name, context.written(&f.ty)))
+                .collect();
+            let _ = writeln!(arms, "{i} => Vec::from([{}]),", rows.join(", "));
+        }
+    }
+    let text = if context.methods.borrow().contains("option_text") {
+        "self.engine.with_view(key.leaf, |core, view| {
+            core.option_text(choice, view).unwrap_or_else(|why| {
+                generated::offered(&mut core.notes, &TABLES, choice, why)
+            })
+        })"
+    } else {
+        "String::new()"
+    };
+    let arguments = if arms.is_empty() {
+        "Vec::new()".to_owned()
+    } else {
+        format!("match choice.0 {{ {arms} _ => Vec::new(), }}")
+    };
+    function.line(format!(
+        "let mut enabled = Vec::new();
+        self.engine.options(key, &mut |choice, tool| {{
+            calls::add_option(&mut enabled, choice, tool);
+        }});
+        enabled.into_iter().map(|(choice, tool)| {{
+            let text = {text};
+            let own = ChoiceName::ALL[choice.index()].name();
+            drive::Offer {{
+                choice,
+                tool,
+                name: tool.map_or(own, |tool| TABLES.tools[tool.index()].name).into(),
+                text,
+                arguments: {arguments},
+            }}
+        }}).collect()",
+        text = tools::text(context, text),
+        arguments = tools::arguments(context, &arguments),
+    ));
+}

@@ -1,0 +1,275 @@
+//! Tools: what a `may call` line permits the model to call, and what a `call` step calls.
+
+use super::Context;
+use super::body::Arms;
+use super::drive::reader;
+use super::expr::{Code, Writer};
+use super::program::into;
+use super::types::owned;
+use chartc_core::model::{ChoiceKind, Field, StepKind, Type, schema};
+use codegen::Impl;
+use std::fmt::Write;
+
+impl Context<'_> {
+    /// The model may call tools.
+    pub(super) fn has_calls(&self) -> bool {
+        self.tables.choices.iter().any(|choice| choice.tools.is_some())
+    }
+
+    /// The program keeps the model's calls.
+    pub(super) fn keeps_calls(&self) -> bool {
+        self.has_calls() || self.streak.get()
+    }
+
+    fn has_step_calls(&self) -> bool {
+        self.chart.steps.iter().any(|step| matches!(step.kind, StepKind::Call(..)))
+    }
+}
+
+/// Adds `step_call`, the calls of `call` steps, and `keep_result`, which keeps what a tool returned.
+pub(super) fn methods(context: &Context<'_>, methods: &mut Impl) {
+    let result = "Option<(arena::ToolId, Vec<Value>)>";
+    let mut steps = Arms::new("step_call", "step: arena::StepId", "step.0", result, "None");
+    for (i, step) in context.chart.steps.iter().enumerate() {
+        let StepKind::Call(tool, arguments) = &step.kind else { continue };
+        let params = &context.chart.tools[tool.index()].params;
+        let writer = Writer::new(context);
+        let values = arguments.iter().zip(params);
+        let values: Vec<String> = values
+            .map(|(value, param)| {
+                let (value, ty) = (writer.value(value, &param.ty), owned(context, &param.ty));
+                format!("{{ let value: {ty} = {value}; value.into_value() }}")
+            })
+            .collect();
+        let value =
+            format!("Some((arena::ToolId({}), Vec::from([{}])))", tool.0, values.join(", "));
+        steps.arm(i, &step.name, String::new(), value);
+    }
+    steps.emit(context, methods);
+
+    let mut arms = String::new();
+    for (i, choice) in context.chart.choices.iter().enumerate() {
+        let ChoiceKind::Call(_, Some(id)) = choice.kind else { continue };
+        let kept = into(context, &Writer::new(context), id, Code::lent("result", Type::Json));
+        let _ = writeln!(arms, "{i} => {{ {kept} }}");
+    }
+    let mut body = String::new();
+    if context.last_result.get() {
+        body += "self.last_result = generated::shown(result);\n";
+    }
+    if !arms.is_empty() {
+        let _ = write!(body, "match choice.0 {{ {arms} _ => {{}} }}");
+    }
+    if context.has_calls() && !body.is_empty() {
+        context.methods.borrow_mut().insert("keep_result");
+        let unused = if arms.is_empty() { "_" } else { "" };
+        methods
+            .new_fn("keep_result")
+            .arg_mut_self()
+            .arg(format!("{unused}choice"), "arena::ChoiceId")
+            .arg("result", "&Value")
+            .line(body);
+    }
+}
+
+/// The statements of `bind` about calls.
+pub(super) fn bound(context: &Context<'_>) -> String {
+    if !context.has_calls() {
+        return String::new();
+    }
+    let keeps = context.methods.borrow().contains("keep_result");
+    let (choice, values, keep) = if keeps {
+        ("choice", "values", "self.keep_result(*choice, values.first().unwrap_or(&Value::None));")
+    } else {
+        ("_", "_", "")
+    };
+    let (why, failed) = if context.last_result.get() {
+        ("why", "self.last_result = calls::failure(why);")
+    } else {
+        ("_", "")
+    };
+    format!(
+        "match &bound {{
+            program::Bound::Call(leaf, tool, Payload::Tool(arguments)) => {{
+                self.calls.begin(*leaf, *tool, arguments.clone());
+            }}
+            program::Bound::Returned(leaf, {choice}, Payload::Tool({values})) => {{
+                self.calls.end(*leaf);
+                {keep}
+            }}
+            program::Bound::CallFailed(leaf, Payload::Reason({why})) => {{
+                self.calls.end(*leaf);
+                {failed}
+            }}
+            _ => {{}}
+        }}"
+    )
+}
+
+/// The methods of `Program` about calls.
+pub(super) fn hooks(context: &Context<'_>, item: &mut Impl) {
+    if context.keeps_calls() {
+        item.new_fn("another_option").arg_mut_self().line("self.calls.break_streaks();");
+        let forget = item.new_fn("forget_call").arg_mut_self().arg("leaf", "arena::StateId");
+        forget.line("self.calls.forget(leaf);");
+    }
+}
+
+/// Adds `Payload::tool`, which reads the arguments of a tool, and `Payload::result`, which reads what it returned.
+pub(super) fn payloads(context: &Context<'_>, item: &mut Impl) {
+    if context.has_calls() {
+        let mut arms = String::new();
+        for (i, tool) in context.chart.tools.iter().enumerate() {
+            let values = values(context, &tool.params);
+            let _ = writeln!(
+                arms,
+                "{i} => {{ let {}values = generated::Values::of(\"\", values, {})?; {values} }},",
+                if tool.params.is_empty() { "_" } else { "mut " },
+                tool.params.len()
+            );
+        }
+        reader(item, "tool", "arena::ToolId", "values: Vec<Value>", &arms);
+    }
+    if context.has_calls() || context.has_step_calls() {
+        let mut arms = String::new();
+        for (i, tool) in context.chart.tools.iter().enumerate() {
+            let ty = owned(context, &tool.result);
+            let _ = writeln!(
+                arms,
+                "{i} => generated::read::<{ty}>(value).map(|value| value.into_value()),"
+            );
+        }
+        let function = item.new_fn("result").arg("tool", "arena::ToolId").arg("value", "Value");
+        function.arg("notes", "&mut Vec<String>").ret("Result<Value, String>");
+        function.line(format!(
+            "let read = match tool.0 {{ {arms} _ => Err(generated::no_row(\"tool\", tool.0)), }};
+            read.map_err(|why| generated::unfit(notes, TABLES.tools[tool.index()].name, why))"
+        ));
+    }
+}
+
+/// The payload of a tool's arguments, each read as what it is declared to be.
+fn values(context: &Context<'_>, params: &[Field]) -> String {
+    let values: Vec<String> = params
+        .iter()
+        .map(|param| {
+            let ty = owned(context, &param.ty);
+            format!("values.take::<{ty}>({:?})?.into_value()", param.name)
+        })
+        .collect();
+    format!("Payload::Tool(Vec::from([{}]))", values.join(", "))
+}
+
+/// The statements of `outcome` about what a tool returned.
+pub(super) fn returned(context: &Context<'_>) -> String {
+    let mut text = String::new();
+    if context.has_calls() {
+        text +=
+            "if let Some(tool) = self.engine.calls(key) && let Outcome::Done(values) = outcome {
+            let notes = &mut self.engine.program.notes;
+            return Ok(match Payload::result(tool, generated::answer(values)?, notes) {
+                Ok(value) => Outcome::Done(Payload::Tool(Vec::from([value]))),
+                Err(why) => Outcome::Failed(Payload::Reason(why)),
+            });
+        }\n";
+    }
+    let mut arms = String::new();
+    for (i, step) in context.chart.steps.iter().enumerate() {
+        if let StepKind::Call(tool, _) = &step.kind {
+            let _ = writeln!(arms, "{i} => Some(arena::ToolId({})),", tool.0);
+        }
+    }
+    if !arms.is_empty() {
+        text += &format!(
+            "let tool = match key.step.0 {{ {arms} _ => None }};
+            if let (Some(tool), Outcome::Done(values)) = (tool, &outcome)
+                && let Err(why) = Payload::result(
+                    tool, generated::answer(values.clone())?, &mut self.engine.program.notes,
+                )
+            {{
+                return Ok(Outcome::Failed(Payload::Reason(why)));
+            }}\n"
+        );
+    }
+    text
+}
+
+/// What a model is told of an option; `own` is the code for options that are no tool, or whose line has a text.
+pub(super) fn text(context: &Context<'_>, own: &str) -> String {
+    let silent = context.chart.choices.iter().enumerate();
+    let silent: Vec<String> = silent
+        .filter(|(_, choice)| choice.text.is_none() && matches!(choice.kind, ChoiceKind::Call(..)))
+        .map(|(i, _)| i.to_string())
+        .collect();
+    let mut arms = String::new();
+    for (i, tool) in context.chart.tools.iter().enumerate() {
+        let text = chartc_core::calls::summary(&tool.doc);
+        if !text.is_empty() && !silent.is_empty() {
+            let _ = writeln!(
+                arms,
+                "Some(arena::ToolId({i})) if matches!(choice.0, {}) => {text:?}.into(),",
+                silent.join(" | ")
+            );
+        }
+    }
+    if arms.is_empty() { own.to_owned() } else { format!("match tool {{ {arms} _ => {own} }}") }
+}
+
+/// The arguments of an offer; `own` is the code for options that are no tool.
+pub(super) fn arguments(context: &Context<'_>, own: &str) -> String {
+    if !context.has_calls() {
+        return own.to_owned();
+    }
+    let mut arms = String::new();
+    for (i, tool) in context.chart.tools.iter().enumerate() {
+        let rows: Vec<String> = (tool.params.iter())
+            .map(|f| format!("({:?}.into(), {:?}.into())", f.name, context.written(&f.ty)))
+            .collect();
+        let _ = writeln!(arms, "Some(arena::ToolId({i})) => Vec::from([{}]),", rows.join(", "));
+    }
+    format!("match tool {{ {arms} _ => {own} }}")
+}
+
+/// Adds `Machine::call`.
+pub(super) fn call(context: &Context<'_>, item: &mut Impl) {
+    let used = context.has_calls() || context.has_step_calls();
+    let function = item.new_fn("call").arg_mut_self();
+    function.arg(if used { "key" } else { "_key" }, "machine::StepKey");
+    function.ret("Result<drive::ToolCall, machine::Fault>");
+    if !used {
+        function.line("Err(machine::Fault)");
+        return;
+    }
+    let step = if context.has_step_calls() {
+        "self.engine.with_view(key.leaf, |core, view| {
+            core.step_call(key.step, view).map_err(|why| {
+                generated::note(&mut core.notes, &generated::code_of(&TABLES, key.step), why)
+            })
+        })?.ok_or(machine::Fault)?"
+    } else {
+        "return Err(machine::Fault)"
+    };
+    let found = if context.has_calls() {
+        format!(
+            "match self.engine.calls(key) {{
+                Some(tool) => {{
+                    let call = self.engine.program.calls.open(key.leaf);
+                    (tool, call.map(|call| call.arguments.clone()).unwrap_or_default())
+                }}
+                None => {step},
+            }}"
+        )
+    } else {
+        step.to_owned()
+    };
+    let mut results = String::new();
+    for i in 0..context.chart.tools.len() {
+        let text = schema::of_type(context.chart, &context.chart.tools[i].result);
+        let _ = writeln!(results, "{i} => {text:?},");
+    }
+    function.line(format!(
+        "let (tool, arguments) = {found};
+        let result = match tool.0 {{ {results} _ => \"\", }};
+        Ok(generated::tool_call(&TABLES, tool, arguments, result))"
+    ));
+}

@@ -1,0 +1,65 @@
+//! Random answers to what a machine has started.
+
+use crate::random::{Random, value};
+use chartc_core::arena::{ChoiceId, ToolId};
+use chartc_core::drive::Offer;
+use chartc_core::expr::Value;
+use chartc_core::machine::{Outcome, StepKey};
+use chartc_core::model::{Chart, ChoiceKind, StepKind, Type};
+
+/// What waits for an answer.
+pub(crate) struct Open {
+    pub(crate) key: StepKey,
+    /// The tool, of a call that the model has chosen.
+    pub(crate) tool: Option<ToolId>,
+    pub(crate) offers: Vec<Offer>,
+}
+
+/// An answer of any kind, one that fits most of the time.
+pub(crate) fn outcome(chart: &Chart, random: &mut Random, open: &Open) -> Outcome<Vec<Value>> {
+    let row = &chart.steps[open.key.step.index()];
+    match random.below(20) {
+        0 => return Outcome::Unusable,
+        1 | 2 => return Outcome::Failed(vec![value(random, chart, &Type::Text, 1)]),
+        3 => return Outcome::Doubt,
+        _ => {}
+    }
+    let answer = |random: &mut Random, ty: &Type| {
+        let ty = if random.one_in(10) { &Type::Json } else { ty };
+        Outcome::Done(vec![value(random, chart, ty, 3)])
+    };
+    if let Some(tool) = open.tool.filter(|_| !random.one_in(20)) {
+        return answer(random, &chart.tools[tool.index()].result);
+    }
+    let is_ask = matches!(row.kind, StepKind::Ask { .. });
+    if !is_ask || chart.choices.is_empty() {
+        return answer(random, &row.returns);
+    }
+    let (choice, tool) = match open.offers.as_slice() {
+        offers @ [_, ..] if random.one_in(5) => {
+            let offer = &offers[random.below(offers.len())];
+            (offer.choice, offer.tool)
+        }
+        _ => {
+            let choice = ChoiceId::at(random.below(chart.choices.len()));
+            let is_tool = !chart.tools.is_empty() && random.one_in(2);
+            (choice, is_tool.then(|| ToolId::at(random.below(chart.tools.len()))))
+        }
+    };
+    if let Some(tool) = tool {
+        // Few values, so that some come twice in a row.
+        let arguments = chart.tools[tool.index()].params.iter().map(|field| {
+            let again = field.ty == Type::Text && !random.one_in(4);
+            if again { Value::Text("again".into()) } else { value(random, chart, &field.ty, 3) }
+        });
+        let arguments = arguments.collect();
+        let forbidden = random.one_in(12);
+        return if forbidden { Outcome::Forbidden(tool) } else { Outcome::Call(tool, arguments) };
+    }
+    let fields = match &chart.choices[choice.index()].kind {
+        ChoiceKind::Option(fields) => fields.as_slice(),
+        ChoiceKind::Call(..) => &[],
+    };
+    let values = fields.iter().map(|f| value(random, chart, &f.ty, 3)).collect();
+    Outcome::Choice(choice, values)
+}
