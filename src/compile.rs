@@ -2,12 +2,13 @@
 
 use crate::analysis::Facts;
 use crate::diagnostic::{Diagnostic, Severity};
-use crate::load::{Loader, load};
+use crate::load::{Loaded, Loader, load};
 use crate::lower::{Lowered, SourceMap, lower};
 use crate::source::Sources;
+use crate::span::{FileId, Span};
 use crate::{lint, syntax};
 use chartc_core::model::Chart;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What a compilation found and made.
 #[derive(Debug)]
@@ -60,33 +61,49 @@ pub fn check(paths: &[String], loader: &dyn Loader) -> Compilation {
     let mut diagnostics = Vec::new();
     let loaded = load(paths, loader, &mut diagnostics);
     let lowered = lower(&loaded, &mut diagnostics);
-    let mut charts = Vec::new();
     for one in &lowered {
         let facts = Facts::of(&one.chart);
         lint::run(one, &facts, &mut diagnostics);
-        let imports = loaded.imports(one.map.file);
-        let own: Vec<&Diagnostic> = diagnostics
-            .iter()
-            .filter(|d| d.severity == Severity::Error)
-            .filter(|d| d.span.file == one.map.file || imports.contains(&d.span.file))
-            .collect();
-        let faulty =
-            own.iter().any(|d| !d.rule.code.starts_with("C03") && !d.rule.code.starts_with("C05"));
-        if !faulty {
-            let source = loaded.sources.get(one.map.file).name.clone();
-            let not_yet =
-                own.into_iter().filter(|d| d.rule.code.starts_with("C05")).cloned().collect();
-            charts.push(Checked {
-                chart: one.chart.clone(),
-                map: one.map.clone(),
-                source,
-                not_yet,
-            });
-        }
     }
     diagnostics.sort_by_key(|d| (d.span, d.rule.code));
     // A component that several agents list is read for each of them.
     let mut told = BTreeSet::new();
     diagnostics.retain(|d| told.insert((d.span, d.rule.code, d.message.clone())));
+    let charts = sound(&loaded, &lowered, &diagnostics);
     Compilation { sources: loaded.sources, files: loaded.files, charts, lowered, diagnostics }
+}
+
+/// The charts that no error is about: none inside of the chart, and none beside the charts of its file and of those it imports.
+fn sound(loaded: &Loaded, lowered: &[Lowered], diagnostics: &[Diagnostic]) -> Vec<Checked> {
+    let whole = |one: &Lowered| one.map.states.first().map_or(one.map.name, |s| s.whole);
+    let places: BTreeMap<Span, usize> =
+        lowered.iter().enumerate().map(|(i, one)| (whole(one), i)).collect();
+    let within = |span: Span| {
+        let (outer, nth) = places.range(..=Span { end: u32::MAX, ..span }).next_back()?;
+        (outer.file == span.file && span.end <= outer.end).then_some(*nth)
+    };
+    // By file, and by the chart that the error stands in.
+    let mut errors: BTreeMap<(FileId, Option<usize>), Vec<&Diagnostic>> = BTreeMap::new();
+    for found in diagnostics.iter().filter(|d| d.severity == Severity::Error) {
+        errors.entry((found.span.file, within(found.span))).or_default().push(found);
+    }
+    let mut charts = Vec::new();
+    for (i, one) in lowered.iter().enumerate() {
+        let file = one.map.file;
+        let beside = loaded.imports(file).into_iter().chain([file]).map(|f| (f, None));
+        let own: Vec<&Diagnostic> = beside
+            .chain([(file, Some(i))])
+            .flat_map(|key| errors.get(&key).into_iter().flatten().copied())
+            .collect();
+        let is = |found: &Diagnostic, family: &str| found.rule.code.starts_with(family);
+        if own.iter().all(|d| is(d, "C03") || is(d, "C05")) {
+            charts.push(Checked {
+                chart: one.chart.clone(),
+                map: one.map.clone(),
+                source: loaded.sources.get(file).name.clone(),
+                not_yet: own.into_iter().filter(|d| is(d, "C05")).cloned().collect(),
+            });
+        }
+    }
+    charts
 }

@@ -2,7 +2,7 @@
 
 use crate::diagnostic::Diagnostic;
 use crate::front::{self, Nearby};
-use crate::lint::{import_cycle, unreadable_file};
+use crate::lint::{empty_file, import_cycle, unreadable_file};
 use crate::source::{Source, Sources};
 use crate::span::{FileId, Span, Spanned};
 use crate::syntax::{self, Item};
@@ -172,6 +172,10 @@ impl<'l> Loading<'l> {
             let source = self.loaded.sources.share(id);
             let mut nearby = Around { loading: self, file: id, from: path };
             let file = front::parse_among(id, &source, &mut nearby, diagnostics);
+            let is_agent = path.ends_with(".yaml") || path.ends_with(".yml");
+            if file.items.is_empty() && is_blank(&source.text, is_agent) {
+                diagnostics.push(empty_file::empty(path, is_agent, Span::new(id, 0, 0)));
+            }
             self.loaded.files[id.0 as usize] = file;
             id
         });
@@ -244,6 +248,13 @@ impl Nearby for Around<'_, '_> {
         self.loading.read_with.entry(self.file).or_default().insert(id);
         Ok((id, self.loading.loaded.sources.share(id)))
     }
+}
+
+/// Whether there are but blanks and comments in it.
+fn is_blank(text: &str, is_agent: bool) -> bool {
+    let comments: &[&str] = if is_agent { &["#", "---"] } else { &["//"] };
+    let says_nothing = |line: &str| line.is_empty() || comments.iter().any(|c| line.starts_with(c));
+    text.lines().map(str::trim).all(says_nothing)
 }
 
 /// All that `file` imports, directly or not, itself left out.

@@ -52,6 +52,8 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         return Ok(Exit::Nothing);
     }
     let mut done = crate::check(&files, &Files);
+    let empty = done.diagnostics.iter().filter(|d| d.rule.name == "empty-file").count();
+    let nothing = empty == done.sources.iter().count();
     levels.apply(&mut done.diagnostics);
     let report: &Report = REPORTS
         .iter()
@@ -63,6 +65,11 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         "warning" => Severity::Warning,
         _ => Severity::Error,
     };
-    let fails = done.diagnostics.iter().any(|d| d.severity >= bar);
-    Ok(if fails { Exit::Findings } else { Exit::Clean })
+    Ok(if done.diagnostics.iter().any(|d| d.severity >= bar) {
+        Exit::Findings
+    } else if nothing {
+        Exit::Nothing
+    } else {
+        Exit::Clean
+    })
 }

@@ -4,9 +4,11 @@ use crate::diagnostic::Rule;
 
 pub use super::conflicting_fields::RULE as CONFLICTING_FIELDS;
 pub use super::duplicate_name::RULE as DUPLICATE_NAME;
+pub use super::empty_file::RULE as EMPTY_FILE;
 pub use super::illegal_structure::RULE as ILLEGAL_STRUCTURE;
 pub use super::import_cycle::RULE as IMPORT_CYCLE;
 pub use super::legacy::RULE as LEGACY;
+pub use super::lost_division::RULE as LOST_DIVISION;
 pub use super::missing_field::RULE as MISSING_FIELD;
 pub use super::missing_initial::RULE as MISSING_INITIAL;
 pub use super::not_yet::RULE as NOT_YET;
@@ -30,6 +32,8 @@ pub static RULES: &[&Rule] = &[
     &WRONG_TYPE,
     &MISSING_FIELD,
     &CONFLICTING_FIELDS,
+    &EMPTY_FILE,
+    &LOST_DIVISION,
     &UNKNOWN_FIELD,
     &UNKNOWN_NAME,
     &DUPLICATE_NAME,

@@ -61,8 +61,16 @@ fn one_broken_file_does_not_hide_the_others() {
 
 #[test]
 fn exit_codes() {
-    let folder =
-        folder("codes", &[("a.chart", CLEAN), ("w.chart", WARNED), ("empty/readme.txt", "")]);
+    let folder = folder(
+        "codes",
+        &[
+            ("a.chart", CLEAN),
+            ("w.chart", WARNED),
+            ("empty/readme.txt", ""),
+            ("nothing.chart", "// later\n"),
+            ("agent.yaml", ""),
+        ],
+    );
     let code = |arguments: &[&str]| run(&folder, arguments).status.code();
     assert_eq!(code(&["check", "a.chart"]), Some(0));
     assert_eq!(code(&["check", "w.chart"]), Some(0));
@@ -74,6 +82,10 @@ fn exit_codes() {
     assert_eq!(code(&["check", "w.chart", "--deny", "C9999"]), Some(2));
     assert_eq!(code(&["chek"]), Some(2));
     assert_eq!(code(&["check", "empty"]), Some(4));
+    assert_eq!(code(&["check", "nothing.chart"]), Some(4));
+    assert_eq!(code(&["check", "nothing.chart", "agent.yaml"]), Some(4));
+    assert_eq!(code(&["check", "nothing.chart", "--fail-on", "warning"]), Some(1));
+    assert_eq!(code(&["check", "nothing.chart", "a.chart"]), Some(0));
     assert_eq!(code(&["--version"]), Some(0));
 }
 

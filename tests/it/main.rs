@@ -11,6 +11,7 @@ mod agent_traces;
 mod architecture;
 mod behaviour;
 mod chart_front;
+mod check;
 mod cli;
 mod docs;
 mod dot;

@@ -8,6 +8,7 @@
 //! | report | `recover`, `words` | bad items read again, to say what was expected |
 
 mod build;
+mod division;
 mod grammar;
 mod recover;
 mod scan;
@@ -44,6 +45,7 @@ fn parse(
                 let mut cx = Cx::new(text, origin, &scan.comments);
                 file = build::file(&mut cx, pair);
                 found.append(&mut cx.diagnostics);
+                division::lost(&file, text, &scan.comments, &mut found);
             }
             Ok(None) => {}
             Err(_) => found.push(

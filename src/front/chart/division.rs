@@ -1,0 +1,230 @@
+//! `x = a // 2`: in Python a division, here `x = a` and a comment.
+
+use super::parse_expression;
+use super::scan::Comment;
+use crate::diagnostic::Diagnostic;
+use crate::lint::lost_division;
+use crate::span::Span;
+use crate::syntax::{
+    BinaryOp, Block, ChartItem, Expr, ExprKind, File, Item, Line, LineKind, Noted, StateItem,
+    Statement, Step, StepItem, StepKind, Tail, UnaryOp,
+};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The language's functions of numbers; a call of another one behind `//` is rather prose.
+const FUNCTIONS: [&str; 8] = ["abs", "float", "int", "len", "max", "min", "round", "sum"];
+
+/// Reports the comments right behind an expression that read as what it is to be divided by.
+pub(super) fn lost(file: &File, text: &str, comments: &[Comment], found: &mut Vec<Diagnostic>) {
+    let divisors: Vec<(Comment, Expr)> = comments
+        .iter()
+        .filter(|c| !text[c.line..c.start].trim().is_empty())
+        .filter_map(|c| Some((*c, divisor(file, text, *c)?)))
+        .collect();
+    if divisors.is_empty() {
+        return;
+    }
+    let mut seen = Seen::default();
+    seen.file(file);
+    for (comment, divisor) in divisors {
+        let Some(divided) = seen.behind(&text[..comment.start]) else { continue };
+        // `count = 0 // seen` is prose, whatever `seen` is.
+        let literal = |e: &Expr| matches!(e.kind, ExprKind::Int(_) | ExprKind::Float(_));
+        let named = matches!(divisor.kind, ExprKind::Name(_) | ExprKind::Field(..));
+        let prose = literal(divided) && named;
+        if !prose && is_number(divided, &seen.names) && is_number(&divisor, &seen.names) {
+            let span = Span::new(file.id, comment.start, comment.end);
+            found.push(lost_division::comment(&text[comment.start..comment.end], span));
+        }
+    }
+}
+
+/// The expression that the comment holds, if it holds one and nothing else.
+fn divisor(file: &File, text: &str, comment: Comment) -> Option<Expr> {
+    let body = text[comment.start..comment.end].strip_prefix("//")?;
+    let written = body.trim();
+    if written.starts_with('/') || written.is_empty() || written.len() > 200 {
+        return None;
+    }
+    parse_expression(written, file.id, comment.start).ok()
+}
+
+/// Whether the expression computes a number from numbers, variables and functions that there are.
+fn is_number(expr: &Expr, names: &BTreeSet<&str>) -> bool {
+    match &expr.kind {
+        ExprKind::Int(_) | ExprKind::Float(_) => true,
+        ExprKind::Name(name) => names.contains(name.as_str()),
+        ExprKind::Field(base, _) => is_number(base, names),
+        ExprKind::Index(base, _) => is_number(base, names),
+        ExprKind::Call(function, _) => {
+            let name = function.node.as_str();
+            names.contains(name) || FUNCTIONS.contains(&name)
+        }
+        ExprKind::Unary(UnaryOp::Negate, inner) => is_number(inner, names),
+        ExprKind::Binary(op, a, b) => {
+            !matches!(op, BinaryOp::And | BinaryOp::Or)
+                && is_number(a, names)
+                && is_number(b, names)
+        }
+        ExprKind::Compare(first, rest) => {
+            is_number(rest.last().map_or(first, |(_, last)| last), names)
+        }
+        ExprKind::None
+        | ExprKind::Bad
+        | ExprKind::Bool(_)
+        | ExprKind::Text(_)
+        | ExprKind::Duration(_)
+        | ExprKind::Slice(..)
+        | ExprKind::Unary(UnaryOp::Not, _)
+        | ExprKind::If(..)
+        | ExprKind::Default(..)
+        | ExprKind::List(_)
+        | ExprKind::Map(_)
+        | ExprKind::Record(..)
+        | ExprKind::Comprehension { .. } => false,
+    }
+}
+
+/// What a file declares, and where the expressions end that a comment may follow.
+#[derive(Default)]
+struct Seen<'f> {
+    names: BTreeSet<&'f str>,
+    ends: BTreeMap<usize, &'f Expr>,
+}
+
+impl<'f> Seen<'f> {
+    fn file(&mut self, file: &'f File) {
+        for noted in &file.items {
+            match &noted.node {
+                Item::Chart(chart) => {
+                    chart.items.iter().for_each(|item| self.item(&item.node));
+                }
+                Item::Function(function) => {
+                    self.names.insert(&function.name.node);
+                }
+                Item::Import(_)
+                | Item::Record(_)
+                | Item::Enum(_)
+                | Item::Tool(_)
+                | Item::ToolSet(_)
+                | Item::Client(_)
+                | Item::Component(_)
+                | Item::Scenario(_)
+                | Item::Bad(_) => {}
+            }
+        }
+    }
+
+    fn item(&mut self, item: &'f ChartItem) {
+        match item {
+            ChartItem::Variable(variable) => {
+                self.names.insert(&variable.name.node);
+                self.expr(variable.default.as_ref());
+            }
+            ChartItem::Function(function) => {
+                self.names.insert(&function.name.node);
+            }
+            ChartItem::Predicate(predicate) => self.expr(Some(&predicate.expr)),
+            ChartItem::State(item) => self.states(item),
+            ChartItem::Meta(_)
+            | ChartItem::Event(..)
+            | ChartItem::Tool(_)
+            | ChartItem::ToolSet(_)
+            | ChartItem::Client(_)
+            | ChartItem::Component(_)
+            | ChartItem::Defaults(_)
+            | ChartItem::Trace(_)
+            | ChartItem::Check(_) => {}
+        }
+    }
+
+    /// A stack of our own: states nest as deep as the parser lets them.
+    fn states(&mut self, item: &'f StateItem) {
+        let mut open = vec![item];
+        while let Some(item) = open.pop() {
+            match item {
+                StateItem::State(state) => {
+                    open.extend(state.body.iter().flat_map(|b| &b.items).map(|n| &n.node));
+                }
+                StateItem::Line(line) => self.line(line),
+                StateItem::From(from) => from.lines.iter().for_each(|l| self.line(&l.node)),
+                StateItem::Enter(block) | StateItem::Exit(block) => self.block(block),
+                StateItem::Step(step) => self.step(step),
+                StateItem::Initial(_)
+                | StateItem::History(_)
+                | StateItem::Allow(_)
+                | StateItem::Advice(_)
+                | StateItem::Limits(_)
+                | StateItem::Bad(_) => {}
+            }
+        }
+    }
+
+    fn line(&mut self, line: &'f Line) {
+        if let LineKind::When(condition) = &line.kind {
+            self.expr(Some(condition));
+        }
+        self.tail(&line.tail);
+    }
+
+    fn tail(&mut self, tail: &'f Tail) {
+        self.expr(tail.guard.as_ref());
+        tail.actions.iter().for_each(|b| self.block(b));
+    }
+
+    fn block(&mut self, block: &'f Block) {
+        for noted in &block.actions {
+            if let crate::syntax::Action::Assign(_, value) = &noted.node {
+                self.expr(Some(value));
+            }
+        }
+    }
+
+    fn step(&mut self, step: &'f Step) {
+        self.expr(step.guard.as_ref());
+        if let StepKind::Code(body) = &step.kind {
+            self.statements(body);
+        }
+        for noted in &step.items {
+            if let StepItem::Outcome(outcome) = &noted.node {
+                self.tail(&outcome.tail);
+            }
+        }
+    }
+
+    fn statements(&mut self, body: &'f [Noted<Statement>]) {
+        let mut open = vec![body];
+        while let Some(block) = open.pop() {
+            for noted in block {
+                match &noted.node {
+                    Statement::Assign(name, value) => {
+                        self.names.insert(&name.node);
+                        self.expr(Some(value));
+                    }
+                    Statement::If(_, then, other) => open.extend([&then[..], other]),
+                    Statement::For(name, _, inner) => {
+                        self.names.insert(&name.node);
+                        open.push(inner);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The expression that ends at the end of the text. Its span leaves its parentheses out.
+    fn behind(&self, text: &str) -> Option<&'f Expr> {
+        let mut rest = text.trim_end_matches([' ', '\t']);
+        loop {
+            if let Some(found) = self.ends.get(&rest.len()) {
+                return Some(found);
+            }
+            rest = rest.strip_suffix(')')?.trim_end_matches([' ', '\t']);
+        }
+    }
+
+    fn expr(&mut self, expr: Option<&'f Expr>) {
+        if let Some(expr) = expr {
+            self.ends.insert(expr.span.end as usize, expr);
+        }
+    }
+}
