@@ -96,7 +96,7 @@ impl Edges {
                 "  f{number} [shape=box, style=filled, fillcolor=\"{colour}\", color=\"{colour}\", label=\"\", width=0.5, height=0.05, fixedsize=true];\n"
             ));
             for target in targets {
-                let end = places.top(*target).name();
+                let end = places.rim(*target).name();
                 let lhead = clip("lhead", places.is_cluster(*target).then_some(*target));
                 out.push_str(&format!("  f{number} -> {end} [color=\"{colour}\"{lhead}];\n"));
             }
@@ -120,14 +120,20 @@ impl Edge {
                 let at_end = (is_outside && places.is_cluster(target)).then_some(target);
                 let is_upwards = target < source;
                 let is_below = is_upwards && is_outside;
-                let node = if is_below { places.bottom(target) } else { places.top(target) };
+                let node = if is_below {
+                    places.bottom(target)
+                } else if is_outside {
+                    places.rim(target)
+                } else {
+                    places.top(target)
+                };
                 (is_upwards, node.name(), at_end)
             }
         };
         let (start, at_start) = match self.origin {
             Origin::Any(state) => (Node::Any(state), None),
             Origin::State(state) => {
-                let node = if is_upwards { places.top(state) } else { places.bottom(state) };
+                let node = if is_upwards { places.rim(state) } else { places.bottom(state) };
                 (node, places.is_cluster(state).then_some(state))
             }
         };

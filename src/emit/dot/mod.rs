@@ -222,14 +222,14 @@ fn pointers(out: &mut String, places: &Places<'_>) {
             StateKind::History { default, .. } => (Node::State(id), default, FAINT),
             StateKind::Atomic | StateKind::Parallel | StateKind::Final { .. } => continue,
         };
-        let lhead = if places.is_cluster(to) && !chart.contains(to, id) {
-            format!(", lhead=cluster{}", to.0)
+        let (to_node, lhead) = if places.is_cluster(to) && !chart.contains(to, id) {
+            (places.rim(to), format!(", lhead=cluster{}", to.0))
         } else {
-            String::new()
+            (places.top(to), String::new())
         };
         let is_beside = place::is_beside_dot(chart, id, to);
         let length = if is_beside { ", minlen=0" } else { "" };
-        let (from, to) = (from.name(), places.top(to).name());
+        let (from, to) = (from.name(), to_node.name());
         out.push_str(&format!("  {from} -> {to} [color=\"{look}\"{length}{lhead}];\n"));
     }
 }

@@ -41,8 +41,11 @@ pub(in crate::emit) enum Origin {
 pub(in crate::emit) struct Places<'c> {
     pub(in crate::emit) chart: &'c Chart,
     map: &'c SourceMap,
-    /// By state: the node that an edge from above ends at.
+    /// By state: the node that an edge from above ends at when it is drawn to its end.
     top: Vec<Node>,
+    /// The same for an edge that is cut at the state's border: nothing in the state stands higher, so that the edge's label is not
+    /// drawn inside.
+    rim: Vec<Node>,
     /// By state: the node that an edge from below ends at.
     bottom: Vec<Node>,
     /// By step: the states in which it runs, if its `if` says so.
@@ -53,11 +56,16 @@ impl<'c> Places<'c> {
     /// Linear in the size of the chart.
     pub(in crate::emit) fn of(chart: &'c Chart, map: &'c SourceMap) -> Self {
         let mut top: Vec<Node> = chart.state_ids().map(Node::State).collect();
-        let mut bottom = top.clone();
+        let (mut bottom, mut rim) = (top.clone(), top.clone());
         for id in (0..chart.states.len()).rev().map(StateId::at) {
             match &chart.state(id).kind {
                 StateKind::Compound { initial } => {
                     top[id.index()] = Node::Initial(id);
+                    // A history stands above its default.
+                    let is_history =
+                        |c: &StateId| matches!(chart.state(*c).kind, StateKind::History { .. });
+                    let history = chart.children(id).find(is_history);
+                    rim[id.index()] = history.map_or(Node::Initial(id), Node::State);
                     let last = chart.children(id).filter(|c| is_left_by_lines(chart, *c)).last();
                     // Below its dot, the initial state stands lower than the others.
                     let is_pushed = !is_beside_dot(chart, id, *initial);
@@ -67,6 +75,7 @@ impl<'c> Places<'c> {
                 StateKind::Parallel => {
                     if let Some(first) = chart.children(id).find(|c| is_left_by_lines(chart, *c)) {
                         top[id.index()] = top[first.index()];
+                        rim[id.index()] = rim[first.index()];
                         bottom[id.index()] = bottom[first.index()];
                     }
                 }
@@ -74,11 +83,15 @@ impl<'c> Places<'c> {
             }
         }
         let homes = chart.steps.iter().map(|s| homes(chart, s.state, s.guard.as_ref()).0).collect();
-        Self { chart, map, top, bottom, homes }
+        Self { chart, map, top, rim, bottom, homes }
     }
 
     pub(in crate::emit) fn top(&self, state: StateId) -> Node {
         self.top[state.index()]
+    }
+
+    pub(in crate::emit) fn rim(&self, state: StateId) -> Node {
+        self.rim[state.index()]
     }
 
     pub(in crate::emit) fn bottom(&self, state: StateId) -> Node {
