@@ -7,6 +7,7 @@ mod researcher;
 mod session;
 mod shipped;
 mod simulate;
+mod viable;
 
 use crate::project::root;
 use chartc::load::Memory;
