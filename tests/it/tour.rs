@@ -103,7 +103,10 @@ fn played(page: &str) -> String {
                     }
                     let _ = writeln!(written, "{line}");
                 }
-                std::fs::write(folder.join(file), written).expect("the folder can be written");
+                let file = folder.join(file);
+                std::fs::create_dir_all(file.parent().expect("it lies in the folder"))
+                    .and_then(|()| std::fs::write(file, written))
+                    .expect("the folder can be written");
             } else {
                 out.push_str(&run(command, &folder));
             }
