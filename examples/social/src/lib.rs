@@ -8,14 +8,13 @@ pub mod person;
 pub mod show;
 
 use chance::Chance;
-use chartc_core::expr::{IntoValue, Map};
 use chartc_runtime::clock::VirtualClock;
 use chartc_runtime::oracle::Random;
 use chartc_runtime::trace::Sink;
 use chartc_runtime::{Population, RunError, Session};
 use feed::Feed;
 use person::{Person, person};
-use social::{EventName, Machine, State};
+use social::{Event, EventName, Machine, State};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -121,32 +120,27 @@ impl<T: Sink> Agent<T> {
     /// Sends one of the events that the chart would handle now, or none: then the agent's patience wears out.
     async fn act(&mut self, feed: &Feed, chance: &mut Chance) -> Result<(), RunError> {
         let next = feed.next(self.seen, self.session.machine().host());
-        let possible = self.session.machine_mut().enabled_events().filter(|event| match event {
-            EventName::SeesPost => next.is_some(),
-            EventName::FeedEmpty => next.is_none(),
-            EventName::StartBrowsing
-            | EventName::Decides
-            | EventName::Finishes
-            | EventName::Rested => true,
-        });
-        let Some(event) = possible.into_iter().next() else { return Ok(()) };
-        let often = match event {
-            EventName::StartBrowsing => 25,
-            EventName::SeesPost | EventName::FeedEmpty => 85,
-            EventName::Decides => 75,
-            EventName::Finishes => 60,
-            EventName::Rested => 40,
-        };
+        let mut possible =
+            self.session.machine_mut().enabled_events().filter_map(|event| match event {
+                EventName::StartBrowsing => Some((Event::StartBrowsing, 25)),
+                EventName::SeesPost => {
+                    next.map(|(_, post)| (Event::SeesPost { post: post.clone() }, 85))
+                }
+                EventName::FeedEmpty => next.is_none().then_some((Event::FeedEmpty, 85)),
+                EventName::Decides => Some((Event::Decides, 75)),
+                EventName::Finishes => Some((Event::Finishes, 60)),
+                EventName::Rested => Some((Event::Rested, 40)),
+            });
+        let Some((event, often)) = possible.next() else { return Ok(()) };
         if !chance.percent(often) {
             return Ok(());
         }
-        let mut data = Map::new();
-        if let (EventName::SeesPost, Some((number, post))) = (event, next) {
-            self.seen = *number;
-            data.insert("post".to_owned(), post.clone().into_value());
+        match (&event, next) {
+            (Event::SeesPost { .. }, Some((number, _))) => self.seen = *number,
+            (Event::Decides, _) => self.decisions += 1,
+            _ => {}
         }
-        self.decisions += u32::from(event == EventName::Decides);
-        self.session.send(event.name(), data).await?;
+        self.session.tell(event).await?;
         Ok(())
     }
 }

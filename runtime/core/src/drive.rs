@@ -1,7 +1,7 @@
 //! How a host drives a machine without knowing whether it is interpreted or generated.
 
 use crate::arena::{ChoiceId, EventId, StateId, StepId, ToolId};
-use crate::expr::Value;
+use crate::expr::{Map, Value};
 use crate::machine::{Fault, Input, Instant, Receipt, Sink, StepKey};
 use crate::tables::Tables;
 use alloc::string::String;
@@ -19,16 +19,22 @@ impl core::fmt::Display for Mismatch {
 
 impl core::error::Error for Mismatch {}
 
-/// A generated machine, with the enum of its chart's states.
+/// A generated machine, with the enums of its chart's states and events.
 pub trait Typed: Machine {
     /// A state of the chart; its `Display` is the dotted path.
     type State: Copy + Ord + core::fmt::Debug + core::fmt::Display + 'static;
+
+    /// An event with its data; of no value where the chart has none.
+    type Event;
 
     /// Every state, in document order.
     const STATES: &'static [Self::State];
 
     /// The row of a state in the tables.
     fn row_of(state: Self::State) -> StateId;
+
+    /// The name of an event, and its data by the names of the fields.
+    fn data_of(event: Self::Event) -> (&'static str, Map);
 }
 
 /// The host functions of a chart, by name: `fn` and `do` alike. A `do` answers [`Value::None`].

@@ -14,7 +14,7 @@ use crate::tools::{NoTools, Tools};
 use crate::trace::{self, Line, What};
 use calls::Call;
 use chartc_core::arena::{StateId, StepId};
-use chartc_core::drive::{Machine, Mismatch};
+use chartc_core::drive::{Machine, Mismatch, Typed};
 use chartc_core::expr::{IntoValue, Map, Value};
 use chartc_core::machine::{Effect, Input, Instant, LimitKind, Outcome, Receipt, Status, StepKey};
 pub(crate) use log::basic_states;
@@ -278,6 +278,18 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         let receipt = self.post(event, data).await?;
         self.settle().await?;
         Ok(receipt)
+    }
+
+    /// [`Session::send`] for a generated machine: the event with its data is a value of the generated enum.
+    ///
+    /// # Errors
+    /// See [`RunError`].
+    pub async fn tell(&mut self, event: M::Event) -> Result<Receipt, RunError>
+    where
+        M: Typed,
+    {
+        let (event, data) = M::data_of(event);
+        self.send(event, data).await
     }
 
     /// Sends an event, and leaves the calls that it causes under way.

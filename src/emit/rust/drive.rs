@@ -43,13 +43,7 @@ pub(super) fn emit(context: &Context<'_>, scope: &mut Scope) {
     let notes = if context.bare { "Vec::new()" } else { "Machine::take_notes(self)" };
     item.new_fn("take_notes").arg_mut_self().ret("Vec<String>").line(notes);
     scope.push_impl(item);
-    scope.raw(
-        "impl<H: Host> drive::Typed for Machine<H> {
-            type State = State;
-            const STATES: &'static [State] = &State::ALL;
-            fn row_of(state: State) -> arena::StateId { state.id() }
-        }",
-    );
+    super::typed::emit(context, scope);
 }
 
 /// `Payload::event`, `Payload::choice`, `Payload::answer`: from values.

@@ -22,6 +22,7 @@ mod prompt;
 mod start;
 mod tables;
 mod tools;
+mod typed;
 mod types;
 mod uses;
 mod wire;

@@ -1,0 +1,39 @@
+//! The machine as hosts know it that were compiled with it: by its own enums.
+
+use super::Context;
+use codegen::Scope;
+use std::fmt::Write;
+
+/// Adds `impl drive::Typed`.
+pub(super) fn emit(context: &Context<'_>, scope: &mut Scope) {
+    let (event, data) = if context.has_events() {
+        ("Event", data(context))
+    } else {
+        ("core::convert::Infallible", "match event {}".to_owned())
+    };
+    scope.raw(format!(
+        "impl<H: Host> drive::Typed for Machine<H> {{
+            type State = State;
+            type Event = {event};
+            const STATES: &'static [State] = &State::ALL;
+            fn row_of(state: State) -> arena::StateId {{ state.id() }}
+            fn data_of(event: {event}) -> (&'static str, Map) {{ {data} }}
+        }}"
+    ));
+}
+
+/// An event by its name and its fields by theirs.
+fn data(context: &Context<'_>) -> String {
+    let mut arms = String::new();
+    for (i, event) in context.chart.events.iter().enumerate() {
+        let (variant, names) = (&context.names.events[i], &context.names.event_fields[i]);
+        let pattern =
+            if names.is_empty() { String::new() } else { format!("{{ {} }}", names.join(", ")) };
+        let _ = write!(arms, "Event::{variant} {pattern} => ({:?}, Map::from_iter([", event.name);
+        for (field, name) in event.fields.iter().zip(names) {
+            let _ = write!(arms, "({:?}.into(), {name}.into_value()), ", field.name);
+        }
+        arms.push_str("])),\n");
+    }
+    format!("match event {{ {arms} }}")
+}
