@@ -27,7 +27,7 @@ pub fn payload(
         let why = if fields.is_empty() {
             format!("it declares no data, so no `{stranger}`")
         } else {
-            format!("it declares no `{stranger}`, only {}", fields.join(", "))
+            format!("it declares no `{stranger}`, only `{}`", fields.join("`, `"))
         };
         return Err(RunError::Event { name: event.into(), why });
     }

@@ -57,6 +57,20 @@ pub(super) fn values(chart: &Chart, kind: Kind, pairs: &[String]) -> miette::Res
         };
         map.insert(name.to_owned(), value(ty, text));
     }
+    let missing = chart.variables.iter().filter(|row| {
+        kind == Kind::Param
+            && kind.is(&row.kind)
+            && row.default.is_none()
+            && map.get(&row.name).is_none()
+    });
+    let missing: Vec<String> = missing.map(|row| format!("--param {}=VALUE", row.name)).collect();
+    if !missing.is_empty() {
+        return Err(miette::miette!(
+            "`{}` has params without a value: add {}",
+            chart.name,
+            missing.join(" ")
+        ));
+    }
     Ok(map)
 }
 

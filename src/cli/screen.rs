@@ -22,6 +22,8 @@ pub(super) struct Screen {
     basic: BTreeSet<String>,
     /// Where the line taken last leads.
     targets: Vec<String>,
+    /// Turns that began, first and last, in which nothing has been shown yet.
+    silent: Option<(u32, u32)>,
     /// The note that was shown last, until something else is: conditions ask host functions the same again and again.
     note: Option<String>,
 }
@@ -46,12 +48,29 @@ impl Screen {
             started: false,
             basic: basic.map(|s| s.path.clone()).collect(),
             targets: Vec::new(),
+            silent: None,
             note: None,
         }
     }
 
     fn write(&mut self, ink: Ink, text: &str) -> io::Result<()> {
+        self.turns()?;
         self.note = None;
+        self.put(ink, text)
+    }
+
+    /// Shows that turns have begun; those in which nothing was to be seen in one line.
+    fn turns(&mut self) -> io::Result<()> {
+        let Some((first, last)) = self.silent.take() else { return Ok(()) };
+        match last - first {
+            0 => {}
+            1 => self.put(Ink::Faint, &format!("turn {first}: nothing"))?,
+            _ => self.put(Ink::Faint, &format!("turns {first} to {}: nothing", last - 1))?,
+        }
+        self.put(Ink::Bold, &format!("turn {last}"))
+    }
+
+    fn put(&self, ink: Ink, text: &str) -> io::Result<()> {
         let code = match ink {
             Ink::Plain => "",
             Ink::Bold => "1",
@@ -75,7 +94,8 @@ impl Sink for Screen {
             What::Turn { turn } => {
                 self.started = true;
                 self.answered = None;
-                self.write(Ink::Bold, &format!("turn {turn}"))
+                self.silent = Some((self.silent.map_or(*turn, |(first, _)| first), *turn));
+                Ok(())
             }
             What::Event { event, data } => {
                 self.started = true;
@@ -88,7 +108,7 @@ impl Sink for Screen {
                 self.answered = Some(step.clone());
                 let said = match option {
                     Some(option) if *value == Value::None => option.clone(),
-                    Some(option) => format!("{option} {}", json(value)),
+                    Some(option) => format!("{option}{}", arguments(value)),
                     None => said(value),
                 };
                 let how = if rung == "mention" { " (the only option mentioned)" } else { "" };
@@ -161,6 +181,8 @@ impl Sink for Screen {
             What::Entered { state } if !self.started && !state.is_empty() => {
                 self.write(Ink::Good, &format!("  -> {state}"))
             }
+            // What comes of it may take its time.
+            What::Started { .. } => self.turns(),
             // A target that was not the last word: a state with an `initial`, a history.
             What::Entered { state }
                 if self.basic.contains(state) && !self.targets.contains(state) =>
@@ -173,7 +195,6 @@ impl Sink for Screen {
             | What::Lost { .. }
             | What::Exited { .. }
             | What::Entered { .. }
-            | What::Started { .. }
             | What::Question { .. }
             | What::Skipped { .. }
             | What::Done { .. }
@@ -186,6 +207,22 @@ impl Sink for Screen {
             | What::Note { .. }
             | What::Ended { .. } => Ok(()),
         }
+    }
+}
+
+/// The arguments of an option, in parentheses.
+fn arguments(value: &Value) -> String {
+    match value {
+        Value::List(values) => {
+            format!("({})", values.iter().map(json).collect::<Vec<_>>().join(", "))
+        }
+        Value::Map(_)
+        | Value::None
+        | Value::Bool(_)
+        | Value::Int(_)
+        | Value::Float(_)
+        | Value::Text(_)
+        | Value::Duration(_) => format!(" {}", json(value)),
     }
 }
 

@@ -119,7 +119,7 @@ impl Script {
     /// A script that answers nothing.
     pub fn empty() -> Self {
         Self {
-            name: "nothing".into(),
+            name: String::new(),
             clock: Arc::new(VirtualClock::new()),
             state: Arc::new(Mutex::new(State::default())),
         }
@@ -217,7 +217,10 @@ impl Host for Script {
     fn call(&mut self, function: &str, arguments: &[Value]) -> Result<Value, String> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(row) = state.functions.get_mut(function) else {
-            return Err(format!("{} has no result for function `{function}`", self.name));
+            return Err(match self.name.as_str() {
+                "" => format!("there is no script with a result for function `{function}`"),
+                name => format!("{name} has no result for function `{function}`"),
+            });
         };
         match row.next(arguments).map(|entry| result(entry.reply)) {
             Some(result) => result.map_err(|error| error.to_string()),
