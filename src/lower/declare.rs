@@ -55,9 +55,10 @@ pub(super) fn constant(
     want: &Type,
     what: &str,
 ) -> Option<Value> {
+    let before = cx.findings.len();
     let lowered = expr::expect(cx, &mut Env::constant(), written, want);
     let value = expr::value_of(&lowered);
-    if value.is_none() && !expr::is_faulty(&lowered) {
+    if value.is_none() && cx.findings.len() == before && !expr::is_faulty(&lowered) {
         cx.report(TYPE_ERROR.at(written.span, format!("the value of {what} must be a literal")));
     }
     value

@@ -246,6 +246,7 @@ fn explain(text: &str, end: usize, error: &Error<Rule>) -> Fault {
         (at, at + found.len())
     };
     let help = if breaks { None } else { help(found, &error.variant) };
+    let help = help.or_else(|| habit(&text[at..], found, expected.is_empty()));
     Fault { message, help, start, end }
 }
 
@@ -287,6 +288,9 @@ fn help(found: &str, variant: &ErrorVariant<Rule>) -> Option<String> {
         "||" => "write `or`",
         "!" => "write `not`",
         ";" => "nothing stands between lines: remove it",
+        "," if rules.contains(&Rule::infix) => {
+            "nothing stands between actions, lines and settings: remove it"
+        }
         "#" => "a comment begins with `//`",
         "“" | "”" | "‘" | "’" => "a text stands between `\"`",
         _ if found.starts_with('\'') => "a text stands between `\"`",
@@ -303,6 +307,19 @@ fn help(found: &str, variant: &ErrorVariant<Rule>) -> Option<String> {
         _ => return None,
     };
     Some(text.to_owned())
+}
+
+/// Help for habits of other languages that one token does not tell; `rest` begins with what was found.
+fn habit(rest: &str, found: &str, unexpected: bool) -> Option<String> {
+    let behind = rest.get(found.len()..).unwrap_or_default().trim_start();
+    if matches!(found, "if" | "for") && unexpected {
+        return Some("only `code` steps hold `if` and `for`".to_owned());
+    }
+    if unexpected && behind.starts_with(':') {
+        return Some(format!("write `{}` without `:`", shorten(found)));
+    }
+    let adds = matches!(found, "+" | "-" | "*" | "/") && behind.starts_with('=');
+    adds.then(|| format!("write `x = x {found} …`"))
 }
 
 /// The message for a placeholder whose text cannot be read.

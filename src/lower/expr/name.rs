@@ -11,7 +11,7 @@ use crate::lower::types;
 use crate::span::{Ident, Span};
 use crate::syntax;
 use chartc_core::arena::{LocalId, StepId, TypeId, VarId};
-use chartc_core::model::{Expr, ExprKind, Observable, Type, TypeKind, VariableKind};
+use chartc_core::model::{Expr, ExprKind, Observable, Type, TypeDef, TypeKind, VariableKind};
 
 /// Observables that are written as a plain name.
 const OBSERVABLES: [(&str, Observable, Type); 10] = [
@@ -145,6 +145,13 @@ fn guess(cx: &Cx<'_>, env: &Env, name: &str) -> Option<String> {
     }
     if cx.names.functions.contains_key(name) || super::is_language_function(name) {
         return Some(format!("`{name}` is a function; call it: `{name}(…)`"));
+    }
+    let named = |ty: &&TypeDef| match &ty.kind {
+        TypeKind::Enum(values) => values.iter().any(|value| value == name),
+        TypeKind::Record(_) => false,
+    };
+    if let Some(ty) = cx.chart.types.iter().find(named) {
+        return Some(format!("a value of an enum is written `{}.{name}`", ty.name));
     }
     // What is supplied is all that an agent knows of its run.
     let observables = if cx.supplied.is_empty() { &OBSERVABLES[..] } else { &[] };

@@ -157,7 +157,7 @@ fn what_is_no_placeholder() {
             r#"" " " ""#,
             r#"bad "{x y}" "{x y}": this placeholder cannot be read: expected an operator, found `y`"#,
             r#"": " ": ""#,
-            r#"bad "{" "{": this `{` opens no placeholder"#,
+            r#"bad "{" "{": this `{` opens no placeholder: its line has no `}` for it"#,
         ]
     );
 }
@@ -180,7 +180,7 @@ fn json_over_several_lines() {
     assert_eq!(
         parts("\"\"\"\n      {\n        \"k\": {x}\n      }\n      \"\"\""),
         [
-            r#"bad "{" "{": this `{` opens no placeholder"#,
+            r#"bad "{" "{": this `{` opens no placeholder: its line has no `}` for it"#,
             r#""\n  \"k\": " "\n        \"k\": ""#,
             r#"hole "{x}" "x" """#,
             r#""\n" "\n""#,
@@ -204,11 +204,11 @@ fn braces_behind_one_that_stays_open() {
         parts(r#""a { b {x} { {y}""#),
         [
             r#""a " "a ""#,
-            r#"bad "{" "{": this `{` opens no placeholder"#,
+            r#"bad "{" "{": this `{` opens no placeholder: the text ends before its `}`; a quote in it is written `\"`"#,
             r#"" b " " b ""#,
             r#"hole "{x}" "x" """#,
             r#"" " " ""#,
-            r#"bad "{" "{": this `{` opens no placeholder"#,
+            r#"bad "{" "{": this `{` opens no placeholder: the text ends before its `}`; a quote in it is written `\"`"#,
             r#"" " " ""#,
             r#"hole "{y}" "y" """#,
         ]

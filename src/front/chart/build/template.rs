@@ -125,20 +125,26 @@ impl Cx<'_> {
                         i = close + 1;
                     } else {
                         paired.get_or_insert_with(|| Paired::of(bytes, i));
-                        parts.add(self, self.stray("{", at + i));
+                        parts.add(self, self.stray("{", raw, at + i));
                         i += 1;
                     }
                 }
                 _ => {
-                    parts.add(self, self.stray("}", at + i));
+                    parts.add(self, self.stray("}", raw, at + i));
                     i += 1;
                 }
             }
         }
     }
 
-    fn stray(&self, brace: &str, at: usize) -> TemplatePart {
-        let end = if brace == "{" { "opens no placeholder" } else { "closes no placeholder" };
+    fn stray(&self, brace: &str, raw: bool, at: usize) -> TemplatePart {
+        let end = match (brace, raw) {
+            ("{", true) => "opens no placeholder: its line has no `}` for it",
+            ("{", false) => {
+                "opens no placeholder: the text ends before its `}`; a quote in it is written `\\\"`"
+            }
+            _ => "closes no placeholder",
+        };
         TemplatePart::Bad {
             text: brace.to_owned(),
             why: format!("this `{brace}` {end}"),
