@@ -20,3 +20,10 @@ fn charts_of_the_docs_have_no_errors() {
     }
     assert!(seen > 2, "only {seen} charts in the docs");
 }
+
+#[test]
+fn the_program_of_the_docs_is_the_one_that_is_compiled() {
+    let shown = blocks(&read("docs/rust.md"), "rust");
+    let [(_, program)] = shown.as_slice() else { panic!("{} programs", shown.len()) };
+    assert_eq!(program, &read("examples/social/src/bin/one.rs"));
+}
