@@ -96,6 +96,7 @@ fn human(seen: &Simulation, entries: &[data::Entry]) -> String {
 
 fn name(entry: &data::Entry) -> String {
     let what = match &entry.what {
+        data::Sent::Nothing if entry.inputs.is_empty() => String::new(),
         data::Sent::Nothing => "input".to_owned(),
         data::Sent::Turn => "turn".to_owned(),
         data::Sent::Event(name, _) => name.clone(),
@@ -104,7 +105,8 @@ fn name(entry: &data::Entry) -> String {
     };
     match entry.after_ms {
         Some(milliseconds) if milliseconds > 0 => {
-            format!("+{} {what}", chartc_core::duration::Duration(milliseconds))
+            let after = chartc_core::duration::Duration(milliseconds);
+            format!("+{after} {what}").trim_end().to_owned()
         }
         Some(_) | None => what,
     }

@@ -2,6 +2,7 @@
 #![allow(clippy::disallowed_methods, reason = "this is where a person types")]
 
 use super::output::print;
+use chartc_runtime::executor::wanted;
 use chartc_runtime::oracle::{Answer, Asking, Kind, Oracle, OracleError, Question, ready};
 use std::io::{BufRead, Write};
 
@@ -31,10 +32,9 @@ fn answer(question: &Question) -> Result<Answer, OracleError> {
         }
     }
     let asked = match question.kind {
-        Kind::Human if question.schema.is_empty() => "",
-        Kind::Human => question.schema.as_str(),
-        Kind::Ask => "one of the options",
-        Kind::Llm => "a JSON value",
+        Kind::Human => wanted(question),
+        Kind::Ask => "one of the options".to_owned(),
+        Kind::Llm => "a JSON value".to_owned(),
     };
     let hint = if asked.is_empty() { String::new() } else { format!(" ({asked})") };
     text.push_str(&format!("{}{hint}> ", question.step));

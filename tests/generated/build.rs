@@ -5,5 +5,6 @@ fn main() {
         chartc::build::compile(&format!("charts/{chart}.chart"));
     }
     chartc::build::compile("charts/worker.agent.yaml");
+    chartc::build::compile("../../charts/phases.chart");
     chartc::build::compile("../../charts/researcher.chart");
 }

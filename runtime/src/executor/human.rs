@@ -23,11 +23,28 @@ pub(super) fn outcome(question: &Question, text: &str) -> Result<Understood, Unu
     {
         return whole(Value::Bool(*yes));
     }
-    let reading = ladder::value(said, &question.schema)?;
+    let reading = ladder::value(said, &question.schema).map_err(|why| {
+        let why = if wanted(question) == question.schema {
+            why.why
+        } else {
+            format!("the answer is {}", wanted(question))
+        };
+        Unusable { ambiguous: false, why }
+    })?;
     let outcome = Outcome::Done(vec![reading.meant]);
     Ok(Understood { outcome, rung: reading.rung, repairs: reading.repairs })
 }
 
-pub(super) fn again(why: &str, question: &Question) -> String {
-    format!("That could not be used: {why}. The answer has this form: {}", question.schema)
+/// The form of the answer, in words where there are any; empty where any text will do.
+pub fn wanted(question: &Question) -> String {
+    match question.schema.as_str() {
+        r#"{"type":"boolean"}"# => "yes or no".to_owned(),
+        r#"{"type":"integer"}"# => "a whole number".to_owned(),
+        r#"{"type":"number"}"# => "a number".to_owned(),
+        schema => schema.to_owned(),
+    }
+}
+
+pub(super) fn again(why: &str) -> String {
+    format!("That could not be used: {why}.")
 }

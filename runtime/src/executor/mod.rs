@@ -5,6 +5,8 @@ mod ask;
 mod human;
 mod llm;
 
+pub use human::wanted;
+
 use crate::ladder::{Rung, Unusable};
 use crate::oracle::{Kind, Question};
 use chartc_core::drive::Machine;
@@ -61,7 +63,7 @@ pub fn question(
         prompt.push_str(&match kind {
             Kind::Llm => llm::again(why, &question),
             Kind::Ask => ask::again(why, &question),
-            Kind::Human => human::again(why, &question),
+            Kind::Human => human::again(why),
         });
     }
     question.prompt = prompt;

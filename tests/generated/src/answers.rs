@@ -36,7 +36,7 @@ pub(crate) fn outcome(chart: &Chart, random: &mut Random, open: &Open) -> Outcom
         return answer(random, &row.returns);
     }
     let (choice, tool) = match open.offers.as_slice() {
-        offers @ [_, ..] if random.one_in(5) => {
+        offers @ [_, ..] if random.one_in(if chart.tools.is_empty() { 5 } else { 1 }) => {
             let offer = &offers[random.below(offers.len())];
             (offer.choice, offer.tool)
         }

@@ -7,6 +7,7 @@ pub mod random;
 chartc_core::include_chart!(pub mod flow);
 chartc_core::include_chart!(pub mod lamp);
 chartc_core::include_chart!(pub mod names);
+chartc_core::include_chart!(pub mod phases);
 chartc_core::include_chart!(pub mod researcher);
 chartc_core::include_chart!(pub mod social);
 chartc_core::include_chart!(pub mod tools);

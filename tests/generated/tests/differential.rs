@@ -3,7 +3,9 @@
 use chartc_core::drive::Machine;
 use chartc_core::expr::{FromValue, Value};
 use generated_charts::compare::{Fickle, compare, covered};
-use generated_charts::{flow, lamp, model, names, researcher, social, tools, words, worker};
+use generated_charts::{
+    flow, lamp, model, names, phases, researcher, social, tools, words, worker,
+};
 
 /// The value of a param.
 fn param<T: FromValue>(params: &[(String, Value)], name: &str) -> Option<T> {
@@ -65,6 +67,18 @@ same!(
     },
     300 x 120,
     &[]
+);
+
+same!(
+    phases,
+    "../../../charts/phases.chart",
+    |given| phases::Params {
+        max_steps: param(given, "max_steps"),
+        ..phases::Params::new(needed::<String>(given, "goal"))
+    },
+    300 x 150,
+    // Chance rarely searches long enough, or thinks five times; `tools` has lines of the same kind.
+    &[6, 8, 11, 12, 16]
 );
 
 same!(

@@ -4,8 +4,9 @@ use super::root;
 use crate::project::{blocks, read};
 use chartc_runtime::clock::VirtualClock;
 use chartc_runtime::oracle::Script;
+use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 /// A folder of a test's own.
 pub(super) fn folder(name: &str) -> PathBuf {
@@ -19,12 +20,23 @@ pub(super) fn folder(name: &str) -> PathBuf {
 
 /// Exit code, standard output, standard error.
 pub(super) fn chartc(folder: &Path, arguments: &[&str]) -> (i32, String, String) {
-    let output = Command::new(env!("CARGO_BIN_EXE_chartc"))
+    typed(folder, arguments, "")
+}
+
+/// With what a person types.
+fn typed(folder: &Path, arguments: &[&str], words: &str) -> (i32, String, String) {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_chartc"))
         .args(arguments)
         .current_dir(folder)
         .env("COLUMNS", "100")
-        .output()
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
         .expect("chartc runs");
+    // It may have ended without reading.
+    let _ = child.stdin.take().expect("piped").write_all(words.as_bytes());
+    let output = child.wait_with_output().expect("chartc ends");
     let text = |bytes| String::from_utf8(bytes).expect("chartc prints text");
     (output.status.code().unwrap_or(-1), text(output.stdout), text(output.stderr))
 }
@@ -232,4 +244,54 @@ fn the_files_that_the_docs_show_can_be_read() {
     for (line, text) in traces {
         chartc_runtime::trace::read(&text).unwrap_or_else(|e| panic!("line {line}: {e}"));
     }
+}
+
+#[test]
+fn a_person_answers_in_the_terminal() {
+    let folder = folder("person");
+    std::fs::write(
+        folder.join("buyer.chart"),
+        "tool price(item: Text) -> Int
+chart Buyer {
+  param item: Text
+  var cost: Int = 0
+  var sure: Bool = false
+  initial asking
+  state asking {
+    call look price(item) { returns Int into cost }
+    human confirm \"Buy {item} for {cost}?\" {
+      returns Bool into sure
+      retry 1
+      done if sure -> bought
+    }
+  }
+  final bought
+}
+",
+    )
+    .expect("the folder can be written");
+    std::fs::write(folder.join("shop.yaml"), "tools: {price: [12]}\n").expect("as before");
+    let arguments = [
+        "run",
+        "buyer.chart",
+        "--param",
+        "item=tea",
+        "--llm",
+        "script:shop.yaml",
+        "--human",
+        "terminal",
+    ];
+    let (code, out, errors) = typed(&folder, &arguments, "perhaps\nyes\n");
+    assert_eq!((code, errors.as_str()), (0, ""), "{out}");
+    for part in [
+        "Buy tea for 12?",
+        "confirm (yes or no)> ",
+        "no usable answer: the answer is yes or no",
+        "ended ok",
+    ] {
+        assert!(out.contains(part), "no {part:?} in\n{out}");
+    }
+    let (code, out, _) = typed(&folder, &arguments, "");
+    assert!(out.contains("nobody answers: the input has ended"), "{out}");
+    assert_eq!(code, 1, "{out}");
 }
