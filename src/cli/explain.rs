@@ -2,7 +2,8 @@
 
 use super::Exit;
 use super::levels::find;
-use super::output::print;
+use super::output::{Colour, paper, print};
+use super::page::page;
 use crate::lint::rules;
 
 /// Explain a kind of finding: what it means, why it matters, an example that has it and one that does not.
@@ -36,8 +37,6 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         }
         return Ok(Exit::Clean);
     };
-    let rule = find(&wanted)?;
-    let (code, name, level) = (rule.code, rule.name, rule.severity.word());
-    print(&format!("{code} ({name}, {level})\n\n{}\n", rule.page.trim()))?;
+    print(&page(find(&wanted)?, paper(Colour::Auto)))?;
     Ok(Exit::Clean)
 }

@@ -21,6 +21,7 @@ mod highlight;
 mod instance;
 mod levels;
 mod new;
+mod page;
 #[cfg(feature = "run")]
 mod run;
 #[cfg(feature = "run")]

@@ -205,7 +205,21 @@ fn explain_prints_the_page() {
         for word in [rule.code, rule.name] {
             let output = run(&folder, &["explain", word]);
             assert_eq!(output.status.code(), Some(0), "{word}");
-            assert!(out(&output).contains(rule.page.trim()), "{word}");
+            let shown = out(&output);
+            assert!(shown.starts_with(&format!("{} {} (", rule.code, rule.name)), "{word}");
+            assert!(!shown.contains("```"), "{word}: {shown}");
+            // Every word of the page is there.
+            let words = |text: &str| -> Vec<String> {
+                let kept = text.replace("**", "").replace('│', "");
+                kept.split_whitespace().map(ToOwned::to_owned).collect()
+            };
+            let fences = |line: &&str| !line.starts_with("```") && !line.is_empty();
+            let page: Vec<&str> = rule.page.lines().filter(fences).collect();
+            let page = page.join("\n");
+            let mut printed = words(&shown).into_iter();
+            for word in words(page.trim_start_matches("# ")) {
+                assert!(printed.any(|w| w == word), "{word} is missing or out of order: {shown}");
+            }
         }
     }
     let list = out(&run(&folder, &["explain", "--list"]));

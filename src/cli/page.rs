@@ -1,0 +1,107 @@
+//! A page about a kind of finding, set for a terminal. Pages are Markdown of a few forms: a title, paragraphs, lists, examples.
+
+use crate::diagnostic::Rule;
+use crate::report::Paper;
+
+/// Longest line of prose, however wide the terminal is.
+const LONGEST: usize = 100;
+/// Blanks before all but the first line.
+const MARGIN: &str = "  ";
+
+/// The page, ending in a line end.
+pub(super) fn page(rule: &Rule, paper: Paper) -> String {
+    let mut set = Set { out: String::new(), paper, in_list: false };
+    let (code, name, level) = (rule.code, rule.name, rule.severity.word());
+    let bold = set.styled("1", &format!("{code} {name}"));
+    set.out.push_str(&format!("{bold} ({level})\n"));
+    let mut lines = rule.page.lines();
+    let mut prose = String::new();
+    while let Some(line) = lines.next() {
+        let text = line.trim();
+        if let Some(info) = text.strip_prefix("```") {
+            set.prose(&mut prose);
+            let body: Vec<&str> = lines.by_ref().take_while(|l| l.trim() != "```").collect();
+            set.example(info, &body);
+        } else if let Some(title) = text.strip_prefix("# ") {
+            let title = set.styled("1", title);
+            set.out.push_str(&format!("\n{MARGIN}{title}\n"));
+        } else if text.is_empty() {
+            set.prose(&mut prose);
+        } else {
+            if text.starts_with("- ") {
+                set.prose(&mut prose);
+            }
+            if !prose.is_empty() {
+                prose.push(' ');
+            }
+            prose.push_str(text);
+        }
+    }
+    set.prose(&mut prose);
+    set.out
+}
+
+struct Set {
+    out: String,
+    paper: Paper,
+    /// Whether the last thing was an item of a list.
+    in_list: bool,
+}
+
+impl Set {
+    fn styled(&self, style: &str, text: &str) -> String {
+        if self.paper.colour { format!("\u{1b}[{style}m{text}\u{1b}[0m") } else { text.to_owned() }
+    }
+
+    /// Breaks a paragraph or an item of a list into lines. Items of one list stand close.
+    fn prose(&mut self, text: &mut String) {
+        if text.is_empty() {
+            return;
+        }
+        let item = text.starts_with("- ");
+        if !(item && self.in_list) {
+            self.out.push('\n');
+        }
+        self.in_list = item;
+        let hang = if item { "  " } else { "" };
+        let width = self.paper.width.min(LONGEST);
+        let mut column = 0;
+        for word in text.split_whitespace() {
+            let shown = word.replace("**", "");
+            let long = shown.chars().count();
+            if column == 0 {
+                self.out.push_str(MARGIN);
+                column = MARGIN.len();
+            } else if column + 1 + long > width {
+                self.out.push_str(&format!("\n{MARGIN}{hang}"));
+                column = MARGIN.len() + hang.len();
+            } else {
+                self.out.push(' ');
+                column += 1;
+            }
+            let styled = if word.contains("**") { self.styled("1", &shown) } else { shown.clone() };
+            self.out.push_str(&styled);
+            column += long;
+        }
+        self.out.push('\n');
+        text.clear();
+    }
+
+    fn example(&mut self, info: &str, body: &[&str]) {
+        let mut words = info.split(' ');
+        let kind = words.next().unwrap_or_default();
+        let (head, style) = match (words.next(), words.next()) {
+            (Some("bad"), _) => ("an example with it:".to_owned(), "31"),
+            (Some("good"), _) => ("an example without it:".to_owned(), "32"),
+            (Some("beside"), Some(path)) => (format!("beside it, {path}:"), "2"),
+            _ => (format!("{kind}:"), "2"),
+        };
+        self.in_list = false;
+        let (head, bar) = (self.styled(style, &head), self.styled(style, "│"));
+        self.out.push_str(&format!("\n{MARGIN}{head}\n"));
+        for line in body {
+            self.out.push_str(format!("{MARGIN}{bar} {line}").trim_end());
+            self.out.push('\n');
+        }
+    }
+}
