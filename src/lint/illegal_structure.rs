@@ -17,14 +17,16 @@ pub(crate) fn second(what: &str, span: Span, first: Span) -> Diagnostic {
 }
 
 /// Something that a final state has no use for.
-pub(crate) fn in_final(what: &str, name: &str, span: Span) -> Diagnostic {
+pub(crate) fn in_final(what: &str, name: &str, span: Span, declared: Span) -> Diagnostic {
     RULE.at(span, format!("{what} cannot stand in the final state `{name}`"))
+        .related(declared, "it is final")
         .help("a final state has `enter`, `exit` and `advice` only")
 }
 
 /// A line of a final state.
-pub(crate) fn line_in_final(name: &str, span: Span) -> Diagnostic {
+pub(crate) fn line_in_final(name: &str, span: Span, declared: Span) -> Diagnostic {
     RULE.at(span, format!("a line cannot stand in the final state `{name}`"))
+        .related(declared, "it is final")
         .help("a final state is never left; make it a `state`, or put the line elsewhere")
 }
 
@@ -35,8 +37,9 @@ pub(crate) fn history_of_nothing(span: Span) -> Diagnostic {
 }
 
 /// A history whose default is not among what it remembers.
-pub(crate) fn history_default(name: &str, outer: &str, span: Span) -> Diagnostic {
+pub(crate) fn history_default(name: &str, outer: &str, span: Span, declared: Span) -> Diagnostic {
     RULE.at(span, format!("the default of history `{name}` is no state inside `{outer}`"))
+        .related(declared, "it is declared here")
         .help(format!("name a state inside `{outer}` that is no history"))
 }
 
@@ -54,7 +57,7 @@ pub(crate) fn final_region(span: Span) -> Diagnostic {
 
 /// `initial` where nothing is chosen.
 pub(crate) fn initial_in(place: &str, span: Span) -> Diagnostic {
-    RULE.at(span, format!("`initial` cannot stand in {place}"))
+    RULE.at(span, format!("`initial` cannot stand in {place}")).help("remove it")
 }
 
 /// `initial` with a state that is not inside; `first` is one that is.
@@ -83,8 +86,9 @@ pub(crate) fn apart(a: &str, b: &str, second: Span, first: Span) -> Diagnostic {
 }
 
 /// A state of `from` that is never active where it stands.
-pub(crate) fn from_elsewhere(path: &str, outer: &str, span: Span) -> Diagnostic {
+pub(crate) fn from_elsewhere(path: &str, outer: &str, span: Span, declared: Span) -> Diagnostic {
     RULE.at(span, format!("`{path}` is never active in `{outer}`"))
+        .related(declared, "it is declared here")
         .help(format!("`from` takes states inside `{outer}`, where it stands"))
 }
 

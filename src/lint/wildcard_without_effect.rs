@@ -18,6 +18,14 @@ static RULE: Rule = Rule {
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map } = context;
+    for (row, span) in chart.permissions.iter().zip(&map.permissions) {
+        if let Some(end) = row.from.filter(|s| is_end(chart, *s)) {
+            let message =
+                format!("{} ends the run: nothing moves from it", words::state(chart, end));
+            let found = RULE.at(*span, message).related(map.state(end).name, "it is final");
+            diagnostics.push(found.help("remove this line: it permits nothing"));
+        }
+    }
     for (i, line) in chart.transitions.iter().enumerate() {
         let spans = map.line(TransitionId::at(i));
         let name = || words::line(chart, TransitionId::at(i));
@@ -32,7 +40,8 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         let place = spans.from.unwrap_or(spans.trigger);
         if let Some(end) = from.any_of.iter().find(|s| is_end(chart, **s)) {
             let message = format!("{} ends the run: no line leaves it", words::state(chart, *end));
-            diagnostics.push(RULE.at(place, message).help("leave it out of `from`"));
+            let found = RULE.at(place, message).related(map.state(*end).name, "it is final");
+            diagnostics.push(found.help("leave it out of `from`"));
             continue;
         }
         let mut holds = scope(chart, line);

@@ -68,7 +68,8 @@ pub(super) fn draft(
 ) -> Option<Draft> {
     let name = cx.chart.state(source).name.clone();
     if let NodeKind::Final(..) = cx.nodes[source.index()].kind {
-        cx.report(illegal_structure::line_in_final(&name, span));
+        let declared = cx.map.state(source).name;
+        cx.report(illegal_structure::line_in_final(&name, span, declared));
         return None;
     }
     let mut env = Env::at(source);
@@ -314,7 +315,9 @@ fn reachable(cx: &mut Cx<'_>, source: StateId, written: &[syntax::Path]) -> Vec<
             || paths::in_two_regions(cx, source, state);
         if paths::is_history(cx, state) || !together {
             let outer = &cx.chart.state(source).name;
-            let finding = illegal_structure::from_elsewhere(&path.text(), outer, path.span);
+            let declared = cx.map.state(state).name;
+            let finding =
+                illegal_structure::from_elsewhere(&path.text(), outer, path.span, declared);
             cx.report(finding);
             continue;
         }

@@ -93,7 +93,8 @@ struct Place<'s> {
 fn may_stand(cx: &mut Cx<'_>, id: StateId, what: &str, span: Span) -> bool {
     let NodeKind::Final(..) = cx.nodes[id.index()].kind else { return true };
     let name = &cx.chart.states[id.index()].name;
-    let finding = illegal_structure::in_final(what, name, span);
+    let declared = cx.map.states[id.index()].name;
+    let finding = illegal_structure::in_final(what, name, span, declared);
     cx.report(finding);
     cx.dropped = true;
     false

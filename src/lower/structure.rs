@@ -114,10 +114,11 @@ fn history_kind(cx: &mut Cx<'_>, id: StateId, history: &History) -> StateKind {
     let legal = found
         .filter(|f| *f != parent && cx.chart.contains(parent, *f) && !paths::is_history(cx, *f));
     cx.dropped |= legal.is_none();
-    if found.is_some() && legal.is_none() {
+    if let (Some(found), None) = (found, legal) {
+        let declared = cx.map.state(found).name;
         let outer = &cx.chart.state(parent).name;
         let (name, span) = (&history.name.node, history.default.span);
-        let finding = illegal_structure::history_default(name, outer, span);
+        let finding = illegal_structure::history_default(name, outer, span, declared);
         cx.report(finding);
     }
     let default = legal.or_else(|| first_child(cx, parent)).unwrap_or(parent);
