@@ -9,7 +9,7 @@ const WORD: usize = 8;
 /// Columns between the first word and the arrow, at least.
 const LEAST: usize = 12;
 /// Narrower than this no terminal is.
-const NARROW: usize = 40;
+pub(super) const NARROW: usize = 40;
 
 /// One line of the drawing before it is wrapped: a state's name, or a row.
 pub(super) struct Line {

@@ -9,12 +9,13 @@ mod row;
 
 use super::picture::look::above;
 use super::picture::place::Places;
+use super::picture::text::wrap;
 use super::{Emitter, Kind, Options};
 use crate::lower::SourceMap;
 use chartc_core::arena::StateId;
 use chartc_core::model::{Chart, StateKind, Status};
 use ink::Style;
-use lay::{Cell, Layout, Line};
+use lay::{Cell, Layout, Line, NARROW};
 use row::{Names, Row, names, rows, seen};
 
 /// `chartc graph --format text`; `chartc show` fits it to the terminal.
@@ -82,6 +83,9 @@ pub fn outline(chart: &Chart, map: &SourceMap, options: &Options, page: &Page) -
         };
         let branch = Branch { goes_on: &goes_on, is_last, has_children };
         lines.push(title(chart, &counts, id, style, &branch));
+        if id.0 == 0 {
+            lines.extend(branch.about(chart, page.width));
+        }
         for row in rows[id.index()].drain(..) {
             lines.push(branch.line(row));
         }
@@ -126,10 +130,25 @@ impl Branch<'_> {
         self.trunk(depth) + if self.is_last { "└─" } else { "├─" }
     }
 
+    /// What stands left of the rows of the state.
+    fn lead(&self) -> String {
+        self.trunk(self.goes_on.len()) + if self.has_children { "│  " } else { "   " }
+    }
+
     fn line(&self, row: Row) -> Line {
-        let depth = self.goes_on.len();
-        let lead = self.trunk(depth) + if self.has_children { "│  " } else { "   " };
-        Line { lead, title: Vec::new(), row: Some(row) }
+        Line { lead: self.lead(), title: Vec::new(), row: Some(row) }
+    }
+
+    /// The first line of the chart's own text.
+    fn about(&self, chart: &Chart, width: usize) -> Vec<Line> {
+        let doc = chart.doc.lines().next().unwrap_or_default();
+        if doc.trim().is_empty() {
+            return Vec::new();
+        }
+        let lead = self.lead();
+        let lines = wrap(doc, width.saturating_sub(lead.chars().count()).max(NARROW / 2));
+        let line = |text| Line { lead: lead.clone(), title: vec![(Style::Faint, text)], row: None };
+        lines.into_iter().map(line).collect()
     }
 }
 
@@ -175,8 +194,7 @@ fn title(
         StateKind::Atomic | StateKind::Compound { .. } => {}
     }
     title.push((Style::Faint, tags));
-    let doc = if id.0 == 0 { &chart.doc } else { &state.doc };
-    let doc = doc.lines().next().unwrap_or_default().trim();
+    let doc = state.doc.lines().next().unwrap_or_default().trim();
     if !doc.is_empty() {
         title.push((Style::Faint, format!("  {doc}")));
     }

@@ -35,7 +35,7 @@ pub(super) fn rows(places: &Places<'_>, counts: &Names<'_>) -> Vec<Vec<Row>> {
     let context = Context { chart, counts, table: table.as_ref() };
     let mut rows: Vec<Vec<Row>> = Vec::with_capacity(chart.states.len());
     for state in &chart.states {
-        let own = blocks::blocks(chart, state).into_iter();
+        let own = blocks::blocks(chart, state, usize::MAX).into_iter();
         rows.push(
             own.map(|b| Row { word: b.word, look: b.look, left: b.text, right: String::new() })
                 .collect(),
@@ -90,7 +90,7 @@ fn steps(
 ) -> Vec<Row> {
     let chart = context.chart;
     let step = &chart.steps[id.index()];
-    let row = blocks::step(chart, id);
+    let row = blocks::step(chart, id, |guard| format!("  if {guard}"));
     let mut first = Row { word: row.word, look: row.look, left: row.text, right: String::new() };
     let mut lines: Vec<TransitionId> = step.outcomes.clone();
     if let StepKind::Ask { otherwise: Otherwise::Take(line), .. } = step.kind {

@@ -11,7 +11,7 @@ use chartc_core::model::{
 };
 
 /// Characters of an action block or advice before it is cut.
-const LONG: usize = 76;
+pub(in crate::emit) const LONG: usize = 76;
 
 /// One entry: a word that stands out, which may be missing, and what follows.
 pub(in crate::emit) struct Row {
@@ -33,10 +33,11 @@ pub(in crate::emit) struct Rows {
 impl Rows {
     pub(in crate::emit) fn of(places: &Places<'_>) -> Self {
         let chart = places.chart;
-        let mut rows: Vec<Vec<Row>> = chart.states.iter().map(|s| blocks(chart, s)).collect();
+        let mut rows: Vec<Vec<Row>> = chart.states.iter().map(|s| blocks(chart, s, LONG)).collect();
         for index in 0..chart.steps.len() {
             for home in places.homes(StepId::at(index)) {
-                rows[home.index()].push(step(chart, StepId::at(index)));
+                let guard = |g: &str| format!(" [{}]", short(g, LONG));
+                rows[home.index()].push(step(chart, StepId::at(index), guard));
             }
         }
         let (of, copies) = places.copies();
@@ -68,18 +69,18 @@ impl Rows {
     }
 }
 
-/// Entry and exit actions, advice and limits.
-pub(in crate::emit) fn blocks(chart: &Chart, state: &State) -> Vec<Row> {
+/// Entry and exit actions, advice and limits, each of at most `long` characters.
+pub(in crate::emit) fn blocks(chart: &Chart, state: &State, long: usize) -> Vec<Row> {
     let mut rows = Vec::new();
     for (word, block) in [("enter", &state.entry), ("exit", &state.exit)] {
         if !block.is_empty() {
             let text = words::joined(chart, block, &[]);
-            rows.push(row(word, None, short(&text, LONG)));
+            rows.push(row(word, None, short(&text, long)));
         }
     }
     if let Some(advice) = &state.advice {
         let text = notation::template(chart, advice, &[]);
-        rows.push(row("advice", None, short(&text, LONG)));
+        rows.push(row("advice", None, short(&text, long)));
     }
     let limits = limits(&state.limits);
     if !limits.is_empty() {
@@ -100,8 +101,8 @@ fn limits(limits: &Limits) -> String {
     parts.into_iter().flatten().collect::<Vec<_>>().join("  ")
 }
 
-/// A step, with what is not said by its lines.
-pub(in crate::emit) fn step(chart: &Chart, id: StepId) -> Row {
+/// A step, with what is not said by its lines; `guard` writes its condition.
+pub(in crate::emit) fn step(chart: &Chart, id: StepId, guard: impl Fn(&str) -> String) -> Row {
     let step = &chart.steps[id.index()];
     let state = step.state;
     let name = notation::name(&step.name);
@@ -138,7 +139,7 @@ pub(in crate::emit) fn step(chart: &Chart, id: StepId) -> Row {
     };
     if !rest.is_empty() {
         let rest: Vec<String> = rest.iter().map(|e| conjunct(chart, e, rest.len())).collect();
-        text.push_str(&format!(" [{}]", short(&rest.join(" and "), LONG)));
+        text.push_str(&guard(&rest.join(" and ")));
     }
     let is_ask = matches!(step.kind, StepKind::Ask { .. });
     if step.failure.then == Failure::Skip && step.failure != chart.defaults && !is_ask {
