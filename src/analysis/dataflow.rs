@@ -3,9 +3,9 @@
 use super::Facts;
 use super::place::meet;
 use super::uses::{assigned, code_reads, early_reads};
-use chartc_core::arena::{StepId, TransitionId, VarId};
+use chartc_core::arena::{ComponentId, StepId, TransitionId, VarId};
 use chartc_core::model::{
-    Action, Chart, Expr, ExprKind, Step, StepKind, TemplatePart, VariableKind,
+    Action, Chart, Expr, ExprKind, Insert, Step, StepKind, Template, TemplatePart, VariableKind,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,6 +16,10 @@ pub enum Reading {
     Guard,
     /// In a part of its prompt.
     Prompt(usize),
+    /// In the condition under which a component goes into its prompt.
+    Injection(ComponentId),
+    /// In a part of a component that goes into its prompt.
+    Fragment(ComponentId, usize),
     /// In its statements.
     Code,
     /// In the condition of an outcome line.
@@ -50,6 +54,12 @@ pub struct Early {
 /// host supply, may be there.
 pub fn early(chart: &Chart, facts: &Facts) -> Vec<Early> {
     let setters = setters(chart);
+    let mut injected: BTreeMap<StepId, Vec<(ComponentId, &Insert)>> = BTreeMap::new();
+    for (i, component) in chart.components.iter().enumerate() {
+        for insert in &component.inserts {
+            injected.entry(insert.step).or_default().push((ComponentId::at(i), insert));
+        }
+    }
     let mut found = Vec::new();
     for (i, step) in chart.steps.iter().enumerate() {
         let id = StepId::at(i);
@@ -67,8 +77,16 @@ pub fn early(chart: &Chart, facts: &Facts) -> Vec<Early> {
         if let Some(guard) = &step.guard {
             note(Reading::Guard, reads(chart, guard), false);
         }
-        for (part, expr) in prompt_parts(step) {
+        for (part, expr) in step.prompt.iter().flat_map(parts) {
             note(Reading::Prompt(part), reads(chart, expr), false);
+        }
+        for (component, insert) in injected.get(&id).into_iter().flatten() {
+            if let Some(guard) = &insert.guard {
+                note(Reading::Injection(*component), reads(chart, guard), false);
+            }
+            for (part, expr) in parts(&chart.components[component.index()].text) {
+                note(Reading::Fragment(*component, part), reads(chart, expr), false);
+            }
         }
         if let StepKind::Code(statements) = &step.kind {
             let own = assigned(statements);
@@ -168,9 +186,8 @@ fn reads(chart: &Chart, expr: &Expr) -> BTreeSet<Value> {
     read
 }
 
-fn prompt_parts(step: &Step) -> impl Iterator<Item = (usize, &Expr)> {
-    let parts = step.prompt.iter().flat_map(|p| &p.parts).enumerate();
-    parts.filter_map(|(i, part)| match part {
+fn parts(text: &Template) -> impl Iterator<Item = (usize, &Expr)> {
+    text.parts.iter().enumerate().filter_map(|(i, part)| match part {
         TemplatePart::Hole { expr, .. } => Some((i, expr)),
         TemplatePart::Text(_) | TemplatePart::Options | TemplatePart::Bad(_) => None,
     })

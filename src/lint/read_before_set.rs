@@ -20,6 +20,11 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         let (place, what) = match reading {
             Reading::Guard => (spans.guard, "the condition"),
             Reading::Prompt(part) => (spans.prompt_parts.get(part).copied(), "the prompt"),
+            Reading::Injection(id) => (map.components.get(id.index()).copied(), "a component"),
+            Reading::Fragment(id, part) => {
+                let parts = map.component_parts.get(id.index());
+                (parts.and_then(|parts| parts.get(part)).copied(), "a component in the prompt")
+            }
             Reading::Code => (None, "the code"),
             Reading::Line(line) => (map.line(line).guard, "an outcome"),
             Reading::Permission(row) => {

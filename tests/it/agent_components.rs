@@ -299,3 +299,58 @@ fn components_of_real_folders() {
     assert!(text.contains("shop/seller/agent.yaml:5:11: error[C0002]"), "{text}");
     assert!(text.contains(wanted), "{text}");
 }
+
+#[test]
+fn a_fragment_that_reads_too_early_is_reported_where_it_stands() {
+    let agent = "\
+id: seller
+components: {goals: [grow]}
+workflow:
+  steps:
+    - {name: look, type: llm, prompt: Look.}
+    - {name: count, code: late = tick}
+    - {name: act, type: llm, prompt: \"Act: {late}\"}
+";
+    let grow = "inject_into: [look, act]\nprompt_fragment: \"So far {late}.\"\n";
+    let done = changed(&[("seller/agent.yaml", agent), ("_components/goals/grow.yaml", grow)]);
+    let found: Vec<_> = done.diagnostics.iter().filter(|d| d.rule.code == "C0407").collect();
+    let [one] = found.as_slice() else { panic!("{found:?}") };
+    let source = done.sources.get(one.span.file);
+    assert_eq!(
+        (source.name.as_str(), source.slice(one.span)),
+        ("shop/_components/goals/grow.yaml", "{late}")
+    );
+    let message = "a component in the prompt of `look` reads `late`, which only `count` sets, later in the turn";
+    assert_eq!(one.message, message);
+}
+
+#[test]
+fn mutilated_components() {
+    let mut seed = 7_u64;
+    let mut random = |below: usize| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (seed >> 33) as usize % below.max(1)
+    };
+    let bits = ["{", "}", "[", "]", ": ", "- ", "\n", "  ", "#", "&a ", "*a", "\"", "|", "at", "é"];
+    let names: Vec<String> = shop().0.into_keys().filter(|n| !n.ends_with("agent.yaml")).collect();
+    for _ in 0..60 {
+        let mut files = shop();
+        for name in &names {
+            let text = files.0.get_mut(name).expect("it is there");
+            let mut chars: Vec<char> = text.chars().collect();
+            let at = random(chars.len());
+            match random(3) {
+                0 => chars.truncate(at),
+                1 => drop(chars.remove(at)),
+                _ => drop(chars.splice(at..at, bits[random(bits.len())].chars())),
+            }
+            *text = chars.into_iter().collect();
+        }
+        let done = check(&files);
+        let printed = chartc::print::print(&done.files[0]);
+        let twin = chartc::check(&["a.chart".to_owned()], &Memory::of("a.chart", &printed));
+        let readable = !done.diagnostics.iter().any(|d| matches!(d.rule.code, "C0001" | "C0404"));
+        let (a, b) = (&done.lowered[0].chart, &twin.lowered[0].chart);
+        assert!(a == b || !readable, "{printed}\n{}", first_difference(a, b));
+    }
+}
