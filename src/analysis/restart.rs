@@ -4,6 +4,7 @@ use super::Facts;
 use super::reach::{domain, is_end, is_history};
 use chartc_core::arena::{StateId, TransitionId};
 use chartc_core::model::{Chart, StateKind};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A line that leaves a parallel and enters it again, and with it regions that it does not name.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -12,18 +13,30 @@ pub struct Reset {
     pub line: TransitionId,
     /// Left and entered again.
     pub parallel: StateId,
-    /// Regions that start over without being named, where that can be noticed; at least one.
+    /// The first few regions that start over without being named, where that can be noticed; at least one.
     pub regions: Vec<StateId>,
+    /// How many there are.
+    pub count: usize,
 }
+
+/// Most regions that are told of one line.
+const TOLD: usize = 4;
 
 /// Every such line that can be taken, ascending. Linear in lines, targets and regions, times depth.
 pub fn resets(chart: &Chart, facts: &Facts) -> Vec<Reset> {
     let taken = |id: &TransitionId| facts.reach.takes(*id);
     let lines = (0..chart.transitions.len()).map(TransitionId::at).filter(taken);
-    lines.filter_map(|id| reset(chart, facts, id)).collect()
+    let mut busy = BTreeMap::new();
+    lines.filter_map(|id| reset(chart, facts, id, &mut busy)).collect()
 }
 
-fn reset(chart: &Chart, facts: &Facts, id: TransitionId) -> Option<Reset> {
+/// `busy`: of parallels that were looked at, the regions that can lose something.
+fn reset(
+    chart: &Chart,
+    facts: &Facts,
+    id: TransitionId,
+    busy: &mut BTreeMap<StateId, Vec<StateId>>,
+) -> Option<Reset> {
     let line = chart.transition(id);
     let domain = domain(chart, line)?;
     let place = facts.places.line(id);
@@ -35,11 +48,17 @@ fn reset(chart: &Chart, facts: &Facts, id: TransitionId) -> Option<Reset> {
             && place.within.iter().all(|w| chart.contains(*s, *w))
     };
     let parallel = between.filter(left).last()?;
-    let named = |region: StateId| line.targets.iter().any(|t| chart.contains(region, t.state));
-    let regions: Vec<StateId> = (chart.children(parallel))
-        .filter(|r| !is_history(chart, *r) && !named(*r) && is_busy(chart, *r))
-        .collect();
-    (!regions.is_empty()).then_some(Reset { line: id, parallel, regions })
+    let region_of =
+        |state: StateId| chart.ancestors(state).find(|s| chart.state(*s).parent == Some(parallel));
+    let named: BTreeSet<StateId> = line.targets.iter().filter_map(|t| region_of(t.state)).collect();
+    let all = busy.entry(parallel).or_insert_with(|| {
+        let regions = chart.children(parallel);
+        regions.filter(|r| !is_history(chart, *r) && is_busy(chart, *r)).collect()
+    });
+    let count = all.len() - named.iter().filter(|r| all.binary_search(r).is_ok()).count();
+    let regions: Vec<StateId> =
+        all.iter().filter(|r| !named.contains(r)).take(TOLD).copied().collect();
+    (count > 0).then_some(Reset { line: id, parallel, regions, count })
 }
 
 /// Whether anything tells a state that was just entered from one that was not.
@@ -79,7 +98,7 @@ pub fn restarts(chart: &Chart, facts: &Facts) -> Vec<Restart> {
             } else {
                 target
             };
-            let listed = scope.wildcard || scope.any_of.contains(&state);
+            let listed = scope.wildcard || scope.any_of.binary_search(&state).is_ok();
             let holds = listed && facts.reach.enters(state) && place.covers(chart, state);
             (holds && state != line.source).then_some(state)
         });

@@ -38,8 +38,16 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
             ),
             (None, None) => "name a state of every region".to_owned(),
         };
-        let regions = words::states(chart, &reset.regions);
-        let verb = if reset.regions.len() == 1 { "starts" } else { "start" };
+        let more = reset.count - reset.regions.len();
+        let regions = match more {
+            0 => words::states(chart, &reset.regions),
+            _ => {
+                let told: Vec<String> =
+                    reset.regions.iter().map(|r| words::state(chart, *r)).collect();
+                format!("{} and {more} more", told.join(", "))
+            }
+        };
+        let verb = if reset.count == 1 { "starts" } else { "start" };
         let name = words::line(chart, reset.line);
         let mut found = RULE
             .at(

@@ -23,6 +23,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     }
     let used = used(chart);
     let left = left(chart, facts);
+    let (own, below) = chooses(chart);
     for state in chart.state_ids() {
         let StateKind::History { deep, .. } = chart.state(state).kind else { continue };
         let parent = chart.state(state).parent.unwrap_or(StateId(0));
@@ -40,7 +41,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
                 ),
                 "write `deep` to bring back what was active in the regions".to_owned(),
             )
-        } else if !chooses(chart, parent, deep) {
+        } else if !(if deep { &below } else { &own })[parent.index()] {
             (
                 format!("history {name} brings nothing back: {outer} has one way to be active"),
                 format!("lead to {outer} itself"),
@@ -71,14 +72,18 @@ fn used(chart: &Chart) -> Vec<bool> {
     used
 }
 
-/// Whether there is more than one thing to remember: a second child, or somewhere below for a deep one.
-fn chooses(chart: &Chart, parent: StateId, deep: bool) -> bool {
+/// By state: whether it has more than one child to remember, and whether it or something below has.
+fn chooses(chart: &Chart) -> (Vec<bool>, Vec<bool>) {
     let several = |s: StateId| {
         matches!(chart.state(s).kind, StateKind::Compound { .. })
             && chart.children(s).filter(|c| !is_history(chart, *c)).nth(1).is_some()
     };
-    if !deep {
-        return several(parent);
+    let own: Vec<bool> = chart.state_ids().map(several).collect();
+    let mut deep = own.clone();
+    for i in (1..deep.len()).rev() {
+        if let Some(parent) = chart.state(StateId::at(i)).parent {
+            deep[parent.index()] |= deep[i];
+        }
     }
-    (parent.0..chart.state(parent).end.0).map(StateId).any(several)
+    (own, deep)
 }
