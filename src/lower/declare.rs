@@ -142,6 +142,28 @@ fn tool_set(cx: &mut Cx<'_>, node: &syntax::ToolSet) {
     }
 }
 
+/// The set of this name; a tool is a set of its own, and so is `any`, all tools.
+pub(super) fn tools_named(cx: &mut Cx<'_>, name: &str, span: Span) -> Option<ToolSetId> {
+    if let Some((id, _)) = cx.names.tool_sets.get(name) {
+        return Some(*id);
+    }
+    let tool = cx.names.tools.get(name).map(|(id, _)| *id);
+    let any = name == "any";
+    if tool.is_none() && !any {
+        let known: Vec<String> =
+            cx.names.tool_sets.keys().chain(cx.names.tools.keys()).cloned().collect();
+        cx.unknown("tool or tool set", name, span, known.iter().map(String::as_str));
+        return None;
+    }
+    if let Some(made) = cx.chart.tool_sets.iter().position(|set| set.name == name) {
+        return Some(ToolSetId::at(made));
+    }
+    let id = ToolSetId::at(cx.chart.tool_sets.len());
+    let (tools, minus) = (tool.into_iter().collect(), Vec::new());
+    cx.chart.tool_sets.push(ToolSet { name: name.to_owned(), any, tools, minus });
+    Some(id)
+}
+
 /// The tools whose names start with `prefix`, by name.
 fn below<'t>(
     tools: &'t super::context::Table<ToolId>,

@@ -57,6 +57,7 @@ fn whole_run(cx: &mut Cx<'_>, state: StateId, limit: &Limit, span: Span) {
             let bound = count(cx, &limit.bound, &format!("`{name}`"));
             let warn = limit.warn.as_ref().and_then(|w| count(cx, w, "`warn`"));
             refuse_late(cx, limit, bound.zip(warn).is_some_and(|(bound, warn)| warn > bound));
+            refuse_nothing(cx, limit, bound == Some(0));
             let limits = &mut cx.chart.states[state.index()].limits;
             match name {
                 "calls" => (limits.calls, limits.calls_warn) = (bound, warn),
@@ -68,6 +69,7 @@ fn whole_run(cx: &mut Cx<'_>, state: StateId, limit: &Limit, span: Span) {
             let bound = duration(cx, &limit.bound);
             let warn = limit.warn.as_ref().and_then(|w| duration(cx, w));
             refuse_late(cx, limit, bound.zip(warn).is_some_and(|(bound, warn)| warn > bound));
+            refuse_nothing(cx, limit, bound == Some(0));
             let limits = &mut cx.chart.states[state.index()].limits;
             (limits.time, limits.time_warn) = (bound, warn);
         }
@@ -82,6 +84,15 @@ fn whole_run(cx: &mut Cx<'_>, state: StateId, limit: &Limit, span: Span) {
     }
     if matches!(name, "tokens" | "cost") {
         cx.report(not_yet::construct(&format!("a limit of `{name}`"), span));
+    }
+}
+
+fn refuse_nothing(cx: &mut Cx<'_>, limit: &Limit, nothing: bool) {
+    if nothing {
+        let finding = ILLEGAL_STRUCTURE
+            .at(limit.bound.span, format!("a limit of 0 {} allows nothing", limit.what.node))
+            .help("leave the limit out, or give at least 1");
+        cx.report(finding);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::context::Cx;
 use super::expr::{self, Env, Options};
-use super::{line, paths, structure};
+use super::{declare, line, paths, structure};
 use crate::lint::duplicate_name;
 use crate::lint::reported::{ILLEGAL_STRUCTURE, NOT_YET, TYPE_ERROR};
 use crate::span::{Ident, Span, Spanned};
@@ -236,24 +236,20 @@ fn option(cx: &mut Cx<'_>, env: &mut Env, may: &syntax::May, found: &mut Found) 
             let fields = structure::fields(cx, params);
             env.hidden = fields.iter().map(|f| f.name.clone()).collect();
             found.after_choice = fields.iter().map(|f| (f.name.clone(), f.ty.clone())).collect();
-            (name, Some(ChoiceKind::Option(fields)))
+            ((name.node.clone(), name.span), Some(ChoiceKind::Option(fields)))
         }
         MayKind::Call(set, into) => {
-            let known = cx.names.tool_sets.get(&set.node).map(|(id, _)| *id);
-            if known.is_none() {
-                let names: Vec<String> = cx.names.tool_sets.keys().cloned().collect();
-                let names = names.iter().map(String::as_str);
-                cx.unknown("tool set", &set.node, set.span, names);
-            }
+            let known = declare::tools_named(cx, &set.text(), set.span);
             let into = into.as_ref().and_then(|name| variable(cx, name, &Type::Json));
-            (set, known.map(|id| ChoiceKind::Call(id, into)))
+            ((set.text(), set.span), known.map(|id| ChoiceKind::Call(id, into)))
         }
     };
-    found.span = Span { end: name.span.end, ..found.span };
+    let (name, place) = name;
+    found.span = Span { end: place.end, ..found.span };
     let text = may.text.as_ref().map(|text| expr::template(cx, env, text, Options::No).0);
     let Some(kind) = kind else { return };
     let transition = TransitionId(0);
-    found.choice = Some((Choice { name: name.node.clone(), text, transition, kind }, name.span));
+    found.choice = Some((Choice { name, text, transition, kind }, place));
     // Replaced by the choice's number when the line gets its own.
     found.trigger = Some(Trigger::When);
 }

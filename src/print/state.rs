@@ -144,7 +144,7 @@ fn may(out: &mut Out, node: &May) {
             }
         }
         MayKind::Call(set, into) => {
-            out.push(&format!("may call {}", lower(&set.node)));
+            out.push(&format!("may call {}", path(set)));
             if let Some(into) = into {
                 out.push(&format!(" into {}", lower(&into.node)));
             }

@@ -178,8 +178,8 @@ pub struct May {
 pub enum MayKind {
     /// `may x(arg: T)`.
     Option(Ident, Vec<Param>),
-    /// `may call SET into v`.
-    Call(Ident, Option<Ident>),
+    /// `may call SET into v`; a single tool and `any` stand for sets of their own.
+    Call(Path, Option<Ident>),
 }
 
 /// `from * [except a | b] { lines }`, `from a | b { lines }`.

@@ -42,7 +42,7 @@ pub(in crate::emit) fn head(chart: &Chart, line: &Transition) -> (&'static str, 
                     let fields: Vec<&str> = fields.iter().map(|f| f.name.as_str()).collect();
                     format!("{name}({})", fields.join(", "))
                 }
-                ChoiceKind::Call(..) => format!("call {name}"),
+                ChoiceKind::Call(..) => format!("call {}", notation::path(&choice.name)),
             };
             ("may", text)
         }

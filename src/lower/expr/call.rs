@@ -4,7 +4,7 @@ use super::name::only_when_running;
 use super::{Env, arguments, builtin, expr, of, unknown};
 use crate::lint::reported::TYPE_ERROR;
 use crate::lower::context::Cx;
-use crate::lower::paths;
+use crate::lower::{declare, paths};
 use crate::span::{Ident, Span};
 use crate::syntax;
 use chartc_core::model::{Expr, ExprKind, FunctionKind, Observable, StreakOf, Type};
@@ -118,19 +118,19 @@ fn streak(
     };
     let of_what = match path.as_slice() {
         [tool] if tool.node == "tool" => StreakOf::Tool,
-        [set, argument] => {
-            let Some((id, _)) = cx.names.tool_sets.get(&set.node) else {
-                let known: Vec<String> = cx.names.tool_sets.keys().cloned().collect();
-                cx.unknown("tool set", &set.node, set.span, known.iter().map(String::as_str));
+        [set @ .., argument] if !set.is_empty() => {
+            let words: Vec<&str> = set.iter().map(|name| name.node.as_str()).collect();
+            let place = set[0].span.to(set[set.len() - 1].span);
+            let words = words.join(".");
+            let Some(id) = declare::tools_named(cx, &words, place) else {
                 return unknown("streak");
             };
-            let id = *id;
             let tools = cx.chart.tools_of(id);
             let tools = tools.iter().map(|tool| &cx.chart.tools[tool.index()]);
             let known: Vec<String> =
                 tools.flat_map(|tool| &tool.params).map(|param| param.name.clone()).collect();
             if !known.contains(&argument.node) {
-                let what = format!("argument of a tool in `{}`", set.node);
+                let what = format!("argument of the tools in `{words}` is named");
                 let known = known.iter().map(String::as_str);
                 cx.unknown(&what, &argument.node, argument.span, known);
                 return unknown("streak");

@@ -184,3 +184,29 @@ fn a_person_is_not_waited_for_and_not_asked_twice() {
     assert_eq!((sim.var("said"), sim.leaves()), ("Ann".to_owned(), vec!["b".to_owned()]));
     assert_eq!(sim.canceled(), ["l"]);
 }
+
+#[test]
+fn a_tool_alone_and_any_tool_are_sets_of_their_own() {
+    let chart = "tool web.find(query: Text) -> Json tool mail.send(to: Text) -> Bool
+        chart C { event go initial a
+        state a {
+            ask choose on go else stay { prompt \"{options}\" }
+            may call web.find \"look it up\"
+            may call any \"anything else\"
+            when streak(web.find.query) > 1 -> c
+            when streak(any.to) > 1 -> d
+        }
+        state c state d }";
+    let mut sim = Sim::of(chart);
+    sim.send("go");
+    let key = sim.open_key("choose");
+    let offers = sim.machine.options(key);
+    let told: Vec<(&str, &str)> =
+        offers.iter().map(|offer| (offer.name.as_str(), offer.text.as_str())).collect();
+    assert_eq!(told, [("web.find", "look it up"), ("mail.send", "anything else")]);
+    sim.call("choose", "mail.send", &["\"x\""]).done("choose", "true");
+    sim.send("go").call("choose", "web.find", &["\"x\""]).done("choose", "1");
+    assert_eq!(sim.leaves(), ["a"]);
+    sim.send("go").call("choose", "web.find", &["\"x\""]).done("choose", "1");
+    assert_eq!(sim.leaves(), ["c"]);
+}

@@ -197,9 +197,9 @@ fn event_use(cx: &mut Cx<'_>, pair: P<'_>) -> EventPattern {
 }
 
 fn may_call(cx: &mut Cx<'_>, pair: P<'_>) -> May {
-    let mut names = pair.into_inner().filter(|p| p.as_rule() == Rule::name);
-    let set = names.next().map(|n| cx.ident(&n)).expect("a call is of a set");
-    let into = names.next().map(|n| cx.ident(&n));
+    let mut parts = pair.into_inner().filter(|p| matches!(p.as_rule(), Rule::path | Rule::name));
+    let set = parts.next().map(|p| cx.path(p)).expect("a call is of a set");
+    let into = parts.next().map(|n| cx.ident(&n));
     May { kind: MayKind::Call(set, into), text: None::<Template> }
 }
 
