@@ -44,7 +44,8 @@ fn graphviz(text: &str, format: &str) -> Option<(bool, Vec<u8>, String)> {
     let text = text.to_owned();
     let writer = std::thread::spawn(move || stdin.write_all(text.as_bytes()));
     let output = dot.wait_with_output().expect("dot ends");
-    writer.join().expect("the writer does not panic").expect("dot reads all of it");
+    // A dot that fails does not read all of it.
+    let _ = writer.join().expect("the writer does not panic");
     let errors = String::from_utf8_lossy(&output.stderr).into_owned();
     Some((output.status.success(), output.stdout, errors))
 }
@@ -234,6 +235,7 @@ fn graphviz_takes_every_picture() {
     let mut drawn = 0;
     for (path, text) in corpus() {
         for (name, picture) in draw_all(&path, &text) {
+            // One at a time: Graphviz may break over hundreds of pictures in one process.
             let Some((good, svg, errors)) = graphviz(&picture, "svg") else {
                 eprintln!("skipped: Graphviz is not installed");
                 return;
@@ -243,7 +245,7 @@ fn graphviz_takes_every_picture() {
             drawn += 1;
         }
     }
-    assert!(drawn > 10, "only {drawn} charts of the corpus could be drawn");
+    assert!(drawn > 300, "only {drawn} charts of the corpus could be drawn");
 }
 
 /// POSIX cksum of a text: enough to tell which DOT a picture was made from.

@@ -90,12 +90,13 @@ pub(crate) fn blocks(page: &str, info: &str) -> Vec<(usize, String)> {
     found
 }
 
-/// Every chart and agent that the project has, with the name it is read under: shipped charts, examples of the docs and of the
-/// pages of findings, shared agents.
+/// Every chart and agent that the project has, with the name it is read under: shipped charts, those of the tests, examples of the
+/// docs and of the pages of findings, shared agents.
 pub(crate) fn corpus() -> Vec<(String, String)> {
-    let mut all: Vec<(String, String)> = Vec::new();
-    for folder in ["charts", "examples"] {
-        for path in files(folder, ".chart").into_iter().chain(files(folder, "agent.yaml")) {
+    let mut all = crate::behaviour::charts();
+    for folder in ["charts", "examples", "src", "tests"] {
+        let agents = if folder == "tests" { ".yaml" } else { "agent.yaml" };
+        for path in files(folder, ".chart").into_iter().chain(files(folder, agents)) {
             let text = read(&path);
             all.push((path, text));
         }
@@ -103,7 +104,7 @@ pub(crate) fn corpus() -> Vec<(String, String)> {
     let pages = files("docs", ".md").into_iter().chain(files("src/lint", ".md"));
     for page in pages.chain(["README.md".to_owned()]) {
         let text = read(&page);
-        for info in ["chart", "chart good", "yaml good"] {
+        for info in ["chart", "chart good", "chart bad", "yaml good", "yaml bad"] {
             let ending = if info.starts_with("yaml") { "agent.yaml" } else { "chart" };
             for (line, block) in blocks(&text, info) {
                 all.push((format!("{page}.{line}.{ending}"), block));

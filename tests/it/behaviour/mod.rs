@@ -1,6 +1,7 @@
 //! Findings about behaviour, situation by situation. A section of a `.cases` file is `-- situation`, the items of a chart, and under
 //! them every finding in the order of the places: `=> C0203 |what is underlined| message`. Enums and tools stand above the chart.
 
+use crate::project::{files, read};
 use chartc::diagnostic::Diagnostic;
 use chartc::load::Memory;
 use std::fmt::Write;
@@ -9,11 +10,36 @@ use std::fmt::Write;
 const HEAD: &str = "event a  event b  event c  event d\n  input x: Bool = false  input y: Bool = false  \
                     input n: Int = 0\n  var m: Int = 0\n";
 
-/// The findings of a chart with these items, as a case lists them.
-fn findings(items: &str) -> String {
+/// The chart with these items.
+fn chart(items: &str) -> String {
     let (above, items): (Vec<&str>, Vec<&str>) =
         items.lines().partition(|l| l.starts_with("enum ") || l.starts_with("tool "));
-    let text = format!("{}\nchart T {{\n  {HEAD}{}\n}}\n", above.join("\n"), items.join("\n"));
+    format!("{}\nchart T {{\n  {HEAD}{}\n}}\n", above.join("\n"), items.join("\n"))
+}
+
+/// The situations of a file, each with its items.
+fn situations(cases: &str) -> impl Iterator<Item = (&str, String)> {
+    cases.split("\n-- ").filter(|s| !s.trim().is_empty()).map(|section| {
+        let (name, body) = section.split_once('\n').expect("items stand below the situation");
+        let items = body.lines().take_while(|l| !l.starts_with("=>")).map(|l| format!("{l}\n"));
+        (name, items.collect())
+    })
+}
+
+/// The charts of all situations, with a name for each.
+pub(crate) fn charts() -> Vec<(String, String)> {
+    let mut all = Vec::new();
+    for path in files("tests/it/behaviour", ".cases") {
+        for (n, (_, items)) in situations(&read(&path)).enumerate() {
+            all.push((format!("{path}.{n}.chart"), chart(&items)));
+        }
+    }
+    all
+}
+
+/// The findings of a chart with these items, as a case lists them.
+fn findings(items: &str) -> String {
+    let text = chart(items);
     let done = chartc::check(&["a.chart".into()], &Memory::of("a.chart", &text));
     let source = done.sources.iter().next().expect("there is one source").1;
     let line =
@@ -25,10 +51,7 @@ fn findings(items: &str) -> String {
 #[track_caller]
 fn check(cases: &str) {
     let mut now = String::new();
-    for section in cases.split("\n-- ").filter(|s| !s.trim().is_empty()) {
-        let (name, body) = section.split_once('\n').expect("items stand below the situation");
-        let items: String =
-            body.lines().take_while(|l| !l.starts_with("=>")).map(|l| format!("{l}\n")).collect();
+    for (name, items) in situations(cases) {
         let items = items.trim_end();
         write!(now, "\n-- {name}\n{items}\n{}", findings(&format!("{items}\n")))
             .expect("a String takes all");
