@@ -165,6 +165,10 @@ fn read_again(place: Place, text: &str, end: usize, known: &[&str]) -> Option<Fa
     if place == Place::Code && fault.message.ends_with("found `(`") {
         fault.help = Some("`code` assigns; a call stands in an action block".to_owned());
     }
+    if first_word(text) == "history" && fault.message.starts_with("expected `->`") {
+        let help = "`-> state` says what is entered as long as nothing is recorded";
+        fault.help.get_or_insert(help.to_owned());
+    }
     Some(fault)
 }
 

@@ -53,6 +53,10 @@ const MISTAKES: &[(&str, &str)] = &[
     ("code that calls", "chart C {\n  code x {\n    y = 1\n    f(y)\n    z = 2\n  }\n}"),
     ("a limit without a number", "chart C {\n  limits { calls turns 20 }\n}"),
     ("a client in commas", "client c { model: \"a:b\", retry: 1 }"),
+    (
+        "a history without its default",
+        "chart C {\n  state a {\n    history h\n    history d deep\n  }\n}",
+    ),
     ("a `from` with a state", "chart C {\n  from * {\n    state x { }\n    on e -> x\n  }\n}"),
 ];
 
