@@ -88,7 +88,7 @@ pub(super) fn explain(
         return found.help("let one of these lines be taken, add another, or remove the state");
     }
     if permitting.is_empty() {
-        return found.help("no line leads here: add one, or remove the state");
+        return found.help("nothing leads here: let a line or a step do so, or remove the state");
     }
     for (_, span) in permitting.iter().take(3) {
         found = found.related(**span, "this permits the move, but no step or option makes it");
