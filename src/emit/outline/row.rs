@@ -110,7 +110,7 @@ fn steps(
         let mut row = of_line(context, line, home);
         let joins = matches!(line.trigger, Trigger::StepDone(_) | Trigger::StepElse(_));
         if joins && first.right.is_empty() && rows.is_empty() && !row.right.is_empty() {
-            let guard = words::guard(chart, line).map(|g| format!(" if {g}")).unwrap_or_default();
+            let guard = words::guard(chart, line).map(|g| format!("  if {g}")).unwrap_or_default();
             let is_else = matches!(line.trigger, Trigger::StepElse(_));
             first.left.push_str(if is_else { ", else" } else { "" });
             first.left.push_str(&guard);
