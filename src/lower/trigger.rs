@@ -7,7 +7,7 @@ use crate::lint::duplicate_name;
 use crate::lint::reported::{ILLEGAL_STRUCTURE, NOT_YET, TYPE_ERROR};
 use crate::span::{Ident, Span, Spanned};
 use crate::syntax::{self, Deadline, Done, EventPattern, LineKind, MayKind};
-use chartc_core::arena::{StepId, TransitionId};
+use chartc_core::arena::{StepId, ToolSetId, TransitionId, VarId};
 use chartc_core::model::{
     Choice, ChoiceKind, Expr, StateKind, StepKind, Trigger, Type, VariableKind,
 };
@@ -240,7 +240,10 @@ fn option(cx: &mut Cx<'_>, env: &mut Env, may: &syntax::May, found: &mut Found) 
         }
         MayKind::Call(set, into) => {
             let known = declare::tools_named(cx, &set.text(), set.span);
-            let into = into.as_ref().and_then(|name| variable(cx, name, &Type::Json));
+            let into = into.as_ref().and_then(|name| {
+                let kept = variable(cx, name, &Type::Json)?;
+                known.is_none_or(|set| keeps(cx, set, kept, name)).then_some(kept)
+            });
             ((set.text(), set.span), known.map(|id| ChoiceKind::Call(id, into)))
         }
     };
@@ -254,12 +257,33 @@ fn option(cx: &mut Cx<'_>, env: &mut Env, may: &syntax::May, found: &mut Found) 
     found.trigger = Some(Trigger::When);
 }
 
+/// Whether a variable can keep what every tool of a set returns; reports the first that it cannot.
+fn keeps(cx: &mut Cx<'_>, set: ToolSetId, kept: VarId, name: &Ident) -> bool {
+    let want = cx.chart.variables[kept.index()].ty.clone();
+    let mut tools =
+        cx.chart.tool_sets[set.index()].tools.iter().map(|id| &cx.chart.tools[id.index()]);
+    let Some(tool) = tools.find(|tool| !expr::accepts(&tool.result, &want)) else { return true };
+    let finding = TYPE_ERROR
+        .at(
+            name.span,
+            format!(
+                "`{}` is {}, `{}` returns {}",
+                name.node,
+                cx.a(&want),
+                tool.name,
+                cx.a(&tool.result)
+            ),
+        )
+        .help(format!(
+            "a `var {}: Json` keeps what any tool returns; or offer the tools in lines of their own",
+            name.node
+        ));
+    cx.report(finding);
+    false
+}
+
 /// The `var` of this name, if it can keep a value of type `ty`.
-pub(super) fn variable(
-    cx: &mut Cx<'_>,
-    name: &Ident,
-    ty: &Type,
-) -> Option<chartc_core::arena::VarId> {
+pub(super) fn variable(cx: &mut Cx<'_>, name: &Ident, ty: &Type) -> Option<VarId> {
     let Some((id, place)) = cx.names.variables.get(&name.node).copied() else {
         let known: Vec<String> = cx.names.variables.keys().cloned().collect();
         cx.unknown("variable", &name.node, name.span, known.iter().map(String::as_str));

@@ -254,3 +254,30 @@ fn what_cannot_be_read_is_reported_once() {
         assert_eq!(found.count(), 1, "{:?}", compilation.diagnostics);
     }
 }
+
+#[test]
+fn what_tools_return_is_kept_where_it_fits() {
+    shown!(faults(
+        "type Hit { title: Text }
+tool web.find(query: Text) -> List(Hit)
+tool web.read(url: Text) -> Text
+tool web.raw(url: Text) -> Json
+tools finding = web.find
+tools reading = web.read | web.raw
+tools web = finding | reading
+chart C {
+  var hits: List(Hit) = []
+  var page: Text = \"\"
+  var anything: Json = none
+  initial a
+  state a {
+    ask next on turn else stay { prompt \"{options}\" }
+    may call finding into hits
+    may call reading into page
+    may call web into anything
+    may call web into page
+    may call any_tool into page
+  }
+}"
+    ));
+}
