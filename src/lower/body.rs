@@ -4,7 +4,6 @@ use super::context::{Cx, NodeKind, Part};
 use super::expr::{self, Env, Options};
 use super::{block, limits, line, paths, step};
 use crate::lint::illegal_structure;
-use crate::lint::reported::ILLEGAL_STRUCTURE;
 use crate::span::Span;
 use crate::syntax::{self, Noted, StateItem};
 use chartc_core::arena::{StateId, StepId};
@@ -99,8 +98,9 @@ fn own_step(cx: &mut Cx<'_>, state: StateId, steps: &mut impl Iterator<Item = St
 
 fn refuse_in_final(cx: &mut Cx<'_>, id: StateId, span: Span, what: &str) -> bool {
     let NodeKind::Final(..) = cx.nodes[id.index()].kind else { return true };
-    let message = format!("{what} cannot stand in a final state");
-    cx.report(ILLEGAL_STRUCTURE.at(span, message));
+    let (name, declared) = (&cx.chart.state(id).name, cx.map.state(id).name);
+    let finding = illegal_structure::in_final(what, name, span, declared);
+    cx.report(finding);
     false
 }
 

@@ -283,8 +283,9 @@ pub(super) fn from(cx: &mut Cx<'_>, source: StateId, from: &syntax::From) {
 
 fn scope(cx: &mut Cx<'_>, source: StateId, from: &syntax::From) -> Option<Scope> {
     if let NodeKind::Final(..) = cx.nodes[source.index()].kind {
-        let message = "`from` cannot stand in a final state";
-        cx.report(ILLEGAL_STRUCTURE.at(from.span, message));
+        let (name, declared) = (&cx.chart.state(source).name, cx.map.state(source).name);
+        let finding = illegal_structure::in_final("`from`", name, from.span, declared);
+        cx.report(finding);
         return None;
     }
     let wildcard = from.states.is_empty();
