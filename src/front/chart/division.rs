@@ -43,10 +43,22 @@ pub(super) fn lost(file: &File, text: &str, comments: &[Comment], found: &mut Ve
 fn divisor(file: &File, text: &str, comment: Comment) -> Option<Expr> {
     let body = text[comment.start..comment.end].strip_prefix("//")?;
     let written = body.trim();
-    if written.starts_with('/') || written.is_empty() || written.len() > 200 {
+    if written.starts_with('/') || written.is_empty() || written.len() > 200 || is_prose(written) {
         return None;
     }
     parse_expression(written, file.id, comment.start).ok()
+}
+
+/// Whether two words follow each other, as in no sum: most comments need not be parsed to be left alone.
+fn is_prose(text: &str) -> bool {
+    let mut words = text.split_whitespace().peekable();
+    while let Some(word) = words.next() {
+        let follows = words.peek().is_some_and(|next| next.starts_with(char::is_alphanumeric));
+        if follows && word.ends_with(char::is_alphanumeric) {
+            return true;
+        }
+    }
+    false
 }
 
 /// Whether the expression computes a number from numbers, variables and functions that there are.
