@@ -1,17 +1,25 @@
 //! For people: the source with the place underlined.
 
-use super::{Paper, Report, summary};
+use super::{Paper, Report, cut, more, shown, summary};
 use crate::diagnostic::{Diagnostic, Severity};
-use crate::source::{Source, Sources};
+use crate::source::{Position, Source, Sources};
 use crate::span::Span;
 use miette::{
     GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteError, MietteSpanContents,
     SourceCode, SourceSpan, SpanContents,
 };
+use std::borrow::Cow;
 use std::fmt;
 
 /// A span of more lines than this is shown by its first line.
 const MOST_LINES: usize = 6;
+
+/// Bytes of a line that are drawn, and of those how many stand before the place; only a longer line is cut.
+const LONGEST_LINE: usize = 400;
+const BEFORE_PLACE: usize = 60;
+
+/// Bytes of a place that are underlined.
+const LONGEST_PLACE: usize = 200;
 
 /// Drawn by miette, with a summary at the end.
 pub(super) static REPORT: Report = Report { name: "human", render };
@@ -24,14 +32,15 @@ fn render(diagnostics: &[Diagnostic], sources: &Sources, paper: Paper) -> String
         .with_links(false)
         .with_context_lines(1);
     let mut text = String::new();
-    for found in diagnostics {
+    let (shown, left_out) = shown(diagnostics);
+    for found in shown {
         for drawn in Drawn::of(found, sources) {
             let written = handler.render_report(&mut text, &drawn);
             written.expect("a String takes every write");
         }
         text.push('\n');
     }
-    text + &summary(diagnostics, sources.iter().count()) + "\n"
+    text + &more(&left_out, sources) + &summary(diagnostics, sources.iter().count()) + "\n"
 }
 
 /// A finding as miette sees it, or a related place in another file.
@@ -39,8 +48,8 @@ fn render(diagnostics: &[Diagnostic], sources: &Sources, paper: Paper) -> String
 struct Drawn<'d> {
     code: Option<String>,
     severity: Severity,
-    message: &'d str,
-    help: Option<&'d str>,
+    message: Cow<'d, str>,
+    help: Option<Cow<'d, str>>,
     labels: Vec<LabeledSpan>,
     text: Text<'d>,
 }
@@ -52,7 +61,8 @@ impl<'d> Drawn<'d> {
         let mut labels = vec![label(found.span, found.label.as_deref(), source, true)];
         let mut elsewhere = Vec::new();
         for (span, message) in &found.related {
-            if span.file == found.span.file {
+            // In a line that is cut there is room for one place only.
+            if span.file == found.span.file && !is_long(found.span, source) {
                 labels.push(label(*span, Some(message), source, false));
                 continue;
             }
@@ -60,7 +70,7 @@ impl<'d> Drawn<'d> {
             elsewhere.push(Self {
                 code: None,
                 severity: Severity::Note,
-                message,
+                message: cut(message),
                 help: None,
                 labels: vec![label(*span, None, source, true)],
                 text: Text(source),
@@ -70,13 +80,18 @@ impl<'d> Drawn<'d> {
         let main = Self {
             code: Some(format!("{word}[{code}] {name}")),
             severity: found.severity,
-            message: &found.message,
-            help: found.help.as_deref(),
+            message: cut(&found.message),
+            help: found.help.as_deref().map(cut),
             labels,
             text: Text(source),
         };
         std::iter::once(main).chain(elsewhere).collect()
     }
+}
+
+/// Whether the line where a span begins is cut.
+fn is_long(span: Span, source: &Source) -> bool {
+    source.line(source.position(span.start).line).len() > LONGEST_LINE
 }
 
 /// An empty span, which would not be drawn, points at the character before it; a long one is cut after its first line.
@@ -86,6 +101,7 @@ fn label(span: Span, text: Option<&str>, source: &Source, primary: bool) -> Labe
     if source.position(end as u32).line - source.position(start as u32).line >= MOST_LINES {
         end = start + source.text[start..end].find('\n').unwrap_or(0);
     }
+    end = end.min(source.text.floor_char_boundary(start + LONGEST_PLACE));
     if start == end {
         start = source.text[..start].trim_end().char_indices().next_back().map_or(0, |(i, _)| i);
         end = start + source.text[start..].chars().next().map_or(0, char::len_utf8);
@@ -101,7 +117,7 @@ fn label(span: Span, text: Option<&str>, source: &Source, primary: bool) -> Labe
 
 impl fmt::Display for Drawn<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.message)
+        f.write_str(&self.message)
     }
 }
 
@@ -121,7 +137,7 @@ impl miette::Diagnostic for Drawn<'_> {
     }
 
     fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
-        self.help.map(|h| Box::new(h) as _)
+        self.help.as_ref().map(|h| Box::new(h) as _)
     }
 
     fn source_code(&self) -> Option<&dyn SourceCode> {
@@ -137,6 +153,27 @@ impl miette::Diagnostic for Drawn<'_> {
 /// A source as miette reads it: lines are looked up in the source's table instead of counted from the start of the text.
 #[derive(Debug)]
 struct Text<'d>(&'d Source);
+
+impl Text<'_> {
+    /// The part of a long line around a place in it.
+    fn window(&self, span: &SourceSpan, at: Position) -> Box<dyn SpanContents<'_> + '_> {
+        let source = self.0;
+        let line = source.line(at.line);
+        let (first, last) = (span.offset(), span.offset() + span.len());
+        let start = source.text.ceil_char_boundary(first.saturating_sub(BEFORE_PLACE));
+        let start = start.max(line.start).min(first);
+        let end = source.text.floor_char_boundary(start + LONGEST_LINE).max(last);
+        let end = if last <= line.end { end.min(line.end) } else { end };
+        Box::new(MietteSpanContents::new_named(
+            source.name.clone(),
+            &source.text.as_bytes()[start..end],
+            (start, end - start).into(),
+            at.line - 1,
+            source.position(start as u32).column - 1,
+            1,
+        ))
+    }
+}
 
 impl SourceCode for Text<'_> {
     fn read_span<'a>(
@@ -155,6 +192,10 @@ impl SourceCode for Text<'_> {
             (source.line(line).start, line, 1)
         };
         let until = (last.line + after).min(source.lines());
+        let mut lines = first.line.saturating_sub(before).max(1)..=until;
+        if before > 0 && lines.any(|line| source.line(line).len() > LONGEST_LINE) {
+            return Ok(self.window(span, first));
+        }
         let end = source.line(until).end;
         let data = source.text.as_bytes().get(start..end).ok_or(MietteError::OutOfBounds)?;
         Ok(Box::new(MietteSpanContents::new_named(

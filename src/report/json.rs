@@ -1,10 +1,11 @@
 //! For other programs. Version 1 only gains fields.
 
-use super::{Report, positions};
+use super::{Report, cut, positions};
 use crate::diagnostic::Diagnostic;
 use crate::source::Sources;
 use crate::span::Span;
 use serde::Serialize;
+use std::borrow::Cow;
 
 /// `{"version":1,"diagnostics":[…]}`; lines and columns from 1, columns in characters, the end exclusive.
 pub(super) static REPORT: Report = Report {
@@ -27,8 +28,8 @@ struct Finding<'d> {
     code: &'d str,
     name: &'d str,
     severity: &'d str,
-    message: &'d str,
-    help: Option<&'d str>,
+    message: Cow<'d, str>,
+    help: Option<Cow<'d, str>>,
     #[serde(flatten)]
     place: Place<'d>,
     related: Vec<Related<'d>>,
@@ -36,7 +37,7 @@ struct Finding<'d> {
 
 #[derive(Serialize)]
 struct Related<'d> {
-    message: &'d str,
+    message: Cow<'d, str>,
     #[serde(flatten)]
     place: Place<'d>,
 }
@@ -55,13 +56,13 @@ fn finding<'d>(found: &'d Diagnostic, sources: &'d Sources) -> Finding<'d> {
         code: found.rule.code,
         name: found.rule.name,
         severity: found.severity.word(),
-        message: &found.message,
-        help: found.help.as_deref(),
+        message: cut(&found.message),
+        help: found.help.as_deref().map(cut),
         place: place(found.span, sources),
         related: found
             .related
             .iter()
-            .map(|(span, message)| Related { message, place: place(*span, sources) })
+            .map(|(span, message)| Related { message: cut(message), place: place(*span, sources) })
             .collect(),
     }
 }

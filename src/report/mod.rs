@@ -7,7 +7,10 @@ mod short;
 
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::source::{Position, Sources};
-use crate::span::Span;
+use crate::span::{FileId, Span};
+use std::borrow::Cow;
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 
 /// One way of showing findings.
 #[derive(Debug)]
@@ -57,6 +60,51 @@ pub fn summary(diagnostics: &[Diagnostic], files: usize) -> String {
 
 fn plural(count: usize, word: &str) -> String {
     format!("{count} {word}{}", if count == 1 { "" } else { "s" })
+}
+
+/// Findings of one file that are shown to people; those beyond it are counted.
+const MOST_SHOWN: usize = 100;
+
+/// Bytes of a message that are shown: a name in it may be as long as a file.
+const LONGEST_MESSAGE: usize = 400;
+
+/// The findings to show, in their order, and how many of each file are left out: the least severe, and of those the last.
+fn shown(diagnostics: &[Diagnostic]) -> (Vec<&Diagnostic>, BTreeMap<FileId, usize>) {
+    let mut files: BTreeMap<FileId, Vec<usize>> = BTreeMap::new();
+    for (i, found) in diagnostics.iter().enumerate() {
+        files.entry(found.span.file).or_default().push(i);
+    }
+    let mut left_out = BTreeMap::new();
+    let mut kept = Vec::new();
+    for (file, mut found) in files {
+        if found.len() > MOST_SHOWN {
+            left_out.insert(file, found.len() - MOST_SHOWN);
+            found.sort_by_key(|i| Reverse(diagnostics[*i].severity));
+            found.truncate(MOST_SHOWN);
+        }
+        kept.extend(found);
+    }
+    kept.sort_unstable();
+    (kept.into_iter().map(|i| &diagnostics[i]).collect(), left_out)
+}
+
+/// For each file with more findings than are shown, a line that says how many.
+fn more(left_out: &BTreeMap<FileId, usize>, sources: &Sources) -> String {
+    let line = |(file, count): (&FileId, &usize)| {
+        let name = &sources.get(*file).name;
+        format!("{name}: {} more not shown\n", plural(*count, "finding"))
+    };
+    left_out.iter().map(line).collect()
+}
+
+/// A message, cut in its middle if it is very long.
+fn cut(message: &str) -> Cow<'_, str> {
+    if message.len() <= LONGEST_MESSAGE {
+        return Cow::Borrowed(message);
+    }
+    let head = message.floor_char_boundary(LONGEST_MESSAGE / 2);
+    let tail = message.ceil_char_boundary(message.len() - LONGEST_MESSAGE / 4);
+    Cow::Owned(format!("{}…{}", &message[..head], &message[tail..]))
 }
 
 /// Start and end of a span as people count.

@@ -1,18 +1,22 @@
 //! One finding a line.
 
-use super::{Report, positions};
+use super::{Report, cut, more, positions, shown};
 use crate::diagnostic::Diagnostic;
 use crate::source::Sources;
 
 /// `file:line:column: error[C0102] message`.
 pub(super) static REPORT: Report = Report {
     name: "short",
-    render: |diagnostics, sources, _| diagnostics.iter().map(|d| line(d, sources)).collect(),
+    render: |diagnostics, sources, _| {
+        let (shown, left_out) = shown(diagnostics);
+        let lines: String = shown.into_iter().map(|d| line(d, sources)).collect();
+        lines + &more(&left_out, sources)
+    },
 };
 
 fn line(found: &Diagnostic, sources: &Sources) -> String {
     let (start, _) = positions(found.span, sources);
     let name = &sources.get(found.span.file).name;
     let (word, code) = (found.severity.word(), found.rule.code);
-    format!("{name}:{}:{}: {word}[{code}] {}\n", start.line, start.column, found.message)
+    format!("{name}:{}:{}: {word}[{code}] {}\n", start.line, start.column, cut(&found.message))
 }
