@@ -174,12 +174,14 @@ fn moment(key: Key) -> Option<Option<EventId>> {
 struct Inner {
     /// By event (`None` is `turn`): for each state with a line that always takes it, the line.
     own: BTreeMap<Option<EventId>, BTreeMap<StateId, TransitionId>>,
+    /// The same for lines that take every event of the host.
+    any: BTreeMap<StateId, TransitionId>,
 }
 
 impl Inner {
     fn of(chart: &Chart, facts: &Facts) -> Self {
         let mut own: BTreeMap<Option<EventId>, BTreeMap<StateId, TransitionId>> = BTreeMap::new();
-        let mut any = Vec::new();
+        let mut any = BTreeMap::new();
         for (i, line) in chart.transitions.iter().enumerate() {
             let id = TransitionId::at(i);
             let place = facts.places.line(id);
@@ -188,20 +190,13 @@ impl Inner {
                 continue;
             }
             if line.trigger == Trigger::AnyEvent {
-                any.push((line.source, id));
+                any.entry(line.source).or_insert(id);
             }
             for key in keys(line).into_iter().filter_map(moment) {
                 own.entry(key).or_default().entry(line.source).or_insert(id);
             }
         }
-        for (source, id) in any {
-            for event in 0..chart.events.len() {
-                let lines = own.entry(Some(EventId::at(event))).or_default();
-                let first = lines.entry(source).or_insert(id);
-                *first = id.min(*first);
-            }
-        }
-        Self { own }
+        Self { own, any }
     }
 
     fn hides(&self, chart: &Chart, facts: &Facts, id: TransitionId) -> Option<Vec<TransitionId>> {
@@ -213,28 +208,36 @@ impl Inner {
         };
         let mut by = BTreeSet::new();
         for event in events {
-            let own = self.own.get(&event)?;
-            covered(chart, facts, facts.places.line(id), line.source, own, &mut by)?;
+            let own = self.own.get(&event);
+            let any = Some(&self.any).filter(|any| event.is_some() && !any.is_empty());
+            if own.is_none() && any.is_none() {
+                return None;
+            }
+            let takes = |s: &StateId| {
+                let lines = own.into_iter().chain(any).filter_map(|lines| lines.get(s));
+                lines.min().copied()
+            };
+            covered(chart, facts, facts.places.line(id), line.source, &takes, &mut by)?;
         }
         if by.is_empty() { None } else { Some(by.into_iter().collect()) }
     }
 }
 
-/// Walks the part of the tree where a line of `source` holds. Stops at the first leaf below whose path to `source` no line of `own`
-/// stands on; else the lines found are added.
+/// Walks the part of the tree where a line of `source` holds. Stops at the first leaf below on whose path to `source` no state
+/// takes the event; else the lines found are added.
 fn covered(
     chart: &Chart,
     facts: &Facts,
     place: &Place,
     source: StateId,
-    own: &BTreeMap<StateId, TransitionId>,
+    takes: &dyn Fn(&StateId) -> Option<TransitionId>,
     by: &mut BTreeSet<TransitionId>,
 ) -> Option<()> {
     for top in &place.within {
         // Lines between the source and the place come before the source's own.
-        let above = chart.ancestors(*top).take_while(|s| *s != source).find_map(|s| own.get(&s));
+        let above = chart.ancestors(*top).take_while(|s| *s != source).find_map(|s| takes(&s));
         if let Some(line) = above {
-            by.insert(*line);
+            by.insert(line);
             continue;
         }
         let mut at = StateId(top.0 + 1);
@@ -249,8 +252,8 @@ fn covered(
                 || place.except.contains(&at);
             if skipped {
                 at = end;
-            } else if let Some(line) = own.get(&at) {
-                by.insert(*line);
+            } else if let Some(line) = takes(&at) {
+                by.insert(line);
                 at = end;
             } else if is_leaf(chart, at) {
                 return None;

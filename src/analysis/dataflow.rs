@@ -3,9 +3,10 @@
 use super::Facts;
 use super::place::meet;
 use super::uses::{assigned, code_reads, early_reads};
-use chartc_core::arena::{ComponentId, StepId, TransitionId, VarId};
+use chartc_core::arena::{ComponentId, StateId, StepId, TransitionId, VarId};
 use chartc_core::model::{
-    Action, Chart, Expr, ExprKind, Insert, Step, StepKind, Template, TemplatePart, VariableKind,
+    Action, Chart, Expr, ExprKind, Insert, Permission, Step, StepKind, Template, TemplatePart,
+    VariableKind,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -54,6 +55,7 @@ pub struct Early {
 /// host supply, may be there.
 pub fn early(chart: &Chart, facts: &Facts) -> Vec<Early> {
     let setters = setters(chart);
+    let table = table(chart);
     let mut injected: BTreeMap<StepId, Vec<(ComponentId, &Insert)>> = BTreeMap::new();
     for (i, component) in chart.components.iter().enumerate() {
         for insert in &component.inserts {
@@ -99,7 +101,7 @@ pub fn early(chart: &Chart, facts: &Facts) -> Vec<Early> {
                 note(Reading::Line(*line), reads(chart, guard), true);
             }
         }
-        for (row, guard) in needed(chart, facts, step) {
+        for (row, guard) in needed(chart, facts, &table, step) {
             note(Reading::Permission(row), reads(chart, guard), true);
         }
     }
@@ -193,17 +195,33 @@ fn parts(text: &Template) -> impl Iterator<Item = (usize, &Expr)> {
     })
 }
 
+/// The `allow` lines with their numbers, by the state that they permit to enter.
+type Table<'c> = BTreeMap<StateId, Vec<(usize, &'c Permission)>>;
+
+fn table(chart: &Chart) -> Table<'_> {
+    let mut rows = Table::new();
+    for (row, permission) in chart.permissions.iter().enumerate() {
+        rows.entry(permission.to).or_default().push((row, permission));
+    }
+    rows
+}
+
 /// Guarded `allow` lines without which a move of the step is not permitted.
-fn needed<'c>(chart: &'c Chart, facts: &Facts, step: &Step) -> Vec<(usize, &'c Expr)> {
+fn needed<'c>(
+    chart: &'c Chart,
+    facts: &Facts,
+    table: &Table<'c>,
+    step: &Step,
+) -> Vec<(usize, &'c Expr)> {
     let mut rows = Vec::new();
     for line in &step.outcomes {
         let place = facts.places.line(*line);
         for target in &chart.transition(*line).targets {
-            let fits = chart.permissions.iter().enumerate().filter(|(_, p)| {
-                p.to == target.state
-                    && p.from.is_none_or(|from| !meet(chart, &place.within, &[from]).is_empty())
+            let rows_to = table.get(&target.state).map_or(&[][..], Vec::as_slice);
+            let fits = rows_to.iter().filter(|(_, p)| {
+                p.from.is_none_or(|from| !meet(chart, &place.within, &[from]).is_empty())
             });
-            let guards: Vec<_> = fits.map(|(row, p)| (row, p.guard.as_ref())).collect();
+            let guards: Vec<_> = fits.map(|(row, p)| (*row, p.guard.as_ref())).collect();
             if guards.iter().all(|(_, guard)| guard.is_some()) {
                 rows.extend(guards.into_iter().filter_map(|(row, guard)| Some((row, guard?))));
             }

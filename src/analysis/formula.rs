@@ -16,6 +16,8 @@ pub(super) enum Formula {
     Not(Box<Formula>),
     And(Box<Formula>, Box<Formula>),
     Or(Box<Formula>, Box<Formula>),
+    /// The second where the first holds, else the third.
+    If(Box<Formula>, Box<Formula>, Box<Formula>),
     /// A Bool term.
     Holds(usize),
     /// A term compared with a constant.
@@ -30,6 +32,13 @@ impl Formula {
             Self::Not(inner) => !inner.holds(values),
             Self::And(a, b) => a.holds(values) && b.holds(values),
             Self::Or(a, b) => a.holds(values) || b.holds(values),
+            Self::If(condition, yes, no) => {
+                if condition.holds(values) {
+                    yes.holds(values)
+                } else {
+                    no.holds(values)
+                }
+            }
             Self::Holds(term) => values[*term] == Value::Bool(true),
             Self::Compare(term, op, constant) => compare(&values[*term], *op, constant),
         }
@@ -153,9 +162,9 @@ pub(super) fn formula(chart: &Chart, expr: &Expr, terms: &mut Vec<Term>) -> Form
             or(formula(chart, a, terms), formula(chart, b, terms))
         }
         ExprKind::If(condition, yes, no) => {
-            let condition = formula(chart, condition, terms);
-            let (yes, no) = (formula(chart, yes, terms), formula(chart, no, terms));
-            or(and(condition.clone(), yes), and(not(condition), no))
+            let [condition, yes, no] =
+                [condition, yes, no].map(|part| Box::new(formula(chart, part, terms)));
+            Formula::If(condition, yes, no)
         }
         ExprKind::Predicate(id) => formula(chart, &chart.predicates[id.index()].expr, terms),
         ExprKind::Compare(first, rest) => {

@@ -2,7 +2,7 @@
 
 use super::context::{Cx, NodeKind, Part};
 use super::expr::{self, Env, Options};
-use super::{block, limits, line, paths, step};
+use super::{block, each, limits, line, paths, step};
 use crate::lint::illegal_structure;
 use crate::span::Span;
 use crate::syntax::{self, Noted, StateItem};
@@ -20,7 +20,7 @@ pub(super) fn all(cx: &mut Cx<'_>) {
         let node = &mut cx.nodes[id.index()];
         node.each_above = if node.each.is_empty() { above } else { Some(id) };
         if cx.chart.state(id).kind == StateKind::Atomic {
-            line::each(cx, id);
+            each::copy(cx, id);
         }
     }
 }

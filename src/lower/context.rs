@@ -35,6 +35,14 @@ pub(super) struct Cx<'s> {
     /// Names of the charts in sight.
     pub(super) charts: Vec<&'s str>,
     guesses: u32,
+    /// Parallel to `chart.predicates`: how many conditions each comes to when those that it uses are written out.
+    pub(super) lengths: Vec<u32>,
+    /// The lengths of the conditions that were named since this was last set to 0.
+    pub(super) length: u32,
+    /// The final children of the state that was asked for last.
+    pub(super) finals: Option<(StateId, Vec<StateId>)>,
+    /// Copies of `each after` lines that were made.
+    pub(super) copies: usize,
 }
 
 /// Where a name leads, and where it was declared.
@@ -129,6 +137,10 @@ impl Cx<'_> {
             supplied: &[],
             charts: Vec::new(),
             guesses: 0,
+            lengths: Vec::new(),
+            length: 0,
+            finals: None,
+            copies: 0,
         }
     }
 
@@ -147,6 +159,11 @@ impl Cx<'_> {
     ) {
         let finding = unknown_name::unknown(what, name, span, self.may_guess().then_some(known));
         self.report(finding);
+    }
+
+    /// Whether the next did-you-mean may be looked for.
+    pub(super) fn can_guess(&self) -> bool {
+        self.guesses < GUESSES
     }
 
     /// Whether a did-you-mean may still be looked for.

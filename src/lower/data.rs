@@ -141,10 +141,23 @@ pub(super) fn event(cx: &mut Cx<'_>, path: &Path, params: &[Param], doc: &str) {
     }
 }
 
+/// How many conditions one may come to when those that it uses are written out: where each uses the one before it twice, twenty
+/// would come to a million.
+const LONGEST: u32 = 256;
+
 /// Enters a named condition, which may use those before it.
 pub(super) fn predicate(cx: &mut Cx<'_>, node: &syntax::Predicate) {
     let (name, span) = (&node.name.node, node.name.span);
-    let expr = expr::condition(cx, &mut Env::at(StateId(0)), &node.expr);
+    cx.length = 0;
+    let mut expr = expr::condition(cx, &mut Env::at(StateId(0)), &node.expr);
+    let length = cx.length.saturating_add(1);
+    if length > LONGEST {
+        let finding = ILLEGAL_STRUCTURE
+            .at(span, format!("condition `{name}` is too long: with those that it uses written out it comes to more than {LONGEST}"))
+            .help("use each condition fewer times");
+        cx.report(finding);
+        expr.kind = ExprKind::Unknown(name.clone());
+    }
     cx.names.later.remove(name.as_str());
     if let Some((_, first)) = cx.names.variables.get(name) {
         cx.findings.push(duplicate_name::taken(name, "a variable", span, *first));
@@ -153,6 +166,7 @@ pub(super) fn predicate(cx: &mut Cx<'_>, node: &syntax::Predicate) {
     let id = PredicateId::at(cx.chart.predicates.len());
     if declare(&mut cx.findings, &mut cx.names.predicates, "condition", name, span, id) {
         cx.chart.predicates.push(Predicate { name: name.clone(), expr });
+        cx.lengths.push(if length > LONGEST { 1 } else { length });
         cx.map.predicates.push(span);
     }
 }
@@ -186,6 +200,7 @@ pub(super) fn event_named(cx: &mut Cx<'_>, path: &Path) -> Option<EventId> {
 }
 
 fn unknown_event(cx: &mut Cx<'_>, path: &Path) {
-    let known: Vec<String> = cx.chart.events.iter().map(|e| e.name.clone()).collect();
+    let events = cx.chart.events.iter().filter(|_| cx.can_guess());
+    let known: Vec<String> = events.map(|e| e.name.clone()).collect();
     cx.unknown("event", &path.text(), path.span, known.iter().map(String::as_str));
 }

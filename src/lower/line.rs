@@ -295,15 +295,22 @@ fn scope(cx: &mut Cx<'_>, source: StateId, from: &syntax::From) -> Option<Scope>
         return None;
     }
     if wildcard {
-        let finals = cx
-            .chart
-            .children(source)
-            .filter(|child| matches!(cx.chart.state(*child).kind, StateKind::Final { .. }));
-        none_of.extend(finals);
+        none_of.extend(finals(cx, source));
     }
     none_of.sort_unstable();
     none_of.dedup();
     Some(Scope { wildcard, any_of, none_of })
+}
+
+/// The final children of a state, looked for once: many lines may ask.
+fn finals(cx: &mut Cx<'_>, state: StateId) -> Vec<StateId> {
+    if let Some((_, known)) = cx.finals.as_ref().filter(|(known, _)| *known == state) {
+        return known.clone();
+    }
+    let is_final = |s: &StateId| matches!(cx.chart.state(*s).kind, StateKind::Final { .. });
+    let found: Vec<StateId> = cx.chart.children(state).filter(is_final).collect();
+    cx.finals = Some((state, found.clone()));
+    found
 }
 
 /// The states of a list that can be active while `source` is; others are reported.
@@ -327,22 +334,6 @@ fn reachable(cx: &mut Cx<'_>, source: StateId, written: &[syntax::Path]) -> Vec<
     found.sort_unstable();
     found.dedup();
     found
-}
-
-/// Adds to a leaf its copies of the `each after` lines above it, innermost state first.
-pub(super) fn each(cx: &mut Cx<'_>, leaf: StateId) {
-    let mut above = cx.nodes[leaf.index()].each_above;
-    while let Some(state) = above {
-        for index in 0..cx.nodes[state.index()].each.len() {
-            let (mut transition, spans) = cx.nodes[state.index()].each[index].clone();
-            transition.source = leaf;
-            if transition.kind == TransitionKind::Internal {
-                transition.kind = TransitionKind::External;
-            }
-            add(cx, Draft { transition, spans, choice: None, each: false });
-        }
-        above = cx.chart.state(state).parent.and_then(|p| cx.nodes[p.index()].each_above);
-    }
 }
 
 /// Names bound to the fields of the events that a line waits for.

@@ -10,6 +10,7 @@ mod closing;
 mod context;
 mod data;
 mod declare;
+mod each;
 mod expr;
 mod format;
 mod items;

@@ -55,6 +55,7 @@ fn resolve(cx: &mut Cx<'_>, env: &Env, name: &str, span: Span) -> Option<Expr> {
     }
     if let Some((id, _)) = cx.names.predicates.get(name) {
         let id = *id;
+        cx.length = cx.length.saturating_add(cx.lengths[id.index()]);
         only_when_running(cx, env, name, span);
         return Some(of(ExprKind::Predicate(id), Type::Bool));
     }
