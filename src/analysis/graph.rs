@@ -29,8 +29,12 @@ pub enum Node {
     Any(StateId),
 }
 
+/// Most lines with exceptions of one state that are told apart by the leaves below. Where there are more, every leaf leads to all of
+/// them: it can do more than it does, and the graph stays linear.
+const MOST_OPEN: usize = 64;
+
 impl Moves {
-    /// Builds the graph of what can be entered and taken. Linear in states and lines, plus lines with exceptions times exceptions.
+    /// Builds the graph of what can be entered and taken. Linear in states and lines.
     pub fn of(chart: &Chart, places: &Places, reach: &Reach) -> Self {
         let states = chart.states.len();
         let mut build = Build { chart, places, reach, edges: Vec::new(), open: BTreeMap::new() };
@@ -189,6 +193,10 @@ impl Build<'_> {
         let mut found = Vec::new();
         for place in self.chart.ancestors(leaf) {
             let Some(lines) = self.open.get(&place) else { continue };
+            if lines.len() > MOST_OPEN {
+                found.push(Node::Any(place));
+                continue;
+            }
             let out = |l: &&TransitionId| !self.places.line(**l).leaves_out(self.chart, leaf);
             let holding: Vec<_> = lines.iter().filter(out).copied().collect();
             if holding.len() == lines.len() {
