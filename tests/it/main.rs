@@ -15,6 +15,8 @@ mod check;
 mod cli;
 mod docs;
 mod dot;
+#[cfg(feature = "run")]
+mod hostile;
 mod interpreter;
 mod licences;
 mod lints;
