@@ -4,6 +4,8 @@
 //! cargo run --release -p chartc-bench -- scale            # synthetic charts of 1k, 10k and 100k states
 //! cargo run --release -p chartc-bench -- scale 5000       # of other sizes
 //! cargo run --release -p chartc-bench -- chart 1000       # one such chart, as text
+//! cargo run --release -p chartc-bench -- repository charts/*.chart       # 200 ordinary files
+//! cargo run --release -p chartc-bench -- hostile target/release/chartc   # input that is meant to hurt
 //! ```
 #![allow(
     clippy::disallowed_methods,
@@ -11,19 +13,23 @@
 )]
 
 mod grammar;
+mod hostile;
 mod memory;
+mod repository;
 mod scale;
 mod synthetic;
 
 use std::process::ExitCode;
 
-const USAGE: &str = "usage: chartc-bench scale [STATES…] | chart STATES | memory STATES";
+const USAGE: &str = "usage: chartc-bench scale [STATES…] | chart STATES | memory STATES | repository FILES… | hostile PROGRAM";
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let (command, rest) = args.split_first().map_or(("", &args[..]), |(c, r)| (c.as_str(), r));
     let sizes: Option<Vec<usize>> = rest.iter().map(|a| a.parse().ok()).collect();
     match (command, sizes.as_deref()) {
+        ("repository", None) => repository::run(rest),
+        ("hostile", None) if rest.len() == 1 => hostile::run(&rest[0]),
         ("scale", Some([])) => scale::run(&[1_000, 10_000, 100_000]),
         ("scale", Some(sizes)) => scale::run(sizes),
         ("chart", Some([states])) => print!("{}", synthetic::chart(*states)),
