@@ -27,6 +27,7 @@ mod outline;
 mod print;
 mod project;
 mod reports;
+mod rows;
 #[cfg(feature = "run")]
 mod run;
 mod rust_emit;
