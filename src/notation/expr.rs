@@ -41,11 +41,15 @@ pub(super) fn list(chart: &Chart, exprs: &[Expr], payload: &[&str]) -> String {
     Printer { chart, payload }.list(exprs, 0)
 }
 
-/// Milliseconds as `250ms`, `30s`, `5m`, `2h`: the largest unit that divides them.
+/// Milliseconds as `250ms`, `30s`, `5m`, `2h`, `7d`: the largest unit that divides them; fewer than three days in hours.
 pub fn duration(milliseconds: u64) -> String {
-    let units = [(3_600_000, "h"), (60_000, "m"), (1_000, "s")];
-    let unit =
-        units.iter().find(|(size, _)| milliseconds > 0 && milliseconds.is_multiple_of(*size));
+    let day = 86_400_000;
+    let units = [(day, "d"), (3_600_000, "h"), (60_000, "m"), (1_000, "s")];
+    let unit = units.iter().find(|(size, _)| {
+        milliseconds > 0
+            && milliseconds.is_multiple_of(*size)
+            && (*size != day || milliseconds >= 3 * day)
+    });
     match unit {
         Some((size, name)) => format!("{}{name}", milliseconds / size),
         None => format!("{milliseconds}ms"),

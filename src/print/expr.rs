@@ -225,10 +225,11 @@ pub(super) fn float(value: f64) -> String {
     format!("float(\"{word}\")")
 }
 
-/// Milliseconds in the largest unit that divides them; a minute is 60 seconds.
+/// Milliseconds in the largest unit that divides them; a minute is 60 seconds, two days are 48 hours.
 fn duration(ms: u64) -> String {
-    let units = [(3_600_000, "h"), (60_000, "m"), (1_000, "s")];
-    let fits = |size: u64| ms > 0 && ms.is_multiple_of(size) && (size != 60_000 || ms > size);
+    let units = [(86_400_000, "d"), (3_600_000, "h"), (60_000, "m"), (1_000, "s")];
+    let few = |size: u64| (size == 60_000 && ms == size) || (size == 86_400_000 && ms < 3 * size);
+    let fits = |size: u64| ms > 0 && ms.is_multiple_of(size) && !few(size);
     let unit = units.into_iter().find(|(size, _)| fits(*size));
     unit.map_or_else(|| format!("{ms}ms"), |(size, word)| format!("{}{word}", ms / size))
 }

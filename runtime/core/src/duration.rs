@@ -2,17 +2,21 @@
 
 use core::fmt;
 
-/// Milliseconds. Shown and read as a chart writes it: `250ms`, `30s`, `5m`, `2h`.
+/// Milliseconds. Shown and read as a chart writes it: `250ms`, `30s`, `5m`, `2h`, `7d`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Duration(pub u64);
 
-const UNITS: [(&str, u64); 4] = [("h", 3_600_000), ("m", 60_000), ("s", 1000), ("ms", 1)];
+const DAY: u64 = 86_400_000;
+
+const UNITS: [(&str, u64); 5] =
+    [("d", DAY), ("h", 3_600_000), ("m", 60_000), ("s", 1000), ("ms", 1)];
 
 impl fmt::Display for Duration {
-    /// In the greatest unit that leaves no fraction.
+    /// In the greatest unit that leaves no fraction; fewer than three days in hours, as people say `48h`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (unit, millis) in UNITS {
-            if self.0 != 0 && self.0.is_multiple_of(millis) {
+            let few = millis == DAY && self.0 < 3 * DAY;
+            if self.0 != 0 && self.0.is_multiple_of(millis) && !few {
                 return write!(f, "{}{unit}", self.0 / millis);
             }
         }
@@ -51,6 +55,9 @@ mod tests {
             (30_000, "30s"),
             (300_000, "5m"),
             (7_200_000, "2h"),
+            (48 * 3_600_000, "48h"),
+            (3 * DAY, "3d"),
+            (3 * DAY + 3_600_000, "73h"),
         ] {
             assert_eq!(Duration(millis).to_string(), text);
             assert_eq!(text.parse(), Ok(Duration(millis)));
@@ -65,7 +72,7 @@ mod tests {
             "s",
             "-5s",
             "5 s",
-            "5d",
+            "5w",
             "1.5s",
             "99999999999999999999h",
             "9999999999999999999h",

@@ -306,7 +306,7 @@ fn help(found: &str, variant: &ErrorVariant<Rule>) -> Option<String> {
         _ if found.starts_with(|c: char| c.is_ascii_digit())
             && found.contains(|c: char| c.is_ascii_alphabetic()) =>
         {
-            "a duration is written as in `250ms`, `30s`, `5m` or `2h`"
+            "a duration is written as in `250ms`, `30s`, `5m`, `2h` or `7d`"
         }
         _ => return None,
     };

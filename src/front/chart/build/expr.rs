@@ -373,7 +373,8 @@ impl Cx<'_> {
             "ms" => 1,
             "s" => 1_000,
             "m" => 60_000,
-            _ => 3_600_000,
+            "h" => 3_600_000,
+            _ => 86_400_000,
         };
         digits.parse().ok().and_then(|n: u64| n.checked_mul(unit)).unwrap_or_else(|| {
             let span = self.span(pair);
