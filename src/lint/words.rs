@@ -33,7 +33,7 @@ pub(super) fn step(chart: &Chart, id: StepId) -> String {
 pub(super) fn line(chart: &Chart, id: TransitionId) -> String {
     let row = chart.transition(id);
     let step = |id: &StepId| &chart.steps[id.index()].name;
-    let payload = notation::payload(chart, &row.trigger);
+    let payload = notation::payload(row);
     let words = match &row.trigger {
         Trigger::Event(events) => format!("on {}", notation::event_pattern(chart, events)),
         Trigger::AnyEvent => "on *".into(),

@@ -95,6 +95,7 @@ pub(super) fn draft(
     let transition = Transition {
         source,
         trigger: found.trigger?,
+        bound: env.payload.into_iter().map(|(name, _)| name).filter(|n| !n.is_empty()).collect(),
         scope: None,
         guard: both(own_guard, tail.guard),
         targets: tail.targets,

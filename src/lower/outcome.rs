@@ -67,6 +67,7 @@ fn push(
     let transition = Transition {
         source: cx.chart.steps[id.index()].state,
         trigger,
+        bound: Vec::new(),
         scope: None,
         guard: tail.guard,
         targets: tail.targets,

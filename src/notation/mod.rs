@@ -5,7 +5,7 @@
 mod expr;
 
 use chartc_core::arena::{EventId, StepId};
-use chartc_core::model::{Action, Chart, Template, TemplatePart, Trigger};
+use chartc_core::model::{Action, Chart, Template, TemplatePart, Transition};
 
 pub use expr::{duration, expression, expression_in};
 
@@ -18,29 +18,9 @@ const RESERVED: &[&str] = &[
 /// What `x` in an expression that reads the nth field of the thing being handled was called.
 pub type Payload<'c> = Vec<&'c str>;
 
-/// The names of a transition's payload, in order.
-pub fn payload<'c>(chart: &'c Chart, trigger: &Trigger) -> Payload<'c> {
-    let fields = match trigger {
-        Trigger::Event(events) => events.first().map(|e| &chart.events[e.index()].fields),
-        Trigger::Choice(choice) => match &chart.choices[choice.index()].kind {
-            chartc_core::model::ChoiceKind::Option(fields) => Some(fields),
-            chartc_core::model::ChoiceKind::Call(..) => None,
-        },
-        Trigger::AnyEvent
-        | Trigger::Turn
-        | Trigger::When
-        | Trigger::StateDone(_)
-        | Trigger::After(_)
-        | Trigger::AfterTurns(_)
-        | Trigger::StepDone(_)
-        | Trigger::StepError(_)
-        | Trigger::StepTimeout(..)
-        | Trigger::StepDoubt(_)
-        | Trigger::StepElse(_)
-        | Trigger::Error(_)
-        | Trigger::LimitWarn(_) => None,
-    };
-    fields.map(|f| f.iter().map(|f| f.name.as_str()).collect()).unwrap_or_default()
+/// The names of a transition's payload, in order: the line's own; for an option those of its arguments.
+pub fn payload(line: &Transition) -> Payload<'_> {
+    line.bound.iter().map(String::as_str).collect()
 }
 
 /// A name, in back-quotes where it would not be read as one.

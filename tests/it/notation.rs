@@ -44,7 +44,7 @@ chart C {{
 fn same(guard: &str) {
     let first = chart(guard, "");
     let line = &first.transitions[0];
-    let payload = notation::payload(&first, &line.trigger);
+    let payload = notation::payload(line);
     let printed =
         notation::expression_in(&first, line.guard.as_ref().expect("it has one"), &payload);
     assert_eq!(chart(&printed, ""), first, "`{guard}` is printed as `{printed}`");
@@ -92,7 +92,7 @@ fn actions() {
     let actions = "i = k + 1  t = \"k is {k}\"  act(k, post)  raise ping(k)  log \"{t} \\\\ \\\"q\\\"\"  o = none";
     let first = chart("true", actions);
     let line = &first.transitions[0];
-    let payload = notation::payload(&first, &line.trigger);
+    let payload = notation::payload(line);
     let printed = notation::actions(&first, &line.actions, &payload);
     assert_eq!(chart("true", &printed), first, "printed as `{printed}`");
 }

@@ -182,3 +182,28 @@ fn large_charts_are_cut_with_a_notice_and_take_linear_space() {
     assert!(large < small * 3, "{small} bytes for 25 levels, {large} for 50");
     assert_eq!(StateId(0), Page::default().root);
 }
+
+#[test]
+fn conditions_of_outcomes_and_soft_bounds() {
+    let text = "/// Asks, and
+/// asks again.
+///
+/// More than that.
+chart C {
+  var n: Int = 0
+  event go(to: Text, n: Int)
+  event more(n: Int)
+  limits { calls 9 warn 7  turns 5  time 3h warn 2h }
+  initial a
+  state a {
+    llm s if n > 1 {
+      returns Int into n
+      done if n > 2 -> b
+    } -> a
+    on more -> b
+  }
+  state b { on go(place, count) if count > n -> a { n = count } }
+}
+";
+    insta::assert_snapshot!(draw(text, &Page { width: 80, ..Page::default() }));
+}

@@ -139,9 +139,11 @@ impl Branch<'_> {
         Line { lead: self.lead(), title: Vec::new(), row: Some(row) }
     }
 
-    /// The first line of the chart's own text.
+    /// The first paragraph of the chart's own text.
     fn about(&self, chart: &Chart, width: usize) -> Vec<Line> {
-        let doc = chart.doc.lines().next().unwrap_or_default();
+        let lines: Vec<&str> =
+            chart.doc.lines().map(str::trim).take_while(|line| !line.is_empty()).collect();
+        let doc = &lines.join(" ");
         if doc.trim().is_empty() {
             return Vec::new();
         }

@@ -108,12 +108,12 @@ fn steps(
         shown.insert(id);
         let line = chart.transition(id);
         let mut row = of_line(context, line, home);
-        let joins = matches!(line.trigger, Trigger::StepDone(_) | Trigger::StepElse(_));
+        // A condition on the step's row is that of the step, not of an outcome.
+        let joins = matches!(line.trigger, Trigger::StepDone(_) | Trigger::StepElse(_))
+            && line.guard.is_none();
         if joins && first.right.is_empty() && rows.is_empty() && !row.right.is_empty() {
-            let guard = words::guard(chart, line).map(|g| format!("  if {g}")).unwrap_or_default();
             let is_else = matches!(line.trigger, Trigger::StepElse(_));
             first.left.push_str(if is_else { ", else" } else { "" });
-            first.left.push_str(&guard);
             first.right = row.right;
         } else {
             let name = notation::name(&step.name);
@@ -182,7 +182,7 @@ fn of_line(context: &Context<'_>, line: &Transition, home: StateId) -> Row {
     let mut right = Vec::new();
     if !line.targets.is_empty() {
         let target = |t: &chartc_core::model::Target| {
-            let payload = notation::payload(chart, &line.trigger);
+            let payload = notation::payload(line);
             let arguments: Vec<String> =
                 (t.arguments.iter()).map(|a| notation::expression_in(chart, a, &payload)).collect();
             let arguments = if arguments.is_empty() {

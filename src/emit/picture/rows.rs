@@ -90,13 +90,21 @@ pub(in crate::emit) fn blocks(chart: &Chart, state: &State, long: usize) -> Vec<
 }
 
 fn limits(limits: &Limits) -> String {
-    let count = |name: &str, n: Option<i64>| n.map(|n| format!("{name} {n}"));
+    let bound = |name: &str, most: Option<String>, warn: Option<String>| {
+        let warn = warn.map(|w| format!(" warn {w}")).unwrap_or_default();
+        most.map(|most| format!("{name} {most}{warn}"))
+    };
+    let count = |name: &str, most: Option<i64>, warn: Option<i64>| {
+        bound(name, most.map(|n| n.to_string()), warn.map(|n| n.to_string()))
+    };
+    let cost = |c: Option<f64>| c.map(|c| format!("{c:?}"));
+    let time = |t: Option<u64>| t.map(notation::duration);
     let parts = [
-        count("calls", limits.calls),
-        count("tokens", limits.tokens),
-        limits.cost.map(|c| format!("cost {c:?}")),
-        limits.time.map(|t| format!("time {}", notation::duration(t))),
-        count("turns", limits.turns),
+        count("calls", limits.calls, limits.calls_warn),
+        count("tokens", limits.tokens, limits.tokens_warn),
+        bound("cost", cost(limits.cost), cost(limits.cost_warn)),
+        bound("time", time(limits.time), time(limits.time_warn)),
+        count("turns", limits.turns, limits.turns_warn),
     ];
     parts.into_iter().flatten().collect::<Vec<_>>().join("  ")
 }

@@ -13,7 +13,7 @@ pub(in crate::emit) fn head(chart: &Chart, line: &Transition) -> (&'static str, 
     let step = |s: &StepId| notation::name(notation::step_name(chart, *s));
     match &line.trigger {
         Trigger::Event(events) => {
-            let payload = notation::payload(chart, &line.trigger);
+            let payload = notation::payload(line);
             let pattern = notation::event_pattern(chart, events);
             let text = if payload.is_empty() {
                 pattern
@@ -82,13 +82,13 @@ pub(in crate::emit) fn guard(chart: &Chart, line: &Transition) -> Option<String>
     if line.trigger == Trigger::When {
         return None;
     }
-    let payload = notation::payload(chart, &line.trigger);
+    let payload = notation::payload(line);
     line.guard.as_ref().map(|g| notation::expression_in(chart, g, &payload))
 }
 
 /// The line's actions.
 pub(in crate::emit) fn actions(chart: &Chart, line: &Transition) -> String {
-    joined(chart, &line.actions, &notation::payload(chart, &line.trigger))
+    joined(chart, &line.actions, &notation::payload(line))
 }
 
 /// Actions in a row: a picture wraps lines at blanks, so it takes more than blanks to keep them apart.

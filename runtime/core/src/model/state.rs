@@ -70,6 +70,8 @@ pub struct Transition {
     pub source: StateId,
     /// What makes it a candidate.
     pub trigger: Trigger,
+    /// What the line calls the values that come with it, in order, as far as it names them.
+    pub bound: Vec<String>,
     /// Where a `from` line holds; `None` for an ordinary line.
     pub scope: Option<Scope>,
     /// Taken only while this holds.

@@ -8,6 +8,7 @@ fn line(source: u32, trigger: Trigger, targets: &[u32]) -> Transition {
     Transition {
         source: StateId(source),
         trigger,
+        bound: Vec::new(),
         scope: None,
         guard: None,
         targets: targets
