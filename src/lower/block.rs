@@ -133,6 +133,18 @@ fn assign(
 }
 
 fn refuse_name(cx: &mut Cx<'_>, name: &Ident, bound: bool) {
+    let hidden = cx.names.variables.get(&name.node).copied();
+    if let Some((hidden, _)) = hidden.filter(|_| bound) {
+        let var = matches!(cx.chart.variables[hidden.index()].kind, VariableKind::Var { .. });
+        let message = format!("`{}` cannot be assigned to", name.node);
+        let help = if var {
+            "here the name stands for what this line binds, which hides the `var`: bind it under another name"
+        } else {
+            "only a `var` can"
+        };
+        cx.report(TYPE_ERROR.at(name.span, message).help(help));
+        return;
+    }
     let read_only = bound
         || cx.names.predicates.contains_key(&name.node)
         || cx.names.steps.contains_key(&name.node);

@@ -11,7 +11,9 @@ use crate::lower::types;
 use crate::span::{Ident, Span};
 use crate::syntax;
 use chartc_core::arena::{LocalId, StepId, TypeId, VarId};
-use chartc_core::model::{Expr, ExprKind, Observable, Type, TypeDef, TypeKind, VariableKind};
+use chartc_core::model::{
+    Expr, ExprKind, Observable, StateKind, Type, TypeDef, TypeKind, VariableKind,
+};
 
 /// Observables that are written as a plain name.
 const OBSERVABLES: [(&str, Observable, Type); 10] = [
@@ -129,6 +131,15 @@ fn missing(cx: &mut Cx<'_>, env: &Env, name: &str, span: Span) {
         let finding = rule
             .at(span, "`options` stands alone in the prompt of an `ask`, as `{options}`")
             .help("nowhere else are there options to show");
+        cx.report(finding);
+        return;
+    }
+    if let StateKind::Final { params, .. } = &cx.chart.state(env.state).kind
+        && params.iter().any(|param| param.name == name)
+    {
+        let finding = rule
+            .at(span, format!("`{name}` is what the run ends with: it cannot be read here"))
+            .help("set a `var` on the lines that lead here, and read that");
         cx.report(finding);
         return;
     }

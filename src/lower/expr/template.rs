@@ -1,6 +1,6 @@
 //! Texts with placeholders.
 
-use super::{Env, expr, is_faulty, may_be_missing};
+use super::{Env, expr, inner, is_faulty, may_be_missing};
 use crate::lint::reported::TYPE_ERROR;
 use crate::lint::{unescaped_brace, unknown_placeholder};
 use crate::lower::context::Cx;
@@ -78,7 +78,14 @@ fn placeholder(
     env.placeholder = outer;
     if !is_faulty(&shown) {
         if matches!(shown.ty, Type::Optional(_)) {
-            cx.report(may_be_missing(hole.expr.span));
+            let finding = may_be_missing(hole.expr.span);
+            cx.report(match (&hole.expr.kind, inner(&shown.ty)) {
+                (_, Type::Text) => finding,
+                (ExprKind::Name(name), _) => finding.help(format!(
+                    "say what to show without it: `{{if {name} != none then str({name}) else \"…\"}}`"
+                )),
+                _ => finding,
+            });
         } else if let Err(why) = format::check(cx, &hole.spec.node, &shown.ty) {
             let message = format!("`{}` cannot show {}", hole.spec.node, cx.a(&shown.ty));
             cx.report(TYPE_ERROR.at(hole.spec.span, message).label(why));

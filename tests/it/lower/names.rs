@@ -184,3 +184,25 @@ test "one" for Once { }
 "#
     ));
 }
+
+#[test]
+fn names_that_lines_and_finals_bind() {
+    shown!(faults(
+        r#"
+type Customer { name: Text }
+chart Bound {
+  param p: Text = ""
+  var id: Text = ""
+  var customer: Customer? = none
+  event ticket(id: Text, p: Text)
+  do tell(why: Text)
+  initial a
+  state a {
+    on ticket(id, p) -> b("{customer}") { id = id  p = p }
+    on ticket(other) -> b("x") { id = other }
+  }
+  final b(why: Text) : stuck { enter { tell(why) } }
+}
+"#
+    ));
+}
