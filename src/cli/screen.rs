@@ -2,6 +2,7 @@
 
 use super::output::print;
 use crate::report::Paper;
+use chartc_core::duration::Duration;
 use chartc_core::expr::Value;
 use chartc_core::model::{Chart, StateKind};
 use chartc_runtime::trace::{Line, Sink, What};
@@ -24,6 +25,11 @@ pub(super) struct Screen {
     targets: Vec<String>,
     /// Turns that began, first and last, in which nothing has been shown yet.
     silent: Option<(u32, u32)>,
+    /// The last of them has ended.
+    ended: bool,
+    /// Milliseconds on the run's clock: of the line that is being shown, and of the one shown before it.
+    now: u64,
+    shown: u64,
     /// The note that was shown last, until something else is: conditions ask host functions the same again and again.
     note: Option<String>,
 }
@@ -49,14 +55,47 @@ impl Screen {
             basic: basic.map(|s| s.path.clone()).collect(),
             targets: Vec::new(),
             silent: None,
+            ended: false,
+            now: 0,
+            shown: 0,
             note: None,
         }
     }
 
     fn write(&mut self, ink: Ink, text: &str) -> io::Result<()> {
+        if self.now >= self.shown + 1000 {
+            self.over()?;
+        }
         self.turns()?;
+        self.time()?;
         self.note = None;
         self.put(ink, text)
+    }
+
+    /// Shows how much time has passed: whole seconds, what is less is kept for later.
+    fn time(&mut self) -> io::Result<()> {
+        let passed = self.now.saturating_sub(self.shown) / 1000 * 1000;
+        if passed == 0 {
+            return Ok(());
+        }
+        self.shown += passed;
+        self.put(Ink::Faint, &format!("+{}", Duration(passed)))
+    }
+
+    /// Shows turns that are over and in which nothing was to be seen.
+    fn over(&mut self) -> io::Result<()> {
+        if !self.ended {
+            return Ok(());
+        }
+        match self.silent.take() {
+            None => Ok(()),
+            Some((only, last)) if only == last => {
+                self.put(Ink::Faint, &format!("turn {only}: nothing"))
+            }
+            Some((first, last)) => {
+                self.put(Ink::Faint, &format!("turns {first} to {last}: nothing"))
+            }
+        }
     }
 
     /// Shows that turns have begun; those in which nothing was to be seen in one line.
@@ -89,16 +128,23 @@ impl Screen {
 
 impl Sink for Screen {
     fn line(&mut self, line: &Line) -> io::Result<()> {
+        self.now = line.at_ms;
         match &line.what {
             What::Run { chart, .. } => self.write(Ink::Bold, chart),
             What::Turn { turn } => {
                 self.started = true;
                 self.answered = None;
+                if self.now >= self.shown + 1000 {
+                    self.over()?;
+                    self.time()?;
+                }
+                self.ended = false;
                 self.silent = Some((self.silent.map_or(*turn, |(first, _)| first), *turn));
                 Ok(())
             }
             What::Event { event, data } => {
                 self.started = true;
+                self.over()?;
                 self.write(Ink::Bold, format!("event {event} {}", object(data)).trim_end())
             }
             What::Input { name, value } => {
@@ -189,6 +235,10 @@ impl Sink for Screen {
             {
                 self.write(Ink::Good, &format!("  -> {state}"))
             }
+            What::TurnEnded { .. } => {
+                self.ended = true;
+                Ok(())
+            }
             What::Called { .. }
             | What::Returned { .. }
             | What::NotReturned { .. }
@@ -203,7 +253,6 @@ impl Sink for Screen {
             | What::Failed { .. }
             | What::Dropped { .. }
             | What::WalkEnded { .. }
-            | What::TurnEnded { .. }
             | What::Note { .. }
             | What::Ended { .. } => Ok(()),
         }
