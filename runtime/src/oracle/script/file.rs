@@ -74,7 +74,10 @@ fn answers(place: &str, value: Value) -> Result<Series, ScriptError> {
         | Value::Float(_)
         | Value::Text(_)
         | Value::Duration(_)
-        | Value::Map(_) => fault(place, "is a list, or a mapping with `answers` and `then`"),
+        | Value::Map(_) => fault(
+            place,
+            "is a list, one entry for each attempt as in `- yes`, or a mapping with `answers` and `then`",
+        ),
     }
 }
 
