@@ -14,7 +14,7 @@ mod text;
 use super::picture::look::{BORDER, FAINT, LIT, LIT_BORDER, above, final_colours};
 use super::picture::place::{self, Node, Places};
 use super::picture::rows::Rows;
-use super::picture::text::{short, wrap};
+use super::picture::text::{paragraph, short, wrap};
 use super::{Emitter, Kind, Options};
 use crate::lower::SourceMap;
 use chartc_core::arena::StateId;
@@ -61,10 +61,10 @@ pub fn dot(chart: &Chart, map: &SourceMap, options: &Options) -> String {
 
 fn heading(chart: &Chart) -> String {
     let name = html(&chart.name);
-    let doc = chart.doc.lines().next().unwrap_or_default();
+    let doc = paragraph(&chart.doc);
     let mut out = format!("<<font point-size=\"16\"><b>{name}</b></font>");
     if !doc.is_empty() {
-        let doc = wrap(&short(doc, 300), 76);
+        let doc = wrap(&short(&doc, 300), 76);
         for line in doc {
             out.push_str(&format!(
                 "<br align=\"left\"/><font color=\"{BORDER}\">{}</font>",

@@ -12,6 +12,7 @@ mod text;
 use super::picture::arrow::arrows;
 use super::picture::place::Places;
 use super::picture::rows::Rows;
+use super::picture::text::paragraph;
 use super::{Emitter, Kind, Options};
 use crate::lower::SourceMap;
 use chartc_core::model::Chart;
@@ -62,9 +63,9 @@ fn head(chart: &Chart) -> String {
     let title = serde_json::to_string(&chart.name).unwrap_or_default();
     let mut out = format!("---\ntitle: {title}\n---\nstateDiagram-v2\n");
     out.push_str(&format!("  accTitle: {}\n", escaped(&chart.name)));
-    let doc = chart.doc.lines().next().unwrap_or_default();
+    let doc = paragraph(&chart.doc);
     if !doc.trim().is_empty() {
-        out.push_str(&format!("  accDescr: {}\n", escaped(doc)));
+        out.push_str(&format!("  accDescr: {}\n", escaped(&doc)));
     }
     out
 }

@@ -9,7 +9,7 @@ mod row;
 
 use super::picture::look::above;
 use super::picture::place::Places;
-use super::picture::text::wrap;
+use super::picture::text::{paragraph, wrap};
 use super::{Emitter, Kind, Options};
 use crate::lower::SourceMap;
 use chartc_core::arena::StateId;
@@ -141,9 +141,7 @@ impl Branch<'_> {
 
     /// The first paragraph of the chart's own text.
     fn about(&self, chart: &Chart, width: usize) -> Vec<Line> {
-        let lines: Vec<&str> =
-            chart.doc.lines().map(str::trim).take_while(|line| !line.is_empty()).collect();
-        let doc = &lines.join(" ");
+        let doc = &paragraph(&chart.doc);
         if doc.trim().is_empty() {
             return Vec::new();
         }

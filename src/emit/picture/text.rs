@@ -3,6 +3,12 @@
 /// Characters that a line of a label holds, as far as words allow.
 pub(in crate::emit) const WIDTH: usize = 30;
 
+/// The first paragraph of a documentation, in one line.
+pub(in crate::emit) fn paragraph(doc: &str) -> String {
+    let lines: Vec<&str> = doc.lines().map(str::trim).take_while(|line| !line.is_empty()).collect();
+    lines.join(" ")
+}
+
 /// Lines of about `width` characters, broken at blanks, an operator at the beginning of a line and not at its end; a longer word
 /// is broken only when it is longer than two lines.
 pub(in crate::emit) fn wrap(text: &str, width: usize) -> Vec<String> {
@@ -87,6 +93,12 @@ pub(in crate::emit) fn short(text: &str, size: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn paragraph_over_several_lines() {
+        assert_eq!(paragraph("Asks, and\nasks again.\n\nMore."), "Asks, and asks again.");
+        assert_eq!(paragraph(""), "");
+    }
 
     #[test]
     fn lines_break_at_blanks_and_long_words_at_two_lines() {
