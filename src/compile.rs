@@ -9,6 +9,7 @@ use crate::span::{FileId, Span};
 use crate::{lint, syntax};
 use chartc_core::model::Chart;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// What a compilation found and made.
 #[derive(Debug)]
@@ -20,7 +21,7 @@ pub struct Compilation {
     /// Charts without errors of syntax, names, structure or data: they can be drawn, generated and run.
     pub charts: Vec<Checked>,
     /// All charts that could be lowered, faulty ones included, in the order of the files.
-    pub lowered: Vec<Lowered>,
+    pub lowered: Vec<Arc<Lowered>>,
     /// All findings, by file and place.
     pub diagnostics: Vec<Diagnostic>,
 }
@@ -28,8 +29,7 @@ pub struct Compilation {
 /// A chart that has no C00, C01, C02 or C04 *error*. Only [`check`] makes one; what takes it never validates again.
 #[derive(Debug, Clone)]
 pub struct Checked {
-    chart: Chart,
-    map: SourceMap,
+    lowered: Arc<Lowered>,
     source: String,
     not_yet: Vec<Diagnostic>,
 }
@@ -37,12 +37,12 @@ pub struct Checked {
 impl Checked {
     /// The model.
     pub fn chart(&self) -> &Chart {
-        &self.chart
+        &self.lowered.chart
     }
 
     /// Where its parts stand.
     pub fn map(&self) -> &SourceMap {
-        &self.map
+        &self.lowered.map
     }
 
     /// The errors about parts of its file that do not run yet (C05xx): it can be drawn, and not be generated or run.
@@ -60,7 +60,8 @@ impl Checked {
 pub fn check(paths: &[String], loader: &dyn Loader) -> Compilation {
     let mut diagnostics = Vec::new();
     let loaded = load(paths, loader, &mut diagnostics);
-    let lowered = lower(&loaded, &mut diagnostics);
+    let lowered: Vec<Arc<Lowered>> =
+        lower(&loaded, &mut diagnostics).into_iter().map(Arc::new).collect();
     for one in &lowered {
         let facts = Facts::of(&one.chart);
         lint::run(one, &facts, &mut diagnostics);
@@ -74,7 +75,7 @@ pub fn check(paths: &[String], loader: &dyn Loader) -> Compilation {
 }
 
 /// The charts that no error is about: none inside of the chart, and none beside the charts of its file and of those it imports.
-fn sound(loaded: &Loaded, lowered: &[Lowered], diagnostics: &[Diagnostic]) -> Vec<Checked> {
+fn sound(loaded: &Loaded, lowered: &[Arc<Lowered>], diagnostics: &[Diagnostic]) -> Vec<Checked> {
     let whole = |one: &Lowered| one.map.states.first().map_or(one.map.name, |s| s.whole);
     let places: BTreeMap<Span, usize> =
         lowered.iter().enumerate().map(|(i, one)| (whole(one), i)).collect();
@@ -98,8 +99,7 @@ fn sound(loaded: &Loaded, lowered: &[Lowered], diagnostics: &[Diagnostic]) -> Ve
         let is = |found: &Diagnostic, family: &str| found.rule.code.starts_with(family);
         if own.iter().all(|d| is(d, "C03") || is(d, "C05")) {
             charts.push(Checked {
-                chart: one.chart.clone(),
-                map: one.map.clone(),
+                lowered: one.clone(),
                 source: loaded.sources.get(file).name.clone(),
                 not_yet: own.into_iter().filter(|d| is(d, "C05")).cloned().collect(),
             });

@@ -1,5 +1,6 @@
 //! Where a line or a step may act.
 
+use super::asking::Takers;
 use super::guard::{Verdict, decide};
 use chartc_core::arena::{StateId, StepId, TransitionId};
 use chartc_core::model::{
@@ -86,12 +87,14 @@ pub struct Places {
     pub forbidden: Vec<Vec<StateId>>,
     /// By step.
     pub steps: Vec<Place>,
+    /// Questions on an event that lines always take first, with those lines; their place is nowhere.
+    pub unput: BTreeMap<StepId, Vec<TransitionId>>,
 }
 
 impl Places {
     /// Reads scopes, guards, steps and permissions.
     pub fn of(chart: &Chart) -> Self {
-        let steps: Vec<Place> = chart
+        let mut steps: Vec<Place> = chart
             .steps
             .iter()
             .map(|step| {
@@ -100,6 +103,7 @@ impl Places {
                 place
             })
             .collect();
+        let unput = unput(chart, &mut steps);
         let table = Table::of(chart);
         let asks = asks(chart, &steps);
         let interrupted = is_interrupted(chart);
@@ -115,7 +119,7 @@ impl Places {
             lines.push(place);
             forbidden.push(refused);
         }
-        Self { lines, forbidden, steps }
+        Self { lines, forbidden, steps, unput }
     }
 
     /// Where a line may act.
@@ -127,6 +131,19 @@ impl Places {
     pub fn step(&self, id: StepId) -> &Place {
         &self.steps[id.index()]
     }
+}
+
+/// Takes the place from questions that are never put; gives them with the lines that are in the way.
+fn unput(chart: &Chart, steps: &mut [Place]) -> BTreeMap<StepId, Vec<TransitionId>> {
+    let takers = Takers::of(chart);
+    let mut found = BTreeMap::new();
+    for (i, place) in steps.iter_mut().enumerate() {
+        if let Some(by) = takers.before(chart, StepId::at(i), place) {
+            place.within.clear();
+            found.insert(StepId::at(i), by);
+        }
+    }
+    found
 }
 
 /// The step whose outcome a line is.

@@ -36,6 +36,7 @@ pub(crate) mod unknown_field;
 pub(crate) mod unknown_name;
 pub(crate) mod unknown_placeholder;
 pub(crate) mod unloaded_components;
+mod unput_question;
 mod unreachable_state;
 pub(crate) mod unreadable_file;
 pub(crate) mod unused_fragment;
@@ -84,6 +85,7 @@ pub const LINTS: &[&Lint] = &[
     &trap_state::LINT,
     &forbidden_move::LINT,
     &hidden_step::LINT,
+    &unput_question::LINT,
     &impossible_guard::LINT,
     &check_failed::LINT,
     &undecided_check::LINT,

@@ -320,7 +320,7 @@ async fn event_data_in_declared_order() {
         session.send("poke", [("what".to_owned(), Value::None)].into_iter().collect()).await;
     assert_eq!(
         error.map_err(|e| e.to_string()),
-        Err("event `poke`: it declares no `what`, only how, hard".into())
+        Err("event `poke`: it declares no `what`, only `how`, `hard`".into())
     );
     let error = session.send("push", Map::new()).await.expect_err("no such event");
     assert_eq!(error.to_string(), "no event `push`; declared: `poke`");

@@ -210,3 +210,11 @@ fn a_tool_alone_and_any_tool_are_sets_of_their_own() {
     sim.send("go").call("choose", "web.find", &["\"x\""]).done("choose", "1");
     assert_eq!(sim.leaves(), ["c"]);
 }
+
+#[test]
+fn a_call_that_fails_counts_for_streaks() {
+    let mut sim = asked();
+    sim.call("choose", "web.find", &["\"x\""]).fail("choose").send("go");
+    sim.call("choose", "web.find", &["\"y\""]).done("choose", "1");
+    assert_eq!(sim.leaves(), ["c"]);
+}
