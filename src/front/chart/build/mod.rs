@@ -85,6 +85,10 @@ impl<'s> Cx<'s> {
             while end > start && bytes[end - 1].is_ascii_whitespace() {
                 end -= 1;
             }
+            // A comment ends where its line does.
+            if !matches!(bytes.get(end), None | Some(b'\n' | b'\r')) {
+                return end;
+            }
             let after = self.comments.partition_point(|c| c.end < end);
             match self.comments.get(after) {
                 Some(c) if c.end == end && c.start >= start => end = c.start,
