@@ -4,7 +4,8 @@ use super::asking::Takers;
 use super::guard::{Verdict, decide};
 use chartc_core::arena::{StateId, StepId, TransitionId};
 use chartc_core::model::{
-    BinaryOp, Chart, Expr, ExprKind, Observable, StateKind, StepKind, Transition, Trigger, UnaryOp,
+    AskOn, BinaryOp, Chart, Expr, ExprKind, Observable, StateKind, Step, StepKind, Transition,
+    Trigger, UnaryOp,
 };
 use std::collections::BTreeMap;
 
@@ -135,8 +136,12 @@ impl Places {
 
 /// Takes the place from questions that are never put; gives them with the lines that are in the way.
 fn unput(chart: &Chart, steps: &mut [Place]) -> BTreeMap<StepId, Vec<TransitionId>> {
-    let takers = Takers::of(chart);
     let mut found = BTreeMap::new();
+    let waits = |step: &Step| matches!(step.kind, StepKind::Ask { on: AskOn::Event(_), .. });
+    if !chart.steps.iter().any(waits) {
+        return found;
+    }
+    let takers = Takers::of(chart);
     for (i, place) in steps.iter_mut().enumerate() {
         if let Some(by) = takers.before(chart, StepId::at(i), place) {
             place.within.clear();

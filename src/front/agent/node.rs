@@ -59,7 +59,7 @@ pub(super) fn read(id: FileId, source: &Source, findings: &mut Vec<Diagnostic>) 
         }
         Err(error) => {
             let span = error_span(id, &source.text, error.location());
-            findings.push(SYNTAX.at(span, error_message(&error.to_string())));
+            findings.push(error_finding(span, &error.to_string()));
             None
         }
     }
@@ -84,12 +84,32 @@ fn options() -> Options {
     options
 }
 
-/// The library's words, without its place.
-fn error_message(text: &str) -> String {
+/// What the library says, without its place; in words of our own, with a cure, for what it bounds.
+fn error_finding(span: Span, text: &str) -> Diagnostic {
     let line = text.lines().next().unwrap_or_default();
     let line = line.split(" at line ").next().unwrap_or(line);
     let line = line.split("; use ").next().unwrap_or(line);
-    format!("this is no YAML: {line}")
+    let said = |words: &str| line.contains(words);
+    if said("Depth") || said("recursion limit") {
+        return SYNTAX
+            .at(span, format!("this nests deeper than {MAX_DEPTH}"))
+            .help("an agent needs no more than a handful of levels: is a bracket never closed?");
+    }
+    if said("alias") && (said("limit") || said("ratio")) {
+        return SYNTAX
+            .at(span, "the aliases of this file repeat too much")
+            .help("write out what `*` stands for, or repeat less of it");
+    }
+    if said("budget breached") {
+        return SYNTAX
+            .at(span, format!("this file has more than {MAX_NODES} parts"))
+            .help("divide it into several files");
+    }
+    let finding = SYNTAX.at(span, format!("this is no YAML: {line}"));
+    if said("tabs") {
+        return finding.help("YAML is indented with blanks: replace the tabs");
+    }
+    finding
 }
 
 /// At least one character at the place of an error, which may have line and column only.

@@ -141,10 +141,10 @@ pub(crate) fn all() -> Vec<Case> {
             "agent.yaml",
             repeated("[", 200_000),
             1,
-            "this is no YAML: recursion limit exceeded",
+            "this nests deeper than 24",
         ),
-        case("alias bomb", "agent.yaml", bomb(), 1, "this is no YAML: alias replay limit exceeded"),
-        case("3,000-deep YAML", "agent.yaml", deep, 1, "this is no YAML: budget breached"),
+        case("alias bomb", "agent.yaml", bomb(), 1, "the aliases of this file repeat too much"),
+        case("3,000-deep YAML", "agent.yaml", deep, 1, "this nests deeper than 24"),
         case(
             "tab-indented YAML",
             "agent.yaml",
