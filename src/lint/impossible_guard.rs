@@ -22,16 +22,24 @@ static RULE: Rule = Rule {
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, map, .. } = context;
     // `each after` writes several lines in one place: it is told of once, and only if none of them can be taken.
-    let mut written: BTreeMap<Span, Vec<Option<Diagnostic>>> = BTreeMap::new();
+    let mut found: BTreeMap<Span, Vec<Diagnostic>> = BTreeMap::new();
     for (line, spans) in chart.transitions.iter().zip(&map.lines) {
+        let Some(guard) = &line.guard else { continue };
         let place = spans.guard.unwrap_or(spans.trigger);
-        let found =
-            check(context, line.guard.as_ref(), &scope(chart, line), place, "line is never taken");
-        written.entry(spans.whole).or_default().push(found);
+        let one = check(context, Some(guard), &scope(chart, line), place, "line is never taken");
+        if let Some(one) = one {
+            found.entry(spans.whole).or_default().push(one);
+        }
     }
-    let all: Vec<Vec<Diagnostic>> =
-        written.into_values().filter_map(|found| found.into_iter().collect()).collect();
-    diagnostics.extend(all.into_iter().filter_map(|found| found.into_iter().next()));
+    let mut written: BTreeMap<Span, usize> = BTreeMap::new();
+    if !found.is_empty() {
+        for spans in map.lines.iter().filter(|spans| found.contains_key(&spans.whole)) {
+            *written.entry(spans.whole).or_default() += 1;
+        }
+    }
+    let whole = |(place, all): &(Span, Vec<Diagnostic>)| written.get(place) == Some(&all.len());
+    let all = found.into_iter().filter(whole);
+    diagnostics.extend(all.filter_map(|(_, all)| all.into_iter().next()));
     for (step, spans) in chart.steps.iter().zip(&map.steps) {
         let place = spans.guard.unwrap_or(spans.name);
         let home = Place::of(step.state);

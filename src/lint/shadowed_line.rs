@@ -16,14 +16,17 @@ static RULE: Rule = Rule {
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map } = context;
-    // `each after` and `from` write several lines in one place: that place is hidden if all of them are.
-    let mut written: BTreeMap<_, usize> = BTreeMap::new();
-    for spans in &map.lines {
-        *written.entry(spans.whole).or_default() += 1;
-    }
     let mut hidden: BTreeMap<_, Vec<_>> = BTreeMap::new();
     for shadow in shadows(chart, facts) {
         hidden.entry(map.line(shadow.line).whole).or_default().push(shadow);
+    }
+    if hidden.is_empty() {
+        return;
+    }
+    // `each after` and `from` write several lines in one place: that place is hidden if all of them are.
+    let mut written: BTreeMap<_, usize> = BTreeMap::new();
+    for spans in map.lines.iter().filter(|spans| hidden.contains_key(&spans.whole)) {
+        *written.entry(spans.whole).or_default() += 1;
     }
     for (whole, all) in hidden {
         let shadow = &all[0];

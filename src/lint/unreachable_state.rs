@@ -19,7 +19,7 @@ static RULE: Rule = Rule {
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map } = context;
-    let leading = leading(chart);
+    let mut lines = None;
     for state in chart.state_ids().skip(1) {
         let row = chart.state(state);
         let inside = row.parent.is_some_and(|p| facts.reach.enters(p));
@@ -28,7 +28,8 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         }
         let name = words::state(chart, state);
         let found = RULE.at(map.state(state).name, format!("{name} can never be entered"));
-        diagnostics.push(explain(context, &leading, state, found));
+        let lines = lines.get_or_insert_with(|| leading(chart));
+        diagnostics.push(explain(context, lines, state, found));
     }
 }
 
