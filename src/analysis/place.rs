@@ -115,7 +115,7 @@ impl Places {
             if matches!(line.trigger, Trigger::Choice(_)) {
                 place.within = offered(chart, &place.within, &asks);
             }
-            let moves = step_of(line).is_some() || matches!(line.trigger, Trigger::Choice(_));
+            let moves = line.trigger.step().is_some() || matches!(line.trigger, Trigger::Choice(_));
             let refused = if moves { table.apply(chart, line, &mut place) } else { Vec::new() };
             lines.push(place);
             forbidden.push(refused);
@@ -149,27 +149,6 @@ fn unput(chart: &Chart, steps: &mut [Place]) -> BTreeMap<StepId, Vec<TransitionI
         }
     }
     found
-}
-
-/// The step whose outcome a line is.
-pub fn step_of(line: &Transition) -> Option<StepId> {
-    match &line.trigger {
-        Trigger::StepDone(step)
-        | Trigger::StepError(step)
-        | Trigger::StepTimeout(step, _)
-        | Trigger::StepDoubt(step)
-        | Trigger::StepElse(step) => Some(*step),
-        Trigger::Event(_)
-        | Trigger::AnyEvent
-        | Trigger::Turn
-        | Trigger::When
-        | Trigger::StateDone(_)
-        | Trigger::After(_)
-        | Trigger::AfterTurns(_)
-        | Trigger::Choice(_)
-        | Trigger::Error(_)
-        | Trigger::LimitWarn(_) => None,
-    }
 }
 
 /// Where the `from` of a line holds; for other lines, their source.
@@ -212,7 +191,7 @@ fn outlives(chart: &Chart, step: StepId, interrupted: bool) -> bool {
 
 fn line_place(chart: &Chart, line: &Transition, steps: &[Place], interrupted: bool) -> Place {
     let mut place = scope(chart, line);
-    if let Some(id) = step_of(line) {
+    if let Some(id) = line.trigger.step() {
         let step = &steps[id.index()];
         if step.within.is_empty() || !outlives(chart, id, interrupted) {
             place.is_loose |= step.is_loose;

@@ -1,6 +1,5 @@
 //! The table of `allow` lines: which moves it lets pass, and on what condition.
 
-use super::place::step_of;
 use crate::notation;
 use chartc_core::arena::StateId;
 use chartc_core::model::{Chart, Expr, Transition, Trigger};
@@ -56,5 +55,5 @@ impl<'c> Table<'c> {
 
 /// Whether the line is one that `allow` lines bind: the move of a step or of the model.
 pub(in crate::emit) fn is_bound(line: &Transition) -> bool {
-    step_of(&line.trigger).is_some() || matches!(line.trigger, Trigger::Choice(_))
+    line.trigger.step().is_some() || matches!(line.trigger, Trigger::Choice(_))
 }

@@ -119,7 +119,7 @@ impl<'c> Places<'c> {
                 any_of => any_of.iter().map(|s| Origin::State(*s)).collect(),
             };
         }
-        let states = match step_of(&line.trigger) {
+        let states = match line.trigger.step() {
             Some(step) if self.chart.steps[step.index()].state == line.source => self.homes(step),
             _ => std::slice::from_ref(&line.source),
         };
@@ -190,27 +190,6 @@ pub(in crate::emit) fn is_beside_dot(chart: &Chart, compound: StateId, initial: 
 
 fn is_left_by_lines(chart: &Chart, state: StateId) -> bool {
     !matches!(chart.state(state).kind, StateKind::Final { .. } | StateKind::History { .. })
-}
-
-/// The step whose outcome the trigger is.
-pub(in crate::emit) fn step_of(trigger: &Trigger) -> Option<StepId> {
-    match trigger {
-        Trigger::StepDone(step)
-        | Trigger::StepError(step)
-        | Trigger::StepTimeout(step, _)
-        | Trigger::StepDoubt(step)
-        | Trigger::StepElse(step) => Some(*step),
-        Trigger::Event(_)
-        | Trigger::AnyEvent
-        | Trigger::Turn
-        | Trigger::When
-        | Trigger::StateDone(_)
-        | Trigger::After(_)
-        | Trigger::AfterTurns(_)
-        | Trigger::Choice(_)
-        | Trigger::Error(_)
-        | Trigger::LimitWarn(_) => None,
-    }
 }
 
 /// The states that a guard names in a conjunct `in(a) or in(b)`, if all lie below `state`; and the other conjuncts.

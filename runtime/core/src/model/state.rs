@@ -150,6 +150,29 @@ pub enum Trigger {
     LimitWarn(String),
 }
 
+impl Trigger {
+    /// The step whose outcome the line is.
+    pub const fn step(&self) -> Option<StepId> {
+        match self {
+            Self::StepDone(step)
+            | Self::StepError(step)
+            | Self::StepTimeout(step, _)
+            | Self::StepDoubt(step)
+            | Self::StepElse(step) => Some(*step),
+            Self::Event(_)
+            | Self::AnyEvent
+            | Self::Turn
+            | Self::When
+            | Self::StateDone(_)
+            | Self::After(_)
+            | Self::AfterTurns(_)
+            | Self::Choice(_)
+            | Self::Error(_)
+            | Self::LimitWarn(_) => None,
+        }
+    }
+}
+
 /// A `may` line: an option offered to the model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Choice {
