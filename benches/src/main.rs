@@ -4,6 +4,7 @@
 //! cargo run --release -p chartc-bench -- scale            # synthetic charts of 1k, 10k and 100k states
 //! cargo run --release -p chartc-bench -- scale 5000       # of other sizes
 //! cargo run --release -p chartc-bench -- chart 1000       # one such chart, as text
+//! cargo run --release -p chartc-bench -- table            # the chart of `charts/table.chart`
 //! cargo run --release -p chartc-bench -- repository charts/*.chart       # 200 ordinary files
 //! cargo run --release -p chartc-bench -- hostile target/release/chartc   # input that is meant to hurt
 //! ```
@@ -12,16 +13,18 @@
     reason = "it measures, so it reads the clock, arguments and files"
 )]
 
+mod dice;
 mod grammar;
 mod hostile;
 mod memory;
 mod repository;
 mod scale;
 mod synthetic;
+mod table;
 
 use std::process::ExitCode;
 
-const USAGE: &str = "usage: chartc-bench scale [STATES…] | chart STATES | memory STATES | repository FILES… | hostile PROGRAM";
+const USAGE: &str = "usage: chartc-bench scale [STATES…] | chart STATES | memory STATES | table | repository FILES… | hostile PROGRAM";
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -30,6 +33,7 @@ fn main() -> ExitCode {
     match (command, sizes.as_deref()) {
         ("repository", None) => repository::run(rest),
         ("hostile", None) if rest.len() == 1 => hostile::run(&rest[0]),
+        ("table", Some([])) => print!("{}", table::chart()),
         ("scale", Some([])) => scale::run(&[1_000, 10_000, 100_000]),
         ("scale", Some(sizes)) => scale::run(sizes),
         ("chart", Some([states])) => print!("{}", synthetic::chart(*states)),

@@ -1,5 +1,6 @@
 //! Charts of any size: three levels, three lines a state, the same for the same size.
 
+use crate::dice::Dice;
 use std::fmt::Write;
 
 /// Children of a state that has any.
@@ -8,17 +9,6 @@ const CHILDREN: usize = 4;
 const EVENTS: usize = 12;
 /// Variables.
 const VARIABLES: usize = 24;
-
-/// Numbers that look random and are always the same.
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 =
-            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        ((self.0 >> 33) as usize) % bound
-    }
-}
 
 /// A chart of `states` states and a final one that checks without errors. Every state can be reached, and left.
 pub(crate) fn chart(states: usize) -> String {
