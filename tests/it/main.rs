@@ -9,6 +9,7 @@ mod agent_components;
 mod agent_front;
 mod agent_traces;
 mod architecture;
+mod batch;
 mod behaviour;
 mod chart_front;
 mod check;

@@ -1,6 +1,6 @@
 //! Random answers to what a machine has started.
 
-use crate::random::{Random, value};
+use super::random::{Random, value};
 use chartc_core::arena::{ChoiceId, ToolId};
 use chartc_core::drive::Offer;
 use chartc_core::expr::Value;

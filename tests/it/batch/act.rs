@@ -1,0 +1,154 @@
+//! What is done to a chart, before it is known what the chart waits for: it becomes a step of a script while the chart runs.
+
+use super::answers;
+use super::driver::{self, Follower, Log, Script, Scripted, Step};
+use super::random::{Random, value};
+use chartc_core::arena::EventId;
+use chartc_core::drive::Machine;
+use chartc_core::interpreter::Interpreter;
+use chartc_core::machine::Input;
+use chartc_core::model::{Chart, Function, FunctionKind, Type, VariableKind};
+use chartc_core::plan::Plan;
+
+/// One thing to do; numbers choose among what there is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Act {
+    /// Starts the machine, again if it runs.
+    Start,
+    /// A turn.
+    Turn,
+    /// The clock goes on by so many milliseconds.
+    Wait(u32),
+    /// The clock goes to the next deadline.
+    Due,
+    /// An event, with data made from the second number.
+    Event(u8, u16),
+    /// An answer to something that waits for one, of a kind made from the second number.
+    Answer(u8, u16),
+    /// A value for an input.
+    Set(u8, u16),
+}
+
+/// Chooses acts as a busy host does: many answers, some events and turns.
+pub(crate) fn acts(random: &mut Random, length: usize) -> Vec<Act> {
+    let mut out = Vec::new();
+    for nth in 0..length {
+        let (which, seed) = (random.number() as u8, random.number() as u16);
+        out.push(match random.below(20) {
+            0 if nth > 3 => Act::Set(which, seed),
+            0..=2 if nth <= 3 => Act::Set(which, seed),
+            _ if nth < 6 && random.one_in(3) => Act::Start,
+            0..=5 => Act::Event(which, seed),
+            6..=8 => Act::Turn,
+            9 | 10 => Act::Wait(u32::from(seed) % 9000),
+            11 => Act::Due,
+            _ => Act::Answer(which, seed),
+        });
+    }
+    out
+}
+
+/// Inputs that a run is given after its end.
+const AFTER_END: u32 = 3;
+
+/// The step that an act becomes.
+fn step(
+    chart: &Chart,
+    act: Act,
+    follower: &Follower,
+    deadline: Option<u64>,
+    now: &mut u64,
+) -> Step {
+    let one_of = |which: u8, n: usize| usize::from(which) % n.max(1);
+    match act {
+        Act::Start => Step::Give(*now, Input::Start),
+        Act::Turn => Step::Give(*now, Input::Turn),
+        Act::Wait(more) => {
+            *now += u64::from(more);
+            Step::Give(*now, Input::Tick)
+        }
+        Act::Due => {
+            *now = deadline.filter(|d| d - *now < 1 << 40).unwrap_or(*now).max(*now);
+            Step::Give(*now, Input::Tick)
+        }
+        Act::Event(..) if chart.events.is_empty() => Step::Give(*now, Input::Turn),
+        Act::Event(which, seed) => {
+            let id = one_of(which, chart.events.len());
+            let mut random = Random::new(u64::from(seed));
+            let fields = chart.events[id].fields.iter();
+            let mut payload: Vec<_> = fields.map(|f| value(&mut random, chart, &f.ty, 3)).collect();
+            if random.one_in(30) {
+                payload.pop();
+            }
+            *now += random.number() % 50;
+            Step::Give(*now, Input::Event(EventId::at(id), payload))
+        }
+        Act::Answer(..) if follower.open.is_empty() => Step::Give(*now, Input::Turn),
+        Act::Answer(which, seed) => {
+            let open = &follower.open[one_of(which, follower.open.len())];
+            let mut random = Random::new(u64::from(seed));
+            let mut key = open.key;
+            if random.one_in(25) {
+                key.attempt += 1;
+            }
+            let offers = open.offers.clone();
+            let open = answers::Open { key: open.key, tool: open.tool, offers };
+            Step::Give(*now, Input::Answer(key, answers::outcome(chart, &mut random, &open)))
+        }
+        Act::Set(which, seed) => {
+            let inputs: Vec<_> =
+                chart.variables.iter().filter(|v| v.kind == VariableKind::Input).collect();
+            let Some(row) = inputs.get(one_of(which, inputs.len())) else {
+                return Step::Give(*now, Input::Tick);
+            };
+            let mut random = Random::new(u64::from(seed));
+            let ty = if random.one_in(12) { &Type::Json } else { &row.ty };
+            Step::Set(row.name.clone(), value(&mut random, chart, ty, 3))
+        }
+    }
+}
+
+/// A script without steps: values for the params that need one and for the host's functions.
+pub(crate) fn prepared(label: &str, chart: &Chart, random: &mut Random) -> Script {
+    let params = chart.variables.iter().filter(|row| row.default.is_none());
+    let params = params.filter(|row| matches!(row.kind, VariableKind::Param { .. }));
+    let params: Vec<_> =
+        params.map(|row| (row.name.clone(), value(random, chart, &row.ty, 3))).collect();
+    let mut answers = |row: &Function| match &row.kind {
+        FunctionKind::Pure { result, .. } => {
+            (0..8).map(|_| value(random, chart, result, 3)).collect()
+        }
+        FunctionKind::Effect => Vec::new(),
+    };
+    let answers = chart.functions.iter().map(|row| (row.name.clone(), answers(row))).collect();
+    Script { chart: label.to_owned(), params, answers, steps: Vec::new() }
+}
+
+/// Runs acts in the interpreter: the script that they became, and what came of it. After each, `beside` sees what was told.
+pub(crate) fn play(
+    plan: &Plan<'_>,
+    mut script: Script,
+    acts: &[Act],
+    beside: &mut dyn FnMut(&Log),
+) -> (Script, String) {
+    let host = Scripted::of(&script);
+    let Ok(mut machine) = Interpreter::new(plan, host.clone(), script.params.clone()) else {
+        return (script, driver::UNMADE.to_owned());
+    };
+    let mut follower = Follower::default();
+    let mut out = driver::fixed(&machine);
+    let mut now = 0;
+    let mut after_end = 0;
+    for act in acts {
+        after_end += u32::from(machine.ended().is_some());
+        if after_end > AFTER_END {
+            break;
+        }
+        let deadline = machine.next_deadline();
+        let step = step(plan.chart(), *act, &follower, deadline, &mut now);
+        out += &follower.step(&mut machine, &host, &step);
+        beside(&follower.log);
+        script.steps.push(step);
+    }
+    (script, out)
+}

@@ -1,0 +1,59 @@
+//! The charts that we ship do the same interpreted and generated.
+
+use super::act::{acts, play, prepared};
+use super::random::Random;
+use super::{Batch, sound};
+use crate::project::{files, read};
+use chartc::load::Memory;
+use chartc_core::machine::Record;
+use chartc_core::plan::Plan;
+use std::collections::BTreeSet;
+
+/// Runs of each chart.
+const RUNS: u64 = 150;
+/// Inputs of each run.
+const LENGTH: usize = 120;
+
+#[test]
+fn same_interpreted_and_generated() {
+    let mut batch = Batch::default();
+    let (mut scripts, mut texts) = (Vec::new(), Vec::new());
+    let memory = files("charts", "").into_iter().map(|path| (path.clone(), read(path)));
+    let memory = Memory(memory.collect());
+    for path in files("charts", ".chart") {
+        let done = chartc::check(std::slice::from_ref(&path), &memory);
+        for checked in sound(&path, &done) {
+            let chart = checked.chart();
+            let label = format!("{path}/{}", chart.name);
+            batch.add(&label, checked).unwrap_or_else(|why| panic!("{label}: {why}"));
+            let plan = Plan::new(chart);
+            let mut taken = BTreeSet::new();
+            for seed in 0..RUNS {
+                let mut random = Random::new(seed);
+                let script = prepared(&label, chart, &mut random);
+                let acts = acts(&mut random, LENGTH);
+                let (script, text) = play(&plan, script, &acts, &mut |log| {
+                    taken.extend(log.records.iter().filter_map(|record| match record {
+                        Record::Taken(line) => Some(*line),
+                        _ => None,
+                    }));
+                });
+                scripts.push(script);
+                texts.push(text);
+            }
+            let (taken, all) = (taken.len(), chart.transitions.len());
+            println!("{label}: {taken} of {all} lines taken");
+            assert!(3 * taken >= all, "{label}: chance takes {taken} of {all} lines only");
+        }
+    }
+    let programs = batch.build("shipped");
+    let differences = programs.differences("runs", &scripts, &texts);
+    if let Some((nth, fault)) = differences.first() {
+        panic!(
+            "{} of {} runs differ; {}:\n{fault}",
+            differences.len(),
+            texts.len(),
+            scripts[*nth].chart
+        );
+    }
+}
