@@ -5,7 +5,7 @@ use super::place::meet;
 use super::uses::{assigned, code_reads, early_reads};
 use chartc_core::arena::{ComponentId, StateId, StepId, TransitionId, VarId};
 use chartc_core::model::{
-    Action, Chart, Expr, ExprKind, Insert, Permission, Step, StepKind, Template, TemplatePart,
+    Chart, Expr, ExprKind, Insert, Permission, Step, StepKind, Template, TemplatePart,
     VariableKind,
 };
 use std::collections::{BTreeMap, BTreeSet};
@@ -128,10 +128,8 @@ fn setters(chart: &Chart) -> BTreeMap<VarId, StepId> {
     }
     let lines = chart.transitions.iter().map(|t| &t.actions);
     let blocks = lines.chain(chart.states.iter().flat_map(|s| [&s.entry, &s.exit]));
-    for action in blocks.flatten() {
-        if let Action::Assign(variable, _) = action {
-            first.remove(variable);
-        }
+    for variable in blocks.flat_map(|actions| assigned(actions)) {
+        first.remove(&variable);
     }
     first.retain(|id, _| {
         let variable = &chart.variables[id.index()];

@@ -2,7 +2,7 @@
 
 use chartc_core::arena::{StateId, VarId};
 use chartc_core::model::{
-    Action, Chart, Expr, ExprKind, Observable, Statement, Template, TemplatePart, Transition,
+    Action, Chart, Expr, ExprKind, Observable, Template, TemplatePart, Transition,
 };
 use std::collections::BTreeSet;
 
@@ -89,26 +89,19 @@ pub fn reads(chart: &Chart, expr: &Expr, variables: &mut BTreeSet<VarId>) -> boo
     local
 }
 
-/// The variables that statements set.
-pub fn assigned(statements: &[Statement]) -> BTreeSet<VarId> {
+/// The variables that actions set.
+pub fn assigned(actions: &[Action]) -> BTreeSet<VarId> {
     let mut variables = BTreeSet::new();
-    for statement in statements {
-        match statement {
-            Statement::Assign(variable, _) => {
-                variables.insert(*variable);
-            }
-            Statement::If(_, yes, no) => {
-                variables.extend(assigned(yes));
-                variables.extend(assigned(no));
-            }
-            Statement::For(_, _, body) => variables.extend(assigned(body)),
+    Action::walk(actions, &mut |action| {
+        if let Action::Assign(variable, _) = action {
+            variables.insert(*variable);
         }
-    }
+    });
     variables
 }
 
-/// The variables that statements read, less those that they give a default.
-pub fn code_reads(chart: &Chart, statements: &[Statement]) -> BTreeSet<VarId> {
+/// The variables that a `code` step reads, less those that it gives a default.
+pub fn code_reads(chart: &Chart, actions: &[Action]) -> BTreeSet<VarId> {
     let mut variables = BTreeSet::new();
     let mut read = |expr| {
         early_reads(chart, expr, &mut |e| {
@@ -117,22 +110,15 @@ pub fn code_reads(chart: &Chart, statements: &[Statement]) -> BTreeSet<VarId> {
             }
         });
     };
-    let mut inner = BTreeSet::new();
-    for statement in statements {
-        match statement {
-            Statement::Assign(_, value) => read(value),
-            Statement::If(condition, yes, no) => {
-                read(condition);
-                inner.extend(code_reads(chart, yes));
-                inner.extend(code_reads(chart, no));
-            }
-            Statement::For(_, source, body) => {
-                read(source);
-                inner.extend(code_reads(chart, body));
-            }
-        }
-    }
-    variables.extend(inner);
+    Action::walk(actions, &mut |action| match action {
+        Action::Assign(_, e) | Action::If(e, ..) | Action::For(_, e, _) => read(e),
+        // None of these stands in a `code` step.
+        Action::Do(..)
+        | Action::Raise(..)
+        | Action::Send { .. }
+        | Action::Cancel(_)
+        | Action::Log(_) => {}
+    });
     variables
 }
 
@@ -144,9 +130,7 @@ pub fn changes(
     leaf: StateId,
     variables: &BTreeSet<VarId>,
 ) -> bool {
-    let sets = |actions: &[Action]| {
-        actions.iter().any(|a| matches!(a, Action::Assign(v, _) if variables.contains(v)))
-    };
+    let sets = |actions: &[Action]| !assigned(actions).is_disjoint(variables);
     let moved = !line.targets.is_empty();
     let entered = chart.ancestors(leaf).any(|s| sets(&chart.state(s).entry));
     let left = (line.source.0..chart.state(line.source).end.0)

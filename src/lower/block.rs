@@ -1,4 +1,4 @@
-//! Action blocks and `code` statements.
+//! Actions, in blocks and in `code` steps.
 
 use super::context::Cx;
 use super::expr::{self, Env, Options};
@@ -8,12 +8,21 @@ use crate::lint::{not_yet, type_error};
 use crate::span::{Ident, Span};
 use crate::syntax::{self, Noted};
 use chartc_core::arena::{LocalId, VarId};
-use chartc_core::model::{Action, Expr, FunctionKind, Statement, Type, VariableKind};
+use chartc_core::model::{Action, Expr, FunctionKind, Type, VariableKind};
 use std::collections::BTreeSet;
 
 /// Lowers an action block; what cannot be resolved is left out.
 pub(super) fn actions(cx: &mut Cx<'_>, env: &mut Env, block: &syntax::Block) -> Vec<Action> {
-    block.actions.iter().filter_map(|noted| action(cx, env, &noted.node, noted.span)).collect()
+    listed(cx, env, &block.actions)
+}
+
+/// Lowers actions in a row, also those of a `code` step.
+pub(super) fn listed(
+    cx: &mut Cx<'_>,
+    env: &mut Env,
+    written: &[Noted<syntax::Action>],
+) -> Vec<Action> {
+    written.iter().filter_map(|noted| action(cx, env, &noted.node, noted.span)).collect()
 }
 
 fn action(cx: &mut Cx<'_>, env: &mut Env, written: &syntax::Action, span: Span) -> Option<Action> {
@@ -21,6 +30,8 @@ fn action(cx: &mut Cx<'_>, env: &mut Env, written: &syntax::Action, span: Span) 
         syntax::Action::Assign(name, value) => {
             assign(cx, env, name, value).map(|(id, value)| Action::Assign(id, value))
         }
+        syntax::Action::If(test, then, other) => Some(if_else(cx, env, test, then, other)),
+        syntax::Action::For(name, source, body) => Some(for_each(cx, env, name, source, body)),
         syntax::Action::Do(name, arguments) => effect(cx, env, name, arguments, span),
         syntax::Action::Raise(path, arguments) => {
             let (event, arguments) = sent(cx, env, path, arguments)?;
@@ -175,51 +186,27 @@ pub(super) fn refuse_write(cx: &mut Cx<'_>, id: VarId, span: Span, place: Span) 
     cx.report(finding);
 }
 
-/// Lowers the statements of a `code` step.
-pub(super) fn statements(
-    cx: &mut Cx<'_>,
-    env: &mut Env,
-    written: &[Noted<syntax::Statement>],
-) -> Vec<Statement> {
-    let mut lowered = Vec::new();
-    for noted in written {
-        match &noted.node {
-            syntax::Statement::Assign(name, value) => {
-                let done = assign(cx, env, name, value);
-                lowered.extend(done.map(|(id, value)| Statement::Assign(id, value)));
-            }
-            syntax::Statement::If(test, then, other) => {
-                lowered.push(if_else(cx, env, test, then, other));
-            }
-            syntax::Statement::For(name, source, body) => {
-                lowered.push(for_each(cx, env, name, source, body));
-            }
-        }
-    }
-    lowered
-}
-
 fn if_else(
     cx: &mut Cx<'_>,
     env: &mut Env,
     test: &syntax::Expr,
-    then: &[Noted<syntax::Statement>],
-    other: &[Noted<syntax::Statement>],
-) -> Statement {
+    then: &[Noted<syntax::Action>],
+    other: &[Noted<syntax::Action>],
+) -> Action {
     let test = expr::condition(cx, env, test);
     let before = env.facts.clone();
     if !env.enter() {
-        return Statement::If(test, Vec::new(), Vec::new());
+        return Action::If(test, Vec::new(), Vec::new());
     }
     env.learn(&test, true);
-    let then = statements(cx, env, then);
+    let then = listed(cx, env, then);
     let after_then = std::mem::replace(&mut env.facts, before);
     env.learn(&test, false);
-    let other = statements(cx, env, other);
+    let other = listed(cx, env, other);
     env.leave();
     let both: BTreeSet<_> = env.facts.intersection(&after_then).cloned().collect();
     env.facts = both;
-    Statement::If(test, then, other)
+    Action::If(test, then, other)
 }
 
 fn for_each(
@@ -227,8 +214,8 @@ fn for_each(
     env: &mut Env,
     name: &Ident,
     source: &syntax::Expr,
-    body: &[Noted<syntax::Statement>],
-) -> Statement {
+    body: &[Noted<syntax::Action>],
+) -> Action {
     let from = expr::expr(cx, env, source, None);
     let element = if let Type::List(item) = &from.ty { (**item).clone() } else { Type::Json };
     if !matches!(from.ty, Type::List(_) | Type::Json) && !expr::is_faulty(&from) {
@@ -247,26 +234,31 @@ fn for_each(
     let before = env.facts.clone();
     let local = LocalId::at(env.locals.len());
     if !env.enter() {
-        return Statement::For(local, from, Vec::new());
+        return Action::For(local, from, Vec::new());
     }
     env.locals.push((name.node.clone(), element));
-    let body = statements(cx, env, body);
+    let body = listed(cx, env, body);
     env.locals.pop();
     env.leave();
     env.facts = before;
-    Statement::For(local, from, body)
+    Action::For(local, from, body)
 }
 
-fn names_assigned<'s>(body: &'s [Noted<syntax::Statement>], names: &mut BTreeSet<&'s str>) {
+fn names_assigned<'s>(body: &'s [Noted<syntax::Action>], names: &mut BTreeSet<&'s str>) {
     let mut open = vec![body];
     while let Some(block) = open.pop() {
         for noted in block {
             match &noted.node {
-                syntax::Statement::Assign(name, _) => {
+                syntax::Action::Assign(name, _) => {
                     names.insert(&name.node);
                 }
-                syntax::Statement::If(_, then, other) => open.extend([&then[..], other]),
-                syntax::Statement::For(_, _, inner) => open.push(inner),
+                syntax::Action::If(_, then, other) => open.extend([&then[..], other]),
+                syntax::Action::For(_, _, inner) => open.push(inner),
+                syntax::Action::Do(..)
+                | syntax::Action::Raise(..)
+                | syntax::Action::Send { .. }
+                | syntax::Action::Cancel(_)
+                | syntax::Action::Log(_) => {}
             }
         }
     }

@@ -69,7 +69,7 @@ fn kind(cx: &mut Cx<'_>, env: &mut Env, step: &syntax::Step, id: StepId) -> Step
     let name = step.name.span;
     match &step.kind {
         syntax::StepKind::Llm => StepKind::Llm,
-        syntax::StepKind::Code(body) => StepKind::Code(block::statements(cx, env, body)),
+        syntax::StepKind::Code(body) => StepKind::Code(block::listed(cx, env, body)),
         syntax::StepKind::Ask(ask) => StepKind::Ask {
             on: ask_on(cx, &ask.on),
             always: ask.always,

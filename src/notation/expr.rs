@@ -41,6 +41,11 @@ pub(super) fn list(chart: &Chart, exprs: &[Expr], payload: &[&str]) -> String {
     Printer { chart, payload }.list(exprs, 0)
 }
 
+/// What a variable of a comprehension or a loop is called.
+pub(super) fn local(chart: &Chart, id: LocalId, payload: &[&str]) -> String {
+    Printer { chart, payload }.local(id)
+}
+
 /// Milliseconds as `250ms`, `30s`, `5m`, `2h`, `7d`: the largest unit that divides them; fewer than three days in hours.
 pub fn duration(milliseconds: u64) -> String {
     let day = 86_400_000;

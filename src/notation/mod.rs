@@ -88,8 +88,24 @@ pub fn template_text(chart: &Chart, template: &Template, payload: &[&str]) -> St
     out
 }
 
-/// One action.
-pub fn action(chart: &Chart, action: &Action, payload: &[&str]) -> String {
+/// Actions in a row, separated by two blanks as on one line of a chart.
+pub fn actions(chart: &Chart, actions: &[Action], payload: &[&str]) -> String {
+    joined(chart, actions, payload, "  ")
+}
+
+/// Actions in a row with `between` them, also in branches and loops.
+pub fn joined(chart: &Chart, actions: &[Action], payload: &[&str], between: &str) -> String {
+    let all = actions.iter().map(|a| action(chart, a, payload, between));
+    all.collect::<Vec<_>>().join(between)
+}
+
+fn action(chart: &Chart, action: &Action, payload: &[&str], between: &str) -> String {
+    let block = |inner: &[Action]| {
+        if inner.is_empty() {
+            return "{ }".to_string();
+        }
+        format!("{{ {} }}", joined(chart, inner, payload, between))
+    };
     let call = |name: &str, arguments: &[chartc_core::model::Expr]| {
         if arguments.is_empty() {
             return path(name);
@@ -100,6 +116,22 @@ pub fn action(chart: &Chart, action: &Action, payload: &[&str]) -> String {
         Action::Assign(var, value) => {
             let target = name(&chart.variables[var.index()].name);
             format!("{target} = {}", expression_in(chart, value, payload))
+        }
+        Action::If(condition, then, otherwise) => {
+            let mut out =
+                format!("if {} {}", expression_in(chart, condition, payload), block(then));
+            match &otherwise[..] {
+                [] => {}
+                [next @ Action::If(..)] => {
+                    out.push_str(&format!(" else {}", self::action(chart, next, payload, between)));
+                }
+                other => out.push_str(&format!(" else {}", block(other))),
+            }
+            out
+        }
+        Action::For(local, source, body) => {
+            let source = expression_in(chart, source, payload);
+            format!("for {} in {source} {}", expr::local(chart, *local, payload), block(body))
         }
         Action::Do(function, arguments) => {
             let function = &chart.functions[function.index()].name;
@@ -121,9 +153,4 @@ pub fn action(chart: &Chart, action: &Action, payload: &[&str]) -> String {
         Action::Cancel(id) => format!("cancel {}", name(id)),
         Action::Log(text) => format!("log {}", template(chart, text, payload)),
     }
-}
-
-/// Actions in a row, separated by two blanks as on one line of a chart.
-pub fn actions(chart: &Chart, actions: &[Action], payload: &[&str]) -> String {
-    actions.iter().map(|a| action(chart, a, payload)).collect::<Vec<_>>().join("  ")
 }

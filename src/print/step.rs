@@ -1,11 +1,11 @@
-//! Steps, statements and actions.
+//! Steps and actions.
 
 use super::expr::{arguments, expr, type_expr};
 use super::out::{Layout, Out};
 use super::state::{pattern, tail, target};
 use super::text::{lower, path, template, upper};
 use crate::syntax::{
-    Action, Ask, AskElse, Block, FailWord, Noted, Outcome, OutcomeKind, Policy, Statement, Step,
+    Action, Ask, AskElse, Block, FailWord, Noted, Outcome, OutcomeKind, Policy, Step,
     StepItem, StepKind,
 };
 
@@ -33,7 +33,7 @@ pub(super) fn step(out: &mut Out, node: &Step) {
     }
     if let StepKind::Code(statements) = &node.kind {
         out.push(" ");
-        out.body(statements, &node.end, layout(statements), statement);
+        out.body(statements, &node.end, layout(statements, Layout::Single), action);
     } else if !node.items.is_empty() || !node.end.is_empty() {
         out.push(" ");
         out.body(&node.items, &node.end, Layout::Single, item);
@@ -114,40 +114,26 @@ fn fail_word(word: &FailWord, level: usize) -> String {
     }
 }
 
-/// Statements that hold others stand on lines of their own.
-fn layout(statements: &[Noted<Statement>]) -> Layout {
-    let plain = statements.iter().all(|s| matches!(s.node, Statement::Assign(..)));
-    if plain { Layout::Single } else { Layout::Lines }
-}
-
-fn statement(out: &mut Out, node: &Statement) {
-    match node {
-        Statement::Assign(name, value) => {
-            out.push(&format!("{} = {}", lower(&name.node), expr(value, out.level)));
-        }
-        Statement::If(test, then, otherwise) => branches(out, test, then, otherwise),
-        Statement::For(name, source, body) => {
-            let source = expr(source, out.level);
-            out.push(&format!("for {} in {source} ", lower(&name.node)));
-            out.body(body, &[], layout(body), statement);
-        }
-    }
+/// Actions that hold others stand on lines of their own, others as `plain` says.
+fn layout(actions: &[Noted<Action>], plain: Layout) -> Layout {
+    let holds = |action: &Action| matches!(action, Action::If(..) | Action::For(..));
+    if actions.iter().any(|a| holds(&a.node)) { Layout::Lines } else { plain }
 }
 
 fn branches(
     out: &mut Out,
     test: &crate::syntax::Expr,
-    then: &[Noted<Statement>],
-    otherwise: &[Noted<Statement>],
+    then: &[Noted<Action>],
+    otherwise: &[Noted<Action>],
 ) {
     let (mut test, mut then, mut otherwise) = (test, then, otherwise);
     loop {
         out.push(&format!("if {} ", expr(test, out.level)));
-        out.body(then, &[], Layout::Lines, statement);
+        out.body(then, &[], Layout::Lines, action);
         match otherwise {
             [] => return,
             [one] if is_bare(one) => {
-                if let Statement::If(next, body, rest) = &one.node {
+                if let Action::If(next, body, rest) = &one.node {
                     out.push(" else ");
                     (test, then, otherwise) = (next, body, rest);
                     continue;
@@ -156,7 +142,7 @@ fn branches(
             _ => {}
         }
         out.push(" else ");
-        out.body(otherwise, &[], Layout::Lines, statement);
+        out.body(otherwise, &[], Layout::Lines, action);
         return;
     }
 }
@@ -167,13 +153,18 @@ fn is_bare<T>(item: &Noted<T>) -> bool {
 
 /// `{ actions }`
 pub(super) fn actions(out: &mut Out, block: &Block) {
-    out.body(&block.actions, &[], Layout::Row, action);
+    out.body(&block.actions, &[], layout(&block.actions, Layout::Row), action);
 }
 
 fn action(out: &mut Out, node: &Action) {
     let level = out.level;
     let text = match node {
         Action::Assign(name, value) => format!("{} = {}", lower(&name.node), expr(value, level)),
+        Action::If(test, then, otherwise) => return branches(out, test, then, otherwise),
+        Action::For(name, source, body) => {
+            out.push(&format!("for {} in {} ", lower(&name.node), expr(source, level)));
+            return out.body(body, &[], layout(body, Layout::Single), action);
+        }
         Action::Do(name, all) => format!("{}{}", lower(&name.node), arguments(all, level)),
         Action::Raise(event, all) => format!("raise {}{}", path(event), optional(all, level)),
         Action::Send { event, arguments: all, after, id } => {

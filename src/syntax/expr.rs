@@ -141,17 +141,6 @@ pub struct Hole {
     pub span: Span,
 }
 
-/// A statement of a `code` step.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Statement {
-    /// `x = e`.
-    Assign(Ident, Expr),
-    /// `if c { } else { }`.
-    If(Expr, Vec<Noted<Statement>>, Vec<Noted<Statement>>),
-    /// `for x in xs { }`.
-    For(Ident, Expr, Vec<Noted<Statement>>),
-}
-
 /// An action block.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Block {
@@ -161,11 +150,15 @@ pub struct Block {
     pub span: Span,
 }
 
-/// One item of an action block.
+/// One item of an action block or of a `code` step, which holds `=`, `if` and `for` only.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Action {
     /// `x = e`.
     Assign(Ident, Expr),
+    /// `if c { } else { }`; an `else if` is a nested one.
+    If(Expr, Vec<Noted<Action>>, Vec<Noted<Action>>),
+    /// `for x in xs { }`.
+    For(Ident, Expr, Vec<Noted<Action>>),
     /// `f(args)`: a `do` call.
     Do(Ident, Vec<Expr>),
     /// `raise e(args)`.

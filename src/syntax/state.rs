@@ -1,7 +1,7 @@
 //! States, lines and steps.
 
 use super::{
-    Block, Comment, Expr, Limit, Noted, Param, Path, Policy, Statement, Template, TypeExpr,
+    Action, Block, Comment, Expr, Limit, Noted, Param, Path, Policy, Template, TypeExpr,
 };
 use crate::span::{Ident, Span, Spanned};
 
@@ -233,7 +233,7 @@ pub enum StepKind {
     /// `llm s`.
     Llm,
     /// `code s { } else skip`.
-    Code(Vec<Noted<Statement>>),
+    Code(Vec<Noted<Action>>),
     /// `ask s on E …`.
     Ask(Ask),
     /// `call s tool(args)`.

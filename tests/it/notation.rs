@@ -89,10 +89,15 @@ fn names_and_calls() {
 
 #[test]
 fn actions() {
-    let actions = "i = k + 1  t = \"k is {k}\"  act(k, post)  raise ping(k)  log \"{t} \\\\ \\\"q\\\"\"  o = none";
-    let first = chart("true", actions);
-    let line = &first.transitions[0];
-    let payload = notation::payload(line);
-    let printed = notation::actions(&first, &line.actions, &payload);
-    assert_eq!(chart("true", &printed), first, "printed as `{printed}`");
+    for actions in [
+        "i = k + 1  t = \"k is {k}\"  act(k, post)  raise ping(k)  log \"{t} \\\\ \\\"q\\\"\"  o = none",
+        "if b { i = 1 } else if i > k { raise ping(k)  o = none } else { act(k, post) }",
+        "if b { } else { for x in l { for y in [x, k] { if y > 1 { i = i + y } } } }",
+    ] {
+        let first = chart("true", actions);
+        let line = &first.transitions[0];
+        let payload = notation::payload(line);
+        let printed = notation::actions(&first, &line.actions, &payload);
+        assert_eq!(chart("true", &printed), first, "printed as `{printed}`");
+    }
 }

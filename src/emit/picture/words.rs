@@ -93,7 +93,7 @@ pub(in crate::emit) fn actions(chart: &Chart, line: &Transition) -> String {
 
 /// Actions in a row: a picture wraps lines at blanks, so it takes more than blanks to keep them apart.
 pub(in crate::emit) fn joined(chart: &Chart, actions: &[Action], payload: &[&str]) -> String {
-    actions.iter().map(|a| notation::action(chart, a, payload)).collect::<Vec<_>>().join("; ")
+    notation::joined(chart, actions, payload, "; ")
 }
 
 /// What the model is told of the option that the line is.

@@ -6,7 +6,7 @@ use super::expr::{Binding, Writer, unused};
 use super::types::owned;
 use super::uses;
 use chartc_core::arena::{TransitionId, VarId};
-use chartc_core::model::{Action, Expr, Statement, StepKind, VariableKind};
+use chartc_core::model::{Action, Expr, StepKind, VariableKind};
 use codegen::Impl;
 
 /// `run_block`: entry, exit and transition actions.
@@ -25,9 +25,9 @@ pub(super) fn blocks(context: &Context<'_>, methods: &mut Impl) {
     for (i, line) in context.chart.transitions.iter().enumerate() {
         if !line.actions.is_empty() {
             let mut exprs: Vec<Expr> = Vec::new();
-            for action in &line.actions {
+            Action::walk(&line.actions, &mut |action| {
                 uses::direct(action, &mut |e| exprs.push(e.clone()));
-            }
+            });
             let exprs: Vec<&Expr> = exprs.iter().collect();
             let (writer, prologue) = for_line(context, TransitionId::at(i), &exprs, true);
             let pattern = format!("program::Block::Transition(arena::TransitionId({i}))");
@@ -46,6 +46,25 @@ fn action(writer: &Writer<'_>, action: &Action) -> String {
     let context = writer.context;
     match action {
         Action::Assign(variable, expr) => assign(writer, *variable, expr),
+        Action::If(condition, then, otherwise) => {
+            let condition = writer.condition(condition, Binding::Block);
+            let mut out = format!("if {condition} {{ {} }}", actions(writer, then));
+            match &otherwise[..] {
+                [] => {}
+                [next @ Action::If(..)] => {
+                    out.push_str(&format!(" else {}", self::action(writer, next)));
+                }
+                all => out.push_str(&format!(" else {{ {} }}", actions(writer, all))),
+            }
+            out + "\n"
+        }
+        Action::For(local, source, body) => {
+            let head = writer.each(source, *local);
+            let body = actions(writer, body);
+            writer.forget(*local);
+            let head = unused(head, *local, &[&body]);
+            format!("for {head} {{ {body} }}\n")
+        }
         Action::Do(function, arguments) => {
             format!("{};\n", writer.host_call(*function, arguments))
         }
@@ -91,36 +110,11 @@ pub(super) fn code(context: &Context<'_>, methods: &mut Impl) {
     let mut arms = Arms::new("run_code", "step: arena::StepId", "step.0", "()", "()");
     for (i, step) in context.chart.steps.iter().enumerate() {
         if let StepKind::Code(all) = &step.kind {
-            let body = statements(&Writer::new(context), all);
+            let body = actions(&Writer::new(context), all);
             arms.arm(i, &step.name, body, "()".to_owned());
         }
     }
     arms.emit(context, methods);
-}
-
-fn statements(writer: &Writer<'_>, all: &[Statement]) -> String {
-    let mut out = String::new();
-    for statement in all {
-        match statement {
-            Statement::Assign(variable, expr) => out.push_str(&assign(writer, *variable, expr)),
-            Statement::If(condition, then, otherwise) => {
-                let condition = writer.condition(condition, Binding::Block);
-                out.push_str(&format!("if {condition} {{ {} }}", statements(writer, then)));
-                if !otherwise.is_empty() {
-                    out.push_str(&format!(" else {{ {} }}", statements(writer, otherwise)));
-                }
-                out.push('\n');
-            }
-            Statement::For(local, source, body) => {
-                let head = writer.each(source, *local);
-                let body = statements(writer, body);
-                writer.forget(*local);
-                let head = unused(head, *local, &[&body]);
-                out.push_str(&format!("for {head} {{ {body} }}\n"));
-            }
-        }
-    }
-    out
 }
 
 /// `begin_turn`: `per turn` variables and answers start afresh.

@@ -187,7 +187,8 @@ fn is_bare(chart: &Chart, facts: &Facts) -> bool {
         && chart.steps.iter().all(|s| matches!(s.kind, StepKind::Code(_)))
         && chart.states.iter().all(|s| {
             s.advice.is_none()
-                && s.entry.iter().chain(&s.exit).all(|a| !matches!(a, Action::Log(_)))
+                && silent(&s.entry)
+                && silent(&s.exit)
                 && match &s.kind {
                     chartc_core::model::StateKind::Final { params, .. } => fields(params),
                     chartc_core::model::StateKind::Atomic
@@ -196,7 +197,14 @@ fn is_bare(chart: &Chart, facts: &Facts) -> bool {
                     | chartc_core::model::StateKind::History { .. } => true,
                 }
         })
-        && chart.transitions.iter().all(|t| t.actions.iter().all(|a| !matches!(a, Action::Log(_))))
+        && chart.transitions.iter().all(|t| silent(&t.actions))
+}
+
+/// Whether nothing is logged, which needs an allocator.
+fn silent(actions: &[Action]) -> bool {
+    let mut silent = true;
+    Action::walk(actions, &mut |action| silent &= !matches!(action, Action::Log(_)));
+    silent
 }
 
 /// The items that every host sees, and those for hosts that know machines by values.
@@ -224,7 +232,7 @@ fn join(context: &Context<'_>, (typed, dynamic): &(Scope, Scope)) -> String {
         );"
     );
     if !context.bare {
-        let code = typed + &dynamic;
+        let code = typed + "\n" + &dynamic;
         return formatted(&(imports(&code, true) + &check + &code));
     }
     let dynamic = formatted(&(imports(&dynamic, true) + &dynamic));

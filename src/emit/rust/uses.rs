@@ -84,10 +84,10 @@ pub(super) fn borrows_program(expr: &Expr) -> bool {
     matches!(expr.kind, ExprKind::Predicate(_) | ExprKind::Observable(Observable::Advice))
 }
 
-/// The expressions of an action themselves, in order.
+/// The expressions of an action itself, in order; not those of its branches.
 pub(super) fn direct(action: &Action, found: &mut dyn FnMut(&Expr)) {
     match action {
-        Action::Assign(_, expr) => found(expr),
+        Action::Assign(_, expr) | Action::If(expr, ..) | Action::For(_, expr, _) => found(expr),
         Action::Do(_, all) | Action::Raise(_, all) => all.iter().for_each(found),
         Action::Send { arguments, after, .. } => arguments.iter().chain(after).for_each(found),
         Action::Cancel(_) => {}

@@ -10,7 +10,7 @@ use super::scalar::Text;
 use crate::source::Source;
 use crate::span::{FileId, Span};
 use crate::syntax::{
-    Chart, ChartItem, Comment, File, Item, Noted, StateItem, Statement, Step, StepKind, Trivia,
+    Action, Chart, ChartItem, Comment, File, Item, Noted, StateItem, Step, StepKind, Trivia,
 };
 
 /// A comment of the file.
@@ -363,16 +363,21 @@ fn in_step(step: &mut Step, visit: &mut Visit<'_>) {
 }
 
 /// As deep as blocks of Python may be.
-fn in_code(statements: &mut [Noted<Statement>], visit: &mut Visit<'_>) {
+fn in_code(statements: &mut [Noted<Action>], visit: &mut Visit<'_>) {
     for one in statements {
         visit(one.span, Kind::Own, Slot::Item(&mut one.trivia));
         match &mut one.node {
-            Statement::Assign(..) => {}
-            Statement::If(_, then, other) => {
+            Action::Assign(..)
+            | Action::Do(..)
+            | Action::Raise(..)
+            | Action::Send { .. }
+            | Action::Cancel(_)
+            | Action::Log(_) => {}
+            Action::If(_, then, other) => {
                 in_code(then, visit);
                 in_code(other, visit);
             }
-            Statement::For(_, _, body) => in_code(body, visit),
+            Action::For(_, _, body) => in_code(body, visit),
         }
     }
 }

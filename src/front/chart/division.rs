@@ -6,8 +6,8 @@ use crate::diagnostic::Diagnostic;
 use crate::lint::lost_division;
 use crate::span::Span;
 use crate::syntax::{
-    BinaryOp, Block, ChartItem, Expr, ExprKind, File, Item, Line, LineKind, Noted, StateItem,
-    Statement, Step, StepItem, StepKind, Tail, UnaryOp,
+    Action, BinaryOp, Block, ChartItem, Expr, ExprKind, File, Item, Line, LineKind, Noted, StateItem,
+    Step, StepItem, StepKind, Tail, UnaryOp,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -185,17 +185,13 @@ impl<'f> Seen<'f> {
     }
 
     fn block(&mut self, block: &'f Block) {
-        for noted in &block.actions {
-            if let crate::syntax::Action::Assign(_, value) = &noted.node {
-                self.expr(Some(value));
-            }
-        }
+        self.actions(&block.actions);
     }
 
     fn step(&mut self, step: &'f Step) {
         self.expr(step.guard.as_ref());
         if let StepKind::Code(body) = &step.kind {
-            self.statements(body);
+            self.actions(body);
         }
         for noted in &step.items {
             if let StepItem::Outcome(outcome) = &noted.node {
@@ -204,20 +200,25 @@ impl<'f> Seen<'f> {
         }
     }
 
-    fn statements(&mut self, body: &'f [Noted<Statement>]) {
+    fn actions(&mut self, body: &'f [Noted<Action>]) {
         let mut open = vec![body];
         while let Some(block) = open.pop() {
             for noted in block {
                 match &noted.node {
-                    Statement::Assign(name, value) => {
+                    Action::Assign(name, value) => {
                         self.names.insert(&name.node);
                         self.expr(Some(value));
                     }
-                    Statement::If(_, then, other) => open.extend([&then[..], other]),
-                    Statement::For(name, _, inner) => {
+                    Action::If(_, then, other) => open.extend([&then[..], other]),
+                    Action::For(name, _, inner) => {
                         self.names.insert(&name.node);
                         open.push(inner);
                     }
+                    Action::Do(..)
+                    | Action::Raise(..)
+                    | Action::Send { .. }
+                    | Action::Cancel(_)
+                    | Action::Log(_) => {}
                 }
             }
         }

@@ -316,9 +316,6 @@ fn help(found: &str, variant: &ErrorVariant<Rule>) -> Option<String> {
 /// Help for habits of other languages that one token does not tell; `rest` begins with what was found.
 fn habit(rest: &str, found: &str, unexpected: bool) -> Option<String> {
     let behind = rest.get(found.len()..).unwrap_or_default().trim_start();
-    if matches!(found, "if" | "for") && unexpected {
-        return Some("only `code` steps hold `if` and `for`".to_owned());
-    }
     if unexpected && behind.starts_with(':') {
         return Some(format!("write `{}` without `:`", shorten(found)));
     }

@@ -4,6 +4,7 @@ mod answers;
 pub mod compare;
 pub mod random;
 
+chartc_core::include_chart!(pub mod blocks);
 chartc_core::include_chart!(pub mod flow);
 chartc_core::include_chart!(pub mod lamp);
 chartc_core::include_chart!(pub mod names);

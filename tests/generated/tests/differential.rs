@@ -4,7 +4,7 @@ use chartc_core::drive::Machine;
 use chartc_core::expr::{FromValue, Value};
 use generated_charts::compare::{Fickle, compare, covered};
 use generated_charts::{
-    flow, lamp, model, names, phases, researcher, social, tools, words, worker,
+    blocks, flow, lamp, model, names, phases, researcher, social, tools, words, worker,
 };
 
 /// The value of a param.
@@ -35,6 +35,14 @@ macro_rules! same {
         }
     };
 }
+
+same!(
+    blocks,
+    "../charts/blocks.chart",
+    |given| blocks::Params { most: param(given, "most") },
+    250 x 120,
+    &[]
+);
 
 same!(
     flow,

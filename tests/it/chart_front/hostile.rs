@@ -96,8 +96,12 @@ fn a_megabyte_of_stack_is_enough_for_the_deepest_text() {
         let deep = format!("{}1{}", open.repeat(times), close.repeat(times));
         assert!(in_a_small_thread(chart(&format!("when {deep} -> a"))).contains("when"), "{open}");
     }
-    let code = format!("code c {{ {} x = 1 {} }}", "if a {".repeat(62), "}".repeat(62));
-    assert!(in_a_small_thread(chart(&code)).contains("x = 1"));
+    for block in ["code c", "enter"] {
+        for open in ["if a {", "for x in a {"] {
+            let nested = format!("{block} {{ {} x = 1 {} }}", open.repeat(62), "}".repeat(62));
+            assert!(in_a_small_thread(chart(&nested)).contains("x = 1"), "{block} {open}");
+        }
+    }
     let lists = format!("meta {{ a: {}{} }}", "[".repeat(62), "]".repeat(62));
     assert!(in_a_small_thread(chart(&lists)).contains("meta"));
     let types = format!("var x: {}Int{} = 1", "List(".repeat(62), ")".repeat(62));
@@ -142,9 +146,12 @@ fn conditions_in_conditions() {
 
 #[test]
 fn else_if_without_end() {
-    let text = chart(&format!("code x {{ if a {{ }}{} }}", " else if a { }".repeat(2_000)));
-    let (message, _) = only(&text);
-    assert_eq!(message, "more than 64 branches in one `if`");
+    for block in ["code x", "exit"] {
+        let branches = " else if a { }".repeat(2_000);
+        let text = chart(&format!("{block} {{ if a {{ }}{branches} }}"));
+        let (message, _) = only(&text);
+        assert_eq!(message, "more than 64 branches in one `if`");
+    }
 }
 
 #[test]

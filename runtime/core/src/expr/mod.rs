@@ -4,6 +4,7 @@
 //! holds Json, lists and maps; each has its own [`Fuel`] there.
 
 mod access;
+mod action;
 mod builtin;
 mod compare;
 mod convert;
@@ -13,13 +14,13 @@ pub mod format;
 mod fuel;
 mod operate;
 pub mod python;
-mod statement;
 mod template;
 mod value;
 #[cfg(feature = "serde")]
 mod wire;
 
 pub use access::{elements, field, index, slice};
+pub use action::{Locals, execute};
 pub use builtin::{builtin, name as builtin_name};
 pub use compare::{compare, truth};
 pub use convert::{FromValue, IntoValue};
@@ -29,6 +30,5 @@ pub(crate) use fit::short;
 pub use fit::{MAX_VALUE_DEPTH, fit, type_text};
 pub use fuel::{EvalError, Fuel};
 pub use operate::{binary, symbol, unary};
-pub use statement::{Assign, execute};
 pub use template::render;
 pub use value::{Map, Value};

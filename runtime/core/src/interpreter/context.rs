@@ -3,7 +3,7 @@
 use super::data::Data;
 use crate::arena::{FunctionId, PredicateId, StepId, VarId};
 use crate::drive::Host;
-use crate::expr::{Assign, Environment, EvalError, Value, fit, python};
+use crate::expr::{Environment, EvalError, Value, fit, python};
 use crate::model::{Chart, Expr, FunctionKind, Observable, StreakOf, Template, Type};
 use crate::program::View;
 use alloc::format;
@@ -137,8 +137,9 @@ fn shown(value: &Value) -> String {
     }
 }
 
-impl<H: Host> Assign for Context<'_, H> {
-    fn assign(&mut self, id: VarId, value: Value) -> Result<(), EvalError> {
+impl<H: Host> Context<'_, H> {
+    /// Sets a variable; fails where the value does not have its type.
+    pub(super) fn assign(&mut self, id: VarId, value: Value) -> Result<(), EvalError> {
         let Some(variable) = self.chart.variables.get(id.index()) else {
             return Err(failed("an unknown variable".to_string()));
         };

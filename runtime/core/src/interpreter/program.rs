@@ -8,11 +8,11 @@ use crate::calls::failure;
 use crate::describe;
 use crate::drive::{Host, Mismatch};
 use crate::expr::{
-    Assign, Environment, EvalError, Fuel, Value, evaluate, execute, fit, holds, python, render,
+    Environment, EvalError, Fuel, Locals, Value, evaluate, execute, fit, holds, python,
 };
 use crate::machine::Fault;
 use crate::model::{
-    Action, Chart, ChoiceKind, Expr, Field, StateKind, StepKind, Trigger, VariableKind,
+    Action, Chart, ChoiceKind, Expr, Field, StateKind, StepKind, Trigger, TypeDef, VariableKind,
 };
 use crate::program::{Block, Bound, Program, View};
 use crate::store::Dynamic;
@@ -145,7 +145,10 @@ impl<'p, H: Host> Runner<'p, H> {
             return Err(Fault);
         };
         let params = &chart.tools[tool.index()].params;
-        let values = fields(arguments, params, &self.context(view, None), &Fuel::default());
+        let context = self.context(view, None);
+        let fuel = Fuel::default();
+        let values =
+            fields(arguments, params, &chart.types, |e| evaluate(e, &context, &fuel));
         let values = self.explain(values, || describe::code_of(&view.tables, step))?;
         Ok((*tool, values))
     }
@@ -267,7 +270,10 @@ impl<H: Host> Program for Runner<'_, H> {
         for target in &chart.transition(line).targets {
             let StateKind::Final { params, .. } = &chart.state(target.state).kind else { continue };
             let context = self.context(view, None);
-            let values = fields(&target.arguments, params, &context, &Fuel::default());
+            let fuel = Fuel::default();
+            let values = fields(&target.arguments, params, &chart.types, |e| {
+                evaluate(e, &context, &fuel)
+            });
             let values = self.explain(values, || describe::arguments_of(&view.tables, line))?;
             self.data.finals.insert(target.state, values);
         }
@@ -288,54 +294,64 @@ impl<H: Host> Program for Runner<'_, H> {
         };
         let fuel = Fuel::default();
         let mut context = self.context(view, None);
-        let result = actions.iter().try_for_each(|action| act(action, &mut context, &fuel, raise));
+        let result = execute(actions, &mut context, &fuel, &mut |context, action, locals| {
+            act(action, context, locals, &fuel, raise)
+        });
         self.explain(result, || describe::actions_of(&view.tables, block))
     }
 
     fn code(&mut self, step: StepId, view: &View<'_>) -> Result<(), Fault> {
-        let StepKind::Code(statements) = &self.chart.steps[step.index()].kind else {
+        let StepKind::Code(actions) = &self.chart.steps[step.index()].kind else {
             return Ok(());
         };
-        let result = execute(statements, &mut self.context(view, None), &Fuel::default());
+        let fuel = Fuel::default();
+        let mut context = self.context(view, None);
+        // Nothing in a `code` step raises.
+        let result = execute(actions, &mut context, &fuel, &mut |context, action, locals| {
+            act(action, context, locals, &fuel, &mut |_| false)
+        });
         self.explain(result, || describe::code_of(&view.tables, step))
     }
 }
 
 /// Evaluates arguments for declared fields.
-fn fields<H: Host>(
+fn fields(
     arguments: &[Expr],
     declared: &[Field],
-    context: &Context<'_, H>,
-    fuel: &Fuel,
+    types: &[TypeDef],
+    evaluate: impl Fn(&Expr) -> Result<Value, EvalError>,
 ) -> Result<Vec<Value>, EvalError> {
     let values = arguments.iter().zip(declared).map(|(argument, field)| {
-        let value = evaluate(argument, context, fuel)?;
-        fit(value, &field.ty, &context.chart.types)
+        fit(evaluate(argument)?, &field.ty, types)
             .map_err(|why| EvalError { message: format!("`{}`: {why}", field.name) })
     });
     values.collect()
 }
 
+/// Carries out one action of a block.
 fn act<H: Host>(
     action: &Action,
     context: &mut Context<'_, H>,
+    locals: Locals<'_>,
     fuel: &Fuel,
     raise: &mut dyn FnMut(EventId) -> bool,
 ) -> Result<(), EvalError> {
-    fuel.charge(1)?;
     match action {
         Action::Assign(variable, expr) => {
-            let value = evaluate(expr, &*context, fuel)?;
+            let value = locals.evaluate(expr, &*context, fuel)?;
             context.assign(*variable, value)
         }
         Action::Do(function, arguments) => {
-            let values = arguments.iter().map(|argument| evaluate(argument, &*context, fuel));
+            let values =
+                arguments.iter().map(|argument| locals.evaluate(argument, &*context, fuel));
             let values = values.collect::<Result<Vec<_>, _>>()?;
             context.call(*function, &values).map(drop)
         }
         Action::Raise(event, arguments) => {
             let declared = &context.chart.events[event.index()];
-            let payload = fields(arguments, &declared.fields, context, fuel)?;
+            let payload = fields(arguments, &declared.fields, &context.chart.types, |e| {
+                locals.evaluate(e, &*context, fuel)
+            })?;
             if !raise(*event) {
                 let message = format!("no room to raise `{}`", declared.name);
                 return Err(EvalError { message });
@@ -344,13 +360,15 @@ fn act<H: Host>(
             Ok(())
         }
         Action::Log(template) => {
-            let text = render(template, &*context, fuel)?;
+            let text = locals.render(template, &*context, fuel)?;
             context.data.note(format!("log: {text}"));
             Ok(())
         }
         Action::Send { .. } | Action::Cancel(_) => {
             Err(EvalError { message: "`send` and `cancel` do not run yet".to_string() })
         }
+        // `execute` goes into these itself.
+        Action::If(..) | Action::For(..) => Ok(()),
     }
 }
 

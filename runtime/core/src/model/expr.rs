@@ -1,4 +1,4 @@
-//! Expressions, statements and actions, resolved and typed.
+//! Expressions and actions, resolved and typed.
 
 use super::Template;
 use crate::arena::{
@@ -224,22 +224,15 @@ pub enum Builtin {
     IsA,
 }
 
-/// A statement of a `code` step.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Statement {
-    /// `x = e`.
-    Assign(VarId, Expr),
-    /// `if c { } else { }`; an `else if` is a nested one.
-    If(Expr, Vec<Statement>, Vec<Statement>),
-    /// `for x in xs { }`: bounded by the list.
-    For(LocalId, Expr, Vec<Statement>),
-}
-
-/// One item of an action block.
+/// One item of an action block or of a `code` step, which holds `=`, `if` and `for` only.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Action {
     /// `x = e`.
     Assign(VarId, Expr),
+    /// `if c { } else { }`; an `else if` is a nested one.
+    If(Expr, Vec<Action>, Vec<Action>),
+    /// `for x in xs { }`: bounded by the list.
+    For(LocalId, Expr, Vec<Action>),
     /// A `do` call.
     Do(FunctionId, Vec<Expr>),
     /// `raise e(args)`: to the internal queue.
@@ -259,4 +252,26 @@ pub enum Action {
     Cancel(String),
     /// `log "text"`.
     Log(Template),
+}
+
+impl Action {
+    /// Calls `visit` with each of `actions` and with those in its branches and loops, in document order.
+    pub fn walk<'a>(actions: &'a [Self], visit: &mut dyn FnMut(&'a Self)) {
+        for action in actions {
+            visit(action);
+            match action {
+                Self::If(_, then, otherwise) => {
+                    Self::walk(then, visit);
+                    Self::walk(otherwise, visit);
+                }
+                Self::For(_, _, body) => Self::walk(body, visit),
+                Self::Assign(..)
+                | Self::Do(..)
+                | Self::Raise(..)
+                | Self::Send { .. }
+                | Self::Cancel(_)
+                | Self::Log(_) => {}
+            }
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! Steps: the work of a turn.
 
-use super::{Expr, Statement, Template, Type};
+use super::{Action, Expr, Template, Type};
 use crate::arena::{ClientId, EventId, StateId, ToolId, TransitionId, VarId};
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -39,8 +39,8 @@ pub struct Step {
 pub enum StepKind {
     /// A model call whose answer is an action or the declared type.
     Llm,
-    /// Statements, run at once.
-    Code(Vec<Statement>),
+    /// Run at once; `=`, `if` and `for` only.
+    Code(Vec<Action>),
     /// A question whose answer is one of the enabled `may` lines.
     Ask {
         /// When it is put.

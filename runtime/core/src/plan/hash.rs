@@ -14,7 +14,7 @@ use crate::expr::{Map, Value};
 use crate::model::{
     Action, AskOn, BinaryOp, Builtin, Chart, Choice, ChoiceKind, Client, CompareOp, Component,
     Event, Expr, ExprKind, Failure, FailurePolicy, Field, Function, FunctionKind, Insert, Limits,
-    Observable, Otherwise, Permission, Place, Predicate, Scope, State, StateKind, Statement,
+    Observable, Otherwise, Permission, Place, Predicate, Scope, State, StateKind,
     Status, Step, StepKind, StreakOf, Target, Template, TemplatePart, Tool, ToolSet, Transition,
     TransitionKind, Trigger, Type, TypeDef, TypeKind, UnaryOp, Variable, VariableKind,
 };
@@ -225,6 +225,8 @@ variants! {
         0 Len; 1 Min; 2 Max; 3 Abs; 4 Round; 5 Sum; 6 Any; 7 All; 8 Sorted; 9 Lower; 10 Upper; 11 Concat; 12 StartsWith; 13 Str;
         14 Float; 15 Int; 16 Bool; 17 Set; 18 Get; 19 IsA;
     }
-    Statement { 0 Assign(v e); 1 If(c a b); 2 For(l e b); }
-    Action { 0 Assign(v e); 1 Do(f a); 2 Raise(e a); 3 Send{event arguments after id}; 4 Cancel(id); 5 Log(t); }
+    Action {
+        0 Assign(v e); 1 Do(f a); 2 Raise(e a); 3 Send{event arguments after id}; 4 Cancel(id); 5 Log(t); 6 If(c a b);
+        7 For(l e b);
+    }
 }

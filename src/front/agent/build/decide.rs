@@ -9,8 +9,8 @@ use crate::front::agent::make::{
 use crate::front::agent::node::{Node, Value};
 use crate::span::{Ident, Span, Spanned};
 use crate::syntax::{
-    self, Ask, AskElse, BinaryOp, CompareOp, EventPattern, Expr, ExprKind, FailWord, Hole, Line,
-    LineKind, May, MayKind, Noted, Outcome, OutcomeKind, Policy, StateItem, Statement, StepItem,
+    self, Action, Ask, AskElse, BinaryOp, CompareOp, EventPattern, Expr, ExprKind, FailWord, Hole, Line,
+    LineKind, May, MayKind, Noted, Outcome, OutcomeKind, Policy, StateItem, StepItem,
     StepKind, Template, TemplatePart, TypeExpr, TypeKind,
 };
 use std::collections::{BTreeMap, BTreeSet};
@@ -172,13 +172,13 @@ impl Builder<'_> {
     pub(super) fn decided(
         &mut self,
         step: &Step,
-    ) -> (Vec<Noted<Statement>>, Vec<Noted<StateItem>>) {
+    ) -> (Vec<Noted<Action>>, Vec<Noted<StateItem>>) {
         let Some(invoke) = &step.decision else { return (Vec::new(), Vec::new()) };
         let found = self.functions.invoke(invoke, &self.scope);
         let span = invoke.span;
         let as_text = call("lower", vec![call("str", vec![found], span)], span);
         let variable = self.decision_variable(step, Ty::Text);
-        let assign = Statement::Assign(variable.clone(), as_text);
+        let assign = Action::Assign(variable.clone(), as_text);
         (vec![noted(assign, span)], decided_lines(step, &step.name, &variable))
     }
 
@@ -196,10 +196,10 @@ impl Builder<'_> {
         let read = || name(variable.node.clone(), span);
         let is = |op| compare(read(), op, expr(ExprKind::None, span), span);
         let as_text = call("lower", vec![call("str", vec![read()], span)], span);
-        let plain = noted(Statement::Assign(variable.clone(), as_text), span);
+        let plain = noted(Action::Assign(variable.clone(), as_text), span);
         let statements = vec![
-            noted(Statement::Assign(variable.clone(), found), span),
-            noted(Statement::If(is(CompareOp::NotEqual), vec![plain], Vec::new()), span),
+            noted(Action::Assign(variable.clone(), found), span),
+            noted(Action::If(is(CompareOp::NotEqual), vec![plain], Vec::new()), span),
         ];
         let source = Ident::new(self.free_step(&format!("{}_source", step.name.node)), span);
         let mut lines = decided_lines(step, &source, &variable);

@@ -6,14 +6,14 @@ use crate::front::agent::python::{
 };
 use crate::lint::reported::REFUSED_CODE;
 use crate::span::Ident;
-use crate::syntax::{Noted, Statement, Trivia};
+use crate::syntax::{Action, Noted, Trivia};
 
 impl Converter<'_> {
     /// A block; the scope's types and what is set move on with it.
     pub(in crate::front::agent) fn statements(
         &mut self,
         all: &[PythonStatement],
-    ) -> Vec<Noted<Statement>> {
+    ) -> Vec<Noted<Action>> {
         let mut out = Vec::new();
         for one in all {
             if let Some(node) = self.statement(one) {
@@ -24,7 +24,7 @@ impl Converter<'_> {
         out
     }
 
-    fn statement(&mut self, one: &PythonStatement) -> Option<Statement> {
+    fn statement(&mut self, one: &PythonStatement) -> Option<Action> {
         match &one.kind {
             StatementKind::Assign(name, value) => self.assign(name, value),
             // Rewritten or refused before.
@@ -36,7 +36,7 @@ impl Converter<'_> {
                 let after_then = self.scope.walked.back(mark);
                 let other = self.statements(other);
                 self.scope.walked.join(mark, &after_then);
-                Some(Statement::If(condition, then, other))
+                Some(Action::If(condition, then, other))
             }
             StatementKind::For(name, source, body) => {
                 let (source_expr, ty) = self.value(source);
@@ -60,12 +60,12 @@ impl Converter<'_> {
                 let body = self.statements(body);
                 self.scope.walked.weaken(mark);
                 self.locals.pop();
-                Some(Statement::For(name.clone(), source_expr, body))
+                Some(Action::For(name.clone(), source_expr, body))
             }
         }
     }
 
-    fn assign(&mut self, name: &Ident, value: &Python) -> Option<Statement> {
+    fn assign(&mut self, name: &Ident, value: &Python) -> Option<Action> {
         let written = match self.scope.roles.get(&name.node) {
             Some(Role::Variable { of: Some(_), .. }) if is_identity(&name.node, value) => {
                 return None;
@@ -78,7 +78,7 @@ impl Converter<'_> {
         let known = self.scope.types.remove(&name.node).unwrap_or(Ty::Unknown);
         self.scope.types.insert(name.node.clone(), known.join(ty));
         self.scope.walked.set(&name.node, Status::Set);
-        Some(Statement::Assign(Ident::new(written, name.span), value))
+        Some(Action::Assign(Ident::new(written, name.span), value))
     }
 }
 

@@ -1,10 +1,10 @@
-//! Statements of `code` steps and action blocks.
+//! Actions, in blocks and in `code` steps.
 
 use super::{Cx, first_of};
 use crate::front::chart::grammar::Rule;
 use crate::front::chart::recover::Place;
 use crate::span::Ident;
-use crate::syntax::{Action, Block, Expr, Noted, Statement, Template};
+use crate::syntax::{Action, Block, Expr, Noted, Template};
 use pest::iterators::Pair;
 
 type P<'i> = Pair<'i, Rule>;
@@ -14,12 +14,14 @@ const MAX_ELSE: usize = 64;
 
 impl Cx<'_> {
     /// `Rule::statements` of a step, with the comments behind the last.
-    pub(super) fn code(&mut self, pair: P<'_>) -> super::Body<Statement> {
-        self.body(pair.into_inner(), Place::Code, statement)
+    pub(super) fn code(&mut self, pair: P<'_>) -> super::Body<Action> {
+        self.body(pair.into_inner(), Place::Code, action)
     }
 
-    fn statements(&mut self, pair: P<'_>) -> Vec<Noted<Statement>> {
-        self.items(pair.into_inner(), Place::Code, statement)
+    /// `Rule::statements` or `Rule::block` of a branch or a loop.
+    fn inner(&mut self, pair: P<'_>) -> Vec<Noted<Action>> {
+        let place = if pair.as_rule() == Rule::block { Place::Actions } else { Place::Code };
+        self.items(pair.into_inner(), place, action)
     }
 
     /// `Rule::block`.
@@ -29,30 +31,20 @@ impl Cx<'_> {
     }
 }
 
-fn statement(cx: &mut Cx<'_>, pair: P<'_>) -> Option<Statement> {
-    match pair.as_rule() {
-        Rule::assign => {
-            let (name, expr) = assign(cx, pair);
-            Some(Statement::Assign(name, expr))
+fn for_each(cx: &mut Cx<'_>, pair: P<'_>) -> Option<Action> {
+    let (mut name, mut source, mut body) = (None, None, Vec::new());
+    for part in pair.into_inner() {
+        match part.as_rule() {
+            Rule::name => name = Some(cx.ident(&part)),
+            Rule::expr => source = Some(cx.expr(part)),
+            Rule::statements | Rule::block => body = cx.inner(part),
+            _ => {}
         }
-        Rule::if_statement => Some(if_statement(cx, pair)),
-        Rule::for_statement => {
-            let (mut name, mut source, mut body) = (None, None, Vec::new());
-            for part in pair.into_inner() {
-                match part.as_rule() {
-                    Rule::name => name = Some(cx.ident(&part)),
-                    Rule::expr => source = Some(cx.expr(part)),
-                    Rule::statements => body = cx.statements(part),
-                    _ => {}
-                }
-            }
-            Some(Statement::For(name?, source?, body))
-        }
-        _ => None,
     }
+    Some(Action::For(name?, source?, body))
 }
 
-fn if_statement(cx: &mut Cx<'_>, pair: P<'_>) -> Statement {
+fn if_else(cx: &mut Cx<'_>, pair: P<'_>) -> Action {
     let mut branches = Vec::new();
     let mut test = None;
     let mut otherwise = Vec::new();
@@ -60,14 +52,14 @@ fn if_statement(cx: &mut Cx<'_>, pair: P<'_>) -> Statement {
     for part in pair.into_inner() {
         match part.as_rule() {
             Rule::expr => test = Some(cx.expr(part)),
-            Rule::statements => {
-                let body = cx.statements(part);
+            Rule::statements | Rule::block => {
+                let body = cx.inner(part);
                 match test.take() {
                     Some(test) => branches.push((None, test, body)),
                     None => otherwise = body,
                 }
             }
-            Rule::else_if => {
+            Rule::else_if | Rule::else_if_action => {
                 if branches.len() == MAX_ELSE && !std::mem::replace(&mut told, true) {
                     let span = cx.span(&part);
                     cx.error(span, format!("more than {MAX_ELSE} branches in one `if`"));
@@ -78,7 +70,7 @@ fn if_statement(cx: &mut Cx<'_>, pair: P<'_>) -> Statement {
                     match inner.as_rule() {
                         Rule::kw_if => span = cx.span(&inner).to(span),
                         Rule::expr => test = Some(cx.expr(inner)),
-                        Rule::statements => body = cx.statements(inner),
+                        Rule::statements | Rule::block => body = cx.inner(inner),
                         _ => {}
                     }
                 }
@@ -91,17 +83,17 @@ fn if_statement(cx: &mut Cx<'_>, pair: P<'_>) -> Statement {
     }
     let mut result = None;
     for (span, test, body) in branches.into_iter().rev() {
-        let statement = Statement::If(test, body, std::mem::take(&mut otherwise));
+        let branch = Action::If(test, body, std::mem::take(&mut otherwise));
         match span {
             Some(span) => {
                 otherwise = vec![Noted {
                     trivia: crate::syntax::Trivia::default(),
                     doc: String::new(),
-                    node: statement,
+                    node: branch,
                     span,
                 }];
             }
-            None => result = Some(statement),
+            None => result = Some(branch),
         }
     }
     result.expect("the grammar begins with a branch")
@@ -117,9 +109,14 @@ fn assign(cx: &mut Cx<'_>, pair: P<'_>) -> (Ident, Expr) {
 
 fn action(cx: &mut Cx<'_>, pair: P<'_>) -> Option<Action> {
     let rule = pair.as_rule();
-    if rule == Rule::assign {
-        let (name, expr) = assign(cx, pair);
-        return Some(Action::Assign(name, expr));
+    match rule {
+        Rule::assign => {
+            let (name, expr) = assign(cx, pair);
+            return Some(Action::Assign(name, expr));
+        }
+        Rule::if_statement | Rule::if_action => return Some(if_else(cx, pair)),
+        Rule::for_statement | Rule::for_action => return for_each(cx, pair),
+        _ => {}
     }
     let span = cx.span(&pair);
     let (mut path, mut name, mut arguments, mut after) = (None, None, Vec::new(), None);

@@ -24,7 +24,7 @@ struct Head {
     on: Option<EventPattern>,
     always: bool,
     otherwise: Option<AskElse>,
-    statements: Vec<crate::syntax::Noted<crate::syntax::Statement>>,
+    statements: Vec<crate::syntax::Noted<crate::syntax::Action>>,
 }
 
 impl Cx<'_> {

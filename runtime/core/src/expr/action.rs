@@ -1,0 +1,100 @@
+//! Action blocks and `code` steps: what branches and repeats. The actions themselves are carried out by whoever runs them.
+
+use super::access::elements_with;
+use super::eval::{Environment, Evaluator, MAX_DEPTH, Scope};
+use super::fuel::{Fuel, fail};
+use super::template::render_to;
+use super::{EvalError, Value};
+use crate::model::{Action, Expr, Template};
+use alloc::borrow::Cow;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// The names that the loops around an action bind.
+#[derive(Debug, Clone, Copy)]
+pub struct Locals<'s>(Option<&'s Scope<'s>>);
+
+impl Locals<'_> {
+    /// The value of an expression of the action.
+    ///
+    /// # Errors
+    /// As [`super::evaluate`].
+    pub fn evaluate(
+        self,
+        expr: &Expr,
+        environment: &dyn Environment,
+        fuel: &Fuel,
+    ) -> Result<Value, EvalError> {
+        Evaluator { environment, fuel }.owned(expr, self.0, 0)
+    }
+
+    /// A text of the action.
+    ///
+    /// # Errors
+    /// As [`super::render`].
+    pub fn render(
+        self,
+        text: &Template,
+        environment: &dyn Environment,
+        fuel: &Fuel,
+    ) -> Result<String, EvalError> {
+        let mut to = String::new();
+        render_to(&Evaluator { environment, fuel }, text, self.0, 0, &mut to)?;
+        Ok(to)
+    }
+}
+
+/// Runs actions in order; `carry_out` is called for each that is neither `if` nor `for`. What was done before one that fails stays
+/// done.
+///
+/// # Errors
+/// As [`super::evaluate`], and what `carry_out` says.
+pub fn execute<E: Environment>(
+    actions: &[Action],
+    environment: &mut E,
+    fuel: &Fuel,
+    carry_out: &mut dyn FnMut(&mut E, &Action, Locals<'_>) -> Result<(), EvalError>,
+) -> Result<(), EvalError> {
+    block(actions, environment, fuel, carry_out, None, 0)
+}
+
+fn block<E: Environment>(
+    actions: &[Action],
+    environment: &mut E,
+    fuel: &Fuel,
+    carry_out: &mut dyn FnMut(&mut E, &Action, Locals<'_>) -> Result<(), EvalError>,
+    scope: Option<&Scope<'_>>,
+    depth: u32,
+) -> Result<(), EvalError> {
+    if depth > MAX_DEPTH {
+        return fail!("actions nested too deep");
+    }
+    for action in actions {
+        fuel.charge(1)?;
+        match action {
+            Action::If(condition, then, otherwise) => {
+                let holds =
+                    Evaluator { environment: &*environment, fuel }.bool(condition, scope, 0)?;
+                let branch = if holds { then } else { otherwise };
+                block(branch, environment, fuel, carry_out, scope, depth + 1)?;
+            }
+            Action::For(local, source, body) => {
+                let source =
+                    Evaluator { environment: &*environment, fuel }.owned(source, scope, 0)?;
+                let items: Vec<Cow<'_, Value>> = elements_with(&source, fuel)?;
+                for value in &items {
+                    fuel.charge(1)?;
+                    let inner = Scope { outer: scope, local: *local, value };
+                    block(body, environment, fuel, carry_out, Some(&inner), depth + 1)?;
+                }
+            }
+            Action::Assign(..)
+            | Action::Do(..)
+            | Action::Raise(..)
+            | Action::Send { .. }
+            | Action::Cancel(_)
+            | Action::Log(_) => carry_out(environment, action, Locals(scope))?,
+        }
+    }
+    Ok(())
+}
