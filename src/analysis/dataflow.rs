@@ -5,8 +5,7 @@ use super::place::meet;
 use super::uses::{assigned, code_reads, early_reads};
 use chartc_core::arena::{ComponentId, StateId, StepId, TransitionId, VarId};
 use chartc_core::model::{
-    Chart, Expr, ExprKind, Insert, Permission, Step, StepKind, Template, TemplatePart,
-    VariableKind,
+    Chart, Expr, ExprKind, Insert, Permission, Step, StepKind, Template, TemplatePart, VariableKind,
 };
 use std::collections::{BTreeMap, BTreeSet};
 

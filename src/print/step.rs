@@ -5,8 +5,8 @@ use super::out::{Layout, Out};
 use super::state::{pattern, tail, target};
 use super::text::{lower, path, template, upper};
 use crate::syntax::{
-    Action, Ask, AskElse, Block, FailWord, Noted, Outcome, OutcomeKind, Policy, Step,
-    StepItem, StepKind,
+    Action, Ask, AskElse, Block, FailWord, Noted, Outcome, OutcomeKind, Policy, Step, StepItem,
+    StepKind,
 };
 
 /// A step.

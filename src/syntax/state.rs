@@ -1,8 +1,6 @@
 //! States, lines and steps.
 
-use super::{
-    Action, Block, Comment, Expr, Limit, Noted, Param, Path, Policy, Template, TypeExpr,
-};
+use super::{Action, Block, Comment, Expr, Limit, Noted, Param, Path, Policy, Template, TypeExpr};
 use crate::span::{Ident, Span, Spanned};
 
 /// An item of a state's body.

@@ -6,8 +6,8 @@ use crate::diagnostic::Diagnostic;
 use crate::lint::lost_division;
 use crate::span::Span;
 use crate::syntax::{
-    Action, BinaryOp, Block, ChartItem, Expr, ExprKind, File, Item, Line, LineKind, Noted, StateItem,
-    Step, StepItem, StepKind, Tail, UnaryOp,
+    Action, BinaryOp, Block, ChartItem, Expr, ExprKind, File, Item, Line, LineKind, Noted,
+    StateItem, Step, StepItem, StepKind, Tail, UnaryOp,
 };
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -105,7 +105,9 @@ pub(super) fn words(rule: Rule) -> Option<&'static str> {
         Rule::question => return None,
         Rule::guard | Rule::kw_if => "`if`",
         Rule::kw_then => "`then`",
-        Rule::kw_else | Rule::otherwise | Rule::instead | Rule::else_if | Rule::else_if_action => "`else`",
+        Rule::kw_else | Rule::otherwise | Rule::instead | Rule::else_if | Rule::else_if_action => {
+            "`else`"
+        }
         Rule::kw_for | Rule::comprehension => "`for`",
         Rule::kw_in | Rule::range => "`in`",
         Rule::with => "`with`",

@@ -147,8 +147,7 @@ impl<'p, H: Host> Runner<'p, H> {
         let params = &chart.tools[tool.index()].params;
         let context = self.context(view, None);
         let fuel = Fuel::default();
-        let values =
-            fields(arguments, params, &chart.types, |e| evaluate(e, &context, &fuel));
+        let values = fields(arguments, params, &chart.types, |e| evaluate(e, &context, &fuel));
         let values = self.explain(values, || describe::code_of(&view.tables, step))?;
         Ok((*tool, values))
     }
@@ -271,9 +270,8 @@ impl<H: Host> Program for Runner<'_, H> {
             let StateKind::Final { params, .. } = &chart.state(target.state).kind else { continue };
             let context = self.context(view, None);
             let fuel = Fuel::default();
-            let values = fields(&target.arguments, params, &chart.types, |e| {
-                evaluate(e, &context, &fuel)
-            });
+            let values =
+                fields(&target.arguments, params, &chart.types, |e| evaluate(e, &context, &fuel));
             let values = self.explain(values, || describe::arguments_of(&view.tables, line))?;
             self.data.finals.insert(target.state, values);
         }

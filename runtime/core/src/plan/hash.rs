@@ -14,9 +14,9 @@ use crate::expr::{Map, Value};
 use crate::model::{
     Action, AskOn, BinaryOp, Builtin, Chart, Choice, ChoiceKind, Client, CompareOp, Component,
     Event, Expr, ExprKind, Failure, FailurePolicy, Field, Function, FunctionKind, Insert, Limits,
-    Observable, Otherwise, Permission, Place, Predicate, Scope, State, StateKind,
-    Status, Step, StepKind, StreakOf, Target, Template, TemplatePart, Tool, ToolSet, Transition,
-    TransitionKind, Trigger, Type, TypeDef, TypeKind, UnaryOp, Variable, VariableKind,
+    Observable, Otherwise, Permission, Place, Predicate, Scope, State, StateKind, Status, Step,
+    StepKind, StreakOf, Target, Template, TemplatePart, Tool, ToolSet, Transition, TransitionKind,
+    Trigger, Type, TypeDef, TypeKind, UnaryOp, Variable, VariableKind,
 };
 use alloc::boxed::Box;
 use alloc::string::String;

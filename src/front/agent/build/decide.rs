@@ -9,8 +9,8 @@ use crate::front::agent::make::{
 use crate::front::agent::node::{Node, Value};
 use crate::span::{Ident, Span, Spanned};
 use crate::syntax::{
-    self, Action, Ask, AskElse, BinaryOp, CompareOp, EventPattern, Expr, ExprKind, FailWord, Hole, Line,
-    LineKind, May, MayKind, Noted, Outcome, OutcomeKind, Policy, StateItem, StepItem,
+    self, Action, Ask, AskElse, BinaryOp, CompareOp, EventPattern, Expr, ExprKind, FailWord, Hole,
+    Line, LineKind, May, MayKind, Noted, Outcome, OutcomeKind, Policy, StateItem, StepItem,
     StepKind, Template, TemplatePart, TypeExpr, TypeKind,
 };
 use std::collections::{BTreeMap, BTreeSet};
@@ -169,10 +169,7 @@ impl Builder<'_> {
     }
 
     /// A decision by a host function: a code step, and lines that compare what it found.
-    pub(super) fn decided(
-        &mut self,
-        step: &Step,
-    ) -> (Vec<Noted<Action>>, Vec<Noted<StateItem>>) {
+    pub(super) fn decided(&mut self, step: &Step) -> (Vec<Noted<Action>>, Vec<Noted<StateItem>>) {
         let Some(invoke) = &step.decision else { return (Vec::new(), Vec::new()) };
         let found = self.functions.invoke(invoke, &self.scope);
         let span = invoke.span;
