@@ -1,5 +1,6 @@
 //! `dispatch`: what an event costs, in rounds in which each implementation has its turn.
 
+use crate::machine::End;
 use crate::streams::LENGTH;
 use crate::subjects::{NAMES, Rivals, all};
 
@@ -13,9 +14,9 @@ pub(crate) struct Wanted {
 }
 
 /// Medians for one implementation, on one stream.
-struct Medians {
+pub(crate) struct Medians {
     /// Nanoseconds for an event.
-    time: f64,
+    pub(crate) time: f64,
     /// To the hand-written one in the same round.
     ratio: f64,
 }
@@ -30,8 +31,8 @@ pub(crate) fn run(wanted: &Wanted) {
         if wanted.machine.as_deref().is_some_and(|machine| machine != rivals.machine) {
             continue;
         }
-        let random = rotate(&rivals, &rivals.mix.random(), wanted.rounds);
-        let predictable = rotate(&rivals, &rivals.mix.predictable(), wanted.rounds);
+        let random = rotate(&rivals, &rivals.mix.random(), wanted.rounds).0;
+        let predictable = rotate(&rivals, &rivals.mix.predictable(), wanted.rounds).0;
         for name in NAMES {
             let at = rivals.subjects.iter().position(|subject| subject.name == name);
             let cell = |medians: &[Medians]| {
@@ -52,7 +53,7 @@ pub(crate) fn run(wanted: &Wanted) {
 }
 
 /// Every implementation once a round, each round beginning with another one. All have to end alike.
-fn rotate(rivals: &Rivals, codes: &[u8], rounds: usize) -> Vec<Medians> {
+pub(crate) fn rotate(rivals: &Rivals, codes: &[u8], rounds: usize) -> (Vec<Medians>, End) {
     let subjects = &rivals.subjects;
     let mut times = vec![Vec::with_capacity(rounds); subjects.len()];
     let mut expected = None;
@@ -73,10 +74,10 @@ fn rotate(rivals: &Rivals, codes: &[u8], rounds: usize) -> Vec<Medians> {
         let ratio = median(own.iter().zip(&hand).map(|(own, hand)| own / hand).collect());
         Medians { time: median(own), ratio }
     });
-    medians.collect()
+    (medians.collect(), expected.expect("there is a round"))
 }
 
-fn median(mut values: Vec<f64>) -> f64 {
+pub(crate) fn median(mut values: Vec<f64>) -> f64 {
     values.sort_unstable_by(f64::total_cmp);
     values[values.len() / 2]
 }

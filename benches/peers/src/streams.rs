@@ -1,9 +1,6 @@
 //! The events that machines are driven with.
 
-#[path = "../../src/dice.rs"]
-mod dice;
-
-use dice::Dice;
+use crate::dice::Dice;
 
 /// Events in a stream.
 pub(crate) const LENGTH: usize = 65_536;
