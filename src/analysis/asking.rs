@@ -21,7 +21,7 @@ impl Takers {
         let lines = chart.transitions.iter().enumerate();
         for (i, line) in lines.filter(|(_, line)| always(line)) {
             let id = TransitionId::at(i);
-            if line.trigger == Trigger::AnyEvent {
+            if matches!(line.trigger, Trigger::AnyEvent | Trigger::AnyOccurrence) {
                 any.entry(line.source).or_insert(id);
             }
             if let Trigger::Event(events) = &line.trigger {

@@ -52,6 +52,7 @@ pub fn shadows(chart: &Chart, facts: &Facts) -> Vec<Shadow> {
 enum Key {
     Event(EventId),
     AnyEvent,
+    AnyOccurrence,
     Turn,
     When,
     StateDone(StateId),
@@ -63,6 +64,7 @@ fn keys(line: &Transition) -> Vec<Key> {
     match &line.trigger {
         Trigger::Event(events) => events.iter().copied().map(Key::Event).collect(),
         Trigger::AnyEvent => vec![Key::AnyEvent],
+        Trigger::AnyOccurrence => vec![Key::AnyOccurrence],
         Trigger::Turn => vec![Key::Turn],
         Trigger::When => vec![Key::When],
         Trigger::StateDone(state) => vec![Key::StateDone(*state)],
@@ -98,11 +100,14 @@ impl Earlier {
     fn hides(&self, chart: &Chart, facts: &Facts, id: TransitionId) -> Option<Vec<TransitionId>> {
         let none: Vec<TransitionId> = Vec::new();
         let any = self.lines.get(&Key::AnyEvent).unwrap_or(&none);
+        let every = self.lines.get(&Key::AnyOccurrence).unwrap_or(&none);
         let mut by = BTreeSet::new();
         for key in keys(chart.transition(id)) {
             let event = matches!(key, Key::Event(_));
+            let hidden = !matches!(key, Key::AnyOccurrence | Key::When | Key::Deadline);
             let same = self.lines.get(&key).unwrap_or(&none);
             let candidates = same.iter().chain(if event { any } else { &none });
+            let candidates = candidates.chain(if hidden { every } else { &none });
             let candidates: Vec<TransitionId> =
                 candidates.copied().filter(|u| stands_before(chart, facts, *u, id)).collect();
             by.extend(enough(chart, &candidates, id)?);
@@ -166,7 +171,12 @@ fn moment(key: Key) -> Option<Option<EventId>> {
     match key {
         Key::Event(event) => Some(Some(event)),
         Key::Turn => Some(None),
-        Key::AnyEvent | Key::When | Key::StateDone(_) | Key::Step(..) | Key::Deadline => None,
+        Key::AnyEvent
+        | Key::AnyOccurrence
+        | Key::When
+        | Key::StateDone(_)
+        | Key::Step(..)
+        | Key::Deadline => None,
     }
 }
 
@@ -189,8 +199,12 @@ impl Inner {
             if !whole || !implies(chart, None, line.guard.as_ref()) {
                 continue;
             }
-            if line.trigger == Trigger::AnyEvent {
+            let every = line.trigger == Trigger::AnyOccurrence;
+            if every || line.trigger == Trigger::AnyEvent {
                 any.entry(line.source).or_insert(id);
+            }
+            if every {
+                own.entry(None).or_default().entry(line.source).or_insert(id);
             }
             for key in keys(line).into_iter().filter_map(moment) {
                 own.entry(key).or_default().entry(line.source).or_insert(id);

@@ -170,6 +170,7 @@ fn is_interrupted(chart: &Chart) -> bool {
             t,
             Trigger::Event(_)
                 | Trigger::AnyEvent
+                | Trigger::AnyOccurrence
                 | Trigger::After(_)
                 | Trigger::Error(_)
                 | Trigger::LimitWarn(_)

@@ -231,7 +231,7 @@ pub(super) fn has_turns(chart: &Chart) -> bool {
         | StepKind::Run(..) => true,
     });
     let moves = |line: &Transition| match &line.trigger {
-        Trigger::Turn | Trigger::AfterTurns(_) | Trigger::When => true,
+        Trigger::Turn | Trigger::AnyOccurrence | Trigger::AfterTurns(_) | Trigger::When => true,
         Trigger::Event(_)
         | Trigger::AnyEvent
         | Trigger::StateDone(_)

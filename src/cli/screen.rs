@@ -147,6 +147,13 @@ impl Sink for Screen {
                 self.over()?;
                 self.write(Ink::Bold, format!("event {event} {}", object(data)).trim_end())
             }
+            What::Delivered { event } => {
+                self.over()?;
+                self.write(Ink::Bold, &format!("event {event}, sent by the chart"))
+            }
+            What::SendCanceled { event } => {
+                self.write(Ink::Faint, &format!("  {event}: taken back"))
+            }
             What::Input { name, value } => {
                 self.write(Ink::Faint, &format!("  {name} = {}", json(value)))
             }
@@ -239,7 +246,8 @@ impl Sink for Screen {
                 self.ended = true;
                 Ok(())
             }
-            What::Called { .. }
+            What::Sent { .. }
+            | What::Called { .. }
             | What::Returned { .. }
             | What::NotReturned { .. }
             | What::Lost { .. }

@@ -37,6 +37,7 @@ pub(super) fn line(chart: &Chart, id: TransitionId) -> String {
     let words = match &row.trigger {
         Trigger::Event(events) => format!("on {}", notation::event_pattern(chart, events)),
         Trigger::AnyEvent => "on *".into(),
+        Trigger::AnyOccurrence => "on **".into(),
         Trigger::Turn => "on turn".into(),
         Trigger::When => {
             let guard = row.guard.as_ref().map(|g| notation::expression_in(chart, g, &payload));

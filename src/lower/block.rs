@@ -4,10 +4,10 @@ use super::context::Cx;
 use super::expr::{self, Env, Options};
 use super::{data, types};
 use crate::lint::reported::TYPE_ERROR;
-use crate::lint::{not_yet, type_error};
+use crate::lint::type_error;
 use crate::span::{Ident, Span};
 use crate::syntax::{self, Noted};
-use chartc_core::arena::{LocalId, VarId};
+use chartc_core::arena::{LocalId, SendId, VarId};
 use chartc_core::model::{Action, Expr, FunctionKind, Type, VariableKind};
 use std::collections::BTreeSet;
 
@@ -38,18 +38,44 @@ fn action(cx: &mut Cx<'_>, env: &mut Env, written: &syntax::Action, span: Span) 
             Some(Action::Raise(event, arguments))
         }
         syntax::Action::Send { event, arguments, after, id } => {
-            cx.report(not_yet::construct("`send`", span).help("use an `after` line"));
             let after = after.as_ref().map(|e| expr::expect(cx, env, e, &Type::Duration));
+            let id = id.as_ref().map(|id| {
+                let known = send_id(cx, &id.node);
+                cx.sent.insert(known);
+                known
+            });
             let (event, arguments) = sent(cx, env, event, arguments)?;
-            let id = id.as_ref().map(|id| id.node.clone());
             Some(Action::Send { event, arguments, after, id })
         }
         syntax::Action::Cancel(id) => {
-            cx.report(not_yet::construct("`cancel`", span));
-            Some(Action::Cancel(id.node.clone()))
+            let known = send_id(cx, &id.node);
+            cx.canceled.push((known, id.span));
+            Some(Action::Cancel(known))
         }
         syntax::Action::Log(text) => {
             Some(Action::Log(expr::template(cx, env, text, Options::No).0))
+        }
+    }
+}
+
+/// The number of a `send` id, which is that of its first mention.
+fn send_id(cx: &mut Cx<'_>, name: &str) -> SendId {
+    let next = SendId::at(cx.chart.send_ids.len());
+    let known = *cx.names.send_ids.entry(name.to_owned()).or_insert(next);
+    if known == next {
+        cx.chart.send_ids.push(name.to_owned());
+    }
+    known
+}
+
+/// Reports every `cancel` of an id that no `send` has.
+pub(super) fn cancels(cx: &mut Cx<'_>) {
+    let names: Vec<String> =
+        cx.sent.iter().map(|id| cx.chart.send_ids[id.index()].clone()).collect();
+    for (id, span) in std::mem::take(&mut cx.canceled) {
+        if !cx.sent.contains(&id) {
+            let name = cx.chart.send_ids[id.index()].clone();
+            cx.unknown("`send` id", &name, span, names.iter().map(String::as_str));
         }
     }
 }

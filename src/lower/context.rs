@@ -6,10 +6,11 @@ use crate::lint::{duplicate_name, unknown_name};
 use crate::span::{Ident, Span};
 use crate::syntax;
 use chartc_core::arena::{
-    ClientId, EventId, FunctionId, PredicateId, StateId, StepId, ToolId, ToolSetId, TypeId, VarId,
+    ClientId, EventId, FunctionId, PredicateId, SendId, StateId, StepId, ToolId, ToolSetId, TypeId,
+    VarId,
 };
 use chartc_core::model::{Chart, Failure, FailurePolicy, Transition, Type};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Did-you-means are looked for this many times in a chart: each costs a look at every name.
 const GUESSES: u32 = 50;
@@ -43,6 +44,10 @@ pub(super) struct Cx<'s> {
     pub(super) finals: Option<(StateId, Vec<StateId>)>,
     /// Copies of `each after` lines that were made.
     pub(super) copies: usize,
+    /// Ids that a `send` has.
+    pub(super) sent: BTreeSet<SendId>,
+    /// Ids that a `cancel` names, with its place.
+    pub(super) canceled: Vec<(SendId, Span)>,
 }
 
 /// Where a name leads, and where it was declared.
@@ -60,6 +65,7 @@ pub(super) struct Names<'s> {
     pub(super) tool_sets: Table<ToolSetId>,
     pub(super) clients: Table<ClientId>,
     pub(super) steps: Table<StepId>,
+    pub(super) send_ids: BTreeMap<String, SendId>,
     /// Names of variables and conditions that are declared further down.
     pub(super) later: BTreeMap<&'s str, Span>,
 }
@@ -117,6 +123,7 @@ impl Cx<'_> {
             transitions: Vec::new(),
             choices: Vec::new(),
             steps: Vec::new(),
+            send_ids: Vec::new(),
             permissions: Vec::new(),
             calls_per_turn: Some(1),
             defaults: FailurePolicy { retries: 0, then: Failure::Fail },
@@ -141,6 +148,8 @@ impl Cx<'_> {
             length: 0,
             finals: None,
             copies: 0,
+            sent: BTreeSet::new(),
+            canceled: Vec::new(),
         }
     }
 

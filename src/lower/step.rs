@@ -128,6 +128,7 @@ fn ask_on(cx: &mut Cx<'_>, pattern: &EventPattern) -> AskOn {
             AskOn::Event(data::events_of(cx, path))
         }
         EventPattern::Any(span)
+        | EventPattern::Everything(span)
         | EventPattern::Done(syntax::Done { subject: syntax::Path { span, .. }, .. })
         | EventPattern::Error(syntax::Done { subject: syntax::Path { span, .. }, .. })
         | EventPattern::Doubt(syntax::Done { subject: syntax::Path { span, .. }, .. })

@@ -70,6 +70,7 @@ pub(super) fn of(cx: &mut Cx<'_>, env: &mut Env, line: &syntax::Line, whole: Spa
 fn pattern_end(pattern: &EventPattern, whole: Span) -> u32 {
     match pattern {
         EventPattern::Any(span)
+        | EventPattern::Everything(span)
         | EventPattern::Turn(span)
         | EventPattern::Machine(Spanned { span, .. }) => span.end,
         EventPattern::Event(path, names) => names.last().map_or(path.span.end, |n| n.span.end + 1),
@@ -83,6 +84,7 @@ fn pattern_end(pattern: &EventPattern, whole: Span) -> u32 {
 fn event(cx: &mut Cx<'_>, env: &mut Env, pattern: &EventPattern) -> Option<Trigger> {
     match pattern {
         EventPattern::Any(_) => Some(Trigger::AnyEvent),
+        EventPattern::Everything(_) => Some(Trigger::AnyOccurrence),
         EventPattern::Turn(_) => Some(Trigger::Turn),
         EventPattern::Event(path, names) => {
             refuse_twice(cx, names);

@@ -146,11 +146,11 @@ fn action(chart: &Chart, action: &Action, payload: &[&str], between: &str) -> St
                 out.push_str(&format!(" after {}", expression_in(chart, after, payload)));
             }
             if let Some(id) = id {
-                out.push_str(&format!(" as {}", name(id)));
+                out.push_str(&format!(" as {}", name(&chart.send_ids[id.index()])));
             }
             out
         }
-        Action::Cancel(id) => format!("cancel {}", name(id)),
+        Action::Cancel(id) => format!("cancel {}", name(&chart.send_ids[id.index()])),
         Action::Log(text) => format!("log {}", template(chart, text, payload)),
     }
 }

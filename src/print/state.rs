@@ -160,6 +160,7 @@ fn may(out: &mut Out, node: &May) {
 pub(super) fn pattern(event: &EventPattern) -> String {
     match event {
         EventPattern::Any(_) => "*".to_owned(),
+        EventPattern::Everything(_) => "**".to_owned(),
         EventPattern::Turn(_) => "turn".to_owned(),
         EventPattern::Event(name, bound) => {
             let mut text = path(name);

@@ -130,6 +130,8 @@ pub enum LineKind {
 pub enum EventPattern {
     /// `*`.
     Any(Span),
+    /// `**`.
+    Everything(Span),
     /// `turn`.
     Turn(Span),
     /// `e(b, c)`: a declared event and names for its fields.

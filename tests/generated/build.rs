@@ -1,7 +1,8 @@
 //! Generates code for every chart that the tests compare.
 
 fn main() {
-    for chart in ["blocks", "flow", "lamp", "names", "social", "tools", "words"] {
+    for chart in ["bells", "blocks", "flow", "lamp", "letters", "names", "social", "tools", "words"]
+    {
         chartc::build::compile(&format!("charts/{chart}.chart"));
     }
     chartc::build::compile("charts/worker.agent.yaml");

@@ -41,13 +41,14 @@ const CORE: &[(&str, &[&str])] = &[
     ("tables", &["arena", "machine", "status"]),
     ("machine", &["arena", "status", "tables"]),
     ("store", &["arena", "bits", "machine", "status", "tables"]),
-    ("program", &["arena", "bits", "machine", "status", "store", "tables"]),
+    ("outbox", &["arena", "machine", "store"]),
+    ("program", &["arena", "bits", "machine", "outbox", "status", "store", "tables"]),
     ("describe", &["arena", "machine", "program", "tables"]),
     (
         "generated",
         &["arena", "describe", "drive", "duration", "expr", "machine", "ops", "program", "tables"],
     ),
-    ("semantics", &["arena", "bits", "machine", "program", "status", "store", "tables"]),
+    ("semantics", &["arena", "bits", "machine", "outbox", "program", "status", "store", "tables"]),
 ];
 
 /// What only the named modules of a crate may name; nobody, where none is named.

@@ -76,10 +76,10 @@ fn options_of_one_name_are_told_apart_by_their_states() {
 #[test]
 fn what_does_not_run_is_not_generated() {
     let found = code(
-        "chart A {\n  event go\n  initial a\n  state a { enter { send go after 5s as t }  on go -> b }\n  final b\n}\n",
+        "chart B { initial done  final done }\nchart A {\n  initial a\n  state a { run child B() -> b }\n  final b\n}\n",
     );
-    let found = found.expect_err("`send` does not run");
-    assert!(found.starts_with("a.chart:4:21: error[C0501] `send` does not run yet"), "{found}");
+    let found = found.expect_err("`run` does not run");
+    assert!(found.starts_with("a.chart:4:17: error[C0501] `run` steps do not run yet"), "{found}");
 }
 
 #[test]

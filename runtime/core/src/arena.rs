@@ -48,6 +48,8 @@ ids! {
     TypeId
     /// A `may` line.
     ChoiceId
+    /// What a `send … as id` calls the events that it sends.
+    SendId
     /// A variable bound inside an expression or a `for`, numbered by nesting depth.
     LocalId
 }

@@ -80,6 +80,7 @@ fn trigger(tables: &Tables<'_>, trigger: TriggerRow<'_>) -> String {
             None => "on".to_string(),
         },
         TriggerRow::AnyEvent => "on *".to_string(),
+        TriggerRow::AnyOccurrence => "on **".to_string(),
         TriggerRow::Turn => "on turn".to_string(),
         TriggerRow::When => "when".to_string(),
         TriggerRow::StateDone(id) => format!("on done({})", tables.states[id.index()].path),

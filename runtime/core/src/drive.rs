@@ -3,6 +3,7 @@
 use crate::arena::{ChoiceId, EventId, StateId, StepId, ToolId};
 use crate::expr::{Map, Value};
 use crate::machine::{Fault, Input, Instant, Receipt, Sink, StepKey};
+use crate::store::Sent;
 use crate::tables::Tables;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -149,6 +150,11 @@ pub trait Machine {
 
     /// The earliest time at which an `Input::Tick` would do something.
     fn next_deadline(&self) -> Option<Instant>;
+
+    /// Sent events that were not delivered yet, in the order in which they will be.
+    fn sends(&self) -> Vec<Sent> {
+        Vec::new()
+    }
 
     /// Whether a turn is being walked.
     fn is_walking(&self) -> bool;

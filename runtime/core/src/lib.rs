@@ -26,6 +26,7 @@ pub mod machine;
 #[cfg(feature = "alloc")]
 pub mod model;
 pub mod ops;
+pub mod outbox;
 #[cfg(feature = "alloc")]
 pub mod plan;
 pub mod program;

@@ -132,6 +132,12 @@ pub enum LimitKind {
 pub enum Record {
     /// A host event begins.
     Event(EventId),
+    /// A block has sent an event, which is due then.
+    Sent(EventId, Instant),
+    /// A sent event begins: handled as one from the host.
+    Delivered(EventId),
+    /// A sent event was taken back before it was due, or given up in a livelock.
+    SendCanceled(EventId),
     /// A turn begins; its number from 1.
     Turn(u32),
     /// An event that nothing handled.

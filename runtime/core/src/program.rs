@@ -3,6 +3,7 @@
 
 use crate::arena::{ChoiceId, EventId, StateId, StepId, ToolId, TransitionId};
 use crate::machine::{Fault, Instant};
+use crate::outbox::Outbox;
 use crate::store::{Cells, Store};
 use crate::tables::{StateRowKind, Tables};
 
@@ -59,6 +60,11 @@ pub trait Program {
     /// Binds the payload of the oldest event that a block raised and that was not dequeued yet.
     fn dequeue(&mut self);
 
+    /// Binds the payload of a sent event, kept in this slot.
+    fn deliver(&mut self, _event: EventId, _slot: usize) {
+        self.bind(Bound::Nothing);
+    }
+
     /// `per turn` variables take their defaults again, answers of the last turn are forgotten.
     fn begin_turn(&mut self, view: &View<'_>);
 
@@ -80,14 +86,9 @@ pub trait Program {
     /// Evaluates and keeps the arguments of a line's final target. Asked before the exit, if its row says there are any.
     fn arguments(&mut self, line: TransitionId, view: &View<'_>) -> Result<(), Fault>;
 
-    /// Runs a block. `raise` is called for each raised event, whose payload the program keeps for `dequeue`; it answers
-    /// whether there was room.
-    fn run(
-        &mut self,
-        block: Block,
-        view: &View<'_>,
-        raise: &mut dyn FnMut(EventId) -> bool,
-    ) -> Result<(), Fault>;
+    /// Runs a block. It puts events in `outbox`; the payload of a raised one the program keeps for `dequeue`, that of a sent one
+    /// for `deliver`, in the slot that it is told.
+    fn run(&mut self, block: Block, view: &View<'_>, outbox: &mut Outbox<'_>) -> Result<(), Fault>;
 
     /// Runs a `code` step.
     fn code(&mut self, step: StepId, view: &View<'_>) -> Result<(), Fault>;

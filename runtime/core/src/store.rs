@@ -1,6 +1,6 @@
 //! Where a machine's registers live: arrays for generated code without alloc, vectors for the interpreter.
 
-use crate::arena::{ChoiceId, EventId, StateId, StepId, ToolId, TransitionId};
+use crate::arena::{ChoiceId, EventId, SendId, StateId, StepId, ToolId, TransitionId};
 use crate::machine::{ErrorKind, Instant, LimitKind, StepKey};
 
 /// Something that transitions can be triggered by.
@@ -53,7 +53,28 @@ pub struct Question {
     pub calling: Option<(ChoiceId, ToolId)>,
 }
 
-/// All registers, as slices. Lengths: `W` words a set, `S` states, `K` steps, `D` deadlines, `H` history states.
+/// A sent event that was not delivered yet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Sent {
+    /// The event.
+    pub event: EventId,
+    /// When it is due.
+    pub due: Instant,
+    /// What `cancel` calls it.
+    pub id: Option<SendId>,
+    /// Where the program keeps its payload.
+    pub slot: u32,
+}
+
+impl Sent {
+    /// A free place.
+    pub(crate) const fn free(slot: u32) -> Self {
+        Self { event: EventId(0), due: 0, id: None, slot }
+    }
+}
+
+/// All registers, as slices. Lengths: `W` words a set, `S` states, `K` steps, `D` deadlines, `H` history states, `N` sent events.
 #[derive(Debug, Clone, Copy)]
 pub struct Cells<'c> {
     /// W. Active states, root included.
@@ -80,6 +101,8 @@ pub struct Cells<'c> {
     pub steps: &'c [StepRegister],
     /// D. Due time or turn count; `u64::MAX` is unarmed.
     pub deadlines: &'c [u64],
+    /// N. Sent events: those that wait, by due time and then as sent; behind them free places. Every slot occurs once.
+    pub sends: &'c [Sent],
 }
 
 /// [`Cells`], to write, with the scratch space of a microstep.
@@ -98,6 +121,7 @@ pub struct CellsMut<'c> {
     pub questions: &'c mut [Option<Question>],
     pub steps: &'c mut [StepRegister],
     pub deadlines: &'c mut [u64],
+    pub sends: &'c mut [Sent],
     /// W. Exit set of the microstep.
     pub exit: &'c mut [u64],
     /// W. Entry set of the microstep.
@@ -118,7 +142,8 @@ pub trait Store {
     fn cells_mut(&mut self) -> CellsMut<'_>;
 }
 
-/// Registers in arrays: `S` states, `W` words, `K` steps, `D` deadlines, `HW` history words, `Q` queue places; `SEL` is `S + 1`.
+/// Registers in arrays: `S` states, `W` words, `K` steps, `D` deadlines, `HW` history words, `Q` queue places, `N` sent
+/// events; `SEL` is `S + 1`.
 #[derive(Debug, Clone)]
 pub struct Fixed<
     const S: usize,
@@ -128,6 +153,7 @@ pub struct Fixed<
     const HW: usize,
     const Q: usize,
     const SEL: usize,
+    const N: usize,
 > {
     bits: [[u64; W]; 6],
     history: [u64; HW],
@@ -136,6 +162,7 @@ pub struct Fixed<
     questions: [Option<Question>; S],
     steps: [StepRegister; K],
     deadlines: [u64; D],
+    sends: [Sent; N],
     selected: [TransitionId; SEL],
     queue: [Occurrence; Q],
 }
@@ -148,10 +175,17 @@ impl<
     const HW: usize,
     const Q: usize,
     const SEL: usize,
-> Fixed<S, W, K, D, HW, Q, SEL>
+    const N: usize,
+> Fixed<S, W, K, D, HW, Q, SEL, N>
 {
     /// Nothing active, nothing armed.
     pub const fn new() -> Self {
+        let mut sends = [Sent::free(0); N];
+        let mut slot = 0;
+        while slot < N {
+            sends[slot] = Sent::free(slot as u32);
+            slot += 1;
+        }
         Self {
             bits: [[0; W]; 6],
             history: [0; HW],
@@ -160,6 +194,7 @@ impl<
             questions: [None; S],
             steps: [StepRegister { pending: None, started_at: 0 }; K],
             deadlines: [u64::MAX; D],
+            sends,
             selected: [TransitionId(0); SEL],
             queue: [Occurrence::Turn; Q],
         }
@@ -174,7 +209,8 @@ impl<
     const HW: usize,
     const Q: usize,
     const SEL: usize,
-> Default for Fixed<S, W, K, D, HW, Q, SEL>
+    const N: usize,
+> Default for Fixed<S, W, K, D, HW, Q, SEL, N>
 {
     fn default() -> Self {
         Self::new()
@@ -199,6 +235,7 @@ macro_rules! lend {
                 questions: &self.questions,
                 steps: &self.steps,
                 deadlines: &self.deadlines,
+                sends: &self.sends,
             }
         }
 
@@ -218,6 +255,7 @@ macro_rules! lend {
                 questions: &mut self.questions,
                 steps: &mut self.steps,
                 deadlines: &mut self.deadlines,
+                sends: &mut self.sends,
                 exit,
                 entry,
                 domains,
@@ -236,7 +274,8 @@ impl<
     const HW: usize,
     const Q: usize,
     const SEL: usize,
-> Store for Fixed<S, W, K, D, HW, Q, SEL>
+    const N: usize,
+> Store for Fixed<S, W, K, D, HW, Q, SEL, N>
 {
     lend!();
 }
@@ -252,6 +291,7 @@ pub struct Dynamic {
     questions: alloc::vec::Vec<Option<Question>>,
     steps: alloc::vec::Vec<StepRegister>,
     deadlines: alloc::vec::Vec<u64>,
+    sends: alloc::vec::Vec<Sent>,
     selected: alloc::vec::Vec<TransitionId>,
     queue: alloc::vec::Vec<Occurrence>,
 }
@@ -271,6 +311,7 @@ impl Dynamic {
             questions: vec![None; states],
             steps: vec![StepRegister::default(); tables.steps.len()],
             deadlines: vec![u64::MAX; tables.deadlines()],
+            sends: (0..tables.sends).map(Sent::free).collect(),
             selected: vec![TransitionId(0); states + 1],
             queue: vec![Occurrence::Turn; 2 * states + 1024],
         }

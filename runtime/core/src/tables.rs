@@ -9,7 +9,7 @@ pub use choice::{ChoiceRow, PermissionRow, ToolRow};
 use crate::arena::{ChoiceId, EventId, StateId, StepId, ToolId, TransitionId};
 
 /// Generated code states the version it was written for and does not compile against another.
-pub const ABI: u32 = 2;
+pub const ABI: u32 = 3;
 
 /// The half-open range `start..start + len` of a pool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -63,6 +63,10 @@ pub struct Tables<'t> {
     pub tool_pool: &'t [ToolId],
     /// Pool of field names.
     pub name_pool: &'t [&'t str],
+    /// What sends are called that can be taken back.
+    pub send_ids: &'t [&'t str],
+    /// How many sent events can wait.
+    pub sends: u32,
     /// Cap of model steps in a walk; 0 is no cap.
     pub calls_per_turn: u32,
     /// Microsteps in a macrostep before it is stopped as a livelock.
@@ -203,6 +207,8 @@ pub enum TriggerRow<'t> {
     Event(Span),
     /// Any host event.
     AnyEvent,
+    /// Any occurrence that a line can be `on`.
+    AnyOccurrence,
     /// The built-in event.
     Turn,
     /// Eventless.
@@ -339,6 +345,7 @@ impl TriggerRow<'_> {
             Self::After(slot) | Self::AfterTurns(slot) | Self::StepTimeout(_, slot) => Some(*slot),
             Self::Event(_)
             | Self::AnyEvent
+            | Self::AnyOccurrence
             | Self::Turn
             | Self::When
             | Self::StateDone(_)
@@ -362,6 +369,7 @@ impl TriggerRow<'_> {
         match self {
             Self::Event(_)
             | Self::AnyEvent
+            | Self::AnyOccurrence
             | Self::Turn
             | Self::When
             | Self::After(_)

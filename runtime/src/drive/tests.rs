@@ -72,6 +72,8 @@ impl Machine for Fake {
             event_pool: &[],
             step_pool: &[StepId(0), StepId(1)],
             choice_pool: &[],
+            send_ids: &[],
+            sends: 0,
             calls_per_turn: 1,
             microsteps: 1000,
         }

@@ -10,6 +10,9 @@ use chartc_core::tables::{Tables, TriggerRow};
 pub fn describe(tables: &Tables<'_>, record: Record) -> What {
     match record {
         Record::Event(e) => What::Event { event: event(tables, e), data: Value::Map(Map::new()) },
+        Record::Sent(e, due_ms) => What::Sent { event: event(tables, e), due_ms },
+        Record::Delivered(e) => What::Delivered { event: event(tables, e) },
+        Record::SendCanceled(e) => What::SendCanceled { event: event(tables, e) },
         Record::Turn(turn) => What::Turn { turn },
         Record::Refused(e) => What::Refused { event: event(tables, e) },
         Record::Lost(t, why) => What::Lost { line: line(tables, t), why: loss(why).into() },
@@ -103,6 +106,7 @@ fn line(tables: &Tables<'_>, id: TransitionId) -> LineName {
             named("on", names.join(" | "))
         }
         TriggerRow::AnyEvent => "on *".into(),
+        TriggerRow::AnyOccurrence => "on **".into(),
         TriggerRow::Turn => "on turn".into(),
         TriggerRow::When => "when".into(),
         TriggerRow::StateDone(s) => named("done", state(tables, s)),

@@ -39,6 +39,12 @@ pub enum What {
     Input { name: String, value: Value },
     /// A host event begins, with its data.
     Event { event: String, data: Value },
+    /// The chart has sent an event, which is due then on the run's clock.
+    Sent { event: String, due_ms: Instant },
+    /// A sent event begins: it is handled as one from the host.
+    Delivered { event: String },
+    /// A sent event was taken back before it was due, or given up in a livelock.
+    SendCanceled { event: String },
     /// A turn begins; its number from 1.
     Turn { turn: u32 },
     /// An event that nothing handled.

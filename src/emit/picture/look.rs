@@ -36,7 +36,9 @@ impl Look {
 
     pub(in crate::emit) fn of(trigger: &Trigger) -> Self {
         match trigger {
-            Trigger::Event(_) | Trigger::AnyEvent | Trigger::Turn => Self::Event,
+            Trigger::Event(_) | Trigger::AnyEvent | Trigger::AnyOccurrence | Trigger::Turn => {
+                Self::Event
+            }
             Trigger::When => Self::When,
             Trigger::After(_) | Trigger::AfterTurns(_) => Self::Clock,
             Trigger::Choice(_) => Self::Choice,

@@ -23,6 +23,7 @@ pub(in crate::emit) fn head(chart: &Chart, line: &Transition) -> (&'static str, 
             ("on", text)
         }
         Trigger::AnyEvent => ("on", "*".to_string()),
+        Trigger::AnyOccurrence => ("on", "**".to_string()),
         Trigger::Turn => ("on", "turn".to_string()),
         Trigger::When => {
             let guard = line.guard.as_ref().map(|g| notation::expression(chart, g));
@@ -65,9 +66,11 @@ pub(in crate::emit) fn title(chart: &Chart, line: &Transition) -> String {
         Trigger::Event(_) | Trigger::StateDone(_) | Trigger::Error(_) | Trigger::LimitWarn(_) => {
             text
         }
-        Trigger::AnyEvent | Trigger::Turn | Trigger::When | Trigger::Choice(_) => {
-            format!("{word} {text}")
-        }
+        Trigger::AnyEvent
+        | Trigger::AnyOccurrence
+        | Trigger::Turn
+        | Trigger::When
+        | Trigger::Choice(_) => format!("{word} {text}"),
         Trigger::After(_) | Trigger::AfterTurns(_) => format!("◷ {word} {text}"),
         Trigger::StepDone(_) => format!("✓ {text}"),
         Trigger::StepError(_) => format!("✗ {text}"),

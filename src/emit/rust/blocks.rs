@@ -5,8 +5,8 @@ use super::body::{Arms, can_fail, for_line, mentions, title};
 use super::expr::{Binding, Writer, unused};
 use super::types::owned;
 use super::uses;
-use chartc_core::arena::{TransitionId, VarId};
-use chartc_core::model::{Action, Expr, StepKind, VariableKind};
+use chartc_core::arena::{EventId, SendId, TransitionId, VarId};
+use chartc_core::model::{Action, Expr, ExprKind, StepKind, Type, VariableKind};
 use codegen::Impl;
 
 /// `run_block`: entry, exit and transition actions.
@@ -35,7 +35,7 @@ pub(super) fn blocks(context: &Context<'_>, methods: &mut Impl) {
             arms.pattern(&pattern, &title(context, i), &body, "()");
         }
     }
-    arms.emit_with(context, methods, &[("raise", "&mut dyn FnMut(arena::EventId) -> bool")]);
+    arms.emit_with(context, methods, &[("outbox", "&mut outbox::Outbox<'_>")]);
 }
 
 fn actions(writer: &Writer<'_>, actions: &[Action]) -> String {
@@ -71,30 +71,58 @@ fn action(writer: &Writer<'_>, action: &Action) -> String {
         Action::Raise(event, arguments) => {
             let row = &context.chart.events[event.index()];
             let name = &context.names.events[event.index()];
-            let fields = row.fields.iter().zip(&context.names.event_fields[event.index()]);
-            let fields: Vec<String> = fields
-                .zip(arguments)
-                .map(|((field, name), value)| format!("{name}: {}", writer.value(value, &field.ty)))
-                .collect();
-            let fields = if fields.is_empty() {
-                String::new()
-            } else {
-                format!(" {{ {} }}", fields.join(", "))
-            };
             format!(
-                "let event = Event::{name}{fields};\n\
-                 if !raise(EventName::{name}.id()) {{ return {}; }}\n\
+                "let event = {};\n\
+                 if !outbox.raise(EventName::{name}.id()) {{ return {}; }}\n\
                  self.raised.push_back(Payload::Event(event));\n",
+                payload(writer, *event, arguments),
                 context.failure(&format!("no room to raise `{}`", row.name))
             )
         }
+        Action::Send { event, arguments, after, id } => {
+            let row = &context.chart.events[event.index()];
+            let name = &context.names.events[event.index()];
+            let delay = match after {
+                None => "0".to_owned(),
+                Some(Expr { kind: ExprKind::Duration(millis), .. }) => millis.to_string(),
+                Some(after) => {
+                    let code = writer.value_code(after, &Type::Duration);
+                    format!("{}.0", code.within(Binding::Whole))
+                }
+            };
+            let id = id.map_or("None".to_owned(), |SendId(n)| format!("Some(arena::SendId({n}))"));
+            format!(
+                "let event = {};\n\
+                 let delay: u64 = {delay};\n\
+                 let Some(slot) = outbox.send(EventName::{name}.id(), delay, {id}) \
+                 else {{ return {}; }};\n\
+                 self.sent[slot] = Payload::Event(event);\n",
+                payload(writer, *event, arguments),
+                context.failure(&format!("no room to send `{}`", row.name))
+            )
+        }
+        Action::Cancel(SendId(n)) => format!("outbox.cancel(arena::SendId({n}));\n"),
         Action::Log(text) => {
             let text = writer.template(text);
             format!("{{ {text} generated::log(&mut self.notes, &text); }}\n")
         }
-        // Refused before anything is emitted.
-        Action::Send { .. } | Action::Cancel(_) => String::new(),
     }
+}
+
+/// An event with its data.
+fn payload(writer: &Writer<'_>, event: EventId, arguments: &[Expr]) -> String {
+    let context = writer.context;
+    let row = &context.chart.events[event.index()];
+    let name = &context.names.events[event.index()];
+    let fields = row.fields.iter().zip(&context.names.event_fields[event.index()]);
+    let fields: Vec<String> = fields
+        .zip(arguments)
+        .map(|((field, name), value)| format!("{name}: {}", writer.value(value, &field.ty)))
+        .collect();
+    if fields.is_empty() {
+        return format!("Event::{name}");
+    }
+    format!("Event::{name} {{ {} }}", fields.join(", "))
 }
 
 fn assign(writer: &Writer<'_>, variable: VarId, expr: &Expr) -> String {

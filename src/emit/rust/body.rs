@@ -257,6 +257,7 @@ fn sources(context: &Context<'_>, trigger: &Trigger) -> Vec<Source> {
         Trigger::StepDone(_)
         | Trigger::StepError(_)
         | Trigger::AnyEvent
+        | Trigger::AnyOccurrence
         | Trigger::Turn
         | Trigger::When
         | Trigger::StateDone(_)

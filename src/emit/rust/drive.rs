@@ -37,6 +37,12 @@ pub(super) fn emit(context: &Context<'_>, scope: &mut Scope) {
         .arg_ref_self()
         .ret("Option<machine::Instant>")
         .line("self.engine.next_deadline()");
+    if context.sends() > 0 {
+        item.new_fn("sends")
+            .arg_ref_self()
+            .ret("Vec<store::Sent>")
+            .line("self.engine.sends().to_vec()");
+    }
     item.new_fn("is_walking").arg_ref_self().ret("bool").line("self.engine.is_walking()");
     variables(context, &mut item);
     result(context, &mut item);

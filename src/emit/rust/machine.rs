@@ -37,6 +37,11 @@ fn new(context: &Context<'_>, item: &mut Impl) {
     if context.has_events() {
         fields += &format!("raised: {}::new(),", context.queue().replacen('<', "::<", 1));
     }
+    if context.sends() > 0 {
+        let places = format!("[const {{ Payload::Nothing }}; {}]", context.sends());
+        let places = if context.bare { places } else { format!("Vec::from({places})") };
+        fields += &format!("sent: {places},");
+    }
     if context.has_begin() {
         fields += "begun: false,";
     }
@@ -215,12 +220,13 @@ impl Context<'_> {
             | StateKind::Final { .. } => false,
         });
         format!(
-            "store::Fixed<{states}, {words}, {}, {}, {}, {}, {}>",
+            "store::Fixed<{states}, {words}, {}, {}, {}, {}, {}, {}>",
             self.chart.steps.len(),
             self.tables.deadlines(),
             histories.count() * words,
             self.queue_places(),
-            states + 1
+            states + 1,
+            self.sends()
         )
     }
 

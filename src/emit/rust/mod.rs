@@ -256,7 +256,17 @@ fn imports(code: &str, alloc: bool) -> String {
         "" => String::new(),
         names => format!("use chartc_core::{path}{{{names}}};\n"),
     };
-    let plain = ["arena", "generated", "machine", "ops", "program", "semantics", "store", "tables"];
+    let plain = [
+        "arena",
+        "generated",
+        "machine",
+        "ops",
+        "outbox",
+        "program",
+        "semantics",
+        "store",
+        "tables",
+    ];
     if !alloc {
         return group("", used(&plain)) + &group("duration::", used(&["Duration"]));
     }
@@ -378,8 +388,8 @@ fn local_name(name: &str) -> String {
             .is_some_and(|n| !n.is_empty() && n.chars().all(|c| c.is_ascii_digit()))
     };
     let taken = [
-        "view", "raise", "line", "block", "step", "choice", "options", "params", "bound", "event",
-        "text", "map", "of", "value", "fresh", "answer",
+        "view", "outbox", "delay", "slot", "line", "block", "step", "choice", "options", "params",
+        "bound", "event", "text", "map", "of", "value", "fresh", "answer",
     ];
     if taken.contains(&name) || numbered("value") || numbered("item") {
         format!("{name}_")

@@ -49,6 +49,10 @@ fn core(context: &Context<'_>) -> Struct {
     if context.has_events() {
         item.field("raised", context.queue());
     }
+    if context.sends() > 0 {
+        let places = format!("[Payload; {}]", context.sends());
+        item.field("sent", if context.bare { places } else { "Vec<Payload>".to_owned() });
+    }
     if context.has_begin() {
         item.field("begun", "bool");
     }
@@ -135,6 +139,7 @@ fn deadlines(context: &Context<'_>, methods: &mut Impl) {
             Trigger::AfterTurns(bound) => (bound, Type::Int),
             Trigger::Event(_)
             | Trigger::AnyEvent
+            | Trigger::AnyOccurrence
             | Trigger::Turn
             | Trigger::When
             | Trigger::StateDone(_)
@@ -183,6 +188,11 @@ fn program(context: &Context<'_>) -> Impl {
     if context.has_events() {
         dequeue.line("self.bound = self.raised.pop_front().unwrap_or(Payload::Nothing);");
     }
+    if context.sends() > 0 {
+        let deliver = item.new_fn("deliver").arg_mut_self();
+        deliver.arg("_event", "arena::EventId").arg("slot", "usize");
+        deliver.line("self.bound = core::mem::replace(&mut self.sent[slot], Payload::Nothing);");
+    }
     blocks::begin_turn(context, &mut item);
     tools::hooks(context, &mut item);
 
@@ -221,10 +231,10 @@ fn program(context: &Context<'_>) -> Impl {
     let unused = if present { "" } else { "_" };
     let run = item.new_fn("run").arg_mut_self().arg(format!("{unused}block"), "program::Block");
     run.arg(format!("{unused}view"), "&program::View<'_>");
-    run.arg(format!("{unused}raise"), "&mut dyn FnMut(arena::EventId) -> bool");
+    run.arg(format!("{unused}outbox"), "&mut outbox::Outbox<'_>");
     run.ret("Result<(), machine::Fault>");
     if present {
-        let call = "self.run_block(block, view, raise)";
+        let call = "self.run_block(block, view, outbox)";
         run.line(noted(context, call, "actions_of(&TABLES, block)"));
     } else {
         run.line("Ok(())");
@@ -338,6 +348,11 @@ impl Context<'_> {
     /// Host events are declared.
     pub(super) fn has_events(&self) -> bool {
         !self.chart.events.is_empty()
+    }
+
+    /// Places for events that `send` lines send.
+    pub(super) fn sends(&self) -> u32 {
+        self.tables.sends
     }
 
     /// `may` lines are declared.

@@ -38,10 +38,11 @@ pub(super) fn emit(context: &Context<'_>, scope: &mut Scope) {
     rows(&mut out, "name_pool", t.name_pool.iter(), |name| format!("{name:?}"));
     rows(&mut out, "choice_pool", t.choice_pool.iter(), |ChoiceId(n)| format!("ChoiceId({n})"));
     rows(&mut out, "tool_pool", t.tool_pool.iter(), |ToolId(n)| format!("ToolId({n})"));
+    rows(&mut out, "send_ids", t.send_ids.iter(), |name| format!("{name:?}"));
     let _ = write!(
         out,
-        "calls_per_turn: {},\nmicrosteps: {},\n}}\n}};",
-        t.calls_per_turn, t.microsteps
+        "sends: {},\ncalls_per_turn: {},\nmicrosteps: {},\n}}\n}};",
+        t.sends, t.calls_per_turn, t.microsteps
     );
     scope.raw(&out);
 }
@@ -79,6 +80,7 @@ pub(super) fn line_comment(context: &Context<'_>, index: usize) -> String {
             format!("on {}", events.iter().map(event).collect::<Vec<_>>().join(" | "))
         }
         Trigger::AnyEvent => "on *".to_owned(),
+        Trigger::AnyOccurrence => "on **".to_owned(),
         Trigger::Turn => "on turn".to_owned(),
         Trigger::When => "when".to_owned(),
         Trigger::StateDone(id) => format!("on done({})", path(*id)),
@@ -199,6 +201,7 @@ fn transition(row: &TransitionRow<'_>) -> String {
     let trigger = match row.trigger {
         TriggerRow::Event(events) => format!("Event({})", span(events)),
         TriggerRow::AnyEvent => "AnyEvent".to_owned(),
+        TriggerRow::AnyOccurrence => "AnyOccurrence".to_owned(),
         TriggerRow::Turn => "Turn".to_owned(),
         TriggerRow::When => "When".to_owned(),
         TriggerRow::StateDone(id) => format!("StateDone({})", state_id(id)),

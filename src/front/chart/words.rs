@@ -99,6 +99,7 @@ pub(super) fn words(rule: Rule) -> Option<&'static str> {
         Rule::arrow | Rule::move_to | Rule::then => "`->`",
         Rule::equals => "`=`",
         Rule::star => "`*`",
+        Rule::stars => "`**`",
         Rule::pipe => "`|`",
         Rule::take_away => "`-`",
         Rule::dots => "`..`",

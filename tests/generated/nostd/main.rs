@@ -2,6 +2,7 @@
 #![no_std]
 #![no_main]
 
+chartc_core::include_chart!(mod bells);
 chartc_core::include_chart!(mod lamp);
 
 use chartc_core::duration::Duration;
@@ -40,9 +41,16 @@ impl Sink for Counter {
     }
 }
 
+impl bells::Host for Beeper {
+    fn pull(&mut self, tone: bells::Tone) -> Result<(), Fault> {
+        self.beeps += tone.pitch;
+        Ok(())
+    }
+}
+
 #[unsafe(no_mangle)]
 extern "C" fn main() -> i32 {
-    match run() {
+    match run().and_then(|()| ring()) {
         Ok(()) => 0,
         Err(step) => step,
     }
@@ -73,6 +81,22 @@ fn run() -> Result<(), i32> {
     step(10, machine.is_in(State::Waiting) && machine.ended().is_none())?;
     step(11, "lit.light.party".parse() == Ok(State::LitLightParty))?;
     step(12, sink.0 >= 5)
+}
+
+/// Events that the chart sends to itself, by due time and with their data.
+fn ring() -> Result<(), i32> {
+    let step = |number: i32, holds: bool| if holds { Ok(()) } else { Err(number) };
+    let mut sink = Counter(0);
+    let mut machine = bells::Machine::new(bells::Params::new(), Beeper { beeps: 0 }).map_err(|_| 20)?;
+    machine.start(0, &mut sink);
+    machine.send(bells::Event::Wind { turns: 3 }, 10, &mut sink);
+    step(21, machine.next_deadline() == Some(710))?;
+    machine.tick(710, &mut sink);
+    step(22, machine.is_in(bells::State::TowerBigDown) && machine.host().beeps == 1)?;
+    machine.send(bells::Event::Hush, 720, &mut sink);
+    machine.tick(2110, &mut sink);
+    step(23, machine.is_in(bells::State::TowerSmallRinging))?;
+    step(24, machine.next_deadline() == Some(2210))
 }
 
 #[panic_handler]

@@ -173,6 +173,9 @@ fn sequence<'c>(
         coverage.extend(a.log.records.iter().filter_map(|record| match record {
             Record::Taken(line) => Some(line.0),
             Record::Event(_)
+            | Record::Sent(..)
+            | Record::Delivered(_)
+            | Record::SendCanceled(_)
             | Record::Turn(_)
             | Record::Refused(_)
             | Record::Lost(..)
@@ -322,6 +325,7 @@ fn observe(
         format!("active {:?}", active(chart, machine)),
         format!("events {:?}", machine.enabled_events()),
         format!("deadline {:?}", machine.next_deadline()),
+        format!("sends {:?}", machine.sends()),
         format!("walking {:?}", machine.is_walking()),
         format!("result {:?}", machine.result()),
         format!("notes {:?}", machine.take_notes()),

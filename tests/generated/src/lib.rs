@@ -4,9 +4,11 @@ mod answers;
 pub mod compare;
 pub mod random;
 
+chartc_core::include_chart!(pub mod bells);
 chartc_core::include_chart!(pub mod blocks);
 chartc_core::include_chart!(pub mod flow);
 chartc_core::include_chart!(pub mod lamp);
+chartc_core::include_chart!(pub mod letters);
 chartc_core::include_chart!(pub mod names);
 chartc_core::include_chart!(pub mod phases);
 chartc_core::include_chart!(pub mod researcher);

@@ -4,7 +4,8 @@ use chartc_core::drive::Machine;
 use chartc_core::expr::{FromValue, Value};
 use generated_charts::compare::{Fickle, compare, covered};
 use generated_charts::{
-    blocks, flow, lamp, model, names, phases, researcher, social, tools, words, worker,
+    bells, blocks, flow, lamp, letters, model, names, phases, researcher, social, tools, words,
+    worker,
 };
 
 /// The value of a param.
@@ -37,6 +38,14 @@ macro_rules! same {
 }
 
 same!(
+    bells,
+    "../charts/bells.chart",
+    |given| bells::Params { gap: param(given, "gap"), most: param(given, "most") },
+    200 x 120,
+    &[]
+);
+
+same!(
     blocks,
     "../charts/blocks.chart",
     |given| blocks::Params { most: param(given, "most") },
@@ -61,6 +70,14 @@ same!(
         rest: param(given, "rest"),
     },
     250 x 120,
+    &[]
+);
+
+same!(
+    letters,
+    "../charts/letters.chart",
+    |given| letters::Params { name: param(given, "name") },
+    400 x 200,
     &[]
 );
 

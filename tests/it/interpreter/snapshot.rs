@@ -189,7 +189,7 @@ fn what_the_chart_cannot_be_in_is_refused() {
         tampered(TEXT, r#""n":1"#, r#""m":1"#),
         Some(RestoreError::Data("no value for `n`".to_owned()))
     );
-    assert_eq!(tampered(TEXT, r#"{"format":2"#, r#"{"format":9"#), Some(RestoreError::Format(9)));
+    assert_eq!(tampered(TEXT, r#"{"format":3"#, r#"{"format":9"#), Some(RestoreError::Format(9)));
     // Both leaves at once.
     assert_eq!(
         tampered(TEXT, r#""bits":[[3]"#, r#""bits":[[7]"#),

@@ -21,6 +21,7 @@ fn lines(chart: &Chart) -> Vec<String> {
                     format!("on {}", names.join("|"))
                 }
                 Trigger::AnyEvent => "on *".into(),
+                Trigger::AnyOccurrence => "on **".into(),
                 Trigger::Turn => "on turn".into(),
                 Trigger::When => "when".into(),
                 Trigger::StateDone(s) => format!("on done({})", state(*s)),

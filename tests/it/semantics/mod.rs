@@ -5,9 +5,11 @@ mod content;
 mod events;
 mod observables;
 mod questions;
+mod sending;
 mod sets;
 mod tools;
 mod turns;
+mod words;
 
 use chartc::load::Memory;
 use chartc_core::arena::{ChoiceId, EventId, StepId, ToolId, TransitionId};
@@ -15,13 +17,13 @@ use chartc_core::drive::{Host, Machine};
 use chartc_core::expr::Value;
 use chartc_core::interpreter::Interpreter;
 use chartc_core::machine::{
-    Effect, ErrorKind, Fallback, Input, LimitKind, Loss, Outcome, Receipt, Record, Sink, Status,
-    StepKey, WalkEnd,
+    Effect, Input, Outcome, Receipt, Record, Sink, Status, StepKey, WalkEnd,
 };
 use chartc_core::model::{Chart, Trigger};
 use chartc_core::plan::Plan;
 use std::cell::RefCell;
 use std::rc::Rc;
+use words::{error, fell_back, lost};
 
 /// A host whose functions answer `none` and are written down.
 #[derive(Clone, Default)]
@@ -233,6 +235,10 @@ impl Sim {
         shown(&variables.iter().find(|(n, _)| n == name).expect("a variable").1)
     }
 
+    fn machine_notes(&mut self) -> Vec<String> {
+        self.machine.take_notes()
+    }
+
     fn result(&self) -> Vec<String> {
         self.machine.result().iter().map(|(n, v)| format!("{n}={}", shown(v))).collect()
     }
@@ -314,6 +320,9 @@ impl Sim {
         let tool = |t: ToolId| self.chart.tools[t.index()].name.clone();
         match record {
             Record::Event(e) => format!("event {}", event(e)),
+            Record::Sent(e, due) => format!("sent {} due {due}", event(e)),
+            Record::Delivered(e) => format!("delivered {}", event(e)),
+            Record::SendCanceled(e) => format!("canceled {}", event(e)),
             Record::Turn(n) => format!("turn {n}"),
             Record::Refused(e) => format!("refused {}", event(e)),
             Record::Lost(t, loss) => format!("lost {}: {}", self.line(t), lost(loss)),
@@ -362,35 +371,4 @@ impl Sim {
 
 fn shown(value: &Value) -> String {
     chartc_core::expr::python::str(value).expect("small")
-}
-
-fn lost(loss: Loss) -> &'static str {
-    match loss {
-        Loss::Guard => "guard",
-        Loss::Fault => "fault",
-        Loss::Scope => "scope",
-        Loss::Preempted => "preempted",
-    }
-}
-
-fn fell_back(why: Fallback) -> &'static str {
-    match why {
-        Fallback::NoOption => "no option",
-        Fallback::Unusable => "unusable",
-        Fallback::Stale => "stale",
-        Fallback::Failed => "failed",
-        Fallback::NoLine => "no line",
-    }
-}
-
-fn error(kind: ErrorKind) -> &'static str {
-    match kind {
-        ErrorKind::Execution => "execution",
-        ErrorKind::Livelock => "livelock",
-        ErrorKind::Limit(LimitKind::Calls) => "limit calls",
-        ErrorKind::Limit(LimitKind::Turns) => "limit turns",
-        ErrorKind::Limit(LimitKind::Time) => "limit time",
-        ErrorKind::StuckDead => "stuck dead",
-        ErrorKind::StuckLoop => "stuck loop",
-    }
 }

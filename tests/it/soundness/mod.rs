@@ -132,6 +132,9 @@ impl Claims {
                     }
                 }
                 Record::Event(_)
+                | Record::Sent(..)
+                | Record::Delivered(_)
+                | Record::SendCanceled(_)
                 | Record::Turn(_)
                 | Record::Refused(_)
                 | Record::Lost(..)

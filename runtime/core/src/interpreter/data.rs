@@ -25,6 +25,8 @@ pub(super) struct Data {
     pub(super) bound: Bound<Vec<Value>>,
     /// Payloads of raised events that were not dequeued yet, oldest first.
     pub(super) raised: VecDeque<(EventId, Vec<Value>)>,
+    /// Payloads of sent events, by slot.
+    pub(super) sent: Vec<Vec<Value>>,
     /// Arguments of final states that lines have entered.
     pub(super) finals: BTreeMap<StateId, Vec<Value>>,
     /// What the last step or tool returned.
@@ -42,6 +44,7 @@ impl Data {
             answers: alloc::vec![None; chart.steps.len()],
             bound: Bound::Nothing,
             raised: VecDeque::new(),
+            sent: Vec::new(),
             finals: BTreeMap::new(),
             last_result: String::new(),
             calls: Calls::new(),

@@ -5,10 +5,12 @@
 //! | `data` | what a run knows beside the registers |
 //! | `context` | the data and the machine as expressions see them |
 //! | `program` | guards, actions and code: [`crate::program::Program`] |
+//! | `action` | actions, carried out |
 //! | `check` | whether what comes from outside fits its declared types |
 //! | `prompt` | prompts and offers |
 //! | `snapshot` | all of it as data |
 
+mod action;
 mod check;
 mod context;
 mod data;
@@ -26,7 +28,7 @@ use crate::machine::{Fault, Input, Instant, Receipt, Sink, Status, StepKey};
 use crate::model::{StateKind, VariableKind, schema};
 use crate::plan::Plan;
 use crate::semantics::Engine;
-use crate::store::Dynamic;
+use crate::store::{Dynamic, Sent};
 use crate::tables::Tables;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -206,6 +208,10 @@ impl<H: Host> Machine for Interpreter<'_, H> {
 
     fn next_deadline(&self) -> Option<Instant> {
         self.engine.next_deadline()
+    }
+
+    fn sends(&self) -> Vec<Sent> {
+        self.engine.sends().to_vec()
     }
 
     fn is_walking(&self) -> bool {

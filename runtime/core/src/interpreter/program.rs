@@ -1,5 +1,6 @@
 //! Guards, actions and code of a chart, evaluated.
 
+use super::action::{act, fields, put};
 use super::context::Context;
 use super::data::Data;
 use super::is_input;
@@ -7,18 +8,15 @@ use crate::arena::{EventId, StateId, StepId, ToolId, TransitionId, VarId};
 use crate::calls::failure;
 use crate::describe;
 use crate::drive::{Host, Mismatch};
-use crate::expr::{
-    Environment, EvalError, Fuel, Locals, Value, evaluate, execute, fit, holds, python,
-};
+use crate::expr::{EvalError, Fuel, Value, evaluate, execute, fit, holds, python};
 use crate::machine::Fault;
-use crate::model::{
-    Action, Chart, ChoiceKind, Expr, Field, StateKind, StepKind, Trigger, TypeDef, VariableKind,
-};
+use crate::model::{Action, Chart, ChoiceKind, Expr, StateKind, StepKind, Trigger, VariableKind};
+use crate::outbox::Outbox;
 use crate::program::{Block, Bound, Program, View};
 use crate::store::Dynamic;
 use crate::tables::Tables;
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec::Vec;
 use core::cell::RefCell;
 
@@ -210,6 +208,11 @@ impl<H: Host> Program for Runner<'_, H> {
         };
     }
 
+    fn deliver(&mut self, event: EventId, slot: usize) {
+        let payload = self.data.sent.get_mut(slot).map(core::mem::take);
+        self.data.bound = Bound::Event(event, payload.unwrap_or_default());
+    }
+
     fn begin_turn(&mut self, view: &View<'_>) {
         self.data.answers.fill(None);
         let chart = self.chart;
@@ -278,12 +281,7 @@ impl<H: Host> Program for Runner<'_, H> {
         Ok(())
     }
 
-    fn run(
-        &mut self,
-        block: Block,
-        view: &View<'_>,
-        raise: &mut dyn FnMut(EventId) -> bool,
-    ) -> Result<(), Fault> {
+    fn run(&mut self, block: Block, view: &View<'_>, outbox: &mut Outbox<'_>) -> Result<(), Fault> {
         let chart = self.chart;
         let actions = match block {
             Block::Entry(state) => &chart.state(state).entry,
@@ -292,9 +290,17 @@ impl<H: Host> Program for Runner<'_, H> {
         };
         let fuel = Fuel::default();
         let mut context = self.context(view, None);
-        let result = execute(actions, &mut context, &fuel, &mut |context, action, locals| {
-            act(action, context, locals, &fuel, raise)
-        });
+        let result =
+            execute(actions, &mut context, &fuel, &mut |context, action, locals| match action {
+                Action::Raise(..) | Action::Send { .. } | Action::Cancel(_) => {
+                    put(action, context, locals, &fuel, outbox)
+                }
+                Action::Assign(..)
+                | Action::If(..)
+                | Action::For(..)
+                | Action::Do(..)
+                | Action::Log(_) => act(action, context, locals, &fuel),
+            });
         self.explain(result, || describe::actions_of(&view.tables, block))
     }
 
@@ -304,69 +310,10 @@ impl<H: Host> Program for Runner<'_, H> {
         };
         let fuel = Fuel::default();
         let mut context = self.context(view, None);
-        // Nothing in a `code` step raises.
         let result = execute(actions, &mut context, &fuel, &mut |context, action, locals| {
-            act(action, context, locals, &fuel, &mut |_| false)
+            act(action, context, locals, &fuel)
         });
         self.explain(result, || describe::code_of(&view.tables, step))
-    }
-}
-
-/// Evaluates arguments for declared fields.
-fn fields(
-    arguments: &[Expr],
-    declared: &[Field],
-    types: &[TypeDef],
-    evaluate: impl Fn(&Expr) -> Result<Value, EvalError>,
-) -> Result<Vec<Value>, EvalError> {
-    let values = arguments.iter().zip(declared).map(|(argument, field)| {
-        fit(evaluate(argument)?, &field.ty, types)
-            .map_err(|why| EvalError { message: format!("`{}`: {why}", field.name) })
-    });
-    values.collect()
-}
-
-/// Carries out one action of a block.
-fn act<H: Host>(
-    action: &Action,
-    context: &mut Context<'_, H>,
-    locals: Locals<'_>,
-    fuel: &Fuel,
-    raise: &mut dyn FnMut(EventId) -> bool,
-) -> Result<(), EvalError> {
-    match action {
-        Action::Assign(variable, expr) => {
-            let value = locals.evaluate(expr, &*context, fuel)?;
-            context.assign(*variable, value)
-        }
-        Action::Do(function, arguments) => {
-            let values =
-                arguments.iter().map(|argument| locals.evaluate(argument, &*context, fuel));
-            let values = values.collect::<Result<Vec<_>, _>>()?;
-            context.call(*function, &values).map(drop)
-        }
-        Action::Raise(event, arguments) => {
-            let declared = &context.chart.events[event.index()];
-            let payload = fields(arguments, &declared.fields, &context.chart.types, |e| {
-                locals.evaluate(e, &*context, fuel)
-            })?;
-            if !raise(*event) {
-                let message = format!("no room to raise `{}`", declared.name);
-                return Err(EvalError { message });
-            }
-            context.data.raised.push_back((*event, payload));
-            Ok(())
-        }
-        Action::Log(template) => {
-            let text = locals.render(template, &*context, fuel)?;
-            context.data.note(format!("log: {text}"));
-            Ok(())
-        }
-        Action::Send { .. } | Action::Cancel(_) => {
-            Err(EvalError { message: "`send` and `cancel` do not run yet".to_string() })
-        }
-        // `execute` goes into these itself.
-        Action::If(..) | Action::For(..) => Ok(()),
     }
 }
 

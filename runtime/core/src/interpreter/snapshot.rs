@@ -6,7 +6,7 @@ use crate::arena::{ChoiceId, EventId, StateId, StepId, ToolId};
 use crate::calls::{Call, Calls};
 use crate::drive::{Host, Mismatch};
 use crate::expr::{Value, fit};
-use crate::model::VariableKind;
+use crate::model::{Chart, VariableKind};
 use crate::plan::Plan;
 use crate::program::Bound;
 use crate::semantics;
@@ -16,7 +16,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 /// Version of the layout of [`Snapshot`].
-const FORMAT: u32 = 2;
+const FORMAT: u32 = 3;
 
 /// Everything that a run is: configuration, history, variables, params, inputs, answers, queues, deadlines (absolute), pending
 /// steps and questions with their keys, the walk's cursor and the calls it has used, counters. Taken between two inputs, which
@@ -34,6 +34,8 @@ pub struct Snapshot {
     answers: BTreeMap<StepId, Kept>,
     handled: Handled,
     raised: Vec<(EventId, Vec<Kept>)>,
+    /// Payloads of sent events that wait, in the order of the machine's.
+    sent: Vec<Vec<Kept>>,
     finals: BTreeMap<StateId, Vec<Kept>>,
     last_result: String,
     /// Tool calls under way: leaf, tool, arguments.
@@ -136,6 +138,9 @@ impl<'p, H: Host> Interpreter<'p, H> {
                 Bound::Choice(id, fields) => Handled::Choice(*id, keep(fields)),
             },
             raised: data.raised.iter().map(|(event, fields)| (*event, keep(fields))).collect(),
+            sent: (self.engine.sends().iter())
+                .map(|sent| data.sent.get(sent.slot as usize).map_or(Vec::new(), |all| keep(all)))
+                .collect(),
             finals: data.finals.iter().map(|(state, values)| (*state, keep(values))).collect(),
             last_result: data.last_result.clone(),
             calls: data
@@ -163,7 +168,8 @@ impl<'p, H: Host> Interpreter<'p, H> {
         if snapshot.chart != chart.name || snapshot.hash != plan.tables().hash {
             return Err(RestoreError::OtherChart(snapshot.chart.clone()));
         }
-        let data = data(plan, snapshot)?;
+        let mut data = data(plan, snapshot)?;
+        data.sent = sent(plan.chart(), snapshot)?;
         let mut restored = Self::with_data(plan, host, data);
         restored.engine.restore(&snapshot.machine).map_err(RestoreError::Machine)?;
         Ok(restored)
@@ -208,6 +214,28 @@ fn data(plan: &Plan<'_>, snapshot: &Snapshot) -> Result<Data, RestoreError> {
     data.calls = calls(plan, snapshot)?;
     data.begun = snapshot.begun;
     Ok(data)
+}
+
+/// Payloads of sent events, by slot: that of each is its place.
+fn sent(chart: &Chart, snapshot: &Snapshot) -> Result<Vec<Vec<Value>>, RestoreError> {
+    let events: Vec<EventId> = snapshot.machine.sends().map(|sent| sent.event).collect();
+    if events.len() != snapshot.sent.len() {
+        return Err(RestoreError::Data("a sent event has no data".into()));
+    }
+    let payload = |(event, fields): (EventId, &Vec<Kept>)| {
+        let Some(row) = chart.events.get(event.index()) else {
+            return Err(RestoreError::Data(format!("no event has the number {}", event.0)));
+        };
+        if row.fields.len() != fields.len() {
+            return Err(RestoreError::Data(format!("`{}` has other data", row.name)));
+        }
+        let fitted = fields.iter().zip(&row.fields).map(|(Kept(value), field)| {
+            fit(value.clone(), &field.ty, &chart.types)
+                .map_err(|why| RestoreError::Data(format!("`{}`: {why}", row.name)))
+        });
+        fitted.collect()
+    };
+    events.into_iter().zip(&snapshot.sent).map(payload).collect()
 }
 
 fn calls(plan: &Plan<'_>, snapshot: &Snapshot) -> Result<Calls, RestoreError> {

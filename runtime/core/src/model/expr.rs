@@ -2,7 +2,7 @@
 
 use super::Template;
 use crate::arena::{
-    EventId, FunctionId, LocalId, PredicateId, StateId, StepId, ToolSetId, TypeId, VarId,
+    EventId, FunctionId, LocalId, PredicateId, SendId, StateId, StepId, ToolSetId, TypeId, VarId,
 };
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -237,7 +237,7 @@ pub enum Action {
     Do(FunctionId, Vec<Expr>),
     /// `raise e(args)`: to the internal queue.
     Raise(EventId, Vec<Expr>),
-    /// `send e(args) after 5s as id`.
+    /// `send e(args) after 5s as id`: an event as from the host, when it is due.
     Send {
         /// The event.
         event: EventId,
@@ -246,10 +246,10 @@ pub enum Action {
         /// Of type Duration.
         after: Option<Expr>,
         /// For `cancel`.
-        id: Option<String>,
+        id: Option<SendId>,
     },
-    /// `cancel id`.
-    Cancel(String),
+    /// `cancel id`: every event sent under it that was not delivered yet is taken back.
+    Cancel(SendId),
     /// `log "text"`.
     Log(Template),
 }

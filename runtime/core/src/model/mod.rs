@@ -32,6 +32,26 @@ use crate::expr::Value;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+/// Sent events that can wait for each `send` of a chart.
+pub const SENDS: usize = 16;
+
+/// The same for a `send` in a `for`.
+pub const SENDS_IN_A_LOOP: usize = 1024;
+
+fn places(actions: &[Action], each: usize) -> usize {
+    let place = |action: &Action| match action {
+        Action::Send { .. } => each,
+        Action::If(_, then, otherwise) => places(then, each) + places(otherwise, each),
+        Action::For(_, _, body) => places(body, SENDS_IN_A_LOOP),
+        Action::Assign(..)
+        | Action::Do(..)
+        | Action::Raise(..)
+        | Action::Cancel(_)
+        | Action::Log(_) => 0,
+    };
+    actions.iter().map(place).sum()
+}
+
 /// One chart, names and types resolved. Row 0 of `states` is the root: the chart itself.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Chart {
@@ -67,6 +87,8 @@ pub struct Chart {
     pub choices: Vec<Choice>,
     /// Document order: the order in which a turn walks them.
     pub steps: Vec<Step>,
+    /// The ids that `send … as id` lines name, each once.
+    pub send_ids: Vec<String>,
     /// The `allow` lines; empty means permissive.
     pub permissions: Vec<Permission>,
     /// Cap of model steps in one turn's walk; `None` is no cap. 1 unless the chart says otherwise.
@@ -113,6 +135,7 @@ impl Chart {
             transitions: Vec::new(),
             choices: Vec::new(),
             steps: Vec::new(),
+            send_ids: Vec::new(),
             permissions: Vec::new(),
             calls_per_turn: Some(1),
             defaults: FailurePolicy { retries: 0, then: Failure::Fail },
@@ -138,6 +161,14 @@ impl Chart {
         let tools = self.tools.iter().enumerate().map(|(i, tool)| (ToolId::at(i), &tool.name));
         let all = tools.filter(|(id, name)| set.tools.contains(id) || set.any && !away(name));
         all.map(|(id, _)| id).collect()
+    }
+
+    /// How many sent events can wait to be delivered: [`SENDS`] for each `send`, [`SENDS_IN_A_LOOP`] for one in a `for`. A `send`
+    /// that finds no room fails its block.
+    pub fn send_places(&self) -> usize {
+        let blocks = self.states.iter().flat_map(|state| [&state.entry, &state.exit]);
+        let blocks = blocks.chain(self.transitions.iter().map(|line| &line.actions));
+        blocks.map(|actions| places(actions, SENDS)).sum()
     }
 
     /// The row of `id`.

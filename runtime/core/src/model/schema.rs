@@ -173,6 +173,7 @@ mod tests {
             transitions: vec![],
             choices: vec![],
             steps: vec![],
+            send_ids: vec![],
             permissions: vec![],
             calls_per_turn: Some(1),
             defaults: FailurePolicy { retries: 0, then: crate::model::Failure::Fail },

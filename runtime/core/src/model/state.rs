@@ -122,6 +122,8 @@ pub enum Trigger {
     Event(Vec<EventId>),
     /// `on *`: any declared host event.
     AnyEvent,
+    /// `on **`: whatever happens that a line can be `on`: events, turns, completions, outcomes of steps, errors, warnings.
+    AnyOccurrence,
     /// The built-in event `turn`.
     Turn,
     /// `when`: no event, at a stable point.
@@ -161,6 +163,7 @@ impl Trigger {
             | Self::StepElse(step) => Some(*step),
             Self::Event(_)
             | Self::AnyEvent
+            | Self::AnyOccurrence
             | Self::Turn
             | Self::When
             | Self::StateDone(_)

@@ -7,7 +7,7 @@
 //! every hash.
 
 use crate::arena::{
-    ChoiceId, ClientId, EventId, FunctionId, LocalId, PredicateId, StateId, StepId, ToolId,
+    ChoiceId, ClientId, EventId, FunctionId, LocalId, PredicateId, SendId, StateId, StepId, ToolId,
     ToolSetId, TransitionId, TypeId, VarId,
 };
 use crate::expr::{Map, Value};
@@ -77,6 +77,7 @@ numbers! {
     ClientId: |id| u64::from(id.0);
     TypeId: |id| u64::from(id.0);
     ChoiceId: |id| u64::from(id.0);
+    SendId: |id| u64::from(id.0);
     LocalId: |id| u64::from(id.0);
 }
 
@@ -145,7 +146,7 @@ records! {
     Chart {
         name types variables events functions tools tool_sets predicates clients components states transitions choices
         steps permissions calls_per_turn defaults
-    } without doc meta history_kept checks;
+    } without doc meta history_kept checks send_ids;
     Field { name ty };
     TypeDef { name kind } without doc;
     Variable { name kind ty default } without doc;
@@ -199,7 +200,7 @@ variants! {
     TransitionKind { 0 Targetless; 1 Internal; 2 External; }
     Trigger {
         0 Event(e); 1 AnyEvent; 2 Turn; 3 When; 4 StateDone(s); 5 After(e); 6 AfterTurns(e); 7 Choice(c); 8 StepDone(s);
-        9 StepError(s); 10 StepTimeout(s e); 11 StepDoubt(s); 12 StepElse(s); 13 Error(p); 14 LimitWarn(p);
+        9 StepError(s); 10 StepTimeout(s e); 11 StepDoubt(s); 12 StepElse(s); 13 Error(p); 14 LimitWarn(p); 15 AnyOccurrence;
     }
     ChoiceKind { 0 Option(fields); 1 Call(set into); }
     StepKind { 0 Llm; 1 Code(s); 2 Ask{on always otherwise}; 3 Call(t a); 4 Human(t); 5 Run(c a); }

@@ -16,6 +16,7 @@ use crate::tables::{
     ChoiceRow, EventRow, FailureRow, LimitsRow, PermissionRow, Span, StateRow, StateRowKind,
     StepRow, StepRowKind, Tables, ToolRow, TransitionRow, TriggerRow,
 };
+use alloc::string::String;
 use alloc::vec::Vec;
 
 /// The tables of a chart and the chart that they name strings of. The emitter of Rust writes the same rows as `static`s.
@@ -43,12 +44,18 @@ struct Pools<'c> {
     names: Vec<&'c str>,
     histories: u32,
     deadlines: u32,
+    send_ids: Vec<&'c str>,
+    sends: u32,
 }
 
 impl<'c> Plan<'c> {
     /// Makes the rows, linear in the size of the chart.
     pub fn new(chart: &'c Chart) -> Self {
-        let mut pools = Pools::default();
+        let mut pools = Pools {
+            send_ids: chart.send_ids.iter().map(String::as_str).collect(),
+            sends: u32::try_from(chart.send_places()).unwrap_or(u32::MAX),
+            ..Pools::default()
+        };
         let mut choices: Vec<Vec<ChoiceId>> = alloc::vec![Vec::new(); chart.states.len()];
         for (i, choice) in chart.choices.iter().enumerate() {
             choices[chart.transition(choice.transition).source.index()].push(ChoiceId::at(i));
@@ -124,6 +131,8 @@ impl<'c> Plan<'c> {
             choice_pool: &self.pools.choices,
             tool_pool: &self.pools.tools,
             name_pool: &self.pools.names,
+            send_ids: &self.pools.send_ids,
+            sends: self.pools.sends,
             calls_per_turn: self.chart.calls_per_turn.unwrap_or(0),
             microsteps: MICROSTEPS,
         }
@@ -218,6 +227,7 @@ fn trigger_row<'c>(trigger: &'c Trigger, pools: &mut Pools<'c>) -> TriggerRow<'c
             TriggerRow::Event(span(&mut pools.events, events.iter().copied()))
         }
         Trigger::AnyEvent => TriggerRow::AnyEvent,
+        Trigger::AnyOccurrence => TriggerRow::AnyOccurrence,
         Trigger::Turn => TriggerRow::Turn,
         Trigger::When => TriggerRow::When,
         Trigger::StateDone(state) => TriggerRow::StateDone(*state),

@@ -9,6 +9,8 @@ use crate::tables::TriggerRow;
 
 /// What is due first.
 enum Due {
+    /// A sent event: before a line that is due at the same time.
+    Send,
     Line(TransitionId),
     /// A `limits { time … }` of a state; whether it is the soft one.
     Limit(StateId, bool),
@@ -27,6 +29,9 @@ impl<P: Program> Engine<'_, P> {
                 first = Some((at, due));
             }
         };
+        if let Some(due) = self.next_send() {
+            offer(due, Due::Send);
+        }
         if self.has_deadlines {
             let deadlines = self.store.cells().deadlines;
             for (index, row) in self.tables.transitions.iter().enumerate() {
@@ -59,6 +64,9 @@ impl<P: Program> Engine<'_, P> {
             fired += 1;
             self.scalars.now = at.max(self.scalars.now);
             match due {
+                Due::Send => {
+                    self.deliver(sink);
+                }
                 Due::Line(id) => self.fire(id, sink),
                 Due::Limit(state, soft) => self.time_is_up(state, soft, sink),
             }

@@ -1,11 +1,12 @@
 //! Microsteps and macrosteps: exit, actions, entry, until nothing is enabled.
 
-use super::{Engine, MICROSTEPS, Phase, push};
+use super::{Engine, MICROSTEPS, Phase};
 use crate::arena::{StateId, TransitionId};
 use crate::bits;
 use crate::machine::{Effect, ErrorKind, Record, Sink, StepKey};
+use crate::outbox::Outbox;
 use crate::program::{Block, Bound, Program, View};
-use crate::store::{Cells, CellsMut, Occurrence, Store};
+use crate::store::{Cells, CellsMut, Occurrence, Sent, Store};
 use crate::tables::{StateRowKind, TriggerRow};
 
 impl<P: Program> Engine<'_, P> {
@@ -18,7 +19,6 @@ impl<P: Program> Engine<'_, P> {
         self.complete_entry_set();
         self.enter_all(sink);
         self.macrostep(None, sink);
-        self.look_for_dead_end(sink);
     }
 
     /// Handles one occurrence (`None`: only what has become enabled by itself) until the machine is stable. Whether a line was
@@ -49,6 +49,7 @@ impl<P: Program> Engine<'_, P> {
                 }
                 // The error's own lines get one microstep, then the macrostep stops whatever is still enabled.
                 livelock = true;
+                self.end_burst();
                 self.scalars.queue_len = 0;
                 sink.record(Record::Error(ErrorKind::Livelock));
                 self.program.bind(Bound::Nothing);
@@ -250,7 +251,7 @@ impl<P: Program> Engine<'_, P> {
 
     fn run_block(&mut self, block: Block, leaf: StateId, sink: &mut dyn Sink) {
         let scalars = &mut self.scalars;
-        let (cells, queue) = self.store.cells_mut().share();
+        let (cells, queue, sends) = self.store.cells_mut().share();
         let view = View {
             tables: self.tables,
             cells,
@@ -260,9 +261,16 @@ impl<P: Program> Engine<'_, P> {
             leaf,
             event: scalars.event,
         };
-        let (head, len) = (scalars.queue_head, &mut scalars.queue_len);
-        let mut raise = |event| push(queue, len, head, Occurrence::Event(event));
-        if self.program.run(block, &view, &mut raise).is_err() {
+        let mut outbox = Outbox {
+            queue,
+            queue_head: scalars.queue_head,
+            queue_len: &mut scalars.queue_len,
+            sends,
+            waiting: &mut scalars.sends,
+            now: scalars.now,
+            sink,
+        };
+        if self.program.run(block, &view, &mut outbox).is_err() {
             self.raise_error(ErrorKind::Execution, sink);
         }
     }
@@ -297,7 +305,7 @@ impl<P: Program> Engine<'_, P> {
 
 impl<'c> CellsMut<'c> {
     /// The registers to read while events are put on the queue.
-    fn share(self) -> (Cells<'c>, &'c mut [Occurrence]) {
+    fn share(self) -> (Cells<'c>, &'c mut [Occurrence], &'c mut [Sent]) {
         let cells = Cells {
             configuration: self.configuration,
             history: self.history,
@@ -311,8 +319,9 @@ impl<'c> CellsMut<'c> {
             questions: self.questions,
             steps: self.steps,
             deadlines: self.deadlines,
+            sends: &[],
         };
-        (cells, self.queue)
+        (cells, self.queue, self.sends)
     }
 }
 

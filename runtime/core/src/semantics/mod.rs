@@ -14,6 +14,7 @@
 //! | `tool` | what a tool called by the model does |
 //! | `question` | which options are enabled, when a question is put |
 //! | `deadline` | what is due |
+//! | `sending` | when sent events are delivered |
 //! | `limit` | what may still be spent |
 //! | `snapshot` | all registers as data |
 
@@ -24,6 +25,7 @@ mod limit;
 mod microstep;
 mod question;
 mod select;
+mod sending;
 mod sets;
 #[cfg(feature = "alloc")]
 mod snapshot;
@@ -37,6 +39,7 @@ pub use snapshot::{RestoreError, Snapshot};
 use crate::arena::{EventId, StateId};
 use crate::bits;
 use crate::machine::{Effect, Input, Instant, Receipt, Record, Sink, Status, StepKey};
+use crate::outbox::push;
 use crate::program::{Bound, Program, View};
 use crate::store::{Occurrence, Store};
 use crate::tables::Tables;
@@ -52,6 +55,7 @@ pub struct Engine<'t, P: Program> {
     has_history: bool,
     has_deadlines: bool,
     has_limits: bool,
+    burst: sending::Burst,
     /// Guards, actions, data.
     pub program: P,
 }
@@ -70,6 +74,8 @@ struct Scalars {
     event: Option<EventId>,
     queue_head: u32,
     queue_len: u32,
+    /// Sent events that wait.
+    sends: u32,
     walk: Option<Walk>,
     /// Counts how often regions competed for the first call of a turn.
     rotation: u32,
@@ -115,6 +121,7 @@ impl<'t, P: Program> Engine<'t, P> {
             has_history: tables.histories() > 0,
             has_deadlines: tables.deadlines() > 0,
             has_limits: tables.states.iter().any(|s| s.limits != crate::tables::LimitsRow::NONE),
+            burst: sending::Burst::default(),
             tables,
             store,
             scalars: Scalars {
@@ -126,6 +133,7 @@ impl<'t, P: Program> Engine<'t, P> {
                 event: None,
                 queue_head: 0,
                 queue_len: 0,
+                sends: 0,
                 walk: None,
                 rotation: 0,
                 dead: false,
@@ -158,12 +166,14 @@ impl<'t, P: Program> Engine<'t, P> {
                 self.scalars.now = now;
                 self.scalars.started_at = now;
                 self.start(sink);
+                self.settle(sink);
                 return Receipt::Handled;
             }
             (Phase::Running, Input::Start)
             | (Phase::New | Phase::Ended(_) | Phase::Ending(_), _) => return Receipt::Closed,
             (Phase::Running, _) => {}
         }
+        self.burst = sending::Burst::default();
         self.pass_time(now, sink);
         if self.is_over() {
             return Receipt::Closed;
@@ -178,8 +188,7 @@ impl<'t, P: Program> Engine<'t, P> {
             Input::Turn => self.turn(sink),
             Input::Answer(key, outcome) => self.answer(key, outcome, sink),
         };
-        self.walk_on(sink);
-        self.look_for_dead_end(sink);
+        self.settle(sink);
         receipt
     }
 
@@ -191,6 +200,11 @@ impl<'t, P: Program> Engine<'t, P> {
         self.scalars.event = Some(event);
         sink.record(Record::Event(event));
         self.program.bind(Bound::Event(event, payload));
+        self.external(event, sink)
+    }
+
+    /// Handles an event from outside, which is bound already.
+    fn external(&mut self, event: EventId, sink: &mut dyn Sink) -> Receipt {
         let taken = self.macrostep(Some(Occurrence::Event(event)), sink);
         let receipt = if taken {
             Receipt::Handled
@@ -292,6 +306,7 @@ impl<'t, P: Program> Engine<'t, P> {
             }
         }
         self.scalars.queue_len = 0;
+        self.scalars.sends = 0;
         if self.scalars.walk.take().is_some() {
             self.scalars.turns += 1;
         }
@@ -300,14 +315,4 @@ impl<'t, P: Program> Engine<'t, P> {
         sink.record(Record::Ended(status));
         sink.effect(Effect::Ended(status));
     }
-}
-
-fn push(queue: &mut [Occurrence], len: &mut u32, head: u32, occurrence: Occurrence) -> bool {
-    if *len as usize >= queue.len() {
-        return false;
-    }
-    let tail = (head as usize + *len as usize) % queue.len();
-    queue[tail] = occurrence;
-    *len += 1;
-    true
 }

@@ -214,6 +214,7 @@ fn triggers(
             matches!(occurrence, Occurrence::Event(e) if span.of(events).contains(&e))
         }
         TriggerRow::AnyEvent => matches!(occurrence, Occurrence::Event(_)),
+        TriggerRow::AnyOccurrence => is_visible(occurrence),
         TriggerRow::Turn => occurrence == Occurrence::Turn,
         TriggerRow::StateDone(state) => occurrence == Occurrence::StateDone(state),
         TriggerRow::After(_) | TriggerRow::AfterTurns(_) | TriggerRow::StepTimeout(..) => {
@@ -235,6 +236,24 @@ fn triggers(
     }
 }
 
+/// Whether a line of any state can be `on` it: not what belongs to one line alone.
+const fn is_visible(occurrence: Occurrence) -> bool {
+    match occurrence {
+        Occurrence::Event(_)
+        | Occurrence::Turn
+        | Occurrence::StateDone(_)
+        | Occurrence::StepDone(_)
+        | Occurrence::StepError(_)
+        | Occurrence::StepDoubt(_)
+        | Occurrence::Error(_)
+        | Occurrence::Warn(_) => true,
+        Occurrence::Deadline(_)
+        | Occurrence::Choice(_)
+        | Occurrence::Returned(_)
+        | Occurrence::StepElse(_) => false,
+    }
+}
+
 /// Only the `-> T` of a step or of a choice needs an `allow` line.
 fn needs_permission(trigger: &TriggerRow<'_>) -> bool {
     match trigger {
@@ -246,6 +265,7 @@ fn needs_permission(trigger: &TriggerRow<'_>) -> bool {
         | TriggerRow::StepElse(_) => true,
         TriggerRow::Event(_)
         | TriggerRow::AnyEvent
+        | TriggerRow::AnyOccurrence
         | TriggerRow::Turn
         | TriggerRow::When
         | TriggerRow::StateDone(_)

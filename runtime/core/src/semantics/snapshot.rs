@@ -5,12 +5,12 @@ use crate::arena::{StateId, TransitionId};
 use crate::bits;
 use crate::machine::{Instant, StepKey};
 use crate::program::Program;
-use crate::store::{Occurrence, Question, StepRegister, Store};
+use crate::store::{Occurrence, Question, Sent, StepRegister, Store};
 use crate::tables::{StateRowKind, Tables};
 use alloc::vec::Vec;
 
 /// Version of the layout of [`Snapshot`].
-const FORMAT: u32 = 2;
+const FORMAT: u32 = 3;
 
 /// The registers of a machine at a stable point. The program's data is kept beside it by whoever owns the program.
 #[derive(Debug, Clone, PartialEq)]
@@ -25,6 +25,8 @@ pub struct Snapshot {
     questions: Vec<Option<Question>>,
     steps: Vec<StepRegister>,
     deadlines: Vec<u64>,
+    /// Those that wait, in order; the slot of each is its place here.
+    sends: Vec<Sent>,
     queue: Vec<Occurrence>,
 }
 
@@ -114,8 +116,16 @@ fn is_possible(snapshot: &Snapshot, tables: &Tables<'_>) -> bool {
             && walk.awaiting.as_ref().is_none_or(key)
             && walk.region.is_none_or(|region| region.index() < states)
     });
+    let sends = snapshot.sends.iter().enumerate().all(|(place, sent)| {
+        sent.slot as usize == place
+            && sent.event.index() < tables.events.len()
+            && sent.id.is_none_or(|id| id.index() < tables.send_ids.len())
+    });
+    let sends = sends && snapshot.sends.is_sorted_by_key(|sent| sent.due);
     // A stable point: nothing waits on the internal queue.
     snapshot.queue.is_empty()
+        && sends
+        && snapshot.sends.len() == snapshot.scalars.sends as usize
         && sets
         && keys
         && walk
@@ -125,6 +135,13 @@ fn is_possible(snapshot: &Snapshot, tables: &Tables<'_>) -> bool {
         && now < FAR_AWAY
         && snapshot.entered_at.iter().all(|at| *at <= now)
         && event.is_none_or(|event| event.index() < tables.events.len())
+}
+
+impl Snapshot {
+    /// Sent events that wait.
+    pub(crate) fn sends(&self) -> impl Iterator<Item = &Sent> {
+        self.sends.iter()
+    }
 }
 
 impl<P: Program> Engine<'_, P> {
@@ -151,6 +168,7 @@ impl<P: Program> Engine<'_, P> {
             questions: cells.questions.to_vec(),
             steps: cells.steps.to_vec(),
             deadlines: cells.deadlines.to_vec(),
+            sends: (0..).zip(self.sends()).map(|(slot, sent)| Sent { slot, ..*sent }).collect(),
             queue: Vec::new(),
         }
     }
@@ -177,6 +195,7 @@ impl<P: Program> Engine<'_, P> {
             && snapshot.questions.len() == cells.questions.len()
             && snapshot.steps.len() == cells.steps.len()
             && snapshot.deadlines.len() == cells.deadlines.len()
+            && snapshot.sends.len() <= cells.sends.len()
             && snapshot.queue.len() <= cells.queue.len();
         if !fits {
             return Err(RestoreError::OtherChart);
@@ -200,6 +219,9 @@ impl<P: Program> Engine<'_, P> {
         cells.questions.copy_from_slice(&snapshot.questions);
         cells.steps.copy_from_slice(&snapshot.steps);
         cells.deadlines.copy_from_slice(&snapshot.deadlines);
+        for (slot, sent) in (0..).zip(cells.sends.iter_mut()) {
+            *sent = snapshot.sends.get(slot as usize).copied().unwrap_or(Sent::free(slot));
+        }
         cells.queue[..snapshot.queue.len()].copy_from_slice(&snapshot.queue);
         cells.selected.fill(TransitionId(0));
         self.scalars = snapshot.scalars;

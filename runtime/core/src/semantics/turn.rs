@@ -46,15 +46,18 @@ impl<P: Program> Engine<'_, P> {
         Receipt::Handled
     }
 
-    /// Goes on with the walk until it waits for an answer, or ends the turn.
+    /// Goes on with the walk until it waits for an answer, or ends the turn. Before each step, and at the end, sent events that are
+    /// due are delivered.
     pub(super) fn walk_on(&mut self, sink: &mut dyn Sink) {
-        while let Some(walk) = self.scalars.walk {
+        loop {
+            while self.deliver(sink) {}
+            let Some(walk) = self.scalars.walk else { return };
             if self.is_over() || walk.awaiting.is_some() {
                 return;
             }
             if walk.over || walk.cursor as usize >= self.tables.steps.len() {
                 self.end_turn(sink);
-                return;
+                continue;
             }
             let step = StepId(walk.cursor);
             let row = self.tables.steps[step.index()];

@@ -140,6 +140,7 @@ fn line(cx: &mut Cx<'_>, pair: P<'_>) -> Line {
         let span = cx.span(&part);
         match part.as_rule() {
             Rule::star => on = Some(EventPattern::Any(span)),
+            Rule::stars => on = Some(EventPattern::Everything(span)),
             Rule::kw_turn => on = Some(EventPattern::Turn(span)),
             Rule::done_of => on = Some(EventPattern::Done(subject(cx, part))),
             Rule::error_of => on = Some(EventPattern::Error(subject(cx, part))),

@@ -1,0 +1,106 @@
+//! Actions, carried out.
+
+use super::context::Context;
+use crate::drive::Host;
+use crate::expr::{Environment, EvalError, Fuel, Locals, Value, fit, python};
+use crate::model::{Action, Expr, Field, TypeDef};
+use crate::outbox::Outbox;
+use alloc::format;
+use alloc::vec::Vec;
+
+/// Evaluates arguments for declared fields.
+pub(super) fn fields(
+    arguments: &[Expr],
+    declared: &[Field],
+    types: &[TypeDef],
+    evaluate: impl Fn(&Expr) -> Result<Value, EvalError>,
+) -> Result<Vec<Value>, EvalError> {
+    let values = arguments.iter().zip(declared).map(|(argument, field)| {
+        fit(evaluate(argument)?, &field.ty, types)
+            .map_err(|why| EvalError { message: format!("`{}`: {why}", field.name) })
+    });
+    values.collect()
+}
+
+/// Carries out one action that puts no event anywhere.
+pub(super) fn act<H: Host>(
+    action: &Action,
+    context: &mut Context<'_, H>,
+    locals: Locals<'_>,
+    fuel: &Fuel,
+) -> Result<(), EvalError> {
+    match action {
+        Action::Assign(variable, expr) => {
+            let value = locals.evaluate(expr, &*context, fuel)?;
+            context.assign(*variable, value)
+        }
+        Action::Do(function, arguments) => {
+            let values =
+                arguments.iter().map(|argument| locals.evaluate(argument, &*context, fuel));
+            let values = values.collect::<Result<Vec<_>, _>>()?;
+            context.call(*function, &values).map(drop)
+        }
+        Action::Log(template) => {
+            let text = locals.render(template, &*context, fuel)?;
+            context.data.note(format!("log: {text}"));
+            Ok(())
+        }
+        // `execute` goes into the first two itself, and the others are for `put`; `code` steps have none of them.
+        Action::If(..)
+        | Action::For(..)
+        | Action::Raise(..)
+        | Action::Send { .. }
+        | Action::Cancel(_) => Ok(()),
+    }
+}
+
+/// Carries out one action that puts an event in the outbox, or takes some out.
+pub(super) fn put<H: Host>(
+    action: &Action,
+    context: &mut Context<'_, H>,
+    locals: Locals<'_>,
+    fuel: &Fuel,
+    outbox: &mut Outbox<'_>,
+) -> Result<(), EvalError> {
+    let (event, arguments) = match action {
+        Action::Raise(event, arguments) | Action::Send { event, arguments, .. } => {
+            (*event, arguments)
+        }
+        Action::Cancel(id) => {
+            outbox.cancel(*id);
+            return Ok(());
+        }
+        Action::Assign(..) | Action::If(..) | Action::For(..) | Action::Do(..) | Action::Log(_) => {
+            return Ok(());
+        }
+    };
+    let declared = &context.chart.events[event.index()];
+    let payload = fields(arguments, &declared.fields, &context.chart.types, |e| {
+        locals.evaluate(e, &*context, fuel)
+    })?;
+    let Action::Send { after, id, .. } = action else {
+        if !outbox.raise(event) {
+            return Err(EvalError { message: format!("no room to raise `{}`", declared.name) });
+        }
+        context.data.raised.push_back((event, payload));
+        return Ok(());
+    };
+    let delay = match after {
+        None => 0,
+        Some(after) => {
+            let after = locals.evaluate(after, &*context, fuel)?;
+            let Value::Duration(millis) = after else {
+                let message = format!("a delay cannot be {}", python::repr(&after)?);
+                return Err(EvalError { message });
+            };
+            millis
+        }
+    };
+    let Some(slot) = outbox.send(event, delay, *id) else {
+        return Err(EvalError { message: format!("no room to send `{}`", declared.name) });
+    };
+    let sent = &mut context.data.sent;
+    sent.resize_with(sent.len().max(slot + 1), Vec::new);
+    sent[slot] = payload;
+    Ok(())
+}

@@ -1,0 +1,89 @@
+//! Events that blocks have sent: handled as events from the host, each when it is due.
+
+use super::{Engine, MICROSTEPS};
+use crate::machine::{ErrorKind, Instant, Record, Sink};
+use crate::program::{Bound, Program};
+use crate::store::{Occurrence, Sent, Store};
+
+/// Deliveries at one moment of the clock within one input: a chart that goes on sending to itself without delay is stopped.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Burst {
+    at: Instant,
+    delivered: u32,
+}
+
+impl<P: Program> Engine<'_, P> {
+    /// Sent events that were not delivered yet, in the order in which they will be.
+    pub fn sends(&self) -> &[Sent] {
+        &self.store.cells().sends[..self.scalars.sends as usize]
+    }
+
+    /// When the next sent event is due.
+    pub(super) fn next_send(&self) -> Option<Instant> {
+        self.sends().first().map(|sent| sent.due)
+    }
+
+    /// Goes on with the walk, with what is sent without delay and with dead ends, until the host has to act.
+    pub(super) fn settle(&mut self, sink: &mut dyn Sink) {
+        loop {
+            self.walk_on(sink);
+            self.look_for_dead_end(sink);
+            if self.is_over() || self.next_send().is_none_or(|due| due > self.scalars.now) {
+                return;
+            }
+        }
+    }
+
+    /// Delivers the first sent event if it is due. The event is handled as one from the host: questions on it are put, and it is
+    /// refused if nothing handles it.
+    pub(super) fn deliver(&mut self, sink: &mut dyn Sink) -> bool {
+        let now = self.scalars.now;
+        if self.scalars.sends == 0 || self.is_over() {
+            return false;
+        }
+        let waiting = &mut self.store.cells_mut().sends[..self.scalars.sends as usize];
+        let first = waiting[0];
+        if first.due > now {
+            return false;
+        }
+        if self.burst.at != now {
+            self.burst = Burst { at: now, delivered: 0 };
+        }
+        self.burst.delivered += 1;
+        if self.burst.delivered > MICROSTEPS {
+            self.stop_burst(sink);
+            return false;
+        }
+        waiting.rotate_left(1);
+        self.scalars.sends -= 1;
+        self.scalars.events += 1;
+        self.scalars.event = Some(first.event);
+        sink.record(Record::Delivered(first.event));
+        self.program.deliver(first.event, first.slot as usize);
+        self.external(first.event, sink);
+        true
+    }
+
+    /// A macrostep was stopped as a livelock: what it and those before it have sent without delay is given up too.
+    pub(super) fn end_burst(&mut self) {
+        self.burst = Burst { at: self.scalars.now, delivered: MICROSTEPS + 1 };
+    }
+
+    /// Too many events sent without delay: gives up those that are due, as a livelock gives up what is on the internal queue.
+    /// The error is told once; what its own lines send without delay is given up too.
+    fn stop_burst(&mut self, sink: &mut dyn Sink) {
+        let now = self.scalars.now;
+        let waiting = &mut self.store.cells_mut().sends[..self.scalars.sends as usize];
+        let due = waiting.iter().take_while(|sent| sent.due <= now).count();
+        for sent in &waiting[..due] {
+            sink.record(Record::SendCanceled(sent.event));
+        }
+        waiting.rotate_left(due);
+        self.scalars.sends -= due as u32;
+        if self.burst.delivered == MICROSTEPS + 1 {
+            sink.record(Record::Error(ErrorKind::Livelock));
+            self.program.bind(Bound::Nothing);
+            self.macrostep(Some(Occurrence::Error(ErrorKind::Livelock)), sink);
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! Words for what records say.
+
+use chartc_core::machine::{ErrorKind, Fallback, LimitKind, Loss};
+
+pub(super) fn lost(loss: Loss) -> &'static str {
+    match loss {
+        Loss::Guard => "guard",
+        Loss::Fault => "fault",
+        Loss::Scope => "scope",
+        Loss::Preempted => "preempted",
+    }
+}
+
+pub(super) fn fell_back(why: Fallback) -> &'static str {
+    match why {
+        Fallback::NoOption => "no option",
+        Fallback::Unusable => "unusable",
+        Fallback::Stale => "stale",
+        Fallback::Failed => "failed",
+        Fallback::NoLine => "no line",
+    }
+}
+
+pub(super) fn error(kind: ErrorKind) -> &'static str {
+    match kind {
+        ErrorKind::Execution => "execution",
+        ErrorKind::Livelock => "livelock",
+        ErrorKind::Limit(LimitKind::Calls) => "limit calls",
+        ErrorKind::Limit(LimitKind::Turns) => "limit turns",
+        ErrorKind::Limit(LimitKind::Time) => "limit time",
+        ErrorKind::StuckDead => "stuck dead",
+        ErrorKind::StuckLoop => "stuck loop",
+    }
+}
