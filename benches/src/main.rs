@@ -3,6 +3,7 @@
 //! ```console
 //! cargo run --release -p chartc-bench -- scale            # synthetic charts of 1k, 10k and 100k states
 //! cargo run --release -p chartc-bench -- scale 5000       # of other sizes
+//! cargo run --release -p chartc-bench -- emitter          # generated Rust: time, bytes, rustc; events in the interpreter
 //! cargo run --release -p chartc-bench -- chart 1000       # one such chart, as text
 //! cargo run --release -p chartc-bench -- table            # the chart of `charts/table.chart`
 //! cargo run --release -p chartc-bench -- repository charts/*.chart       # 200 ordinary files
@@ -14,6 +15,8 @@
 )]
 
 mod dice;
+mod emitter;
+mod event;
 mod grammar;
 mod hostile;
 mod memory;
@@ -24,7 +27,7 @@ mod table;
 
 use std::process::ExitCode;
 
-const USAGE: &str = "usage: chartc-bench scale [STATES…] | chart STATES | memory STATES | table | repository FILES… | hostile PROGRAM";
+const USAGE: &str = "usage: chartc-bench scale [STATES…] | chart STATES | memory STATES | emitted STATES | emitter [STATES…] | table | repository FILES… | hostile PROGRAM";
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -38,6 +41,9 @@ fn main() -> ExitCode {
         ("scale", Some(sizes)) => scale::run(sizes),
         ("chart", Some([states])) => print!("{}", synthetic::chart(*states)),
         ("memory", Some([states])) => memory::report(*states),
+        ("emitted", Some([states])) => memory::report_emit(*states),
+        ("emitter", Some([])) => emitter::run(&[10, 100, 500, 10_000]),
+        ("emitter", Some(sizes)) => emitter::run(sizes),
         _ => {
             eprintln!("{USAGE}");
             return ExitCode::from(2);

@@ -1,22 +1,39 @@
 //! Peak memory of one check, in a process of its own: what the operating system counts, so nothing is in the way of the clock.
 
-use crate::synthetic;
+use crate::{emitter, synthetic};
 use chartc::load::Memory;
 use std::process::Command;
 
 /// Bytes that checking a chart of so many states needs at its peak, beyond its text; `None` where nothing tells.
 pub(crate) fn of_check(states: usize) -> Option<u64> {
+    told("memory", states)
+}
+
+/// The same for checking it and emitting its Rust, which is part of it.
+pub(crate) fn of_emit(states: usize) -> Option<u64> {
+    told("emitted", states)
+}
+
+fn told(command: &str, states: usize) -> Option<u64> {
     let program = std::env::current_exe().ok()?;
-    let output = Command::new(program).args(["memory", &states.to_string()]).output().ok()?;
+    let output = Command::new(program).args([command, &states.to_string()]).output().ok()?;
     String::from_utf8(output.stdout).ok()?.trim().parse().ok()
 }
 
-/// Prints it for this process.
+/// Prints what a check needs in this process.
 pub(crate) fn report(states: usize) {
+    print(states, |loader| drop(emitter::checked(loader)));
+}
+
+/// Prints what a check and its emission need in this process.
+pub(crate) fn report_emit(states: usize) {
+    print(states, |loader| drop(emitter::emitted(&emitter::checked(loader))));
+}
+
+fn print(states: usize, work: impl FnOnce(&Memory)) {
     let loader = Memory::of("synthetic.chart", &synthetic::chart(states));
     let before = peak();
-    let done = chartc::check(&["synthetic.chart".to_owned()], &loader);
-    assert_eq!(done.charts.len(), 1, "synthetic charts are sound");
+    work(&loader);
     if let (Some(before), Some(after)) = (before, peak()) {
         println!("{}", after - before);
     }
