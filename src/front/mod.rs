@@ -2,6 +2,7 @@
 
 pub mod agent;
 pub mod chart;
+pub mod scxml;
 
 use crate::diagnostic::Diagnostic;
 use crate::source::Source;
@@ -50,7 +51,7 @@ pub struct Frontend {
 }
 
 /// All front ends; the first that takes a file reads it.
-pub const FRONTENDS: &[&Frontend] = &[&chart::FRONTEND, &agent::FRONTEND];
+pub const FRONTENDS: &[&Frontend] = &[&chart::FRONTEND, &agent::FRONTEND, &scxml::FRONTEND];
 
 /// Reads a source by itself, as [`parse_among`] does with the files around it.
 pub fn parse(id: FileId, source: &Source, diagnostics: &mut Vec<Diagnostic>) -> syntax::File {

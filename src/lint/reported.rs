@@ -5,13 +5,16 @@ use crate::diagnostic::Rule;
 pub use super::conflicting_fields::RULE as CONFLICTING_FIELDS;
 pub use super::duplicate_name::RULE as DUPLICATE_NAME;
 pub use super::empty_file::RULE as EMPTY_FILE;
+pub use super::faulty_expression::RULE as FAULTY_EXPRESSION;
 pub use super::illegal_structure::RULE as ILLEGAL_STRUCTURE;
 pub use super::import_cycle::RULE as IMPORT_CYCLE;
+pub use super::left_out::RULE as LEFT_OUT;
 pub use super::legacy::RULE as LEGACY;
 pub use super::lost_division::RULE as LOST_DIVISION;
 pub use super::missing_field::RULE as MISSING_FIELD;
 pub use super::missing_initial::RULE as MISSING_INITIAL;
 pub use super::not_yet::RULE as NOT_YET;
+pub use super::outside_subset::RULE as OUTSIDE_SUBSET;
 pub use super::refused_code::RULE as REFUSED_CODE;
 pub use super::syntax::RULE as SYNTAX;
 pub use super::type_error::RULE as TYPE_ERROR;
@@ -39,6 +42,7 @@ pub static RULES: &[&Rule] = &[
     &DUPLICATE_NAME,
     &UNLOADED_COMPONENTS,
     &UNUSED_FRAGMENT,
+    &LEFT_OUT,
     &MISSING_INITIAL,
     &ILLEGAL_STRUCTURE,
     &TYPE_ERROR,
@@ -46,5 +50,7 @@ pub static RULES: &[&Rule] = &[
     &UNESCAPED_BRACE,
     &REFUSED_CODE,
     &LEGACY,
+    &FAULTY_EXPRESSION,
     &NOT_YET,
+    &OUTSIDE_SUBSET,
 ];

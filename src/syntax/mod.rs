@@ -17,7 +17,7 @@ pub use expr::{
     Action, BinaryOp, Block, CompareOp, Entry, Expr, ExprKind, Hole, Template, TemplatePart,
     TypeExpr, TypeKind, UnaryOp,
 };
-pub use name::{RESERVED, is_lower_snake, is_reserved, is_upper_camel};
+pub use name::{CATCH_ALL, RESERVED, is_lower_snake, is_reserved, is_upper_camel};
 pub use state::{
     Allow, Ask, AskElse, Deadline, Done, EventPattern, From, History, Line, LineKind, May, MayKind,
     Outcome, OutcomeKind, State, StateBody, StateItem, StateKind, Step, StepItem, StepKind, Tail,

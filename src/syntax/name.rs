@@ -1,5 +1,7 @@
 //! How names are spelled.
 
+pub use chartc_core::model::CATCH_ALL;
+
 /// Words that are names only in back-quotes.
 pub const RESERVED: &[&str] = &[
     "and", "or", "not", "in", "if", "then", "else", "for", "none", "true", "false", "stay", "turn",

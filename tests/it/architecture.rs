@@ -66,6 +66,7 @@ const ONLY: &[(&str, &str, &[&str])] = &[
     ("src", "tokio", &["cli"]),
     ("src", "chartc_runtime", &["cli"]),
     ("src", "pest", &["front"]),
+    ("src", "roxmltree", &["front"]),
     ("src", "pest_derive", &["front"]),
     ("src", "serde_yaml", &["front", "cli"]),
     ("src", "petgraph", &["analysis"]),

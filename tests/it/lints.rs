@@ -27,6 +27,7 @@ fn examples(page: &str) -> Vec<Example> {
         let (file, verdict) = match info.split_once(' ') {
             Some(("chart", verdict)) => ("example.chart", verdict),
             Some(("yaml", verdict)) => ("agent.yaml", verdict),
+            Some(("scxml", verdict)) => ("example.scxml", verdict),
             _ => continue,
         };
         if let Some(path) = verdict.strip_prefix("beside ") {

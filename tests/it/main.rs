@@ -32,6 +32,7 @@ mod rows;
 #[cfg(feature = "run")]
 mod run;
 mod rust_emit;
+mod scxml;
 mod semantics;
 mod shared_agents;
 mod soundness;

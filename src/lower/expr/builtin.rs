@@ -10,7 +10,7 @@ use chartc_core::expr::Value;
 use chartc_core::model::{Builtin, Expr, ExprKind, Type};
 
 /// Name, function, least and most arguments.
-const BUILTINS: [(&str, Builtin, usize, usize); 20] = [
+const BUILTINS: [(&str, Builtin, usize, usize); 32] = [
     ("len", Builtin::Len, 1, 1),
     ("min", Builtin::Min, 1, usize::MAX),
     ("max", Builtin::Max, 1, usize::MAX),
@@ -31,6 +31,18 @@ const BUILTINS: [(&str, Builtin, usize, usize); 20] = [
     ("set", Builtin::Set, 0, 1),
     ("get", Builtin::Get, 2, 3),
     ("is_a", Builtin::IsA, 2, 2),
+    ("fail", Builtin::Fail, 1, 1),
+    ("js_value", Builtin::JsValue, 1, 1),
+    ("js_add", Builtin::JsAdd, 2, 2),
+    ("js_number", Builtin::JsNumber, 1, 1),
+    ("js_text", Builtin::JsText, 1, 1),
+    ("js_truth", Builtin::JsTruth, 1, 1),
+    ("js_same", Builtin::JsSame, 2, 2),
+    ("js_remainder", Builtin::JsRemainder, 2, 2),
+    ("js_get", Builtin::JsGet, 2, 2),
+    ("js_set", Builtin::JsSet, 3, 3),
+    ("js_json", Builtin::JsJson, 1, 1),
+    ("js_list", Builtin::JsList, 1, 1),
 ];
 
 /// Functions that tell about the machine.
@@ -137,8 +149,50 @@ pub(super) fn call(
         Builtin::Bool => (written.iter().map(|e| expr(cx, env, e, None)).collect(), Type::Bool),
         Builtin::Get => return get(cx, env, name, written, hint),
         Builtin::IsA => return is_a(cx, env, written),
+        Builtin::Fail => {
+            let why = written.iter().map(|e| expect(cx, env, e, &Type::Text)).collect();
+            (why, hint.map_or(Type::Json, |wanted| inner(wanted).clone()))
+        }
+        Builtin::JsRemainder => {
+            let arguments = one(cx, env, name, written, is_number, "a number");
+            let all = |ty: &Type| arguments.iter().all(|a| a.ty == *ty);
+            let ty = if all(&Type::Int) {
+                Type::Int
+            } else if arguments.iter().all(|a| is_number(&a.ty)) {
+                Type::Float
+            } else {
+                Type::Json
+            };
+            (arguments, ty)
+        }
+        Builtin::JsValue
+        | Builtin::JsAdd
+        | Builtin::JsNumber
+        | Builtin::JsText
+        | Builtin::JsTruth
+        | Builtin::JsSame
+        | Builtin::JsGet
+        | Builtin::JsSet
+        | Builtin::JsJson
+        | Builtin::JsList => {
+            let any = Some(&Type::Json);
+            (written.iter().map(|e| expr(cx, env, e, any)).collect(), script_type(builtin))
+        }
     };
     of(ExprKind::Builtin(builtin, arguments), ty)
+}
+
+/// The type of what a function of ECMAScript gives.
+fn script_type(builtin: Builtin) -> Type {
+    if matches!(builtin, Builtin::JsText | Builtin::JsJson) {
+        Type::Text
+    } else if matches!(builtin, Builtin::JsTruth | Builtin::JsSame) {
+        Type::Bool
+    } else if builtin == Builtin::JsList {
+        Type::List(Box::new(Type::Json))
+    } else {
+        Type::Json
+    }
 }
 
 fn arity_fits(cx: &mut Cx<'_>, builtin: Builtin, name: &Ident, given: usize, span: Span) -> bool {

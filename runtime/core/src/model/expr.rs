@@ -194,7 +194,7 @@ pub enum CompareOp {
     NotIn,
 }
 
-/// Functions of the language; each means what Python's of the same name does.
+/// Functions of the language; each means what Python's of the same name does, those that begin with `Js` what ECMAScript does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the words are the functions' names")]
 pub enum Builtin {
@@ -222,6 +222,30 @@ pub enum Builtin {
     Get,
     /// `is_a(x, "int")`: Python's `isinstance` with the type's name.
     IsA,
+    /// `fail("why")`: always fails, for this reason.
+    Fail,
+    /// The value itself, as a Json.
+    JsValue,
+    /// `a + b`: of two numbers, else of two texts.
+    JsAdd,
+    /// `Number(x)`, where that is a number.
+    JsNumber,
+    /// `String(x)`.
+    JsText,
+    /// Whether `x` is taken for true.
+    JsTruth,
+    /// `a === b`; lists and maps by what they hold.
+    JsSame,
+    /// `a % b`: of the sign of `a`.
+    JsRemainder,
+    /// `x[key]`; `none` where there is nothing.
+    JsGet,
+    /// `x` with another value under a key.
+    JsSet,
+    /// `JSON.stringify(x)`.
+    JsJson,
+    /// The value itself if it is a list.
+    JsList,
 }
 
 /// One item of an action block or of a `code` step, which holds `=`, `if` and `for` only.

@@ -2,6 +2,7 @@
 
 mod collection;
 mod convert;
+mod script;
 
 use super::compare::{Number, truth};
 use super::fuel::{Fuel, fail};
@@ -93,6 +94,19 @@ pub(super) fn builtin_with(
         (Builtin::Bool, [x]) => Ok(Value::Bool(truth(x))),
         (Builtin::IsA, [x, Value::Text(name)]) => convert::is_a(x, name).map(Value::Bool),
         (Builtin::IsA, [x, Value::List(names)]) => convert::is_any(x, names).map(Value::Bool),
+        (Builtin::Fail, [Value::Text(why)]) => Err(EvalError { message: why.clone() }),
+        (Builtin::JsValue, [x]) => fuel.copy(x),
+        (Builtin::JsAdd, [x, y]) => script::add(x, y, fuel),
+        (Builtin::JsNumber, [x]) => script::number(x),
+        (Builtin::JsText, [x]) => script::text(x, fuel).map(Value::Text),
+        (Builtin::JsTruth, [x]) => Ok(Value::Bool(script::truth(x))),
+        (Builtin::JsSame, [x, y]) => script::same(x, y, fuel).map(Value::Bool),
+        (Builtin::JsRemainder, [x, y]) => script::remainder(x, y),
+        (Builtin::JsGet, [x, key]) => script::get(x, key, fuel),
+        (Builtin::JsSet, [x, key, new]) => script::set(x, key, new, fuel),
+        (Builtin::JsList, [x @ Value::List(_)]) => fuel.copy(x),
+        (Builtin::JsList, [x]) => refused(function, x),
+        (Builtin::JsJson, [x]) => script::json(x, fuel).map(Value::Text),
         (Builtin::Lower | Builtin::Upper, [x]) => refused(function, x),
         (Builtin::StartsWith | Builtin::IsA, [x, y]) => {
             fail!("`{}` does not take {} and {}", name(function), x.kind(), y.kind())
@@ -130,5 +144,17 @@ pub const fn name(function: Builtin) -> &'static str {
         Builtin::Set => "set",
         Builtin::Get => "get",
         Builtin::IsA => "is_a",
+        Builtin::Fail => "fail",
+        Builtin::JsValue => "js_value",
+        Builtin::JsAdd => "js_add",
+        Builtin::JsNumber => "js_number",
+        Builtin::JsText => "js_text",
+        Builtin::JsTruth => "js_truth",
+        Builtin::JsSame => "js_same",
+        Builtin::JsRemainder => "js_remainder",
+        Builtin::JsGet => "js_get",
+        Builtin::JsSet => "js_set",
+        Builtin::JsJson => "js_json",
+        Builtin::JsList => "js_list",
     }
 }

@@ -1,0 +1,274 @@
+//! What ECMAScript makes of values. `undefined` and `null` are one value here, `none`; what would be no number fails.
+//!
+//! Source: ECMA-262, 7.1 (type conversion), 13.8 and 13.15.3 (`+`, `%`), 25.5.2 (`JSON.stringify`).
+
+use crate::expr::compare::{Number, equal};
+use crate::expr::fuel::{Fuel, fail};
+use crate::expr::operate::binary_with;
+use crate::expr::{EvalError, Map, Value, python};
+use crate::model::BinaryOp;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+/// The longest list that `x[i] = e` may make.
+const LONGEST: usize = 100_000;
+
+/// `a + b`: numbers are added, all else is joined as texts.
+pub(super) fn add(a: &Value, b: &Value, fuel: &Fuel) -> Result<Value, EvalError> {
+    let joins = |value: &Value| {
+        matches!(value, Value::Text(_) | Value::List(_) | Value::Map(_) | Value::Duration(_))
+    };
+    if joins(a) || joins(b) {
+        let (mut whole, rest) = (text(a, fuel)?, text(b, fuel)?);
+        whole.push_str(&rest);
+        return Ok(Value::Text(whole));
+    }
+    binary_with(BinaryOp::Add, &number(a)?, &number(b)?, fuel)
+}
+
+/// `Number(x)`.
+pub(super) fn number(value: &Value) -> Result<Value, EvalError> {
+    match value {
+        Value::Int(_) | Value::Float(_) => Ok(value.clone()),
+        Value::Bool(b) => Ok(Value::Int(i64::from(*b))),
+        Value::Text(text) => {
+            let text = text.trim();
+            let plain = |c: char| c.is_ascii_digit() || matches!(c, '+' | '-' | '.' | 'e' | 'E');
+            if text.is_empty() {
+                return Ok(Value::Int(0));
+            }
+            if let Ok(whole) = text.parse::<i64>() {
+                return Ok(Value::Int(whole));
+            }
+            match text.parse::<f64>() {
+                Ok(x) if text.chars().all(plain) && x.is_finite() => Ok(Value::Float(x)),
+                _ => fail!("a text that is no number"),
+            }
+        }
+        Value::None | Value::Duration(_) | Value::List(_) | Value::Map(_) => {
+            fail!("{} is no number", value.kind())
+        }
+    }
+}
+
+/// `Boolean(x)`: lists and maps are true, also empty ones.
+pub(super) fn truth(value: &Value) -> bool {
+    match value {
+        Value::None => false,
+        Value::Bool(b) => *b,
+        Value::Int(i) => *i != 0,
+        Value::Float(x) => *x != 0.0 && !x.is_nan(),
+        Value::Text(text) => !text.is_empty(),
+        Value::Duration(_) | Value::List(_) | Value::Map(_) => true,
+    }
+}
+
+/// `a === b`. Lists and maps are values here: they are the same if what they hold is.
+pub(super) fn same(a: &Value, b: &Value, fuel: &Fuel) -> Result<bool, EvalError> {
+    let bool = |value: &Value| matches!(value, Value::Bool(_));
+    if bool(a) != bool(b) {
+        return Ok(false);
+    }
+    equal(a, b, fuel)
+}
+
+/// `a % b`.
+pub(super) fn remainder(a: &Value, b: &Value) -> Result<Value, EvalError> {
+    match (Number::of(&number(a)?), Number::of(&number(b)?)) {
+        (Some(Number::Int(_) | Number::Float(_)), Some(Number::Int(0))) => {
+            fail!("division by zero")
+        }
+        (Some(Number::Int(a)), Some(Number::Int(b))) => Ok(Value::Int(a.wrapping_rem(b))),
+        (Some(a), Some(b)) if b.float() != 0.0 => Ok(Value::Float(a.float() % b.float())),
+        _ => fail!("division by zero"),
+    }
+}
+
+/// The position that a key names in a list or text.
+fn place(key: &Value) -> Option<usize> {
+    match key {
+        Value::Int(i) => usize::try_from(*i).ok(),
+        Value::Float(x) if *x >= 0.0 && *x < 1e15 && *x == (*x as u64) as f64 => Some(*x as usize),
+        Value::Text(text) => text.parse().ok(),
+        Value::None
+        | Value::Bool(_)
+        | Value::Float(_)
+        | Value::Duration(_)
+        | Value::List(_)
+        | Value::Map(_) => None,
+    }
+}
+
+/// `x[key]`, `x.key`.
+pub(super) fn get(value: &Value, key: &Value, fuel: &Fuel) -> Result<Value, EvalError> {
+    let length = matches!(key, Value::Text(text) if text == "length");
+    match value {
+        Value::Map(map) => match map.get(&text(key, fuel)?) {
+            Some(found) => fuel.copy(found),
+            None => Ok(Value::None),
+        },
+        Value::List(items) if length => Ok(Value::Int(items.len() as i64)),
+        Value::List(items) => match place(key).and_then(|at| items.get(at)) {
+            Some(found) => fuel.copy(found),
+            None => Ok(Value::None),
+        },
+        Value::Text(text) if length => {
+            fuel.charge_text(text.len())?;
+            Ok(Value::Int(text.encode_utf16().count() as i64))
+        }
+        Value::Text(text) => {
+            fuel.charge_text(text.len())?;
+            let found = place(key).and_then(|at| text.chars().nth(at));
+            Ok(found.map_or(Value::None, |c| Value::Text(String::from(c))))
+        }
+        Value::None => fail!("{} has nothing in it", value.kind()),
+        Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::Duration(_) => Ok(Value::None),
+    }
+}
+
+/// `x[key] = new`, as another value.
+pub(super) fn set(
+    value: &Value,
+    key: &Value,
+    new: &Value,
+    fuel: &Fuel,
+) -> Result<Value, EvalError> {
+    match value {
+        Value::Map(_) => {
+            let Value::Map(mut map) = fuel.copy(value)? else { return Ok(Value::None) };
+            map.insert(text(key, fuel)?, fuel.copy(new)?);
+            Ok(Value::Map(map))
+        }
+        Value::List(items) => {
+            let Some(at) = place(key) else { return fail!("a list has no such place") };
+            if at >= LONGEST.max(items.len()) {
+                return fail!("a list of more than {LONGEST} items");
+            }
+            fuel.charge(at)?;
+            let mut all: Vec<Value> =
+                items.iter().map(|item| fuel.copy(item)).collect::<Result<_, _>>()?;
+            if at >= all.len() {
+                all.resize(at + 1, Value::None);
+            }
+            all[at] = fuel.copy(new)?;
+            Ok(Value::List(all))
+        }
+        Value::None
+        | Value::Bool(_)
+        | Value::Int(_)
+        | Value::Float(_)
+        | Value::Text(_)
+        | Value::Duration(_) => {
+            fail!("{} keeps nothing", value.kind())
+        }
+    }
+}
+
+/// `String(x)`.
+pub(super) fn text(value: &Value, fuel: &Fuel) -> Result<String, EvalError> {
+    let mut to = String::new();
+    write_text(value, &mut to, fuel)?;
+    Ok(to)
+}
+
+fn write_text(value: &Value, to: &mut String, fuel: &Fuel) -> Result<(), EvalError> {
+    fuel.charge(2)?;
+    match value {
+        Value::None => to.push_str("undefined"),
+        Value::Text(text) => {
+            fuel.charge_text(text.len())?;
+            to.push_str(text);
+        }
+        Value::List(items) => {
+            for (i, item) in items.iter().enumerate() {
+                to.push_str(if i == 0 { "" } else { "," });
+                if *item != Value::None {
+                    write_text(item, to, fuel)?;
+                }
+            }
+        }
+        Value::Map(_) => to.push_str("[object Object]"),
+        Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::Duration(_) => {
+            write_plain(value, to);
+        }
+    }
+    Ok(())
+}
+
+/// What looks the same in a text and in JSON.
+fn write_plain(value: &Value, to: &mut String) {
+    match value {
+        Value::Bool(b) => to.push_str(if *b { "true" } else { "false" }),
+        Value::Int(i) => to.push_str(&i.to_string()),
+        Value::Float(x) => {
+            let shown = python::float(*x);
+            to.push_str(shown.strip_suffix(".0").unwrap_or(&shown));
+        }
+        Value::Duration(millis) => to.push_str(&format!("{millis}ms")),
+        Value::None | Value::Text(_) | Value::List(_) | Value::Map(_) => {}
+    }
+}
+
+/// `JSON.stringify(x)`.
+pub(super) fn json(value: &Value, fuel: &Fuel) -> Result<String, EvalError> {
+    let mut to = String::new();
+    write_json(value, &mut to, fuel)?;
+    Ok(to)
+}
+
+fn write_json(value: &Value, to: &mut String, fuel: &Fuel) -> Result<(), EvalError> {
+    fuel.charge(2)?;
+    match value {
+        Value::None => to.push_str("null"),
+        Value::Text(text) => quote(text, to, fuel)?,
+        Value::Duration(_) => {
+            to.push('"');
+            write_plain(value, to);
+            to.push('"');
+        }
+        Value::List(items) => {
+            to.push('[');
+            for (i, item) in items.iter().enumerate() {
+                to.push_str(if i == 0 { "" } else { "," });
+                write_json(item, to, fuel)?;
+            }
+            to.push(']');
+        }
+        Value::Map(map) => write_object(map, to, fuel)?,
+        Value::Bool(_) | Value::Int(_) | Value::Float(_) => write_plain(value, to),
+    }
+    Ok(())
+}
+
+fn write_object(map: &Map, to: &mut String, fuel: &Fuel) -> Result<(), EvalError> {
+    to.push('{');
+    for (i, (key, value)) in map.iter().enumerate() {
+        to.push_str(if i == 0 { "" } else { "," });
+        quote(key, to, fuel)?;
+        to.push(':');
+        write_json(value, to, fuel)?;
+    }
+    to.push('}');
+    Ok(())
+}
+
+fn quote(text: &str, to: &mut String, fuel: &Fuel) -> Result<(), EvalError> {
+    fuel.charge_text(text.len())?;
+    to.push('"');
+    for c in text.chars() {
+        match c {
+            '"' => to.push_str("\\\""),
+            '\\' => to.push_str("\\\\"),
+            '\n' => to.push_str("\\n"),
+            '\r' => to.push_str("\\r"),
+            '\t' => to.push_str("\\t"),
+            '\u{8}' => to.push_str("\\b"),
+            '\u{c}' => to.push_str("\\f"),
+            c if c < ' ' => to.push_str(&format!("\\u{:04x}", c as u32)),
+            c => to.push(c),
+        }
+    }
+    to.push('"');
+    Ok(())
+}

@@ -1,0 +1,188 @@
+//! The chart: its declarations, and all else as items of the root.
+
+use super::super::convert::At;
+use super::super::document::Document;
+use super::super::infer;
+use super::super::kinds::{Class, Kinds};
+use super::super::scope::{Scope, event_names};
+use super::{Builder, MOST, apart, comments, noted, path};
+use crate::diagnostic::Diagnostic;
+use crate::span::{FileId, Ident};
+use crate::syntax::CATCH_ALL;
+use crate::syntax::{
+    Action, Block, Chart, ChartItem, Expr, ExprKind, File, Item, Noted, Param, StateItem, TypeExpr,
+    TypeKind, Variable, VariableKind,
+};
+
+/// The file of a document.
+pub(in crate::front::scxml) fn file(
+    id: FileId,
+    document: &Document,
+    findings: &mut Vec<Diagnostic>,
+) -> File {
+    let mut scope = Scope::of(document);
+    infer::settle(&mut scope);
+    let mut builder = Builder { document, scope, findings, left: MOST };
+    let name = camel(&document.name);
+    // Loops may come to need variables of their own.
+    let body = builder.body(0);
+    let mut items = builder.variables();
+    items.extend(builder.events());
+    let states = body.into_iter().map(|noted| Noted {
+        trivia: noted.trivia,
+        doc: noted.doc,
+        node: ChartItem::State(noted.node),
+        span: noted.span,
+    });
+    items.extend(apart_first(states.collect()));
+    let chart = Chart {
+        name: Ident::new(name, document.name_span),
+        items,
+        end: comments(&document.states[0].end),
+        supplied: Vec::new(),
+    };
+    let item = noted(Item::Chart(chart), document.span, &document.before);
+    File { id, items: vec![item], end: comments(&document.after) }
+}
+
+/// With a blank line before the first.
+fn apart_first(mut items: Vec<Noted<ChartItem>>) -> Vec<Noted<ChartItem>> {
+    if let Some(first) = items.first_mut() {
+        first.trivia.blank_before = true;
+    }
+    items
+}
+
+/// `traffic-light` as `TrafficLight`.
+fn camel(name: &str) -> String {
+    let words = name.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    let mut made = String::new();
+    for word in words {
+        let (first, rest) = word.split_at(1);
+        made.push_str(&first.to_ascii_uppercase());
+        made.push_str(rest);
+    }
+    if made.starts_with(|c: char| c.is_ascii_alphabetic()) { made } else { format!("Chart{made}") }
+}
+
+impl Builder<'_, '_> {
+    fn variables(&mut self) -> Vec<Noted<ChartItem>> {
+        let document = self.document;
+        let mut order: Vec<usize> = (0..self.scope.variables.len()).collect();
+        // Data as they are written, then what loops and scripts declare.
+        order.sort_by_key(|nth| {
+            (self.scope.variables[*nth].data.is_none(), self.scope.variables[*nth].data, *nth)
+        });
+        let mut items = Vec::new();
+        for nth in order {
+            let variable = &self.scope.variables[nth];
+            let (name, span, kinds) = (variable.name.clone(), variable.span, variable.kinds);
+            let data = variable.data.map(|data| &document.data[data]);
+            let class = kinds.class();
+            let written = data.and_then(|data| data.value.as_ref());
+            let default = match written {
+                // What may fail is left to the blocks that run first.
+                Some(_) if variable.late => Expr { kind: ExprKind::None, span },
+                Some(written) => {
+                    let at = At { before: Some(nth), ..At::state(0) };
+                    self.converter().value(written, &at).expr
+                }
+                None if kinds == Kinds::INT => Expr { kind: ExprKind::Int(0), span },
+                None => Expr { kind: ExprKind::None, span },
+            };
+            let ty = if default.kind == ExprKind::None { Class::Json } else { class };
+            let variable = Variable {
+                kind: VariableKind::Var { per_turn: false },
+                name: Ident::new(name, span),
+                ty: ty.written(span),
+                range: None,
+                default: Some(default),
+            };
+            let (whole, before) = data.map_or((span, &[][..]), |data| (data.span, &data.before));
+            items.push(noted(ChartItem::Variable(variable), whole, before));
+        }
+        items
+    }
+
+    /// What data begin with where that may fail: each in a block of its own, so that a fault ends no other.
+    fn late_data(&mut self) -> Vec<Noted<StateItem>> {
+        let document = self.document;
+        let mut items = Vec::new();
+        for nth in 0..self.scope.variables.len() {
+            let variable = &self.scope.variables[nth];
+            let Some(data) = variable.data.filter(|_| variable.late) else { continue };
+            let Some(written) = &document.data[data].value else { continue };
+            let (name, span) = (variable.name.clone(), variable.span);
+            let at = At { before: Some(nth), ..At::state(0) };
+            let value = self.converter().value(written, &at).expr;
+            let action = Action::Assign(Ident::new(name, span), value);
+            let block =
+                Block { actions: vec![noted(action, written.span, &[])], span: written.span };
+            items.push(noted(StateItem::Enter(block), written.span, &[]));
+        }
+        items
+    }
+
+    /// Events are declared by use. The last stands for all that are not.
+    fn events(&mut self) -> Vec<Noted<ChartItem>> {
+        let mut items = Vec::new();
+        for (name, names, span) in event_names(self.document) {
+            let fields = if self.scope.has_data(&name) {
+                let name = Ident::new(self.scope.data.clone(), span);
+                let kind = TypeKind::Name("Json".to_owned());
+                vec![Param { name, ty: TypeExpr { kind, span } }]
+            } else {
+                Vec::new()
+            };
+            items.push(noted(ChartItem::Event(path(names, span), fields), span, &[]));
+        }
+        let span = self.document.name_span;
+        let any = path(vec![Ident::new(CATCH_ALL.to_owned(), span)], span);
+        items.push(noted(ChartItem::Event(any, Vec::new()), span, &[]));
+        if let Some(first) = items.first_mut()
+            && !self.scope.variables.is_empty()
+        {
+            first.trivia.blank_before = true;
+        }
+        items
+    }
+
+    /// What stands in a state, or in the chart.
+    pub(super) fn body(&mut self, nth: usize) -> Vec<Noted<StateItem>> {
+        let document = self.document;
+        let state = &document.states[nth];
+        let mut items = Vec::new();
+        items.extend(self.initial(nth));
+        if nth == 0 {
+            items.extend(self.late_data());
+        }
+        for child in &state.children {
+            items.extend(self.history(*child));
+        }
+        for block in &state.enter {
+            let body = self.actions(&block.body, &mut At::state(nth), block.span);
+            items.push(noted(StateItem::Enter(body), block.span, &block.before));
+        }
+        items.extend(self.done_data(nth));
+        for block in &state.exit {
+            let body = self.actions(&block.body, &mut At::state(nth), block.span);
+            items.push(noted(StateItem::Exit(body), block.span, &block.before));
+        }
+        for line in &state.lines {
+            items.extend(self.lines(nth, line));
+        }
+        for child in &state.children {
+            if let Some(made) = self.state(*child) {
+                let span = document.states[*child].span;
+                let before = &document.states[*child].before;
+                let first = items.is_empty();
+                items.push(if first || nth != 0 {
+                    noted(made, span, before)
+                } else {
+                    apart(made, span, before)
+                });
+            }
+        }
+        items
+    }
+}

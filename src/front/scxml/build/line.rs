@@ -1,0 +1,148 @@
+//! Transitions.
+
+use super::super::convert::{At, Brings};
+use super::super::document::{Descriptor, Kind, Transition, dotted, walk};
+use super::{Builder, noted, path};
+use crate::lint::left_out;
+use crate::span::{Ident, Span};
+use crate::syntax::{
+    Done, EventPattern, Expr, ExprKind, Line, LineKind, Noted, StateItem, Tail, Target,
+};
+
+impl Builder<'_, '_> {
+    /// The lines of a transition: one for each of its events.
+    pub(super) fn lines(&mut self, source: usize, written: &Transition) -> Vec<Noted<StateItem>> {
+        let Some(events) = &written.events else {
+            return self.eventless(source, written).into_iter().collect();
+        };
+        let mut size = 1;
+        walk(&written.body, &mut |_| size += 1);
+        let mut lines: Vec<Noted<StateItem>> = Vec::new();
+        let mut seen: Vec<String> = Vec::new();
+        for descriptor in events {
+            for (pattern, brings, word) in self.patterns(source, descriptor, written) {
+                if seen.contains(&word) {
+                    continue;
+                }
+                if seen.len() < 100 {
+                    seen.push(word);
+                }
+                if !self.affords(size, written.span) {
+                    return lines;
+                }
+                let at = At { brings, ..At::state(source) };
+                let tail = self.tail(source, written, at);
+                let before = if lines.is_empty() { &written.before[..] } else { &[] };
+                let line = Line { kind: LineKind::On(pattern), tail };
+                lines.push(noted(StateItem::Line(line), written.span, before));
+            }
+        }
+        lines
+    }
+
+    /// What one word of `event` waits for, with what it brings and as what it counts.
+    fn patterns(
+        &mut self,
+        source: usize,
+        descriptor: &Descriptor,
+        written: &Transition,
+    ) -> Vec<(EventPattern, Brings, String)> {
+        match descriptor {
+            Descriptor::All(span) => {
+                vec![(EventPattern::Any(*span), Brings::Nothing, "*".to_owned())]
+            }
+            Descriptor::Event(names, span) => {
+                let name = dotted(names);
+                let reads = super::super::scope::reads_data(written.cond.as_ref(), &written.body);
+                let bound = if reads && self.scope.has_data(&name) {
+                    vec![Ident::new(self.scope.data.clone(), *span)]
+                } else {
+                    Vec::new()
+                };
+                let brings = if bound.is_empty() { Brings::Nothing } else { Brings::Data };
+                vec![(EventPattern::Event(path(names.clone(), *span), bound), brings, name)]
+            }
+            Descriptor::Error(text) => {
+                vec![(EventPattern::Machine(text.clone()), Brings::Nothing, text.node.clone())]
+            }
+            Descriptor::DoneState(Some(id), span) => self.done(source, id, *span),
+            Descriptor::DoneState(None, span) => {
+                let document = self.document;
+                let states = document.states.iter().enumerate().skip(1);
+                let ids: Vec<Ident> = states
+                    .filter(|(nth, _)| self.is_ever_done(*nth))
+                    .map(|(_, state)| Ident::new(state.id.node.clone(), *span))
+                    .collect();
+                if ids.is_empty() {
+                    self.findings.push(left_out::never("done.state", *span));
+                }
+                ids.iter().flat_map(|id| self.done(source, id, *span)).collect()
+            }
+        }
+    }
+
+    fn done(
+        &mut self,
+        source: usize,
+        id: &Ident,
+        span: Span,
+    ) -> Vec<(EventPattern, Brings, String)> {
+        let state = self.scope.state(&id.node);
+        if let Some(state) = state
+            && !self.is_ever_done(state)
+        {
+            self.findings.push(left_out::never(&format!("done.state.{}", id.node), span));
+            return Vec::new();
+        }
+        let subject = self.path_of(source, id);
+        let kept = state.and_then(|state| self.scope.done.get(&state));
+        let brings = kept.map_or(Brings::Nothing, |nth| Brings::Done(*nth));
+        let done = Done { subject, binding: None };
+        vec![(EventPattern::Done(done), brings, format!("done.state.{}", id.node))]
+    }
+
+    /// Whether a state can come to its end.
+    fn is_ever_done(&self, nth: usize) -> bool {
+        let states = &self.document.states;
+        let state = &states[nth];
+        match state.kind {
+            Kind::State => state.children.iter().any(|child| states[*child].kind == Kind::Final),
+            Kind::Parallel => self.first_child(nth).is_some(),
+            Kind::Root | Kind::Final | Kind::History { .. } => false,
+        }
+    }
+
+    fn eventless(&mut self, source: usize, written: &Transition) -> Option<Noted<StateItem>> {
+        if written.targets.is_empty() && written.body.is_empty() {
+            self.findings.push(left_out::idle(written.span));
+            return None;
+        }
+        let mut tail = self.tail(source, written, At::state(source));
+        let always = Expr { kind: ExprKind::Bool(true), span: written.span };
+        let test = tail.guard.take().unwrap_or(always);
+        let line = Line { kind: LineKind::When(test), tail };
+        Some(noted(StateItem::Line(line), written.span, &written.before))
+    }
+
+    fn tail(&mut self, source: usize, written: &Transition, mut at: At) -> Tail {
+        let guard = written.cond.as_ref().map(|cond| self.converter().condition(cond, &at));
+        let target = |id: &Ident| Target { path: self.path_of(source, id), arguments: Vec::new() };
+        let targets: Vec<Target> = written.targets.iter().map(target).collect();
+        let block = self.actions(&written.body, &mut at, written.span);
+        let actions = (!block.actions.is_empty()).then_some(block);
+        Tail { guard, reenter: self.leaves(source, written), targets, actions }
+    }
+
+    /// Whether `reenter` has to be written: an external transition into its own compound state leaves it.
+    fn leaves(&self, source: usize, written: &Transition) -> bool {
+        let state = &self.document.states[source];
+        let compound = state.kind == Kind::State && self.first_child(source).is_some();
+        let below = |id: &Ident| {
+            self.scope.state(&id.node).is_some_and(|to| self.document.is_below(to, source))
+        };
+        !written.internal
+            && compound
+            && !written.targets.is_empty()
+            && written.targets.iter().all(below)
+    }
+}

@@ -1,0 +1,72 @@
+//! From a document to the syntax of a chart.
+
+mod action;
+mod chart;
+mod line;
+mod send;
+mod state;
+mod statement;
+
+pub(super) use chart::file;
+
+use super::convert::Converter;
+use super::document::Document;
+use super::scope::Scope;
+use crate::diagnostic::Diagnostic;
+use crate::lint::outside_subset;
+use crate::span::{Ident, Span, Spanned};
+use crate::syntax::{Comment, Noted, Path, Trivia};
+
+/// Lines and actions that a document may come to: a `transition` of several events is written out for each.
+const MOST: usize = 200_000;
+
+/// What building needs.
+pub(super) struct Builder<'b, 'd> {
+    document: &'d Document,
+    scope: Scope<'d>,
+    findings: &'b mut Vec<Diagnostic>,
+    /// Lines and actions that may still be made.
+    left: usize,
+}
+
+impl Builder<'_, '_> {
+    fn converter(&mut self) -> Converter<'_, '_> {
+        Converter { scope: &self.scope, findings: &mut *self.findings }
+    }
+
+    /// Whether so many more lines and actions may be made; the first that may not is reported.
+    fn affords(&mut self, count: usize, span: Span) -> bool {
+        if self.left < count && self.left > 0 {
+            let message = format!("this document comes to more than {MOST} lines and actions");
+            self.findings.push(outside_subset::at(span, message));
+            self.left = 0;
+        }
+        let affords = self.left >= count;
+        self.left -= if affords { count } else { 0 };
+        affords
+    }
+}
+
+/// A node after these comments.
+fn noted<T>(node: T, span: Span, before: &[Spanned<String>]) -> Noted<T> {
+    let trivia = Trivia { before: comments(before), ..Trivia::default() };
+    Noted { trivia, doc: String::new(), node, span }
+}
+
+/// The same after a blank line.
+fn apart<T>(node: T, span: Span, before: &[Spanned<String>]) -> Noted<T> {
+    let mut made = noted(node, span, before);
+    made.trivia.blank_before = true;
+    made
+}
+
+/// The lines of comments.
+fn comments(all: &[Spanned<String>]) -> Vec<Comment> {
+    let lines = all.iter().flat_map(|comment| comment.node.lines()).map(str::trim);
+    let lines = lines.filter(|line| !line.is_empty());
+    lines.map(|line| Comment { blank_before: false, text: format!(" {line}") }).collect()
+}
+
+fn path(names: Vec<Ident>, span: Span) -> Path {
+    Path { names, span }
+}

@@ -1,0 +1,114 @@
+//! States and what they enter.
+
+use super::super::convert::At;
+use super::super::document::{Initial, Kind, Payload};
+use super::{Builder, comments, noted, path};
+use crate::lint::not_yet;
+use crate::span::{Ident, Span};
+use crate::syntax::{Action, Block, History, Noted, Path, State, StateBody, StateItem, StateKind};
+
+impl Builder<'_, '_> {
+    /// A state, parallel or final; histories are written before them.
+    pub(super) fn state(&mut self, nth: usize) -> Option<StateItem> {
+        let state = &self.document.states[nth];
+        let kind = match state.kind {
+            Kind::Root | Kind::History { .. } => return None,
+            Kind::State => StateKind::State,
+            Kind::Parallel if self.first_child(nth).is_none() => StateKind::State,
+            Kind::Parallel => StateKind::Parallel,
+            Kind::Final => StateKind::Final(Vec::new(), None),
+        };
+        let items = self.body(nth);
+        let end = comments(&state.end);
+        let empty = items.is_empty() && end.is_empty();
+        let body = (!empty).then_some(StateBody { items, end, span: state.span });
+        Some(StateItem::State(State { kind, name: state.id.clone(), body }))
+    }
+
+    /// The first child that can be active.
+    pub(super) fn first_child(&self, nth: usize) -> Option<usize> {
+        let states = &self.document.states;
+        let active = |child: &&usize| !matches!(states[**child].kind, Kind::History { .. });
+        states[nth].children.iter().find(active).copied()
+    }
+
+    /// The path of a state as seen from another; a name that no state has is left to be reported.
+    pub(super) fn path_of(&self, from: usize, id: &Ident) -> Path {
+        let names = match self.scope.state(&id.node) {
+            Some(to) => self.scope.path(from, to, id.span),
+            None => vec![id.clone()],
+        };
+        path(names, id.span)
+    }
+
+    /// `initial …`: what is written, else the first child.
+    pub(super) fn initial(&mut self, nth: usize) -> Option<Noted<StateItem>> {
+        let document = self.document;
+        let state = &document.states[nth];
+        if !matches!(state.kind, Kind::Root | Kind::State) {
+            return None;
+        }
+        if let Some(initial) = &state.initial {
+            let made = self.entered(nth, initial)?;
+            return Some(noted(StateItem::Initial(made), initial.span, &initial.before));
+        }
+        let first = &document.states[self.first_child(nth)?].id;
+        let name = Ident::new(first.node.clone(), first.span);
+        Some(noted(StateItem::Initial(path(vec![name], first.span)), first.span, &[]))
+    }
+
+    fn entered(&mut self, from: usize, initial: &Initial) -> Option<Path> {
+        if initial.targets.len() > 1 || !initial.body.is_empty() {
+            self.findings.push(not_yet::construct("this `initial`", initial.span));
+        }
+        initial.targets.first().map(|id| self.path_of(from, id))
+    }
+
+    /// `history h -> d`, if it is one.
+    pub(super) fn history(&mut self, nth: usize) -> Option<Noted<StateItem>> {
+        let document = self.document;
+        let state = &document.states[nth];
+        let Kind::History { deep } = state.kind else { return None };
+        let parent = state.parent.unwrap_or_default();
+        let written = state.initial.as_ref();
+        let default = match written {
+            Some(initial) => self.entered(parent, initial)?,
+            None => {
+                let first = self.first_child(parent)?;
+                path(
+                    vec![Ident::new(document.states[first].id.node.clone(), state.id.span)],
+                    state.id.span,
+                )
+            }
+        };
+        let history = History { name: state.id.clone(), deep, default };
+        let before: Vec<_> =
+            state.before.iter().chain(written.iter().flat_map(|i| &i.before)).cloned().collect();
+        Some(noted(StateItem::History(history), state.span, &before))
+    }
+
+    /// The block of a final state that keeps what its parent is done with.
+    pub(super) fn done_data(&mut self, nth: usize) -> Option<Noted<StateItem>> {
+        let document = self.document;
+        let done = document.states[nth].done.as_ref()?;
+        let span = match done {
+            Payload::Fields(_, span) => *span,
+            Payload::Value(value) => value.span,
+        };
+        let parent = document.states[nth].parent?;
+        let Some(keeps) = self.scope.done.get(&parent).copied() else {
+            let message = "data of a final state of the document";
+            self.findings.push(not_yet::construct(message, span));
+            return None;
+        };
+        let value = self.payload(done, &At::state(nth));
+        let name = Ident::new(self.scope.variables[keeps].name.clone(), span);
+        Some(enter(Action::Assign(name, value), span))
+    }
+}
+
+/// `enter { action }`.
+fn enter(action: Action, span: Span) -> Noted<StateItem> {
+    let block = Block { actions: vec![noted(action, span, &[])], span };
+    noted(StateItem::Enter(block), span, &[])
+}

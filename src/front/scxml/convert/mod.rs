@@ -1,0 +1,355 @@
+//! ECMAScript as expressions of the language. What means the same becomes the same operator; what does not, a `js_…` function.
+
+mod call;
+mod operator;
+mod place;
+
+pub(super) use operator::shown;
+
+use super::kinds::{Class, Kinds};
+use super::scope::Scope;
+use super::script::{Expr as Script, Kind};
+use crate::diagnostic::{Diagnostic, nearest};
+use crate::lint::{faulty_expression, outside_subset};
+use crate::span::{Ident, Span, Spanned};
+use crate::syntax::{CompareOp, Entry, Expr, ExprKind, Template, TemplatePart, UnaryOp};
+
+/// A translated expression.
+#[derive(Debug, Clone)]
+pub(super) struct Value {
+    pub(super) expr: Expr,
+    pub(super) kinds: Kinds,
+    pub(super) class: Class,
+}
+
+/// What an event brings where an expression stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Brings {
+    /// No event, or one that is not known here.
+    Nothing,
+    /// The data that the line binds.
+    Data,
+    /// The variable that keeps what a state was done with.
+    Done(usize),
+}
+
+/// Where an expression stands.
+#[derive(Debug, Clone)]
+pub(super) struct At {
+    pub(super) state: usize,
+    pub(super) brings: Brings,
+    /// Names bound by loops, innermost last: as written, as in the chart, what they may be.
+    pub(super) locals: Vec<(String, String, Kinds)>,
+    /// Only variables before this one have a value.
+    pub(super) before: Option<usize>,
+}
+
+impl At {
+    pub(super) fn state(state: usize) -> Self {
+        Self { state, brings: Brings::Nothing, locals: Vec::new(), before: None }
+    }
+}
+
+/// Translates under the names of a scope.
+pub(super) struct Converter<'c, 'd> {
+    pub(super) scope: &'c Scope<'d>,
+    pub(super) findings: &'c mut Vec<Diagnostic>,
+}
+
+impl Converter<'_, '_> {
+    /// An expression of any type.
+    pub(super) fn value(&mut self, script: &Script, at: &At) -> Value {
+        let span = script.span;
+        match &script.kind {
+            Kind::None => value(ExprKind::None, span, Kinds::NONE, Class::None),
+            Kind::Bool(b) => value(ExprKind::Bool(*b), span, Kinds::BOOL, Class::Bool),
+            Kind::Int(i) => signed(*i < 0, ExprKind::Int(i.saturating_abs()), span, Kinds::INT),
+            Kind::Float(x) => signed(*x < 0.0, ExprKind::Float(x.abs()), span, Kinds::FLOAT),
+            Kind::Text(text) => text_value(text, span),
+            Kind::Name(name) => self.name(name, span, at),
+            Kind::Member(of, name) => self.member(of, name, span, at),
+            Kind::Index(of, index) => self.index(of, index, span, at),
+            Kind::Call(function, arguments) => self.call(function, arguments, span, at),
+            Kind::Not(of) => {
+                let of = self.condition(of, at);
+                let kind = ExprKind::Unary(UnaryOp::Not, Box::new(of));
+                value(kind, span, Kinds::BOOL, Class::Bool)
+            }
+            Kind::Negate(of) => {
+                let of = self.number(of, at);
+                let kind = ExprKind::Unary(UnaryOp::Negate, Box::new(of.expr));
+                value(kind, span, of.kinds, of.class)
+            }
+            Kind::Number(of) => self.number(of, at),
+            Kind::Typeof(_) => {
+                self.refuse(span, "`typeof` is compared with a text, or not translated")
+            }
+            Kind::Binary(op, left, right) => self.arithmetic(*op, left, right, span, at),
+            Kind::Compare(op, left, right) => self.compare(*op, left, right, span, at),
+            Kind::And(left, right) => self.either(left, right, true, span, at),
+            Kind::Or(left, right) => self.either(left, right, false, span, at),
+            Kind::Nullish(left, right) => {
+                let (left, right) = (self.value(left, at), self.value(right, at));
+                if !left.kinds.meets(Kinds::NONE) {
+                    return left;
+                }
+                let kinds = left.kinds.less(Kinds::NONE).or(right.kinds);
+                let (left, right) = (json(left), json(right));
+                let kind = ExprKind::Default(Box::new(left), Box::new(right));
+                value(kind, span, kinds, Class::Json)
+            }
+            Kind::If(test, then, other) => {
+                let test = self.condition(test, at);
+                let (then, other) = (self.value(then, at), self.value(other, at));
+                choose(test, then, other, span)
+            }
+            Kind::Array(items) => {
+                let items: Vec<Value> = items.iter().map(|item| self.value(item, at)).collect();
+                let kinds = items.iter().fold(Kinds::NEVER, |all, item| all.or(item.kinds));
+                let items = items.into_iter().map(|item| item.expr).collect();
+                value(ExprKind::List(items), span, kinds.list(), Class::List)
+            }
+            Kind::Object(entries) => {
+                let entry = |(key, of): &(Ident, Script)| Entry {
+                    key: text_value(&key.node, key.span).expr,
+                    value: self.value(of, at).expr,
+                };
+                let entries = entries.iter().map(entry).collect();
+                value(ExprKind::Map(entries), span, Kinds::MAP, Class::Map)
+            }
+            Kind::Faulty(why) => fails(why, span),
+        }
+    }
+
+    /// An expression of type Bool: whether ECMAScript takes it for true.
+    pub(super) fn condition(&mut self, script: &Script, at: &At) -> Expr {
+        let span = script.span;
+        if let Kind::And(left, right) | Kind::Or(left, right) = &script.kind {
+            let and = matches!(script.kind, Kind::And(..));
+            let (left, right) = (self.condition(left, at), self.condition(right, at));
+            return operator::join(left, right, and, span);
+        }
+        truth(self.value(script, at))
+    }
+
+    /// Reports what is not taken over; it fails when it runs.
+    fn refuse(&mut self, span: Span, why: &str) -> Value {
+        self.findings.push(outside_subset::at(span, why));
+        fails(why, span)
+    }
+
+    /// Reports what fails whenever it runs.
+    fn faulty(&mut self, span: Span, why: &str, near: Option<&str>) -> Value {
+        let finding = faulty_expression::at(span, why);
+        self.findings.push(match near {
+            Some(near) => finding.help(format!("did you mean `{near}`?")),
+            None => finding,
+        });
+        fails(why, span)
+    }
+
+    fn name(&mut self, name: &str, span: Span, at: &At) -> Value {
+        if let Some((_, local, kinds)) = at.locals.iter().rev().find(|(known, ..)| known == name) {
+            return value(ExprKind::Name(local.clone()), span, *kinds, Class::Json);
+        }
+        match name {
+            "_name" | "_sessionid" => return text_value(&self.scope.document.name, span),
+            "_event" => return self.event(span, at),
+            "_ioprocessors" | "_x" => {
+                return self.refuse(span, &format!("`{name}` is not translated"));
+            }
+            "NaN" | "Infinity" => return self.refuse(span, "there is no such number"),
+            _ => {}
+        }
+        let found = self.scope.variable(name);
+        let early = |nth: &usize| at.before.is_some_and(|before| *nth >= before);
+        match found {
+            Some(nth) if early(&nth) => {
+                self.faulty(span, &format!("`{name}` has no value yet"), None)
+            }
+            Some(nth) => self.variable(nth, span),
+            None => {
+                let near = nearest(name, self.scope.variable_names()).map(str::to_owned);
+                self.faulty(span, &format!("`{name}` is not declared"), near.as_deref())
+            }
+        }
+    }
+
+    /// A variable of the chart.
+    pub(super) fn variable(&self, nth: usize, span: Span) -> Value {
+        let variable = &self.scope.variables[nth];
+        let kinds = variable.kinds;
+        value(ExprKind::Name(variable.name.clone()), span, kinds, kinds.class())
+    }
+
+    /// `_event` as a whole.
+    fn event(&mut self, span: Span, at: &At) -> Value {
+        let entry = |key: &str, of: Expr| Entry { key: text_value(key, span).expr, value: of };
+        let mut entries = vec![entry("name", name_of_event(span))];
+        if at.brings != Brings::Nothing {
+            entries.push(entry("data", self.event_data(span, at).expr));
+        }
+        value(ExprKind::Map(entries), span, Kinds::MAP, Class::Map)
+    }
+
+    fn event_data(&mut self, span: Span, at: &At) -> Value {
+        match at.brings {
+            Brings::Data => {
+                let kind = ExprKind::Name(self.scope.data.clone());
+                value(kind, span, Kinds::ANY, Class::Json)
+            }
+            Brings::Done(nth) => self.variable(nth, span),
+            Brings::Nothing => self.refuse(
+                span,
+                "the data of an event is known on lines that wait for it by name, and not here",
+            ),
+        }
+    }
+
+    fn member(&mut self, of: &Script, name: &Ident, span: Span, at: &At) -> Value {
+        if of.kind == Kind::Name("_event".to_owned()) {
+            return match name.node.as_str() {
+                "name" => value(name_of_event(span).kind, span, Kinds::TEXT, Class::Text),
+                "data" => self.event_data(span, at),
+                other => self.refuse(span, &format!("`_event.{other}` is not translated")),
+            };
+        }
+        if of.kind == Kind::Name("Math".to_owned()) && self.scope.variable("Math").is_none() {
+            return match name.node.as_str() {
+                "PI" => {
+                    value(ExprKind::Float(std::f64::consts::PI), span, Kinds::FLOAT, Class::Float)
+                }
+                "E" => {
+                    value(ExprKind::Float(std::f64::consts::E), span, Kinds::FLOAT, Class::Float)
+                }
+                other => self.refuse(span, &format!("`Math.{other}` is not translated")),
+            };
+        }
+        let of = self.value(of, at);
+        if name.node == "length" {
+            if matches!(of.class, Class::Text | Class::List) {
+                return value(call("len", vec![of.expr], span), span, Kinds::INT, Class::Int);
+            }
+            let key = text_value("length", name.span).expr;
+            let kind = call("js_get", vec![of.expr, key], span);
+            return value(kind, span, Kinds::ANY, Class::Json);
+        }
+        let key = text_value(&name.node, name.span).expr;
+        value(call("js_get", vec![of.expr, key], span), span, Kinds::ANY, Class::Json)
+    }
+
+    fn index(&mut self, of: &Script, index: &Script, span: Span, at: &At) -> Value {
+        let of = self.value(of, at);
+        let index = self.value(index, at);
+        let listed = of.kinds.may_be_list() && of.kinds.item() != Kinds::NEVER;
+        let only_list = listed && of.kinds.less(Kinds::NONE) == of.kinds.item().list();
+        let kinds = if only_list { of.kinds.item().or(Kinds::NONE) } else { Kinds::ANY };
+        value(call("js_get", vec![of.expr, index.expr], span), span, kinds, Class::Json)
+    }
+
+    /// A number: what is none is asked for one.
+    fn number(&mut self, script: &Script, at: &At) -> Value {
+        number(self.value(script, at))
+    }
+}
+
+/// An expression with its place.
+pub(super) fn value(kind: ExprKind, span: Span, kinds: Kinds, class: Class) -> Value {
+    Value { expr: Expr { kind, span }, kinds, class }
+}
+
+/// A number, which the language writes without its sign.
+fn signed(negative: bool, kind: ExprKind, span: Span, kinds: Kinds) -> Value {
+    if !negative {
+        return value(kind, span, kinds, kinds.class());
+    }
+    let number = Box::new(Expr { kind, span });
+    value(ExprKind::Unary(UnaryOp::Negate, number), span, kinds, kinds.class())
+}
+
+/// `f(arguments)`.
+pub(super) fn call(function: &str, arguments: Vec<Expr>, span: Span) -> ExprKind {
+    ExprKind::Call(Spanned::new(function.to_owned(), span), arguments)
+}
+
+/// A text without placeholders.
+pub(super) fn text_value(text: &str, span: Span) -> Value {
+    value(ExprKind::Text(literal(text, span)), span, Kinds::TEXT, Class::Text)
+}
+
+/// The same as a template.
+pub(super) fn literal(text: &str, span: Span) -> Template {
+    let part = || TemplatePart::Text(text.to_owned(), span);
+    Template { parts: if text.is_empty() { Vec::new() } else { vec![part()] }, span, block: false }
+}
+
+/// What fails whenever it runs, for this reason.
+pub(super) fn fails(why: &str, span: Span) -> Value {
+    let reason = text_value(why, span).expr;
+    value(call("fail", vec![reason], span), span, Kinds::NEVER, Class::Json)
+}
+
+fn name_of_event(span: Span) -> Expr {
+    Expr { kind: ExprKind::Name("event".to_owned()), span }
+}
+
+/// As a Json, so that it may stand beside values of other types.
+fn json(of: Value) -> Expr {
+    match of.class {
+        Class::Json => of.expr,
+        Class::None
+        | Class::Bool
+        | Class::Int
+        | Class::Float
+        | Class::Text
+        | Class::List
+        | Class::Map => {
+            let span = of.expr.span;
+            Expr { kind: call("js_value", vec![of.expr], span), span }
+        }
+    }
+}
+
+/// `if test then a else b`, of one type.
+fn choose(test: Expr, then: Value, other: Value, span: Span) -> Value {
+    let kinds = then.kinds.or(other.kinds);
+    let number = |class: Class| matches!(class, Class::Int | Class::Float);
+    let (class, then, other) = if then.class == other.class && then.class != Class::None {
+        (then.class, then.expr, other.expr)
+    } else if number(then.class) && number(other.class) {
+        (Class::Float, then.expr, other.expr)
+    } else {
+        (Class::Json, json(then), json(other))
+    };
+    let kind = ExprKind::If(Box::new(test), Box::new(then), Box::new(other));
+    value(kind, span, kinds, class)
+}
+
+/// A value as a number: `js_number` of what may be something else.
+fn number(of: Value) -> Value {
+    if of.kinds.within(Kinds::NUMBER.or(Kinds::NONE)) && of.class != Class::None {
+        return Value { kinds: of.kinds.less(Kinds::NONE), ..of };
+    }
+    let span = of.expr.span;
+    value(call("js_number", vec![of.expr], span), span, Kinds::NUMBER, Class::Json)
+}
+
+/// Whether ECMAScript takes a value for true.
+fn truth(of: Value) -> Expr {
+    let span = of.expr.span;
+    let compared = |with: ExprKind| {
+        let with = Expr { kind: with, span };
+        ExprKind::Compare(Box::new(of.expr.clone()), vec![(CompareOp::NotEqual, with)])
+    };
+    let kind = match of.class {
+        Class::Bool => return of.expr,
+        Class::None => ExprKind::Bool(false),
+        Class::Int => compared(ExprKind::Int(0)),
+        Class::Float => compared(ExprKind::Float(0.0)),
+        Class::Text => compared(ExprKind::Text(literal("", span))),
+        Class::List | Class::Map => ExprKind::Bool(true),
+        Class::Json if of.kinds == Kinds::NEVER => return of.expr,
+        Class::Json => call("js_truth", vec![of.expr], span),
+    };
+    Expr { kind, span }
+}

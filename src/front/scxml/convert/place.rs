@@ -1,0 +1,44 @@
+//! What is assigned to.
+
+use super::{At, Converter, Value, call, text_value, value};
+use crate::front::scxml::kinds::{Class, Kinds};
+use crate::front::scxml::script::{Expr as Script, Kind};
+use crate::syntax::Expr;
+
+impl Converter<'_, '_> {
+    /// `place = value` as the variable that is assigned to and its new value; `None` where there is no such variable, which is
+    /// reported, with the reason.
+    pub(in crate::front::scxml) fn assignment(
+        &mut self,
+        place: &Script,
+        new: Value,
+        at: &At,
+    ) -> Result<(usize, Value), String> {
+        if let Kind::Name(name) = &place.kind {
+            return match self.scope.variable(name) {
+                Some(nth) if !name.starts_with('_') => Ok((nth, new)),
+                _ => {
+                    let why = if name.starts_with('_') {
+                        format!("`{name}` cannot be assigned to")
+                    } else {
+                        format!("`{name}` is not declared")
+                    };
+                    let known = self.scope.variable_names();
+                    let near = crate::diagnostic::nearest(name, known).map(str::to_owned);
+                    self.faulty(place.span, &why, near.as_deref());
+                    Err(why)
+                }
+            };
+        }
+        let (of, key) = if let Kind::Member(of, name) = &place.kind {
+            (of, text_value(&name.node, name.span))
+        } else if let Kind::Index(of, index) = &place.kind {
+            (of, self.value(index, at))
+        } else {
+            return Err("this cannot be assigned to".to_owned());
+        };
+        let old: Expr = self.value(of, at).expr;
+        let kind = call("js_set", vec![old, key.expr, new.expr], place.span);
+        self.assignment(of, value(kind, place.span, Kinds::ANY, Class::Json), at)
+    }
+}

@@ -1,0 +1,221 @@
+//! A document as it was meant: states, lines, executable content, with every expression read.
+
+use super::script::{Expr, Statement};
+use crate::span::{Ident, Span, Spanned};
+
+/// One document. Row 0 of `states` is the document itself; a parent stands before its children.
+#[derive(Debug)]
+pub(super) struct Document {
+    /// What `_name` gives.
+    pub(super) name: String,
+    pub(super) name_span: Span,
+    pub(super) span: Span,
+    pub(super) states: Vec<State>,
+    pub(super) data: Vec<Data>,
+    /// Comments before the document and behind it.
+    pub(super) before: Vec<Spanned<String>>,
+    pub(super) after: Vec<Spanned<String>>,
+}
+
+/// What kind of state an element is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Root,
+    State,
+    Parallel,
+    Final,
+    History { deep: bool },
+}
+
+/// A state.
+#[derive(Debug)]
+pub(super) struct State {
+    pub(super) kind: Kind,
+    /// Its id, or a fresh one.
+    pub(super) id: Ident,
+    pub(super) parent: Option<usize>,
+    /// Of states, parallels, finals and histories in it, in order.
+    pub(super) children: Vec<usize>,
+    pub(super) initial: Option<Initial>,
+    pub(super) enter: Vec<Block>,
+    pub(super) exit: Vec<Block>,
+    pub(super) lines: Vec<Transition>,
+    pub(super) done: Option<Payload>,
+    pub(super) span: Span,
+    /// Comments before it, and in it behind all else.
+    pub(super) before: Vec<Spanned<String>>,
+    pub(super) end: Vec<Spanned<String>>,
+}
+
+/// What is entered unless something else is said: of a state, or of a history that has recorded nothing.
+#[derive(Debug)]
+pub(super) struct Initial {
+    pub(super) targets: Vec<Ident>,
+    pub(super) body: Vec<Act>,
+    pub(super) span: Span,
+    pub(super) before: Vec<Spanned<String>>,
+}
+
+/// `<onentry>`, `<onexit>`.
+#[derive(Debug)]
+pub(super) struct Block {
+    pub(super) body: Vec<Act>,
+    pub(super) span: Span,
+    pub(super) before: Vec<Spanned<String>>,
+}
+
+/// `<transition>`.
+#[derive(Debug)]
+pub(super) struct Transition {
+    /// `None` without `event`.
+    pub(super) events: Option<Vec<Descriptor>>,
+    pub(super) cond: Option<Expr>,
+    pub(super) targets: Vec<Ident>,
+    pub(super) internal: bool,
+    pub(super) body: Vec<Act>,
+    pub(super) span: Span,
+    pub(super) before: Vec<Spanned<String>>,
+}
+
+/// One word of `event`.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Descriptor {
+    /// `*`.
+    All(Span),
+    /// `a.b`, `a.b.*`.
+    Event(Vec<Ident>, Span),
+    /// `error`, `error.execution`: the whole.
+    Error(Spanned<String>),
+    /// `done.state.s`; without a state all that begin so.
+    DoneState(Option<Ident>, Span),
+}
+
+/// `<data>`.
+#[derive(Debug)]
+pub(super) struct Data {
+    pub(super) id: Ident,
+    pub(super) value: Option<Expr>,
+    pub(super) span: Span,
+    pub(super) before: Vec<Spanned<String>>,
+}
+
+/// An element of executable content.
+#[derive(Debug)]
+pub(super) struct Act {
+    pub(super) kind: ActKind,
+    pub(super) span: Span,
+    pub(super) before: Vec<Spanned<String>>,
+}
+
+/// The kinds of executable content.
+#[derive(Debug)]
+pub(super) enum ActKind {
+    /// Place and value.
+    Assign(Expr, Expr),
+    Raise(Event, Option<Payload>),
+    Send(Box<Send>),
+    Cancel(Ident),
+    /// Branches; the last may be without a condition.
+    If(Vec<(Option<Expr>, Vec<Act>)>),
+    ForEach(Box<ForEach>),
+    Log(Option<String>, Option<Expr>),
+    Script(Vec<Statement>),
+    /// Fails when it runs, and why.
+    Faulty(String),
+}
+
+/// `<foreach>`.
+#[derive(Debug)]
+pub(super) struct ForEach {
+    pub(super) array: Expr,
+    pub(super) item: Ident,
+    pub(super) index: Option<Ident>,
+    pub(super) body: Vec<Act>,
+}
+
+/// The name of an event that is raised or sent.
+#[derive(Debug, Clone)]
+pub(super) struct Event {
+    pub(super) names: Vec<Ident>,
+    pub(super) span: Span,
+}
+
+impl Event {
+    pub(super) fn text(&self) -> String {
+        dotted(&self.names)
+    }
+}
+
+/// Names with dots between.
+pub(super) fn dotted(names: &[Ident]) -> String {
+    names.iter().map(|n| n.node.as_str()).collect::<Vec<_>>().join(".")
+}
+
+/// `<send>` to the session itself.
+#[derive(Debug)]
+pub(super) struct Send {
+    pub(super) event: Event,
+    pub(super) data: Option<Payload>,
+    pub(super) delay: Option<Delay>,
+    pub(super) id: Option<Ident>,
+    /// Where the id is put.
+    pub(super) put: Option<Expr>,
+}
+
+/// How long a `<send>` waits.
+#[derive(Debug)]
+pub(super) enum Delay {
+    /// Milliseconds.
+    Fixed(u64, Span),
+    Computed(Expr),
+}
+
+/// What goes with an event.
+#[derive(Debug)]
+pub(super) enum Payload {
+    /// `<param>` and `namelist`.
+    Fields(Vec<(Ident, Expr)>, Span),
+    /// `<content>`.
+    Value(Expr),
+}
+
+impl Document {
+    /// Every block of executable content, of the whole document.
+    pub(super) fn blocks(&self) -> impl Iterator<Item = &[Act]> {
+        self.states.iter().flat_map(|state| {
+            let blocks = state.enter.iter().chain(&state.exit).map(|b| &b.body[..]);
+            let initial = state.initial.iter().map(|i| &i.body[..]);
+            initial.chain(blocks).chain(state.lines.iter().map(|l| &l.body[..]))
+        })
+    }
+
+    /// Whether `inner` lies below `outer`.
+    pub(super) fn is_below(&self, inner: usize, outer: usize) -> bool {
+        let mut at = self.states[inner].parent;
+        while let Some(state) = at {
+            if state == outer {
+                return true;
+            }
+            at = self.states[state].parent;
+        }
+        false
+    }
+}
+
+/// Every element of a block, those in others included.
+pub(super) fn walk<'a>(block: &'a [Act], visit: &mut dyn FnMut(&'a Act)) {
+    for act in block {
+        visit(act);
+        match &act.kind {
+            ActKind::If(branches) => branches.iter().for_each(|(_, body)| walk(body, visit)),
+            ActKind::ForEach(each) => walk(&each.body, visit),
+            ActKind::Assign(..)
+            | ActKind::Raise(..)
+            | ActKind::Send(_)
+            | ActKind::Cancel(_)
+            | ActKind::Log(..)
+            | ActKind::Script(_)
+            | ActKind::Faulty(_) => {}
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! What each variable may hold, from all that is assigned to it, wherever it stands.
+
+use super::convert::{At, Brings, Converter, Value};
+use super::document::{Act, ActKind, Document};
+use super::kinds::Kinds;
+use super::scope::Scope;
+use super::script::{Expr, Statement, StatementKind};
+
+/// Rounds before what still changes is taken for anything.
+const ROUNDS: usize = 8;
+
+/// Settles the kinds of all variables of a scope.
+pub(super) fn settle(scope: &mut Scope<'_>) {
+    let document = scope.document;
+    for nth in 0..scope.variables.len() {
+        let value = scope.variables[nth].data.and_then(|data| document.data[data].value.as_ref());
+        if value.is_none() || scope.variables[nth].late {
+            let kinds = scope.variables[nth].kinds;
+            scope.variables[nth].kinds = kinds.or(Kinds::NONE);
+        }
+    }
+    for round in 0..=ROUNDS {
+        let found = assigned(scope, document);
+        let mut changed = false;
+        for (nth, kinds) in found {
+            let known = scope.variables[nth].kinds;
+            let all = if round == ROUNDS { Kinds::ANY } else { known.or(kinds) };
+            if all != known && known.or(kinds) != known {
+                scope.variables[nth].kinds = all;
+                changed = true;
+            }
+        }
+        if !changed {
+            return;
+        }
+    }
+    // What depends on those that were given up is given up with them.
+    for variable in &mut scope.variables {
+        variable.kinds = Kinds::ANY;
+    }
+}
+
+fn assigned(scope: &Scope<'_>, document: &Document) -> Vec<(usize, Kinds)> {
+    let mut muted = Vec::new();
+    let mut walker = Walker {
+        converter: Converter { scope, findings: &mut muted },
+        at: At { brings: Brings::Data, ..At::state(0) },
+        found: Vec::new(),
+    };
+    for data in &document.data {
+        if let (Some(value), Some(nth)) = (&data.value, scope.variable(&data.id.node)) {
+            let value = walker.value(value);
+            walker.found.push((nth, value.kinds));
+        }
+    }
+    for block in document.blocks() {
+        walker.block(block);
+    }
+    walker.found
+}
+
+struct Walker<'w, 'd> {
+    converter: Converter<'w, 'd>,
+    at: At,
+    found: Vec<(usize, Kinds)>,
+}
+
+impl Walker<'_, '_> {
+    fn value(&mut self, expr: &Expr) -> Value {
+        self.converter.value(expr, &self.at)
+    }
+
+    fn assign(&mut self, place: &Expr, value: Value) {
+        if let Ok((nth, value)) = self.converter.assignment(place, value, &self.at) {
+            self.found.push((nth, value.kinds));
+        }
+    }
+
+    fn block(&mut self, block: &[Act]) {
+        for act in block {
+            match &act.kind {
+                ActKind::Assign(place, value) => {
+                    let value = self.value(value);
+                    self.assign(place, value);
+                }
+                ActKind::Send(send) => {
+                    if let (Some(put), Some(id)) = (&send.put, &send.id) {
+                        self.assign(put, super::convert::text_value(&id.node, id.span));
+                    }
+                }
+                ActKind::If(branches) => branches.iter().for_each(|(_, body)| self.block(body)),
+                ActKind::ForEach(each) => {
+                    let items = items(&self.value(&each.array));
+                    let scope = self.converter.scope;
+                    self.found.extend(scope.variable(&each.item.node).map(|nth| (nth, items)));
+                    let index = each.index.as_ref().and_then(|name| scope.variable(&name.node));
+                    self.found.extend(index.map(|nth| (nth, Kinds::INT)));
+                    self.block(&each.body);
+                }
+                ActKind::Script(statements) => self.statements(statements),
+                ActKind::Raise(..) | ActKind::Cancel(_) | ActKind::Log(..) | ActKind::Faulty(_) => {
+                }
+            }
+        }
+    }
+
+    fn statements(&mut self, statements: &[Statement]) {
+        for statement in statements {
+            match &statement.kind {
+                StatementKind::Assign(place, value) => {
+                    let value = self.value(value);
+                    self.assign(place, value);
+                }
+                StatementKind::Declare(name, value) => {
+                    let nth = self.converter.scope.variable(&name.node);
+                    let kinds = value.as_ref().map_or(Kinds::NONE, |value| self.value(value).kinds);
+                    self.found.extend(nth.map(|nth| (nth, kinds)));
+                }
+                StatementKind::If(_, then, other) => {
+                    self.statements(then);
+                    self.statements(other);
+                }
+                StatementKind::ForOf(name, source, body) => {
+                    let items = items(&self.value(source));
+                    self.at.locals.push((name.node.clone(), name.node.clone(), items));
+                    self.statements(body);
+                    self.at.locals.pop();
+                }
+                StatementKind::Push(list, item) => {
+                    let item = self.value(item).kinds.list();
+                    let list_value = self.value(list);
+                    let kinds = list_value.kinds.less(Kinds::NONE).or(item);
+                    self.assign(list, Value { kinds, ..list_value });
+                }
+                StatementKind::Log(_) | StatementKind::Faulty(_) => {}
+            }
+        }
+    }
+}
+
+/// What going through a value yields.
+pub(super) fn items(value: &Value) -> Kinds {
+    let only = value.kinds.less(Kinds::NONE).within(value.kinds.item().list());
+    if only { value.kinds.item() } else { Kinds::ANY }
+}

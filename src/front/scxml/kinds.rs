@@ -1,0 +1,112 @@
+//! What a value of ECMAScript may be, and the type that keeps it.
+
+use crate::span::Span;
+use crate::syntax::{TypeExpr, TypeKind};
+
+/// A set of kinds of values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Kinds {
+    own: u8,
+    /// Of what a list holds.
+    items: u8,
+}
+
+impl Kinds {
+    /// No value at all: an expression that always fails.
+    pub(super) const NEVER: Self = Self::of(0);
+    /// `undefined`, `null`.
+    pub(super) const NONE: Self = Self::of(1);
+    pub(super) const BOOL: Self = Self::of(2);
+    pub(super) const INT: Self = Self::of(4);
+    pub(super) const FLOAT: Self = Self::of(8);
+    pub(super) const NUMBER: Self = Self::of(12);
+    pub(super) const TEXT: Self = Self::of(16);
+    pub(super) const MAP: Self = Self { own: 64, items: 127 };
+    pub(super) const ANY: Self = Self { own: 127, items: 127 };
+
+    const fn of(own: u8) -> Self {
+        Self { own, items: 0 }
+    }
+
+    /// A list of such values.
+    pub(super) const fn list(self) -> Self {
+        Self { own: 32, items: self.own }
+    }
+
+    /// What a list of this kind holds.
+    pub(super) const fn item(self) -> Self {
+        Self { own: self.items, items: if self.items & 0x60 == 0 { 0 } else { 127 } }
+    }
+
+    pub(super) const fn or(self, other: Self) -> Self {
+        Self { own: self.own | other.own, items: self.items | other.items }
+    }
+
+    /// Without those of `other`.
+    pub(super) const fn less(self, other: Self) -> Self {
+        Self { own: self.own & !other.own, items: self.items }
+    }
+
+    /// Whether it is none but these.
+    pub(super) const fn within(self, other: Self) -> bool {
+        self.own & !other.own == 0
+    }
+
+    /// Whether it may be one of these.
+    pub(super) const fn meets(self, other: Self) -> bool {
+        self.own & other.own != 0
+    }
+
+    /// Whether it is a list, or nothing.
+    pub(super) const fn is_list(self) -> bool {
+        self.own == 32 || self.own == 33
+    }
+
+    pub(super) const fn may_be_list(self) -> bool {
+        self.own & 32 != 0
+    }
+
+    /// Whether a value of it may be equal to one of the other.
+    pub(super) const fn may_equal(self, other: Self) -> bool {
+        self.meets(other) || self.meets(Self::NUMBER) && other.meets(Self::NUMBER)
+    }
+
+    /// The type of a variable that keeps it.
+    pub(super) fn class(self) -> Class {
+        match self.own {
+            2 => Class::Bool,
+            4 => Class::Int,
+            8 | 12 => Class::Float,
+            16 => Class::Text,
+            _ => Class::Json,
+        }
+    }
+}
+
+/// The type that an expression has once it is translated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Class {
+    /// `none` as such.
+    None,
+    Bool,
+    Int,
+    Float,
+    Text,
+    List,
+    Map,
+    Json,
+}
+
+impl Class {
+    /// As a declaration has it.
+    pub(super) fn written(self, span: Span) -> TypeExpr {
+        let name = match self {
+            Self::Bool => "Bool",
+            Self::Int => "Int",
+            Self::Float => "Float",
+            Self::Text => "Text",
+            Self::None | Self::List | Self::Map | Self::Json => "Json",
+        };
+        TypeExpr { kind: TypeKind::Name(name.to_owned()), span }
+    }
+}

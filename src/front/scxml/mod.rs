@@ -1,0 +1,43 @@
+//! SCXML documents, read into the same syntax as `.chart` files. `docs/scxml.md` tells what becomes what.
+
+mod build;
+mod convert;
+mod document;
+mod infer;
+mod kinds;
+mod known;
+mod read;
+mod scope;
+mod script;
+mod text;
+mod xml;
+
+use super::{Frontend, Nearby};
+use crate::diagnostic::Diagnostic;
+use crate::source::Source;
+use crate::span::FileId;
+use crate::syntax;
+
+/// `.scxml` files, and texts that begin as XML does.
+pub const FRONTEND: Frontend = Frontend {
+    name: "scxml",
+    takes: |name| name.ends_with(".scxml"),
+    looks: |text| text.trim_start().starts_with('<'),
+    parse,
+};
+
+fn parse(
+    id: FileId,
+    source: &Source,
+    nearby: &mut dyn Nearby,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> syntax::File {
+    let empty = syntax::File { id, items: Vec::new(), end: Vec::new() };
+    if source.text.trim().is_empty() {
+        return empty;
+    }
+    let Some(tree) = xml::read(id, source, diagnostics) else { return empty };
+    known::check(&tree.root, diagnostics);
+    let Some(document) = read::document(tree, source, nearby, diagnostics) else { return empty };
+    build::file(id, &document, diagnostics)
+}

@@ -1,0 +1,163 @@
+//! Executable content.
+
+use super::{Reader, ident, parts_of};
+use crate::front::scxml::document::{Act, ActKind, ForEach};
+use crate::front::scxml::script::{self, Expr, Kind};
+use crate::front::scxml::xml::Element;
+use crate::lint::faulty_expression;
+use crate::lint::reported::ILLEGAL_STRUCTURE;
+use crate::span::Spanned;
+
+/// An element with the comments before it.
+type Part<'e> = (&'e Element, Vec<Spanned<String>>);
+
+/// Branches of one `<if>`.
+const MOST_BRANCHES: usize = 60;
+
+impl Reader<'_> {
+    /// A block.
+    pub(super) fn acts(&mut self, parts: &[Part<'_>]) -> Vec<Act> {
+        let mut found = Vec::new();
+        for (element, before) in parts {
+            if let Some(kind) = self.act(element) {
+                found.push(Act { kind, span: element.span, before: before.clone() });
+            }
+        }
+        found
+    }
+
+    fn act(&mut self, element: &Element) -> Option<ActKind> {
+        match element.name.node.as_str() {
+            "assign" => self.assign(element),
+            "raise" => {
+                let name = self.required(element, "event").map(ident)?;
+                let event = self.event_name(&name.node, name.span)?;
+                Some(ActKind::Raise(event, None))
+            }
+            "send" => self.send(element),
+            "cancel" => self.cancel(element),
+            "if" => Some(self.branches(element)),
+            "foreach" => self.foreach(element),
+            "log" => {
+                let label = element.attribute("label").map(|text| text.value.clone());
+                Some(ActKind::Log(label, self.expr_of(element, "expr")))
+            }
+            "script" => Some(ActKind::Script(self.script(element))),
+            "elseif" | "else" => {
+                let message = format!("`<{}>` stands outside of `<if>`", element.name.node);
+                self.findings.push(ILLEGAL_STRUCTURE.at(element.name.span, message));
+                None
+            }
+            _ => None,
+        }
+    }
+
+    fn assign(&mut self, element: &Element) -> Option<ActKind> {
+        let place = self.required(element, "location").cloned()?;
+        let location = self.expr(&place);
+        let value = match self.expr_of(element, "expr") {
+            Some(value) => value,
+            None if element.has_text() => self.written(element),
+            None => Expr::new(Kind::None, element.span),
+        };
+        if !is_place(&location) {
+            let why = format!("`{}` cannot be assigned to", place.value.trim());
+            self.findings.push(faulty_expression::at(place.trimmed(), why.clone()));
+            return Some(ActKind::Faulty(why));
+        }
+        Some(ActKind::Assign(location, value))
+    }
+
+    fn branches(&mut self, element: &Element) -> ActKind {
+        let cond = self.required(element, "cond").cloned();
+        let first = cond.map(|text| self.expr(&text));
+        let (parts, _) = parts_of(element);
+        let mut branches: Vec<(Option<Expr>, Vec<Part<'_>>)> = vec![(
+            Some(first.unwrap_or_else(|| Expr::new(Kind::Bool(false), element.span))),
+            Vec::new(),
+        )];
+        let mut over = false;
+        for (part, before) in parts {
+            let test = match part.name.node.as_str() {
+                "elseif" => {
+                    let cond = self.required(part, "cond").cloned();
+                    cond.map(|text| Some(self.expr(&text)))
+                }
+                "else" => Some(None),
+                _ => {
+                    if let Some((_, body)) = branches.last_mut() {
+                        body.push((part, before));
+                    }
+                    continue;
+                }
+            };
+            if over || branches.len() > MOST_BRANCHES {
+                let message = if over {
+                    "nothing comes behind `<else/>`".to_owned()
+                } else {
+                    format!("an `<if>` with more than {MOST_BRANCHES} branches")
+                };
+                self.findings.push(ILLEGAL_STRUCTURE.at(part.name.span, message));
+                break;
+            }
+            let Some(test) = test else { continue };
+            over = test.is_none();
+            branches.push((test, Vec::new()));
+        }
+        let branches = branches.into_iter().map(|(test, body)| (test, self.acts(&body)));
+        ActKind::If(branches.collect())
+    }
+
+    fn foreach(&mut self, element: &Element) -> Option<ActKind> {
+        let array = self.required(element, "array").cloned();
+        let item = self.required(element, "item").cloned();
+        let array = self.expr(&array?);
+        let item = ident(&item?);
+        let index = element.attribute("index").map(ident);
+        let (parts, _) = parts_of(element);
+        let body = self.acts(&parts);
+        for name in std::iter::once(&item).chain(&index) {
+            if !script::is_variable(&name.node) {
+                let why = format!("`{}` is no name of a variable", name.node);
+                self.findings.push(faulty_expression::at(name.span, why.clone()));
+                return Some(ActKind::Faulty(why));
+            }
+        }
+        Some(ActKind::ForEach(Box::new(ForEach { array, item, index, body })))
+    }
+
+    /// What an element holds as text: JSON if it can be read so, else the text itself, its blanks single.
+    pub(super) fn written(&mut self, element: &Element) -> Expr {
+        let text = element.text(self.source);
+        if element.elements().next().is_some() {
+            self.refuse(element.span, "XML as data is not translated");
+            return Expr::new(Kind::None, element.span);
+        }
+        match script::expression(&text) {
+            Ok(found) if is_literal(&found) => found,
+            _ => {
+                let words: Vec<&str> = text.value.split_whitespace().collect();
+                Expr::new(Kind::Text(words.join(" ")), text.trimmed())
+            }
+        }
+    }
+}
+
+/// A variable, or something in one.
+pub(super) fn is_place(expr: &Expr) -> bool {
+    if let Kind::Member(of, _) | Kind::Index(of, _) = &expr.kind {
+        return is_place(of);
+    }
+    matches!(expr.kind, Kind::Name(_))
+}
+
+/// Whether it says the same wherever it stands.
+fn is_literal(expr: &Expr) -> bool {
+    if let Kind::Array(items) = &expr.kind {
+        return items.iter().all(is_literal);
+    }
+    if let Kind::Object(entries) = &expr.kind {
+        return entries.iter().all(|(_, value)| is_literal(value));
+    }
+    matches!(expr.kind, Kind::None | Kind::Bool(_) | Kind::Int(_) | Kind::Float(_) | Kind::Text(_))
+}

@@ -1,0 +1,72 @@
+//! Names of events.
+
+use super::Reader;
+use crate::front::scxml::document::{Descriptor, Event};
+use crate::front::scxml::text::Text;
+use crate::lint::{faulty_expression, left_out};
+use crate::span::{Ident, Span, Spanned};
+
+/// Errors that the machine itself reports, as SCXML names them.
+const ERRORS: [&str; 3] = ["execution", "livelock", "limit"];
+
+impl Reader<'_> {
+    /// The words of `event`.
+    pub(super) fn descriptors(&mut self, text: &Text) -> Vec<Descriptor> {
+        let mut found = Vec::new();
+        for (word, span) in text.words() {
+            found.extend(self.descriptor(word, span));
+        }
+        found
+    }
+
+    fn descriptor(&mut self, word: &str, span: Span) -> Option<Descriptor> {
+        if word == "*" {
+            return Some(Descriptor::All(span));
+        }
+        let stem = word.strip_suffix(".*").or_else(|| word.strip_suffix('.')).unwrap_or(word);
+        let names = self.dotted(stem, span)?;
+        let words: Vec<&str> = names.iter().map(|n| n.node.as_str()).collect();
+        match words.as_slice() {
+            ["error"] => Some(Descriptor::Error(Spanned::new("error.*".to_owned(), span))),
+            ["error", first, ..] if ERRORS.contains(first) => {
+                Some(Descriptor::Error(Spanned::new(stem.to_owned(), span)))
+            }
+            ["error", ..] => {
+                self.findings.push(left_out::never(stem, span));
+                None
+            }
+            ["done"] | ["done", "state"] => Some(Descriptor::DoneState(None, span)),
+            ["done", "state", ..] => {
+                let place = Span { start: span.start + "done.state.".len() as u32, ..span };
+                let id = stem["done.state.".len()..].to_owned();
+                Some(Descriptor::DoneState(Some(Ident::new(id, place)), span))
+            }
+            _ => Some(Descriptor::Event(names, span)),
+        }
+    }
+
+    /// The names of a dotted one; reports a name that is none.
+    fn dotted(&mut self, word: &str, span: Span) -> Option<Vec<Ident>> {
+        if word.is_empty() || word.split('.').any(|part| part.is_empty() || part == "*") {
+            let message = format!("`{word}` names no event");
+            self.findings.push(faulty_expression::at(span, message));
+            return None;
+        }
+        // Where references stand for characters, the places inside are not told apart.
+        let exact = (span.end - span.start) as usize == word.len();
+        let mut at = span.start;
+        let parts = word.split('.').map(|part| {
+            let end = at + part.len() as u32;
+            let place = if exact { Span { start: at, end, ..span } } else { span };
+            at = end + 1;
+            Ident::new(part.to_owned(), place)
+        });
+        Some(parts.collect())
+    }
+
+    /// The name of an event to raise or send.
+    pub(super) fn event_name(&mut self, name: &str, span: Span) -> Option<Event> {
+        let names = self.dotted(name, span)?;
+        Some(Event { names, span })
+    }
+}

@@ -1,0 +1,200 @@
+//! From elements to a document: what is not taken over is refused here.
+
+mod content;
+mod event;
+mod send;
+mod state;
+
+use super::document::{Data, Document};
+use super::script::{self, Expr, Fault, Kind, Statement};
+use super::text::Text;
+use super::xml::{Child, Element, SCXML, Tree};
+use crate::diagnostic::Diagnostic;
+use crate::front::Nearby;
+use crate::lint::{faulty_expression, outside_subset, unknown_field};
+use crate::source::Source;
+use crate::span::{Ident, Span, Spanned};
+use std::collections::BTreeSet;
+
+/// What reading a document needs.
+pub(super) struct Reader<'r> {
+    pub(super) source: &'r Source,
+    pub(super) nearby: &'r mut dyn Nearby,
+    pub(super) findings: &'r mut Vec<Diagnostic>,
+    /// Ids in use.
+    ids: BTreeSet<String>,
+    data: Vec<Data>,
+}
+
+/// The document of a file; `None` where its root is something else.
+pub(super) fn document(
+    tree: Tree,
+    source: &Source,
+    nearby: &mut dyn Nearby,
+    findings: &mut Vec<Diagnostic>,
+) -> Option<Document> {
+    let root = &tree.root;
+    if root.name.node != "scxml" || !(tree.namespace.is_empty() || tree.namespace == SCXML) {
+        findings.push(unknown_field::root(&root.name.node, root.name.span));
+        return None;
+    }
+    if tree.namespace.is_empty() {
+        findings.push(unknown_field::namespace(root.name.span));
+    }
+    let mut reader = Reader { source, nearby, findings, ids: BTreeSet::new(), data: Vec::new() };
+    reader.header(root);
+    reader.collect_ids(root);
+    let (name, name_span) = match root.attribute("name") {
+        Some(name) => (name.value.clone(), name.span),
+        None => (file_stem(&source.name), root.name.span),
+    };
+    let states = reader.states(root);
+    let data = std::mem::take(&mut reader.data);
+    let (before, after) = (tree.before, tree.after);
+    Some(Document { name, name_span, span: root.span, states, data, before, after })
+}
+
+/// The name of a file without folder and ending.
+fn file_stem(path: &str) -> String {
+    let file = path.rsplit(['/', '\\']).next().unwrap_or(path);
+    file.split_once('.').map_or(file, |(stem, _)| stem).to_owned()
+}
+
+impl Reader<'_> {
+    /// The attributes of `<scxml>` that say how all else is meant.
+    fn header(&mut self, root: &Element) {
+        if let Some(model) = root.attribute("datamodel")
+            && !matches!(model.value.trim(), "ecmascript" | "null" | "")
+        {
+            let message = format!("the data model `{}` is not translated", model.value.trim());
+            self.findings
+                .push(outside_subset::at(model.span, message).help("`ecmascript` and `null` are"));
+        }
+        if let Some(version) = root.attribute("version")
+            && version.value.trim() != "1.0"
+        {
+            let message = format!("version `{}` is read as `1.0`", version.value);
+            self.findings.push(unknown_field::value(message, version.span));
+        }
+        if let Some(binding) = root.attribute("binding")
+            && binding.value.trim() == "late"
+        {
+            let message =
+                "late binding is not translated: all data have their values from the start";
+            self.findings.push(outside_subset::at(binding.span, message));
+        }
+        let declared = self.source.text.trim_start().strip_prefix("<?xml");
+        if let Some((head, _)) = declared.and_then(|rest| rest.split_once("?>"))
+            && let Some(encoding) = head.split("encoding").nth(1)
+        {
+            let name: String = encoding
+                .chars()
+                .skip_while(|c| !matches!(c, '"' | '\''))
+                .skip(1)
+                .take_while(|c| !matches!(c, '"' | '\''))
+                .collect();
+            let known = ["utf-8", "utf8", "us-ascii", "ascii"];
+            if !known.contains(&name.to_lowercase().as_str())
+                && let Some(at) = self.source.text.find(&name)
+            {
+                let span = Span::new(root.span.file, at, at + name.len());
+                let message = format!("the file says that it is `{name}`, and is read as UTF-8");
+                self.findings.push(unknown_field::value(message, span));
+            }
+        }
+    }
+
+    /// Reports that something is not taken over.
+    fn refuse(&mut self, span: Span, message: impl Into<String>) {
+        self.findings.push(outside_subset::at(span, message));
+    }
+
+    /// An expression. What cannot be read is reported, and fails when it runs.
+    fn expr(&mut self, text: &Text) -> Expr {
+        match script::expression(text) {
+            Ok(found) => found,
+            Err(fault) => Expr::new(Kind::Faulty(self.fault(fault)), text.trimmed()),
+        }
+    }
+
+    /// The value of an attribute as an expression.
+    fn expr_of(&mut self, element: &Element, attribute: &str) -> Option<Expr> {
+        element.attribute(attribute).map(|text| self.expr(text))
+    }
+
+    /// Reports a fault and gives its reason.
+    fn fault(&mut self, fault: Fault) -> String {
+        match fault {
+            Fault::Faulty(span, why) => {
+                self.findings.push(faulty_expression::at(span, why.clone()));
+                why
+            }
+            Fault::Refused(span, why) => {
+                self.refuse(span, why.clone());
+                why
+            }
+        }
+    }
+
+    /// A script, in the document or in a file beside it.
+    fn script(&mut self, element: &Element) -> Vec<Statement> {
+        let text = match element.attribute("src") {
+            None => element.text(self.source),
+            Some(path) => match self.nearby.read(path.value.trim()) {
+                Ok((file, source)) => Text::file(file, &source.text),
+                Err(why) => {
+                    let message = format!("`{}` cannot be read: {why}", path.value.trim());
+                    self.refuse(path.span, message);
+                    return Vec::new();
+                }
+            },
+        };
+        match script::statements(&text) {
+            Ok(found) => found,
+            Err(fault) => {
+                let why = self.fault(fault);
+                vec![Statement { kind: script::StatementKind::Faulty(why), span: element.span }]
+            }
+        }
+    }
+
+    /// What a required attribute says; reports its absence.
+    fn required<'e>(&mut self, element: &'e Element, name: &str) -> Option<&'e Text> {
+        let found = element.attribute(name);
+        if found.is_none() {
+            let finding = unknown_field::missing(&element.name.node, name, element.name.span);
+            self.findings.push(finding);
+        }
+        found
+    }
+}
+
+/// Elements, each with the comments before it, and the comments behind the last.
+type Parts<'e> = (Vec<(&'e Element, Vec<Spanned<String>>)>, Vec<Spanned<String>>);
+
+/// The elements in one.
+fn parts_of(element: &Element) -> Parts<'_> {
+    let mut found = Vec::new();
+    let mut comments = Vec::new();
+    for child in &element.children {
+        match child {
+            Child::Comment(comment) => comments.push(comment.clone()),
+            Child::Element(child) if super::known::fits(element, child) => {
+                found.push((child, std::mem::take(&mut comments)));
+            }
+            Child::Element(_) | Child::Foreign(_) | Child::Text(_) => {}
+        }
+    }
+    (found, comments)
+}
+
+/// A text and its place, without blanks around.
+fn ident(text: &Text) -> Ident {
+    Ident::new(text.value.trim().to_owned(), text.trimmed())
+}
+
+/// A list of names.
+fn names(text: Option<&Text>) -> Vec<Ident> {
+    let words = text.map(Text::words).unwrap_or_default();
+    words.into_iter().map(|(word, span)| Ident::new(word.to_owned(), span)).collect()
+}

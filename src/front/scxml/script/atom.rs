@@ -1,0 +1,161 @@
+//! What operators stand between: names, literals, calls, lists, objects.
+
+use super::expr::{Parser, REFUSED, WORDS, is_name, make};
+use super::token::Token;
+use super::{Expr, Fault, Kind};
+use crate::span::{Ident, Span};
+
+impl Parser {
+    pub(super) fn postfix(&mut self) -> Result<Expr, Fault> {
+        let mut found = self.primary()?;
+        loop {
+            let place = self.place();
+            match self.peek() {
+                Token::Mark(".") => {
+                    self.next();
+                    let (Token::Name(name), at) = self.next() else {
+                        self.at = self.at.saturating_sub(1);
+                        return Err(self.unexpected("a name"));
+                    };
+                    let span = found.span.to(at);
+                    found = make(Kind::Member(Box::new(found), Ident::new(name, at)), span)?;
+                }
+                Token::Mark("[") => {
+                    self.next();
+                    let index = self.expr()?;
+                    let span = found.span.to(self.expect("]")?);
+                    found = make(Kind::Index(Box::new(found), Box::new(index)), span)?;
+                }
+                Token::Mark("(") => {
+                    self.next();
+                    let (arguments, end) = self.list(")")?;
+                    let span = found.span.to(end);
+                    found = make(Kind::Call(Box::new(found), arguments), span)?;
+                }
+                Token::Mark("?.") => return self.refuse("`?.` is not translated"),
+                Token::Mark("=>") => {
+                    return Err(Fault::Refused(
+                        found.span.to(place),
+                        "a function is not translated".to_owned(),
+                    ));
+                }
+                Token::Name(_)
+                | Token::Mark(_)
+                | Token::Int(_)
+                | Token::Float(_)
+                | Token::Text(_)
+                | Token::End => return Ok(found),
+            }
+        }
+    }
+
+    /// Expressions up to a closing mark.
+    pub(super) fn list(&mut self, close: &str) -> Result<(Vec<Expr>, Span), Fault> {
+        let mut items = Vec::new();
+        loop {
+            let place = self.place();
+            if self.takes(close) {
+                return Ok((items, place));
+            }
+            if matches!(self.peek(), Token::Mark("...")) {
+                return self.refuse("`...` is not translated");
+            }
+            items.push(self.expr()?);
+            if !self.takes(",") && !matches!(self.peek(), Token::Mark(m) if *m == close) {
+                return Err(self.unexpected(&format!("`{close}`")));
+            }
+        }
+    }
+
+    fn primary(&mut self) -> Result<Expr, Fault> {
+        let place = self.place();
+        if let Token::Name(word) = self.peek() {
+            if REFUSED.contains(&word.as_str()) {
+                let why = match word.as_str() {
+                    "function" | "async" => "a function is not translated".to_owned(),
+                    word => format!("`{word}` is not translated"),
+                };
+                return self.refuse(&why);
+            }
+            if WORDS.contains(&word.as_str()) {
+                return Err(self.unexpected("an expression"));
+            }
+        }
+        match self.peek() {
+            Token::Mark("(") => {
+                self.next();
+                let inner = self.expr()?;
+                if matches!(self.peek(), Token::Mark(",")) {
+                    return self.refuse("`,` between expressions is not translated");
+                }
+                let end = self.expect(")")?;
+                if matches!(self.peek(), Token::Mark("=>")) {
+                    return self.refuse("a function is not translated");
+                }
+                return Ok(Expr { span: place.to(end), ..inner });
+            }
+            Token::Mark("[") => {
+                self.next();
+                let (items, end) = self.list("]")?;
+                return make(Kind::Array(items), place.to(end));
+            }
+            Token::Mark("{") => return self.object(),
+            Token::Mark("/" | "/=") => {
+                return self.refuse("a regular expression is not translated");
+            }
+            Token::Mark(_) | Token::End => return Err(self.unexpected("an expression")),
+            Token::Int(_) | Token::Float(_) | Token::Text(_) | Token::Name(_) => {}
+        }
+        let kind = match self.next().0 {
+            Token::Int(i) => Kind::Int(i),
+            Token::Float(x) => Kind::Float(x),
+            Token::Text(text) => Kind::Text(text),
+            Token::Name(name) => match name.as_str() {
+                "true" => Kind::Bool(true),
+                "false" => Kind::Bool(false),
+                "null" | "undefined" => Kind::None,
+                _ => Kind::Name(name),
+            },
+            Token::Mark(_) | Token::End => Kind::None,
+        };
+        make(kind, place)
+    }
+
+    fn object(&mut self) -> Result<Expr, Fault> {
+        let start = self.expect("{")?;
+        let mut entries: Vec<(Ident, Expr)> = Vec::new();
+        loop {
+            let place = self.place();
+            if self.takes("}") {
+                return make(Kind::Object(entries), start.to(place));
+            }
+            let key = match self.peek().clone() {
+                Token::Name(name) | Token::Text(name) => name,
+                Token::Int(i) => i.to_string(),
+                Token::Mark("[" | "...") => return self.refuse("this entry is not translated"),
+                Token::Mark(_) | Token::Float(_) | Token::End => {
+                    return Err(self.unexpected("a key"));
+                }
+            };
+            self.next();
+            let key = Ident::new(key, place);
+            let value = if self.takes(":") {
+                self.expr()?
+            } else if matches!(self.peek(), Token::Mark("," | "}")) && is_name(&key.node) {
+                make(Kind::Name(key.node.clone()), place)?
+            } else if matches!(self.peek(), Token::Mark("(")) {
+                return self.refuse("a function is not translated");
+            } else {
+                return Err(self.unexpected("`:`"));
+            };
+            entries.retain(|(known, _)| known.node != key.node);
+            entries.push((key, value));
+            if entries.len() > 1000 {
+                return self.refuse("an object with more than 1000 entries");
+            }
+            if !self.takes(",") && !matches!(self.peek(), Token::Mark("}")) {
+                return Err(self.unexpected("`}`"));
+            }
+        }
+    }
+}

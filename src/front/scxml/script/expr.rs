@@ -1,0 +1,272 @@
+//! Expressions of ECMAScript.
+
+use super::token::{Placed, Token, tokens};
+use super::{Expr, Fault, Kind};
+use crate::front::scxml::text::Text;
+use crate::span::Span;
+use crate::syntax::{BinaryOp, CompareOp};
+
+/// How deep expressions nest: what is made of them has to be printed and read again.
+const DEEPEST: usize = 40;
+
+/// Words that begin what is not translated.
+pub(super) const REFUSED: &[&str] =
+    &["function", "new", "this", "class", "delete", "await", "async", "yield", "super", "import"];
+
+/// Words that are no names.
+pub(super) const WORDS: &[&str] = &[
+    "in",
+    "instanceof",
+    "of",
+    "var",
+    "let",
+    "const",
+    "if",
+    "else",
+    "for",
+    "while",
+    "do",
+    "return",
+    "switch",
+    "case",
+    "break",
+    "continue",
+    "throw",
+    "try",
+    "catch",
+    "finally",
+    "with",
+    "export",
+    "extends",
+    "default",
+    "debugger",
+    "enum",
+];
+
+/// Whether a name may be that of a variable.
+pub(in crate::front::scxml) fn is_name(word: &str) -> bool {
+    word.starts_with(|c: char| c.is_alphabetic() || matches!(c, '_' | '$'))
+        && word.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '$'))
+        && !REFUSED.contains(&word)
+        && !["true", "false", "null", "undefined", "typeof", "void"].contains(&word)
+        && (word == "of" || !WORDS.contains(&word))
+}
+
+pub(super) fn whole(text: &Text) -> Result<Expr, Fault> {
+    let mut parser = Parser::of(text)?;
+    let found = parser.expr()?;
+    let closed = matches!(parser.peek(), Token::Mark(";")) && parser.tokens.len() == parser.at + 2;
+    if closed || *parser.peek() == Token::End {
+        return Ok(found);
+    }
+    Err(parser.unexpected("the end"))
+}
+
+pub(super) struct Parser {
+    tokens: Vec<Placed>,
+    pub(super) at: usize,
+    depth: usize,
+}
+
+impl Parser {
+    pub(super) fn of(text: &Text) -> Result<Self, Fault> {
+        Ok(Self { tokens: tokens(text)?, at: 0, depth: 0 })
+    }
+
+    pub(super) fn peek(&self) -> &Token {
+        &self.tokens[self.at].0
+    }
+
+    pub(super) fn place(&self) -> Span {
+        self.tokens[self.at].1
+    }
+
+    /// Whether a line ends before the next token.
+    pub(super) fn broken(&self) -> bool {
+        self.tokens[self.at].2
+    }
+
+    pub(super) fn next(&mut self) -> (Token, Span) {
+        let (token, span, _) = self.tokens[self.at].clone();
+        self.at = (self.at + 1).min(self.tokens.len() - 1);
+        (token, span)
+    }
+
+    pub(super) fn takes(&mut self, mark: &str) -> bool {
+        let found = matches!(self.peek(), Token::Mark(m) if *m == mark);
+        if found {
+            self.next();
+        }
+        found
+    }
+
+    pub(super) fn word(&self, word: &str) -> bool {
+        matches!(self.peek(), Token::Name(name) if name == word)
+    }
+
+    pub(super) fn expect(&mut self, mark: &str) -> Result<Span, Fault> {
+        let place = self.place();
+        if self.takes(mark) { Ok(place) } else { Err(self.unexpected(&format!("`{mark}`"))) }
+    }
+
+    pub(super) fn unexpected(&self, wanted: &str) -> Fault {
+        let found = match self.peek() {
+            Token::End => "the end".to_owned(),
+            Token::Int(_) | Token::Float(_) => "a number".to_owned(),
+            Token::Text(_) => "a text".to_owned(),
+            Token::Name(name) => format!("`{name}`"),
+            Token::Mark(mark) => format!("`{mark}`"),
+        };
+        Fault::Faulty(self.place(), format!("expected {wanted}, found {found}"))
+    }
+
+    pub(super) fn refuse<T>(&self, why: &str) -> Result<T, Fault> {
+        Err(Fault::Refused(self.place(), why.to_owned()))
+    }
+
+    /// One level deeper.
+    pub(super) fn nested<T>(
+        &mut self,
+        read: impl FnOnce(&mut Self) -> Result<T, Fault>,
+    ) -> Result<T, Fault> {
+        if self.depth >= DEEPEST {
+            return self.refuse("this nests too deep");
+        }
+        self.depth += 1;
+        let found = read(self);
+        self.depth -= 1;
+        found
+    }
+
+    pub(super) fn expr(&mut self) -> Result<Expr, Fault> {
+        self.nested(Self::conditional)
+    }
+
+    fn conditional(&mut self) -> Result<Expr, Fault> {
+        let test = self.binary(0)?;
+        if !self.takes("?") {
+            if matches!(self.peek(), Token::Mark("=>")) {
+                return self.refuse("a function is not translated");
+            }
+            return Ok(test);
+        }
+        let then = self.expr()?;
+        self.expect(":")?;
+        let other = self.expr()?;
+        let span = test.span.to(other.span);
+        make(Kind::If(Box::new(test), Box::new(then), Box::new(other)), span)
+    }
+
+    /// Operators of at least this rank, the loosest being 1.
+    fn binary(&mut self, least: u8) -> Result<Expr, Fault> {
+        let mut left = self.unary()?;
+        loop {
+            let (mark, rank) = match self.peek() {
+                Token::Mark(mark) => match rank(mark) {
+                    Some(rank) if rank > least => (*mark, rank),
+                    _ => return Ok(left),
+                },
+                Token::Name(word) if matches!(word.as_str(), "in" | "instanceof") && least < 8 => {
+                    let why = format!("`{word}` is not translated");
+                    return self.refuse(&why);
+                }
+                Token::Name(_) | Token::Int(_) | Token::Float(_) | Token::Text(_) | Token::End => {
+                    return Ok(left);
+                }
+            };
+            if matches!(mark, "&" | "|" | "^" | "<<" | ">>" | ">>>") {
+                return self.refuse("operators on bits are not translated");
+            }
+            self.next();
+            // `**` binds to the right.
+            let right = self.nested(|p| p.binary(if mark == "**" { rank - 1 } else { rank }))?;
+            let span = left.span.to(right.span);
+            let (a, b) = (Box::new(left), Box::new(right));
+            let kind = match mark {
+                "&&" => Kind::And(a, b),
+                "||" => Kind::Or(a, b),
+                "??" => Kind::Nullish(a, b),
+                "===" | "==" => Kind::Compare(CompareOp::Equal, a, b),
+                "!==" | "!=" => Kind::Compare(CompareOp::NotEqual, a, b),
+                "<" => Kind::Compare(CompareOp::Less, a, b),
+                "<=" => Kind::Compare(CompareOp::LessEqual, a, b),
+                ">" => Kind::Compare(CompareOp::Greater, a, b),
+                ">=" => Kind::Compare(CompareOp::GreaterEqual, a, b),
+                "+" => Kind::Binary(BinaryOp::Add, a, b),
+                "-" => Kind::Binary(BinaryOp::Subtract, a, b),
+                "*" => Kind::Binary(BinaryOp::Multiply, a, b),
+                "/" => Kind::Binary(BinaryOp::Divide, a, b),
+                "%" => Kind::Binary(BinaryOp::Modulo, a, b),
+                _ => Kind::Binary(BinaryOp::Power, a, b),
+            };
+            left = make(kind, span)?;
+        }
+    }
+
+    fn unary(&mut self) -> Result<Expr, Fault> {
+        let place = self.place();
+        let of: fn(Box<Expr>) -> Kind = match self.peek() {
+            Token::Mark("!") => Kind::Not,
+            Token::Mark("-") => Kind::Negate,
+            Token::Mark("+") => Kind::Number,
+            Token::Mark("~") => return self.refuse("operators on bits are not translated"),
+            Token::Mark("++" | "--") => {
+                return self.refuse("`++` and `--` stand alone, in a script");
+            }
+            Token::Name(word) if word == "typeof" => Kind::Typeof,
+            Token::Name(word) if word == "void" => |_| Kind::None,
+            Token::Name(_)
+            | Token::Mark(_)
+            | Token::Int(_)
+            | Token::Float(_)
+            | Token::Text(_)
+            | Token::End => {
+                return self.postfix();
+            }
+        };
+        self.next();
+        let operand = self.nested(Self::unary)?;
+        let span = place.to(operand.span);
+        let signed = matches!(operand.kind, Kind::Int(_) | Kind::Float(_));
+        let kind = of(Box::new(operand));
+        if let Kind::Negate(number) = &kind
+            && signed
+        {
+            if let Kind::Int(i) = number.kind {
+                return make(Kind::Int(-i), span);
+            }
+            if let Kind::Float(x) = number.kind {
+                return make(Kind::Float(-x), span);
+            }
+        }
+        make(kind, span)
+    }
+}
+
+/// An expression, unless it nests too deep.
+pub(super) fn make(kind: Kind, span: Span) -> Result<Expr, Fault> {
+    let made = Expr::new(kind, span);
+    if made.depth > DEEPEST {
+        return Err(Fault::Refused(span, "this nests too deep".to_owned()));
+    }
+    Ok(made)
+}
+
+/// How tightly an operator binds, from 1.
+fn rank(mark: &str) -> Option<u8> {
+    Some(match mark {
+        "??" => 1,
+        "||" => 2,
+        "&&" => 3,
+        "|" => 4,
+        "^" => 5,
+        "&" => 6,
+        "==" | "!=" | "===" | "!==" => 7,
+        "<" | "<=" | ">" | ">=" => 8,
+        "<<" | ">>" | ">>>" => 9,
+        "+" | "-" => 10,
+        "*" | "/" | "%" => 11,
+        "**" => 12,
+        _ => return None,
+    })
+}

@@ -1,0 +1,130 @@
+//! The part of ECMAScript that is understood: expressions, and scripts of assignments, `if` and `for … of`.
+
+mod atom;
+mod expr;
+mod statement;
+mod token;
+
+pub(super) use expr::is_name as is_variable;
+pub(super) use statement::statements;
+
+use super::text::Text;
+use crate::span::{Ident, Span};
+use crate::syntax::{BinaryOp, CompareOp};
+
+/// Why a text is not translated.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Fault {
+    /// It is no ECMAScript: it fails when it runs.
+    Faulty(Span, String),
+    /// It is ECMAScript that is not taken over.
+    Refused(Span, String),
+}
+
+/// An expression.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Expr {
+    pub(super) kind: Kind,
+    pub(super) span: Span,
+    /// How deep it nests.
+    depth: usize,
+}
+
+/// The form of an expression.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Kind {
+    /// `undefined`, `null`, `void 0`: one value here.
+    None,
+    Bool(bool),
+    Int(i64),
+    Float(f64),
+    Text(String),
+    Name(String),
+    /// `x.f`.
+    Member(Box<Expr>, Ident),
+    /// `x[i]`.
+    Index(Box<Expr>, Box<Expr>),
+    /// `f(a, b)`.
+    Call(Box<Expr>, Vec<Expr>),
+    Not(Box<Expr>),
+    Negate(Box<Expr>),
+    /// `+x`.
+    Number(Box<Expr>),
+    Typeof(Box<Expr>),
+    /// Arithmetic only.
+    Binary(BinaryOp, Box<Expr>, Box<Expr>),
+    /// `==` and `===` alike, and those of order.
+    Compare(CompareOp, Box<Expr>, Box<Expr>),
+    And(Box<Expr>, Box<Expr>),
+    Or(Box<Expr>, Box<Expr>),
+    /// `a ?? b`.
+    Nullish(Box<Expr>, Box<Expr>),
+    /// `c ? a : b`.
+    If(Box<Expr>, Box<Expr>, Box<Expr>),
+    Array(Vec<Expr>),
+    Object(Vec<(Ident, Expr)>),
+    /// What cannot be read: it fails when it runs.
+    Faulty(String),
+}
+
+impl Expr {
+    pub(super) fn new(kind: Kind, span: Span) -> Self {
+        Self { depth: depth(&kind), kind, span }
+    }
+}
+
+fn depth(kind: &Kind) -> usize {
+    let below = match kind {
+        Kind::None
+        | Kind::Bool(_)
+        | Kind::Int(_)
+        | Kind::Float(_)
+        | Kind::Text(_)
+        | Kind::Name(_)
+        | Kind::Faulty(_) => 0,
+        Kind::Member(x, _) | Kind::Not(x) | Kind::Negate(x) | Kind::Number(x) | Kind::Typeof(x) => {
+            x.depth
+        }
+        Kind::Index(a, b)
+        | Kind::Binary(_, a, b)
+        | Kind::Compare(_, a, b)
+        | Kind::And(a, b)
+        | Kind::Or(a, b)
+        | Kind::Nullish(a, b) => a.depth.max(b.depth),
+        Kind::Call(f, all) => all.iter().map(|e| e.depth).max().unwrap_or(0).max(f.depth),
+        Kind::If(a, b, c) => a.depth.max(b.depth).max(c.depth),
+        Kind::Array(all) => all.iter().map(|e| e.depth).max().unwrap_or(0),
+        Kind::Object(all) => all.iter().map(|(_, e)| e.depth).max().unwrap_or(0),
+    };
+    below + 1
+}
+
+/// A statement of a script.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Statement {
+    pub(super) kind: StatementKind,
+    pub(super) span: Span,
+}
+
+/// The form of a statement.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum StatementKind {
+    /// `place = e`; `x += e` and `x++` are written out.
+    Assign(Expr, Expr),
+    /// `var x = e`, `var x`.
+    Declare(Ident, Option<Expr>),
+    If(Expr, Vec<Statement>, Vec<Statement>),
+    /// `for (const x of xs)`.
+    ForOf(Ident, Expr, Vec<Statement>),
+    /// `xs.push(e)`.
+    Push(Expr, Expr),
+    /// `console.log(a, b)`.
+    Log(Vec<Expr>),
+    /// What cannot be read: it fails when it runs.
+    Faulty(String),
+}
+
+/// An expression that is the whole of a text.
+pub(super) fn expression(text: &Text) -> Result<Expr, Fault> {
+    expr::whole(text)
+}

@@ -1,0 +1,318 @@
+//! XML into elements with places. No document type is read, so there are no entities but XML's own, and nothing outside the file.
+
+use super::text::Text;
+use crate::diagnostic::Diagnostic;
+use crate::lint::reported::SYNTAX;
+use crate::source::Source;
+use crate::span::{FileId, Ident, Span, Spanned};
+use roxmltree::{Document, Error, Node, NodeType, ParsingOptions};
+
+/// Nodes of a file: elements, texts, comments.
+const MOST_NODES: u32 = 500_000;
+
+/// Attributes of one element: XML wants each compared with all others.
+const MOST_ATTRIBUTES: usize = 200;
+
+/// Declarations of namespaces in a file, for the same reason.
+const MOST_NAMESPACES: usize = 100;
+
+/// How deep elements nest.
+const DEEPEST: usize = 100;
+
+/// The namespace of SCXML.
+pub(super) const SCXML: &str = "http://www.w3.org/2005/07/scxml";
+
+/// An element of the namespace of the root.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Element {
+    /// Its name, where it opens.
+    pub(super) name: Ident,
+    /// In order; those of other namespaces are left out.
+    pub(super) attributes: Vec<Attribute>,
+    /// In order.
+    pub(super) children: Vec<Child>,
+    /// From `<` to the end of what closes it.
+    pub(super) span: Span,
+    /// Where what it holds stands; empty for `<e/>`.
+    pub(super) inner: Span,
+}
+
+/// `name="value"`.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Attribute {
+    pub(super) name: Ident,
+    pub(super) value: Text,
+}
+
+/// What an element holds. White space is left out.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Child {
+    Element(Element),
+    /// Of another namespace.
+    Foreign(Ident),
+    Comment(Spanned<String>),
+    Text(Span),
+}
+
+impl Element {
+    /// The value of an attribute.
+    pub(super) fn attribute(&self, name: &str) -> Option<&Text> {
+        self.attributes.iter().find(|a| a.name.node == name).map(|a| &a.value)
+    }
+
+    /// The elements in it.
+    pub(super) fn elements(&self) -> impl Iterator<Item = &Self> {
+        self.children.iter().filter_map(|child| match child {
+            Child::Element(element) => Some(element),
+            Child::Foreign(_) | Child::Comment(_) | Child::Text(_) => None,
+        })
+    }
+
+    /// The text in it.
+    pub(super) fn text(&self, source: &Source) -> Text {
+        let (start, end) = (self.inner.start as usize, self.inner.end as usize);
+        Text::content(self.span.file, source.text.get(start..end).unwrap_or_default(), start)
+    }
+
+    /// Whether it says anything but white space.
+    pub(super) fn has_text(&self) -> bool {
+        self.children.iter().any(|child| matches!(child, Child::Text(_)))
+    }
+}
+
+/// A file as elements.
+pub(super) struct Tree {
+    pub(super) root: Element,
+    /// The namespace that its elements are of; empty for none.
+    pub(super) namespace: String,
+    /// Comments before the root and behind it.
+    pub(super) before: Vec<Spanned<String>>,
+    pub(super) after: Vec<Spanned<String>>,
+}
+
+/// Reads a text; `None` where it is no XML, which is reported.
+pub(super) fn read(id: FileId, source: &Source, findings: &mut Vec<Diagnostic>) -> Option<Tree> {
+    if let Some(finding) = too_much(id, &source.text) {
+        findings.push(finding);
+        return None;
+    }
+    let options =
+        ParsingOptions { allow_dtd: false, nodes_limit: MOST_NODES, ..ParsingOptions::default() };
+    let document = match Document::parse_with_options(&source.text, options) {
+        Ok(document) => document,
+        Err(error) => {
+            findings.push(fault(id, source, &error));
+            return None;
+        }
+    };
+    let root = document.root_element();
+    let namespace = root.tag_name().namespace().unwrap_or_default().to_owned();
+    let mut reader = Reader { id, source, namespace: &namespace, findings };
+    let element = reader.element(root, 0)?;
+    let comments = |before: bool| {
+        let nodes = document
+            .root()
+            .children()
+            .filter(move |n| (n.range().start < root.range().start) == before);
+        nodes.filter_map(|n| comment(id, n)).collect()
+    };
+    let (before, after) = (comments(true), comments(false));
+    Some(Tree { root: element, namespace, before, after })
+}
+
+struct Reader<'r> {
+    id: FileId,
+    source: &'r Source,
+    namespace: &'r str,
+    findings: &'r mut Vec<Diagnostic>,
+}
+
+impl Reader<'_> {
+    /// `None` where elements nest too deep, which is reported once.
+    fn element(&mut self, node: Node<'_, '_>, depth: usize) -> Option<Element> {
+        let span = self.span(node);
+        let name = self.name(node);
+        if depth >= DEEPEST {
+            let message = format!("elements nest more than {DEEPEST} deep");
+            self.findings.push(SYNTAX.at(name.span, message));
+            return None;
+        }
+        let mut attributes = Vec::new();
+        for attribute in node.attributes().filter(|a| a.namespace().is_none()) {
+            let (place, value) = (attribute.range_qname(), attribute.range_value());
+            let raw = self.source.text.get(value.clone()).unwrap_or_default();
+            attributes.push(Attribute {
+                name: Ident::new(
+                    attribute.name().to_owned(),
+                    Span::new(self.id, place.start, place.end),
+                ),
+                value: Text::attribute(self.id, raw, value.start),
+            });
+        }
+        let mut children = Vec::new();
+        for child in node.children() {
+            match child.node_type() {
+                NodeType::Element if self.is_own(child) => {
+                    children.push(Child::Element(self.element(child, depth + 1)?));
+                }
+                NodeType::Element => children.push(Child::Foreign(self.name(child))),
+                NodeType::Comment => children.extend(comment(self.id, child).map(Child::Comment)),
+                NodeType::Text if !child.text().unwrap_or_default().trim().is_empty() => {
+                    children.push(Child::Text(self.span(child)));
+                }
+                NodeType::Text | NodeType::PI | NodeType::Root => {}
+            }
+        }
+        let inner = self.inner(span);
+        Some(Element { name, attributes, children, span, inner })
+    }
+
+    fn is_own(&self, node: Node<'_, '_>) -> bool {
+        node.tag_name().namespace().unwrap_or_default() == self.namespace
+    }
+
+    fn span(&self, node: Node<'_, '_>) -> Span {
+        let range = node.range();
+        Span::new(self.id, range.start, range.end)
+    }
+
+    /// The name with the prefix as it is written, without it as it is meant.
+    fn name(&self, node: Node<'_, '_>) -> Ident {
+        let start = node.range().start + 1;
+        let rest = self.source.text.get(start..node.range().end).unwrap_or_default();
+        let end =
+            rest.find(|c: char| c.is_whitespace() || matches!(c, '/' | '>')).unwrap_or(rest.len());
+        Ident::new(node.tag_name().name().to_owned(), Span::new(self.id, start, start + end))
+    }
+
+    /// What stands between the tags of the element at `whole`.
+    fn inner(&self, whole: Span) -> Span {
+        let start = whole.start as usize;
+        let text = self.source.text.get(start..whole.end as usize).unwrap_or_default();
+        let mut quote = None;
+        let opened = text.bytes().position(|b| match quote {
+            Some(mark) => {
+                if b == mark {
+                    quote = None;
+                }
+                false
+            }
+            None => {
+                if matches!(b, b'"' | b'\'') {
+                    quote = Some(b);
+                }
+                b == b'>'
+            }
+        });
+        let opened = opened.map_or(text.len(), |at| at + 1);
+        let closed = if text[..opened].ends_with("/>") {
+            opened
+        } else {
+            text.rfind("</").unwrap_or(opened)
+        };
+        Span::new(self.id, start + opened, start + closed.max(opened))
+    }
+}
+
+fn comment(id: FileId, node: Node<'_, '_>) -> Option<Spanned<String>> {
+    let range = node.range();
+    (node.node_type() == NodeType::Comment).then(|| {
+        Spanned::new(
+            node.text().unwrap_or_default().to_owned(),
+            Span::new(id, range.start, range.end),
+        )
+    })
+}
+
+/// What would take more than linear time to read.
+fn too_much(id: FileId, text: &str) -> Option<Diagnostic> {
+    let mut namespaces = text.match_indices("xmlns").skip(MOST_NAMESPACES);
+    if let Some((at, word)) = namespaces.next() {
+        let message = format!("more than {MOST_NAMESPACES} namespaces");
+        return Some(SYNTAX.at(Span::new(id, at, at + word.len()), message));
+    }
+    // Equals signs outside of quotes since the last `<`.
+    let (mut count, mut quote) = (0, None);
+    for (at, b) in text.bytes().enumerate() {
+        match (quote, b) {
+            (None, b'<') => count = 0,
+            (None, b'=') => count += 1,
+            (None, b'"' | b'\'') if count > 0 => quote = Some(b),
+            (None, b'>') => count = 0,
+            (Some(mark), _) if b == mark || b == b'<' => quote = None,
+            _ => {}
+        }
+        if count > MOST_ATTRIBUTES {
+            let message = format!("an element with more than {MOST_ATTRIBUTES} attributes");
+            return Some(SYNTAX.at(Span::new(id, at, at + 1), message));
+        }
+    }
+    None
+}
+
+/// An error of the parser in plain words.
+#[allow(clippy::wildcard_enum_match_arm, reason = "all others are told in the words of the parser")]
+fn fault(id: FileId, source: &Source, error: &Error) -> Diagnostic {
+    let at = offset(source, error.pos());
+    let length =
+        source.text.get(at..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8);
+    let span = Span::new(id, at, at + length);
+    let finding = |message: String| SYNTAX.at(span, message);
+    match error {
+        Error::DtdDetected => {
+            let at = source.text.find("<!DOCTYPE").unwrap_or(0);
+            let span = Span::new(id, at, (at + "<!DOCTYPE".len()).min(source.text.len()));
+            SYNTAX
+                .at(span, "a document type is not read")
+                .help("remove it: SCXML needs none, and entities could make the file as large as they like")
+        }
+        Error::UnexpectedCloseTag(opened, closed, _) => {
+            finding(format!("`<{opened}>` is closed by `</{closed}>`"))
+        }
+        Error::UnclosedRootNode | Error::UnexpectedEndOfStream => {
+            let end = source.text.trim_end().len();
+            SYNTAX.at(Span::new(id, end, end), "the file ends before its last element is closed")
+        }
+        Error::NoRootNode => finding("there is no element in this file".to_owned()),
+        Error::DuplicatedAttribute(name, _) => finding(format!("a second attribute `{name}`")),
+        Error::UnknownNamespace(prefix, _) => {
+            finding(format!("the prefix `{prefix}` is not declared"))
+                .help(format!("add `xmlns:{prefix}=\"…\"` to the root"))
+        }
+        Error::UnknownEntityReference(name, _) => finding(format!("no entity `{name}`")).help(
+            "XML knows `&amp;`, `&lt;`, `&gt;`, `&quot;`, `&apos;`, and characters such as `&#65;`",
+        ),
+        Error::MalformedEntityReference(_) => {
+            finding("a `&` that begins no reference".to_owned()).help("write `&amp;`")
+        }
+        Error::InvalidAttributeValue(_) => {
+            finding("a `<` inside of an attribute".to_owned()).help("write `&lt;`")
+        }
+        Error::NodesLimitReached => SYNTAX.at(
+            Span::new(id, 0, 0),
+            format!("more than {MOST_NODES} elements, texts and comments"),
+        ),
+        other => finding(format!("no XML: {}", plain(other))),
+    }
+}
+
+/// The message of the parser without its place.
+fn plain(error: &Error) -> String {
+    let text = error.to_string();
+    text.rsplit_once(" at ").map_or(text.clone(), |(message, _)| message.to_owned())
+}
+
+/// The byte that a row and a column of the parser mean.
+fn offset(source: &Source, place: roxmltree::TextPos) -> usize {
+    let row = (place.row as usize).saturating_sub(1);
+    let mut start = 0;
+    for _ in 0..row {
+        match source.text[start..].find('\n') {
+            Some(end) => start += end + 1,
+            None => break,
+        }
+    }
+    let column = (place.col as usize).saturating_sub(1);
+    let line = &source.text[start..];
+    start + line.char_indices().nth(column).map_or(line.len(), |(at, _)| at)
+}

@@ -1,0 +1,198 @@
+//! What documents do: the interpreter on them, without a runtime.
+
+use super::check;
+use chartc_core::drive::{Host, Machine};
+use chartc_core::expr::Value;
+use chartc_core::interpreter::Interpreter;
+use chartc_core::machine::{Effect, Input, Record, Sink};
+use chartc_core::model::{Chart, StateKind};
+use chartc_core::plan::Plan;
+
+struct Nobody;
+
+impl Host for Nobody {
+    fn call(&mut self, function: &str, _: &[Value]) -> Result<Value, String> {
+        Err(format!("there is no `{function}`"))
+    }
+}
+
+#[derive(Default)]
+struct Log(Vec<String>);
+
+impl Sink for Log {
+    fn effect(&mut self, effect: Effect) {
+        self.0.push(format!("{effect:?}"));
+    }
+
+    fn record(&mut self, record: Record) {
+        self.0.push(format!("{record:?}"));
+    }
+}
+
+/// A running document.
+struct Run {
+    chart: &'static Chart,
+    machine: Interpreter<'static, Nobody>,
+    now: u64,
+    log: Log,
+}
+
+impl Run {
+    fn of(text: &str) -> Self {
+        let done = check(text);
+        let found = chartc::report::short(&done.diagnostics, &done.sources);
+        let [checked] = done.charts.as_slice() else { panic!("{found}") };
+        assert!(checked.not_yet().is_empty(), "{found}");
+        let chart: &'static Chart = Box::leak(Box::new(checked.chart().clone()));
+        let plan: &'static Plan<'static> = Box::leak(Box::new(Plan::new(chart)));
+        let machine = Interpreter::new(plan, Nobody, []).expect("there are no params");
+        let mut run = Self { chart, machine, now: 0, log: Log::default() };
+        run.give(Input::Start);
+        run
+    }
+
+    fn give(&mut self, input: Input<Vec<Value>>) {
+        self.machine.handle(input, self.now, &mut self.log).expect("the data fit");
+    }
+
+    fn send(&mut self, event: &str, data: Value) -> &mut Self {
+        let id = self.chart.event_named(event).expect("any event is taken");
+        let fields = self.chart.events[id.index()].fields.len();
+        self.give(Input::Event(id, vec![data; fields]));
+        self
+    }
+
+    /// The active states without children.
+    fn active(&self) -> String {
+        let basic = |kind: &StateKind| matches!(kind, StateKind::Atomic | StateKind::Final { .. });
+        let states = self.chart.state_ids().filter(|s| self.machine.is_active(*s));
+        let states = states.filter(|s| basic(&self.chart.state(*s).kind));
+        states.map(|s| self.chart.state(s).name.as_str()).collect::<Vec<_>>().join(" ")
+    }
+}
+
+/// A document of these states, with this data.
+fn document(data: &str, states: &str) -> String {
+    format!(
+        "<scxml xmlns=\"http://www.w3.org/2005/07/scxml\" version=\"1.0\" datamodel=\"ecmascript\">
+         <datamodel>{data}</datamodel>{states}</scxml>"
+    )
+}
+
+/// Whether a condition holds, under this data.
+fn holds(data: &str, condition: &str) -> bool {
+    let condition = condition.replace('&', "&amp;").replace('<', "&lt;").replace('"', "&quot;");
+    let states = format!(
+        "<state id=\"asked\"><transition cond=\"{condition}\" target=\"yes\"/>
+         <transition target=\"no\"/></state><state id=\"yes\"/><state id=\"no\"/>"
+    );
+    Run::of(&document(data, &states)).active() == "yes"
+}
+
+#[test]
+fn operators_mean_what_ecmascript_means() {
+    let data = "<data id='one' expr='1'/><data id='text' expr=\"'a'\"/><data id='unset'/>
+        <data id='list' expr='[1, 2, 3]'/><data id='empty' expr='[]'/><data id='yes' expr='true'/>
+        <data id='box' expr=\"{ a: { b: 'c' } }\"/>";
+    for condition in [
+        "one + 1 === 2",
+        "text + one === 'a1'",
+        "one + text === '1a'",
+        "text + 1.0 === 'a1'",
+        "text + 4 / 2 === 'a2'",
+        "text + yes + unset === 'atrueundefined'",
+        "text + list === 'a1,2,3'",
+        "3 / 2 === 1.5",
+        "-7 % 3 === -1",
+        "7 % -3 === 1",
+        "yes !== 1",
+        "one !== yes",
+        "unset === undefined",
+        "unset === null",
+        "!unset",
+        "empty",
+        "!''",
+        "!0",
+        "list.length === 3 && list[0] === 1",
+        "list[3] === undefined",
+        "list[-1] === undefined",
+        "box.a.b === 'c' && box['a'].b === 'c'",
+        "box.none === undefined",
+        "(unset || 5) === 5",
+        "(one && text) === 'a'",
+        "(unset ?? 'd') === 'd'",
+        "(yes ? 1 : 'x') === 1",
+        "typeof unset === 'undefined' && typeof nobody === 'undefined'",
+        "typeof one === 'number' && typeof text === 'string' && typeof list === 'object'",
+        "Math.floor(-1.5) === -2 && Math.ceil(1.2) === 2 && Math.round(2.5) === 3",
+        "Math.pow(2, 10) === 1024 && Math.max(1, 3, 2) === 3 && Math.abs(-2) === 2",
+        "2 ** 3 ** 2 === 512",
+        "'10' * 2 === 20 && +'3' === 3",
+        "'b' > 'a' && 2 < 10",
+        "JSON.stringify({ a: [1, 'x', true] }) === '{\"a\":[1,\"x\",true]}'",
+        "_name === 't'",
+    ] {
+        assert!(holds(data, condition), "{condition}");
+        assert!(!holds(data, &format!("!({condition})")), "not {condition}");
+    }
+}
+
+#[test]
+fn a_faulty_expression_raises_an_error_when_it_runs() {
+    for act in [
+        "<assign location='x' expr='{a: 1'/>",
+        "<assign location='x' expr='nobody + 1'/>",
+        "<assign location='nobody' expr='1'/>",
+        "<log expr='x.y.z'/>",
+        "<foreach array='x' item='i'/>",
+        "<foreach array='[1]' item='1st'/>",
+        "<script>x = nobody</script>",
+    ] {
+        let states = format!(
+            "<state id='a'><onentry>{act}<assign location='x' expr='2'/></onentry>
+             <transition event='error.execution' cond='x === 1' target='caught'/>
+             <transition event='error' target='late'/></state><state id='caught'/><state id='late'/>"
+        );
+        let run = Run::of(&document("<data id='x' expr='1'/>", &states));
+        assert_eq!(run.active(), "caught", "{act}");
+    }
+}
+
+#[test]
+fn a_condition_that_fails_is_false() {
+    let states = "<state id='a'><transition event='e' cond='nobody' target='b'/>
+        <transition event='e' target='c'/></state><state id='b'/><state id='c'/>";
+    assert_eq!(Run::of(&document("", states)).send("e", Value::None).active(), "c");
+}
+
+#[test]
+fn a_name_stands_for_all_below_it_also_undeclared_ones() {
+    let states = "<state id='a'><transition event='foo.*' target='b'/></state>
+        <state id='b'><transition event='foo.bar' target='c'/><transition event='other'/></state>
+        <state id='c'><transition event='*' target='d'/></state><state id='d'/>";
+    let mut run = Run::of(&document("", states));
+    assert_eq!(run.send("foobar", Value::None).active(), "a");
+    assert_eq!(run.send("foo.zed.x", Value::None).active(), "b");
+    assert_eq!(run.send("foo", Value::None).active(), "b");
+    assert_eq!(run.send("foo.bar.zed", Value::None).active(), "c");
+    assert_eq!(run.send("nobody.waits", Value::None).active(), "d");
+}
+
+#[test]
+fn loops_leave_their_variables_behind() {
+    let states = "<state id='a'><onentry><foreach array='xs' item='x' index='i'>
+        <assign location='sum' expr='sum + x * 10 + i'/></foreach></onentry>
+        <transition cond='sum === 63 &amp;&amp; x === 3 &amp;&amp; i === 2' target='b'/></state><state id='b'/>";
+    let data = "<data id='xs' expr='[1, 2, 3]'/><data id='sum' expr='0'/>";
+    assert_eq!(Run::of(&document(data, states)).active(), "b");
+}
+
+#[test]
+fn a_state_is_done_with_data() {
+    let states = "<state id='a'><initial><transition target='a1'/></initial>
+        <state id='a1'><transition event='e' target='af'/></state>
+        <final id='af'><donedata><param name='n' expr='x + 1'/></donedata></final>
+        <transition event='done.state.a' cond='_event.data.n === 2' target='b'/></state><state id='b'/>";
+    let mut run = Run::of(&document("<data id='x' expr='1'/>", states));
+    assert_eq!(run.send("e", Value::None).active(), "b");
+}
