@@ -7,6 +7,7 @@
 //! cargo run --release -p chartc-bench -- chart 1000       # one such chart, as text
 //! cargo run --release -p chartc-bench -- table            # the chart of `charts/table.chart`
 //! cargo run --release -p chartc-bench -- repository charts/*.chart       # 200 ordinary files
+//! cargo run --release -p chartc-bench -- interpreter      # events a second, and what an event costs in charts of any size
 //! cargo run --release -p chartc-bench -- hostile target/release/chartc   # input that is meant to hurt
 //! ```
 #![allow(
@@ -19,6 +20,7 @@ mod emitter;
 mod event;
 mod grammar;
 mod hostile;
+mod interpreter;
 mod memory;
 mod repository;
 mod scale;
@@ -27,7 +29,7 @@ mod table;
 
 use std::process::ExitCode;
 
-const USAGE: &str = "usage: chartc-bench scale [STATES…] | chart STATES | memory STATES | emitted STATES | emitter [STATES…] | table | repository FILES… | hostile PROGRAM";
+const USAGE: &str = "usage: chartc-bench scale [STATES…] | chart STATES | memory STATES | emitted STATES | emitter [STATES…] | interpreter [STATES…] | table | repository FILES… | hostile PROGRAM";
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -40,6 +42,8 @@ fn main() -> ExitCode {
         ("scale", Some([])) => scale::run(&[1_000, 10_000, 100_000]),
         ("scale", Some(sizes)) => scale::run(sizes),
         ("chart", Some([states])) => print!("{}", synthetic::chart(*states)),
+        ("interpreter", Some([])) => interpreter::run(&[10, 100, 500, 10_000]),
+        ("interpreter", Some(sizes)) => interpreter::run(sizes),
         ("memory", Some([states])) => memory::report(*states),
         ("emitted", Some([states])) => memory::report_emit(*states),
         ("emitter", Some([])) => emitter::run(&[10, 100, 500, 10_000]),

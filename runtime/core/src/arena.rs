@@ -9,11 +9,13 @@ macro_rules! ids {
 
         impl $name {
             /// The position in the table that the id indexes.
+            #[inline]
             pub const fn index(self) -> usize {
                 self.0 as usize
             }
 
             /// The id of the `index`th row.
+            #[inline]
             pub const fn at(index: usize) -> Self {
                 Self(index as u32)
             }

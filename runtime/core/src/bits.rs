@@ -1,36 +1,44 @@
 //! Bit sets over 64-bit words.
 
 /// Words needed for `bits` bits.
+#[inline]
 pub const fn words(bits: usize) -> usize {
     bits.div_ceil(64)
 }
 
 /// Whether bit `i` is set; false beyond the end.
+#[inline]
 pub fn has(set: &[u64], i: usize) -> bool {
     set.get(i / 64).is_some_and(|word| word >> (i % 64) & 1 == 1)
 }
 
 /// Sets bit `i`.
+#[inline]
 pub fn insert(set: &mut [u64], i: usize) {
     set[i / 64] |= 1 << (i % 64);
 }
 
 /// Clears bit `i`.
+#[inline]
 pub fn remove(set: &mut [u64], i: usize) {
     set[i / 64] &= !(1 << (i % 64));
 }
 
 /// Clears every bit.
+#[inline]
 pub fn clear(set: &mut [u64]) {
     set.fill(0);
 }
 
 /// The set bits, ascending.
-pub fn iter(set: &[u64]) -> impl DoubleEndedIterator<Item = usize> + '_ {
-    (0..set.len() * 64).filter(move |i| has(set, *i))
+pub fn iter(set: &[u64]) -> impl Iterator<Item = usize> + '_ {
+    let end = set.len() * 64;
+    let next = move |from: usize| first_in(set, from, end);
+    core::iter::successors(next(0), move |found| next(found + 1))
 }
 
 /// The first set bit in `from..to`.
+#[inline]
 pub fn first_in(set: &[u64], from: usize, to: usize) -> Option<usize> {
     let mut i = from;
     while i < to {

@@ -97,7 +97,7 @@ pub trait Program {
 /// What guards and actions may read of the machine: the observables.
 pub struct View<'v> {
     /// The chart.
-    pub tables: Tables<'v>,
+    pub tables: &'v Tables<'v>,
     /// The registers, read-only.
     pub cells: Cells<'v>,
     /// Turns ended.
@@ -114,6 +114,7 @@ pub struct View<'v> {
 
 impl View<'_> {
     /// Whether `state` is active.
+    #[inline]
     pub fn is_in(&self, state: StateId) -> bool {
         crate::bits::has(self.cells.configuration, state.index())
     }

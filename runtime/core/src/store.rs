@@ -79,6 +79,8 @@ impl Sent {
 pub struct Cells<'c> {
     /// W. Active states, root included.
     pub configuration: &'c [u64],
+    /// S. The active leaves in document order; how many there are the engine knows.
+    pub leaves: &'c [StateId],
     /// H × W. What each history state has recorded; all zero is nothing.
     pub history: &'c [u64],
     /// W. Active at any moment of this turn.
@@ -103,6 +105,14 @@ pub struct Cells<'c> {
     pub deadlines: &'c [u64],
     /// N. Sent events: those that wait, by due time and then as sent; behind them free places. Every slot occurs once.
     pub sends: &'c [Sent],
+    /// W. Entry set of the microstep.
+    pub entry: &'c [u64],
+    /// W. Domains of the lines being taken, of those whose domain is computed.
+    pub domains: &'c [u64],
+    /// S + 1. Selected transitions, in selection order.
+    pub selected: &'c [TransitionId],
+    /// D. The lines whose deadline is armed, a heap; how many there are the engine knows.
+    pub due: &'c [TransitionId],
 }
 
 /// [`Cells`], to write, with the scratch space of a microstep.
@@ -110,6 +120,7 @@ pub struct Cells<'c> {
 #[allow(missing_docs, reason = "the fields are those of `Cells`")]
 pub struct CellsMut<'c> {
     pub configuration: &'c mut [u64],
+    pub leaves: &'c mut [StateId],
     pub history: &'c mut [u64],
     pub touched: &'c mut [u64],
     pub unbroken: &'c mut [u64],
@@ -122,13 +133,11 @@ pub struct CellsMut<'c> {
     pub steps: &'c mut [StepRegister],
     pub deadlines: &'c mut [u64],
     pub sends: &'c mut [Sent],
-    /// W. Exit set of the microstep.
-    pub exit: &'c mut [u64],
-    /// W. Entry set of the microstep.
     pub entry: &'c mut [u64],
-    /// W. Domains of the lines being taken.
+    pub due: &'c mut [TransitionId],
+    /// D. The place in `due` of each armed deadline.
+    pub places: &'c mut [u32],
     pub domains: &'c mut [u64],
-    /// S + 1. Selected transitions, in selection order.
     pub selected: &'c mut [TransitionId],
     /// Internal queue, a ring; its length is the capacity.
     pub queue: &'c mut [Occurrence],
@@ -155,7 +164,7 @@ pub struct Fixed<
     const SEL: usize,
     const N: usize,
 > {
-    bits: [[u64; W]; 6],
+    bits: [[u64; W]; 5],
     history: [u64; HW],
     entered_at: [Instant; S],
     counters: [[u32; S]; 4],
@@ -163,6 +172,9 @@ pub struct Fixed<
     steps: [StepRegister; K],
     deadlines: [u64; D],
     sends: [Sent; N],
+    due: [TransitionId; D],
+    places: [u32; D],
+    leaves: [StateId; S],
     selected: [TransitionId; SEL],
     queue: [Occurrence; Q],
 }
@@ -187,7 +199,7 @@ impl<
             slot += 1;
         }
         Self {
-            bits: [[0; W]; 6],
+            bits: [[0; W]; 5],
             history: [0; HW],
             entered_at: [0; S],
             counters: [[0; S]; 4],
@@ -195,6 +207,9 @@ impl<
             steps: [StepRegister { pending: None, started_at: 0 }; K],
             deadlines: [u64::MAX; D],
             sends,
+            due: [TransitionId(0); D],
+            places: [0; D],
+            leaves: [StateId(0); S],
             selected: [TransitionId(0); SEL],
             queue: [Occurrence::Turn; Q],
         }
@@ -219,11 +234,13 @@ impl<
 
 macro_rules! lend {
     () => {
+        #[inline]
         fn cells(&self) -> Cells<'_> {
-            let [configuration, touched, unbroken, _, _, _] = &self.bits;
+            let [configuration, touched, unbroken, entry, domains] = &self.bits;
             let [turns_here, turns_in, fails_here, calls] = &self.counters;
             Cells {
                 configuration,
+                leaves: &self.leaves,
                 history: &self.history,
                 touched,
                 unbroken,
@@ -236,14 +253,20 @@ macro_rules! lend {
                 steps: &self.steps,
                 deadlines: &self.deadlines,
                 sends: &self.sends,
+                entry,
+                domains,
+                due: &self.due,
+                selected: &self.selected,
             }
         }
 
+        #[inline]
         fn cells_mut(&mut self) -> CellsMut<'_> {
-            let [configuration, touched, unbroken, exit, entry, domains] = &mut self.bits;
+            let [configuration, touched, unbroken, entry, domains] = &mut self.bits;
             let [turns_here, turns_in, fails_here, calls] = &mut self.counters;
             CellsMut {
                 configuration,
+                leaves: &mut self.leaves,
                 history: &mut self.history,
                 touched,
                 unbroken,
@@ -256,8 +279,9 @@ macro_rules! lend {
                 steps: &mut self.steps,
                 deadlines: &mut self.deadlines,
                 sends: &mut self.sends,
-                exit,
                 entry,
+                due: &mut self.due,
+                places: &mut self.places,
                 domains,
                 selected: &mut self.selected,
                 queue: &mut self.queue,
@@ -284,7 +308,7 @@ impl<
 #[cfg(feature = "alloc")]
 #[derive(Debug, Clone)]
 pub struct Dynamic {
-    bits: [alloc::vec::Vec<u64>; 6],
+    bits: [alloc::vec::Vec<u64>; 5],
     history: alloc::vec::Vec<u64>,
     entered_at: alloc::vec::Vec<Instant>,
     counters: [alloc::vec::Vec<u32>; 4],
@@ -292,6 +316,9 @@ pub struct Dynamic {
     steps: alloc::vec::Vec<StepRegister>,
     deadlines: alloc::vec::Vec<u64>,
     sends: alloc::vec::Vec<Sent>,
+    due: alloc::vec::Vec<TransitionId>,
+    places: alloc::vec::Vec<u32>,
+    leaves: alloc::vec::Vec<StateId>,
     selected: alloc::vec::Vec<TransitionId>,
     queue: alloc::vec::Vec<Occurrence>,
 }
@@ -303,6 +330,7 @@ impl Dynamic {
         use alloc::vec;
         let states = tables.states.len();
         let words = crate::bits::words(states);
+        let deadlines = tables.deadlines();
         Self {
             bits: core::array::from_fn(|_| vec![0; words]),
             history: vec![0; words * tables.histories()],
@@ -310,8 +338,11 @@ impl Dynamic {
             counters: core::array::from_fn(|_| vec![0; states]),
             questions: vec![None; states],
             steps: vec![StepRegister::default(); tables.steps.len()],
-            deadlines: vec![u64::MAX; tables.deadlines()],
+            deadlines: vec![u64::MAX; deadlines],
             sends: (0..tables.sends).map(Sent::free).collect(),
+            due: vec![TransitionId(0); deadlines],
+            places: vec![0; deadlines],
+            leaves: vec![StateId(0); states],
             selected: vec![TransitionId(0); states + 1],
             queue: vec![Occurrence::Turn; 2 * states + 1024],
         }

@@ -2,8 +2,11 @@
 //!
 //! Rows refer to pools by [`Span`]; nothing here allocates, so generated code keeps its tables in `static`s.
 
+mod ahead;
 mod choice;
+mod read;
 
+pub use ahead::{Dispatch, Reacts, Route};
 pub use choice::{ChoiceRow, PermissionRow, ToolRow};
 
 use crate::arena::{ChoiceId, EventId, StateId, StepId, ToolId, TransitionId};
@@ -25,6 +28,7 @@ impl Span {
     pub const EMPTY: Self = Self { start: 0, len: 0 };
 
     /// The part of `pool` that it names.
+    #[inline]
     pub fn of<T>(self, pool: &[T]) -> &[T] {
         &pool[self.start as usize..(self.start + self.len) as usize]
     }
@@ -67,6 +71,8 @@ pub struct Tables<'t> {
     pub send_ids: &'t [&'t str],
     /// How many sent events can wait.
     pub sends: u32,
+    /// Pool of candidates, for `StateRow::index`.
+    pub dispatch_pool: &'t [Dispatch],
     /// Cap of model steps in a walk; 0 is no cap.
     pub calls_per_turn: u32,
     /// Microsteps in a macrostep before it is stopped as a livelock.
@@ -98,6 +104,14 @@ pub struct StateRow<'t> {
     pub advice: bool,
     /// Bounds charged while inside.
     pub limits: LimitsRow,
+    /// In `state_pool`: the history states among its children.
+    pub histories: Span,
+    /// What its own lines and steps react to.
+    pub here: Reacts,
+    /// What it and the states above it react to.
+    pub on_path: Reacts,
+    /// In `dispatch_pool`, sorted: its own lines by event, for a state that has many; empty for others.
+    pub index: Span,
 }
 
 impl StateRow<'_> {
@@ -114,6 +128,10 @@ impl StateRow<'_> {
         exit: false,
         advice: false,
         limits: LimitsRow::NONE,
+        histories: Span::EMPTY,
+        here: Reacts::NOTHING,
+        on_path: Reacts::NOTHING,
+        index: Span::EMPTY,
     };
 }
 
@@ -183,6 +201,8 @@ pub struct TransitionRow<'t> {
     pub actions: bool,
     /// Has arguments for a final target, to be read before the exit.
     pub arguments: bool,
+    /// What it leaves and enters.
+    pub route: Route,
 }
 
 impl TransitionRow<'_> {
@@ -197,6 +217,7 @@ impl TransitionRow<'_> {
         internal: false,
         actions: false,
         arguments: false,
+        route: Route::Stay,
     };
 }
 
@@ -314,28 +335,6 @@ pub enum FailureRow {
     Skip,
     /// Takes this line.
     Take(TransitionId),
-}
-
-impl Tables<'_> {
-    /// Number of history states.
-    pub fn histories(&self) -> usize {
-        self.states.iter().filter(|s| matches!(s.kind, StateRowKind::History { .. })).count()
-    }
-
-    /// Number of deadline slots.
-    pub fn deadlines(&self) -> usize {
-        self.transitions.iter().filter(|t| t.trigger.deadline().is_some()).count()
-    }
-
-    /// The row of `id`.
-    pub fn state(&self, id: StateId) -> &StateRow<'_> {
-        &self.states[id.index()]
-    }
-
-    /// Whether `inner` is `outer` or lies below it.
-    pub fn contains(&self, outer: StateId, inner: StateId) -> bool {
-        outer <= inner && inner < self.state(outer).end
-    }
 }
 
 impl TriggerRow<'_> {

@@ -60,22 +60,13 @@ impl Machine for Fake {
             name: "Fake",
             hash: 7,
             states: &STATES,
-            transitions: &[],
             events: &EVENTS,
             steps: &STEPS,
-            choices: &[],
-            tools: &[],
-            tool_pool: &[],
-            permissions: &[],
             name_pool: &["how", "hard"],
-            state_pool: &[],
-            event_pool: &[],
             step_pool: &[StepId(0), StepId(1)],
-            choice_pool: &[],
-            send_ids: &[],
-            sends: 0,
             calls_per_turn: 1,
             microsteps: 1000,
+            ..Tables::EMPTY
         }
     }
 

@@ -4,8 +4,8 @@ use super::Context;
 use chartc_core::arena::{ChoiceId, EventId, StateId, StepId, ToolId};
 use chartc_core::model::{Status, Trigger};
 use chartc_core::tables::{
-    ChoiceRow, EventRow, FailureRow, LimitsRow, PermissionRow, Span, StateRow, StateRowKind,
-    StepRow, StepRowKind, ToolRow, TransitionRow, TriggerRow,
+    ChoiceRow, Dispatch, EventRow, FailureRow, LimitsRow, PermissionRow, Reacts, Route, Span,
+    StateRow, StateRowKind, StepRow, StepRowKind, ToolRow, TransitionRow, TriggerRow,
 };
 use codegen::Scope;
 use std::fmt::Write;
@@ -37,6 +37,13 @@ pub(super) fn emit(context: &Context<'_>, scope: &mut Scope) {
     rows(&mut out, "step_pool", t.step_pool.iter(), |StepId(n)| format!("StepId({n})"));
     rows(&mut out, "name_pool", t.name_pool.iter(), |name| format!("{name:?}"));
     rows(&mut out, "choice_pool", t.choice_pool.iter(), |ChoiceId(n)| format!("ChoiceId({n})"));
+    rows(&mut out, "dispatch_pool", t.dispatch_pool.iter(), |row| {
+        let event = match row.event {
+            Dispatch::ANY => "Dispatch::ANY".to_owned(),
+            EventId(n) => format!("EventId({n})"),
+        };
+        format!("Dispatch {{ event: {event}, line: TransitionId({}) }}", row.line.0)
+    });
     rows(&mut out, "tool_pool", t.tool_pool.iter(), |ToolId(n)| format!("ToolId({n})"));
     rows(&mut out, "send_ids", t.send_ids.iter(), |name| format!("{name:?}"));
     let _ = write!(
@@ -161,7 +168,7 @@ fn state(context: &Context<'_>, index: usize, row: &StateRow<'_>) -> String {
             state_id(default)
         )),
     };
-    let row = Row::new("StateRow", 11)
+    let row = Row::new("StateRow", 15)
         .field("path", (!row.path.is_empty()).then(|| format!("{:?}", row.path)))
         .field("kind", kind.map(|k| format!("StateRowKind::{k}")))
         .field("parent", state_id(row.parent))
@@ -172,7 +179,11 @@ fn state(context: &Context<'_>, index: usize, row: &StateRow<'_>) -> String {
         .field("entry", yes(row.entry))
         .field("exit", yes(row.exit))
         .field("advice", yes(row.advice))
-        .field("limits", limits(row.limits));
+        .field("limits", limits(row.limits))
+        .field("histories", some(row.histories))
+        .field("here", reacts(row.here))
+        .field("on_path", reacts(row.on_path))
+        .field("index", some(row.index));
     format!("{}{}", comment(&format!("{index} {title}")), row.text())
 }
 
@@ -184,6 +195,20 @@ fn status_name(status: Status) -> &'static str {
         Status::Limit => "Limit",
         Status::Canceled => "Canceled",
         Status::Error => "Error",
+    }
+}
+
+fn reacts(set: Reacts) -> Option<String> {
+    (set != Reacts::NOTHING).then(|| format!("Reacts({:#x})", set.0))
+}
+
+fn route(route: Route) -> Option<String> {
+    match route {
+        Route::Stay => None,
+        Route::Known { domain, entry } => {
+            Some(format!("Route::Known {{ domain: {}, entry: {} }}", state_id(domain), span(entry)))
+        }
+        Route::Computed => Some("Route::Computed".to_owned()),
     }
 }
 
@@ -216,7 +241,7 @@ fn transition(row: &TransitionRow<'_>) -> String {
         TriggerRow::Error(pattern) => format!("Error({pattern:?})"),
         TriggerRow::LimitWarn(pattern) => format!("LimitWarn({pattern:?})"),
     };
-    Row::new("TransitionRow", 9)
+    Row::new("TransitionRow", 10)
         .field("source", state_id(row.source))
         .field("trigger", format!("TriggerRow::{trigger}"))
         .field("any_of", some(row.any_of))
@@ -226,6 +251,7 @@ fn transition(row: &TransitionRow<'_>) -> String {
         .field("internal", yes(row.internal))
         .field("actions", yes(row.actions))
         .field("arguments", yes(row.arguments))
+        .field("route", route(row.route))
         .text()
 }
 

@@ -77,7 +77,7 @@ impl<H: Host> Environment for Context<'_, H> {
             Observable::Streak(StreakOf::Tool) => Value::Int(self.data.calls.streak()),
             Observable::Streak(StreakOf::Argument(set, argument)) => {
                 let tools = self.chart.tools_of(*set);
-                Value::Int(self.data.calls.streak_of(&tools, argument, &view.tables))
+                Value::Int(self.data.calls.streak_of(&tools, argument, view.tables))
             }
             Observable::Advice => {
                 return Err(failed("the advice is not known here".to_string()));

@@ -146,7 +146,7 @@ impl<'p, H: Host> Runner<'p, H> {
         let context = self.context(view, None);
         let fuel = Fuel::default();
         let values = fields(arguments, params, &chart.types, |e| evaluate(e, &context, &fuel));
-        let values = self.explain(values, || describe::code_of(&view.tables, step))?;
+        let values = self.explain(values, || describe::code_of(view.tables, step))?;
         Ok((*tool, values))
     }
 
@@ -158,7 +158,7 @@ impl<'p, H: Host> Runner<'p, H> {
     ) -> Result<bool, Fault> {
         let Some(condition) = condition else { return Ok(true) };
         let result = holds(condition, &self.context(view, None), &Fuel::default());
-        self.explain(result, || what(&view.tables))
+        self.explain(result, || what(view.tables))
     }
 }
 
@@ -264,7 +264,7 @@ impl<H: Host> Program for Runner<'_, H> {
             }
             Err(EvalError { message: format!("a bound cannot be {}", python::repr(&value)?) })
         });
-        self.explain(bound, || describe::bound_of(&view.tables, line))
+        self.explain(bound, || describe::bound_of(view.tables, line))
     }
 
     fn arguments(&mut self, line: TransitionId, view: &View<'_>) -> Result<(), Fault> {
@@ -275,7 +275,7 @@ impl<H: Host> Program for Runner<'_, H> {
             let fuel = Fuel::default();
             let values =
                 fields(&target.arguments, params, &chart.types, |e| evaluate(e, &context, &fuel));
-            let values = self.explain(values, || describe::arguments_of(&view.tables, line))?;
+            let values = self.explain(values, || describe::arguments_of(view.tables, line))?;
             self.data.finals.insert(target.state, values);
         }
         Ok(())
@@ -301,7 +301,7 @@ impl<H: Host> Program for Runner<'_, H> {
                 | Action::Do(..)
                 | Action::Log(_) => act(action, context, locals, &fuel),
             });
-        self.explain(result, || describe::actions_of(&view.tables, block))
+        self.explain(result, || describe::actions_of(view.tables, block))
     }
 
     fn code(&mut self, step: StepId, view: &View<'_>) -> Result<(), Fault> {
@@ -313,7 +313,7 @@ impl<H: Host> Program for Runner<'_, H> {
         let result = execute(actions, &mut context, &fuel, &mut |context, action, locals| {
             act(action, context, locals, &fuel)
         });
-        self.explain(result, || describe::code_of(&view.tables, step))
+        self.explain(result, || describe::code_of(view.tables, step))
     }
 }
 

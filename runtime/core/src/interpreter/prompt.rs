@@ -63,7 +63,7 @@ impl<H: Host> Runner<'_, H> {
         let mut texts = Vec::new();
         for template in start.into_iter().chain(middle).chain(end) {
             let text = render(template, &self.context(view, options), &fuel);
-            texts.push(self.explain(text, || describe::prompt_of(&view.tables, step))?);
+            texts.push(self.explain(text, || describe::prompt_of(view.tables, step))?);
         }
         Ok(texts.join(BETWEEN))
     }
@@ -76,7 +76,7 @@ impl<H: Host> Runner<'_, H> {
             Some(template) => {
                 let text = self.text(template, view);
                 text.unwrap_or_else(|Fault| {
-                    let line = describe::line(&view.tables, choice.transition);
+                    let line = describe::line(view.tables, choice.transition);
                     self.data.note(format!("{line} is offered without its text"));
                     String::new()
                 })

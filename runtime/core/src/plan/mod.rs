@@ -1,5 +1,6 @@
 //! A chart's tables, made from the model.
 
+mod ahead;
 mod hash;
 #[cfg(test)]
 mod tests;
@@ -13,8 +14,8 @@ use crate::model::{
 };
 use crate::semantics::MICROSTEPS;
 use crate::tables::{
-    ChoiceRow, EventRow, FailureRow, LimitsRow, PermissionRow, Span, StateRow, StateRowKind,
-    StepRow, StepRowKind, Tables, ToolRow, TransitionRow, TriggerRow,
+    ChoiceRow, Dispatch, EventRow, FailureRow, LimitsRow, PermissionRow, Reacts, Route, Span,
+    StateRow, StateRowKind, StepRow, StepRowKind, Tables, ToolRow, TransitionRow, TriggerRow,
 };
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -42,6 +43,7 @@ struct Pools<'c> {
     choices: Vec<ChoiceId>,
     tools: Vec<ToolId>,
     names: Vec<&'c str>,
+    dispatch: Vec<Dispatch>,
     histories: u32,
     deadlines: u32,
     send_ids: Vec<&'c str>,
@@ -60,7 +62,7 @@ impl<'c> Plan<'c> {
         for (i, choice) in chart.choices.iter().enumerate() {
             choices[chart.transition(choice.transition).source.index()].push(ChoiceId::at(i));
         }
-        Self {
+        let mut plan = Self {
             chart,
             hash: structural_hash(chart),
             states: chart
@@ -105,7 +107,9 @@ impl<'c> Plan<'c> {
                 .map(|p| PermissionRow { from: p.from, to: p.to, guard: p.guard.is_some() })
                 .collect(),
             pools,
-        }
+        };
+        ahead::fill(&mut plan);
+        plan
     }
 
     /// The chart.
@@ -133,6 +137,7 @@ impl<'c> Plan<'c> {
             name_pool: &self.pools.names,
             send_ids: &self.pools.send_ids,
             sends: self.pools.sends,
+            dispatch_pool: &self.pools.dispatch,
             calls_per_turn: self.chart.calls_per_turn.unwrap_or(0),
             microsteps: MICROSTEPS,
         }
@@ -185,6 +190,10 @@ fn state_row<'c>(state: &'c State, choices: &[ChoiceId], pools: &mut Pools<'c>) 
         exit: !state.exit.is_empty(),
         advice: state.advice.is_some(),
         limits: limits_row(&state.limits),
+        histories: Span::EMPTY,
+        here: Reacts::NOTHING,
+        on_path: Reacts::NOTHING,
+        index: Span::EMPTY,
     }
 }
 
@@ -218,6 +227,7 @@ fn transition_row<'c>(line: &'c Transition, pools: &mut Pools<'c>) -> Transition
         internal: line.kind == TransitionKind::Internal,
         actions: !line.actions.is_empty(),
         arguments: line.targets.iter().any(|target| !target.arguments.is_empty()),
+        route: Route::Stay,
     }
 }
 

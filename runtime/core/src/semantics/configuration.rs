@@ -5,7 +5,7 @@ use crate::arena::StateId;
 use crate::bits;
 use crate::program::Program;
 use crate::store::Store;
-use crate::tables::{StateRowKind, Tables};
+use crate::tables::{Reacts, StateRowKind, Tables};
 
 /// Whether `configuration` is one that a chart can be in: the root is active, an active state's parent is active, an active
 /// compound has exactly one active child, an active parallel all its regions, and no pseudo-state is active.
@@ -51,21 +51,91 @@ pub(super) fn is_leaf(tables: &Tables<'_>, id: StateId) -> bool {
     matches!(tables.states[id.index()].kind, StateRowKind::Atomic | StateRowKind::Final(_))
 }
 
+/// So many are looked through one by one.
+const FEW: usize = 8;
+
 impl<P: Program> Engine<'_, P> {
-    /// The first active leaf at or after `from` in document order and below `end`.
-    pub(super) fn next_leaf(&self, from: usize, end: usize) -> Option<StateId> {
-        let configuration = self.store.cells().configuration;
-        let mut at = from;
-        while let Some(found) = bits::first_in(configuration, at, end) {
-            if is_leaf(&self.tables, StateId::at(found)) {
-                return Some(StateId::at(found));
-            }
-            at = found + 1;
+    /// Whether lines or steps of the state itself react so.
+    #[inline]
+    pub(super) fn reacts(&self, state: StateId, so: Reacts) -> bool {
+        self.tables.states[state.index()].here.meets(so)
+    }
+
+    /// Whether lines or steps of the state or of one above it react so.
+    #[inline]
+    pub(super) fn reacts_on_path(&self, state: StateId, so: Reacts) -> bool {
+        self.tables.states[state.index()].on_path.meets(so)
+    }
+
+    /// The active leaves in document order.
+    #[inline]
+    pub(super) fn active_leaves(&self) -> &[StateId] {
+        &self.store.cells().leaves[..self.leaves]
+    }
+
+    /// How many active leaves there are before `state`.
+    #[inline]
+    pub(super) fn leaves_before(&self, state: StateId) -> usize {
+        let leaves = self.active_leaves();
+        if leaves.len() <= FEW {
+            leaves.iter().take_while(|leaf| **leaf < state).count()
+        } else {
+            leaves.partition_point(|leaf| *leaf < state)
         }
-        None
+    }
+
+    /// The first active leaf at or after `from` in document order and below `end`.
+    #[inline]
+    pub(super) fn next_leaf(&self, from: usize, end: usize) -> Option<StateId> {
+        let found = self.active_leaves().get(self.leaves_before(StateId::at(from)));
+        found.copied().filter(|leaf| leaf.index() < end)
+    }
+
+    /// Makes a state active.
+    #[inline]
+    pub(super) fn activate(&mut self, state: StateId) {
+        let is_leaf = is_leaf(&self.tables, state);
+        let place = self.leaves_before(state);
+        let count = self.leaves;
+        let cells = self.store.cells_mut();
+        bits::insert(cells.configuration, state.index());
+        bits::insert(cells.touched, state.index());
+        if is_leaf && (place == count || cells.leaves[place] != state) {
+            cells.leaves.copy_within(place..count, place + 1);
+            cells.leaves[place] = state;
+            self.leaves += 1;
+        }
+    }
+
+    /// Makes a state inactive.
+    #[inline]
+    pub(super) fn deactivate(&mut self, state: StateId) {
+        let place = self.leaves_before(state);
+        let count = self.leaves;
+        let cells = self.store.cells_mut();
+        bits::remove(cells.configuration, state.index());
+        bits::remove(cells.unbroken, state.index());
+        if place < count && cells.leaves[place] == state {
+            cells.leaves.copy_within(place + 1..count, place);
+            self.leaves -= 1;
+        }
+    }
+
+    /// Finds the active leaves of a configuration that was put in place as a whole.
+    #[cfg(feature = "alloc")]
+    pub(super) fn find_leaves(&mut self) {
+        let tables = self.tables;
+        let cells = self.store.cells_mut();
+        let active = bits::iter(cells.configuration).map(StateId::at);
+        self.leaves = 0;
+        for leaf in active.filter(|state| is_leaf(&tables, *state)) {
+            cells.leaves[self.leaves] = leaf;
+            self.leaves += 1;
+        }
     }
 
     /// The first active leaf below `state`, or `state` itself.
+    #[inline]
     pub(super) fn leaf_of(&self, state: StateId) -> StateId {
         let end = self.tables.states[state.index()].end;
         self.next_leaf(state.index(), end.index()).unwrap_or(state)
@@ -78,11 +148,13 @@ impl<P: Program> Engine<'_, P> {
     }
 
     /// Whether `inner` is `outer` or lies below it.
+    #[inline]
     pub(super) fn contains(&self, outer: StateId, inner: StateId) -> bool {
         outer <= inner && inner < self.tables.states[outer.index()].end
     }
 
     /// The parent; `None` for the root.
+    #[inline]
     pub(super) fn parent(&self, state: StateId) -> Option<StateId> {
         let parent = self.tables.states[state.index()].parent;
         (parent != state).then_some(parent)
@@ -91,10 +163,12 @@ impl<P: Program> Engine<'_, P> {
     /// Whether a compound has an active final child, or every region of a parallel is so.
     pub(super) fn is_in_final(&self, state: StateId) -> bool {
         match self.tables.states[state.index()].kind {
-            StateRowKind::Compound(_) => children(&self.tables, state).any(|c| {
-                matches!(self.tables.states[c.index()].kind, StateRowKind::Final(_))
-                    && self.is_active(c)
-            }),
+            // A final is a leaf.
+            StateRowKind::Compound(_) => {
+                let leaf = self.leaf_of(state);
+                matches!(self.tables.states[leaf.index()].kind, StateRowKind::Final(_))
+                    && self.parent(leaf) == Some(state)
+            }
             StateRowKind::Parallel => children(&self.tables, state)
                 .filter(|c| is_real(&self.tables, *c))
                 .all(|c| self.is_in_final(c)),

@@ -5,7 +5,7 @@ use crate::arena::{StateId, StepId, TransitionId};
 use crate::machine::{Effect, ErrorKind, Instant, Record, Sink, StepKey};
 use crate::program::{Bound, Program};
 use crate::store::{Occurrence, Store};
-use crate::tables::TriggerRow;
+use crate::tables::{Reacts, TriggerRow};
 
 /// What is due first.
 enum Due {
@@ -13,7 +13,7 @@ enum Due {
     Send,
     Line(TransitionId),
     /// A `limits { time … }` of a state; whether it is the soft one.
-    Limit(StateId, bool),
+    Limit(bool),
 }
 
 impl<P: Program> Engine<'_, P> {
@@ -32,16 +32,13 @@ impl<P: Program> Engine<'_, P> {
         if let Some(due) = self.next_send() {
             offer(due, Due::Send);
         }
-        if self.has_deadlines {
-            let deadlines = self.store.cells().deadlines;
-            for (index, row) in self.tables.transitions.iter().enumerate() {
-                if let TriggerRow::After(slot) | TriggerRow::StepTimeout(_, slot) = row.trigger {
-                    offer(deadlines[slot as usize], Due::Line(TransitionId::at(index)));
-                }
-            }
+        if let Some((at, line)) = self.first_due() {
+            offer(at, Due::Line(line));
         }
-        if self.has_limits {
-            self.each_time_limit(&mut |state, at, soft| offer(at, Due::Limit(state, soft)));
+        if self.has_limits
+            && let Some((at, soft)) = self.first_time_limit()
+        {
+            offer(at, Due::Limit(soft));
         }
         first
     }
@@ -68,7 +65,7 @@ impl<P: Program> Engine<'_, P> {
                     self.deliver(sink);
                 }
                 Due::Line(id) => self.fire(id, sink),
-                Due::Limit(state, soft) => self.time_is_up(state, soft, sink),
+                Due::Limit(soft) => self.time_is_up(soft, sink),
             }
             self.walk_on(sink);
         }
@@ -77,9 +74,7 @@ impl<P: Program> Engine<'_, P> {
 
     fn fire(&mut self, id: TransitionId, sink: &mut dyn Sink) {
         let trigger = self.tables.transitions[id.index()].trigger;
-        if let Some(slot) = trigger.deadline() {
-            self.store.cells_mut().deadlines[slot as usize] = u64::MAX;
-        }
+        self.set_deadline(id, u64::MAX);
         self.program.bind(Bound::Nothing);
         let pending = trigger.timed_step().and_then(|step| self.open_key(step));
         let taken = self.macrostep(Some(Occurrence::Deadline(id)), sink);
@@ -102,91 +97,97 @@ impl<P: Program> Engine<'_, P> {
 
     /// Fires the `after n turns` lines whose turns are full, in document order. Run when a turn has ended.
     pub(super) fn fire_turn_deadlines(&mut self, sink: &mut dyn Sink) {
-        if !self.has_deadlines {
-            return;
+        let mut from = TransitionId(0);
+        while let Some(line) = self.first_full(from) {
+            self.fire(line, sink);
+            from = TransitionId(line.0 + 1);
         }
-        for index in 0..self.tables.transitions.len() {
-            let row = self.tables.transitions[index];
-            let TriggerRow::AfterTurns(slot) = row.trigger else { continue };
-            let cells = self.store.cells();
-            let bound = cells.deadlines[slot as usize];
-            let turns = u64::from(cells.turns_here[row.source.index()]);
-            if bound != u64::MAX && turns >= bound && self.is_active(row.source) {
-                self.fire(TransitionId::at(index), sink);
+    }
+
+    /// The first `after n turns` line from `from` on whose turns are full.
+    fn first_full(&self, from: TransitionId) -> Option<TransitionId> {
+        let mut first: Option<TransitionId> = None;
+        for leaf in self.active_leaves() {
+            let mut path = Some(*leaf);
+            while let Some(state) = path.filter(|s| self.reacts_on_path(*s, Reacts::DEADLINE)) {
+                path = self.parent(state);
+                let lines = self.tables.states[state.index()].transitions;
+                for index in lines.start.max(from.0)..lines.start + lines.len {
+                    let line = TransitionId(index);
+                    if first.is_none_or(|first| line < first) && self.is_full(line) {
+                        first = Some(line);
+                        break;
+                    }
+                }
             }
         }
+        first
+    }
+
+    fn is_full(&self, line: TransitionId) -> bool {
+        let row = &self.tables.transitions[line.index()];
+        let TriggerRow::AfterTurns(slot) = row.trigger else { return false };
+        let cells = self.store.cells();
+        let bound = cells.deadlines[slot as usize];
+        bound != u64::MAX && u64::from(cells.turns_here[row.source.index()]) >= bound
     }
 
     /// Evaluates and arms the deadline lines of a state that was just entered.
     pub(super) fn arm_deadlines(&mut self, state: StateId, sink: &mut dyn Sink) {
-        if !self.has_deadlines {
+        if !self.reacts(state, Reacts::DEADLINE) {
             return;
         }
         let lines = self.tables.states[state.index()].transitions;
         for index in lines.start..lines.start + lines.len {
             let id = TransitionId(index);
-            let now = self.scalars.now;
-            let trigger = self.tables.transitions[id.index()].trigger;
-            if let TriggerRow::After(slot) = trigger {
-                self.arm(id, slot, now, state, sink);
-            } else if let TriggerRow::AfterTurns(slot) = trigger {
-                self.arm(id, slot, 0, state, sink);
+            let trigger = &self.tables.transitions[id.index()].trigger;
+            if matches!(trigger, TriggerRow::After(_)) {
+                self.arm(id, self.scalars.now, state, sink);
+            } else if matches!(trigger, TriggerRow::AfterTurns(_)) {
+                self.arm(id, 0, state, sink);
             }
         }
     }
 
     /// Arms the `timeout` lines of a step that was just started.
     pub(super) fn arm_timeouts(&mut self, step: StepId, leaf: StateId, sink: &mut dyn Sink) {
-        self.each_timeout(step, &mut |engine, id, slot| {
-            engine.arm(id, slot, engine.scalars.now, leaf, sink);
-        });
+        self.each_timeout(step, &mut |engine, id| engine.arm(id, engine.scalars.now, leaf, sink));
     }
 
     pub(super) fn disarm_timeouts(&mut self, step: StepId) {
-        self.each_timeout(step, &mut |engine, _, slot| {
-            engine.store.cells_mut().deadlines[slot as usize] = u64::MAX;
-        });
+        self.each_timeout(step, &mut |engine, id| engine.set_deadline(id, u64::MAX));
     }
 
-    fn each_timeout(&mut self, step: StepId, each: &mut dyn FnMut(&mut Self, TransitionId, u32)) {
-        if !self.has_deadlines {
+    fn each_timeout(&mut self, step: StepId, each: &mut dyn FnMut(&mut Self, TransitionId)) {
+        let state = self.tables.steps[step.index()].state;
+        if !self.reacts(state, Reacts::DEADLINE) {
             return;
         }
-        let state = self.tables.steps[step.index()].state;
         let lines = self.tables.states[state.index()].transitions;
         for index in lines.start..lines.start + lines.len {
             let id = TransitionId(index);
-            if let TriggerRow::StepTimeout(s, slot) = self.tables.transitions[id.index()].trigger
-                && s == step
-            {
-                each(self, id, slot);
+            if self.tables.transitions[id.index()].trigger.timed_step() == Some(step) {
+                each(self, id);
             }
         }
     }
 
-    fn arm(
-        &mut self,
-        id: TransitionId,
-        slot: u32,
-        origin: u64,
-        leaf: StateId,
-        sink: &mut dyn Sink,
-    ) {
+    fn arm(&mut self, id: TransitionId, origin: u64, leaf: StateId, sink: &mut dyn Sink) {
         let bound = self.with_view(leaf, |program, view| program.deadline(id, view));
         if bound.is_err() {
             self.raise_error(ErrorKind::Execution, sink);
         }
-        self.store.cells_mut().deadlines[slot as usize] =
-            bound.map_or(u64::MAX, |b| origin.saturating_add(b).min(u64::MAX - 1));
+        let at = bound.map_or(u64::MAX, |bound| origin.saturating_add(bound).min(u64::MAX - 1));
+        self.set_deadline(id, at);
     }
 
     pub(super) fn disarm_deadlines(&mut self, state: StateId) {
-        if !self.has_deadlines {
+        if !self.reacts(state, Reacts::DEADLINE) {
             return;
         }
-        let lines = self.tables.states[state.index()].transitions.of(self.tables.transitions);
-        for slot in lines.iter().filter_map(|t| t.trigger.deadline()) {
-            self.store.cells_mut().deadlines[slot as usize] = u64::MAX;
+        let lines = self.tables.states[state.index()].transitions;
+        for index in lines.start..lines.start + lines.len {
+            self.set_deadline(TransitionId(index), u64::MAX);
         }
     }
 }

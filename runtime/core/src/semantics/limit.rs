@@ -2,9 +2,11 @@
 
 use super::Engine;
 use crate::arena::StateId;
+use crate::bits;
 use crate::machine::{ErrorKind, Instant, LimitKind, Record, Sink, Status};
 use crate::program::{Bound, Program};
 use crate::store::{Occurrence, Store};
+use crate::tables::Reacts;
 
 impl<P: Program> Engine<'_, P> {
     /// Charges one model call to `state` and its ancestors, before it is made. False if a limit forbids it: then the error's
@@ -38,11 +40,16 @@ impl<P: Program> Engine<'_, P> {
         if !self.has_limits {
             return;
         }
-        for index in 0..self.tables.states.len() {
-            let state = StateId::at(index);
+        let end = self.tables.states.len();
+        let mut from = 0;
+        while let Some(index) = bits::first_in(self.store.cells().configuration, from, end) {
+            from = index + 1;
             let limits = self.tables.states[index].limits;
             let turns = self.store.cells().turns_in[index];
-            if self.is_over() || !self.is_active(state) || turns == 0 {
+            if self.is_over() {
+                return;
+            }
+            if turns == 0 {
                 continue;
             }
             if turns == limits.turns_warn {
@@ -54,22 +61,30 @@ impl<P: Program> Engine<'_, P> {
         }
     }
 
-    /// Calls `each` with the times at which active states use up their `time`; `true` for the soft bound.
-    pub(super) fn each_time_limit(&self, each: &mut dyn FnMut(StateId, Instant, bool)) {
+    /// When an active state uses up its `time` next; of those at one time the first in document order, `true` for its soft
+    /// bound.
+    pub(super) fn first_time_limit(&self) -> Option<(Instant, bool)> {
         let cells = self.store.cells();
-        for index in crate::bits::iter(cells.configuration) {
-            let limits = self.tables.states[index].limits;
-            for (bound, soft) in [(limits.time_warn, true), (limits.time, false)] {
-                let at = cells.entered_at[index].saturating_add(bound);
-                // One that is past has been reported: the clock never goes back.
-                if bound != 0 && at > self.scalars.now {
-                    each(StateId::at(index), at, soft);
+        let mut first: Option<(Instant, StateId, bool)> = None;
+        for leaf in self.active_leaves() {
+            let mut path = Some(*leaf);
+            while let Some(state) = path.filter(|s| self.reacts_on_path(*s, Reacts::TIME)) {
+                path = self.parent(state);
+                let limits = &self.tables.states[state.index()].limits;
+                for (bound, hard) in [(limits.time_warn, false), (limits.time, true)] {
+                    let at = cells.entered_at[state.index()].saturating_add(bound);
+                    // One that is past has been reported: the clock never goes back.
+                    if bound != 0 && at > self.scalars.now {
+                        let one = (at, state, hard);
+                        first = Some(first.map_or(one, |first| first.min(one)));
+                    }
                 }
             }
         }
+        first.map(|(at, _, hard)| (at, !hard))
     }
 
-    pub(super) fn time_is_up(&mut self, _state: StateId, soft: bool, sink: &mut dyn Sink) {
+    pub(super) fn time_is_up(&mut self, soft: bool, sink: &mut dyn Sink) {
         if soft { self.soft(LimitKind::Time, sink) } else { self.hard(LimitKind::Time, sink) }
     }
 

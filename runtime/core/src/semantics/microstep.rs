@@ -1,21 +1,20 @@
 //! Microsteps and macrosteps: exit, actions, entry, until nothing is enabled.
 
-use super::{Engine, MICROSTEPS, Phase};
+use super::{Engine, MICROSTEPS, NO_STATES, Phase};
 use crate::arena::{StateId, TransitionId};
 use crate::bits;
 use crate::machine::{Effect, ErrorKind, Record, Sink, StepKey};
 use crate::outbox::Outbox;
 use crate::program::{Block, Bound, Program, View};
 use crate::store::{Cells, CellsMut, Occurrence, Sent, Store};
-use crate::tables::{StateRowKind, TriggerRow};
+use crate::tables::{Reacts, Route, StateRowKind, TriggerRow};
 
 impl<P: Program> Engine<'_, P> {
     /// Enters the initial configuration and runs to the first stable point.
     pub(super) fn start(&mut self, sink: &mut dyn Sink) {
         self.scalars.phase = Phase::Running;
         self.program.bind(Bound::Nothing);
-        self.clear_sets();
-        bits::insert(self.store.cells_mut().entry, 0);
+        self.add_to_entry_set(StateId(0));
         self.complete_entry_set();
         self.enter_all(sink);
         self.macrostep(None, sink);
@@ -101,88 +100,133 @@ impl<P: Program> Engine<'_, P> {
 
     /// Takes the first `count` selected lines together.
     fn take(&mut self, count: usize, sink: &mut dyn Sink) {
-        self.clear_sets();
+        let lines = self.tables.transitions;
+        let mut all_known = true;
         for i in 0..count {
-            let id = self.store.cells_mut().selected[i];
+            let id = self.selected(i);
+            let row = &lines[id.index()];
             sink.record(Record::Taken(id));
-            if let TriggerRow::Choice(choice) = self.tables.transitions[id.index()].trigger
+            if let TriggerRow::Choice(choice) = row.trigger
                 && self.tables.choices[choice.index()].tools.is_none()
             {
                 self.program.another_option();
             }
-            if self.tables.transitions[id.index()].arguments {
-                let leaf = self.leaf_of(self.tables.transitions[id.index()].source);
+            if row.arguments {
+                let leaf = self.leaf_of(row.source);
                 if self.with_view(leaf, |program, view| program.arguments(id, view)).is_err() {
                     self.raise_error(ErrorKind::Execution, sink);
                 }
             }
-            if let Some(domain) = self.domain(id) {
-                self.add_to_exit_set(domain);
+            // Such a domain depends on recorded histories, which the exit is about to change.
+            if row.route == Route::Computed {
+                all_known = false;
+                if let Some(domain) = self.domain(id) {
+                    bits::insert(self.store.cells_mut().domains, domain.index());
+                }
             }
         }
-        // Domains depend on recorded histories, which the exit is about to change: entry needs those of now.
+        self.exit_all(count, sink);
         for i in 0..count {
-            let id = self.store.cells_mut().selected[i];
-            if let Some(domain) = self.domain(id) {
-                bits::insert(self.store.cells_mut().domains, domain.index());
-            }
-        }
-        self.record_history();
-        let end = self.tables.states.len();
-        let mut below = end;
-        while let Some(state) = last_below(self.store.cells_mut().exit, below) {
-            below = state;
-            self.leave(StateId::at(state), sink);
-            bits::remove(self.store.cells_mut().configuration, state);
-            bits::remove(self.store.cells_mut().unbroken, state);
-        }
-        for i in 0..count {
-            let id = self.store.cells_mut().selected[i];
-            if self.tables.transitions[id.index()].actions {
-                let leaf = self.leaf_of(self.tables.transitions[id.index()].source);
+            let id = self.selected(i);
+            let row = &lines[id.index()];
+            if row.actions {
+                let leaf = self.leaf_of(row.source);
                 self.run_block(Block::Transition(id), leaf, sink);
             }
         }
         for i in 0..count {
-            let id = self.store.cells_mut().selected[i];
-            self.add_entry(id);
+            let id = self.selected(i);
+            match lines[id.index()].route {
+                Route::Stay => {}
+                Route::Known { entry, .. } => {
+                    for state in entry.of(self.tables.state_pool) {
+                        if all_known {
+                            self.enter(*state, sink);
+                        } else {
+                            self.add_to_entry_set(*state);
+                        }
+                    }
+                }
+                Route::Computed => {
+                    let domain = self.taken_domain(id);
+                    bits::remove(self.store.cells_mut().domains, domain.index());
+                    self.add_targets(id, domain);
+                }
+            }
         }
-        self.complete_entry_set();
-        self.enter_all(sink);
+        if !all_known {
+            self.complete_entry_set();
+            self.enter_all(sink);
+        }
     }
 
-    /// Adds the targets of a line below the nearest state that is still active. After the exit that is the line's domain.
-    fn add_entry(&mut self, id: TransitionId) {
-        let targets = self.tables.transitions[id.index()].targets;
-        if targets.len == 0 {
-            return;
+    fn selected(&self, nth: usize) -> TransitionId {
+        self.store.cells().selected[nth]
+    }
+
+    /// The domain of a selected line that has a target, as it was when the line was taken.
+    fn taken_domain(&self, id: TransitionId) -> StateId {
+        let row = &self.tables.transitions[id.index()];
+        if let Route::Known { domain, .. } = row.route {
+            return domain;
         }
-        let mut top = self.tables.transitions[id.index()].source;
-        while !bits::has(self.store.cells_mut().domains, top.index()) || !self.is_active(top) {
-            match self.parent(top) {
-                Some(parent) => top = parent,
+        let domains = self.store.cells().domains;
+        let mut domain = row.source;
+        while !bits::has(domains, domain.index()) {
+            match self.parent(domain) {
+                Some(parent) => domain = parent,
                 None => break,
             }
         }
-        self.add_targets(id, top);
+        domain
     }
 
-    /// Enters the entry set in document order.
-    fn enter_all(&mut self, sink: &mut dyn Sink) {
-        let end = self.tables.states.len();
-        let mut at = 0;
-        while let Some(index) = bits::first_in(self.store.cells_mut().entry, at, end) {
-            at = index + 1;
-            self.enter(StateId::at(index), sink);
+    /// Exits what is active in the domains of the first `count` selected lines, in reverse document order. All histories are
+    /// recorded before. Lines are selected from one leaf after the other and their domains lie apart, so the domains are in
+    /// document order.
+    fn exit_all(&mut self, count: usize, sink: &mut dyn Sink) {
+        let recorded = if self.has_history { count } else { 0 };
+        for i in 0..recorded {
+            let id = self.selected(i);
+            if self.tables.transitions[id.index()].route != Route::Stay {
+                let domain = self.taken_domain(id);
+                let mut next = self.first_exited(domain);
+                while let Some(state) = next {
+                    self.record_history(state);
+                    next = self.next_exited(domain, state);
+                }
+            }
         }
+        for i in (0..count).rev() {
+            let id = self.selected(i);
+            if self.tables.transitions[id.index()].route != Route::Stay {
+                let domain = self.taken_domain(id);
+                let mut next = self.first_exited(domain);
+                while let Some(state) = next {
+                    self.leave(state, sink);
+                    self.deactivate(state);
+                    next = self.next_exited(domain, state);
+                }
+            }
+        }
+    }
+
+    /// Enters the entry set in document order, and empties it.
+    fn enter_all(&mut self, sink: &mut dyn Sink) {
+        let mut at = 0;
+        while let Some(state) = self.next_in_entry_set(at, usize::MAX) {
+            at = state.index() + 1;
+            bits::remove(self.store.cells_mut().entry, state.index());
+            self.enter(state, sink);
+        }
+        self.entry = NO_STATES;
     }
 
     fn enter(&mut self, state: StateId, sink: &mut dyn Sink) {
         let index = state.index();
         let now = self.scalars.now;
+        self.activate(state);
         let cells = self.store.cells_mut();
-        bits::insert(cells.configuration, index);
-        bits::insert(cells.touched, index);
         cells.entered_at[index] = now;
         cells.turns_here[index] = 0;
         cells.fails_here[index] = 0;
@@ -219,7 +263,7 @@ impl<P: Program> Engine<'_, P> {
 
     /// Runs a state's `exit`, cancels its steps and its question, disarms its deadlines.
     pub(super) fn leave(&mut self, state: StateId, sink: &mut dyn Sink) {
-        let row = self.tables.states[state.index()];
+        let row = &self.tables.states[state.index()];
         if row.exit {
             let leaf = self.leaf_of(state);
             self.run_block(Block::Exit(state), leaf, sink);
@@ -253,7 +297,7 @@ impl<P: Program> Engine<'_, P> {
         let scalars = &mut self.scalars;
         let (cells, queue, sends) = self.store.cells_mut().share();
         let view = View {
-            tables: self.tables,
+            tables: &self.tables,
             cells,
             turns: scalars.turns,
             now: scalars.now,
@@ -275,13 +319,6 @@ impl<P: Program> Engine<'_, P> {
         }
     }
 
-    fn clear_sets(&mut self) {
-        let cells = self.store.cells_mut();
-        bits::clear(cells.exit);
-        bits::clear(cells.entry);
-        bits::clear(cells.domains);
-    }
-
     /// At a stable point: raises `error.stuck.dead` once if nothing can ever happen again.
     pub(super) fn look_for_dead_end(&mut self, sink: &mut dyn Sink) {
         if self.is_over() || self.scalars.dead || self.scalars.walk.is_some() || self.may_go_on() {
@@ -294,12 +331,7 @@ impl<P: Program> Engine<'_, P> {
     }
 
     fn may_go_on(&self) -> bool {
-        let active = bits::iter(self.store.cells().configuration);
-        let mut states = active.map(|i| &self.tables.states[i]);
-        states.any(|row| {
-            row.steps.len > 0
-                || row.transitions.of(self.tables.transitions).iter().any(|t| t.trigger.is_alive())
-        })
+        self.active_leaves().iter().any(|leaf| self.reacts_on_path(*leaf, Reacts::ALIVE))
     }
 }
 
@@ -308,6 +340,7 @@ impl<'c> CellsMut<'c> {
     fn share(self) -> (Cells<'c>, &'c mut [Occurrence], &'c mut [Sent]) {
         let cells = Cells {
             configuration: self.configuration,
+            leaves: self.leaves,
             history: self.history,
             touched: self.touched,
             unbroken: self.unbroken,
@@ -320,35 +353,11 @@ impl<'c> CellsMut<'c> {
             steps: self.steps,
             deadlines: self.deadlines,
             sends: &[],
+            entry: self.entry,
+            domains: self.domains,
+            due: self.due,
+            selected: self.selected,
         };
         (cells, self.queue, self.sends)
-    }
-}
-
-/// The last set bit below `below`.
-fn last_below(set: &[u64], below: usize) -> Option<usize> {
-    let mut word = below.div_ceil(64);
-    while word > 0 {
-        word -= 1;
-        let kept = if below >= (word + 1) * 64 { u64::MAX } else { (1 << (below - word * 64)) - 1 };
-        let bits = set[word] & kept;
-        if bits != 0 {
-            return Some(word * 64 + 63 - bits.leading_zeros() as usize);
-        }
-    }
-    None
-}
-
-#[cfg(test)]
-mod tests {
-    use super::last_below;
-
-    #[test]
-    fn last_bit_below_a_bound() {
-        let set = [1 | 1 << 63, 1 << 3];
-        assert_eq!(last_below(&set, 128), Some(67));
-        assert_eq!(last_below(&set, 67), Some(63));
-        assert_eq!(last_below(&set, 63), Some(0));
-        assert_eq!(last_below(&set, 0), None);
     }
 }

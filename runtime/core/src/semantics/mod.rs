@@ -6,6 +6,7 @@
 //! | file | what it decides |
 //! |---|---|
 //! | `configuration` | which leaves are active, whether a configuration is legal |
+//! | `candidates` | which lines an occurrence can trigger |
 //! | `select` | which lines are taken |
 //! | `sets` | transition domain, exit set, entry set |
 //! | `microstep` | exit, actions, entry; macrosteps |
@@ -15,12 +16,15 @@
 //! | `question` | which options are enabled, when a question is put |
 //! | `deadline` | what is due |
 //! | `sending` | when sent events are delivered |
+//! | `due` | the armed deadlines in the order they are due |
 //! | `limit` | what may still be spent |
 //! | `snapshot` | all registers as data |
 
 mod answer;
+mod candidates;
 mod configuration;
 mod deadline;
+mod due;
 mod limit;
 mod microstep;
 mod question;
@@ -43,9 +47,13 @@ use crate::outbox::push;
 use crate::program::{Bound, Program, View};
 use crate::store::{Occurrence, Store};
 use crate::tables::Tables;
+use core::ops::Range;
 
 /// Microsteps in a macrostep where the tables do not say.
 pub const MICROSTEPS: u32 = 1000;
+
+/// The bounds of an empty entry set.
+const NO_STATES: Range<usize> = Range { start: usize::MAX, end: 0 };
 
 /// One machine: tables, registers and a program.
 pub struct Engine<'t, P: Program> {
@@ -53,9 +61,14 @@ pub struct Engine<'t, P: Program> {
     store: P::Store,
     scalars: Scalars,
     has_history: bool,
-    has_deadlines: bool,
     has_limits: bool,
     burst: sending::Burst,
+    /// How many leaves are active.
+    leaves: usize,
+    /// How many deadlines of time are armed.
+    armed: usize,
+    /// The entry set lies in these states; empty between microsteps.
+    entry: Range<usize>,
     /// Guards, actions, data.
     pub program: P,
 }
@@ -119,9 +132,11 @@ impl<'t, P: Program> Engine<'t, P> {
     pub fn new(tables: Tables<'t>, store: P::Store, program: P) -> Self {
         Self {
             has_history: tables.histories() > 0,
-            has_deadlines: tables.deadlines() > 0,
             has_limits: tables.states.iter().any(|s| s.limits != crate::tables::LimitsRow::NONE),
             burst: sending::Burst::default(),
+            leaves: 0,
+            armed: 0,
+            entry: NO_STATES,
             tables,
             store,
             scalars: Scalars {
@@ -264,7 +279,7 @@ impl<'t, P: Program> Engine<'t, P> {
     /// Reads the machine as a guard or prompt under `leaf` sees it.
     pub fn with_view<R>(&mut self, leaf: StateId, read: impl FnOnce(&mut P, &View<'_>) -> R) -> R {
         let view = View {
-            tables: self.tables,
+            tables: &self.tables,
             cells: self.store.cells(),
             turns: self.scalars.turns,
             now: self.scalars.now,
@@ -310,7 +325,7 @@ impl<'t, P: Program> Engine<'t, P> {
         if self.scalars.walk.take().is_some() {
             self.scalars.turns += 1;
         }
-        self.store.cells_mut().deadlines.fill(u64::MAX);
+        self.disarm_all();
         self.scalars.phase = Phase::Ended(status);
         sink.record(Record::Ended(status));
         sink.effect(Effect::Ended(status));

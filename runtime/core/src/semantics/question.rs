@@ -6,7 +6,7 @@ use crate::arena::{ChoiceId, EventId, StateId, StepId, ToolId};
 use crate::machine::{Effect, Fallback, Record, Sink, StepKey, WalkEnd};
 use crate::program::{Bound, Program};
 use crate::store::{Question, Store};
-use crate::tables::{StepRow, StepRowKind};
+use crate::tables::{Reacts, StepRow, StepRowKind};
 
 /// What became of an event that no line took.
 pub(super) enum Asked {
@@ -86,6 +86,9 @@ impl<P: Program> Engine<'_, P> {
         let mut from = 0;
         while let Some(leaf) = self.next_leaf(from, end) {
             from = leaf.index() + 1;
+            if !self.reacts_on_path(leaf, Reacts::ASK) {
+                continue;
+            }
             let Some(step) = self.innermost_ask(leaf, Some(event)) else { continue };
             if self.store.cells().questions[leaf.index()].is_some() {
                 if matches!(asked, Asked::Nobody) {

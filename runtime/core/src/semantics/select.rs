@@ -1,8 +1,8 @@
 //! Which lines are taken: a pure function of configuration, occurrence and guards.
 
-use super::Engine;
+use super::{Engine, candidates};
 use crate::arena::{EventId, StateId, TransitionId};
-use crate::machine::{ErrorKind, LimitKind, Loss, Record, Sink};
+use crate::machine::{Loss, Record, Sink};
 use crate::program::Program;
 use crate::store::{Occurrence, Store};
 use crate::tables::{TransitionRow, TriggerRow};
@@ -25,25 +25,22 @@ impl<P: Program> Engine<'_, P> {
         sink: &mut dyn Sink,
     ) -> (usize, bool) {
         let returned = matches!(occurrence, Some(Occurrence::Returned(_)));
+        let kind = candidates::kind(occurrence);
+        let (states, lines) = (self.tables.states, self.tables.transitions);
         let mut count = 0;
         let mut denied = false;
-        let end = self.tables.states.len();
-        let mut from = 0;
-        while let Some(leaf) = self.next_leaf(from, end) {
-            from = leaf.index() + 1;
+        for nth in 0..self.leaves {
+            let leaf = self.store.cells().leaves[nth];
             let mut state = leaf;
-            'path: loop {
-                let lines = self.tables.states[state.index()].transitions;
-                for index in lines.start..lines.start + lines.len {
-                    let id = TransitionId(index);
-                    let row = self.tables.transitions[id.index()];
-                    if !triggers(&row, id, occurrence, self.tables.event_pool) {
-                        continue;
-                    }
+            // What no state above reacts to either needs no look at them.
+            'path: while states[state.index()].on_path.meets(kind) {
+                let mut from = TransitionId(0);
+                while let Some(id) = candidates::next(&self.tables, state, occurrence, from) {
+                    from = TransitionId(id.0 + 1);
                     if self.store.cells_mut().selected[..count].contains(&id) {
                         break 'path;
                     }
-                    match self.verdict(id, &row, leaf, returned, faults) {
+                    match self.verdict(id, &lines[id.index()], leaf, returned, faults) {
                         Verdict::Enabled => {
                             count = self.add(id, count, sink);
                             break 'path;
@@ -177,10 +174,10 @@ impl<P: Program> Engine<'_, P> {
                 let lines = self.tables.states[state.index()].transitions;
                 for index in lines.start..lines.start + lines.len {
                     let id = TransitionId(index);
-                    let row = self.tables.transitions[id.index()];
+                    let row = &self.tables.transitions[id.index()];
                     let occurrence = Some(Occurrence::Event(event));
-                    if triggers(&row, id, occurrence, self.tables.event_pool)
-                        && self.in_scope(&row)
+                    if candidates::triggers(row, id, occurrence, self.tables.event_pool)
+                        && self.in_scope(row)
                         && (!row.guard
                             || self
                                 .with_view(leaf, |program, view| program.guard(id, view))
@@ -197,60 +194,6 @@ impl<P: Program> Engine<'_, P> {
             }
         }
         false
-    }
-}
-
-/// Whether an occurrence (`None`: none) makes the line a candidate.
-fn triggers(
-    row: &TransitionRow<'_>,
-    id: TransitionId,
-    occurrence: Option<Occurrence>,
-    events: &[EventId],
-) -> bool {
-    let Some(occurrence) = occurrence else { return matches!(row.trigger, TriggerRow::When) };
-    match row.trigger {
-        TriggerRow::When => false,
-        TriggerRow::Event(span) => {
-            matches!(occurrence, Occurrence::Event(e) if span.of(events).contains(&e))
-        }
-        TriggerRow::AnyEvent => matches!(occurrence, Occurrence::Event(_)),
-        TriggerRow::AnyOccurrence => is_visible(occurrence),
-        TriggerRow::Turn => occurrence == Occurrence::Turn,
-        TriggerRow::StateDone(state) => occurrence == Occurrence::StateDone(state),
-        TriggerRow::After(_) | TriggerRow::AfterTurns(_) | TriggerRow::StepTimeout(..) => {
-            occurrence == Occurrence::Deadline(id)
-        }
-        TriggerRow::Choice(choice) => {
-            occurrence == Occurrence::Choice(choice) || occurrence == Occurrence::Returned(choice)
-        }
-        TriggerRow::StepDone(step) => occurrence == Occurrence::StepDone(step),
-        TriggerRow::StepError(step) => occurrence == Occurrence::StepError(step),
-        TriggerRow::StepDoubt(step) => occurrence == Occurrence::StepDoubt(step),
-        TriggerRow::StepElse(step) => occurrence == Occurrence::StepElse(step),
-        TriggerRow::Error(pattern) => {
-            matches!(occurrence, Occurrence::Error(kind) if matches_pattern(pattern, error_name(kind)))
-        }
-        TriggerRow::LimitWarn(pattern) => {
-            matches!(occurrence, Occurrence::Warn(kind) if matches_pattern(pattern, limit_name(kind)))
-        }
-    }
-}
-
-/// Whether a line of any state can be `on` it: not what belongs to one line alone.
-const fn is_visible(occurrence: Occurrence) -> bool {
-    match occurrence {
-        Occurrence::Event(_)
-        | Occurrence::Turn
-        | Occurrence::StateDone(_)
-        | Occurrence::StepDone(_)
-        | Occurrence::StepError(_)
-        | Occurrence::StepDoubt(_)
-        | Occurrence::Error(_)
-        | Occurrence::Warn(_) => true,
-        Occurrence::Deadline(_)
-        | Occurrence::Choice(_)
-        | Occurrence::Returned(_)
-        | Occurrence::StepElse(_) => false,
     }
 }
 
@@ -273,46 +216,5 @@ fn needs_permission(trigger: &TriggerRow<'_>) -> bool {
         | TriggerRow::AfterTurns(_)
         | TriggerRow::Error(_)
         | TriggerRow::LimitWarn(_) => false,
-    }
-}
-
-/// Dotted-prefix match: `limit` and `limit.*` match `limit.calls`; `*` matches all.
-fn matches_pattern(pattern: &str, name: &str) -> bool {
-    let prefix = pattern.strip_suffix(".*").unwrap_or(pattern);
-    prefix == "*"
-        || name.strip_prefix(prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-}
-
-const fn error_name(kind: ErrorKind) -> &'static str {
-    match kind {
-        ErrorKind::Execution => "execution",
-        ErrorKind::Livelock => "livelock",
-        ErrorKind::Limit(LimitKind::Calls) => "limit.calls",
-        ErrorKind::Limit(LimitKind::Turns) => "limit.turns",
-        ErrorKind::Limit(LimitKind::Time) => "limit.time",
-        ErrorKind::StuckDead => "stuck.dead",
-        ErrorKind::StuckLoop => "stuck.loop",
-    }
-}
-
-const fn limit_name(kind: LimitKind) -> &'static str {
-    match kind {
-        LimitKind::Calls => "calls",
-        LimitKind::Turns => "turns",
-        LimitKind::Time => "time",
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::matches_pattern;
-
-    #[test]
-    fn patterns_match_whole_tokens() {
-        assert!(matches_pattern("limit.*", "limit.calls"));
-        assert!(matches_pattern("limit", "limit.calls"));
-        assert!(matches_pattern("*", "execution"));
-        assert!(!matches_pattern("lim", "limit.calls"));
-        assert!(!matches_pattern("stuck.loop", "stuck.dead"));
     }
 }

@@ -1,20 +1,22 @@
 //! Transition domain, exit set, entry set.
 
 use super::Engine;
-use super::configuration::{children, is_leaf, is_real};
+use super::configuration::{children, is_real};
 use crate::arena::{StateId, TransitionId};
 use crate::bits;
 use crate::program::Program;
 use crate::store::Store;
-use crate::tables::StateRowKind;
+use crate::tables::{Route, StateRowKind};
 
 impl<P: Program> Engine<'_, P> {
     /// The state whose active descendants a line exits; `None` for a targetless line. Never a parallel: its regions would be
     /// left empty. Computed when the line is taken, since it depends on what histories have recorded.
     pub(super) fn domain(&self, id: TransitionId) -> Option<StateId> {
         let row = &self.tables.transitions[id.index()];
-        if row.targets.len == 0 {
-            return None;
+        match row.route {
+            Route::Stay => return None,
+            Route::Known { domain, .. } => return Some(domain),
+            Route::Computed => {}
         }
         let is_compound =
             matches!(self.tables.states[row.source.index()].kind, StateRowKind::Compound(_));
@@ -49,14 +51,14 @@ impl<P: Program> Engine<'_, P> {
     fn each_effective(&self, target: StateId, each: &mut dyn FnMut(StateId)) {
         match self.tables.states[target.index()].kind {
             StateRowKind::History { default, slot, .. } => {
-                let recorded = self.recorded(slot);
-                if recorded.iter().all(|word| *word == 0) {
+                let mut next = self.next_recorded(target, slot, 0);
+                if next.is_none() {
                     // A history's default is never a history itself: lowering refuses it.
                     each(default);
-                } else {
-                    for state in bits::iter(recorded) {
-                        each(StateId::at(state));
-                    }
+                }
+                while let Some(state) = next {
+                    each(state);
+                    next = self.next_recorded(target, slot, state.index() + 1);
                 }
             }
             StateRowKind::Atomic
@@ -66,58 +68,58 @@ impl<P: Program> Engine<'_, P> {
         }
     }
 
+    /// What a history state may record is inside of its parent: the states that it has recorded.
     fn recorded(&self, slot: u32) -> &[u64] {
         let words = bits::words(self.tables.states.len());
         let start = slot as usize * words;
         &self.store.cells().history[start..start + words]
     }
 
-    /// Adds the active proper descendants of `domain` to the exit set.
-    pub(super) fn add_to_exit_set(&mut self, domain: StateId) {
-        let end = self.tables.states[domain.index()].end.index();
-        let cells = self.store.cells_mut();
-        let mut at = domain.index() + 1;
-        while let Some(state) = bits::first_in(cells.configuration, at, end) {
-            bits::insert(cells.exit, state);
-            at = state + 1;
-        }
+    /// The first state at or after `from` that the history state `history` has recorded.
+    fn next_recorded(&self, history: StateId, slot: u32, from: usize) -> Option<StateId> {
+        let parent = self.tables.states[history.index()].parent;
+        let end = self.tables.states[parent.index()].end.index();
+        bits::first_in(self.recorded(slot), from.max(parent.index()), end).map(StateId::at)
     }
 
-    /// Records the histories of every state in the exit set, before anything is exited.
-    pub(super) fn record_history(&mut self) {
-        if !self.has_history {
-            return;
+    /// The last active state inside of `domain` in document order: the first that is exited.
+    pub(super) fn first_exited(&self, domain: StateId) -> Option<StateId> {
+        let end = self.tables.states[domain.index()].end;
+        let before = self.leaves_before(end).checked_sub(1)?;
+        Some(self.active_leaves()[before]).filter(|leaf| *leaf > domain)
+    }
+
+    /// The active state inside of `domain` before `state` in document order: exited after it.
+    pub(super) fn next_exited(&self, domain: StateId, state: StateId) -> Option<StateId> {
+        let parent = self.tables.states[state.index()].parent;
+        if let Some(before) = self.leaves_before(state).checked_sub(1) {
+            let leaf = self.active_leaves()[before];
+            if leaf > parent {
+                return Some(leaf);
+            }
         }
+        (parent > domain).then_some(parent)
+    }
+
+    /// Records the histories of a state that is about to be exited.
+    pub(super) fn record_history(&mut self, state: StateId) {
+        let row = &self.tables.states[state.index()];
+        let (first, end) = (self.leaves_before(state), row.end);
         let words = bits::words(self.tables.states.len());
-        let mut at = 0;
-        while let Some(state) =
-            bits::first_in(self.store.cells_mut().exit, at, self.tables.states.len())
-        {
-            at = state + 1;
-            let parent = StateId::at(state);
-            for child in children(&self.tables, parent) {
-                let StateRowKind::History { deep, slot, .. } =
-                    self.tables.states[child.index()].kind
-                else {
-                    continue;
-                };
-                let end = self.tables.states[state].end.index();
-                let cells = self.store.cells_mut();
-                let record = &mut cells.history[slot as usize * words..(slot as usize + 1) * words];
-                bits::clear(record);
-                let mut inner = state + 1;
-                while let Some(active) = bits::first_in(cells.configuration, inner, end) {
-                    inner = active + 1;
-                    let id = StateId::at(active);
-                    let keep = if deep {
-                        is_leaf(&self.tables, id)
-                    } else {
-                        self.tables.states[active].parent == parent
-                    };
-                    if keep {
-                        bits::insert(record, active);
-                    }
+        for history in row.histories.of(self.tables.state_pool) {
+            let StateRowKind::History { deep, slot, .. } = self.tables.states[history.index()].kind
+            else {
+                continue;
+            };
+            let cells = self.store.cells_mut();
+            let record = &mut cells.history[slot as usize * words..(slot as usize + 1) * words];
+            bits::clear(&mut record[state.index() / 64..end.index().div_ceil(64)]);
+            for leaf in cells.leaves[first..self.leaves].iter().take_while(|leaf| **leaf < end) {
+                let mut kept = *leaf;
+                while !deep && self.tables.states[kept.index()].parent > state {
+                    kept = self.tables.states[kept.index()].parent;
                 }
+                bits::insert(record, kept.index());
             }
         }
     }
@@ -135,18 +137,13 @@ impl<P: Program> Engine<'_, P> {
     pub(super) fn add_target(&mut self, target: StateId, top: StateId) {
         match self.tables.states[target.index()].kind {
             StateRowKind::History { default, slot, .. } => {
-                let words = bits::words(self.tables.states.len());
-                let start = slot as usize * words;
-                let mut any = false;
-                for state in 0..self.tables.states.len() {
-                    let recorded = &self.store.cells().history[start..start + words];
-                    if bits::has(recorded, state) {
-                        any = true;
-                        self.add_with_ancestors(StateId::at(state), top);
-                    }
-                }
-                if !any {
+                let mut next = self.next_recorded(target, slot, 0);
+                if next.is_none() {
                     self.add_with_ancestors(default, top);
+                }
+                while let Some(state) = next {
+                    self.add_with_ancestors(state, top);
+                    next = self.next_recorded(target, slot, state.index() + 1);
                 }
             }
             StateRowKind::Atomic
@@ -159,30 +156,38 @@ impl<P: Program> Engine<'_, P> {
     fn add_with_ancestors(&mut self, state: StateId, top: StateId) {
         let mut at = Some(state);
         while let Some(s) = at.filter(|s| *s != top) {
-            let cells = self.store.cells_mut();
             // Never enter a state that is already active (appendix D does, from a history inside).
-            if !bits::has(cells.configuration, s.index()) {
-                bits::insert(cells.entry, s.index());
+            if !self.is_active(s) {
+                self.add_to_entry_set(s);
             }
             at = self.parent(s);
         }
     }
 
+    pub(super) fn add_to_entry_set(&mut self, state: StateId) {
+        bits::insert(self.store.cells_mut().entry, state.index());
+        self.entry.start = self.entry.start.min(state.index());
+        self.entry.end = self.entry.end.max(state.index() + 1);
+    }
+
+    /// The first state of the entry set from `at` on and before `end`.
+    pub(super) fn next_in_entry_set(&self, at: usize, end: usize) -> Option<StateId> {
+        let (at, end) = (at.max(self.entry.start), end.min(self.entry.end));
+        bits::first_in(self.store.cells().entry, at, end).map(StateId::at)
+    }
+
     /// Completes the entry set: default children of compounds, regions of parallels. Ids are in document order, so one
     /// ascending sweep sees every state that it adds.
     pub(super) fn complete_entry_set(&mut self) {
-        let end = self.tables.states.len();
         let mut at = 0;
-        while let Some(index) = bits::first_in(self.store.cells_mut().entry, at, end) {
-            at = index + 1;
-            let state = StateId::at(index);
-            let row = &self.tables.states[index];
+        while let Some(state) = self.next_in_entry_set(at, usize::MAX) {
+            at = state.index() + 1;
+            let row = &self.tables.states[state.index()];
             match row.kind {
                 StateRowKind::Compound(initial) => {
-                    let cells = self.store.cells_mut();
-                    let (from, to) = (index + 1, row.end.index());
-                    if bits::first_in(cells.entry, from, to).is_none()
-                        && bits::first_in(cells.configuration, from, to).is_none()
+                    let end = row.end.index();
+                    if self.next_in_entry_set(at, end).is_none()
+                        && self.next_leaf(at, end).is_none()
                     {
                         self.add_target(initial, state);
                     }
@@ -190,9 +195,8 @@ impl<P: Program> Engine<'_, P> {
                 StateRowKind::Parallel => {
                     let tables = self.tables;
                     for region in children(&tables, state).filter(|c| is_real(&tables, *c)) {
-                        let cells = self.store.cells_mut();
-                        if !bits::has(cells.configuration, region.index()) {
-                            bits::insert(cells.entry, region.index());
+                        if !self.is_active(region) {
+                            self.add_to_entry_set(region);
                         }
                     }
                 }

@@ -224,6 +224,8 @@ impl<P: Program> Engine<'_, P> {
         }
         cells.queue[..snapshot.queue.len()].copy_from_slice(&snapshot.queue);
         cells.selected.fill(TransitionId(0));
+        self.find_leaves();
+        self.order_deadlines();
         self.scalars = snapshot.scalars;
         self.scalars.queue_head = 0;
         self.scalars.queue_len = snapshot.queue.len() as u32;

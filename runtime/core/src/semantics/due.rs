@@ -1,0 +1,117 @@
+//! The armed deadlines of time as a heap: the first that is due is at its top, lines that are due together in document order.
+
+use super::Engine;
+use crate::arena::TransitionId;
+use crate::machine::Instant;
+use crate::program::Program;
+use crate::store::Store;
+use crate::tables::TriggerRow;
+
+impl<P: Program> Engine<'_, P> {
+    /// The line that is due first, and when.
+    #[inline]
+    pub(super) fn first_due(&self) -> Option<(Instant, TransitionId)> {
+        if self.armed == 0 { None } else { Some(self.due_at(0)) }
+    }
+
+    /// Sets when the deadline of a line is due, `u64::MAX` for never: its time, or its number of turns.
+    pub(super) fn set_deadline(&mut self, line: TransitionId, at: u64) {
+        let trigger = &self.tables.transitions[line.index()].trigger;
+        let is_time = !matches!(trigger, TriggerRow::AfterTurns(_));
+        let Some(slot) = trigger.deadline() else { return };
+        let cells = self.store.cells_mut();
+        let deadline = &mut cells.deadlines[slot as usize];
+        let was_armed = *deadline != u64::MAX;
+        *deadline = at;
+        if !is_time {
+            return;
+        }
+        let mut place = cells.places[slot as usize] as usize;
+        match (was_armed, at != u64::MAX) {
+            (false, false) => return,
+            (false, true) => {
+                place = self.armed;
+                self.armed += 1;
+                self.place_due(place, line);
+            }
+            (true, true) => {}
+            (true, false) => {
+                self.armed -= 1;
+                let last = self.store.cells().due[self.armed];
+                if place == self.armed {
+                    return;
+                }
+                self.place_due(place, last);
+            }
+        }
+        self.rise(place);
+        self.sink(place);
+    }
+
+    /// Disarms all.
+    pub(super) fn disarm_all(&mut self) {
+        self.store.cells_mut().deadlines.fill(u64::MAX);
+        self.armed = 0;
+    }
+
+    /// Orders deadlines that were put in place as a whole.
+    #[cfg(feature = "alloc")]
+    pub(super) fn order_deadlines(&mut self) {
+        self.armed = 0;
+        for index in 0..self.tables.transitions.len() {
+            let line = TransitionId::at(index);
+            let Some(slot) = self.tables.transitions[index].trigger.deadline() else { continue };
+            let at =
+                core::mem::replace(&mut self.store.cells_mut().deadlines[slot as usize], u64::MAX);
+            self.set_deadline(line, at);
+        }
+    }
+
+    fn due_at(&self, place: usize) -> (Instant, TransitionId) {
+        let cells = self.store.cells();
+        let line = cells.due[place];
+        let slot = self.tables.transitions[line.index()].trigger.deadline();
+        (slot.map_or(u64::MAX, |slot| cells.deadlines[slot as usize]), line)
+    }
+
+    fn place_due(&mut self, place: usize, line: TransitionId) {
+        let slot = self.tables.transitions[line.index()].trigger.deadline();
+        let cells = self.store.cells_mut();
+        cells.due[place] = line;
+        if let Some(slot) = slot {
+            cells.places[slot as usize] = place as u32;
+        }
+    }
+
+    fn swap_due(&mut self, a: usize, b: usize) {
+        let due = self.store.cells().due;
+        let (first, second) = (due[a], due[b]);
+        self.place_due(a, second);
+        self.place_due(b, first);
+    }
+
+    /// Moves what is due earlier than what stands above it up.
+    fn rise(&mut self, mut place: usize) {
+        while place > 0 {
+            let above = (place - 1) / 2;
+            if self.due_at(above) <= self.due_at(place) {
+                return;
+            }
+            self.swap_due(above, place);
+            place = above;
+        }
+    }
+
+    /// Moves what is due later than what stands below it down.
+    fn sink(&mut self, mut place: usize) {
+        loop {
+            let below = (2 * place + 1..2 * place + 3).filter(|below| *below < self.armed);
+            let Some(first) = below.min_by_key(|below| self.due_at(*below)) else { return };
+            if self.due_at(place) <= self.due_at(first) {
+                return;
+            }
+            self.swap_due(place, first);
+            place = first;
+        }
+    }
+}
