@@ -36,7 +36,7 @@ const CORE: &[(&str, &[&str])] = &[
     ("bits", &[]),
     ("duration", &[]),
     ("ops", &["machine"]),
-    ("expr", &["arena", "drive", "duration", "machine", "model", "ops", "status"]),
+    ("expr", &["arena", "bits", "drive", "duration", "machine", "model", "ops", "status"]),
     ("model", &["arena", "expr", "status"]),
     ("tables", &["arena", "machine", "status"]),
     ("machine", &["arena", "status", "tables"]),

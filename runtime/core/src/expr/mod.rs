@@ -14,6 +14,7 @@ pub mod format;
 mod fuel;
 mod operate;
 pub mod python;
+pub(crate) mod quick;
 mod template;
 mod value;
 #[cfg(feature = "serde")]

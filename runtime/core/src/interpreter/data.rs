@@ -52,15 +52,20 @@ impl Data {
         }
     }
 
-    /// The nth field of what is being handled.
-    pub(super) fn payload(&self, nth: u32) -> Option<&Value> {
+    /// The fields of what is being handled.
+    pub(super) fn payloads(&self) -> &[Value] {
         match &self.bound {
-            Bound::Nothing | Bound::Call(..) | Bound::Returned(..) | Bound::CallFailed(..) => None,
+            Bound::Nothing | Bound::Call(..) | Bound::Returned(..) | Bound::CallFailed(..) => &[],
             Bound::Event(_, fields)
             | Bound::Answer(_, fields)
             | Bound::Reason(_, fields)
-            | Bound::Choice(_, fields) => fields.get(nth as usize),
+            | Bound::Choice(_, fields) => fields,
         }
+    }
+
+    /// The nth field of what is being handled.
+    pub(super) fn payload(&self, nth: u32) -> Option<&Value> {
+        self.payloads().get(nth as usize)
     }
 
     pub(super) fn note(&self, note: String) {

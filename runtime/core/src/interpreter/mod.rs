@@ -6,6 +6,7 @@
 //! | `context` | the data and the machine as expressions see them |
 //! | `program` | guards, actions and code: [`crate::program::Program`] |
 //! | `action` | actions, carried out |
+//! | `quick` | guards and actions that are compiled |
 //! | `check` | whether what comes from outside fits its declared types |
 //! | `prompt` | prompts and offers |
 //! | `snapshot` | all of it as data |
@@ -16,6 +17,7 @@ mod context;
 mod data;
 mod program;
 mod prompt;
+mod quick;
 mod snapshot;
 
 pub use snapshot::{RestoreError, Snapshot};
@@ -59,7 +61,7 @@ impl<'p, H: Host> Interpreter<'p, H> {
 
     fn with_data(plan: &'p Plan<'p>, host: H, data: Data) -> Self {
         let tables = plan.tables();
-        let runner = Runner::new(plan.chart(), host, data);
+        let runner = Runner::new(plan.chart(), plan.quick(), host, data);
         Self { plan, engine: Engine::new(tables, Dynamic::new(&tables), runner) }
     }
 

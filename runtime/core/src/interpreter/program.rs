@@ -8,6 +8,7 @@ use crate::arena::{EventId, StateId, StepId, ToolId, TransitionId, VarId};
 use crate::calls::failure;
 use crate::describe;
 use crate::drive::{Host, Mismatch};
+use crate::expr::quick::Quick;
 use crate::expr::{EvalError, Fuel, Value, evaluate, execute, fit, holds, python};
 use crate::machine::Fault;
 use crate::model::{Action, Chart, ChoiceKind, Expr, StateKind, StepKind, Trigger, VariableKind};
@@ -22,13 +23,14 @@ use core::cell::RefCell;
 
 pub(super) struct Runner<'p, H> {
     pub(super) chart: &'p Chart,
+    pub(super) quick: &'p Quick,
     host: RefCell<H>,
     pub(super) data: Data,
 }
 
 impl<'p, H: Host> Runner<'p, H> {
-    pub(super) fn new(chart: &'p Chart, host: H, data: Data) -> Self {
-        Self { chart, host: RefCell::new(host), data }
+    pub(super) fn new(chart: &'p Chart, quick: &'p Quick, host: H, data: Data) -> Self {
+        Self { chart, quick, host: RefCell::new(host), data }
     }
 
     pub(super) fn host(&mut self) -> &mut H {
@@ -227,6 +229,11 @@ impl<H: Host> Program for Runner<'_, H> {
     }
 
     fn guard(&mut self, line: TransitionId, view: &View<'_>) -> Result<bool, Fault> {
+        if let Some(condition) = self.quick.guard(line)
+            && let Some(holds) = condition.holds(&self.scalars(view))
+        {
+            return Ok(holds);
+        }
         let guard = self.chart.transition(line).guard.as_ref();
         self.condition(guard, view, |tables| describe::guard_of(tables, line))
     }
@@ -283,11 +290,16 @@ impl<H: Host> Program for Runner<'_, H> {
 
     fn run(&mut self, block: Block, view: &View<'_>, outbox: &mut Outbox<'_>) -> Result<(), Fault> {
         let chart = self.chart;
-        let actions = match block {
-            Block::Entry(state) => &chart.state(state).entry,
-            Block::Exit(state) => &chart.state(state).exit,
-            Block::Transition(line) => &chart.transition(line).actions,
+        let (actions, quick) = match block {
+            Block::Entry(state) => (&chart.state(state).entry, self.quick.entry(state)),
+            Block::Exit(state) => (&chart.state(state).exit, self.quick.exit(state)),
+            Block::Transition(line) => (&chart.transition(line).actions, self.quick.actions(line)),
         };
+        let done = quick.map_or(0, |acts| self.run_quickly(acts, view, outbox));
+        let actions = &actions[done..];
+        if actions.is_empty() {
+            return Ok(());
+        }
         let fuel = Fuel::default();
         let mut context = self.context(view, None);
         let result =

@@ -101,7 +101,9 @@ fn dispatch(state: &StateRow<'_>, lines: &[TransitionRow<'_>], pools: &mut Pools
                 let events = events.of(&pools.events).iter();
                 pools.dispatch.extend(events.map(|event| Dispatch { event: *event, line }));
             }
-            TriggerRow::AnyEvent | TriggerRow::AnyOccurrence => pools.dispatch.push(Dispatch { event: Dispatch::ANY, line }),
+            TriggerRow::AnyEvent | TriggerRow::AnyOccurrence => {
+                pools.dispatch.push(Dispatch { event: Dispatch::ANY, line });
+            }
             TriggerRow::Turn
             | TriggerRow::When
             | TriggerRow::StateDone(_)

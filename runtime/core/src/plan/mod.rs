@@ -8,6 +8,7 @@ mod tests;
 pub use hash::structural_hash;
 
 use crate::arena::{ChoiceId, EventId, StateId, StepId, ToolId};
+use crate::expr::quick::Quick;
 use crate::model::{
     AskOn, Chart, ChoiceKind, Failure, FailurePolicy, Field, Limits, Otherwise, Scope, State,
     StateKind, Step, StepKind, Transition, TransitionKind, Trigger,
@@ -33,6 +34,7 @@ pub struct Plan<'c> {
     tools: Vec<ToolRow<'c>>,
     permissions: Vec<PermissionRow>,
     pools: Pools<'c>,
+    quick: Quick,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -107,6 +109,7 @@ impl<'c> Plan<'c> {
                 .map(|p| PermissionRow { from: p.from, to: p.to, guard: p.guard.is_some() })
                 .collect(),
             pools,
+            quick: Quick::of(chart),
         };
         ahead::fill(&mut plan);
         plan
@@ -115,6 +118,11 @@ impl<'c> Plan<'c> {
     /// The chart.
     pub fn chart(&self) -> &'c Chart {
         self.chart
+    }
+
+    /// What of its expressions is compiled.
+    pub(crate) fn quick(&self) -> &Quick {
+        &self.quick
     }
 
     /// The rows, lent.

@@ -1,0 +1,270 @@
+//! Which expressions and blocks are compiled, and to what.
+
+use super::{Act, Arithmetic, Bool, Float, FloatArithmetic, Int, Place};
+use crate::arena::{StateId, TransitionId};
+use crate::model::{Action, BinaryOp, Chart, CompareOp, Expr, ExprKind, Observable, Type, UnaryOp};
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
+/// How deep a compiled expression may nest.
+const DEPTH: u32 = 32;
+
+/// Nodes of what is compiled as one: far less than an evaluation may spend.
+const NODES: u32 = 2_000;
+
+/// The conditions and blocks of a chart that are compiled.
+#[derive(Debug, Clone)]
+pub(crate) struct Quick {
+    guards: Vec<Option<Bool>>,
+    actions: Vec<Option<Box<[Act]>>>,
+    entries: Vec<Option<Box<[Act]>>>,
+    exits: Vec<Option<Box<[Act]>>>,
+}
+
+impl Quick {
+    /// Compiles what can be, linear in the size of the chart.
+    pub(crate) fn of(chart: &Chart) -> Self {
+        let block = |actions: &[Action]| Compiler::new(chart).block(actions);
+        Self {
+            guards: chart
+                .transitions
+                .iter()
+                .map(|line| Compiler::new(chart).bool(line.guard.as_ref()?, 0))
+                .collect(),
+            actions: chart.transitions.iter().map(|line| block(&line.actions)).collect(),
+            entries: chart.states.iter().map(|state| block(&state.entry)).collect(),
+            exits: chart.states.iter().map(|state| block(&state.exit)).collect(),
+        }
+    }
+
+    /// The guard of a line, if it is compiled.
+    #[inline]
+    pub(crate) fn guard(&self, line: TransitionId) -> Option<&Bool> {
+        self.guards.get(line.index())?.as_ref()
+    }
+
+    /// The actions of a line, if they are compiled.
+    #[inline]
+    pub(crate) fn actions(&self, line: TransitionId) -> Option<&[Act]> {
+        self.actions.get(line.index())?.as_deref()
+    }
+
+    /// The `enter` of a state, if it is compiled.
+    #[inline]
+    pub(crate) fn entry(&self, state: StateId) -> Option<&[Act]> {
+        self.entries.get(state.index())?.as_deref()
+    }
+
+    /// The `exit` of a state, if it is compiled.
+    #[inline]
+    pub(crate) fn exit(&self, state: StateId) -> Option<&[Act]> {
+        self.exits.get(state.index())?.as_deref()
+    }
+}
+
+/// Every function gives `None` for what is not compiled.
+struct Compiler<'c> {
+    chart: &'c Chart,
+    nodes: u32,
+}
+
+impl<'c> Compiler<'c> {
+    fn new(chart: &'c Chart) -> Self {
+        Self { chart, nodes: 0 }
+    }
+
+    fn block(&mut self, actions: &[Action]) -> Option<Box<[Act]>> {
+        if actions.is_empty() || actions.len() > NODES as usize {
+            return None;
+        }
+        actions.iter().map(|action| self.act(action)).collect()
+    }
+
+    fn act(&mut self, action: &Action) -> Option<Act> {
+        self.count(0)?;
+        match action {
+            Action::Assign(variable, expr) => {
+                let slot = variable.0;
+                match &self.chart.variables.get(variable.index())?.ty {
+                    Type::Int => self.int(expr, 0).map(|value| assignment(slot, value)),
+                    Type::Float => self.float(expr, 0).map(|value| Act::Float(slot, value)),
+                    Type::Bool => self.bool(expr, 0).map(|value| Act::Bool(slot, value)),
+                    Type::Text
+                    | Type::Duration
+                    | Type::Json
+                    | Type::List(_)
+                    | Type::Map(_)
+                    | Type::Optional(_)
+                    | Type::Named(_) => None,
+                }
+            }
+            Action::Raise(event, arguments) => {
+                let fields = &self.chart.events.get(event.index())?.fields;
+                (fields.is_empty() && arguments.is_empty()).then_some(Act::Raise(*event))
+            }
+            Action::If(..)
+            | Action::For(..)
+            | Action::Do(..)
+            | Action::Send { .. }
+            | Action::Cancel(_)
+            | Action::Log(_) => None,
+        }
+    }
+
+    fn count(&mut self, depth: u32) -> Option<()> {
+        self.nodes += 1;
+        (self.nodes <= NODES && depth <= DEPTH).then_some(())
+    }
+
+    fn place(expr: &Expr) -> Option<Place> {
+        if let ExprKind::Variable(id) = &expr.kind {
+            Some(Place::Variable(id.0))
+        } else if let ExprKind::Payload(nth) = &expr.kind {
+            Some(Place::Payload(*nth))
+        } else {
+            None
+        }
+    }
+
+    fn int(&mut self, expr: &Expr, depth: u32) -> Option<Int> {
+        self.count(depth)?;
+        if expr.ty != Type::Int {
+            return None;
+        }
+        if let Some(place) = Self::place(expr) {
+            return Some(Int::At(place));
+        }
+        if let ExprKind::Int(i) = &expr.kind {
+            Some(Int::Is(*i))
+        } else if let ExprKind::Unary(UnaryOp::Negate, of) = &expr.kind {
+            self.int(of, depth + 1).map(|of| Int::Negate(Box::new(of)))
+        } else if let ExprKind::Binary(op, a, b) = &expr.kind {
+            let op = match op {
+                BinaryOp::Add => Arithmetic::Add,
+                BinaryOp::Subtract => Arithmetic::Subtract,
+                BinaryOp::Multiply => Arithmetic::Multiply,
+                BinaryOp::FloorDivide => Arithmetic::FloorDivide,
+                BinaryOp::Modulo => Arithmetic::Modulo,
+                BinaryOp::And | BinaryOp::Or | BinaryOp::Divide | BinaryOp::Power => return None,
+            };
+            let both = (self.int(a, depth + 1)?, self.int(b, depth + 1)?);
+            Some(Int::Apply(op, Box::new(both)))
+        } else if let ExprKind::If(condition, then, otherwise) = &expr.kind {
+            let condition = self.bool(condition, depth + 1)?;
+            let both = (self.int(then, depth + 1)?, self.int(otherwise, depth + 1)?);
+            Some(Int::If(Box::new((condition, both.0, both.1))))
+        } else {
+            None
+        }
+    }
+
+    fn float(&mut self, expr: &Expr, depth: u32) -> Option<Float> {
+        self.count(depth)?;
+        if expr.ty != Type::Float {
+            return None;
+        }
+        if let Some(place) = Self::place(expr) {
+            return Some(Float::At(place));
+        }
+        if let ExprKind::Float(x) = &expr.kind {
+            Some(Float::Is(*x))
+        } else if let ExprKind::Unary(UnaryOp::Negate, of) = &expr.kind {
+            self.float(of, depth + 1).map(|of| Float::Negate(Box::new(of)))
+        } else if let ExprKind::Binary(op, a, b) = &expr.kind {
+            let op = match op {
+                BinaryOp::Add => FloatArithmetic::Add,
+                BinaryOp::Subtract => FloatArithmetic::Subtract,
+                BinaryOp::Multiply => FloatArithmetic::Multiply,
+                BinaryOp::And
+                | BinaryOp::Or
+                | BinaryOp::Divide
+                | BinaryOp::FloorDivide
+                | BinaryOp::Modulo
+                | BinaryOp::Power => return None,
+            };
+            let both = (self.float(a, depth + 1)?, self.float(b, depth + 1)?);
+            Some(Float::Apply(op, Box::new(both)))
+        } else if let ExprKind::If(condition, then, otherwise) = &expr.kind {
+            let condition = self.bool(condition, depth + 1)?;
+            let both = (self.float(then, depth + 1)?, self.float(otherwise, depth + 1)?);
+            Some(Float::If(Box::new((condition, both.0, both.1))))
+        } else {
+            None
+        }
+    }
+
+    fn bool(&mut self, expr: &Expr, depth: u32) -> Option<Bool> {
+        self.count(depth)?;
+        if expr.ty != Type::Bool {
+            return None;
+        }
+        if let Some(place) = Self::place(expr) {
+            return Some(Bool::At(place));
+        }
+        if let ExprKind::Bool(b) = &expr.kind {
+            Some(Bool::Is(*b))
+        } else if let ExprKind::Observable(Observable::In(state)) = &expr.kind {
+            Some(Bool::In(*state))
+        } else if let ExprKind::Predicate(id) = &expr.kind {
+            self.bool(&self.chart.predicates.get(id.index())?.expr, depth + 1)
+        } else if let ExprKind::Unary(UnaryOp::Not, of) = &expr.kind {
+            self.bool(of, depth + 1).map(|of| Bool::Not(Box::new(of)))
+        } else if let ExprKind::Binary(op @ (BinaryOp::And | BinaryOp::Or), a, b) = &expr.kind {
+            let both = Box::new((self.bool(a, depth + 1)?, self.bool(b, depth + 1)?));
+            Some(if *op == BinaryOp::And { Bool::And(both) } else { Bool::Or(both) })
+        } else if let ExprKind::If(condition, then, otherwise) = &expr.kind {
+            let condition = self.bool(condition, depth + 1)?;
+            let both = (self.bool(then, depth + 1)?, self.bool(otherwise, depth + 1)?);
+            Some(Bool::If(Box::new((condition, both.0, both.1))))
+        } else if let ExprKind::Compare(first, rest) = &expr.kind {
+            let [(op, second)] = rest.as_slice() else { return None };
+            self.comparison(*op, first, second, depth + 1)
+        } else {
+            None
+        }
+    }
+
+    fn comparison(&mut self, op: CompareOp, a: &Expr, b: &Expr, depth: u32) -> Option<Bool> {
+        if matches!(op, CompareOp::In | CompareOp::NotIn) {
+            return None;
+        }
+        match (&a.ty, &b.ty) {
+            (Type::Int, Type::Int) => Some(match (self.int(a, depth)?, self.int(b, depth)?) {
+                (Int::At(place), Int::Is(to)) => Bool::Near(op, place, to),
+                both => Bool::Ints(op, Box::new(both)),
+            }),
+            (Type::Float, Type::Float) => {
+                let both = (self.float(a, depth)?, self.float(b, depth)?);
+                Some(Bool::Floats(op, Box::new(both)))
+            }
+            (Type::Named(_), Type::Named(_)) => {
+                let (place, ExprKind::Enum(_, name)) = (Self::place(a)?, &b.kind) else {
+                    return None;
+                };
+                let is = Bool::Named(place, name.clone());
+                match op {
+                    CompareOp::Equal => Some(is),
+                    CompareOp::NotEqual => Some(Bool::Not(Box::new(is))),
+                    CompareOp::Less
+                    | CompareOp::LessEqual
+                    | CompareOp::Greater
+                    | CompareOp::GreaterEqual
+                    | CompareOp::In
+                    | CompareOp::NotIn => None,
+                }
+            }
+            _ => None,
+        }
+    }
+}
+
+/// `n = n + 1` and `n = n - 1` have a form of their own.
+fn assignment(slot: u32, value: Int) -> Act {
+    if let Int::Apply(op @ (Arithmetic::Add | Arithmetic::Subtract), both) = &value
+        && let (Int::At(Place::Variable(own)), Int::Is(by @ 0..)) = **both
+        && own == slot
+    {
+        return Act::Step(slot, if matches!(op, Arithmetic::Add) { by } else { -by });
+    }
+    Act::Int(slot, value)
+}

@@ -1,0 +1,232 @@
+//! Conditions and assignments over Bool, Int, Float and enums, compiled: what most lines are made of.
+//!
+//! Nothing but a short cut. Where it does not know (a variable without a value, a kind that does not go, an overflow) it says
+//! nothing, and the expression is evaluated the general way, which also says what is wrong. What is compiled is small, so that
+//! the general way never runs out of fuel over it.
+
+mod compile;
+
+pub(crate) use compile::Quick;
+
+use super::Value;
+use crate::arena::{EventId, StateId};
+use crate::bits;
+use crate::model::CompareOp;
+use crate::ops;
+use alloc::boxed::Box;
+use alloc::string::String;
+use core::cmp::Ordering;
+
+/// What compiled expressions read.
+#[derive(Clone, Copy)]
+pub(crate) struct Scalars<'a> {
+    /// By id.
+    pub(crate) variables: &'a [Option<Value>],
+    /// Of what is being handled.
+    pub(crate) payload: &'a [Value],
+    /// Active states.
+    pub(crate) configuration: &'a [u64],
+}
+
+/// Where a scalar stands.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Place {
+    Variable(u32),
+    Payload(u32),
+}
+
+impl Place {
+    #[inline]
+    fn of<'a>(self, scalars: &Scalars<'a>) -> Option<&'a Value> {
+        match self {
+            Self::Variable(nth) => scalars.variables.get(nth as usize)?.as_ref(),
+            Self::Payload(nth) => scalars.payload.get(nth as usize),
+        }
+    }
+}
+
+#[derive(Debug, Clone)]
+pub(crate) enum Int {
+    Is(i64),
+    At(Place),
+    Negate(Box<Self>),
+    Apply(Arithmetic, Box<(Self, Self)>),
+    If(Box<(Bool, Self, Self)>),
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Arithmetic {
+    Add,
+    Subtract,
+    Multiply,
+    FloorDivide,
+    Modulo,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) enum Float {
+    Is(f64),
+    At(Place),
+    Negate(Box<Self>),
+    Apply(FloatArithmetic, Box<(Self, Self)>),
+    If(Box<(Bool, Self, Self)>),
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum FloatArithmetic {
+    Add,
+    Subtract,
+    Multiply,
+}
+
+/// A condition.
+#[derive(Debug, Clone)]
+pub(crate) enum Bool {
+    Is(bool),
+    At(Place),
+    In(StateId),
+    Not(Box<Self>),
+    And(Box<(Self, Self)>),
+    Or(Box<(Self, Self)>),
+    If(Box<(Self, Self, Self)>),
+    /// An Int beside a literal.
+    Near(CompareOp, Place, i64),
+    Ints(CompareOp, Box<(Int, Int)>),
+    Floats(CompareOp, Box<(Float, Float)>),
+    /// Whether an enum has this value.
+    Named(Place, String),
+}
+
+/// An action.
+#[derive(Debug, Clone)]
+pub(crate) enum Act {
+    /// `n = n + by`.
+    Step(u32, i64),
+    Int(u32, Int),
+    Float(u32, Float),
+    Bool(u32, Bool),
+    /// An event without data.
+    Raise(EventId),
+}
+
+impl Int {
+    fn value(&self, scalars: &Scalars<'_>) -> Option<i64> {
+        match self {
+            Self::Is(i) => Some(*i),
+            Self::At(place) => {
+                let Value::Int(i) = place.of(scalars)? else { return None };
+                Some(*i)
+            }
+            Self::Negate(of) => of.value(scalars)?.checked_neg(),
+            Self::Apply(op, both) => {
+                let (a, b) = (both.0.value(scalars)?, both.1.value(scalars)?);
+                match op {
+                    Arithmetic::Add => a.checked_add(b),
+                    Arithmetic::Subtract => a.checked_sub(b),
+                    Arithmetic::Multiply => a.checked_mul(b),
+                    Arithmetic::FloorDivide => ops::floor_div(a, b).ok(),
+                    Arithmetic::Modulo => ops::modulo(a, b).ok(),
+                }
+            }
+            Self::If(parts) => {
+                if parts.0.holds(scalars)? { &parts.1 } else { &parts.2 }.value(scalars)
+            }
+        }
+    }
+}
+
+impl Float {
+    fn value(&self, scalars: &Scalars<'_>) -> Option<f64> {
+        match self {
+            Self::Is(x) => Some(*x),
+            Self::At(place) => {
+                let Value::Float(x) = place.of(scalars)? else { return None };
+                Some(*x)
+            }
+            Self::Negate(of) => Some(-of.value(scalars)?),
+            Self::Apply(op, both) => {
+                let (a, b) = (both.0.value(scalars)?, both.1.value(scalars)?);
+                let result = match op {
+                    FloatArithmetic::Add => a + b,
+                    FloatArithmetic::Subtract => a - b,
+                    FloatArithmetic::Multiply => a * b,
+                };
+                // What is not finite may be an error.
+                result.is_finite().then_some(result)
+            }
+            Self::If(parts) => {
+                if parts.0.holds(scalars)? { &parts.1 } else { &parts.2 }.value(scalars)
+            }
+        }
+    }
+}
+
+impl Bool {
+    /// Whether it holds, if that can be told here.
+    #[inline]
+    pub(crate) fn holds(&self, scalars: &Scalars<'_>) -> Option<bool> {
+        if let Self::Near(op, place, to) = self {
+            let Value::Int(i) = place.of(scalars)? else { return None };
+            return ordered(*op, Some(i.cmp(to)));
+        }
+        self.holds_otherwise(scalars)
+    }
+
+    fn holds_otherwise(&self, scalars: &Scalars<'_>) -> Option<bool> {
+        match self {
+            Self::Is(b) => Some(*b),
+            Self::At(place) => {
+                let Value::Bool(b) = place.of(scalars)? else { return None };
+                Some(*b)
+            }
+            Self::In(state) => Some(bits::has(scalars.configuration, state.index())),
+            Self::Not(of) => Some(!of.holds(scalars)?),
+            Self::And(both) => Some(both.0.holds(scalars)? && both.1.holds(scalars)?),
+            Self::Or(both) => Some(both.0.holds(scalars)? || both.1.holds(scalars)?),
+            Self::If(parts) => {
+                if parts.0.holds(scalars)? { &parts.1 } else { &parts.2 }.holds(scalars)
+            }
+            Self::Near(op, place, to) => {
+                let Value::Int(i) = place.of(scalars)? else { return None };
+                ordered(*op, Some(i.cmp(to)))
+            }
+            Self::Ints(op, both) => {
+                ordered(*op, Some(both.0.value(scalars)?.cmp(&both.1.value(scalars)?)))
+            }
+            Self::Floats(op, both) => {
+                ordered(*op, both.0.value(scalars)?.partial_cmp(&both.1.value(scalars)?))
+            }
+            Self::Named(place, name) => {
+                let Value::Text(text) = place.of(scalars)? else { return None };
+                Some(text == name)
+            }
+        }
+    }
+}
+
+/// What a comparison says of an order; `None` is that of a NaN.
+#[inline]
+fn ordered(op: CompareOp, order: Option<Ordering>) -> Option<bool> {
+    match op {
+        CompareOp::Equal => Some(order.is_some_and(Ordering::is_eq)),
+        CompareOp::NotEqual => Some(!order.is_some_and(Ordering::is_eq)),
+        CompareOp::Less => Some(order.is_some_and(Ordering::is_lt)),
+        CompareOp::LessEqual => Some(order.is_some_and(Ordering::is_le)),
+        CompareOp::Greater => Some(order.is_some_and(Ordering::is_gt)),
+        CompareOp::GreaterEqual => Some(order.is_some_and(Ordering::is_ge)),
+        CompareOp::In | CompareOp::NotIn => None,
+    }
+}
+
+impl Act {
+    /// The value that an assignment gives its variable, if that can be told here.
+    #[inline]
+    pub(crate) fn value(&self, scalars: &Scalars<'_>) -> Option<(u32, Value)> {
+        match self {
+            Self::Step(..) | Self::Raise(_) => None,
+            Self::Int(variable, value) => Some((*variable, Value::Int(value.value(scalars)?))),
+            Self::Float(variable, value) => Some((*variable, Value::Float(value.value(scalars)?))),
+            Self::Bool(variable, value) => Some((*variable, Value::Bool(value.holds(scalars)?))),
+        }
+    }
+}
