@@ -4,24 +4,15 @@ use crate::oracle::{Deny, First, Script};
 use chartc_core::arena::{ChoiceId, EventId};
 use chartc_core::drive::{Offer, ToolCall};
 use chartc_core::machine::{Fault, Record, Sink};
-use chartc_core::tables::{
-    EventRow, FailureRow, LimitsRow, Span, StateRow, StateRowKind, StepRow, StepRowKind, Tables,
-};
+use chartc_core::tables::{EventRow, FailureRow, Span, StateRow, StepRow, StepRowKind, Tables};
 
 const ROOT: StateId = StateId(0);
 
 static STATES: [StateRow<'static>; 1] = [StateRow {
-    path: "",
-    kind: StateRowKind::Atomic,
     parent: ROOT,
     end: StateId(1),
-    transitions: Span::EMPTY,
     steps: Span { start: 0, len: 2 },
-    choices: Span::EMPTY,
-    entry: false,
-    exit: false,
-    advice: false,
-    limits: LimitsRow::NONE,
+    ..StateRow::PLAIN
 }];
 
 const fn step(name: &'static str, kind: StepRowKind) -> StepRow<'static> {
