@@ -28,6 +28,7 @@ mod subjects;
 #[path = "../../src/table.rs"]
 #[allow(dead_code, reason = "its text is for the build script")]
 mod table;
+mod tuned;
 mod xstate;
 
 use dispatch::Wanted;

@@ -2,7 +2,7 @@
 
 use crate::machine::{End, Machine, drive};
 use crate::streams::Mix;
-use crate::{dense, effects, generated, hand, interpreted, rust_fsm, smlang, statig};
+use crate::{dense, effects, generated, hand, interpreted, rust_fsm, smlang, statig, tuned};
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
@@ -25,8 +25,17 @@ pub(crate) struct Rivals {
 }
 
 /// The names of all implementations, in the order of the tables.
-pub(crate) const NAMES: [&str; 8] =
-    ["hand", "dense", "effects", "statig", "smlang", "rust-fsm", "generated", "interpreted"];
+pub(crate) const NAMES: [&str; 9] = [
+    "hand",
+    "dense",
+    "effects",
+    "tuned",
+    "statig",
+    "smlang",
+    "rust-fsm",
+    "generated",
+    "interpreted",
+];
 
 fn run<M: Machine>(codes: &[u8], count: usize) -> (Duration, End) {
     let events: Vec<M::Event> = codes.iter().map(|code| M::event(*code)).collect();
@@ -51,6 +60,7 @@ pub(crate) fn all() -> [Rivals; 4] {
                 subject::<hand::ring::Ring>("hand"),
                 subject::<dense::ring::Ring>("dense"),
                 subject::<effects::ring::Ring>("effects"),
+                subject::<tuned::ring::Ring>("tuned"),
                 subject::<statig::ring::Ring>("statig"),
                 subject::<smlang::ring::Ring>("smlang"),
                 subject::<generated::Ring>("generated"),
@@ -64,6 +74,7 @@ pub(crate) fn all() -> [Rivals; 4] {
                 subject::<hand::hierarchy::Hierarchy>("hand"),
                 subject::<dense::hierarchy::Hierarchy>("dense"),
                 subject::<effects::hierarchy::Hierarchy>("effects"),
+                subject::<tuned::hierarchy::Hierarchy>("tuned"),
                 subject::<statig::hierarchy::Hierarchy>("statig"),
                 subject::<smlang::hierarchy::Hierarchy>("smlang"),
                 subject::<rust_fsm::hierarchy::Hierarchy>("rust-fsm"),
@@ -77,6 +88,7 @@ pub(crate) fn all() -> [Rivals; 4] {
             subjects: vec![
                 subject::<hand::parallel::Regions>("hand"),
                 subject::<dense::parallel::Regions>("dense"),
+                subject::<tuned::parallel::Regions>("tuned"),
                 subject::<statig::parallel::Regions>("statig"),
                 subject::<smlang::parallel::Regions>("smlang"),
                 subject::<rust_fsm::parallel::Regions>("rust-fsm"),
