@@ -7,6 +7,7 @@ use crate::lower::{Lowered, SourceMap, lower};
 use crate::source::Sources;
 use crate::span::{FileId, Span};
 use crate::{lint, syntax};
+use chartc_core::family::DEPTH;
 use chartc_core::model::Chart;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -30,6 +31,8 @@ pub struct Compilation {
 #[derive(Debug, Clone)]
 pub struct Checked {
     lowered: Arc<Lowered>,
+    /// The charts that it runs, and those that they run.
+    children: Vec<Arc<Lowered>>,
     source: String,
     not_yet: Vec<Diagnostic>,
 }
@@ -38,6 +41,17 @@ impl Checked {
     /// The model.
     pub fn chart(&self) -> &Chart {
         &self.lowered.chart
+    }
+
+    /// The charts that it runs, and those that they run, by place; itself among them if one of them runs it.
+    pub fn children(&self) -> impl Iterator<Item = &Chart> {
+        self.children.iter().map(|child| &child.chart)
+    }
+
+    /// Itself and the charts that it runs, each once, itself first.
+    pub fn family(&self) -> Vec<&Chart> {
+        let others = self.children.iter().filter(|child| !Arc::ptr_eq(child, &self.lowered));
+        std::iter::once(self.chart()).chain(others.map(|child| &child.chart)).collect()
     }
 
     /// Where its parts stand.
@@ -60,8 +74,9 @@ impl Checked {
 pub fn check(paths: &[String], loader: &dyn Loader) -> Compilation {
     let mut diagnostics = Vec::new();
     let loaded = load(paths, loader, &mut diagnostics);
-    let lowered: Vec<Arc<Lowered>> =
-        lower(&loaded, &mut diagnostics).into_iter().map(Arc::new).collect();
+    let (lowered, others) = lower(&loaded, &mut diagnostics);
+    let lowered: Vec<Arc<Lowered>> = lowered.into_iter().map(Arc::new).collect();
+    let others: Vec<Arc<Lowered>> = others.into_iter().map(Arc::new).collect();
     for one in &lowered {
         let facts = Facts::of(&one.chart);
         lint::run(one, &facts, &mut diagnostics);
@@ -70,15 +85,22 @@ pub fn check(paths: &[String], loader: &dyn Loader) -> Compilation {
     // A component that several agents list is read for each of them.
     let mut told = BTreeSet::new();
     diagnostics.retain(|d| told.insert((d.span, d.rule.code, d.message.clone())));
-    let charts = sound(&loaded, &lowered, &diagnostics);
+    let charts = sound(&loaded, &lowered, &others, &diagnostics);
     Compilation { sources: loaded.sources, files: loaded.files, charts, lowered, diagnostics }
 }
 
-/// The charts that no error is about: none inside of the chart, and none beside the charts of its file and of those it imports.
-fn sound(loaded: &Loaded, lowered: &[Arc<Lowered>], diagnostics: &[Diagnostic]) -> Vec<Checked> {
+/// The charts that no error is about: none inside of the chart or of one that it runs, and none beside the charts of its file
+/// and of those it imports.
+fn sound(
+    loaded: &Loaded,
+    lowered: &[Arc<Lowered>],
+    others: &[Arc<Lowered>],
+    diagnostics: &[Diagnostic],
+) -> Vec<Checked> {
     let whole = |one: &Lowered| one.map.states.first().map_or(one.map.name, |s| s.whole);
+    let all: Vec<&Arc<Lowered>> = lowered.iter().chain(others).collect();
     let places: BTreeMap<Span, usize> =
-        lowered.iter().enumerate().map(|(i, one)| (whole(one), i)).collect();
+        all.iter().enumerate().map(|(i, one)| (whole(one), i)).collect();
     let within = |span: Span| {
         let (outer, nth) = places.range(..=Span { end: u32::MAX, ..span }).next_back()?;
         (outer.file == span.file && span.end <= outer.end).then_some(*nth)
@@ -88,22 +110,43 @@ fn sound(loaded: &Loaded, lowered: &[Arc<Lowered>], diagnostics: &[Diagnostic]) 
     for found in diagnostics.iter().filter(|d| d.severity == Severity::Error) {
         errors.entry((found.span.file, within(found.span))).or_default().push(found);
     }
+    let about = |nth: usize| {
+        let file = all[nth].map.file;
+        let beside = loaded.imports(file).into_iter().chain([file]).map(|f| (f, None));
+        let keys = beside.chain([(file, Some(nth))]);
+        keys.flat_map(|key| errors.get(&key).into_iter().flatten().copied()).collect::<Vec<_>>()
+    };
+    let names: BTreeMap<Span, usize> =
+        all.iter().enumerate().map(|(i, one)| (one.map.name, i)).collect();
     let mut charts = Vec::new();
     for (i, one) in lowered.iter().enumerate() {
-        let file = one.map.file;
-        let beside = loaded.imports(file).into_iter().chain([file]).map(|f| (f, None));
-        let own: Vec<&Diagnostic> = beside
-            .chain([(file, Some(i))])
-            .flat_map(|key| errors.get(&key).into_iter().flatten().copied())
-            .collect();
+        let children = reached(i, &all, &names);
+        let mut own = about(i);
+        for child in children.iter().filter(|child| **child != i) {
+            own.extend(about(*child));
+        }
         let is = |found: &Diagnostic, family: &str| found.rule.code.starts_with(family);
         if own.iter().all(|d| is(d, "C03") || is(d, "C05")) {
             charts.push(Checked {
                 lowered: one.clone(),
-                source: loaded.sources.get(file).name.clone(),
+                children: children.iter().map(|child| all[*child].clone()).collect(),
+                source: loaded.sources.get(one.map.file).name.clone(),
                 not_yet: own.into_iter().filter(|d| is(d, "C05")).cloned().collect(),
             });
         }
     }
     charts
+}
+
+/// The charts that a chart runs, and those that they run.
+fn reached(from: usize, all: &[&Arc<Lowered>], names: &BTreeMap<Span, usize>) -> BTreeSet<usize> {
+    let mut found = BTreeSet::new();
+    let mut level = vec![from];
+    // Deeper ones are never started.
+    for _ in 0..DEPTH {
+        let steps = level.iter().flat_map(|nth| &all[*nth].map.steps);
+        let children = steps.filter_map(|step| names.get(&step.child?).copied());
+        level = children.filter(|child| found.insert(*child)).collect();
+    }
+    found
 }

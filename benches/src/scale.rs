@@ -99,7 +99,8 @@ fn staged(loader: &Memory) -> [Duration; 5] {
     let mut found = Vec::new();
     let (front, loaded): (Duration, Loaded) =
         timed(|| load(&[PATH.to_owned()], loader, &mut found));
-    let (lowering, lowered): (Duration, Vec<Lowered>) = timed(|| lower(&loaded, &mut found));
+    let (lowering, (lowered, _)): (Duration, (Vec<Lowered>, Vec<Lowered>)) =
+        timed(|| lower(&loaded, &mut found));
     let (analysis, facts) = timed(|| Facts::of(&lowered[0].chart));
     let (linting, ()) = timed(|| lint::run(&lowered[0], &facts, &mut found));
     [Duration::ZERO, front, lowering, analysis, linting]

@@ -30,7 +30,7 @@ impl<M: Typed> Population<M> {
     pub fn join<T>(&self, session: &mut Session<M, T>) -> AgentId {
         let mut rows = self.census.rows();
         if rows.present.is_empty() {
-            let tables = session.machine.tables();
+            let tables = session.family.root().tables();
             let basic = |kind| matches!(kind, StateRowKind::Atomic | StateRowKind::Final(_));
             rows.basic = tables.states.iter().map(|row| basic(row.kind)).collect();
             rows.present.resize_with(tables.states.len(), BTreeSet::new);
@@ -41,8 +41,8 @@ impl<M: Typed> Population<M> {
         drop(rows);
         let member = Member { id, census: self.census.clone() };
         // It may have been started before.
-        member.tell(&session.machine, (0..states).map(StateId::at));
-        session.member = Some(member);
+        member.tell(session.family.root(), (0..states).map(StateId::at));
+        session.place = Some(member);
         id
     }
 

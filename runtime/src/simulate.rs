@@ -2,12 +2,12 @@
 
 use crate::clock::VirtualClock;
 use crate::data::{Entry, Sent};
-use crate::drive::{Session, basic_states};
+use crate::drive::{At, Session, basic_states};
 use crate::error::RunError;
 use crate::trace;
 use chartc_core::drive::{Machine, Mismatch};
 use chartc_core::expr::{Map, Value};
-use chartc_core::machine::{Outcome, Receipt, Status, StepKey};
+use chartc_core::machine::{Outcome, Receipt, Status};
 use chartc_core::tables::StepRowKind;
 use serde::Serialize;
 use std::sync::Arc;
@@ -123,7 +123,7 @@ async fn play<M: Machine, T: trace::Sink>(
         Sent::Turn => match session.begin_turn().await? {
             Receipt::Busy => {
                 let open = session.open();
-                let names: Vec<String> = open.iter().map(|k| step_name(session, *k)).collect();
+                let names: Vec<String> = open.iter().map(|at| step_name(session, at)).collect();
                 Err(Stop::Entry(format!(
                     "the last turn still waits for an answer to {}",
                     names.join(", ")
@@ -135,37 +135,37 @@ async fn play<M: Machine, T: trace::Sink>(
             | Receipt::Refused) => Ok(receipt),
         },
         Sent::Answer { value, data, step } => {
-            let key = open(session, step.as_deref())?;
-            let outcome = outcome(session, key, value, data.as_ref())?;
-            Ok(session.answer(key, outcome)??)
+            let at = open(session, step.as_deref())?;
+            let outcome = outcome(session, &at, value, data.as_ref())?;
+            Ok(session.answer(&at, outcome)??)
         }
         Sent::Fail { why, step } => {
-            let key = open(session, step.as_deref())?;
-            Ok(session.answer(key, Outcome::Failed(vec![Value::Text(why.clone())]))??)
+            let at = open(session, step.as_deref())?;
+            Ok(session.answer(&at, Outcome::Failed(vec![Value::Text(why.clone())]))??)
         }
     }
 }
 
-fn step_name<M: Machine, T: trace::Sink>(session: &Session<M, T>, key: StepKey) -> String {
-    format!("`{}`", session.machine().tables().steps[key.step.index()].name)
+fn step_name<M: Machine, T: trace::Sink>(session: &Session<M, T>, at: &At) -> String {
+    format!("`{}`", session.step_path(at))
 }
 
 /// The open step that is meant: the only one, or the first of that name.
 fn open<M: Machine, T: trace::Sink>(
     session: &Session<M, T>,
     step: Option<&str>,
-) -> Result<StepKey, Stop> {
+) -> Result<At, Stop> {
     let open = session.open();
-    let names: Vec<String> = open.iter().map(|k| step_name(session, *k)).collect();
+    let names: Vec<String> = open.iter().map(|at| step_name(session, at)).collect();
     match step {
         Some(step) => {
             let place = names.iter().position(|n| n.trim_matches('`') == step);
-            place.map(|i| open[i]).ok_or_else(|| {
+            place.map(|i| open[i].clone()).ok_or_else(|| {
                 Stop::Entry(format!("step `{step}` is not open; {}", opened(&names)))
             })
         }
         None => match open.as_slice() {
-            [key] => Ok(*key),
+            [at] => Ok(at.clone()),
             [] => Err(Stop::Entry("no step and no question is open".into())),
             [_, _, ..] => Err(Stop::Entry(format!("say which with `step`; {}", opened(&names)))),
         },
@@ -178,16 +178,19 @@ fn opened(names: &[String]) -> String {
 
 fn outcome<M: Machine, T: trace::Sink>(
     session: &mut Session<M, T>,
-    key: StepKey,
+    (member, key): &At,
     value: &Value,
     data: Option<&Value>,
 ) -> Result<Outcome<Vec<Value>>, Stop> {
-    let kind = session.machine().tables().steps[key.step.index()].kind;
-    let is_called = session.machine_mut().call(key).is_ok();
-    if is_called || !matches!(kind, StepRowKind::Ask { .. }) {
+    let offers = session.family.with_member(member, |machine| {
+        let kind = machine.tables().steps[key.step.index()].kind;
+        let is_called = machine.call(*key).is_ok();
+        let is_question = !is_called && matches!(kind, StepRowKind::Ask { .. });
+        is_question.then(|| machine.options(*key))
+    });
+    let Some(Some(offers)) = offers else {
         return Ok(Outcome::Done(vec![data.unwrap_or(value).clone()]));
-    }
-    let offers = session.machine_mut().options(key);
+    };
     let name = match value {
         Value::Text(name) => name.clone(),
         Value::Bool(b) => b.to_string(),

@@ -118,16 +118,16 @@ fn value(ty: &Type, text: &str) -> Value {
     if is_text { plain() } else { serde_json::from_str(text).unwrap_or_else(|_| plain()) }
 }
 
-/// Who answers and who has tools, from the words of `--llm`, `--human` and `--functions`.
+/// Who answers and who has tools, from the words of `--llm`, `--human` and `--functions`; for a chart and those that it runs.
 pub(super) fn oracle(
-    chart: &Chart,
+    charts: &[&Chart],
     llm: Option<&str>,
     human: Option<&str>,
     functions_file: Option<&Path>,
     clock: &Arc<dyn Clock>,
 ) -> miette::Result<Who> {
     let mut host = match functions_file {
-        Some(path) => Some(script(chart, path, clock.clone())?),
+        Some(path) => Some(script(charts, path, clock.clone())?),
         None => None,
     };
     let mut tools: Arc<dyn Tools> = Arc::new(NoTools);
@@ -149,7 +149,7 @@ pub(super) fn oracle(
             random
         }
         Some(("script", file)) if !file.is_empty() => {
-            let script = script(chart, Path::new(file), clock.clone())?;
+            let script = script(charts, Path::new(file), clock.clone())?;
             host.get_or_insert_with(|| script.clone());
             Arc::new(script)
         }
@@ -164,7 +164,7 @@ pub(super) fn oracle(
         None => None,
         Some("terminal") => Some(Arc::new(Person)),
         Some(word) => match word.strip_prefix("script:").filter(|file| !file.is_empty()) {
-            Some(file) => Some(Arc::new(script(chart, Path::new(file), clock.clone())?)),
+            Some(file) => Some(Arc::new(script(charts, Path::new(file), clock.clone())?)),
             None => {
                 return Err(miette::miette!(
                     "`{word}` is no person; there are terminal and script:FILE"
@@ -179,56 +179,64 @@ pub(super) fn oracle(
 }
 
 /// The host functions of a script, or none.
-pub(super) fn functions(chart: &Chart, file: Option<&Path>) -> miette::Result<Script> {
+pub(super) fn functions(charts: &[&Chart], file: Option<&Path>) -> miette::Result<Script> {
     match file {
-        Some(path) => script(chart, path, Arc::new(VirtualClock::new())),
+        Some(path) => script(charts, path, Arc::new(VirtualClock::new())),
         None => Ok(Script::empty()),
     }
 }
 
-/// The machine, with its params.
+/// The machine of the first chart, with its params; the others are those that it runs.
 pub(super) fn instance<'p>(
-    plan: &'p Plan<'p>,
+    plans: &'p [Plan<'p>],
     given: &Given,
     host: Script,
 ) -> miette::Result<Interpreter<'p, Script>> {
-    Interpreter::new(plan, host, given.params.clone()).map_err(|fault| miette::miette!("{fault}"))
+    Interpreter::new(&plans[0], host, given.params.clone())
+        .map(|machine| machine.with_charts(plans))
+        .map_err(|fault| miette::miette!("{fault}"))
 }
 
-/// Reads a script and tells of names in it that the chart does not have.
-fn script(chart: &Chart, path: &Path, clock: Arc<dyn Clock>) -> miette::Result<Script> {
+/// Reads a script and tells of names in it that the charts do not have.
+fn script(charts: &[&Chart], path: &Path, clock: Arc<dyn Clock>) -> miette::Result<Script> {
     let name = path.display().to_string();
     let script = Script::parse(&name, &read(path)?, clock)
         .map_err(|fault| miette::miette!("{name}: {fault}"))?;
-    let asks = |kind: &StepKind| match kind {
-        StepKind::Llm | StepKind::Ask { .. } | StepKind::Human(_) => true,
-        StepKind::Code(_) | StepKind::Call(..) | StepKind::Run(..) => false,
+    let of = |names: fn(&Chart) -> Vec<String>| -> Vec<String> {
+        charts.iter().flat_map(|chart| names(chart)).collect()
     };
-    let steps: Vec<String> =
-        chart.steps.iter().filter(|s| asks(&s.kind)).map(|s| s.name.clone()).collect();
-    let functions: Vec<String> = chart.functions.iter().map(|f| f.name.clone()).collect();
-    let tools: Vec<String> = chart.tools.iter().map(|t| t.name.clone()).collect();
+    let steps = of(|chart| {
+        let asking = chart.steps.iter().filter(|step| asks(&step.kind));
+        asking.map(|step| step.name.clone()).collect()
+    });
+    let functions = of(|chart| chart.functions.iter().map(|f| f.name.clone()).collect());
+    let tools = of(|chart| chart.tools.iter().map(|t| t.name.clone()).collect());
     for stranger in script.strangers(&steps, &functions, &tools) {
         let known = steps.iter().chain(&functions).chain(&tools).map(String::as_str);
         let hint = nearest(&stranger, known).map(|n| format!("; did you mean `{n}`?"));
         complain(&format!(
             "warning: {name} answers `{stranger}`, which `{}` never asks{}",
-            chart.name,
+            charts[0].name,
             hint.unwrap_or_default()
         ));
     }
     Ok(script)
 }
 
+/// Whether a step asks somebody.
+fn asks(kind: &StepKind) -> bool {
+    match kind {
+        StepKind::Llm | StepKind::Ask { .. } | StepKind::Human(_) => true,
+        StepKind::Code(_) | StepKind::Call(..) | StepKind::Run(..) => false,
+    }
+}
+
 /// Whether a turn can do anything.
 pub(super) fn has_turns(chart: &Chart) -> bool {
     let walks = chart.steps.iter().any(|step| match &step.kind {
         StepKind::Ask { on, .. } => *on == AskOn::Turn,
-        StepKind::Llm
-        | StepKind::Code(_)
-        | StepKind::Call(..)
-        | StepKind::Human(_)
-        | StepKind::Run(..) => true,
+        StepKind::Run(run) => !run.on_entry,
+        StepKind::Llm | StepKind::Code(_) | StepKind::Call(..) | StepKind::Human(_) => true,
     });
     let moves = |line: &Transition| match &line.trigger {
         Trigger::Turn | Trigger::AnyOccurrence | Trigger::AfterTurns(_) | Trigger::When => true,

@@ -7,6 +7,8 @@ use crate::compile::{Checked, Compilation};
 use crate::diagnostic::{Severity, nearest};
 use crate::report::REPORTS;
 use crate::source::Sources;
+use crate::span::Span;
+use std::collections::BTreeSet;
 
 /// The chart called `name` of the file, or its only one; or how the command ends because there is none. Findings that stand in
 /// the way are told on standard error.
@@ -59,18 +61,36 @@ fn choose(
         (Some(name), _) => name,
         (None, [only]) => only,
         (None, []) => "",
-        (None, several) => {
+        (None, several) if outermost(done).is_none() => {
             return Err(miette::miette!(
                 "{file} has {} charts: {}; choose one with --chart NAME",
                 several.len(),
                 listed(several)
             ));
         }
+        (None, _) => outermost(done).unwrap_or_default(),
     };
     match done.charts.iter().find(|c| c.chart().name == wanted) {
         Some(checked) => Ok(Ok(checked.clone())),
         None => Ok(Err(refuse(file, done))),
     }
+}
+
+/// The only chart that no other one runs, if it runs another.
+fn outermost(done: &Compilation) -> Option<&str> {
+    let children: BTreeSet<Span> = done
+        .lowered
+        .iter()
+        .flat_map(|one| {
+            one.map
+                .steps
+                .iter()
+                .filter_map(move |step| step.child.filter(|child| *child != one.map.name))
+        })
+        .collect();
+    let mut outer = done.lowered.iter().filter(|one| !children.contains(&one.map.name));
+    let only = outer.next().filter(|_| outer.next().is_none() && !children.is_empty());
+    only.map(|one| one.chart.name.as_str())
 }
 
 /// The one file that a command is about.

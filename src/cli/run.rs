@@ -86,22 +86,25 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         None => Vec::new(),
     };
     let trace = args.trace.as_deref().map(files::create).transpose()?;
-    let unless_said = if args.events.is_some() || !has_turns(&chart) { 0 } else { TURNS };
+    let lasts = has_turns(&chart) || checked.children().any(has_turns);
+    let unless_said = if args.events.is_some() || !lasts { 0 } else { TURNS };
     let turns = args.turns.unwrap_or(unless_said);
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()
         .build()
         .map_err(|fault| miette::miette!("no runtime: {fault}"))?;
-    let plan = Plan::new(&chart);
+    let mut charts = checked.family();
+    charts[0] = &chart;
+    let plans: Vec<Plan<'_>> = charts.iter().map(|chart| Plan::new(chart)).collect();
     runtime.block_on(async {
         let clock: Arc<dyn Clock> = match args.clock.as_str() {
             "real" => Arc::new(RealClock::new()),
             _ => Arc::new(VirtualClock::new()),
         };
         let functions = args.functions.as_deref();
-        let who = oracle(&chart, args.llm.as_deref(), args.human.as_deref(), functions, &clock)?;
-        let machine = instance(&plan, &given, who.host)?;
-        let sink = (Screen::new(paper(args.color), &chart), trace.map(JsonLines));
+        let who = oracle(&charts, args.llm.as_deref(), args.human.as_deref(), functions, &clock)?;
+        let machine = instance(&plans, &given, who.host)?;
+        let sink = (Screen::new(paper(args.color), &charts), trace.map(JsonLines));
         let mut session = Session::new(machine, who.oracle, clock, sink).with_tools(who.tools);
         if let Some(people) = who.people {
             session = session.with_people(people);

@@ -6,7 +6,7 @@ use chartc_core::duration::Duration;
 use chartc_core::expr::Value;
 use chartc_core::model::{Chart, StateKind};
 use chartc_runtime::trace::{Line, Sink, What};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
 /// Characters of an answer that are shown.
@@ -19,8 +19,12 @@ pub(super) struct Screen {
     answered: Option<String>,
     /// The run is past its start.
     started: bool,
-    /// Paths of the atomic and final states.
-    basic: BTreeSet<String>,
+    /// Paths of the atomic and final states, by chart.
+    basic: BTreeMap<String, BTreeSet<String>>,
+    /// The chart, and by the way to them the charts that it runs.
+    charts: BTreeMap<String, String>,
+    /// Whose line is being shown; empty for the chart itself.
+    child: String,
     /// Where the line taken last leads.
     targets: Vec<String>,
     /// Turns that began, first and last, in which nothing has been shown yet.
@@ -44,15 +48,21 @@ enum Ink {
 }
 
 impl Screen {
-    pub(super) fn new(paper: Paper, chart: &Chart) -> Self {
-        let states = chart.states.iter();
-        let basic =
-            states.filter(|s| matches!(s.kind, StateKind::Atomic | StateKind::Final { .. }));
+    /// For a chart and those that it runs.
+    pub(super) fn new(paper: Paper, charts: &[&Chart]) -> Self {
+        let basic = |chart: &Chart| {
+            let states = chart.states.iter();
+            let basic =
+                states.filter(|s| matches!(s.kind, StateKind::Atomic | StateKind::Final { .. }));
+            basic.map(|s| s.path.clone()).collect()
+        };
         Self {
             paper,
             answered: None,
             started: false,
-            basic: basic.map(|s| s.path.clone()).collect(),
+            basic: charts.iter().map(|chart| (chart.name.clone(), basic(chart))).collect(),
+            charts: BTreeMap::new(),
+            child: String::new(),
             targets: Vec::new(),
             silent: None,
             ended: false,
@@ -69,7 +79,30 @@ impl Screen {
         self.turns()?;
         self.time()?;
         self.note = None;
-        self.put(ink, text)
+        if self.child.is_empty() {
+            return self.put(ink, text);
+        }
+        self.put(ink, &format!("  {}: {}", self.child, text.trim_start()))
+    }
+
+    /// Whether a state of the chart whose line is being shown has none below it.
+    fn is_basic(&self, state: &str) -> bool {
+        let states = self.charts.get(&self.child).and_then(|chart| self.basic.get(chart));
+        states.is_some_and(|states| states.contains(state))
+    }
+
+    /// Turns to another chart's lines. Says whether this one has its place in what a run shows.
+    fn turn_to(&mut self, line: &Line) -> bool {
+        if line.child != self.child {
+            self.child.clone_from(&line.child);
+            self.targets.clear();
+            self.answered = None;
+        }
+        if let What::Run { chart, .. } = &line.what {
+            self.charts.insert(line.child.clone(), chart.clone());
+        }
+        // A child has its turns when its parent has.
+        line.child.is_empty() || !matches!(line.what, What::Turn { .. } | What::TurnEnded { .. })
     }
 
     /// Shows how much time has passed: whole seconds, what is less is kept for later.
@@ -129,7 +162,16 @@ impl Screen {
 impl Sink for Screen {
     fn line(&mut self, line: &Line) -> io::Result<()> {
         self.now = line.at_ms;
+        if !self.turn_to(line) {
+            return Ok(());
+        }
+        let is_child = !line.child.is_empty();
         match &line.what {
+            What::Run { chart, .. } if is_child => self.write(Ink::Plain, &format!("runs {chart}")),
+            What::Ended { status, result, .. } if is_child => {
+                let text = format!("ended {status} {}", object(result));
+                self.write(Ink::Plain, text.trim_end())
+            }
             What::Run { chart, .. } => self.write(Ink::Bold, chart),
             What::Turn { turn } => {
                 self.started = true;
@@ -231,15 +273,13 @@ impl Sink for Screen {
                 self.note = Some(text.clone());
                 Ok(())
             }
-            What::Entered { state } if !self.started && !state.is_empty() => {
+            What::Entered { state } if !is_child && !self.started && !state.is_empty() => {
                 self.write(Ink::Good, &format!("  -> {state}"))
             }
             // What comes of it may take its time.
             What::Started { .. } => self.turns(),
             // A target that was not the last word: a state with an `initial`, a history.
-            What::Entered { state }
-                if self.basic.contains(state) && !self.targets.contains(state) =>
-            {
+            What::Entered { state } if self.is_basic(state) && !self.targets.contains(state) => {
                 self.write(Ink::Good, &format!("  -> {state}"))
             }
             What::TurnEnded { .. } => {
@@ -247,6 +287,7 @@ impl Sink for Screen {
                 Ok(())
             }
             What::Sent { .. }
+            | What::PassedOn { .. }
             | What::Called { .. }
             | What::Returned { .. }
             | What::NotReturned { .. }

@@ -55,8 +55,9 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
     };
     let entries = data::entries(&read(&args.events)?)
         .map_err(|fault| miette::miette!("{}: {fault}", args.events.display()))?;
-    let plan = Plan::new(chart);
-    let machine = instance(&plan, &given, functions(chart, args.functions.as_deref())?)?;
+    let charts = checked.family();
+    let plans: Vec<Plan<'_>> = charts.iter().map(|chart| Plan::new(chart)).collect();
+    let machine = instance(&plans, &given, functions(&charts, args.functions.as_deref())?)?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .build()
         .map_err(|fault| miette::miette!("no runtime: {fault}"))?;

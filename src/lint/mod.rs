@@ -9,6 +9,7 @@ mod check_failed;
 pub(crate) mod conflicting_fields;
 pub(crate) mod duplicate_name;
 pub(crate) mod empty_file;
+pub(crate) mod endless_run;
 mod eventless_cycle;
 pub(crate) mod faulty_expression;
 mod forbidden_move;

@@ -5,6 +5,7 @@ use crate::diagnostic::Rule;
 pub use super::conflicting_fields::RULE as CONFLICTING_FIELDS;
 pub use super::duplicate_name::RULE as DUPLICATE_NAME;
 pub use super::empty_file::RULE as EMPTY_FILE;
+pub use super::endless_run::RULE as ENDLESS_RUN;
 pub use super::faulty_expression::RULE as FAULTY_EXPRESSION;
 pub use super::illegal_structure::RULE as ILLEGAL_STRUCTURE;
 pub use super::import_cycle::RULE as IMPORT_CYCLE;
@@ -44,6 +45,7 @@ pub static RULES: &[&Rule] = &[
     &UNUSED_FRAGMENT,
     &LEFT_OUT,
     &MISSING_INITIAL,
+    &ENDLESS_RUN,
     &ILLEGAL_STRUCTURE,
     &TYPE_ERROR,
     &UNKNOWN_PLACEHOLDER,

@@ -33,8 +33,8 @@ pub(super) struct Cx<'s> {
     pub(super) dropped: bool,
     /// Variables that a name may have meant though nothing declares them.
     pub(super) supplied: &'s [&'static str],
-    /// Names of the charts in sight.
-    pub(super) charts: Vec<&'s str>,
+    /// The charts in sight.
+    pub(super) charts: Vec<&'s syntax::Chart>,
     guesses: u32,
     /// Parallel to `chart.predicates`: how many conditions each comes to when those that it uses are written out.
     pub(super) lengths: Vec<u32>,

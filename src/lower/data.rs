@@ -79,7 +79,7 @@ fn range(
 }
 
 /// Whether `a > b`, for two numbers or durations of one type.
-fn above(a: &Value, b: &Value) -> bool {
+pub(super) fn above(a: &Value, b: &Value) -> bool {
     if let (Value::Int(a), Value::Int(b)) = (a, b) {
         a > b
     } else if let (Value::Float(a), Value::Float(b)) = (a, b) {

@@ -19,6 +19,7 @@ mod line;
 mod once;
 mod outcome;
 mod paths;
+mod run;
 mod skeleton;
 mod source_map;
 mod step;
@@ -53,8 +54,8 @@ pub struct Lowered {
     pub whole: bool,
 }
 
-/// Lowers every chart of every file that was asked for, in order.
-pub fn lower(loaded: &Loaded, diagnostics: &mut Vec<Diagnostic>) -> Vec<Lowered> {
+/// Lowers every chart of every file that was asked for, in order; beside them those of other files that they run.
+pub fn lower(loaded: &Loaded, diagnostics: &mut Vec<Diagnostic>) -> (Vec<Lowered>, Vec<Lowered>) {
     let mut lowered = Vec::new();
     let mut findings = Vec::new();
     for file in loaded.files.iter().filter(|f| loaded.is_root(f.id)) {
@@ -103,10 +104,12 @@ pub fn lower(loaded: &Loaded, diagnostics: &mut Vec<Diagnostic>) -> Vec<Lowered>
         let charts: Vec<_> = lowered[first..].iter().collect();
         closing::lost_components(&shared, &charts, &mut findings);
     }
+    let others = run::others(loaded, &lowered, &mut findings);
+    run::refuse_endless(lowered.iter().chain(&others), &mut findings);
     let mut known = BTreeSet::new();
     findings.retain(|d| known.insert((d.span, d.rule.code, d.message.clone())));
     diagnostics.append(&mut findings);
-    lowered
+    (lowered, others)
 }
 
 /// Scenarios are kept as written: of each, only the chart that it is for is looked up.
@@ -135,7 +138,7 @@ fn one<'s>(
     seen: &Declarations<'s>,
     findings: &mut Vec<Diagnostic>,
 ) -> Lowered {
-    cx.charts = seen.charts.iter().map(|c| c.name.node.as_str()).collect();
+    cx.charts.clone_from(&seen.charts);
     cx.supplied = &chart.supplied;
     declarations(&mut cx, seen);
     skeleton::number(&mut cx, chart, whole);

@@ -94,4 +94,6 @@ pub struct StepSpans {
     pub prompt: Option<Span>,
     /// Each part of the prompt; a placeholder with its braces.
     pub prompt_parts: Vec<Span>,
+    /// The name of the chart that a `run` step runs, where that is declared.
+    pub child: Option<Span>,
 }

@@ -2,7 +2,7 @@
 
 use super::context::Cx;
 use super::expr::{self, Env, Options};
-use super::{block, data, declare, once, outcome, trigger, types};
+use super::{block, data, declare, once, outcome, run, trigger, types};
 use crate::lint::reported::{ILLEGAL_STRUCTURE, NOT_YET};
 use crate::lint::unknown_name;
 use crate::syntax::{self, EventPattern, FailWord, Noted, StepItem};
@@ -66,7 +66,6 @@ pub(super) fn step(cx: &mut Cx<'_>, id: StepId) {
 }
 
 fn kind(cx: &mut Cx<'_>, env: &mut Env, step: &syntax::Step, id: StepId) -> StepKind {
-    let name = step.name.span;
     match &step.kind {
         syntax::StepKind::Llm => StepKind::Llm,
         syntax::StepKind::Code(body) => StepKind::Code(block::listed(cx, env, body)),
@@ -82,16 +81,7 @@ fn kind(cx: &mut Cx<'_>, env: &mut Env, step: &syntax::Step, id: StepId) -> Step
             cx.map.steps[id.index()].prompt_parts = spans;
             StepKind::Human(text)
         }
-        syntax::StepKind::Run(child, arguments) => {
-            cx.report(NOT_YET.at(name, "`run` steps do not run yet"));
-            let arguments =
-                arguments.iter().map(|argument| expr::expr(cx, env, argument, None)).collect();
-            if !cx.charts.iter().any(|known| *known == child.node) {
-                let known = cx.charts.clone();
-                cx.unknown("chart", &child.node, child.span, known);
-            }
-            StepKind::Run(child.node.clone(), arguments)
-        }
+        syntax::StepKind::Run(written) => run::step(cx, env, id, written),
     }
 }
 

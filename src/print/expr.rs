@@ -2,8 +2,8 @@
 
 use super::text::{line, lower, quote, template, upper};
 use crate::syntax::{
-    BinaryOp, CompareOp, Expr, ExprKind, Hole, Param, TypeExpr, TypeKind, UnaryOp, is_lower_snake,
-    is_reserved, is_upper_camel,
+    BinaryOp, CompareOp, Expr, ExprKind, Given, Hole, Param, TypeExpr, TypeKind, UnaryOp,
+    is_lower_snake, is_reserved, is_upper_camel,
 };
 
 /// Where an expression stands: how deep its lines are indented, or in a placeholder, where it stays on one line.
@@ -28,6 +28,18 @@ pub(super) fn expr(expr: &Expr, level: usize) -> String {
 /// Arguments in parentheses.
 pub(super) fn arguments(all: &[Expr], level: usize) -> String {
     format!("({})", list(all, At::Level(level)))
+}
+
+/// Params of a chart that is run, in parentheses.
+pub(super) fn params_given(all: &[Given], level: usize) -> String {
+    let given = all.iter().map(|argument| {
+        let value = expr(&argument.value, level);
+        match &argument.name {
+            Some(name) => format!("{}: {value}", lower(&name.node)),
+            None => value,
+        }
+    });
+    format!("({})", given.collect::<Vec<_>>().join(", "))
 }
 
 /// `{expr:spec}`

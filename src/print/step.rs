@@ -1,6 +1,6 @@
 //! Steps and actions.
 
-use super::expr::{arguments, expr, type_expr};
+use super::expr::{arguments, expr, params_given, type_expr};
 use super::out::{Layout, Out};
 use super::state::{pattern, tail, target};
 use super::text::{lower, path, template, upper};
@@ -23,8 +23,10 @@ pub(super) fn step(out: &mut Out, node: &Step) {
             format!("call {name} {}{}{client}", path(tool), arguments(all, level))
         }
         StepKind::Human(text) => format!("human {name} {}{client}", template(text, level)),
-        StepKind::Run(chart, all) => {
-            format!("run {name} {}{}{client}", upper(&chart.node), arguments(all, level))
+        StepKind::Run(run) => {
+            let entry = if run.at_entry { " at entry" } else { "" };
+            let given = params_given(&run.arguments, level);
+            format!("run {name} {}{given}{entry}{client}", upper(&run.chart.node))
         }
     };
     out.push(&head);

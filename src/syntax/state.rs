@@ -241,7 +241,27 @@ pub enum StepKind {
     /// `human s "question"`.
     Human(Template),
     /// `run c Child(args)`.
-    Run(Ident, Vec<Expr>),
+    Run(Run),
+}
+
+/// `run c Child(x, name: y) [at entry]`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Run {
+    /// The chart that is run.
+    pub chart: Ident,
+    /// Its params.
+    pub arguments: Vec<Given>,
+    /// `at entry`: when the step's state is entered, not in the walk of a turn.
+    pub at_entry: bool,
+}
+
+/// A param, by its place or by its name.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Given {
+    /// `name:`.
+    pub name: Option<Ident>,
+    /// Its value.
+    pub value: Expr,
 }
 
 /// `ask s on E [always] else T|stay`.

@@ -167,4 +167,31 @@ pub trait Machine {
 
     /// What the program wants in the trace beside the records (reasons of faults, `log` texts, host calls), taken away.
     fn take_notes(&mut self) -> Vec<String>;
+
+    /// Makes the machine of a started `run` step, not started yet. It belongs to this one until [`Machine::end_child`];
+    /// [`crate::family`] says what is done with it.
+    ///
+    /// # Errors
+    /// Params that cannot be computed, are missing or out of range; no such chart.
+    fn begin_child(&mut self, _key: StepKey) -> Result<(), Mismatch> {
+        Err(Mismatch(String::from("this machine cannot run other charts")))
+    }
+
+    /// The `run` steps whose machines there are, in the order they were made.
+    fn children(&self) -> Vec<StepKey> {
+        Vec::new()
+    }
+
+    /// The machine of a `run` step, to look at.
+    fn child(&self, _key: StepKey) -> Option<&dyn Machine> {
+        None
+    }
+
+    /// Gives the machine of a `run` step to `act`; says whether there is one. Meanwhile it has the host of this one.
+    fn with_child(&mut self, _key: StepKey, _act: &mut dyn FnMut(&mut dyn Machine)) -> bool {
+        false
+    }
+
+    /// Forgets the machine of a `run` step.
+    fn end_child(&mut self, _key: StepKey) {}
 }

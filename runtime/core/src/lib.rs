@@ -19,6 +19,8 @@ pub mod drive;
 pub mod duration;
 #[cfg(feature = "alloc")]
 pub mod expr;
+#[cfg(feature = "alloc")]
+pub mod family;
 pub mod generated;
 #[cfg(feature = "alloc")]
 pub mod interpreter;

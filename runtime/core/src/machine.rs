@@ -8,14 +8,14 @@ pub use crate::status::Status;
 pub type Instant = u64;
 
 /// Which attempt at which step is meant. Unique in a run; an answer under another key is dropped.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct StepKey {
     /// The step.
     pub step: StepId,
     /// The leaf it was started for: several regions may put one inherited question.
     pub leaf: StateId,
-    /// Number of the host event (turns included) that was being handled, from 1.
+    /// Number of the host event (turns included) that was being handled, or of the start on entry, from 1.
     pub event: u32,
     /// From 1; a retry or re-ask increments it.
     pub attempt: u32,
@@ -34,6 +34,8 @@ pub enum Input<P> {
     Answer(StepKey, Outcome<P>),
     /// Time has passed: due deadlines fire.
     Tick,
+    /// The run is over, as `canceled`: what is active runs its `exit`, what is pending is cancelled.
+    Stop,
 }
 
 /// How a step ended.

@@ -41,6 +41,9 @@ pub struct StepRegister {
     pub pending: Option<StepKey>,
     /// When it was started.
     pub started_at: Instant,
+    /// Its state was entered, and it is to be started when the macrostep ends.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub due: bool,
 }
 
 /// An open question of a leaf, and the tool call that its answer has begun.
@@ -204,7 +207,7 @@ impl<
             entered_at: [0; S],
             counters: [[0; S]; 4],
             questions: [None; S],
-            steps: [StepRegister { pending: None, started_at: 0 }; K],
+            steps: [StepRegister { pending: None, started_at: 0, due: false }; K],
             deadlines: [u64::MAX; D],
             sends,
             due: [TransitionId(0); D],

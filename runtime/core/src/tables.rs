@@ -323,7 +323,10 @@ pub enum StepRowKind {
     /// A person; does not block the walk.
     Human,
     /// A child chart; does not block the walk.
-    Run,
+    Run {
+        /// Started at the end of the macrostep in which the step's state was entered, not in the walk.
+        on_entry: bool,
+    },
 }
 
 /// What a step that has used up its attempts does.

@@ -1,6 +1,6 @@
 //! Calls under way: begun, waited for, understood, given up.
 
-use super::Session;
+use super::{At, Session};
 use crate::error::RunError;
 use crate::executor;
 use crate::oracle::{Answer, Asking, Kind, OracleError, Question};
@@ -8,13 +8,14 @@ use crate::tools::Calling;
 use crate::trace::{self, What};
 use chartc_core::drive::{Machine, Mismatch};
 use chartc_core::expr::Value;
-use chartc_core::machine::{Input, Instant, Outcome, Receipt, StepKey};
+use chartc_core::machine::{Input, Instant, Outcome, Receipt};
+use chartc_core::tables::StepRowKind;
 use std::future::poll_fn;
 use std::task::Poll;
 
 /// A call under way.
 pub(super) struct Call {
-    pub(super) key: StepKey,
+    pub(super) at: At,
     pub(super) work: Work,
 }
 
@@ -54,16 +55,16 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     pub(super) async fn work(&mut self, until: Option<Instant>) -> Result<(), RunError> {
         let mut idle = 0;
         loop {
-            if let Some((key, outcome)) = self.ready.pop_front() {
+            if let Some(((member, key), outcome)) = self.ready.pop_front() {
                 // Only answers that were read can mismatch, and those are not put here.
-                self.apply_own(Input::Answer(key, outcome))?;
+                drop(self.apply_to(member, Input::Answer(key, outcome))?);
                 continue;
             }
             if until.is_none() && (self.manual || self.calls.is_empty()) {
                 return Ok(());
             }
             let now = self.clock.now();
-            let due = if self.status.is_some() { None } else { self.machine.next_deadline() };
+            let due = if self.status.is_some() { None } else { self.family.next_deadline() };
             if due.is_some_and(|at| at <= now) {
                 idle += 1;
                 if idle > IDLE_TICKS {
@@ -80,15 +81,15 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             match self.wait(earliest).await {
                 Woken::Time => {}
                 Woken::Answer(index, answer) => {
-                    let Call { key, work } = self.calls.remove(index);
+                    let Call { at, work } = self.calls.remove(index);
                     if let Work::Question(question, _) = work {
-                        self.ended(key, *question, answer)?;
+                        self.ended(at, *question, answer)?;
                     }
                 }
                 Woken::Result(index, result) => {
-                    let Call { key, work } = self.calls.remove(index);
+                    let Call { at, work } = self.calls.remove(index);
                     if let Work::Tool(tool, _) = work {
-                        self.returned(key, &tool, result)?;
+                        self.returned(at, &tool, result)?;
                     }
                 }
             }
@@ -131,17 +132,22 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     }
 
     /// Puts the question of a started step.
-    pub(super) fn begin(&mut self, key: StepKey) -> Result<(), RunError> {
+    pub(super) fn begin(&mut self, at: At) -> Result<(), RunError> {
         if self.manual {
-            self.calls.push(Call { key, work: Work::Outside });
+            self.calls.push(Call { at, work: Work::Outside });
             return Ok(());
         }
         let now = self.clock.now();
-        let complaint = self.complaints.remove(&(key.step, key.leaf));
+        let (member, key) = at.clone();
+        let complaint = self.complaints.remove(&(member.clone(), key.step, key.leaf));
         let complaint = complaint.filter(|(event, _)| *event == key.event && key.attempt > 1);
         let why = complaint.as_ref().map(|(_, why)| why.as_str());
-        let question = executor::question(&mut self.machine, key, why);
-        self.notes(now)?;
+        let question = self
+            .family
+            .with_member(&member, |machine| executor::question(machine, key, why))
+            .unwrap_or_else(|| Err("its chart does not run any more".into()));
+        let child = self.path(&member);
+        self.notes(now, &member, &child)?;
         match question {
             Ok(question) => {
                 if question.kind != Kind::Human {
@@ -154,6 +160,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
                 let options = question.options.iter().map(|o| o.offer.name.clone()).collect();
                 self.tracer.put(
                     now,
+                    &child,
                     What::Question {
                         step: question.step.clone(),
                         attempt: key.attempt,
@@ -166,32 +173,32 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
                     (Kind::Human, None) | (Kind::Llm | Kind::Ask, _) => &self.oracle,
                 };
                 let asking = who.ask(question.clone());
-                self.calls.push(Call { key, work: Work::Question(Box::new(question), asking) });
+                self.calls.push(Call { at, work: Work::Question(Box::new(question), asking) });
             }
             Err(why) => {
-                let step = self.machine.tables().steps[key.step.index()].name.to_owned();
-                self.failed_call(key, step, "prompt", &why)?;
-                self.ready.push_back((key, failure(why)));
+                let step = self.step_name(&member, key);
+                self.failed_call(&at, step, "prompt", &why)?;
+                self.ready.push_back((at, failure(why)));
             }
         }
         Ok(())
     }
 
     /// Calls under way, in the order they were begun.
-    pub(crate) fn open(&self) -> Vec<StepKey> {
-        self.calls.iter().map(|c| c.key).collect()
+    pub(crate) fn open(&self) -> Vec<At> {
+        self.calls.iter().map(|c| c.at.clone()).collect()
     }
 
     /// Answers a call from outside.
     pub(crate) fn answer(
         &mut self,
-        key: StepKey,
+        at: &At,
         outcome: Outcome<Vec<Value>>,
     ) -> Result<Result<Receipt, Mismatch>, RunError> {
         // What it begins may be open under the same key.
-        let index = self.calls.iter().position(|c| c.key == key);
+        let index = self.calls.iter().position(|c| c.at == *at);
         let open = index.map(|index| self.calls.remove(index));
-        let receipt = self.apply(Input::Answer(key, outcome))?;
+        let receipt = self.apply_to(at.0.clone(), Input::Answer(at.1, outcome))?;
         let misfit = self.misfit.take();
         if (misfit.is_some() || receipt.is_err())
             && let (Some(index), Some(open)) = (index, open)
@@ -205,35 +212,37 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     }
 
     /// Gives a call up; dropping it cancels it.
-    pub(super) fn cancel(&mut self, now: Instant, key: StepKey) -> Result<(), RunError> {
-        self.ready.retain(|(k, _)| *k != key);
-        let Some(index) = self.calls.iter().position(|c| c.key == key) else { return Ok(()) };
+    pub(super) fn cancel(&mut self, now: Instant, at: &At) -> Result<(), RunError> {
+        self.ready.retain(|(other, _)| other != at);
+        let Some(index) = self.calls.iter().position(|c| c.at == *at) else { return Ok(()) };
         self.calls.remove(index);
-        let step = self.machine.tables().steps[key.step.index()].name.to_owned();
-        self.tracer.put(now, What::Cancelled { step, attempt: key.attempt })
+        let (member, key) = at;
+        let (child, step) = (self.path(member), self.step_name(member, *key));
+        self.tracer.put(now, &child, What::Cancelled { step, attempt: key.attempt })
     }
 
     /// Reads the answer of an ended call and tells the machine.
     fn ended(
         &mut self,
-        key: StepKey,
+        at: At,
         question: Question,
         answer: Result<Answer, OracleError>,
     ) -> Result<(), RunError> {
+        let key = at.1;
         let text = match answer {
             Ok(answer) => answer.text,
             Err(error) => {
-                self.failed_call(key, question.step.clone(), error.kind(), &error.to_string())?;
+                self.failed_call(&at, question.step.clone(), error.kind(), &error.to_string())?;
                 if error.is_fatal() {
                     return Err(RunError::Oracle { step: question.step, error });
                 }
-                self.ready.push_back((key, failure(error.to_string())));
+                self.ready.push_back((at, failure(error.to_string())));
                 return Ok(());
             }
         };
         let understood = match executor::outcome(&question, &text) {
             Ok(understood) => understood,
-            Err(why) => return self.unusable(key, &question.step, text, why.ambiguous, why.why),
+            Err(why) => return self.unusable(at, &question.step, text, why.ambiguous, why.why),
         };
         let (option, value) = match executor::chosen(&question, &understood.outcome) {
             Some((name, list)) if list.is_empty() => (Some(name), Value::None),
@@ -249,8 +258,10 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             },
         };
         let now = self.clock.now();
+        let child = self.path(&at.0);
         self.tracer.put(
             now,
+            &child,
             What::Answer {
                 step: question.step.clone(),
                 attempt: key.attempt,
@@ -262,69 +273,64 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             },
         )?;
         self.last_answer = Some((text.clone(), question.step.clone()));
-        let receipt = self.apply(Input::Answer(key, understood.outcome))?;
+        let receipt = self.apply_to(at.0.clone(), Input::Answer(key, understood.outcome))?;
         self.last_answer = None;
         match receipt {
             Ok(_) => Ok(()),
-            Err(Mismatch(why)) => self.unusable(key, &question.step, text, false, why),
+            Err(Mismatch(why)) => self.unusable(at, &question.step, text, false, why),
         }
     }
 
     /// The machine itself found that an answer does not fit, and has gone on.
-    pub(super) fn misfit(&mut self, key: StepKey, why: &str) -> Result<(), RunError> {
+    pub(super) fn misfit(&mut self, at: &At, why: &str) -> Result<(), RunError> {
+        if matches!(self.kind(&at.0, at.1), Some(StepRowKind::Run { .. })) {
+            // What a chart ended with is nobody's answer; a note says what is wrong with it.
+            return Ok(());
+        }
         let Some((text, step)) = self.last_answer.take() else {
             self.misfit = Some(why.to_owned());
             return Ok(());
         };
-        self.complaints.insert((key.step, key.leaf), (key.event, why.to_owned()));
-        let (attempt, why) = (key.attempt, why.to_owned());
+        self.complain(at, why);
+        let (attempt, why) = (at.1.attempt, why.to_owned());
         let now = self.clock.now();
-        self.tracer.put(now, What::Unusable { step, attempt, text, ambiguous: false, why })
+        let child = self.path(&at.0);
+        self.tracer.put(now, &child, What::Unusable { step, attempt, text, ambiguous: false, why })
+    }
+
+    /// Keeps what was wrong with an answer for the re-ask.
+    pub(super) fn complain(&mut self, (member, key): &At, why: &str) {
+        let place = (member.clone(), key.step, key.leaf);
+        self.complaints.insert(place, (key.event, why.to_owned()));
     }
 
     fn unusable(
         &mut self,
-        key: StepKey,
+        at: At,
         step: &str,
         text: String,
         ambiguous: bool,
         why: String,
     ) -> Result<(), RunError> {
-        self.complaints.insert((key.step, key.leaf), (key.event, why.clone()));
+        self.complain(&at, &why);
         let now = self.clock.now();
-        let (step, attempt) = (step.to_owned(), key.attempt);
-        self.tracer.put(now, What::Unusable { step, attempt, text, ambiguous, why })?;
-        self.ready.push_back((key, Outcome::Unusable));
+        let (child, step, attempt) = (self.path(&at.0), step.to_owned(), at.1.attempt);
+        self.tracer.put(now, &child, What::Unusable { step, attempt, text, ambiguous, why })?;
+        self.ready.push_back((at, Outcome::Unusable));
         Ok(())
     }
 
     pub(super) fn failed_call(
         &mut self,
-        key: StepKey,
+        at: &At,
         step: String,
         error: &str,
         why: &str,
     ) -> Result<(), RunError> {
         let now = self.clock.now();
         let (error, why) = (error.to_owned(), why.to_owned());
-        self.tracer.put(now, What::CallFailed { step, attempt: key.attempt, error, why })
-    }
-}
-
-/// The key of an answer that means something.
-pub(super) fn given(input: &Input<Vec<Value>>) -> Option<StepKey> {
-    match input {
-        Input::Answer(key, Outcome::Done(_) | Outcome::Choice(..) | Outcome::Call(..)) => {
-            Some(*key)
-        }
-        Input::Answer(
-            _,
-            Outcome::Forbidden(_) | Outcome::Unusable | Outcome::Failed(_) | Outcome::Doubt,
-        )
-        | Input::Start
-        | Input::Event(..)
-        | Input::Turn
-        | Input::Tick => None,
+        let child = self.path(&at.0);
+        self.tracer.put(now, &child, What::CallFailed { step, attempt: at.1.attempt, error, why })
     }
 }
 

@@ -1,5 +1,6 @@
 //! Drives one machine: performs its effects, feeds answers back, ticks its deadlines.
 
+mod apply;
 mod calls;
 mod log;
 mod record;
@@ -9,16 +10,16 @@ use crate::clock::Clock;
 use crate::data;
 use crate::error::RunError;
 use crate::oracle::{Deny, Oracle};
-use crate::population::Member;
+use crate::population;
 use crate::tools::{NoTools, Tools};
 use crate::trace::{self, Line, What};
 use calls::Call;
 use chartc_core::arena::{StateId, StepId};
 use chartc_core::drive::{Machine, Mismatch, Typed};
 use chartc_core::expr::{IntoValue, Map, Value};
-use chartc_core::machine::{Effect, Input, Instant, LimitKind, Outcome, Receipt, Status, StepKey};
+use chartc_core::family::{Family, Member};
+use chartc_core::machine::{Input, Instant, LimitKind, Outcome, Receipt, Status, StepKey};
 pub(crate) use log::basic_states;
-use log::{Happening, Log};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
@@ -30,7 +31,7 @@ pub const MAX_CALLS: u32 = 1000;
 /// It starts with the first [`Session::turn`] or [`Session::send`] (or [`Session::start`]), and is over when [`Session::status`] says
 /// how. `T` takes the trace.
 pub struct Session<M, T> {
-    pub(crate) machine: M,
+    pub(crate) family: Family<M>,
     oracle: Arc<dyn Oracle>,
     /// Who answers `human` steps; without anybody the oracle does.
     people: Option<Arc<dyn Oracle>>,
@@ -40,9 +41,9 @@ pub struct Session<M, T> {
     /// Calls under way, in the order they were started.
     calls: Vec<Call>,
     /// Outcomes that wait to be told to the machine.
-    ready: VecDeque<(StepKey, Outcome<Vec<Value>>)>,
+    ready: VecDeque<(At, Outcome<Vec<Value>>)>,
     /// What was wrong with the last answer, for the re-ask.
-    complaints: BTreeMap<(StepId, StateId), (u32, String)>,
+    complaints: BTreeMap<(Member, StepId, StateId), (u32, String)>,
     /// Text and step of the answer that is being handed over.
     last_answer: Option<(String, String)>,
     /// Why the machine judged that an answer from outside does not fit.
@@ -64,7 +65,7 @@ pub struct Session<M, T> {
     /// Calls stay open until they are answered from outside: no prompt is rendered and nobody is asked.
     manual: bool,
     /// The place in a population.
-    pub(crate) member: Option<Member>,
+    pub(crate) place: Option<population::Member>,
 }
 
 /// How a turn went.
@@ -82,15 +83,19 @@ pub struct TurnReport {
     pub ended: Option<Status>,
 }
 
+/// A step of a member of the family.
+pub(crate) type At = (Member, StepKey);
+
 struct Tracer<T> {
     sink: T,
     seq: u64,
 }
 
 impl<T: trace::Sink> Tracer<T> {
-    fn put(&mut self, at_ms: Instant, what: What) -> Result<(), RunError> {
+    fn put(&mut self, at_ms: Instant, child: &str, what: What) -> Result<(), RunError> {
         self.seq += 1;
-        Ok(self.sink.line(&Line { v: trace::VERSION, seq: self.seq, at_ms, what })?)
+        let (seq, child) = (self.seq, child.to_owned());
+        Ok(self.sink.line(&Line { v: trace::VERSION, seq, at_ms, child, what })?)
     }
 }
 
@@ -98,7 +103,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     /// A run that was not started yet.
     pub fn new(machine: M, oracle: Arc<dyn Oracle>, clock: Arc<dyn Clock>, sink: T) -> Self {
         Self {
-            machine,
+            family: Family::new(machine),
             oracle,
             people: None,
             tools: Arc::new(NoTools),
@@ -120,7 +125,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             recent_calls: 0,
             max_calls: MAX_CALLS,
             manual: false,
-            member: None,
+            place: None,
         }
     }
 
@@ -152,12 +157,12 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
 
     /// The machine, to look at.
     pub fn machine(&self) -> &M {
-        &self.machine
+        self.family.root()
     }
 
     /// The machine, for queries that need it mutable; inputs belong to the session.
     pub fn machine_mut(&mut self) -> &mut M {
-        &mut self.machine
+        self.family.root_mut()
     }
 
     /// How the run ended, once it has.
@@ -177,12 +182,12 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
 
     /// The basic states (atomic or final) that are active, as dotted paths in document order; after the end, the last ones.
     pub fn configuration(&self) -> Vec<String> {
-        basic_states(&self.machine).into_iter().map(|(path, _)| path).collect()
+        basic_states(self.family.root()).into_iter().map(|(path, _)| path).collect()
     }
 
     /// Ends the session and gives its parts back.
     pub fn into_parts(self) -> (M, T) {
-        (self.machine, self.tracer.sink)
+        (self.family.into_root(), self.tracer.sink)
     }
 
     /// Sets an input, before the start or between events.
@@ -191,12 +196,13 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     /// There is no such input, or the value does not fit.
     pub fn input(&mut self, name: &str, value: impl IntoValue) -> Result<(), RunError> {
         let value = value.into_value();
-        self.machine
+        self.family
+            .root_mut()
             .set_input(name, value.clone())
             .map_err(|Mismatch(why)| RunError::input(name, &why))?;
         if self.started {
             let now = self.clock.now();
-            self.tracer.put(now, What::Input { name: name.into(), value })?;
+            self.tracer.put(now, "", What::Input { name: name.into(), value })?;
         }
         Ok(())
     }
@@ -210,16 +216,8 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             return Ok(());
         }
         self.started = true;
-        let what = {
-            let tables = self.machine.tables();
-            What::Run {
-                chart: tables.name.to_owned(),
-                hash: format!("{:016x}", tables.hash),
-                oracle: if self.manual { "nobody".into() } else { self.oracle.name() },
-                variables: Value::Map(self.machine.variables().into_iter().collect()),
-            }
-        };
-        self.tracer.put(self.clock.now(), what)?;
+        let what = self.run_begins(self.family.root());
+        self.tracer.put(self.clock.now(), "", what)?;
         self.apply(Input::Start)?.map_err(|Mismatch(why)| RunError::Start(why))?;
         self.settle().await
     }
@@ -298,7 +296,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     /// See [`RunError`].
     pub async fn post(&mut self, event: &str, data: Map) -> Result<Receipt, RunError> {
         self.start().await?;
-        let (id, payload) = data::payload(&self.machine.tables(), event, &data)?;
+        let (id, payload) = data::payload(&self.family.root().tables(), event, &data)?;
         self.sending = Some(Value::Map(data));
         self.recent_calls = 0;
         let receipt = self
@@ -326,50 +324,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             Receipt::Handled | Receipt::Unhandled | Receipt::Refused => return Ok(()),
         };
         let now = self.clock.now();
-        self.tracer.put(now, What::NotTaken { input: input.into(), why: why.into() })
-    }
-
-    /// Hands an input over that cannot mismatch.
-    fn apply_own(&mut self, input: Input<Vec<Value>>) -> Result<Receipt, RunError> {
-        Ok(self.apply(input)?.unwrap_or(Receipt::Refused))
-    }
-
-    /// Hands an input over, writes what happened, begins and cancels calls.
-    fn apply(&mut self, input: Input<Vec<Value>>) -> Result<Result<Receipt, Mismatch>, RunError> {
-        let now = self.clock.now();
-        let mut log = Log::default();
-        let given = calls::given(&input);
-        let receipt = self.machine.handle(input, now, &mut log);
-        let notes = self.machine.take_notes();
-        if let Some(key) = given.filter(|key| receipt.is_ok() && !log.accepts(*key)) {
-            let why = notes.iter().find(|n| n.starts_with("answer to ")).map(String::as_str);
-            self.misfit(key, why.unwrap_or("it does not fit the declared type"))?;
-        }
-        if let Some(member) = &self.member {
-            member.tell(&self.machine, log.touched());
-        }
-        let mut begun = Vec::new();
-        for happening in log.0 {
-            match happening {
-                Happening::Record(record) => self.record(now, record)?,
-                Happening::Effect(Effect::Start(key) | Effect::Ask(key)) => {
-                    begun.push((key, self.makes_a_call(key)));
-                }
-                Happening::Effect(Effect::Call(key, _)) => begun.push((key, true)),
-                Happening::Effect(Effect::Cancel(key)) => {
-                    begun.retain(|(k, _)| *k != key);
-                    self.cancel(now, key)?;
-                }
-                Happening::Effect(Effect::Ended(status)) => self.status = Some(status),
-            }
-        }
-        for text in notes {
-            self.tracer.put(now, What::Note { text })?;
-        }
-        for (key, is_call) in begun {
-            if is_call { self.begin_call(key)? } else { self.begin(key)? }
-        }
-        Ok(receipt)
+        self.tracer.put(now, "", What::NotTaken { input: input.into(), why: why.into() })
     }
 }
 

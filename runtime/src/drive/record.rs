@@ -5,6 +5,7 @@ use crate::error::RunError;
 use crate::trace::{self, What, describe};
 use chartc_core::drive::Machine;
 use chartc_core::expr::Value;
+use chartc_core::family::Member;
 use chartc_core::machine::{ErrorKind, Instant, LimitKind, Record, Status, WalkEnd};
 
 impl<M: Machine, T: trace::Sink> Session<M, T> {
@@ -27,38 +28,57 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         ))
     }
 
-    pub(super) fn record(&mut self, now: Instant, record: Record) -> Result<(), RunError> {
-        let mut what = describe(&self.machine.tables(), record);
-        match (&mut what, record) {
-            (What::Event { data, .. }, _) => {
-                if let Some(sent) = self.sending.take() {
-                    *data = sent;
-                }
-            }
-            (What::Ended { result, summary, .. }, Record::Ended(status)) => {
-                *result = Value::Map(self.machine.result().into_iter().collect());
-                if status == Status::Limit {
-                    *summary = self.forced();
-                    self.summary.clone_from(summary);
-                }
+    /// Writes a record of a member; `child` is the way to it.
+    pub(super) fn record(
+        &mut self,
+        now: Instant,
+        member: &Member,
+        child: &str,
+        record: Record,
+    ) -> Result<(), RunError> {
+        let Some(machine) = self.family.member(member) else { return Ok(()) };
+        let mut what = describe(&machine.tables(), record);
+        if let What::Ended { result, .. } = &mut what {
+            *result = Value::Map(machine.result().into_iter().collect());
+        }
+        if let (What::Forbidden { tool, state, .. }, Record::Forbidden(key, _)) = (&what, record) {
+            let why = format!("the tool `{tool}` may not be called in `{state}`");
+            self.complain(&(member.clone(), key), &why);
+        }
+        if let (What::Event { data, .. }, Some(sent)) = (&mut what, &self.sending) {
+            data.clone_from(sent);
+        }
+        if member.is_empty() {
+            self.note_own(&mut what, record);
+        }
+        self.tracer.put(now, child, what)
+    }
+
+    /// What the run itself keeps of a record.
+    fn note_own(&mut self, what: &mut What, record: Record) {
+        match (what, record) {
+            (What::Ended { summary, .. }, Record::Ended(Status::Limit)) => {
+                *summary = self.forced();
+                self.summary.clone_from(summary);
             }
             (What::Error { .. }, Record::Error(ErrorKind::Limit(kind))) => self.limit = Some(kind),
             (What::Turn { turn }, _) => self.turns = *turn,
-            (What::Forbidden { tool, state, .. }, Record::Forbidden(key, _)) => {
-                let why = format!("the tool `{tool}` may not be called in `{state}`");
-                self.complaints.insert((key.step, key.leaf), (key.event, why));
-            }
             (What::WalkEnded { step, .. }, Record::WalkEnded(WalkEnd::Failed(_))) => {
                 self.failed.clone_from(step);
             }
             _ => {}
         }
-        self.tracer.put(now, what)
     }
 
-    pub(super) fn notes(&mut self, now: Instant) -> Result<(), RunError> {
-        for text in self.machine.take_notes() {
-            self.tracer.put(now, What::Note { text })?;
+    pub(super) fn notes(
+        &mut self,
+        now: Instant,
+        member: &Member,
+        child: &str,
+    ) -> Result<(), RunError> {
+        let notes = self.family.with_member(member, |machine| machine.take_notes());
+        for text in notes.unwrap_or_default() {
+            self.tracer.put(now, child, What::Note { text })?;
         }
         Ok(())
     }

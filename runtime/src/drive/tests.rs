@@ -1,9 +1,10 @@
+use super::log::Happening;
 use super::*;
 use crate::clock::{RealClock, VirtualClock};
 use crate::oracle::{Deny, First, Script};
 use chartc_core::arena::{ChoiceId, EventId};
 use chartc_core::drive::{Offer, ToolCall};
-use chartc_core::machine::{Fault, Record, Sink};
+use chartc_core::machine::{Effect, Fault, Record, Sink};
 use chartc_core::tables::{EventRow, FailureRow, Span, StateRow, StepRow, StepRowKind, Tables};
 
 const ROOT: StateId = StateId(0);
@@ -78,7 +79,12 @@ impl Machine for Fake {
         match &input {
             Input::Answer(key, Outcome::Done(_)) => sink.record(Record::Done(key.step)),
             Input::Answer(_, Outcome::Choice(choice, _)) => sink.record(Record::Chosen(*choice)),
-            Input::Answer(..) | Input::Start | Input::Event(..) | Input::Turn | Input::Tick => {}
+            Input::Answer(..)
+            | Input::Start
+            | Input::Event(..)
+            | Input::Turn
+            | Input::Tick
+            | Input::Stop => {}
         }
         self.seen.push((
             now,
@@ -86,6 +92,7 @@ impl Machine for Fake {
                 Input::Start => "start".into(),
                 Input::Turn => "turn".into(),
                 Input::Tick => "tick".into(),
+                Input::Stop => "stop".into(),
                 Input::Event(_, values) => format!("event {values:?}"),
                 Input::Answer(key, outcome) => format!("answer {} {outcome:?}", key.attempt),
             },
@@ -220,7 +227,7 @@ async fn an_ambiguous_answer_is_asked_again_with_what_was_wrong() {
 #[tokio::test]
 async fn a_value_that_does_not_fit_is_unusable() {
     let mut session = session(fake(vec![vec![start(0, 1)]]), "answers: {think: [[1]]}");
-    session.machine.reactions[1] = vec![start(0, 1)];
+    session.machine_mut().reactions[1] = vec![start(0, 1)];
     session.turn().await.expect("a turn");
     let (machine, _) = session.into_parts();
     assert!(machine.seen[2].1.contains("Done([List([Int(1)])])"), "{:?}", machine.seen);
@@ -349,36 +356,4 @@ async fn inputs_are_in_the_trace() {
     let given = [("balance".to_owned(), Value::Int(10))].into_iter().collect();
     assert!(matches!(&lines[0].what, What::Run { variables: v, .. } if *v == Value::Map(given)));
     assert_eq!(lines[1].what, What::Input { name: "balance".into(), value: Value::Int(11) });
-}
-
-#[test]
-fn a_trace_is_read_as_it_was_written() {
-    let line = |what| Line { v: 1, seq: 1, at_ms: 5, what };
-    let name = trace::LineName {
-        state: "a".into(),
-        nth: 2,
-        trigger: "when".into(),
-        targets: vec!["b".into()],
-    };
-    let lines = vec![
-        line(What::Taken { line: name }),
-        line(What::Answer {
-            step: "s".into(),
-            attempt: 1,
-            text: "x".into(),
-            rung: "whole".into(),
-            repairs: vec![],
-            option: None,
-            value: Value::List(vec![Value::Float(1.5), Value::Float(2.0)]),
-        }),
-        line(What::WalkEnded { why: "calls".into(), step: None }),
-    ];
-    let mut sink = trace::JsonLines(Vec::new());
-    for line in &lines {
-        trace::Sink::line(&mut sink, line).expect("memory");
-    }
-    let text = String::from_utf8(sink.0).expect("JSON is text");
-    assert_eq!(trace::read(&text).expect("a trace"), lines);
-    let error = trace::read(&text.replacen("\"v\":1", "\"v\":2", 1)).expect_err("another version");
-    assert_eq!(error.to_string(), "line 1: version 2 of the trace is not known; this is version 1");
 }

@@ -46,7 +46,7 @@ pub fn question(
         StepRowKind::Code => return Err("a `code` step runs inside the machine".into()),
         StepRowKind::Call => return Err("a `call` step asks nobody".into()),
         StepRowKind::Human => Kind::Human,
-        StepRowKind::Run => return Err("`run` steps do not run yet".into()),
+        StepRowKind::Run { .. } => return Err("a `run` step asks nobody".into()),
     };
     let mut prompt = machine.prompt(key).map_err(|_| "the prompt cannot be rendered".to_owned())?;
     let mut question =

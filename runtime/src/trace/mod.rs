@@ -22,6 +22,9 @@ pub struct Line {
     pub seq: u64,
     /// Milliseconds on the run's clock.
     pub at_ms: Instant,
+    /// Which chart's record it is: the names of the `run` steps that lead to it, with slashes between; empty for the chart itself.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub child: String,
     /// What happened.
     #[serde(flatten)]
     pub what: What,
@@ -49,6 +52,8 @@ pub enum What {
     Turn { turn: u32 },
     /// An event that nothing handled.
     Refused { event: String },
+    /// An event that nothing in this chart handled, and that the charts it runs are offered.
+    PassedOn { event: String },
     /// What the host sent was not taken: `closed` or `busy`.
     NotTaken { input: String, why: String },
     /// A candidate that was not taken: `guard`, `fault`, `scope`, `preempted`.
@@ -198,3 +203,6 @@ pub fn read(text: &str) -> Result<Vec<Line>, ReadError> {
         })
         .collect()
 }
+
+#[cfg(test)]
+mod tests;

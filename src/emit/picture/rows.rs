@@ -121,7 +121,10 @@ pub(in crate::emit) fn step(chart: &Chart, id: StepId, guard: impl Fn(&str) -> S
             ("call", Some(Look::Done), format!("{name} {}", chart.tools[tool.index()].name))
         }
         StepKind::Human(_) => ("human", Some(Look::Done), name),
-        StepKind::Run(child, _) => ("run", Some(Look::Done), format!("{name} {child}")),
+        StepKind::Run(run) => {
+            let entry = if run.on_entry { " at entry" } else { "" };
+            ("run", Some(Look::Done), format!("{name} {}{entry}", run.chart))
+        }
         StepKind::Ask { on, always, otherwise } => {
             let mut text = name;
             match on {

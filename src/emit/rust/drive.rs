@@ -154,6 +154,7 @@ fn handle(context: &Context<'_>, item: &mut Impl) {
             Input::Start => {{ {begin} Input::Start }}
             Input::Turn => Input::Turn,
             Input::Tick => Input::Tick,
+            Input::Stop => Input::Stop,
             {event},
             {answer},
         }};

@@ -30,7 +30,7 @@ mod wire;
 use crate::compile::Checked;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::emit::{Emitter, Kind};
-use crate::lint::name_clash;
+use crate::lint::{name_clash, not_yet};
 use crate::span::Span;
 use chartc_core::arena::StepId;
 use chartc_core::expr::type_text;
@@ -55,6 +55,11 @@ pub const EMITTER: Emitter =
 pub fn emit(checked: &Checked) -> Result<String, Vec<Diagnostic>> {
     let chart = checked.chart();
     let mut found = checked.not_yet().to_vec();
+    for (step, spans) in chart.steps.iter().zip(&checked.map().steps) {
+        if matches!(step.kind, StepKind::Run(_)) {
+            found.push(not_yet::construct("`run` in generated code", spans.name));
+        }
+    }
     let names = Names::of(chart, checked.map(), &mut found);
     if !found.is_empty() {
         return Err(found);

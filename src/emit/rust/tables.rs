@@ -271,7 +271,7 @@ fn step(row: &StepRow<'_>) -> String {
         }
         StepRowKind::Call => Some("Call".to_owned()),
         StepRowKind::Human => Some("Human".to_owned()),
-        StepRowKind::Run => Some("Run".to_owned()),
+        StepRowKind::Run { on_entry } => Some(format!("Run {{ on_entry: {on_entry} }}")),
     };
     let failure = match row.failure {
         FailureRow::Fail => None,

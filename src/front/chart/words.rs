@@ -138,6 +138,7 @@ fn keyword(rule: Rule) -> Option<&'static str> {
     const KEYWORDS: &[(Rule, &str)] = &[
         (Rule::kw_into, "`into`"),
         (Rule::kw_at, "`at`"),
+        (Rule::kw_entry, "`entry`"),
         (Rule::kw_per, "`per`"),
         (Rule::kw_turn, "`turn`"),
         (Rule::kw_turns, "`turns`"),

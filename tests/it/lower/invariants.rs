@@ -149,8 +149,8 @@ fn a_thousand_states_deep() {
     let lowered = lower(&loaded, &mut found);
     let messages: Vec<_> = found.iter().map(|d| &d.message).collect();
     assert!(messages.is_empty(), "{messages:?}");
-    assert_eq!(lowered[0].chart.states.len(), depth + 3);
-    assert_holds(&lowered[0].chart);
+    assert_eq!(lowered.0[0].chart.states.len(), depth + 3);
+    assert_holds(&lowered.0[0].chart);
 }
 
 /// A body: states, each with a kind and a body of its own.

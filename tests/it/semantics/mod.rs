@@ -1,6 +1,7 @@
 //! What a chart does, told by chart texts: the interpreter on the step algorithm, without a runtime.
 
 mod bounds;
+mod children;
 mod content;
 mod events;
 mod observables;

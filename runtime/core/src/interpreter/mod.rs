@@ -9,10 +9,12 @@
 //! | `quick` | guards and actions that are compiled |
 //! | `check` | whether what comes from outside fits its declared types |
 //! | `prompt` | prompts and offers |
+//! | `children` | the machines of `run` steps |
 //! | `snapshot` | all of it as data |
 
 mod action;
 mod check;
+mod children;
 mod context;
 mod data;
 mod program;
@@ -41,6 +43,10 @@ use program::Runner;
 pub struct Interpreter<'p, H: Host> {
     plan: &'p Plan<'p>,
     engine: Engine<'p, Runner<'p, H>>,
+    /// The charts that `run` steps name.
+    charts: &'p [Plan<'p>],
+    /// Machines of the `run` steps under way, in the order of their start.
+    children: Vec<(StepKey, Interpreter<'p, H>)>,
 }
 
 impl<'p, H: Host> Interpreter<'p, H> {
@@ -54,15 +60,16 @@ impl<'p, H: Host> Interpreter<'p, H> {
         params: impl IntoIterator<Item = (String, Value)>,
     ) -> Result<Self, Mismatch> {
         let given = check::params(plan.chart(), params)?;
-        let mut made = Self::with_data(plan, host, Data::new(plan.chart()));
+        let mut made = Self::with_data(plan, Some(host), Data::new(plan.chart()));
         made.engine.with_view(StateId(0), |program, view| program.begin(given, view))?;
         Ok(made)
     }
 
-    fn with_data(plan: &'p Plan<'p>, host: H, data: Data) -> Self {
+    fn with_data(plan: &'p Plan<'p>, host: Option<H>, data: Data) -> Self {
         let tables = plan.tables();
         let runner = Runner::new(plan.chart(), plan.quick(), host, data);
-        Self { plan, engine: Engine::new(tables, Dynamic::new(&tables), runner) }
+        let engine = Engine::new(tables, Dynamic::new(&tables), runner);
+        Self { plan, engine, charts: &[], children: Vec::new() }
     }
 
     /// Started steps and open questions: what the host still owes an answer.
@@ -99,7 +106,7 @@ impl<'p, H: Host> Interpreter<'p, H> {
 
     /// Gives the host to `read`; what it does there is not recorded.
     pub fn with_host<R>(&mut self, read: impl FnOnce(&mut H) -> R) -> R {
-        read(self.engine.program.host())
+        read(self.engine.program.host().get_mut())
     }
 }
 
@@ -133,6 +140,7 @@ impl<H: Host> Machine for Interpreter<'_, H> {
             }
             Input::Turn => Input::Turn,
             Input::Tick => Input::Tick,
+            Input::Stop => Input::Stop,
         };
         Ok(self.engine.handle(input, now, sink))
     }
@@ -242,6 +250,27 @@ impl<H: Host> Machine for Interpreter<'_, H> {
 
     fn take_notes(&mut self) -> Vec<String> {
         self.engine.program.data.take_notes()
+    }
+
+    fn begin_child(&mut self, key: StepKey) -> Result<(), Mismatch> {
+        self.begin(key)
+    }
+
+    fn children(&self) -> Vec<StepKey> {
+        self.children.iter().map(|(key, _)| *key).collect()
+    }
+
+    fn child(&self, key: StepKey) -> Option<&dyn Machine> {
+        let (_, child) = self.children.iter().find(|(k, _)| *k == key)?;
+        Some(child)
+    }
+
+    fn with_child(&mut self, key: StepKey, act: &mut dyn FnMut(&mut dyn Machine)) -> bool {
+        self.lend(key, act)
+    }
+
+    fn end_child(&mut self, key: StepKey) {
+        self.children.retain(|(k, _)| *k != key);
     }
 }
 

@@ -10,6 +10,7 @@ use crate::describe;
 use crate::drive::{Host, Mismatch};
 use crate::expr::quick::Quick;
 use crate::expr::{EvalError, Fuel, Value, evaluate, execute, fit, holds, python};
+use crate::family::Lent;
 use crate::machine::Fault;
 use crate::model::{Action, Chart, ChoiceKind, Expr, StateKind, StepKind, Trigger, VariableKind};
 use crate::outbox::Outbox;
@@ -24,16 +25,17 @@ use core::cell::RefCell;
 pub(super) struct Runner<'p, H> {
     pub(super) chart: &'p Chart,
     pub(super) quick: &'p Quick,
-    host: RefCell<H>,
+    host: RefCell<Lent<H>>,
     pub(super) data: Data,
 }
 
 impl<'p, H: Host> Runner<'p, H> {
-    pub(super) fn new(chart: &'p Chart, quick: &'p Quick, host: H, data: Data) -> Self {
-        Self { chart, quick, host: RefCell::new(host), data }
+    pub(super) fn new(chart: &'p Chart, quick: &'p Quick, host: Option<H>, data: Data) -> Self {
+        Self { chart, quick, host: RefCell::new(Lent::of(host)), data }
     }
 
-    pub(super) fn host(&mut self) -> &mut H {
+    /// The place of the host, from which a child borrows it.
+    pub(super) fn host(&mut self) -> &mut Lent<H> {
         self.host.get_mut()
     }
 
@@ -41,7 +43,7 @@ impl<'p, H: Host> Runner<'p, H> {
         &'a mut self,
         view: &'a View<'a>,
         options: Option<&'a str>,
-    ) -> Context<'a, H> {
+    ) -> Context<'a, Lent<H>> {
         Context { chart: self.chart, data: &mut self.data, host: &self.host, view, options }
     }
 
@@ -150,6 +152,25 @@ impl<'p, H: Host> Runner<'p, H> {
         let values = fields(arguments, params, &chart.types, |e| evaluate(e, &context, &fuel));
         let values = self.explain(values, || describe::code_of(view.tables, step))?;
         Ok((*tool, values))
+    }
+
+    /// The params of the chart that a started `run` step runs.
+    pub(super) fn step_run(
+        &mut self,
+        step: StepId,
+        view: &View<'_>,
+    ) -> Result<Vec<(String, Value)>, Fault> {
+        let chart = self.chart;
+        let Some(StepKind::Run(run)) = chart.steps.get(step.index()).map(|s| &s.kind) else {
+            return Err(Fault);
+        };
+        let (context, fuel) = (self.context(view, None), Fuel::default());
+        let values = run
+            .arguments
+            .iter()
+            .map(|(name, argument)| Ok((name.clone(), evaluate(argument, &context, &fuel)?)));
+        let values = values.collect();
+        self.explain(values, || describe::code_of(view.tables, step))
     }
 
     fn condition(

@@ -6,6 +6,7 @@ use crate::arena::{ChoiceId, EventId, StateId, StepId, ToolId};
 use crate::calls::{Call, Calls};
 use crate::drive::{Host, Mismatch};
 use crate::expr::{Value, fit};
+use crate::machine::StepKey;
 use crate::model::{Chart, VariableKind};
 use crate::plan::Plan;
 use crate::program::Bound;
@@ -42,6 +43,9 @@ pub struct Snapshot {
     calls: Vec<(StateId, ToolId, Vec<Kept>)>,
     /// Those that streaks count: tool, arguments, how often in a row.
     called: Vec<(ToolId, Vec<Kept>, u32)>,
+    /// Machines of the `run` steps under way.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Vec::is_empty"))]
+    children: Vec<(StepKey, Snapshot)>,
 }
 
 /// A value whose form as data is exact.
@@ -153,6 +157,7 @@ impl<'p, H: Host> Interpreter<'p, H> {
                 .ended()
                 .map(|(call, times)| (call.tool, keep(&call.arguments), times))
                 .collect(),
+            children: self.children.iter().map(|(key, child)| (*key, child.snapshot())).collect(),
         }
     }
 
@@ -161,6 +166,28 @@ impl<'p, H: Host> Interpreter<'p, H> {
     /// # Errors
     /// A snapshot of another format or chart, with registers that the chart cannot have, or with data that does not fit.
     pub fn restore(plan: &'p Plan<'p>, host: H, snapshot: &Snapshot) -> Result<Self, RestoreError> {
+        Self::restore_with_charts(plan, &[], host, snapshot)
+    }
+
+    /// As [`Interpreter::restore`], for a chart that runs others: those of its `run` steps under way go on, too.
+    ///
+    /// # Errors
+    /// As for [`Interpreter::restore`], for any of them.
+    pub fn restore_with_charts(
+        plan: &'p Plan<'p>,
+        charts: &'p [Plan<'p>],
+        host: H,
+        snapshot: &Snapshot,
+    ) -> Result<Self, RestoreError> {
+        Self::restore_member(plan, charts, Some(host), snapshot)
+    }
+
+    fn restore_member(
+        plan: &'p Plan<'p>,
+        charts: &'p [Plan<'p>],
+        host: Option<H>,
+        snapshot: &Snapshot,
+    ) -> Result<Self, RestoreError> {
         if snapshot.format != FORMAT {
             return Err(RestoreError::Format(snapshot.format));
         }
@@ -170,8 +197,19 @@ impl<'p, H: Host> Interpreter<'p, H> {
         }
         let mut data = data(plan, snapshot)?;
         data.sent = sent(plan.chart(), snapshot)?;
-        let mut restored = Self::with_data(plan, host, data);
+        let mut restored = Self::with_data(plan, host, data).with_charts(charts);
         restored.engine.restore(&snapshot.machine).map_err(RestoreError::Machine)?;
+        for (key, child) in &snapshot.children {
+            let named = |plan: &&Plan<'_>| plan.chart().name == child.chart;
+            let Some(plan) = charts.iter().find(named) else {
+                return Err(RestoreError::OtherChart(child.chart.clone()));
+            };
+            if !restored.runs(*key, &child.chart) {
+                return Err(RestoreError::Data(format!("no step runs `{}`", child.chart)));
+            }
+            let child = Self::restore_member(plan, charts, None, child)?;
+            restored.children.push((*key, child));
+        }
         Ok(restored)
     }
 }

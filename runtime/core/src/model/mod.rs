@@ -22,7 +22,7 @@ pub use expr::{
 pub use state::{
     Choice, ChoiceKind, Scope, State, StateKind, Target, Transition, TransitionKind, Trigger,
 };
-pub use step::{AskOn, Failure, FailurePolicy, Otherwise, Step, StepKind};
+pub use step::{AskOn, Failure, FailurePolicy, Otherwise, Run, Step, StepKind};
 pub use template::{Template, TemplatePart};
 
 pub use crate::status::Status;

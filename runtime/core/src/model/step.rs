@@ -54,8 +54,19 @@ pub enum StepKind {
     Call(ToolId, Vec<Expr>),
     /// A question to a person.
     Human(Template),
-    /// A child chart, by name, with its params.
-    Run(String, Vec<Expr>),
+    /// A child chart.
+    Run(Run),
+}
+
+/// Which chart a `run` step runs, and when.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Run {
+    /// Its name.
+    pub chart: String,
+    /// Its params by name, in the order written.
+    pub arguments: Vec<(String, Expr)>,
+    /// Started at the end of the macrostep in which the step's state was entered, not in the walk of a turn.
+    pub on_entry: bool,
 }
 
 /// When a question is put.

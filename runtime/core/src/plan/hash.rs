@@ -14,9 +14,9 @@ use crate::expr::{Map, Value};
 use crate::model::{
     Action, AskOn, BinaryOp, Builtin, Chart, Choice, ChoiceKind, Client, CompareOp, Component,
     Event, Expr, ExprKind, Failure, FailurePolicy, Field, Function, FunctionKind, Insert, Limits,
-    Observable, Otherwise, Permission, Place, Predicate, Scope, State, StateKind, Status, Step,
-    StepKind, StreakOf, Target, Template, TemplatePart, Tool, ToolSet, Transition, TransitionKind,
-    Trigger, Type, TypeDef, TypeKind, UnaryOp, Variable, VariableKind,
+    Observable, Otherwise, Permission, Place, Predicate, Run, Scope, State, StateKind, Status,
+    Step, StepKind, StreakOf, Target, Template, TemplatePart, Tool, ToolSet, Transition,
+    TransitionKind, Trigger, Type, TypeDef, TypeKind, UnaryOp, Variable, VariableKind,
 };
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -164,6 +164,7 @@ records! {
     Transition { source trigger scope guard targets kind actions } without bound;
     Scope { wildcard any_of none_of };
     Target { state arguments };
+    Run { chart arguments on_entry };
     Choice { name text transition kind };
     Step { name state kind guard client prompt failure returns into ends_turn outcomes } without doc;
     FailurePolicy { retries then };
@@ -203,7 +204,7 @@ variants! {
         9 StepError(s); 10 StepTimeout(s e); 11 StepDoubt(s); 12 StepElse(s); 13 Error(p); 14 LimitWarn(p); 15 AnyOccurrence;
     }
     ChoiceKind { 0 Option(fields); 1 Call(set into); }
-    StepKind { 0 Llm; 1 Code(s); 2 Ask{on always otherwise}; 3 Call(t a); 4 Human(t); 5 Run(c a); }
+    StepKind { 0 Llm; 1 Code(s); 2 Ask{on always otherwise}; 3 Call(t a); 4 Human(t); 5 Run(r); }
     AskOn { 0 Turn; 1 Event(e); }
     Otherwise { 0 Stay; 1 Take(t); }
     Failure { 0 Fail; 1 Skip; 2 Take(t); }

@@ -279,7 +279,7 @@ fn step_row<'c>(chart: &'c Chart, step: &'c Step, pools: &mut Pools<'c>) -> Step
         },
         StepKind::Call(..) => StepRowKind::Call,
         StepKind::Human(_) => StepRowKind::Human,
-        StepKind::Run(..) => StepRowKind::Run,
+        StepKind::Run(run) => StepRowKind::Run { on_entry: run.on_entry },
     };
     let FailurePolicy { retries, then } = step.failure;
     StepRow {

@@ -59,7 +59,12 @@ impl<P: Program> Engine<'_, P> {
                 steps += 1;
                 continue;
             }
-            let Some(next) = self.dequeue() else { return taken };
+            let Some(next) = self.dequeue() else {
+                if self.start_entered(sink) {
+                    continue;
+                }
+                return taken;
+            };
             if matches!(next, Occurrence::Event(_)) {
                 self.program.dequeue();
             } else {
@@ -236,6 +241,7 @@ impl<P: Program> Engine<'_, P> {
             self.run_block(Block::Entry(state), self.leaf_of(state), sink);
         }
         self.arm_deadlines(state, sink);
+        self.note_entry_runs(state);
         if let StateRowKind::Final(status) = self.tables.states[index].kind {
             self.complete(state, status);
         }
@@ -269,7 +275,9 @@ impl<P: Program> Engine<'_, P> {
             self.run_block(Block::Exit(state), leaf, sink);
         }
         for step in row.steps.of(self.tables.step_pool) {
-            let pending = self.store.cells_mut().steps[step.index()].pending.take();
+            let register = &mut self.store.cells_mut().steps[step.index()];
+            register.due = false;
+            let pending = register.pending.take();
             if let Some(key) = pending {
                 self.cancel(key, sink);
             }

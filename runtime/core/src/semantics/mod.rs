@@ -11,6 +11,7 @@
 //! | `sets` | transition domain, exit set, entry set |
 //! | `microstep` | exit, actions, entry; macrosteps |
 //! | `turn` | the walk over the steps |
+//! | `entry` | steps that start on entry |
 //! | `answer` | what an ended step does |
 //! | `tool` | what a tool called by the model does |
 //! | `question` | which options are enabled, when a question is put |
@@ -25,6 +26,7 @@ mod candidates;
 mod configuration;
 mod deadline;
 mod due;
+mod entry;
 mod limit;
 mod microstep;
 mod question;
@@ -69,6 +71,7 @@ pub struct Engine<'t, P: Program> {
     armed: usize,
     /// The entry set lies in these states; empty between microsteps.
     entry: Range<usize>,
+    has_entry_runs: bool,
     /// Guards, actions, data.
     pub program: P,
 }
@@ -132,6 +135,10 @@ impl<'t, P: Program> Engine<'t, P> {
     pub fn new(tables: Tables<'t>, store: P::Store, program: P) -> Self {
         Self {
             has_history: tables.histories() > 0,
+            has_entry_runs: tables
+                .steps
+                .iter()
+                .any(|s| matches!(s.kind, crate::tables::StepRowKind::Run { on_entry: true })),
             has_limits: tables.states.iter().any(|s| s.limits != crate::tables::LimitsRow::NONE),
             burst: sending::Burst::default(),
             leaves: 0,
@@ -189,12 +196,17 @@ impl<'t, P: Program> Engine<'t, P> {
             (Phase::Running, _) => {}
         }
         self.burst = sending::Burst::default();
+        if matches!(input, Input::Stop) {
+            self.scalars.now = now.max(self.scalars.now);
+            self.finish(Status::Canceled, sink);
+            return Receipt::Handled;
+        }
         self.pass_time(now, sink);
         if self.is_over() {
             return Receipt::Closed;
         }
         let receipt = match input {
-            Input::Start => Receipt::Closed,
+            Input::Start | Input::Stop => Receipt::Closed,
             Input::Tick => {
                 self.macrostep(None, sink);
                 Receipt::Handled

@@ -79,7 +79,7 @@ impl<P: Program> Engine<'_, P> {
     }
 
     fn walk_step(&mut self, step: StepId, row: &StepRow<'_>, sink: &mut dyn Sink) {
-        if matches!(row.kind, StepRowKind::Ask { .. })
+        if matches!(row.kind, StepRowKind::Ask { .. } | StepRowKind::Run { on_entry: true })
             || !self.is_active(row.state)
             || self.store.cells().steps[step.index()].pending.is_some()
         {
@@ -110,8 +110,10 @@ impl<P: Program> Engine<'_, P> {
                 Admission::Over => self.end_walk(WalkEnd::Calls, sink),
             },
             StepRowKind::Call => self.start_step(step, leaf, true, sink),
-            StepRowKind::Human | StepRowKind::Run => self.start_step(step, leaf, false, sink),
-            StepRowKind::Ask { .. } => {}
+            StepRowKind::Human | StepRowKind::Run { on_entry: false } => {
+                self.start_step(step, leaf, false, sink);
+            }
+            StepRowKind::Ask { .. } | StepRowKind::Run { on_entry: true } => {}
         }
     }
 
@@ -139,12 +141,7 @@ impl<P: Program> Engine<'_, P> {
             self.end_walk(WalkEnd::Calls, sink);
             return;
         }
-        let key = self.key(step, leaf);
-        let now = self.scalars.now;
-        let register = &mut self.store.cells_mut().steps[step.index()];
-        register.pending = Some(key);
-        register.started_at = now;
-        self.arm_timeouts(step, leaf, sink);
+        let key = self.open_step(step, leaf, sink);
         if let Some(walk) = &mut self.scalars.walk {
             walk.calls += u32::from(is_model);
             if awaits {
@@ -154,6 +151,22 @@ impl<P: Program> Engine<'_, P> {
         sink.record(Record::Started(key));
         sink.effect(crate::machine::Effect::Start(key));
         self.macrostep(None, sink);
+    }
+
+    /// Makes a step pending, with its timeouts armed.
+    pub(super) fn open_step(
+        &mut self,
+        step: StepId,
+        leaf: StateId,
+        sink: &mut dyn Sink,
+    ) -> StepKey {
+        let key = self.key(step, leaf);
+        let now = self.scalars.now;
+        let register = &mut self.store.cells_mut().steps[step.index()];
+        register.pending = Some(key);
+        register.started_at = now;
+        self.arm_timeouts(step, leaf, sink);
+        key
     }
 
     /// Ends the walk before the end of the list; the turn itself ends as always.

@@ -7,8 +7,8 @@ use crate::front::chart::grammar::Rule;
 use crate::front::chart::recover::Place;
 use crate::span::Spanned;
 use crate::syntax::{
-    Ask, AskElse, EventPattern, FailWord, Noted, Outcome, OutcomeKind, Path, Policy, Step,
-    StepItem, StepKind, Tail, Trivia,
+    Ask, AskElse, EventPattern, FailWord, Given, Noted, Outcome, OutcomeKind, Path, Policy, Run,
+    Step, StepItem, StepKind, Tail, Trivia,
 };
 use pest::iterators::Pair;
 
@@ -23,6 +23,8 @@ struct Head {
     text: Option<crate::syntax::Template>,
     on: Option<EventPattern>,
     always: bool,
+    params: Vec<Given>,
+    at_entry: bool,
     otherwise: Option<AskElse>,
     statements: Vec<crate::syntax::Noted<crate::syntax::Action>>,
 }
@@ -42,6 +44,8 @@ impl Cx<'_> {
                 Rule::name => head.names.push(self.ident(&part)),
                 Rule::path => head.path = Some(self.path(part)),
                 Rule::call_args => head.arguments = self.arguments(part),
+                Rule::run_args => head.params = self.params_given(part),
+                Rule::at_entry => head.at_entry = true,
                 Rule::line_string | Rule::block_string => head.text = Some(self.template(&part)),
                 Rule::ask_event => head.on = part.into_inner().next().map(|p| self.ask_event(p)),
                 Rule::kw_always => head.always = true,
@@ -90,9 +94,30 @@ impl Cx<'_> {
             }),
             Rule::call => StepKind::Call(head.path.expect("a `call` has its tool"), head.arguments),
             Rule::human => StepKind::Human(head.text.expect("a `human` has its question")),
-            _ => StepKind::Run(names.next().expect("a `run` has its chart"), head.arguments),
+            _ => StepKind::Run(Run {
+                chart: names.next().expect("a `run` has its chart"),
+                arguments: head.params,
+                at_entry: head.at_entry,
+            }),
         };
         Step { name, kind, client, guard, items, then, end }
+    }
+
+    fn params_given(&mut self, pair: P<'_>) -> Vec<Given> {
+        let given = pair.into_inner().filter(|p| p.as_rule() == Rule::run_arg);
+        given
+            .map(|argument| {
+                let (mut name, mut value) = (None, None);
+                for part in argument.into_inner() {
+                    match part.as_rule() {
+                        Rule::name => name = Some(self.ident(&part)),
+                        Rule::expr => value = Some(self.expr(part)),
+                        _ => {}
+                    }
+                }
+                Given { name, value: value.expect("an argument has a value") }
+            })
+            .collect()
     }
 
     fn ask_event(&mut self, pair: P<'_>) -> EventPattern {

@@ -34,6 +34,7 @@ pub(crate) fn line(step: &Step) -> String {
         Input::Start => format!("start {now}"),
         Input::Turn => format!("turn {now}"),
         Input::Tick => format!("tick {now}"),
+        Input::Stop => format!("stop {now}"),
         Input::Event(id, payload) => format!("event {now} {}{}", id.0, values(payload)),
         Input::Answer(key, outcome) => {
             let outcome = match outcome {
@@ -135,6 +136,7 @@ impl<'t> Words<'t> {
             "start" => Input::Start,
             "turn" => Input::Turn,
             "tick" => Input::Tick,
+            "stop" => Input::Stop,
             "event" => Input::Event(EventId(self.number()?), self.values()?),
             "answer" => {
                 let key = StepKey {

@@ -1,0 +1,53 @@
+//! A host that the machines of a family hand to each other.
+
+use crate::drive::Host;
+use crate::expr::Value;
+use alloc::string::String;
+
+/// The place of a host. While a child is at work its host is with the child: one host serves the whole family.
+#[derive(Debug, Clone, Default)]
+pub struct Lent<H>(Option<H>);
+
+impl<H> Lent<H> {
+    /// A place that has a host, or not yet.
+    pub const fn of(host: Option<H>) -> Self {
+        Self(host)
+    }
+
+    /// Takes the host away.
+    pub fn take(&mut self) -> Option<H> {
+        self.0.take()
+    }
+
+    /// Puts a host back; `None` leaves what is there.
+    pub fn put(&mut self, host: Option<H>) {
+        if host.is_some() {
+            self.0 = host;
+        }
+    }
+
+    /// The host, which is here whenever no child is at work.
+    ///
+    /// # Panics
+    /// Never between two inputs.
+    pub fn get(&self) -> &H {
+        self.0.as_ref().expect("no child is at work")
+    }
+
+    /// The host, which is here whenever no child is at work.
+    ///
+    /// # Panics
+    /// Never between two inputs.
+    pub fn get_mut(&mut self) -> &mut H {
+        self.0.as_mut().expect("no child is at work")
+    }
+}
+
+impl<H: Host> Host for Lent<H> {
+    fn call(&mut self, function: &str, arguments: &[Value]) -> Result<Value, String> {
+        match &mut self.0 {
+            Some(host) => host.call(function, arguments),
+            None => Err(String::from("the host is busy")),
+        }
+    }
+}

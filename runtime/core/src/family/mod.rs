@@ -1,0 +1,379 @@
+//! A machine with the machines of its `run` steps, driven as one: no I/O, no clock.
+//!
+//! The machines own each other ([`Machine::begin_child`]); a family says who handles what and when. A member is named by the
+//! keys of the `run` steps that lead to it: none for the chart itself. Rules:
+//!
+//! * Inputs are handled one after the other, in the order they were told or came about; the queue is empty between two inputs
+//!   of the host, so that a snapshot of the root is one of the family.
+//! * A started `run` step makes its child, which then starts. What the child's final was given is the step's answer if its
+//!   status is `ok` or `partial`; any other status, and a child that can do nothing more, is the step's failure.
+//! * A child whose step is cancelled is stopped before anything else happens: its `exit` blocks run, innermost machine last.
+//! * An event that a member does not handle is offered to its children that declare it with the same fields, in the order of
+//!   their start, each before its own children, until one handles it.
+//! * When a member's turn ends, each of its children has a turn.
+//! * Deadlines that are due fire first, the earliest first.
+
+mod lent;
+mod tree;
+mod watch;
+
+pub use lent::Lent;
+
+use crate::drive::{Machine, Mismatch};
+use crate::expr::{Map, Value};
+use crate::machine::{Input, Instant, Outcome, Receipt, Record, Sink, Status, StepKey};
+use crate::tables::StepRowKind;
+use alloc::collections::VecDeque;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use tree::{Offered, below, joined, named, reach};
+use watch::{Seen, Watch};
+
+/// The keys of the `run` steps that lead to a member, outermost first.
+pub type Member = Vec<StepKey>;
+
+/// How deep children may nest; a step that would go deeper fails.
+pub const DEPTH: usize = 16;
+
+/// A machine and the machines that its `run` steps have begun.
+pub struct Family<M> {
+    root: M,
+    queue: VecDeque<Task>,
+}
+
+/// Something to be done.
+enum Task {
+    /// An input to be handled; whether the host told it.
+    Handle(Member, Input<Vec<Value>>, bool),
+    /// An event to be offered to these, until one handles it.
+    Offer(VecDeque<Member>, Offered),
+    /// A child that has ended is forgotten.
+    Forget(Member),
+}
+
+/// One input that was handled.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Told {
+    /// By whom.
+    pub member: Member,
+    /// What became of it.
+    pub receipt: Result<Receipt, Mismatch>,
+    /// The key, if it was an answer that means something.
+    pub answered: Option<StepKey>,
+    /// Whether it is what the host told, or that event offered to a child.
+    pub asked: bool,
+    /// Whether it is an event that the member did not handle and that its children are offered.
+    pub passed_on: bool,
+}
+
+impl<M: Machine> Family<M> {
+    /// A family of one.
+    pub fn new(root: M) -> Self {
+        Self { root, queue: VecDeque::new() }
+    }
+
+    /// The chart itself.
+    pub fn root(&self) -> &M {
+        &self.root
+    }
+
+    /// The chart itself.
+    pub fn root_mut(&mut self) -> &mut M {
+        &mut self.root
+    }
+
+    /// Gives the machine back.
+    pub fn into_root(self) -> M {
+        self.root
+    }
+
+    /// The members, each before its children, those in the order of their start.
+    pub fn members(&self) -> Vec<Member> {
+        let mut found = Vec::new();
+        below(&self.root, &mut Vec::new(), &mut found);
+        found
+    }
+
+    /// A member, to look at.
+    pub fn member(&self, member: &[StepKey]) -> Option<&dyn Machine> {
+        let mut at: &dyn Machine = &self.root;
+        for key in member {
+            at = at.child(*key)?;
+        }
+        Some(at)
+    }
+
+    /// Gives a member to `act`; `None` if there is none of that name.
+    pub fn with_member<R>(
+        &mut self,
+        member: &[StepKey],
+        act: impl FnOnce(&mut dyn Machine) -> R,
+    ) -> Option<R> {
+        let (mut act, mut result) = (Some(act), None);
+        reach(&mut self.root, member, &mut |machine| {
+            if let Some(act) = act.take() {
+                result = Some(act(machine));
+            }
+        });
+        result
+    }
+
+    /// The earliest time at which a tick would do something.
+    pub fn next_deadline(&self) -> Option<Instant> {
+        fn earliest(machine: &dyn Machine) -> Option<Instant> {
+            let children = machine.children();
+            let below = children.iter().filter_map(|key| earliest(machine.child(*key)?));
+            machine.next_deadline().into_iter().chain(below).min()
+        }
+        earliest(&self.root)
+    }
+
+    /// Puts an input of the host behind what is to be handled, and what is due before it. `Input::Tick` is for all that are due.
+    pub fn tell(&mut self, member: Member, input: Input<Vec<Value>>, now: Instant) {
+        let tick = matches!(input, Input::Tick);
+        if tick || !self.root.children().is_empty() {
+            let mut due: Vec<(Instant, Member)> = Vec::new();
+            for member in self.members() {
+                let deadline = self.member(&member).and_then(Machine::next_deadline);
+                due.extend(deadline.filter(|at| *at <= now).map(|at| (at, member)));
+            }
+            due.sort_by_key(|(at, _)| *at);
+            let none = due.is_empty();
+            for (_, member) in due {
+                self.queue.push_back(Task::Handle(member, Input::Tick, tick));
+            }
+            if tick && !none {
+                return;
+            }
+        }
+        self.queue.push_back(Task::Handle(member, input, true));
+    }
+
+    /// Handles the oldest input; `None` when there is nothing to do. What the member did goes to `sink`; starts and ends of
+    /// `run` steps are seen to here.
+    pub fn handle_next(&mut self, now: Instant, sink: &mut dyn Sink) -> Option<Told> {
+        loop {
+            match self.queue.pop_front()? {
+                Task::Forget(member) => self.forget(&member),
+                Task::Handle(member, input, asked) => {
+                    if let Some(told) = self.handle(member, input, asked, now, sink) {
+                        return Some(told);
+                    }
+                }
+                Task::Offer(members, event) => {
+                    if let Some(told) = self.offer(members, event, now, sink) {
+                        return Some(told);
+                    }
+                }
+            }
+        }
+    }
+
+    fn handle(
+        &mut self,
+        member: Member,
+        input: Input<Vec<Value>>,
+        asked: bool,
+        now: Instant,
+        sink: &mut dyn Sink,
+    ) -> Option<Told> {
+        let stopping = matches!(input, Input::Stop);
+        let starting = matches!(input, Input::Start);
+        let answered = answered(&input);
+        let offered = self.offered(&member, &input, asked);
+        if let (None, Input::Answer(..)) = (self.member(&member), &input) {
+            return Some(self.late(member, asked, sink));
+        }
+        let mut watch = Watch::new(sink);
+        let receipt =
+            self.with_member(&member, |machine| machine.handle(input, now, &mut watch))?;
+        let seen = watch.seen;
+        let mut passed_on = false;
+        if receipt == Ok(Receipt::Unhandled)
+            && let Some(offered) = offered
+        {
+            let mut members = self.members();
+            members.retain(|m| m.len() > member.len() && m.starts_with(&member));
+            members.retain(|m| self.member(m).is_some_and(|m| named(m, &offered).is_some()));
+            if !members.is_empty() {
+                passed_on = true;
+                self.queue.push_front(Task::Offer(members.into(), offered));
+            }
+        }
+        if let (true, Err(Mismatch(why))) = (starting && !member.is_empty(), &receipt) {
+            self.fails(&member, format!("it cannot start: {why}"));
+            self.queue.push_back(Task::Forget(member.clone()));
+        }
+        self.follow(&member, seen, stopping);
+        Some(Told { member, receipt, answered, asked, passed_on })
+    }
+
+    /// An answer to a member that is gone is dropped, as one to the step that ran it.
+    fn late(&self, member: Member, asked: bool, sink: &mut dyn Sink) -> Told {
+        let living = (0..member.len()).rev().find(|n| self.member(&member[..*n]).is_some());
+        let living = living.unwrap_or(0);
+        sink.record(Record::Dropped(member[living]));
+        let member = member[..living].to_vec();
+        Told { member, receipt: Ok(Receipt::Refused), answered: None, asked, passed_on: false }
+    }
+
+    /// An event that children may handle if this member does not.
+    fn offered(&self, member: &Member, input: &Input<Vec<Value>>, asked: bool) -> Option<Offered> {
+        let Input::Event(event, payload) = input else { return None };
+        let machine = self.member(member)?;
+        if machine.children().is_empty() {
+            return None;
+        }
+        let tables = machine.tables();
+        let row = tables.events.get(event.index())?;
+        let fields = row.fields.of(tables.name_pool);
+        Some(Offered {
+            name: row.name.into(),
+            fields: fields.iter().map(|field| String::from(*field)).collect(),
+            payload: payload.clone(),
+            asked,
+        })
+    }
+
+    fn offer(
+        &mut self,
+        mut members: VecDeque<Member>,
+        event: Offered,
+        now: Instant,
+        sink: &mut dyn Sink,
+    ) -> Option<Told> {
+        while let Some(member) = members.pop_front() {
+            let Some(id) = self.member(&member).and_then(|machine| named(machine, &event)) else {
+                continue;
+            };
+            let input = Input::Event(id, event.payload.clone());
+            let mut watch = Watch::new(sink);
+            let receipt =
+                self.with_member(&member, |machine| machine.handle(input, now, &mut watch));
+            let seen = watch.seen;
+            let Some(Ok(receipt)) = receipt else { continue };
+            if receipt == Receipt::Unhandled && !members.is_empty() {
+                self.queue.push_front(Task::Offer(members, event.clone()));
+            }
+            self.follow(&member, seen, false);
+            let receipt = Ok(receipt);
+            let asked = event.asked;
+            return Some(Told { member, receipt, answered: None, asked, passed_on: false });
+        }
+        None
+    }
+
+    /// Does what a member's effects ask of its family.
+    fn follow(&mut self, member: &Member, seen: Vec<Seen>, stopping: bool) {
+        let mut first = Vec::new();
+        for one in seen {
+            match one {
+                Seen::Start(key) if self.runs(member, key) => self.begin(member, key),
+                Seen::Cancel(key) => {
+                    let child = joined(member, key);
+                    if self.member(&child).is_some() {
+                        first.push(Task::Handle(child.clone(), Input::Stop, false));
+                        first.push(Task::Forget(child));
+                    }
+                }
+                Seen::TurnEnded => {
+                    let children = self.member(member).map(Machine::children).unwrap_or_default();
+                    for key in children {
+                        let task = Task::Handle(joined(member, key), Input::Turn, false);
+                        self.queue.push_back(task);
+                    }
+                }
+                Seen::Ended(status) if !member.is_empty() && !stopping => {
+                    self.ended(member, status);
+                    first.push(Task::Forget(member.clone()));
+                }
+                Seen::Dead if !member.is_empty() && !stopping => {
+                    self.fails(member, String::from("it can do nothing more"));
+                    first.push(Task::Handle(member.clone(), Input::Stop, false));
+                    first.push(Task::Forget(member.clone()));
+                }
+                Seen::Start(_) | Seen::Ended(_) | Seen::Dead => {}
+            }
+        }
+        for task in first.into_iter().rev() {
+            self.queue.push_front(task);
+        }
+    }
+
+    fn runs(&self, member: &Member, key: StepKey) -> bool {
+        self.member(member).is_some_and(|machine| {
+            let steps = machine.tables().steps;
+            steps.get(key.step.index()).is_some_and(|s| matches!(s.kind, StepRowKind::Run { .. }))
+        })
+    }
+
+    fn begin(&mut self, member: &Member, key: StepKey) {
+        let begun = if member.len() >= DEPTH {
+            Err(Mismatch(format!("charts that run each other nest at most {DEPTH} deep")))
+        } else {
+            let begun = self.with_member(member, |machine| machine.begin_child(key));
+            begun.unwrap_or_else(|| Err(Mismatch(String::new())))
+        };
+        match begun {
+            Ok(()) => {
+                let task = Task::Handle(joined(member, key), Input::Start, false);
+                self.queue.push_back(task);
+            }
+            Err(Mismatch(why)) => self.answer(member.clone(), key, failed(why)),
+        }
+    }
+
+    /// What an ended child means for the step that runs it.
+    fn ended(&mut self, member: &Member, status: Status) {
+        let Some((key, parent)) = member.split_last() else { return };
+        match status {
+            Status::Ok | Status::Partial => {
+                let result = self.member(member).map(Machine::result).unwrap_or_default();
+                let result = Value::Map(result.into_iter().collect::<Map>());
+                self.answer(parent.to_vec(), *key, Outcome::Done(alloc::vec![result]));
+            }
+            Status::Stuck | Status::Limit | Status::Canceled | Status::Error => {
+                self.fails(member, format!("it ended with status {}", status.word()));
+            }
+        }
+    }
+
+    fn fails(&mut self, member: &Member, why: String) {
+        let Some((key, parent)) = member.split_last() else { return };
+        let name = self.member(member).map_or_else(String::new, |m| m.tables().name.into());
+        self.answer(parent.to_vec(), *key, failed(format!("`{name}`: {why}")));
+    }
+
+    fn answer(&mut self, member: Member, key: StepKey, outcome: Outcome<Vec<Value>>) {
+        self.queue.push_back(Task::Handle(member, Input::Answer(key, outcome), false));
+    }
+
+    fn forget(&mut self, member: &Member) {
+        if let Some((key, parent)) = member.split_last() {
+            self.with_member(parent, |machine| machine.end_child(*key));
+        }
+    }
+}
+
+fn failed(why: String) -> Outcome<Vec<Value>> {
+    Outcome::Failed(alloc::vec![Value::Text(why)])
+}
+
+/// The key of an answer that means something.
+fn answered(input: &Input<Vec<Value>>) -> Option<StepKey> {
+    match input {
+        Input::Answer(key, Outcome::Done(_) | Outcome::Choice(..) | Outcome::Call(..)) => {
+            Some(*key)
+        }
+        Input::Answer(
+            _,
+            Outcome::Forbidden(_) | Outcome::Unusable | Outcome::Failed(_) | Outcome::Doubt,
+        )
+        | Input::Start
+        | Input::Event(..)
+        | Input::Turn
+        | Input::Tick
+        | Input::Stop => None,
+    }
+}

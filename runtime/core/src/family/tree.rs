@@ -1,0 +1,57 @@
+//! Ways through a tree of machines.
+
+use super::Member;
+use crate::arena::EventId;
+use crate::drive::Machine;
+use crate::expr::Value;
+use crate::machine::StepKey;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// An event by its names.
+#[derive(Clone)]
+pub(super) struct Offered {
+    pub(super) name: String,
+    pub(super) fields: Vec<String>,
+    pub(super) payload: Vec<Value>,
+    pub(super) asked: bool,
+}
+
+pub(super) fn joined(member: &[StepKey], key: StepKey) -> Member {
+    let mut child = member.to_vec();
+    child.push(key);
+    child
+}
+
+pub(super) fn below(machine: &dyn Machine, at: &mut Member, found: &mut Vec<Member>) {
+    found.push(at.clone());
+    for key in machine.children() {
+        if let Some(child) = machine.child(key) {
+            at.push(key);
+            below(child, at, found);
+            at.pop();
+        }
+    }
+}
+
+pub(super) fn reach(
+    machine: &mut dyn Machine,
+    member: &[StepKey],
+    act: &mut dyn FnMut(&mut dyn Machine),
+) {
+    match member.split_first() {
+        None => act(machine),
+        Some((key, rest)) => {
+            machine.with_child(*key, &mut |child| reach(child, rest, act));
+        }
+    }
+}
+
+/// The event of that name and those fields.
+pub(super) fn named(machine: &dyn Machine, event: &Offered) -> Option<EventId> {
+    let tables = machine.tables();
+    let found = tables.events.iter().position(|row| {
+        row.name == event.name && row.fields.of(tables.name_pool).iter().eq(&event.fields)
+    });
+    found.map(EventId::at)
+}

@@ -1,0 +1,57 @@
+//! What a machine does that concerns its family.
+
+use crate::machine::{Effect, ErrorKind, Record, Sink, Status, StepKey};
+use alloc::vec::Vec;
+
+/// One such thing.
+pub(super) enum Seen {
+    /// A step was started, of whatever kind.
+    Start(StepKey),
+    /// A step was given up.
+    Cancel(StepKey),
+    /// A turn has ended.
+    TurnEnded,
+    /// The run has ended.
+    Ended(Status),
+    /// Nothing can ever happen again.
+    Dead,
+}
+
+/// Passes everything on and keeps what the family needs to know.
+pub(super) struct Watch<'s> {
+    sink: &'s mut dyn Sink,
+    pub(super) seen: Vec<Seen>,
+}
+
+impl<'s> Watch<'s> {
+    pub(super) fn new(sink: &'s mut dyn Sink) -> Self {
+        Self { sink, seen: Vec::new() }
+    }
+}
+
+impl Sink for Watch<'_> {
+    fn effect(&mut self, effect: Effect) {
+        match effect {
+            Effect::Start(key) => self.seen.push(Seen::Start(key)),
+            Effect::Cancel(key) => self.seen.push(Seen::Cancel(key)),
+            Effect::Ended(status) => {
+                self.seen.retain(|one| !matches!(one, Seen::Dead));
+                self.seen.push(Seen::Ended(status));
+            }
+            Effect::Ask(_) | Effect::Call(..) => {}
+        }
+        self.sink.effect(effect);
+    }
+
+    #[allow(clippy::wildcard_enum_match_arm, reason = "three records of many")]
+    fn record(&mut self, record: Record) {
+        match record {
+            Record::TurnEnded(_) => self.seen.push(Seen::TurnEnded),
+            Record::Error(ErrorKind::StuckDead) => self.seen.push(Seen::Dead),
+            // What was entered then may go on.
+            Record::Entered(_) => self.seen.retain(|one| !matches!(one, Seen::Dead)),
+            _ => {}
+        }
+        self.sink.record(record);
+    }
+}

@@ -1,0 +1,65 @@
+//! The machines of `run` steps: made from the charts beside this one, with the host borrowed while they are at work.
+
+use super::data::Data;
+use super::{Interpreter, check};
+use crate::arena::StateId;
+use crate::drive::{Host, Machine, Mismatch};
+use crate::machine::StepKey;
+use crate::model::StepKind;
+use crate::plan::Plan;
+use alloc::format;
+use alloc::string::String;
+
+impl<'p, H: Host> Interpreter<'p, H> {
+    /// The charts that `run` steps may name, this machine's own among them if it runs itself; without this every such step fails.
+    #[must_use]
+    pub fn with_charts(mut self, charts: &'p [Plan<'p>]) -> Self {
+        self.charts = charts;
+        self
+    }
+
+    /// Whether the step under way with this key runs that chart.
+    pub(super) fn runs(&self, key: StepKey, name: &str) -> bool {
+        let step = self.plan.chart().steps.get(key.step.index());
+        let runs = matches!(step.map(|s| &s.kind), Some(StepKind::Run(run)) if run.chart == name);
+        runs && self.pending().contains(&key)
+    }
+
+    /// Makes the machine of a started `run` step.
+    pub(super) fn begin(&mut self, key: StepKey) -> Result<(), Mismatch> {
+        let chart = self.plan.chart();
+        let step = chart.steps.get(key.step.index());
+        let Some(StepKind::Run(run)) = step.map(|s| &s.kind) else {
+            return Err(Mismatch(String::from("no `run` step has this key")));
+        };
+        let charts = self.charts;
+        let Some(plan) = charts.iter().find(|plan| plan.chart().name == run.chart) else {
+            return Err(Mismatch(format!("there is no chart `{}` to run", run.chart)));
+        };
+        let leaf = if key.leaf.index() < chart.states.len() { key.leaf } else { StateId(0) };
+        let given = self.engine.with_view(leaf, |program, view| program.step_run(key.step, view));
+        let Ok(given) = given else {
+            return Err(Mismatch(format!("the params of `{}` cannot be computed", run.chart)));
+        };
+        let given = check::params(plan.chart(), given)?;
+        let mut child = Self::with_data(plan, None, Data::new(plan.chart())).with_charts(charts);
+        child.engine.program.host().put(self.engine.program.host().take());
+        let begun = child.engine.with_view(StateId(0), |program, view| program.begin(given, view));
+        self.engine.program.host().put(child.engine.program.host().take());
+        begun?;
+        self.end_child(key);
+        self.children.push((key, child));
+        Ok(())
+    }
+
+    /// Gives a child to `act`, with the host; says whether there is one.
+    pub(super) fn lend(&mut self, key: StepKey, act: &mut dyn FnMut(&mut dyn Machine)) -> bool {
+        let Some((_, child)) = self.children.iter_mut().find(|(k, _)| *k == key) else {
+            return false;
+        };
+        child.engine.program.host().put(self.engine.program.host().take());
+        act(child);
+        self.engine.program.host().put(child.engine.program.host().take());
+        true
+    }
+}
