@@ -1,6 +1,6 @@
 //! What the emitter has to know of a chart's types before it names one.
 
-use chartc_core::model::{Chart, Type, TypeKind};
+use chartc_core::model::{Action, Chart, StepKind, Type, TypeKind};
 
 /// Facts of the declared types, by id.
 #[derive(Debug)]
@@ -47,4 +47,46 @@ impl Facts {
             Type::Named(id) => self.allocates[id.index()],
         }
     }
+}
+
+/// Whether nothing that is declared needs an allocator. Expressions may still do.
+pub(super) fn is_bare(chart: &Chart, facts: &Facts) -> bool {
+    let plain = |ty: &Type| !facts.allocates(ty);
+    let fields = |list: &[chartc_core::model::Field]| list.iter().all(|f| plain(&f.ty));
+    chart.variables.iter().all(|v| plain(&v.ty))
+        && chart
+            .types
+            .iter()
+            .enumerate()
+            .all(|(i, _)| plain(&Type::Named(chartc_core::arena::TypeId::at(i))))
+        && chart.events.iter().all(|e| fields(&e.fields))
+        && chart.functions.iter().all(|f| {
+            fields(&f.params)
+                && match &f.kind {
+                    chartc_core::model::FunctionKind::Pure { result, .. } => plain(result),
+                    chartc_core::model::FunctionKind::Effect => true,
+                }
+        })
+        && chart.choices.is_empty()
+        && chart.steps.iter().all(|s| matches!(s.kind, StepKind::Code(_)))
+        && chart.states.iter().all(|s| {
+            s.advice.is_none()
+                && silent(&s.entry)
+                && silent(&s.exit)
+                && match &s.kind {
+                    chartc_core::model::StateKind::Final { params, .. } => fields(params),
+                    chartc_core::model::StateKind::Atomic
+                    | chartc_core::model::StateKind::Compound { .. }
+                    | chartc_core::model::StateKind::Parallel
+                    | chartc_core::model::StateKind::History { .. } => true,
+                }
+        })
+        && chart.transitions.iter().all(|t| silent(&t.actions))
+}
+
+/// Whether nothing is logged, which needs an allocator.
+fn silent(actions: &[Action]) -> bool {
+    let mut silent = true;
+    Action::walk(actions, &mut |action| silent &= !matches!(action, Action::Log(_)));
+    silent
 }

@@ -34,7 +34,7 @@ use crate::lint::{name_clash, not_yet};
 use crate::span::Span;
 use chartc_core::arena::StepId;
 use chartc_core::expr::type_text;
-use chartc_core::model::{Action, Chart, StepKind, Type};
+use chartc_core::model::{Chart, StepKind, Type};
 use chartc_core::plan::Plan;
 use chartc_core::tables::{ABI, Tables};
 use codegen::Scope;
@@ -69,7 +69,7 @@ pub fn emit(checked: &Checked) -> Result<String, Vec<Diagnostic>> {
     let mut context = Context {
         chart,
         names,
-        bare: is_bare(chart, &facts),
+        bare: facts::is_bare(chart, &facts),
         facts,
         waits: start::waits(chart),
         tables: plan.tables(),
@@ -168,48 +168,6 @@ impl Context<'_> {
     fn written(&self, ty: &Type) -> String {
         type_text(ty, &self.chart.types)
     }
-}
-
-/// Whether nothing that is declared needs an allocator. Expressions may still do.
-fn is_bare(chart: &Chart, facts: &Facts) -> bool {
-    let plain = |ty: &Type| !facts.allocates(ty);
-    let fields = |list: &[chartc_core::model::Field]| list.iter().all(|f| plain(&f.ty));
-    chart.variables.iter().all(|v| plain(&v.ty))
-        && chart
-            .types
-            .iter()
-            .enumerate()
-            .all(|(i, _)| plain(&Type::Named(chartc_core::arena::TypeId::at(i))))
-        && chart.events.iter().all(|e| fields(&e.fields))
-        && chart.functions.iter().all(|f| {
-            fields(&f.params)
-                && match &f.kind {
-                    chartc_core::model::FunctionKind::Pure { result, .. } => plain(result),
-                    chartc_core::model::FunctionKind::Effect => true,
-                }
-        })
-        && chart.choices.is_empty()
-        && chart.steps.iter().all(|s| matches!(s.kind, StepKind::Code(_)))
-        && chart.states.iter().all(|s| {
-            s.advice.is_none()
-                && silent(&s.entry)
-                && silent(&s.exit)
-                && match &s.kind {
-                    chartc_core::model::StateKind::Final { params, .. } => fields(params),
-                    chartc_core::model::StateKind::Atomic
-                    | chartc_core::model::StateKind::Compound { .. }
-                    | chartc_core::model::StateKind::Parallel
-                    | chartc_core::model::StateKind::History { .. } => true,
-                }
-        })
-        && chart.transitions.iter().all(|t| silent(&t.actions))
-}
-
-/// Whether nothing is logged, which needs an allocator.
-fn silent(actions: &[Action]) -> bool {
-    let mut silent = true;
-    Action::walk(actions, &mut |action| silent &= !matches!(action, Action::Log(_)));
-    silent
 }
 
 /// The items that every host sees, and those for hosts that know machines by values.
