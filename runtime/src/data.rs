@@ -9,7 +9,8 @@ use chartc_core::arena::EventId;
 use chartc_core::expr::{Map, Value};
 use chartc_core::tables::Tables;
 
-/// The id of an event and its payload: the fields in declared order, `none` where the data has none.
+/// The id of an event and its payload: the fields in declared order, `none` where the data has none. A chart that takes any event
+/// takes any data, too: in the one field that the event has, if it has one.
 ///
 /// # Errors
 /// No such event, or data that it does not declare.
@@ -18,11 +19,14 @@ pub fn payload(
     event: &str,
     data: &Map,
 ) -> Result<(EventId, Vec<Value>), RunError> {
-    let Some(index) = tables.events.iter().position(|e| e.name == event) else {
+    let Some(id) = tables.event_named(event) else {
         let known = tables.events.iter().map(|e| e.name.to_owned()).collect();
         return Err(RunError::UnknownEvent { name: event.into(), known });
     };
-    let fields = tables.events[index].fields.of(tables.name_pool);
+    let fields = tables.events[id.index()].fields.of(tables.name_pool);
+    if tables.is_open() && fields.len() <= 1 && !data.iter().all(|(key, _)| fields.contains(&key)) {
+        return Ok((id, fields.iter().map(|_| Value::Map(data.clone())).collect()));
+    }
     if let Some((stranger, _)) = data.iter().find(|(key, _)| !fields.contains(key)) {
         let why = if fields.is_empty() {
             format!("it declares no data, so no `{stranger}`")
@@ -32,7 +36,7 @@ pub fn payload(
         return Err(RunError::Event { name: event.into(), why });
     }
     let values = fields.iter().map(|f| data.get(f).cloned().unwrap_or_default()).collect();
-    Ok((EventId::at(index), values))
+    Ok((id, values))
 }
 
 /// One entry of a file of events.

@@ -12,7 +12,7 @@ use clap::builder::PossibleValuesParser;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  chartc check                                  every *.chart and agent.yaml below this folder
+  chartc check                                  every *.chart, *.scxml and agent.yaml below this folder
   chartc check charts/builder.chart agents/     some files and folders
   cat my.chart | chartc check -                 standard input
   chartc check --deny warnings                  fail on warnings, too
@@ -47,7 +47,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
     let files = find(&args.paths);
     if files.is_empty() {
         output::complain(
-            "nothing to check: no *.chart or agent.yaml found here; name a file or a folder",
+            "nothing to check: no *.chart, *.scxml or agent.yaml found here; name a file or a folder",
         );
         return Ok(Exit::Nothing);
     }

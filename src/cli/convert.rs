@@ -7,18 +7,19 @@ use crate::diagnostic::Severity;
 use crate::report::REPORTS;
 use std::path::PathBuf;
 
-/// Print an agent.yaml as a .chart of the same meaning.
+/// Print an agent.yaml or an SCXML document as a .chart of the same meaning.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   chartc convert agent.yaml
   chartc convert agent.yaml -o builder.chart
+  chartc convert player.scxml
 
 A file with errors is printed as far as it can be read, and the errors are told.
 
 Exit codes: 0 converted, 1 converted with errors, 2 wrong usage, 3 a fault of chartc, 4 no chart in the file")]
 pub(super) struct Args {
-    /// An agent.yaml file
+    /// An agent.yaml or *.scxml file
     file: String,
     /// Where to write it [default: standard output]
     #[arg(short, long, value_name = "FILE")]

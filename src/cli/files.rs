@@ -50,7 +50,7 @@ fn names(path: &str) -> Option<Vec<String>> {
     Some(entries.flatten().map(|e| e.file_name().to_string_lossy().into_owned()).collect())
 }
 
-/// The files that `paths` mean: files as they are, `-` as [`STDIN`], folders as every `*.chart`, `agent.yaml` and `*.agent.yaml`
+/// The files that `paths` mean: files as they are, `-` as [`STDIN`], folders as every `*.chart`, `*.scxml`, `agent.yaml` and `*.agent.yaml`
 /// below, ignored and hidden ones left out. Sorted within a folder, each once. No path means the current folder.
 pub fn find(paths: &[String]) -> Vec<String> {
     let here = [".".to_owned()];
@@ -133,6 +133,7 @@ fn below(folder: &Path) -> Vec<String> {
 fn is_chart(name: &str) -> bool {
     let yaml = ["agent.yaml", "agent.yml"];
     name.ends_with(".chart")
+        || name.ends_with(".scxml")
         || yaml
             .iter()
             .any(|y| name.strip_suffix(y).is_some_and(|n| n.is_empty() || n.ends_with('.')))
@@ -202,7 +203,7 @@ mod tests {
 
     #[test]
     fn folders_give_charts_and_agents() {
-        let taken = ["a.chart", "agent.yaml", "agent.yml", "x.agent.yaml"];
+        let taken = ["a.chart", "a.scxml", "agent.yaml", "agent.yml", "x.agent.yaml"];
         assert!(taken.iter().all(|n| is_chart(n)));
         assert!(!["docker.yaml", "myagent.yaml", "a.charts"].iter().any(|n| is_chart(n)));
     }

@@ -52,7 +52,7 @@ Examples:
   chartc run builder.chart           run it, without a network
   chartc build builder.chart         Rust
   chartc fmt                         write every chart the one way
-  chartc convert agent.yaml          the same agent as a .chart
+  chartc convert agent.yaml          the same agent as a .chart; also of .scxml
 
 Exit codes: 0 clean, 1 findings, 2 wrong usage, 3 a fault of chartc, 4 nothing to check"
 )]

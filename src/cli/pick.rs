@@ -97,7 +97,7 @@ fn outermost(done: &Compilation) -> Option<&str> {
 fn find_one(file: &str) -> miette::Result<Vec<String>> {
     match find(&[file.to_owned()]).as_slice() {
         [one] => Ok(vec![one.clone()]),
-        [] => Err(miette::miette!("no *.chart or agent.yaml in {file}")),
+        [] => Err(miette::miette!("no *.chart, *.scxml or agent.yaml in {file}")),
         several => Err(miette::miette!("{file} has {} charts; name one file", several.len())),
     }
 }

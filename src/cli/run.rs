@@ -27,7 +27,7 @@ Examples:
 Exit codes: 0 ended ok, partial or canceled, or out of turns; 1 findings, a failed last turn, or ended stuck, limit or error;
 2 wrong usage, 3 a fault of chartc, 4 no chart in the file")]
 pub(super) struct Args {
-    /// A *.chart or agent.yaml file, or - for standard input
+    /// A *.chart, *.scxml or agent.yaml file, or - for standard input
     file: String,
     /// Which chart, when the file has several
     #[arg(long, value_name = "NAME")]

@@ -23,7 +23,7 @@ Examples:
 
 Exit codes: 0 drawn, 1 errors in the chart, 2 wrong usage, 3 a fault of chartc, 4 no chart in the file")]
 pub(super) struct Args {
-    /// A *.chart or agent.yaml file, or - for standard input
+    /// A *.chart, *.scxml or agent.yaml file, or - for standard input
     file: String,
     /// Which chart, when the file has several
     #[arg(long, value_name = "NAME")]

@@ -21,7 +21,7 @@ An entry of the events is {\"event\": \"e\", \"data\": {}, \"after_ms\": 0}; {\"
 
 Exit codes: 0 played, 1 errors in the chart, 2 wrong usage or an entry that does not fit, 3 a fault of chartc, 4 no chart in the file")]
 pub(super) struct Args {
-    /// A *.chart or agent.yaml file, or - for standard input
+    /// A *.chart, *.scxml or agent.yaml file, or - for standard input
     file: String,
     /// Which chart, when the file has several
     #[arg(long, value_name = "NAME")]

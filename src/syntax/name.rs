@@ -1,6 +1,6 @@
 //! How names are spelled.
 
-pub use chartc_core::model::CATCH_ALL;
+pub use chartc_core::tables::CATCH_ALL;
 
 /// Words that are names only in back-quotes.
 pub const RESERVED: &[&str] = &[

@@ -4,10 +4,12 @@
 
 mod ahead;
 mod choice;
+mod named;
 mod read;
 
 pub use ahead::{Dispatch, Reacts, Route};
 pub use choice::{ChoiceRow, PermissionRow, ToolRow};
+pub use named::CATCH_ALL;
 
 use crate::arena::{ChoiceId, EventId, StateId, StepId, ToolId, TransitionId};
 

@@ -16,7 +16,7 @@ pub(crate) struct Case {
     pub(crate) says: &'static str,
 }
 
-fn case(
+pub(super) fn case(
     name: &'static str,
     given: &'static str,
     text: impl Into<Vec<u8>>,
@@ -45,7 +45,7 @@ fn many(count: usize, item: impl Fn(usize) -> String) -> String {
 }
 
 /// Characters that look random and are always the same, about one in twenty a line end.
-fn noise(bytes: usize) -> Vec<u8> {
+pub(super) fn noise(bytes: usize) -> Vec<u8> {
     let known = b"abcdefghij KLM{}()[]\"'`\\/.,:;->=!*+#&|%@0123456789\n\n";
     let mut seed = 1_u64;
     let mut next = || {
@@ -85,7 +85,12 @@ pub(crate) fn all() -> Vec<Case> {
         none("missing agent", "agent.yaml", 1, "cannot be read: there is no such file"),
         Case {
             files: vec![("readme.txt", b"nothing".to_vec())],
-            ..none("folder without charts", ".", 4, "nothing to check: no *.chart or agent.yaml")
+            ..none(
+                "folder without charts",
+                ".",
+                4,
+                "nothing to check: no *.chart, *.scxml or agent.yaml",
+            )
         },
         case(
             "binary",

@@ -2,6 +2,7 @@
 
 mod cases;
 mod mutations;
+mod scxml;
 
 use cases::{Case, all, write};
 use std::io::Write;
@@ -26,6 +27,11 @@ fn chartc(folder: &Path, arguments: &[&str]) -> Command {
         .env("COLUMNS", "100")
         .stdin(Stdio::null());
     command
+}
+
+/// Every case.
+fn both() -> Vec<Case> {
+    all().into_iter().chain(scxml::all()).collect()
 }
 
 fn run(folder: &Path, arguments: &[&str]) -> Output {
@@ -58,7 +64,7 @@ fn faults(cases: &[Case], find: impl Fn(&Case, &Path) -> Vec<String> + Sync) -> 
 
 #[test]
 fn every_hostile_file_has_its_message() {
-    let faults = faults(&all(), |case, folder| {
+    let faults = faults(&both(), |case, folder| {
         write(case, folder);
         let mut faults = Vec::new();
         let small = case.files.iter().all(|(_, text)| text.len() < 60_000);

@@ -56,7 +56,7 @@ impl Run {
     }
 
     fn send(&mut self, event: &str, data: Value) -> &mut Self {
-        let id = self.chart.event_named(event).expect("any event is taken");
+        let id = self.machine.tables().event_named(event).expect("any event is taken");
         let fields = self.chart.events[id.index()].fields.len();
         self.give(Input::Event(id, vec![data; fields]));
         self

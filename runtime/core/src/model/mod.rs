@@ -27,7 +27,7 @@ pub use template::{Template, TemplatePart};
 
 pub use crate::status::Status;
 
-use crate::arena::{EventId, StateId, ToolId, ToolSetId, TransitionId};
+use crate::arena::{StateId, ToolId, ToolSetId, TransitionId};
 use crate::expr::Value;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -101,23 +101,7 @@ pub struct Chart {
     pub checks: Vec<Check>,
 }
 
-/// The name of the event that stands for all that are not declared. A chart that declares it takes any event of the host.
-pub const CATCH_ALL: &str = "*";
-
 impl Chart {
-    /// The event that a name of the host means: the declared one of this name. Where [`CATCH_ALL`] is declared, another name is the
-    /// longest declared one that it begins with, dots dividing names, else [`CATCH_ALL`] itself.
-    pub fn event_named(&self, name: &str) -> Option<EventId> {
-        let known =
-            |wanted: &str| self.events.iter().position(|e| e.name == wanted).map(EventId::at);
-        if let Some(found) = known(name) {
-            return Some(found);
-        }
-        let any = known(CATCH_ALL)?;
-        let prefixes = name.rmatch_indices('.').map(|(at, _)| &name[..at]);
-        Some(prefixes.map(known).find_map(|found| found).unwrap_or(any))
-    }
-
     /// A chart of that name without declarations; its root is atomic.
     pub fn empty(name: &str) -> Self {
         let root = State {

@@ -49,7 +49,7 @@ impl Builder<'_, '_> {
     ) -> Vec<(EventPattern, Brings, String)> {
         match descriptor {
             Descriptor::All(span) => {
-                vec![(EventPattern::Any(*span), Brings::Nothing, "*".to_owned())]
+                vec![(EventPattern::Everything(*span), Brings::Nothing, "*".to_owned())]
             }
             Descriptor::Event(names, span) => {
                 let name = dotted(names);

@@ -11,6 +11,9 @@ use crate::span::Spanned;
 /// An element with the comments before it.
 type Part<'e> = (&'e Element, Vec<Spanned<String>>);
 
+/// How deep elements of executable content nest.
+const DEEPEST: usize = 40;
+
 /// Branches of one `<if>`.
 const MOST_BRANCHES: usize = 60;
 
@@ -27,6 +30,18 @@ impl Reader<'_> {
     }
 
     fn act(&mut self, element: &Element) -> Option<ActKind> {
+        if self.depth >= DEEPEST {
+            let message = format!("executable content nests more than {DEEPEST} deep");
+            self.findings.push(ILLEGAL_STRUCTURE.at(element.name.span, message));
+            return None;
+        }
+        self.depth += 1;
+        let made = self.act_of(element);
+        self.depth -= 1;
+        made
+    }
+
+    fn act_of(&mut self, element: &Element) -> Option<ActKind> {
         match element.name.node.as_str() {
             "assign" => self.assign(element),
             "raise" => {

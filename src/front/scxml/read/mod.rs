@@ -14,7 +14,7 @@ use crate::front::Nearby;
 use crate::lint::{faulty_expression, outside_subset, unknown_field};
 use crate::source::Source;
 use crate::span::{Ident, Span, Spanned};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What reading a document needs.
 pub(super) struct Reader<'r> {
@@ -24,6 +24,10 @@ pub(super) struct Reader<'r> {
     /// Ids in use.
     ids: BTreeSet<String>,
     data: Vec<Data>,
+    /// How deep the executable content that is read nests.
+    depth: usize,
+    /// For each word, the number of the last fresh name that begins with it.
+    fresh: BTreeMap<String, usize>,
 }
 
 /// The document of a file; `None` where its root is something else.
@@ -41,7 +45,15 @@ pub(super) fn document(
     if tree.namespace.is_empty() {
         findings.push(unknown_field::namespace(root.name.span));
     }
-    let mut reader = Reader { source, nearby, findings, ids: BTreeSet::new(), data: Vec::new() };
+    let mut reader = Reader {
+        source,
+        nearby,
+        findings,
+        ids: BTreeSet::new(),
+        data: Vec::new(),
+        depth: 0,
+        fresh: BTreeMap::new(),
+    };
     reader.header(root);
     reader.collect_ids(root);
     let (name, name_span) = match root.attribute("name") {

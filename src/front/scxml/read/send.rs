@@ -8,6 +8,8 @@ use crate::front::scxml::text::Text;
 use crate::front::scxml::xml::Element;
 use crate::lint::faulty_expression;
 use crate::span::{Ident, Span};
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 /// What `type` may be: the processor of the session itself.
 const PROCESSORS: [&str; 4] = [
@@ -69,7 +71,7 @@ impl Reader<'_> {
                 self.findings.push(faulty_expression::at(place.span, why.clone()));
                 return Some(ActKind::Faulty(why));
             }
-            id = id.or_else(|| Some(Ident::new(self.fresh_send(), place.span)));
+            id = id.or_else(|| Some(Ident::new(self.fresh("send"), place.span)));
         }
         Some(ActKind::Send(Box::new(Send { event, data, delay, id, put })))
     }
@@ -83,14 +85,6 @@ impl Reader<'_> {
             self.refuse(text.span, "the name of an event that is computed is not translated");
         }
         found
-    }
-
-    fn fresh_send(&mut self) -> String {
-        let mut nth = 1;
-        while !self.ids.insert(format!("send{nth}")) {
-            nth += 1;
-        }
-        format!("send{nth}")
     }
 
     fn delay(&mut self, element: &Element) -> Option<Delay> {
@@ -141,9 +135,13 @@ impl Reader<'_> {
         namelist: Option<&Text>,
     ) -> Option<Payload> {
         let mut fields: Vec<(Ident, Expr)> = Vec::new();
+        let mut known = BTreeMap::new();
         for name in names(namelist) {
-            let value = Expr::new(Kind::Name(name.node.clone()), name.span);
-            fields.push((name, value));
+            if let Entry::Vacant(free) = known.entry(name.node.clone()) {
+                free.insert(fields.len());
+                let value = Expr::new(Kind::Name(name.node.clone()), name.span);
+                fields.push((name, value));
+            }
         }
         for child in element.elements() {
             match child.name.node.as_str() {
@@ -155,8 +153,13 @@ impl Reader<'_> {
                         Some(text) => self.expr(text),
                         None => Expr::new(Kind::None, child.span),
                     };
-                    fields.retain(|(known, _)| known.node != name.node);
-                    fields.push((name, value));
+                    match known.entry(name.node.clone()) {
+                        Entry::Vacant(free) => {
+                            free.insert(fields.len());
+                            fields.push((name, value));
+                        }
+                        Entry::Occupied(place) => fields[*place.get()].1 = value,
+                    }
                 }
                 _ => {}
             }

@@ -34,14 +34,15 @@ impl Reader<'_> {
         self.ids.extend(first.into_keys());
     }
 
-    fn fresh(&mut self, word: &str) -> String {
-        let mut nth = 1;
+    /// A name that is no id, beginning with this word.
+    pub(super) fn fresh(&mut self, word: &str) -> String {
         loop {
+            let nth = self.fresh.entry(word.to_owned()).or_default();
+            *nth += 1;
             let name = format!("{word}{nth}");
             if self.ids.insert(name.clone()) {
                 return name;
             }
-            nth += 1;
         }
     }
 
