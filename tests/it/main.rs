@@ -16,6 +16,7 @@ mod check;
 mod cli;
 mod docs;
 mod dot;
+mod drawn;
 #[cfg(feature = "run")]
 mod hostile;
 mod interpreter;

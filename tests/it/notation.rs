@@ -92,6 +92,7 @@ fn actions() {
     for actions in [
         "i = k + 1  t = \"k is {k}\"  act(k, post)  raise ping(k)  log \"{t} \\\\ \\\"q\\\"\"  o = none",
         "if b { i = 1 } else if i > k { raise ping(k)  o = none } else { act(k, post) }",
+        "send go(post, k + i) after d * 2 as `in`  send ping(1)  send ping(2) after 5s  cancel `in`",
         "if b { } else { for x in l { for y in [x, k] { if y > 1 { i = i + y } } } }",
     ] {
         let first = chart("true", actions);

@@ -53,6 +53,16 @@ const NAMES: &[Row] = &[
         "do send_mail(to: Text)  initial a  state a { on go { sendmail(\"x\") } }",
         &[("C0102", "sendmail", "", "did you mean `send_mail`")],
     ),
+    (
+        "id of a `send`",
+        "initial a  state a { on go { send go after 5s as timer  cancel tmier } }",
+        &[("C0102", "tmier", "", "did you mean `timer`")],
+    ),
+    (
+        "id of a `send` below, and one of none",
+        "initial a  state a { enter { cancel later  cancel zzz }  on go { send go as later } }",
+        &[("C0102", "zzz", "", "")],
+    ),
     ("duplicate", "initial a  state a { on go -> a }  state a", &[("C0103", "a", "a", "")]),
     (
         "clash in Rust",

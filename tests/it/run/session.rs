@@ -1,6 +1,7 @@
 //! Sessions on interpreted charts.
 
 use super::*;
+use chartc_core::drive::Machine;
 use chartc_core::expr::Map;
 use chartc_runtime::oracle::{Deny, First, Random};
 
@@ -302,4 +303,44 @@ fn a_step_that_fails_for_good_fails_the_turn() {
         Ok(())
     });
     assert_eq!(ran.states, ["judging"]);
+}
+
+#[test]
+fn events_that_a_chart_sends_come_in_time_and_are_told_apart_from_those_of_the_host() {
+    let text = "chart T { event remind(nth: Int) event e(n: Int) event stop initial a
+       state a { enter { send remind(1) after 2s as reminder  send e(7) after 1s }
+         on remind { } on e { } on stop { cancel reminder } } }";
+    let ran = run(&chart(text), &[], "answers: {}", None, async |s| {
+        s.start().await?;
+        assert_eq!(s.machine().sends().len(), 2);
+        s.advance(1_500).await?;
+        let data = [("n".to_owned(), Value::Int(3))].into_iter().collect();
+        s.post("e", data).await?;
+        s.post("stop", Map::new()).await?;
+        s.advance(10_000).await
+    });
+    assert_eq!(ran.error, None);
+    let told = ran.of(&["sent", "delivered", "send_canceled", "event", "refused"]);
+    insta::assert_snapshot!(told.join("\n"), @r#"
+    {"due_ms":2000,"event":"remind","kind":"sent"}
+    {"due_ms":1000,"event":"e","kind":"sent"}
+    {"event":"e","kind":"delivered"}
+    {"data":{"n":3},"event":"e","kind":"event"}
+    {"data":{},"event":"stop","kind":"event"}
+    {"event":"remind","kind":"send_canceled"}
+    "#);
+    let at = ran.lines.iter().find(|l| matches!(l.what, What::Delivered { .. }));
+    assert_eq!(at.map(|l| l.at_ms), Some(1_000));
+}
+
+#[test]
+fn a_chart_that_keeps_itself_busy_without_time_passing_ends_as_a_livelock() {
+    let text = "chart T { event e event go initial a on error.livelock -> tired
+       state a { on go { send e } on e { send e } } state tired { on go { } } }";
+    let ran = run(&chart(text), &[], "answers: {}", None, async |s| {
+        s.start().await?;
+        s.send("go", Map::new()).await.map(drop)
+    });
+    assert_eq!((ran.error.as_deref(), &ran.states[..]), (None, &["tired".to_owned()][..]));
+    assert_eq!(ran.of(&["error"]), [r#"{"error":"livelock","kind":"error"}"#]);
 }

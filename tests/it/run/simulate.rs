@@ -51,6 +51,37 @@ chart Door {
 }
 ";
 
+const REMINDER: &str = "
+chart Reminder {
+  event order
+  event remind(nth: Int)
+  event paid
+  initial idle
+  state idle { on order -> open }
+  state open {
+    initial fresh
+    enter { send remind(1) after 24h as reminder }
+    exit { cancel reminder }
+    state fresh
+    state late
+    on remind(nth) if nth < 3 -> late { send remind(nth + 1) after 24h as reminder }
+    on remind -> lost
+    on paid -> idle
+  }
+  final lost : stuck
+}
+";
+
+#[test]
+fn sent_events_come_while_time_passes() {
+    check(
+        REMINDER,
+        r#"[{"event":"order"},{"after_ms":86399999},{"after_ms":1},{"event":"paid"},{"after_ms":604800000},
+            {"event":"order"},{"after_ms":172800000},{"after_ms":86400000}]"#,
+        r#"[["idle"],["fresh"],["fresh"],["late"],["idle"],["idle"],["fresh"],["late"],["lost"]]"#,
+    );
+}
+
 #[test]
 fn basic_states_by_their_own_names() {
     check(

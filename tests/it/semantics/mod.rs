@@ -236,6 +236,13 @@ impl Sim {
         shown(&variables.iter().find(|(n, _)| n == name).expect("a variable").1)
     }
 
+    /// Sent events that wait.
+    fn sends(&self) -> Vec<String> {
+        let name = |event: EventId| &self.chart.events[event.index()].name;
+        let sends = self.machine.sends();
+        sends.iter().map(|sent| format!("{} at {}", name(sent.event), sent.due)).collect()
+    }
+
     fn machine_notes(&mut self) -> Vec<String> {
         self.machine.take_notes()
     }

@@ -11,7 +11,7 @@ fn a_sent_event_waits_until_it_is_due() {
            state a { enter { send go after 5s } on go -> b }
            state b }",
     );
-    assert_eq!(sim.next_deadline(), Some(5_000));
+    assert_eq!((sim.next_deadline(), sim.sends()), (Some(5_000), vec!["go at 5000".to_owned()]));
     sim.at(4_999);
     assert_eq!(sim.leaves(), ["a"]);
     sim.at(5_000);
@@ -115,7 +115,7 @@ fn leaving_a_state_takes_nothing_back_and_the_end_takes_all() {
     sim.send("go").at(5_000);
     assert_eq!(sim.var("n"), "1");
     sim.send("end");
-    assert_eq!(sim.next_deadline(), None);
+    assert_eq!((sim.next_deadline(), sim.sends()), (None, vec![]));
     sim.at(90_000);
     assert_eq!((sim.var("n"), sim.receipt()), ("1".to_owned(), "Closed".to_owned()));
 }

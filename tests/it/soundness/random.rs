@@ -107,6 +107,11 @@ fn target(random: &mut Random, states: &[State]) -> String {
 
 fn effect(random: &mut Random, states: &[State]) -> String {
     match random.below(8) {
+        0 if random.below(3) == 0 => {
+            let event = random.pick(&["a", "b", "c", "e.one"]);
+            let delay = random.pick(&["", " after 2s", " after 5s"]);
+            format!(" {{ send {event}{delay} }}")
+        }
         0 => " { m = m + 1 }".into(),
         1 => format!(" -> {} {{ m = 0 }}", target(random, states)),
         2 => format!(" -> {} reenter", target(random, states)),
@@ -121,6 +126,7 @@ fn line(random: &mut Random, states: &[State], id: usize) -> String {
         0..=5 => {
             format!("on {}{guard}{effect}", random.pick(&["a", "b", "c", "e", "e.one", "e.two"]))
         }
+        6 if random.below(3) == 0 => format!("on **{guard}{effect}"),
         6 => format!("on *{guard}{effect}"),
         7 => format!("on turn{guard}{effect}"),
         8 => {

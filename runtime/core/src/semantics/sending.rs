@@ -20,7 +20,7 @@ impl<P: Program> Engine<'_, P> {
 
     /// When the next sent event is due.
     pub(super) fn next_send(&self) -> Option<Instant> {
-        self.sends().first().map(|sent| sent.due)
+        if self.scalars.sends == 0 { None } else { self.sends().first().map(|sent| sent.due) }
     }
 
     /// Goes on with the walk, with what is sent without delay and with dead ends, until the host has to act.

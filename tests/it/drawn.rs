@@ -1,0 +1,45 @@
+//! One construct in every kind of picture.
+
+use chartc::emit::Options;
+use chartc::emit::dot::dot;
+use chartc::emit::mermaid::mermaid;
+use chartc::emit::outline::{Page, outline};
+use chartc::load::Memory;
+
+#[track_caller]
+fn has(picture: &str, line: &str) {
+    assert!(picture.lines().any(|l| l.contains(line)), "no line has {line:?} in\n{picture}");
+}
+
+#[test]
+fn sent_events_and_lines_on_everything() {
+    let text = "chart S {
+  event go
+  initial a
+  state a { enter { send go after 5s as timer } on go -> b { send go  cancel timer } }
+  state b { on ** -> a }
+}
+";
+    let done = chartc::check(&["a.chart".to_owned()], &Memory::of("a.chart", text));
+    let [one] = done.charts.as_slice() else { panic!("one chart") };
+    let (chart, map, options) = (one.chart(), one.map(), Options::default());
+
+    let picture = mermaid(chart, map, &options);
+    has(&picture, "a : enter send go after 5s as timer");
+    has(&picture, "a --> b : go<br/>/ send go#59; cancel timer");
+    has(&picture, "b --> a : on #42;#42;");
+
+    let picture = dot(chart, map, &options);
+    has(&picture, "</b></font> send go after 5s as timer</font>");
+    has(&picture, "s1 -> s2 [label=\" go \\l / send go; cancel timer \\l\"");
+    has(&picture, "[label=\" on ** \\l\"");
+
+    insta::assert_snapshot!(outline(chart, map, &options, &Page::default()), @r"
+    S
+    ├─● a
+    │     enter   send go after 5s as timer
+    │     on      go          → b  { send go; cancel timer }
+    └─○ b
+          on      **          → a
+    ");
+}
