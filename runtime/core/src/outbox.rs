@@ -2,12 +2,12 @@
 
 use crate::arena::{EventId, SendId};
 use crate::machine::{Instant, Record, Sink};
-use crate::store::{Occurrence, Sent};
+use crate::store::{Occurrence, Places, Sent};
 
 /// The queues of a machine while one of its blocks runs.
 pub struct Outbox<'o> {
-    pub(crate) queue: &'o mut [Occurrence],
-    pub(crate) queue_head: u32,
+    pub(crate) queue: Places<'o>,
+    pub(crate) queue_head: &'o mut u32,
     pub(crate) queue_len: &'o mut u32,
     pub(crate) sends: &'o mut [Sent],
     pub(crate) waiting: &'o mut u32,
@@ -18,7 +18,7 @@ pub struct Outbox<'o> {
 impl Outbox<'_> {
     /// Raises an event: it is handled in this macrostep. Whether there was room.
     pub fn raise(&mut self, event: EventId) -> bool {
-        push(self.queue, self.queue_len, self.queue_head, Occurrence::Event(event))
+        self.queue.push(self.queue_head, self.queue_len, Occurrence::Event(event))
     }
 
     /// Sends an event that is due in `delay` milliseconds; without delay as soon as this macrostep has ended. Where to keep its
@@ -48,20 +48,4 @@ impl Outbox<'_> {
         }
         *self.waiting = kept as u32;
     }
-}
-
-/// Puts an occurrence at the end of the ring; false when it is full.
-pub(crate) fn push(
-    queue: &mut [Occurrence],
-    len: &mut u32,
-    head: u32,
-    occurrence: Occurrence,
-) -> bool {
-    if *len as usize >= queue.len() {
-        return false;
-    }
-    let tail = (head as usize + *len as usize) % queue.len();
-    queue[tail] = occurrence;
-    *len += 1;
-    true
 }

@@ -4,7 +4,7 @@
 use crate::arena::{ChoiceId, EventId, StateId, StepId, ToolId, TransitionId};
 use crate::machine::{Fault, Instant};
 use crate::outbox::Outbox;
-use crate::store::{Cells, Store};
+use crate::store::{Observed, Store};
 use crate::tables::{StateRowKind, Tables};
 
 /// An action block.
@@ -99,7 +99,7 @@ pub struct View<'v> {
     /// The chart.
     pub tables: &'v Tables<'v>,
     /// The registers, read-only.
-    pub cells: Cells<'v>,
+    pub cells: Observed<'v>,
     /// Turns ended.
     pub turns: u32,
     /// The time of this input.

@@ -1,5 +1,9 @@
 //! Where a machine's registers live: arrays for generated code without alloc, vectors for the interpreter.
 
+mod queue;
+
+pub use queue::Places;
+
 use crate::arena::{ChoiceId, EventId, SendId, StateId, StepId, ToolId, TransitionId};
 use crate::machine::{ErrorKind, Instant, LimitKind, StepKey};
 
@@ -118,6 +122,17 @@ pub struct Cells<'c> {
     pub due: &'c [TransitionId],
 }
 
+/// What guards and actions may see of the registers.
+#[derive(Debug, Clone, Copy)]
+#[allow(missing_docs, reason = "the fields are those of `Cells`")]
+pub struct Observed<'c> {
+    pub configuration: &'c [u64],
+    pub entered_at: &'c [Instant],
+    pub turns_here: &'c [u32],
+    pub turns_in: &'c [u32],
+    pub fails_here: &'c [u32],
+}
+
 /// [`Cells`], to write, with the scratch space of a microstep.
 #[derive(Debug)]
 #[allow(missing_docs, reason = "the fields are those of `Cells`")]
@@ -142,8 +157,8 @@ pub struct CellsMut<'c> {
     pub places: &'c mut [u32],
     pub domains: &'c mut [u64],
     pub selected: &'c mut [TransitionId],
-    /// Internal queue, a ring; its length is the capacity.
-    pub queue: &'c mut [Occurrence],
+    /// Internal queue.
+    pub queue: Places<'c>,
 }
 
 /// A place for the registers of one machine.
@@ -179,7 +194,7 @@ pub struct Fixed<
     places: [u32; D],
     leaves: [StateId; S],
     selected: [TransitionId; SEL],
-    queue: [Occurrence; Q],
+    queue: queue::Few<Q>,
 }
 
 impl<
@@ -214,7 +229,7 @@ impl<
             places: [0; D],
             leaves: [StateId(0); S],
             selected: [TransitionId(0); SEL],
-            queue: [Occurrence::Turn; Q],
+            queue: queue::Few([Occurrence::Turn; Q]),
         }
     }
 }
@@ -287,7 +302,7 @@ macro_rules! lend {
                 places: &mut self.places,
                 domains,
                 selected: &mut self.selected,
-                queue: &mut self.queue,
+                queue: self.queue.lend(),
             }
         }
     };
@@ -323,7 +338,7 @@ pub struct Dynamic {
     places: alloc::vec::Vec<u32>,
     leaves: alloc::vec::Vec<StateId>,
     selected: alloc::vec::Vec<TransitionId>,
-    queue: alloc::vec::Vec<Occurrence>,
+    queue: queue::Many,
 }
 
 #[cfg(feature = "alloc")]
@@ -347,7 +362,7 @@ impl Dynamic {
             places: vec![0; deadlines],
             leaves: vec![StateId(0); states],
             selected: vec![TransitionId(0); states + 1],
-            queue: vec![Occurrence::Turn; 2 * states + 1024],
+            queue: queue::Many::new(2 * states + 1024),
         }
     }
 }

@@ -6,7 +6,7 @@ use crate::bits;
 use crate::machine::{Effect, ErrorKind, Record, Sink, StepKey};
 use crate::outbox::Outbox;
 use crate::program::{Block, Bound, Program, View};
-use crate::store::{Cells, CellsMut, Occurrence, Sent, Store};
+use crate::store::{Observed, Occurrence, Store};
 use crate::tables::{Reacts, Route, StateRowKind, TriggerRow};
 
 impl<P: Program> Engine<'_, P> {
@@ -303,10 +303,16 @@ impl<P: Program> Engine<'_, P> {
 
     fn run_block(&mut self, block: Block, leaf: StateId, sink: &mut dyn Sink) {
         let scalars = &mut self.scalars;
-        let (cells, queue, sends) = self.store.cells_mut().share();
+        let cells = self.store.cells_mut();
         let view = View {
             tables: &self.tables,
-            cells,
+            cells: Observed {
+                configuration: cells.configuration,
+                entered_at: cells.entered_at,
+                turns_here: cells.turns_here,
+                turns_in: cells.turns_in,
+                fails_here: cells.fails_here,
+            },
             turns: scalars.turns,
             now: scalars.now,
             started_at: scalars.started_at,
@@ -314,10 +320,10 @@ impl<P: Program> Engine<'_, P> {
             event: scalars.event,
         };
         let mut outbox = Outbox {
-            queue,
-            queue_head: scalars.queue_head,
+            queue: cells.queue,
+            queue_head: &mut scalars.queue_head,
             queue_len: &mut scalars.queue_len,
-            sends,
+            sends: cells.sends,
             waiting: &mut scalars.sends,
             now: scalars.now,
             sink,
@@ -340,32 +346,5 @@ impl<P: Program> Engine<'_, P> {
 
     fn may_go_on(&self) -> bool {
         self.active_leaves().iter().any(|leaf| self.reacts_on_path(*leaf, Reacts::ALIVE))
-    }
-}
-
-impl<'c> CellsMut<'c> {
-    /// The registers to read while events are put on the queue.
-    fn share(self) -> (Cells<'c>, &'c mut [Occurrence], &'c mut [Sent]) {
-        let cells = Cells {
-            configuration: self.configuration,
-            leaves: self.leaves,
-            history: self.history,
-            touched: self.touched,
-            unbroken: self.unbroken,
-            entered_at: self.entered_at,
-            turns_here: self.turns_here,
-            turns_in: self.turns_in,
-            fails_here: self.fails_here,
-            calls: self.calls,
-            questions: self.questions,
-            steps: self.steps,
-            deadlines: self.deadlines,
-            sends: &[],
-            entry: self.entry,
-            domains: self.domains,
-            due: self.due,
-            selected: self.selected,
-        };
-        (cells, self.queue, self.sends)
     }
 }

@@ -45,9 +45,8 @@ pub use snapshot::{RestoreError, Snapshot};
 use crate::arena::{EventId, StateId};
 use crate::bits;
 use crate::machine::{Effect, Input, Instant, Receipt, Record, Sink, Status, StepKey};
-use crate::outbox::push;
 use crate::program::{Bound, Program, View};
-use crate::store::{Occurrence, Store};
+use crate::store::{Cells, Observed, Occurrence, Store};
 use crate::tables::Tables;
 use core::ops::Range;
 
@@ -292,7 +291,7 @@ impl<'t, P: Program> Engine<'t, P> {
     pub fn with_view<R>(&mut self, leaf: StateId, read: impl FnOnce(&mut P, &View<'_>) -> R) -> R {
         let view = View {
             tables: &self.tables,
-            cells: self.store.cells(),
+            cells: observed(&self.store.cells()),
             turns: self.scalars.turns,
             now: self.scalars.now,
             started_at: self.scalars.started_at,
@@ -308,8 +307,8 @@ impl<'t, P: Program> Engine<'t, P> {
 
     /// Puts an occurrence on the internal queue; false when it is full.
     fn enqueue(&mut self, occurrence: Occurrence) -> bool {
-        let queue = self.store.cells_mut().queue;
-        push(queue, &mut self.scalars.queue_len, self.scalars.queue_head, occurrence)
+        let Scalars { queue_head, queue_len, .. } = &mut self.scalars;
+        self.store.cells_mut().queue.push(queue_head, queue_len, occurrence)
     }
 
     fn dequeue(&mut self) -> Option<Occurrence> {
@@ -317,8 +316,8 @@ impl<'t, P: Program> Engine<'t, P> {
             return None;
         }
         let queue = self.store.cells_mut().queue;
-        let occurrence = queue[self.scalars.queue_head as usize];
-        self.scalars.queue_head = (self.scalars.queue_head + 1) % queue.len() as u32;
+        let occurrence = queue.at(self.scalars.queue_head);
+        self.scalars.queue_head = queue.after(self.scalars.queue_head);
         self.scalars.queue_len -= 1;
         Some(occurrence)
     }
@@ -342,4 +341,10 @@ impl<'t, P: Program> Engine<'t, P> {
         sink.record(Record::Ended(status));
         sink.effect(Effect::Ended(status));
     }
+}
+
+#[inline]
+fn observed<'c>(cells: &Cells<'c>) -> Observed<'c> {
+    let Cells { configuration, entered_at, turns_here, turns_in, fails_here, .. } = *cells;
+    Observed { configuration, entered_at, turns_here, turns_in, fails_here }
 }

@@ -195,8 +195,7 @@ impl<P: Program> Engine<'_, P> {
             && snapshot.questions.len() == cells.questions.len()
             && snapshot.steps.len() == cells.steps.len()
             && snapshot.deadlines.len() == cells.deadlines.len()
-            && snapshot.sends.len() <= cells.sends.len()
-            && snapshot.queue.len() <= cells.queue.len();
+            && snapshot.sends.len() <= cells.sends.len();
         if !fits {
             return Err(RestoreError::OtherChart);
         }
@@ -222,13 +221,12 @@ impl<P: Program> Engine<'_, P> {
         for (slot, sent) in (0..).zip(cells.sends.iter_mut()) {
             *sent = snapshot.sends.get(slot as usize).copied().unwrap_or(Sent::free(slot));
         }
-        cells.queue[..snapshot.queue.len()].copy_from_slice(&snapshot.queue);
         cells.selected.fill(TransitionId(0));
         self.find_leaves();
         self.order_deadlines();
         self.scalars = snapshot.scalars;
         self.scalars.queue_head = 0;
-        self.scalars.queue_len = snapshot.queue.len() as u32;
+        self.scalars.queue_len = 0;
         Ok(())
     }
 }
