@@ -75,6 +75,9 @@ pub(super) fn event(
     let Some(declared) = chart.events.get(event.index()) else {
         return Err(Mismatch(format!("no event has the number {}", event.0)));
     };
+    if declared.fields.is_empty() && payload.is_empty() {
+        return Ok(payload);
+    }
     fields(chart, &declared.fields, payload)
         .map_err(|why| Mismatch(format!("event `{}`: {why}", declared.name)))
 }

@@ -38,12 +38,37 @@ pub(super) fn next(
     if !row.here.meets(kind(occurrence)) {
         return None;
     }
-    if let Some(Occurrence::Event(event)) = occurrence
-        && row.index.len > 0
-    {
-        return indexed(row.index.of(tables.dispatch_pool), event, from);
+    let Some(Occurrence::Event(event)) = occurrence else {
+        return scanned(tables, row.transitions, occurrence, from);
+    };
+    if row.index.len > 0 {
+        indexed(row.index.of(tables.dispatch_pool), event, from)
+    } else {
+        scanned_for_event(tables, row.transitions, event, from)
     }
-    scanned(tables, row.transitions, occurrence, from)
+}
+
+/// As [`scanned`] for an event.
+#[inline]
+fn scanned_for_event(
+    tables: &Tables<'_>,
+    lines: Span,
+    event: EventId,
+    from: TransitionId,
+) -> Option<TransitionId> {
+    let first = lines.start.max(from.0);
+    let rows = tables.transitions.get(first as usize..(lines.start + lines.len) as usize)?;
+    for (line, row) in (first..).zip(rows) {
+        let matches = if let TriggerRow::Event(span) = row.trigger {
+            span.of(tables.event_pool).contains(&event)
+        } else {
+            matches!(row.trigger, TriggerRow::AnyEvent | TriggerRow::AnyOccurrence)
+        };
+        if matches {
+            return Some(TransitionId(line));
+        }
+    }
+    None
 }
 
 fn scanned(

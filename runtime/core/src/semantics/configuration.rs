@@ -67,6 +67,12 @@ impl<P: Program> Engine<'_, P> {
         self.tables.states[state.index()].on_path.meets(so)
     }
 
+    /// Whether any active state reacts so.
+    #[inline]
+    pub(super) fn some_leaf_reacts(&self, so: Reacts) -> bool {
+        self.active_leaves().iter().any(|leaf| self.reacts_on_path(*leaf, so))
+    }
+
     /// The active leaves in document order.
     #[inline]
     pub(super) fn active_leaves(&self) -> &[StateId] {

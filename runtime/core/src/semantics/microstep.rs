@@ -55,7 +55,9 @@ impl<P: Program> Engine<'_, P> {
                 self.microstep(Some(Occurrence::Error(ErrorKind::Livelock)), &mut 0, sink);
                 continue;
             }
-            if self.microstep(None, &mut eventless_faults, sink) {
+            if self.some_leaf_reacts(Reacts::WHEN)
+                && self.microstep(None, &mut eventless_faults, sink)
+            {
                 steps += 1;
                 continue;
             }
@@ -206,6 +208,10 @@ impl<P: Program> Engine<'_, P> {
             let id = self.selected(i);
             if self.tables.transitions[id.index()].route != Route::Stay {
                 let domain = self.taken_domain(id);
+                if self.leaves == 1 {
+                    self.exit_path(domain, sink);
+                    continue;
+                }
                 let mut next = self.first_exited(domain);
                 while let Some(state) = next {
                     self.leave(state, sink);
@@ -213,6 +219,16 @@ impl<P: Program> Engine<'_, P> {
                     next = self.next_exited(domain, state);
                 }
             }
+        }
+    }
+
+    /// The same where one leaf is active: it and what is above it.
+    fn exit_path(&mut self, domain: StateId, sink: &mut dyn Sink) {
+        let mut state = self.store.cells().leaves[0];
+        while state > domain {
+            self.leave(state, sink);
+            self.deactivate(state);
+            state = self.tables.states[state.index()].parent;
         }
     }
 
@@ -345,6 +361,6 @@ impl<P: Program> Engine<'_, P> {
     }
 
     fn may_go_on(&self) -> bool {
-        self.active_leaves().iter().any(|leaf| self.reacts_on_path(*leaf, Reacts::ALIVE))
+        self.some_leaf_reacts(Reacts::ALIVE)
     }
 }

@@ -67,6 +67,10 @@ impl<P: Program> Engine<'_, P> {
     /// Adds an enabled line unless it is preempted; removes those that it preempts. A line lost to one that is removed later
     /// does not come back.
     fn add(&mut self, id: TransitionId, count: usize, sink: &mut dyn Sink) -> usize {
+        if count == 0 {
+            self.store.cells_mut().selected[0] = id;
+            return 1;
+        }
         let domain = self.domain(id);
         let source = self.tables.transitions[id.index()].source;
         if let Some(domain) = domain {

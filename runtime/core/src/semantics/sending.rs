@@ -19,6 +19,7 @@ impl<P: Program> Engine<'_, P> {
     }
 
     /// When the next sent event is due.
+    #[inline]
     pub(super) fn next_send(&self) -> Option<Instant> {
         if self.scalars.sends == 0 { None } else { self.sends().first().map(|sent| sent.due) }
     }

@@ -11,13 +11,17 @@ use crate::tables::{Route, StateRowKind};
 impl<P: Program> Engine<'_, P> {
     /// The state whose active descendants a line exits; `None` for a targetless line. Never a parallel: its regions would be
     /// left empty. Computed when the line is taken, since it depends on what histories have recorded.
+    #[inline]
     pub(super) fn domain(&self, id: TransitionId) -> Option<StateId> {
-        let row = &self.tables.transitions[id.index()];
-        match row.route {
-            Route::Stay => return None,
-            Route::Known { domain, .. } => return Some(domain),
-            Route::Computed => {}
+        match self.tables.transitions[id.index()].route {
+            Route::Stay => None,
+            Route::Known { domain, .. } => Some(domain),
+            Route::Computed => self.computed_domain(id),
         }
+    }
+
+    fn computed_domain(&self, id: TransitionId) -> Option<StateId> {
+        let row = &self.tables.transitions[id.index()];
         let is_compound =
             matches!(self.tables.states[row.source.index()].kind, StateRowKind::Compound(_));
         if row.internal && is_compound && self.targets_lie_below(id, row.source) {
@@ -83,6 +87,7 @@ impl<P: Program> Engine<'_, P> {
     }
 
     /// The last active state inside of `domain` in document order: the first that is exited.
+    #[inline]
     pub(super) fn first_exited(&self, domain: StateId) -> Option<StateId> {
         let end = self.tables.states[domain.index()].end;
         let before = self.leaves_before(end).checked_sub(1)?;
@@ -90,6 +95,7 @@ impl<P: Program> Engine<'_, P> {
     }
 
     /// The active state inside of `domain` before `state` in document order: exited after it.
+    #[inline]
     pub(super) fn next_exited(&self, domain: StateId, state: StateId) -> Option<StateId> {
         let parent = self.tables.states[state.index()].parent;
         if let Some(before) = self.leaves_before(state).checked_sub(1) {
