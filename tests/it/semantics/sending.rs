@@ -1,6 +1,6 @@
 //! Events that a chart sends: when they are delivered, in which order, and what takes them back.
 
-use super::{Input, Sim};
+use super::{Input, Outcome, Sim};
 use chartc_core::arena::EventId;
 use chartc_core::expr::Value;
 
@@ -350,6 +350,23 @@ fn on_every_occurrence_sees_errors_and_outcomes_but_no_deadline_and_no_choice() 
     assert_eq!(sim.var("n"), "2", "turn");
     sim.done("think", "{}");
     assert_eq!(sim.var("n"), "3", "done(think)");
+}
+
+#[test]
+fn on_every_occurrence_sees_doubts_failures_and_warnings() {
+    let mut sim = Sim::of(
+        "chart T { var n: Int = 0 limits { turns 9 warn 2 } initial s
+           on ** { n = n + 1 }
+           state s { llm think { prompt \"x\" } human look \"?\" } }",
+    );
+    sim.turn();
+    assert_eq!(sim.var("n"), "1", "turn");
+    sim.fail("think");
+    assert_eq!(sim.var("n"), "2", "error(think)");
+    sim.answer(sim.open_key("look"), Outcome::Doubt);
+    assert_eq!(sim.var("n"), "3", "doubt(look)");
+    sim.turn().done("think", "{}");
+    assert_eq!(sim.var("n"), "6", "turn, done(think), limit.warn.turns");
 }
 
 #[test]
