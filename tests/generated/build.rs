@@ -1,8 +1,10 @@
 //! Generates code for every chart that the tests compare.
 
 fn main() {
-    for chart in ["bells", "blocks", "flow", "lamp", "letters", "names", "social", "tools", "words"]
-    {
+    for chart in [
+        "bells", "blocks", "flat", "flow", "lamp", "letters", "names", "nested", "social", "tools",
+        "words",
+    ] {
         chartc::build::compile(&format!("charts/{chart}.chart"));
     }
     chartc::build::compile("charts/worker.agent.yaml");

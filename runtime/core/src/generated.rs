@@ -163,6 +163,16 @@ impl<T, const N: usize> Ring<T, N> {
         Self { items: [const { None }; N], head: 0, len: 0 }
     }
 
+    /// How many items it has.
+    pub const fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether it has none.
+    pub const fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
     /// Adds an item, unless there is no room.
     pub fn push_back(&mut self, item: T) {
         if self.len < N {

@@ -14,6 +14,7 @@ pub mod bits;
 pub mod calls;
 #[cfg(feature = "alloc")]
 pub mod describe;
+pub mod direct;
 #[cfg(feature = "alloc")]
 pub mod drive;
 pub mod duration;

@@ -214,6 +214,13 @@ pub trait Sink {
     fn record(&mut self, record: Record);
 }
 
+/// Nobody listens.
+impl Sink for () {
+    fn effect(&mut self, _: Effect) {}
+
+    fn record(&mut self, _: Record) {}
+}
+
 /// What became of an input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Receipt {

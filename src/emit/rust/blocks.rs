@@ -1,41 +1,61 @@
 //! Action blocks, code steps, prompts and what else the program computes for the machine.
 
 use super::Context;
-use super::body::{Arms, can_fail, for_line, mentions, title};
+use super::body::{Arms, can_fail, for_line, title};
 use super::expr::{Binding, Writer, unused};
 use super::types::owned;
 use super::uses;
-use chartc_core::arena::{EventId, SendId, TransitionId, VarId};
+use chartc_core::arena::{EventId, SendId, StateId, TransitionId, VarId};
 use chartc_core::model::{Action, Expr, ExprKind, StepKind, Type, VariableKind};
+use chartc_core::program::Block;
+use chartc_core::semantics::unroll::Place;
 use codegen::Impl;
 
 /// `run_block`: entry, exit and transition actions.
 pub(super) fn blocks(context: &Context<'_>, methods: &mut Impl) {
     let mut arms = Arms::new("run_block", "block: program::Block", "block", "()", "()");
     for (i, state) in context.chart.states.iter().enumerate() {
-        for (kind, actions) in [("Entry", &state.entry), ("Exit", &state.exit)] {
+        let id = StateId::at(i);
+        for (kind, actions, block) in
+            [("Entry", &state.entry, Block::Entry(id)), ("Exit", &state.exit, Block::Exit(id))]
+        {
             if !actions.is_empty() {
                 let pattern = format!("program::Block::{kind}(arena::StateId({i}))");
                 let title = format!("{} {}", kind.to_lowercase(), state.path);
-                let body = self::actions(&Writer::new(context), actions);
-                arms.pattern(&pattern, &title, &body, "()");
+                arms.pattern(&pattern, &title, &of(context, block, None), "()");
             }
         }
     }
     for (i, line) in context.chart.transitions.iter().enumerate() {
         if !line.actions.is_empty() {
-            let mut exprs: Vec<Expr> = Vec::new();
-            Action::walk(&line.actions, &mut |action| {
-                uses::direct(action, &mut |e| exprs.push(e.clone()));
-            });
-            let exprs: Vec<&Expr> = exprs.iter().collect();
-            let (writer, prologue) = for_line(context, TransitionId::at(i), &exprs, true);
             let pattern = format!("program::Block::Transition(arena::TransitionId({i}))");
-            let body = prologue + &actions(&writer, &line.actions);
+            let body = of(context, Block::Transition(TransitionId::at(i)), None);
             arms.pattern(&pattern, &title(context, i), &body, "()");
         }
     }
     arms.emit_with(context, methods, &[("outbox", "&mut outbox::Outbox<'_>")]);
+}
+
+/// The statements of a block, which runs in this place if that is known.
+pub(super) fn of(context: &Context<'_>, block: Block, place: Option<Place>) -> String {
+    let (line, list) = match block {
+        Block::Entry(state) => (None, &context.chart.state(state).entry),
+        Block::Exit(state) => (None, &context.chart.state(state).exit),
+        Block::Transition(line) => (Some(line), &context.chart.transition(line).actions),
+    };
+    let Some(line) = line else {
+        let mut writer = Writer::new(context);
+        writer.place = place;
+        return actions(&writer, list);
+    };
+    let mut exprs: Vec<Expr> = Vec::new();
+    Action::walk(list, &mut |action| {
+        uses::direct(action, &mut |e| exprs.push(e.clone()));
+    });
+    let exprs: Vec<&Expr> = exprs.iter().collect();
+    let (mut writer, prologue) = for_line(context, line, &exprs, true);
+    writer.place = place;
+    prologue + &actions(&writer, list)
 }
 
 fn actions(writer: &Writer<'_>, actions: &[Action]) -> String {
@@ -71,13 +91,9 @@ fn action(writer: &Writer<'_>, action: &Action) -> String {
         Action::Raise(event, arguments) => {
             let row = &context.chart.events[event.index()];
             let name = &context.names.events[event.index()];
-            format!(
-                "let event = {};\n\
-                 if !outbox.raise(EventName::{name}.id()) {{ return {}; }}\n\
-                 self.raised.push_back(Payload::Event(event));\n",
-                payload(writer, *event, arguments),
-                context.failure(&format!("no room to raise `{}`", row.name))
-            )
+            let value = payload(writer, *event, arguments);
+            let full = context.failure(&format!("no room to raise `{}`", row.name));
+            context.raise(name, &value, &full)
         }
         Action::Send { event, arguments, after, id } => {
             let row = &context.chart.events[event.index()];
@@ -167,8 +183,36 @@ pub(super) fn begin_turn(context: &Context<'_>, methods: &mut Impl) {
     if !context.answers.borrow().is_empty() {
         body.push_str("self.answers = Answers::default();\n");
     }
-    let view = if mentions(&body, "view") { "view" } else { "_view" };
-    methods.new_fn("begin_turn").arg_mut_self().arg(view, "&program::View<'_>").line(body);
+    let function = methods.new_fn("begin_turn").arg_mut_self();
+    if let Some(view) = context.view(&body) {
+        function.arg(view, "&program::View<'_>");
+    }
+    function.line(body);
+}
+
+impl Context<'_> {
+    /// The statements that put an event on the internal queue, or leave the block with `full`.
+    fn raise(&self, name: &str, event: &str, full: &str) -> String {
+        if !self.is_direct() {
+            return format!(
+                "let event = {event};\n\
+                 if !outbox.raise(EventName::{name}.id()) {{ return {full}; }}\n\
+                 self.raised.push_back(Payload::Event(event));\n"
+            );
+        }
+        let push = format!(
+            "if self.queue.len() >= {} {{ return {full}; }}\n\
+             self.queue.push_back(store::Occurrence::Event(EventName::{name}.id()));\n",
+            self.places()
+        );
+        if self.is_binding() {
+            return format!(
+                "let event = {event};\n{push}self.raised.push_back(Payload::Event(event));\n"
+            );
+        }
+        // Nobody reads the fields, but computing them may fail.
+        if event.contains('{') { format!("let _ = {event};\n{push}") } else { push }
+    }
 }
 
 /// Takes a default that may have failed.

@@ -5,6 +5,7 @@ use super::body::{Arms, for_line, title};
 use super::types::owned;
 use chartc_core::arena::{StateId, TransitionId};
 use chartc_core::model::{Expr, Field, StateKind};
+use chartc_core::semantics::unroll::Place;
 use codegen::{Enum, Impl, Scope, Variant};
 
 /// A final state with parameters.
@@ -62,25 +63,35 @@ pub(super) fn emit(context: &Context<'_>, scope: &mut Scope) {
 /// Adds `read_arguments`, which keeps what a final state is given.
 pub(super) fn arguments(context: &Context<'_>, methods: &mut Impl) {
     let mut arms = Arms::new("read_arguments", "line: arena::TransitionId", "line.0", "()", "()");
-    let finals = finals(context);
-    for (i, line) in context.chart.transitions.iter().enumerate() {
-        for target in &line.targets {
-            let Some(nth) = finals.iter().position(|f| f.id == target.state) else { continue };
-            let exprs: Vec<&Expr> = target.arguments.iter().collect();
-            let (writer, prologue) = for_line(context, TransitionId::at(i), &exprs, true);
-            let one = &finals[nth];
-            let values: Vec<String> = (one.params.iter().zip(&one.fields).zip(&target.arguments))
-                .map(|((param, name), value)| format!("{name}: {}", writer.value(value, &param.ty)))
-                .collect();
-            let body = format!(
-                "{prologue}self.endings[{nth}] = Some(Ending::{} {{ {} }});",
-                one.name,
-                values.join(", ")
-            );
+    for i in 0..context.chart.transitions.len() {
+        let body = read(context, TransitionId::at(i), None);
+        if !body.is_empty() {
             arms.arm(i, &title(context, i), body, "()".to_owned());
         }
     }
     arms.emit(context, methods);
+}
+
+/// The statements that keep what a line's final state is given; nothing if it is given nothing.
+pub(super) fn read(context: &Context<'_>, id: TransitionId, place: Option<Place>) -> String {
+    let finals = finals(context);
+    let mut out = String::new();
+    for target in &context.chart.transition(id).targets {
+        let Some(nth) = finals.iter().position(|f| f.id == target.state) else { continue };
+        let exprs: Vec<&Expr> = target.arguments.iter().collect();
+        let (mut writer, prologue) = for_line(context, id, &exprs, true);
+        writer.place = place;
+        let one = &finals[nth];
+        let values: Vec<String> = (one.params.iter().zip(&one.fields).zip(&target.arguments))
+            .map(|((param, name), value)| format!("{name}: {}", writer.value(value, &param.ty)))
+            .collect();
+        out.push_str(&format!(
+            "{prologue}self.endings[{nth}] = Some(Ending::{} {{ {} }});\n",
+            one.name,
+            values.join(", ")
+        ));
+    }
+    out
 }
 
 /// The body of `Machine::ending`: what the final state below the root was given.

@@ -1,6 +1,6 @@
 //! `Machine`: the typed interface of a chart.
 
-use super::{Context, ending, start};
+use super::{Context, direct, ending, start};
 use chartc_core::model::StateKind;
 use codegen::{Function, Impl, Scope, Struct};
 
@@ -16,7 +16,12 @@ pub(super) fn emit(context: &Context<'_>, scope: &mut Scope) {
         "A `{}` that runs. Inputs come from its methods; effects and records go to their `sink`.",
         context.chart.name
     ));
-    item.generic("H: Host").field("engine", "semantics::Engine<'static, Core<H>>");
+    let engine = if context.is_direct() {
+        "direct::Machine<Core<H>>"
+    } else {
+        "semantics::Engine<'static, Core<H>>"
+    };
+    item.generic("H: Host").field("engine", engine);
     scope.push_struct(item);
 
     let mut item = Impl::new("Machine<H>");
@@ -33,6 +38,10 @@ fn new(context: &Context<'_>, item: &mut Impl) {
     new.doc(
         "Not started yet.\n\n# Errors\nA param out of its range, or a default that has no value.",
     );
+    if context.is_direct() {
+        new.line(direct::new(context));
+        return;
+    }
     let mut fields = "host, data: Data::new(params)?, bound: Payload::Nothing,".to_owned();
     if context.has_events() {
         fields += &format!("raised: {}::new(),", context.queue().replacen('<', "::<", 1));
@@ -70,7 +79,12 @@ fn input<'i>(item: &'i mut Impl, name: &str, doc: &str) -> &'i mut Function {
     item.new_fn(name).vis("pub").doc(doc).arg_mut_self()
 }
 
-fn at(function: &mut Function) -> &mut Function {
+/// What is told goes to any sink where the steps are written out: for `()` no code is left of it.
+fn at<'f>(context: &Context<'_>, function: &'f mut Function) -> &'f mut Function {
+    if context.is_direct() {
+        function.generic("S: machine::Sink + ?Sized").attr("inline");
+        return function.arg("now", NOW).arg("sink", "&mut S").ret(RECEIPT);
+    }
     function.arg("now", NOW).arg("sink", SINK).ret(RECEIPT)
 }
 
@@ -82,37 +96,42 @@ fn inputs(context: &Context<'_>, item: &mut Impl) {
         "generated::note(&mut self.engine.program.notes, \"the start\", why);\n\
          return machine::Receipt::Closed;"
     };
-    at(start)
+    at(context, start)
         .line(start::call(context, closed))
         .line("self.engine.handle(machine::Input::Start, now, sink)");
     let turn = input(item, "turn", "The built-in event: a walk over the steps.");
-    at(turn).line("self.engine.handle(machine::Input::Turn, now, sink)");
+    at(context, turn).line("self.engine.handle(machine::Input::Turn, now, sink)");
     let tick = input(item, "tick", "Lets time pass: due deadlines fire.");
-    at(tick).line("self.engine.handle(machine::Input::Tick, now, sink)");
+    at(context, tick).line("self.engine.handle(machine::Input::Tick, now, sink)");
     if context.has_events() {
         let send = input(item, "send", "Sends an event.").arg("event", "Event");
-        at(send).line("let id = event.name().id();").line(
-            "self.engine.handle(machine::Input::Event(id, Payload::Event(event)), now, sink)",
-        );
+        if context.is_direct() {
+            at(context, send)
+                .line("self.engine.send(event.name(), Payload::Event(event), now, sink)");
+        } else {
+            at(context, send).line("let id = event.name().id();").line(
+                "self.engine.handle(machine::Input::Event(id, Payload::Event(event)), now, sink)",
+            );
+        }
     }
     if context.has_answers() {
         let answer =
             input(item, "answer", "Answers a started step, whose `key` names the same step.");
-        at(answer.arg("key", KEY).arg("answer", "Answer"))
+        at(context, answer.arg("key", KEY).arg("answer", "Answer"))
             .line("if answer.step().id() != key.step { return machine::Receipt::Refused; }")
             .line("let outcome = machine::Outcome::Done(Payload::Answer(answer));")
             .line("self.engine.handle(machine::Input::Answer(key, outcome), now, sink)");
     }
     if context.has_choices() {
         let choose = input(item, "choose", "Answers a question.");
-        at(choose.arg("key", KEY).arg("choice", "Choice"))
+        at(context, choose.arg("key", KEY).arg("choice", "Choice"))
             .line("let id = choice.name().id();")
             .line("let outcome = machine::Outcome::Choice(id, Payload::Choice(choice));")
             .line("self.engine.handle(machine::Input::Answer(key, outcome), now, sink)");
     }
     if context.has_reasons() {
         let fail = input(item, "fail", "Tells that a step or question failed, and why.");
-        at(fail.arg("key", KEY).arg("why", "&str"))
+        at(context, fail.arg("key", KEY).arg("why", "&str"))
             .line("let outcome = machine::Outcome::Failed(Payload::Reason(why.to_owned()));")
             .line("self.engine.handle(machine::Input::Answer(key, outcome), now, sink)");
         for (name, doc, outcome) in [
@@ -124,7 +143,7 @@ fn inputs(context: &Context<'_>, item: &mut Impl) {
             ("doubt", "Tells that nobody knows whether the step ran.", "Doubt"),
         ] {
             let function = input(item, name, doc).arg("key", KEY);
-            at(function).line(format!(
+            at(context, function).line(format!(
                 "self.engine.handle(machine::Input::Answer(key, machine::Outcome::{outcome}), now, sink)"
             ));
         }
@@ -232,11 +251,21 @@ impl Context<'_> {
 
     /// The type of the queue of raised events.
     pub(super) fn queue(&self) -> String {
+        self.queue_of("Payload")
+    }
+
+    /// The type of a queue.
+    pub(super) fn queue_of(&self, ty: &str) -> String {
         if self.bare {
-            format!("generated::Ring<Payload, {}>", self.queue_places())
+            format!("generated::Ring<{ty}, {}>", self.queue_places())
         } else {
-            "VecDeque<Payload>".to_owned()
+            format!("VecDeque<{ty}>")
         }
+    }
+
+    /// Places of the internal queue.
+    pub(super) fn places(&self) -> usize {
+        if self.bare { self.queue_places() } else { 2 * self.chart.states.len() + 1024 }
     }
 
     /// Places of the internal queue of a chart without allocator: completions of all states, and as many raised events again.

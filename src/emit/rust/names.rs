@@ -28,6 +28,7 @@ const TAKEN: &[&str] = &[
     "Inputs",
     "Into",
     "Iterator",
+    "Leaf",
     "Machine",
     "Map",
     "None",

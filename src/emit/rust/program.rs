@@ -1,18 +1,22 @@
 //! The chart's guards, actions and data: `Core`, and its `Program` implementation.
 
 use super::Context;
-use super::body::{self, Arms, can_fail, mentions};
+use super::body::{self, Arms, can_fail};
 use super::expr::{Binding, Code, Writer};
 use super::payload::{answer_field, answering};
 use super::types::{optional_inner, owned};
 use super::uses::{self, First};
-use super::{blocks, ending, prompt, start, tools};
+use super::{blocks, direct, ending, prompt, start, tools};
 use chartc_core::arena::{PredicateId, StateId, TransitionId, VarId};
 use chartc_core::model::{ExprKind, StateKind, StepKind, Trigger, Type, VariableKind};
 use codegen::{Impl, Scope, Struct};
 
 /// Adds `Core` with the methods that hold the chart's expressions, and its `Program`.
 pub(super) fn emit(context: &Context<'_>, scope: &mut Scope) {
+    if context.is_direct() {
+        direct::emit(context, scope);
+        return;
+    }
     let mut methods = inherent();
     guards(context, &mut methods);
     deadlines(context, &mut methods);
@@ -36,7 +40,7 @@ pub(super) fn emit(context: &Context<'_>, scope: &mut Scope) {
     scope.push_impl(program);
 }
 
-fn inherent() -> Impl {
+pub(super) fn inherent() -> Impl {
     let mut item = Impl::new("Core<H>");
     item.generic("H: Host");
     item
@@ -165,14 +169,16 @@ fn deadlines(context: &Context<'_>, methods: &mut Impl) {
     lines.emit(context, methods);
 }
 
-fn predicates(context: &Context<'_>, methods: &mut Impl) {
+pub(super) fn predicates(context: &Context<'_>, methods: &mut Impl) {
     for (i, predicate) in context.chart.predicates.iter().enumerate() {
         let name = &context.names.predicates[PredicateId::at(i).index()];
         let condition = Writer::new(context).condition(&predicate.expr, Binding::Block);
         let function = methods.new_fn(name).arg_mut_self();
         function.doc(format!("`pred {}`.", predicate.name));
-        let view = if mentions(&condition, "view") { "view" } else { "_view" };
-        function.arg(view, "&program::View<'_>").ret(format!("Result<bool, {}>", context.error()));
+        if let Some(view) = context.view(&condition) {
+            function.arg(view, "&program::View<'_>");
+        }
+        function.ret(format!("Result<bool, {}>", context.error()));
         function.line(format!("Ok({condition})"));
     }
 }

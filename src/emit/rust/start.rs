@@ -1,7 +1,6 @@
 //! Variables whose first value is not known before the start, or may change until then.
 
 use super::Context;
-use super::body::mentions;
 use super::expr::Writer;
 use super::uses;
 use chartc_core::arena::VarId;
@@ -89,12 +88,12 @@ pub(super) fn emit(context: &Context<'_>, methods: &mut Impl) {
         let value = if context.is_supplied(id) { format!("Some({value})") } else { value };
         body.push_str(&format!("self.data.{} = {value};\n", context.names.variables[i]));
     }
-    let view = if mentions(&body, "view") { "view" } else { "_view" };
-    methods
-        .new_fn("begin")
+    let function = methods.new_fn("begin").arg_mut_self();
+    if let Some(view) = context.view(&body) {
+        function.arg(view, "&program::View<'_>");
+    }
+    function
         .doc("First values of variables that read what was not known before.")
-        .arg_mut_self()
-        .arg(view, "&program::View<'_>")
         .ret(format!("Result<(), {}>", context.error()))
         .line("if self.begun { return Ok(()); }")
         .line(body)
@@ -106,6 +105,9 @@ pub(super) fn emit(context: &Context<'_>, methods: &mut Impl) {
 pub(super) fn call(context: &Context<'_>, refused: &str) -> String {
     if !context.has_begin() {
         return String::new();
+    }
+    if context.is_direct() {
+        return format!("if let Err(why) = self.engine.program.begin() {{ {refused} }}\n");
     }
     format!(
         "if let Err(why) = self.engine.with_view(arena::StateId(0), |core, view| core.begin(view)) \

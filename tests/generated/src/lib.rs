@@ -6,10 +6,12 @@ pub mod random;
 
 chartc_core::include_chart!(pub mod bells);
 chartc_core::include_chart!(pub mod blocks);
+chartc_core::include_chart!(pub mod flat);
 chartc_core::include_chart!(pub mod flow);
 chartc_core::include_chart!(pub mod lamp);
 chartc_core::include_chart!(pub mod letters);
 chartc_core::include_chart!(pub mod names);
+chartc_core::include_chart!(pub mod nested);
 chartc_core::include_chart!(pub mod phases);
 chartc_core::include_chart!(pub mod researcher);
 chartc_core::include_chart!(pub mod social);

@@ -4,8 +4,8 @@ use chartc_core::drive::Machine;
 use chartc_core::expr::{FromValue, Value};
 use generated_charts::compare::{Fickle, compare, covered};
 use generated_charts::{
-    bells, blocks, flow, lamp, letters, model, names, phases, researcher, social, tools, words,
-    worker,
+    bells, blocks, flat, flow, lamp, letters, model, names, nested, phases, researcher, social,
+    tools, words, worker,
 };
 
 /// The value of a param.
@@ -54,6 +54,14 @@ same!(
 );
 
 same!(
+    flat,
+    "../charts/flat.chart",
+    |given| flat::Params { name: param(given, "name") },
+    400 x 150,
+    &[]
+);
+
+same!(
     flow,
     "../charts/flow.chart",
     |given| flow::Params { goal: param(given, "goal"), tries: param(given, "tries") },
@@ -91,6 +99,14 @@ same!(
         ..names::Params::new(needed::<String>(given, "type"))
     },
     300 x 120,
+    &[]
+);
+
+same!(
+    nested,
+    "../charts/nested.chart",
+    |given| nested::Params { step: param(given, "step") },
+    400 x 150,
     &[]
 );
 

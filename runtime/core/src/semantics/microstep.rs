@@ -12,12 +12,16 @@ use crate::tables::{Reacts, Route, StateRowKind, TriggerRow};
 impl<P: Program> Engine<'_, P> {
     /// Enters the initial configuration and runs to the first stable point.
     pub(super) fn start(&mut self, sink: &mut dyn Sink) {
+        self.enter_initial(sink);
+        self.macrostep(None, sink);
+    }
+
+    pub(super) fn enter_initial(&mut self, sink: &mut dyn Sink) {
         self.scalars.phase = Phase::Running;
         self.program.bind(Bound::Nothing);
         self.add_to_entry_set(StateId(0));
         self.complete_entry_set();
         self.enter_all(sink);
-        self.macrostep(None, sink);
     }
 
     /// Handles one occurrence (`None`: only what has become enabled by itself) until the machine is stable. Whether a line was
@@ -106,7 +110,7 @@ impl<P: Program> Engine<'_, P> {
     }
 
     /// Takes the first `count` selected lines together.
-    fn take(&mut self, count: usize, sink: &mut dyn Sink) {
+    pub(super) fn take(&mut self, count: usize, sink: &mut dyn Sink) {
         let lines = self.tables.transitions;
         let mut all_known = true;
         for i in 0..count {
@@ -360,7 +364,7 @@ impl<P: Program> Engine<'_, P> {
         self.macrostep(Some(Occurrence::Error(ErrorKind::StuckDead)), sink);
     }
 
-    fn may_go_on(&self) -> bool {
+    pub(super) fn may_go_on(&self) -> bool {
         self.some_leaf_reacts(Reacts::ALIVE)
     }
 }

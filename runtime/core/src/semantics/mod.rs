@@ -20,6 +20,7 @@
 //! | `due` | the armed deadlines in the order they are due |
 //! | `limit` | what may still be spent |
 //! | `snapshot` | all registers as data |
+//! | `unroll` | nothing: what all of these do, as data for an emitter |
 
 mod answer;
 mod candidates;
@@ -37,6 +38,8 @@ mod sets;
 mod snapshot;
 mod tool;
 mod turn;
+#[cfg(feature = "alloc")]
+pub mod unroll;
 
 pub use configuration::is_legal;
 #[cfg(feature = "alloc")]

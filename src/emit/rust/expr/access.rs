@@ -55,6 +55,9 @@ impl Writer<'_> {
 
     pub(super) fn observable(&self, observable: &Observable) -> Code {
         let int = |text: &str| Code::owned(format!("i64::from({text})"), Type::Int);
+        if self.context.is_direct() {
+            return self.known(observable);
+        }
         match observable {
             Observable::State => Code::lent("view.state()", Type::Text),
             Observable::Turns => int("view.turns"),
@@ -93,6 +96,23 @@ impl Writer<'_> {
                 };
                 Code::owned(text, Type::Int)
             }
+        }
+    }
+
+    /// What code that is written out knows of the machine. A chart that reads anything else is not written out.
+    fn known(&self, observable: &Observable) -> Code {
+        match (observable, self.place) {
+            (Observable::In(state), Some(place)) => {
+                let inside = self.context.tables.contains(*state, place.deepest);
+                Code::owned(inside.to_string(), Type::Bool)
+            }
+            (Observable::State, Some(place)) => {
+                let path = self.context.tables.state(place.leaf).path;
+                Code::lent(format!("{path:?}"), Type::Text)
+            }
+            (Observable::Turns, _) => Code::owned("i64::from(self.registers.turns())", Type::Int),
+            (Observable::Event, _) => Code::lent("self.registers.event_name(&TABLES)", Type::Text),
+            (other, _) => self.fails(&Type::Json, &format!("{other:?} is not known")),
         }
     }
 

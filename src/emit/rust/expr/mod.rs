@@ -17,6 +17,7 @@ pub(super) use collect::unused;
 use super::Context;
 use chartc_core::arena::LocalId;
 use chartc_core::model::{Expr, ExprKind, Type, UnaryOp};
+use chartc_core::semantics::unroll::Place;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 
@@ -27,6 +28,8 @@ pub(super) struct Writer<'w> {
     pub context: &'w Context<'w>,
     /// What the fields of the thing being handled are called here.
     pub payload: Vec<Code>,
+    /// Where the machine is while the body runs, if that is known.
+    pub place: Option<Place>,
     /// There is no machine yet: variables are locals, and nothing else is known.
     early: bool,
     locals: RefCell<BTreeMap<LocalId, Type>>,
@@ -39,6 +42,7 @@ impl<'w> Writer<'w> {
         Self {
             context,
             payload: Vec::new(),
+            place: None,
             early: false,
             locals: RefCell::default(),
             temporaries: Cell::new(0),
@@ -152,7 +156,8 @@ impl<'w> Writer<'w> {
             ExprKind::Answer(step) => self.answer(*step, &expr.ty),
             ExprKind::Predicate(id) => {
                 let name = &self.context.names.predicates[id.index()];
-                Code::owned(format!("self.{name}(view)?"), Type::Bool)
+                let view = if self.context.is_direct() { "" } else { "view" };
+                Code::owned(format!("self.{name}({view})?"), Type::Bool)
             }
             ExprKind::Observable(observable) => self.observable(observable),
             ExprKind::Field(of, name) => self.field(of, name),

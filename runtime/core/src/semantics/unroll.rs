@@ -1,0 +1,232 @@
+//! The step algorithm written out: what it does in one configuration, as data for an emitter that turns it into code.
+//!
+//! Nothing is decided here. A machine is put where it is asked about, the engine selects and takes lines as it always does, and
+//! what it told its sink and asked its program is kept.
+
+use super::{Engine, Phase};
+use crate::arena::{StateId, StepId, TransitionId};
+use crate::bits;
+use crate::machine::{Effect, Fault, Loss, Record, Sink, Status};
+use crate::outbox::Outbox;
+use crate::program::{Block, Bound, Program, View};
+use crate::store::{Dynamic, Occurrence, Store};
+use crate::tables::Tables;
+use alloc::rc::Rc;
+use alloc::vec::Vec;
+use core::cell::RefCell;
+
+/// What a block or guard sees of the machine while it runs. In a chart without parallels the active states are `deepest` and those
+/// above it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Place {
+    /// The last active state in document order.
+    pub deepest: StateId,
+    /// The leaf under the line or block.
+    pub leaf: StateId,
+}
+
+/// One thing that the engine did, in order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Deed {
+    /// It told its sink.
+    Told(Record),
+    /// It ran a block.
+    Ran(Block, Place),
+    /// It read the arguments of a line's final target.
+    Read(TransitionId, Place),
+    /// It asked a guard.
+    Asked(TransitionId, Place),
+}
+
+/// A line that one occurrence could trigger.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Candidate {
+    /// It is enabled if its guard holds.
+    Guarded(TransitionId, Place),
+    /// It is a `from` line outside its scope, and said so.
+    OutOfScope(TransitionId),
+    /// It is enabled: no line is tried after it.
+    Sure(TransitionId),
+}
+
+/// What a microstep, the start or the end does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unrolled {
+    /// All that was done, in order.
+    pub deeds: Vec<Deed>,
+    /// Where the machine is then: the last active state.
+    pub deepest: StateId,
+    /// Occurrences put on the internal queue, without what blocks raise.
+    pub queued: Vec<Occurrence>,
+    /// A final below the root was entered.
+    pub ending: Option<Status>,
+}
+
+/// An engine that is put into configurations. Cost of each question: linear in the number of states.
+pub struct Unroll<'t> {
+    engine: Engine<'t, Probe>,
+    deeds: Rc<RefCell<Vec<Deed>>>,
+}
+
+impl<'t> Unroll<'t> {
+    /// For a chart without parallels and histories.
+    pub fn new(tables: Tables<'t>) -> Self {
+        let deeds = Rc::new(RefCell::new(Vec::new()));
+        let probe = Probe(Rc::clone(&deeds));
+        Self { engine: Engine::new(tables, Dynamic::new(&tables), probe), deeds }
+    }
+
+    /// The lines that an occurrence (`None`: none) could trigger while `leaf` is active, in the order tried.
+    pub fn candidates(&mut self, leaf: StateId, occurrence: Option<Occurrence>) -> Vec<Candidate> {
+        self.put(leaf);
+        let mut sink = Ear(Rc::clone(&self.deeds));
+        // Every guard says no.
+        let (count, _) = self.engine.select(occurrence, &mut 0, &mut sink);
+        let sure = (0..count).map(|i| Candidate::Sure(self.engine.store.cells_mut().selected[i]));
+        let sure: Vec<Candidate> = sure.collect();
+        let deeds = self.deeds.take();
+        let tried = deeds.iter().filter_map(|deed| match deed {
+            Deed::Asked(line, place) => Some(Candidate::Guarded(*line, *place)),
+            Deed::Told(Record::Lost(line, Loss::Scope)) => Some(Candidate::OutOfScope(*line)),
+            Deed::Told(_) | Deed::Ran(..) | Deed::Read(..) => None,
+        });
+        tried.chain(sure).collect()
+    }
+
+    /// What is done when `line` is taken while `leaf` is active.
+    pub fn take(&mut self, leaf: StateId, line: TransitionId) -> Unrolled {
+        self.put(leaf);
+        let mut sink = Ear(Rc::clone(&self.deeds));
+        self.engine.store.cells_mut().selected[0] = line;
+        self.engine.take(1, &mut sink);
+        self.unrolled()
+    }
+
+    /// What is done when the machine starts, up to its first configuration.
+    pub fn start(&mut self) -> Unrolled {
+        self.put(StateId(0));
+        bits::clear(self.engine.store.cells_mut().configuration);
+        self.engine.find_leaves();
+        let mut sink = Ear(Rc::clone(&self.deeds));
+        self.engine.enter_initial(&mut sink);
+        self.unrolled()
+    }
+
+    /// What is done when the run ends while `leaf` is active.
+    pub fn finish(&mut self, leaf: StateId) -> Unrolled {
+        self.put(leaf);
+        let mut sink = Ear(Rc::clone(&self.deeds));
+        self.engine.finish(Status::Canceled, &mut sink);
+        self.unrolled()
+    }
+
+    /// Whether nothing can ever happen while `leaf` is active.
+    pub fn is_dead_end(&mut self, leaf: StateId) -> bool {
+        self.put(leaf);
+        !self.engine.may_go_on()
+    }
+
+    /// Makes `leaf` and the states above it the configuration.
+    fn put(&mut self, leaf: StateId) {
+        self.deeds.borrow_mut().clear();
+        self.engine.scalars.phase = Phase::Running;
+        self.engine.scalars.queue_len = 0;
+        let mut state = leaf;
+        bits::clear(self.engine.store.cells_mut().configuration);
+        loop {
+            bits::insert(self.engine.store.cells_mut().configuration, state.index());
+            match self.engine.parent(state) {
+                Some(parent) => state = parent,
+                None => break,
+            }
+        }
+        self.engine.find_leaves();
+    }
+
+    fn unrolled(&mut self) -> Unrolled {
+        let ending = match self.engine.scalars.phase {
+            Phase::Ending(status) => Some(status),
+            Phase::New | Phase::Running | Phase::Ended(_) => None,
+        };
+        let mut queued = Vec::new();
+        while let Some(occurrence) = self.engine.dequeue() {
+            queued.push(occurrence);
+        }
+        let deepest = deepest(self.engine.store.cells().configuration);
+        Unrolled { deeds: self.deeds.take(), deepest, queued, ending }
+    }
+}
+
+fn deepest(configuration: &[u64]) -> StateId {
+    StateId::at(bits::iter(configuration).last().unwrap_or(0))
+}
+
+/// Keeps what the engine tells.
+struct Ear(Rc<RefCell<Vec<Deed>>>);
+
+impl Sink for Ear {
+    fn effect(&mut self, _: Effect) {}
+
+    fn record(&mut self, record: Record) {
+        self.0.borrow_mut().push(Deed::Told(record));
+    }
+}
+
+/// Keeps what the engine asks. Guards say no, blocks do nothing.
+struct Probe(Rc<RefCell<Vec<Deed>>>);
+
+impl Probe {
+    fn keep(&self, deed: Deed) {
+        self.0.borrow_mut().push(deed);
+    }
+}
+
+fn place(view: &View<'_>) -> Place {
+    Place { deepest: deepest(view.cells.configuration), leaf: view.leaf }
+}
+
+impl Program for Probe {
+    type Store = Dynamic;
+    type Payload = ();
+
+    fn bind(&mut self, _: Bound<()>) {}
+
+    fn dequeue(&mut self) {}
+
+    fn begin_turn(&mut self, _: &View<'_>) {}
+
+    fn guard(&mut self, line: TransitionId, view: &View<'_>) -> Result<bool, Fault> {
+        self.keep(Deed::Asked(line, place(view)));
+        Ok(false)
+    }
+
+    fn step_guard(&mut self, _: StepId, _: &View<'_>) -> Result<bool, Fault> {
+        Ok(false)
+    }
+
+    fn permission_guard(&mut self, _: usize, _: &View<'_>) -> Result<bool, Fault> {
+        Ok(false)
+    }
+
+    fn ends_turn(&mut self, _: StepId, _: &View<'_>) -> Result<bool, Fault> {
+        Ok(false)
+    }
+
+    fn deadline(&mut self, _: TransitionId, _: &View<'_>) -> Result<u64, Fault> {
+        Err(Fault)
+    }
+
+    fn arguments(&mut self, line: TransitionId, view: &View<'_>) -> Result<(), Fault> {
+        self.keep(Deed::Read(line, place(view)));
+        Ok(())
+    }
+
+    fn run(&mut self, block: Block, view: &View<'_>, _: &mut Outbox<'_>) -> Result<(), Fault> {
+        self.keep(Deed::Ran(block, place(view)));
+        Ok(())
+    }
+
+    fn code(&mut self, _: StepId, _: &View<'_>) -> Result<(), Fault> {
+        Ok(())
+    }
+}

@@ -1,0 +1,185 @@
+//! `Leaf`, `Core`, and its `Direct` implementation.
+
+use super::super::Context;
+use super::super::{blocks, ending, program, start};
+use super::cell::Cells;
+use super::{dispatch, shape};
+use chartc_core::arena::StateId;
+use chartc_core::model::StateKind;
+use codegen::{Enum, Function, Impl, Scope, Struct, Variant};
+
+const SINK: &str = "S: machine::Sink + ?Sized";
+
+/// Adds the leaves, `Core` with its methods, and the steps.
+pub(in super::super) fn emit(context: &Context<'_>, scope: &mut Scope) {
+    leaves(context, scope);
+    let mut cells = Cells::new(context);
+    let mut item = Impl::new("Core<H>");
+    item.generic("H: Host").impl_trait("direct::Direct");
+    facts(context, &mut cells, &mut item);
+    registers(context, &mut item);
+    queue(context, &mut item);
+    blocks::begin_turn(context, &mut item);
+    dispatch::emit(&mut cells, &mut item);
+    let mut methods = program::inherent();
+    cells.pool.emit(&mut methods);
+    start::emit(context, &mut methods);
+    program::predicates(context, &mut methods);
+    ending::emit(context, scope);
+    scope.push_struct(core(context));
+    scope.push_impl(methods);
+    scope.push_impl(item);
+}
+
+fn leaves(context: &Context<'_>, scope: &mut Scope) {
+    let mut item = Enum::new("Leaf");
+    item.doc("The active leaf, which says the whole configuration.");
+    for name in ["Debug", "Clone", "Copy", "PartialEq", "Eq"] {
+        item.derive(name);
+    }
+    for id in context.leaves() {
+        let mut variant = Variant::new(context.leaf(id).trim_start_matches("Leaf::"));
+        variant.discriminant(id.index());
+        item.push_variant(variant);
+    }
+    scope.push_enum(item);
+}
+
+/// The fields of `Core` with their types and first values.
+fn fields(context: &Context<'_>) -> Vec<(&'static str, String, String)> {
+    let mut all = vec![
+        ("leaf", "Leaf".to_owned(), String::new()),
+        ("data", "Data".to_owned(), "Data::new(params)?".to_owned()),
+        ("host", "H".to_owned(), "host".to_owned()),
+        ("registers", "direct::Registers".to_owned(), "direct::Registers::new()".to_owned()),
+    ];
+    let mut field = |name, ty: String, value: &str| all.push((name, ty, value.to_owned()));
+    let new = |ty: &str| format!("{}::new()", ty.replacen('<', "::<", 1));
+    if context.is_queueing() {
+        let ty = context.queue_of("store::Occurrence");
+        let value = new(&ty);
+        field("queue", ty, &value);
+    }
+    if context.is_binding() {
+        let ty = context.queue();
+        let value = new(&ty);
+        field("bound", "Payload".to_owned(), "Payload::Nothing");
+        field("raised", ty, &value);
+    }
+    if context.has_begin() {
+        field("begun", "bool".to_owned(), "false");
+    }
+    if context.has_endings() {
+        let finals = ending::finals(context).len();
+        let value = format!("[const {{ None }}; {finals}]");
+        field("endings", format!("[Option<Ending>; {finals}]"), &value);
+    }
+    if !context.bare {
+        field("notes", "Vec<String>".to_owned(), "Vec::new()");
+    }
+    all
+}
+
+fn core(context: &Context<'_>) -> Struct {
+    let mut item = Struct::new("Core<H>");
+    item.doc("The chart's leaf and data, its guards and actions.");
+    for (name, ty, _) in fields(context) {
+        item.field(name, ty);
+    }
+    item
+}
+
+/// The body of `Machine::new`.
+pub(in super::super) fn new(context: &Context<'_>) -> String {
+    let (_, leaf) = Cells::new(context).start();
+    let fields = fields(context).into_iter().map(|(name, _, value)| match name {
+        "leaf" => format!("leaf: {},", context.leaf(leaf)),
+        name if name == value => format!("{name},"),
+        name => format!("{name}: {value},"),
+    });
+    let fields: String = fields.collect();
+    format!("let core = Core {{ {fields} }};\nOk(Self {{ engine: direct::Machine::new(core) }})")
+}
+
+/// Associated types and constants.
+fn facts(context: &Context<'_>, cells: &mut Cells<'_>, item: &mut Impl) {
+    item.associate_type("Event", "EventName");
+    item.associate_type("Payload", "Payload");
+    let ends = context.chart.states.iter().any(|state| {
+        matches!(state.kind, StateKind::Final { .. }) && state.parent == Some(StateId(0))
+    });
+    item.associate_const("TABLES", "&'static tables::Tables<'static>", "&TABLES", "");
+    for (name, holds) in [
+        ("GOES_ON", ends || context.is_queueing()),
+        ("DEAD_ENDS", !cells.dead_ends().is_empty()),
+        ("READS_EVENT", shape::reads_event(context.chart)),
+    ] {
+        item.associate_const(name, "bool", holds.to_string(), "");
+    }
+}
+
+fn registers(context: &Context<'_>, item: &mut Impl) {
+    let get = "&self.registers";
+    item.new_fn("registers").arg_ref_self().ret("&direct::Registers").attr("inline").line(get);
+    item.new_fn("registers_mut")
+        .arg_mut_self()
+        .ret("&mut direct::Registers")
+        .attr("inline")
+        .line("&mut self.registers");
+    item.new_fn("leaf")
+        .arg_ref_self()
+        .ret("arena::StateId")
+        .attr("inline")
+        .line("arena::StateId(self.leaf as u32)");
+    item.new_fn("event_of")
+        .arg("id", "arena::EventId")
+        .ret("Option<EventName>")
+        .line("EventName::ALL.get(id.index()).copied()");
+    item.new_fn("id_of")
+        .arg("event", "EventName")
+        .ret("arena::EventId")
+        .attr("inline")
+        .line("event.id()");
+    let bind = item.new_fn("bind").arg_mut_self().attr("inline");
+    if context.is_binding() {
+        bind.arg("payload", "Option<Payload>")
+            .line("self.bound = payload.unwrap_or(Payload::Nothing);");
+    } else {
+        bind.arg("_payload", "Option<Payload>");
+    }
+    let dequeue = item.new_fn("dequeue").arg_mut_self();
+    if context.is_binding() {
+        dequeue.line("self.bound = self.raised.pop_front().unwrap_or(Payload::Nothing);");
+    }
+}
+
+fn queue(context: &Context<'_>, item: &mut Impl) {
+    let push = item.new_fn("push").arg_mut_self().ret("bool");
+    if context.is_queueing() {
+        push.arg("occurrence", "store::Occurrence")
+            .line(format!("if self.queue.len() >= {} {{ return false; }}", context.places()))
+            .line("self.queue.push_back(occurrence);\ntrue");
+        item.new_fn("pop")
+            .arg_mut_self()
+            .ret("Option<store::Occurrence>")
+            .attr("inline")
+            .line("self.queue.pop_front()");
+    } else {
+        // Nothing waits for what would be put there.
+        push.arg("_occurrence", "store::Occurrence").line("true");
+        item.new_fn("pop")
+            .arg_mut_self()
+            .ret("Option<store::Occurrence>")
+            .attr("inline")
+            .line("None");
+    }
+}
+
+/// A method generic over the sink, which its body may not use.
+pub(super) fn over_sink(name: &str, body: &str) -> Function {
+    let mut function = Function::new(name);
+    let used = super::super::body::mentions(body, "sink");
+    function.generic(SINK).arg_mut_self();
+    function.attr(if used { "inline" } else { "inline(always)" });
+    function
+}

@@ -1,0 +1,187 @@
+//! The steps of a chart: for each leaf and occurrence what it does there.
+
+use super::super::Context;
+use super::super::body::mentions;
+use super::cell::Cells;
+use super::core::over_sink;
+use super::pool::Guard;
+use chartc_core::arena::{EventId, StateId};
+use chartc_core::machine::ErrorKind;
+use chartc_core::model::Trigger;
+use chartc_core::semantics::unroll::Candidate;
+use chartc_core::store::Occurrence;
+use codegen::{Function, Impl};
+use std::collections::BTreeMap;
+
+const NOTHING: &str = "false";
+
+/// Adds the methods that step.
+pub(super) fn emit(cells: &mut Cells<'_>, item: &mut Impl) {
+    let (body, _) = cells.start();
+    item.push_fn(sinking("enter", &[], &body, false));
+    let body = leave(cells);
+    item.push_fn(sinking("leave", &[], &body, false));
+    let body = on_event(cells);
+    item.push_fn(sinking("on_event", &[("event", "EventName")], &body, true));
+    let body = on_other(cells);
+    item.push_fn(sinking("on_other", &[("occurrence", "store::Occurrence")], &body, true));
+    let body = on_nothing(cells);
+    item.push_fn(sinking("on_nothing", &[("faults", "&mut u32")], &body, true));
+    let ends: Vec<String> = cells.dead_ends().iter().map(|l| cells.context.leaf(*l)).collect();
+    let body = match ends.as_slice() {
+        [] => NOTHING.to_owned(),
+        ends => format!("matches!(self.leaf, {})", ends.join(" | ")),
+    };
+    item.new_fn("is_dead_end").arg_ref_self().ret("bool").line(body);
+    let body = would_handle(cells);
+    let event = if mentions(&body, "event") { "event" } else { "_event" };
+    item.new_fn("would_handle").arg_mut_self().arg(event, "EventName").ret("bool").line(body);
+}
+
+fn sinking(name: &str, arguments: &[(&str, &str)], body: &str, gives: bool) -> Function {
+    let mut function = over_sink(name, body);
+    for (name, ty) in arguments.iter().chain(&[("sink", "&mut S")]) {
+        let unused = if mentions(body, name) { "" } else { "_" };
+        function.arg(format!("{unused}{name}"), *ty);
+    }
+    if gives {
+        function.ret("bool");
+    }
+    function.line(body);
+    function
+}
+
+/// Arms of a match with equal right sides put together; what most arms say comes last, as the rest.
+fn arms(rows: Vec<(String, String)>) -> String {
+    let mut order: Vec<(String, Vec<String>)> = Vec::new();
+    let mut known: BTreeMap<String, usize> = BTreeMap::new();
+    for (pattern, code) in rows {
+        match known.get(&code) {
+            Some(i) => order[*i].1.push(pattern),
+            None => {
+                known.insert(code.clone(), order.len());
+                order.push((code, vec![pattern]));
+            }
+        }
+    }
+    let most = (0..order.len()).max_by_key(|i| (order[*i].1.len(), usize::MAX - i));
+    let mut out = String::new();
+    let mut rest = String::new();
+    for (i, (code, patterns)) in order.iter().enumerate() {
+        let last = Some(i) == most && (patterns.len() > 1 || order.len() == 1);
+        let pattern = if last { "_".to_owned() } else { patterns.join(" | ") };
+        let arm = format!("{pattern} => {{ {code} }}\n");
+        if last { rest = arm } else { out += &arm }
+    }
+    out + &rest
+}
+
+/// A match, unless all arms are one.
+fn one_of(scrutinee: &str, rows: Vec<(String, String)>) -> String {
+    if rows.iter().all(|(_, code)| *code == rows[0].1) {
+        return rows.into_iter().next().map_or(NOTHING.to_owned(), |(_, code)| code);
+    }
+    format!("match {scrutinee} {{ {} }}", arms(rows))
+}
+
+/// By leaf: what an occurrence does there.
+fn by_leaf(cells: &mut Cells<'_>, on: Option<Occurrence>) -> String {
+    let leaves: Vec<StateId> = cells.context.leaves().collect();
+    let rows = leaves.into_iter().map(|leaf| (cells.context.leaf(leaf), cells.cell(leaf, on)));
+    one_of("self.leaf", rows.collect())
+}
+
+fn on_event(cells: &mut Cells<'_>) -> String {
+    let context = cells.context;
+    let rows = context.leaves().map(|leaf| {
+        let rows =
+            events(context).map(|(id, name)| (name, cells.cell(leaf, Some(Occurrence::Event(id)))));
+        (context.leaf(leaf), one_of("event", rows.collect()))
+    });
+    one_of("self.leaf", rows.collect())
+}
+
+fn events<'c>(context: &'c Context<'_>) -> impl Iterator<Item = (EventId, String)> + use<'c> {
+    let names = context.names.events.iter().enumerate();
+    names.map(|(i, name)| (EventId::at(i), format!("EventName::{name}")))
+}
+
+fn on_other(cells: &mut Cells<'_>) -> String {
+    let mut rows = Vec::new();
+    let turn = by_leaf(cells, Some(Occurrence::Turn));
+    rows.push(("store::Occurrence::Turn".to_owned(), turn));
+    for i in 0..cells.context.chart.states.len() {
+        let state = StateId::at(i);
+        if awaits(cells.context, state) {
+            let code = by_leaf(cells, Some(Occurrence::StateDone(state)));
+            rows.push((format!("store::Occurrence::StateDone(arena::StateId({i}))"), code));
+        }
+    }
+    for kind in [ErrorKind::Execution, ErrorKind::Livelock, ErrorKind::StuckDead] {
+        let code = by_leaf(cells, Some(Occurrence::Error(kind)));
+        rows.push((format!("store::Occurrence::Error(machine::ErrorKind::{kind:?})"), code));
+    }
+    rows.retain(|(_, code)| code != NOTHING);
+    if rows.is_empty() {
+        return NOTHING.to_owned();
+    }
+    // Whatever else occurs means nothing to the chart.
+    rows.push(("_".to_owned(), NOTHING.to_owned()));
+    let arms: String = rows.iter().map(|(p, code)| format!("{p} => {{ {code} }}\n")).collect();
+    format!("match occurrence {{ {arms} }}")
+}
+
+/// Some line waits for the completion of the state.
+fn awaits(context: &Context<'_>, state: StateId) -> bool {
+    context.chart.transitions.iter().any(|line| line.trigger == Trigger::StateDone(state))
+}
+
+fn on_nothing(cells: &mut Cells<'_>) -> String {
+    by_leaf(cells, None)
+}
+
+/// How everything is left at the end of the run, in each leaf.
+fn leave(cells: &mut Cells<'_>) -> String {
+    let leaves: Vec<StateId> = cells.context.leaves().collect();
+    let rows = leaves.into_iter().map(|leaf| (cells.context.leaf(leaf), cells.finish(leaf)));
+    one_of("self.leaf", rows.collect())
+}
+
+/// Whether an event has a line whose guard holds or fails: it may need the event's data.
+fn would_handle(cells: &mut Cells<'_>) -> String {
+    let context = cells.context;
+    let leaves: Vec<StateId> = context.leaves().collect();
+    let mut rows = Vec::new();
+    for leaf in leaves {
+        let mut inner = Vec::new();
+        for (id, name) in events(context) {
+            inner.push((name, condition(cells, leaf, id)));
+        }
+        rows.push((context.leaf(leaf), one_of("event", inner)));
+    }
+    one_of("self.leaf", rows)
+}
+
+fn condition(cells: &mut Cells<'_>, leaf: StateId, event: EventId) -> String {
+    let mut tests = Vec::new();
+    for candidate in cells.candidates(leaf, Some(Occurrence::Event(event))) {
+        match candidate {
+            Candidate::Guarded(line, place) => tests.push(match cells.pool.guard(line, place) {
+                Guard::Plain(condition) => condition,
+                Guard::Fallible(call) => format!("{call}.unwrap_or(true)"),
+            }),
+            Candidate::OutOfScope(_) => {}
+            Candidate::Sure(_) => tests.push("true".to_owned()),
+        }
+    }
+    match tests.as_slice() {
+        [] => NOTHING.to_owned(),
+        // Each reads what it needs: one that fails must not hide the next.
+        tests => {
+            let (last, all) = tests.split_last().map_or(("", [].as_slice()), |(l, a)| (l, a));
+            let all: String =
+                all.iter().map(|test| format!("if {test} {{ return true; }}\n")).collect();
+            all + last
+        }
+    }
+}

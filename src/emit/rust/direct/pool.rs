@@ -1,0 +1,118 @@
+//! The methods that hold guards and blocks which may fail. What cannot fail is written where it is used.
+
+use super::super::Context;
+use super::super::blocks;
+use super::super::body::{can_fail, for_line};
+use super::super::ending;
+use super::super::expr::Binding;
+use super::super::uses::{self, First};
+use chartc_core::arena::TransitionId;
+use chartc_core::program::Block;
+use chartc_core::semantics::unroll::Place;
+use codegen::Impl;
+use std::collections::BTreeMap;
+
+/// A guard as code.
+pub(super) enum Guard {
+    /// A condition.
+    Plain(String),
+    /// A call that gives a `Result`.
+    Fallible(String),
+}
+
+/// Methods of the program, each made once.
+pub(super) struct Pool<'c> {
+    context: &'c Context<'c>,
+    /// By name of what they hold: the bodies. Blocks that read active states have one for each place where they run.
+    bodies: BTreeMap<String, Vec<(String, &'static str)>>,
+}
+
+impl<'c> Pool<'c> {
+    pub(super) fn new(context: &'c Context<'c>) -> Self {
+        Self { context, bodies: BTreeMap::new() }
+    }
+
+    /// The guard of a line.
+    pub(super) fn guard(&mut self, line: TransitionId, place: Place) -> Guard {
+        let Some(guard) = &self.context.chart.transition(line).guard else {
+            return Guard::Plain("true".to_owned());
+        };
+        let surely = uses::first(guard) == First::Field;
+        let (mut writer, prologue) = for_line(self.context, line, &[guard], surely);
+        writer.place = Some(place);
+        let condition = writer.condition(guard, Binding::Block);
+        let body = format!("{prologue}Ok({condition})");
+        if prologue.is_empty() && !can_fail(&condition) && !condition.contains('{') {
+            return Guard::Plain(condition);
+        }
+        let what = format!("guard_of(&TABLES, arena::TransitionId({}))", line.0);
+        Guard::Fallible(self.method(&format!("guard_{}", line.0), "bool", &body, &what))
+    }
+
+    /// The statements that run a block.
+    pub(super) fn block(&mut self, block: Block, place: Place) -> String {
+        let (name, path) = match block {
+            Block::Entry(state) => {
+                (format!("enter_{}", state.0), format!("Entry(arena::StateId({}))", state.0))
+            }
+            Block::Exit(state) => {
+                (format!("exit_{}", state.0), format!("Exit(arena::StateId({}))", state.0))
+            }
+            Block::Transition(line) => (
+                format!("actions_{}", line.0),
+                format!("Transition(arena::TransitionId({}))", line.0),
+            ),
+        };
+        let body = blocks::of(self.context, block, Some(place));
+        self.run(&name, &body, &format!("actions_of(&TABLES, program::Block::{path})"))
+    }
+
+    /// The statements that read the arguments of a line's final target.
+    pub(super) fn arguments(&mut self, line: TransitionId, place: Place) -> String {
+        let body = ending::read(self.context, line, Some(place));
+        let what = format!("arguments_of(&TABLES, arena::TransitionId({}))", line.0);
+        self.run(&format!("arguments_{}", line.0), &body, &what)
+    }
+
+    fn run(&mut self, name: &str, body: &str, what: &str) -> String {
+        if !can_fail(body) && !body.contains("return ") {
+            return body.to_owned();
+        }
+        let call = self.method(name, "()", &format!("{body}Ok(())"), what);
+        format!("if {call}.is_err() {{ direct::fault(self, sink); }}\n")
+    }
+
+    /// The call of a method with this body. `what` of the place is what has failed, for the notes.
+    fn method(&mut self, name: &str, result: &'static str, body: &str, what: &str) -> String {
+        let body = if self.context.bare {
+            body.to_owned()
+        } else {
+            format!(
+                "let done = (|| -> Result<{result}, {}> {{ {body} }})();\n\
+                 done.map_err(|why| generated::note(&mut self.notes, &generated::{what}, why))",
+                self.context.error()
+            )
+        };
+        let bodies = self.bodies.entry(name.to_owned()).or_default();
+        let nth = bodies.iter().position(|(known, _)| *known == body).unwrap_or(bodies.len());
+        if nth == bodies.len() {
+            bodies.push((body, result));
+        }
+        match nth {
+            0 => format!("self.{name}()"),
+            nth => format!("self.{name}_in_{nth}()"),
+        }
+    }
+
+    /// Adds the methods.
+    pub(super) fn emit(self, methods: &mut Impl) {
+        for (name, bodies) in self.bodies {
+            for (nth, (body, result)) in bodies.into_iter().enumerate() {
+                let name = if nth == 0 { name.clone() } else { format!("{name}_in_{nth}") };
+                let function = methods.new_fn(&name).arg_mut_self();
+                function.attr("inline").ret(format!("Result<{result}, machine::Fault>"));
+                function.line(body);
+            }
+        }
+    }
+}

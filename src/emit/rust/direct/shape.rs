@@ -1,0 +1,184 @@
+//! Which charts are written out, and why the others are not.
+
+use crate::emit::rust::uses;
+use chartc_core::model::{
+    Action, Chart, Expr, ExprKind, Limits, Observable, StateKind, Transition, Trigger,
+};
+
+/// How the code of a chart takes a step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in super::super) enum Shape {
+    /// What an occurrence does in a leaf is written out.
+    Direct,
+    /// Sets of bits, and the step algorithm that the interpreter runs; why nothing simpler does.
+    Shared(&'static str),
+}
+
+/// Leaves times occurrences beyond which code that is written out would be too long.
+const MOST: usize = 6000;
+
+impl Shape {
+    /// The simplest shape that the chart allows: everything in it has to be known here.
+    pub(in super::super) fn of(chart: &Chart) -> Self {
+        match why_not(chart) {
+            None => Self::Direct,
+            Some(why) => Self::Shared(why),
+        }
+    }
+
+    /// For the head of the file.
+    pub(in super::super) fn text(self) -> String {
+        match self {
+            Self::Direct => {
+                "direct `match`, because one leaf is active at a time and nothing has to be remembered but data".to_owned()
+            }
+            Self::Shared(why) => {
+                format!("bit sets with the shared step, because {why}")
+            }
+        }
+    }
+}
+
+fn why_not(chart: &Chart) -> Option<&'static str> {
+    if chart.events.is_empty() {
+        return Some("there are no events");
+    }
+    if !chart.steps.is_empty() || !chart.choices.is_empty() || !chart.permissions.is_empty() {
+        return Some("there are steps, options or permissions");
+    }
+    let state = chart.states.iter().find_map(|state| {
+        match state.kind {
+            StateKind::Parallel => return Some("there are parallel states"),
+            StateKind::History { .. } => return Some("there is history"),
+            StateKind::Atomic | StateKind::Final { .. } if state.parent.is_none() => {
+                return Some("there is one state");
+            }
+            StateKind::Atomic | StateKind::Compound { .. } | StateKind::Final { .. } => {}
+        }
+        (state.advice.is_some() || state.limits != Limits::default())
+            .then_some("there are limits or advice")
+    });
+    if state.is_some() {
+        return state;
+    }
+    if let Some(why) = chart.transitions.iter().find_map(line) {
+        return Some(why);
+    }
+    let mut why = None;
+    actions(chart, &mut |one| why = why.or(action(one)));
+    expressions(chart, &mut |expr, moves| {
+        if let ExprKind::Observable(observable) = &expr.kind {
+            why = why.or(seen(observable, moves));
+        }
+    });
+    if why.is_some() {
+        return why;
+    }
+    let leaves = chart.states.iter().enumerate().filter(|(i, s)| s.end.index() == i + 1).count();
+    let depth = chart.states.iter().map(|s| s.path.matches('.').count()).max().unwrap_or_default();
+    (leaves * (chart.events.len() + 4) * (1 + depth) > MOST).then_some("there are many states")
+}
+
+fn line(line: &Transition) -> Option<&'static str> {
+    match &line.trigger {
+        Trigger::Event(_)
+        | Trigger::AnyEvent
+        | Trigger::Turn
+        | Trigger::When
+        | Trigger::StateDone(_)
+        | Trigger::Error(_) => None,
+        Trigger::After(_) | Trigger::AfterTurns(_) | Trigger::StepTimeout(..) => {
+            Some("there are deadlines")
+        }
+        Trigger::Choice(_)
+        | Trigger::StepDone(_)
+        | Trigger::StepError(_)
+        | Trigger::StepDoubt(_)
+        | Trigger::StepElse(_) => Some("there are steps or options"),
+        Trigger::LimitWarn(_) => Some("there are limits"),
+        Trigger::AnyOccurrence => Some("a line is on every occurrence"),
+    }
+}
+
+fn action(action: &Action) -> Option<&'static str> {
+    match action {
+        Action::Assign(..)
+        | Action::If(..)
+        | Action::For(..)
+        | Action::Do(..)
+        | Action::Raise(..)
+        | Action::Log(_) => None,
+        Action::Send { .. } | Action::Cancel(_) => Some("events are sent"),
+    }
+}
+
+/// Observables that are known where code is written out; those that only depend on the active states are so in lines and blocks.
+fn seen(observable: &Observable, in_line: bool) -> Option<&'static str> {
+    match observable {
+        Observable::Turns | Observable::Event => None,
+        Observable::State | Observable::In(_) if in_line => None,
+        Observable::State | Observable::In(_) => Some("a `pred` or a default reads active states"),
+        Observable::TurnsHere
+        | Observable::TurnsIn(_)
+        | Observable::FailsHere
+        | Observable::Elapsed
+        | Observable::ElapsedHere
+        | Observable::Health
+        | Observable::Advice
+        | Observable::LastResult
+        | Observable::Streak(_) => Some("time, turns or calls in a state are read"),
+    }
+}
+
+/// Calls `found` with every expression, and whether it stands in a line or block.
+fn expressions(chart: &Chart, found: &mut dyn FnMut(&Expr, bool)) {
+    for expr in chart.variables.iter().filter_map(|v| v.default.as_ref()) {
+        uses::walk(expr, &mut |e| found(e, false));
+    }
+    for predicate in &chart.predicates {
+        uses::walk(&predicate.expr, &mut |e| found(e, false));
+    }
+    for line in &chart.transitions {
+        let arguments = line.targets.iter().flat_map(|target| &target.arguments);
+        for expr in line.guard.iter().chain(arguments) {
+            uses::walk(expr, &mut |e| found(e, true));
+        }
+    }
+    actions(chart, &mut |action| {
+        uses::direct(action, &mut |expr| uses::walk(expr, &mut |e| found(e, true)));
+    });
+}
+
+/// Calls `found` with every action, also those in branches.
+fn actions<'c>(chart: &'c Chart, found: &mut dyn FnMut(&'c Action)) {
+    for state in &chart.states {
+        Action::walk(&state.entry, found);
+        Action::walk(&state.exit, found);
+    }
+    for line in &chart.transitions {
+        Action::walk(&line.actions, found);
+    }
+}
+
+/// Some block raises an event.
+pub(super) fn raises(chart: &Chart) -> bool {
+    let mut raises = false;
+    actions(chart, &mut |action| raises |= matches!(action, Action::Raise(..)));
+    raises
+}
+
+/// Some expression reads a field of what is being handled.
+pub(super) fn reads_fields(chart: &Chart) -> bool {
+    let mut reads = false;
+    expressions(chart, &mut |expr, _| reads |= matches!(expr.kind, ExprKind::Payload(_)));
+    reads
+}
+
+/// Some expression reads the name of the event that is being handled.
+pub(super) fn reads_event(chart: &Chart) -> bool {
+    let mut reads = false;
+    expressions(chart, &mut |expr, _| {
+        reads |= matches!(expr.kind, ExprKind::Observable(Observable::Event));
+    });
+    reads
+}
