@@ -365,6 +365,7 @@ fn on_every_occurrence_sees_doubts_failures_and_warnings() {
     assert_eq!(sim.var("n"), "2", "error(think)");
     sim.answer(sim.open_key("look"), Outcome::Doubt);
     assert_eq!(sim.var("n"), "3", "doubt(look)");
+    assert!(!sim.trace().contains("failed look"), "a doubt that a line takes is no failure");
     sim.turn().done("think", "{}");
     assert_eq!(sim.var("n"), "6", "turn, done(think), limit.warn.turns");
 }
