@@ -1,5 +1,6 @@
 //! What a chart does, told by chart texts: the interpreter on the step algorithm, without a runtime.
 
+mod ahead;
 mod bounds;
 mod children;
 mod content;

@@ -151,3 +151,25 @@ fn a_step_waits_for_its_events() {
     assert_eq!(on.of(t.event_pool), [EventId(0)]);
     assert_eq!((t.steps[0].retries, t.steps[0].failure), (2, FailureRow::Skip));
 }
+
+#[test]
+fn what_a_line_leaves_and_enters_is_known_unless_a_history_decides() {
+    let chart = chart();
+    let plan = Plan::new(&chart);
+    let t = plan.tables();
+    let Route::Known { domain, entry } = t.transitions[0].route else { panic!("to an atomic") };
+    assert_eq!((domain, entry.of(t.state_pool)), (StateId(0), &[StateId(3)][..]));
+    assert_eq!(t.transitions[1].route, Route::Computed);
+    assert_eq!(t.transitions[2].route, Route::Stay);
+    assert_eq!(t.states[0].histories.of(t.state_pool), [StateId(2)]);
+}
+
+#[test]
+fn a_state_reacts_to_what_its_lines_and_those_above_it_are_on() {
+    let chart = chart();
+    let plan = Plan::new(&chart);
+    let t = plan.tables();
+    assert!(t.states[1].here.meets(Reacts::EVENT) && t.states[1].here.meets(Reacts::DEADLINE));
+    assert!(t.states[3].here.meets(Reacts::CHOICE) && !t.states[3].on_path.meets(Reacts::EVENT));
+    assert_eq!(t.states[0].here, Reacts::NOTHING);
+}
