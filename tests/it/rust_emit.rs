@@ -79,7 +79,10 @@ fn what_does_not_run_is_not_generated() {
         "chart B { initial done  final done }\nchart A {\n  initial a\n  state a { run child B() -> b }\n  final b\n}\n",
     );
     let found = found.expect_err("`run` does not run");
-    assert!(found.starts_with("a.chart:4:17: error[C0501] `run` steps do not run yet"), "{found}");
+    assert!(
+        found.starts_with("a.chart:4:17: error[C0501] `run` in generated code does not run yet"),
+        "{found}"
+    );
 }
 
 #[test]
