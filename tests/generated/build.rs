@@ -7,6 +7,9 @@ fn main() {
     ] {
         chartc::build::compile(&format!("charts/{chart}.chart"));
     }
+    for chart in ["hierarchy", "ring", "table"] {
+        chartc::build::compile(&format!("../../benches/charts/{chart}.chart"));
+    }
     chartc::build::compile("charts/worker.agent.yaml");
     chartc::build::compile("../../charts/phases.chart");
     chartc::build::compile("../../charts/researcher.chart");

@@ -4,8 +4,8 @@ use chartc_core::drive::Machine;
 use chartc_core::expr::{FromValue, Value};
 use generated_charts::compare::{Fickle, compare, covered};
 use generated_charts::{
-    bells, blocks, flat, flow, lamp, letters, model, names, nested, phases, researcher, social,
-    tools, words, worker,
+    bells, blocks, flat, flow, hierarchy, lamp, letters, model, names, nested, phases, researcher,
+    ring, social, table, tools, words, worker,
 };
 
 /// The value of a param.
@@ -173,5 +173,38 @@ same!(
         worker::Params::new()
     },
     500 x 120,
+    &[]
+);
+
+same!(
+    hierarchy,
+    "../../../benches/charts/hierarchy.chart",
+    |given| {
+        assert!(given.is_empty(), "the chart has no params");
+        hierarchy::Params::new()
+    },
+    40 x 100,
+    &[]
+);
+
+same!(
+    ring,
+    "../../../benches/charts/ring.chart",
+    |given| {
+        assert!(given.is_empty(), "the chart has no params");
+        ring::Params::new()
+    },
+    40 x 100,
+    &[]
+);
+
+same!(
+    table,
+    "../../../benches/charts/table.chart",
+    |given| {
+        assert!(given.is_empty(), "the chart has no params");
+        table::Params::new()
+    },
+    100 x 400,
     &[]
 );

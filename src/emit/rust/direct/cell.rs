@@ -118,24 +118,25 @@ impl<'c> Cells<'c> {
 
     fn take(&mut self, leaf: StateId, line: chartc_core::arena::TransitionId) -> String {
         let unrolled = self.unroll.take(leaf, line);
-        self.deeds(&unrolled, Some(leaf))
+        self.deeds(&unrolled)
     }
 
     /// The start, from nothing to the first configuration.
     pub(super) fn start(&mut self) -> (String, StateId) {
         let unrolled = self.unroll.start();
-        (self.deeds(&unrolled, Some(unrolled.deepest)), unrolled.deepest)
+        (self.deeds(&unrolled), unrolled.deepest)
     }
 
     /// The end of the run, in a leaf.
     pub(super) fn finish(&mut self, leaf: StateId) -> String {
         let unrolled = self.unroll.finish(leaf);
-        self.deeds(&unrolled, Some(leaf))
+        self.deeds(&unrolled)
     }
 
-    fn deeds(&mut self, unrolled: &Unrolled, from: Option<StateId>) -> String {
+    fn deeds(&mut self, unrolled: &Unrolled) -> String {
         let mut out = String::new();
         let mut revived = !self.revives;
+        let mut entered = false;
         for deed in &unrolled.deeds {
             match deed {
                 Deed::Told(Record::Taken(line)) => {
@@ -149,6 +150,7 @@ impl<'c> Cells<'c> {
                         out.push_str("self.registers.revive();\n");
                         revived = true;
                     }
+                    entered = true;
                     let _ = writeln!(out, "direct::entered(sink, {});", state.0);
                 }
                 // The end of the run is told by what all machines share; guards are candidates.
@@ -157,7 +159,8 @@ impl<'c> Cells<'c> {
                 Deed::Read(line, place) => out.push_str(&self.pool.arguments(*line, *place)),
             }
         }
-        if from != Some(unrolled.deepest) {
+        // Also where it is the same leaf again, so that all lines that enter something read alike.
+        if entered {
             let _ = writeln!(out, "self.leaf = {};", self.context.leaf(unrolled.deepest));
         }
         for occurrence in unrolled.queued.iter().filter(|_| self.queues) {

@@ -5,6 +5,7 @@ use super::super::body::mentions;
 use super::cell::Cells;
 use super::core::over_sink;
 use super::pool::Guard;
+use super::uniform;
 use chartc_core::arena::{EventId, StateId};
 use chartc_core::machine::ErrorKind;
 use chartc_core::model::Trigger;
@@ -91,12 +92,36 @@ fn by_leaf(cells: &mut Cells<'_>, on: Option<Occurrence>) -> String {
     one_of("self.leaf", rows.collect())
 }
 
+/// By event first where all leaves do alike, with what they go to in tables; else by leaf first, because what most events do
+/// differs by leaf and one jump is cheaper than two.
 fn on_event(cells: &mut Cells<'_>) -> String {
     let context = cells.context;
-    let rows = context.leaves().map(|leaf| {
-        let rows =
-            events(context).map(|(id, name)| (name, cells.cell(leaf, Some(Occurrence::Event(id)))));
-        (context.leaf(leaf), one_of("event", rows.collect()))
+    let len = context.chart.states.len();
+    let (leaves, events): (Vec<_>, Vec<_>) =
+        (context.leaves().collect(), events(context).collect());
+    let mut all: Vec<Vec<String>> = Vec::new();
+    for (id, _) in &events {
+        let on = Some(Occurrence::Event(*id));
+        all.push(leaves.iter().map(|leaf| cells.cell(*leaf, on)).collect());
+    }
+    let numbered = |codes: &[String], base: usize| -> Vec<(usize, String)> {
+        let places = leaves.iter().map(|leaf| base + leaf.index());
+        places.zip(codes.iter().cloned()).collect()
+    };
+    let dense: Vec<_> =
+        all.iter().enumerate().flat_map(|(i, row)| numbered(row, i * len)).collect();
+    let at = format!("event as usize * {len} + self.leaf as usize");
+    if let Some(code) = uniform::merged(&dense, len * events.len(), &at) {
+        return code;
+    }
+    let rows = all.iter().map(|row| uniform::merged(&numbered(row, 0), len, "self.leaf as usize"));
+    if let Some(rows) = rows.collect::<Option<Vec<String>>>() {
+        let names = events.iter().map(|(_, name)| name.clone());
+        return one_of("event", names.zip(rows).collect());
+    }
+    let rows = leaves.iter().enumerate().map(|(i, leaf)| {
+        let rows = events.iter().zip(&all).map(|((_, name), row)| (name.clone(), row[i].clone()));
+        (context.leaf(*leaf), one_of("event", rows.collect()))
     });
     one_of("self.leaf", rows.collect())
 }

@@ -8,6 +8,7 @@ mod core;
 mod dispatch;
 mod pool;
 mod shape;
+mod uniform;
 
 pub(super) use core::{emit, new};
 pub(super) use shape::Shape;

@@ -25,11 +25,13 @@ pub(super) struct Pool<'c> {
     context: &'c Context<'c>,
     /// By name of what they hold: the bodies. Blocks that read active states have one for each place where they run.
     bodies: BTreeMap<String, Vec<(String, &'static str)>>,
+    /// By body: the call.
+    calls: BTreeMap<String, String>,
 }
 
 impl<'c> Pool<'c> {
     pub(super) fn new(context: &'c Context<'c>) -> Self {
-        Self { context, bodies: BTreeMap::new() }
+        Self { context, bodies: BTreeMap::new(), calls: BTreeMap::new() }
     }
 
     /// The guard of a line.
@@ -93,15 +95,18 @@ impl<'c> Pool<'c> {
                 self.context.error()
             )
         };
-        let bodies = self.bodies.entry(name.to_owned()).or_default();
-        let nth = bodies.iter().position(|(known, _)| *known == body).unwrap_or(bodies.len());
-        if nth == bodies.len() {
-            bodies.push((body, result));
+        let key = format!("{result} {body}");
+        if let Some(call) = self.calls.get(&key) {
+            return call.clone();
         }
-        match nth {
+        let bodies = self.bodies.entry(name.to_owned()).or_default();
+        bodies.push((body, result));
+        let call = match bodies.len() - 1 {
             0 => format!("self.{name}()"),
             nth => format!("self.{name}_in_{nth}()"),
-        }
+        };
+        self.calls.insert(key, call.clone());
+        call
     }
 
     /// Adds the methods.
