@@ -125,9 +125,7 @@ fn setters(chart: &Chart) -> BTreeMap<VarId, StepId> {
             first.entry(variable).or_insert(StepId::at(i));
         }
     }
-    let lines = chart.transitions.iter().map(|t| &t.actions);
-    let blocks = lines.chain(chart.states.iter().flat_map(|s| [&s.entry, &s.exit]));
-    for variable in blocks.flat_map(|actions| assigned(actions)) {
+    for variable in chart.blocks().flat_map(|actions| assigned(actions)) {
         first.remove(&variable);
     }
     first.retain(|id, _| {

@@ -1,7 +1,7 @@
 //! Who leads where: states and lines as one graph.
 
 use super::place::Places;
-use super::reach::{Reach, entries, is_end, is_history, is_leaf, regions};
+use super::reach::{Reach, entered_with, entries, is_end, is_history, is_leaf};
 use chartc_core::arena::{StateId, TransitionId};
 use chartc_core::model::{Chart, StateKind};
 use petgraph::graph::{DiGraph, NodeIndex};
@@ -212,7 +212,7 @@ impl Build<'_> {
 
     fn entry(&mut self, state: StateId) {
         let chart = self.chart;
-        match chart.state(state).kind {
+        match &chart.state(state).kind {
             StateKind::Atomic | StateKind::Final { .. } => {}
             StateKind::Compound { initial } => self.into(state, initial, state),
             StateKind::Parallel => {
@@ -223,7 +223,7 @@ impl Build<'_> {
             StateKind::History { deep, default } => {
                 let parent = chart.state(state).parent.unwrap_or(StateId::at(0));
                 self.into(state, default, parent);
-                if deep {
+                if *deep {
                     for inner in (parent.0 + 1..chart.state(parent).end.0).map(StateId) {
                         if self.reach.enters(inner) && is_leaf(chart, inner) {
                             self.edge(Node::Entered(state), Node::Active(inner));
@@ -240,10 +240,8 @@ impl Build<'_> {
         }
     }
 
-    fn into(&mut self, from: StateId, target: StateId, domain: StateId) {
-        let mut found = vec![target];
-        regions(self.chart, target, domain, |c| self.chart.contains(c, target), &mut found);
-        for state in found {
+    fn into(&mut self, from: StateId, targets: &[StateId], domain: StateId) {
+        for state in entered_with(self.chart, targets, domain) {
             self.edge(Node::Entered(from), Node::Entered(state));
         }
     }

@@ -92,9 +92,12 @@ fn landing(chart: &Chart, line: &Transition) -> Option<StateId> {
     let entered = entries(chart, line);
     let [mut at] = entered[..] else { return None };
     loop {
-        match chart.state(at).kind {
+        match &chart.state(at).kind {
             StateKind::Atomic => break,
-            StateKind::Compound { initial } => at = initial,
+            StateKind::Compound { initial } => match initial[..] {
+                [only] if chart.state(at).default_actions.is_empty() => at = only,
+                _ => return None,
+            },
             StateKind::Final { .. } | StateKind::Parallel | StateKind::History { .. } => {
                 return None;
             }

@@ -89,22 +89,23 @@ pub fn domain(chart: &Chart, line: &Transition) -> Option<StateId> {
 /// Every state whose default entry a line causes: its targets and the regions that come with them.
 pub fn entries(chart: &Chart, line: &Transition) -> Vec<StateId> {
     let Some(domain) = domain(chart, line) else { return Vec::new() };
+    let targets: Vec<StateId> = line.targets.iter().map(|t| t.state).collect();
+    entered_with(chart, &targets, domain)
+}
+
+/// Targets below `domain` with the regions that come with them.
+pub fn entered_with(chart: &Chart, targets: &[StateId], domain: StateId) -> Vec<StateId> {
     let mut entries = Vec::new();
-    for target in &line.targets {
-        entries.push(target.state);
-        regions(
-            chart,
-            target.state,
-            domain,
-            |child| line.targets.iter().any(|t| chart.contains(child, t.state)),
-            &mut entries,
-        );
+    for target in targets {
+        entries.push(*target);
+        let taken = |child| targets.iter().any(|t| chart.contains(child, *t));
+        regions(chart, *target, domain, taken, &mut entries);
     }
     entries
 }
 
 /// Regions that are entered because a parallel between `domain` and `target` is, less those that `taken` says are targeted themselves.
-pub fn regions(
+fn regions(
     chart: &Chart,
     target: StateId,
     domain: StateId,
@@ -245,7 +246,7 @@ impl<'c> Search<'c> {
             return;
         }
         let with = Cause::With(state);
-        match chart.state(state).kind {
+        match &chart.state(state).kind {
             StateKind::Atomic | StateKind::Final { .. } => {}
             StateKind::Compound { initial } => self.into(initial, state, with),
             StateKind::Parallel => {
@@ -256,7 +257,7 @@ impl<'c> Search<'c> {
             StateKind::History { deep, default } => {
                 let parent = chart.state(state).parent.unwrap_or(StateId::at(0));
                 self.into(default, parent, with);
-                if !deep && !std::mem::replace(&mut self.remembered[parent.index()], true) {
+                if !*deep && !std::mem::replace(&mut self.remembered[parent.index()], true) {
                     for child in chart.children(parent).filter(|c| !is_history(chart, *c)) {
                         if self.causes[child.index()].is_some() {
                             self.now.push_back(Item::Default(child, with));
@@ -267,11 +268,9 @@ impl<'c> Search<'c> {
         }
     }
 
-    /// Enters a descendant of `domain` with the regions that come with it.
-    fn into(&mut self, target: StateId, domain: StateId, cause: Cause) {
-        let mut entries = vec![target];
-        regions(self.chart, target, domain, |c| self.chart.contains(c, target), &mut entries);
-        for state in entries {
+    /// Enters descendants of `domain` with the regions that come with them.
+    fn into(&mut self, targets: &[StateId], domain: StateId, cause: Cause) {
+        for state in entered_with(self.chart, targets, domain) {
             self.now.push_back(Item::Default(state, cause));
         }
     }

@@ -64,7 +64,7 @@ fn reset(
 /// Whether anything tells a state that was just entered from one that was not.
 fn is_busy(chart: &Chart, state: StateId) -> bool {
     let row = chart.state(state);
-    let silent = row.entry.is_empty() && row.exit.is_empty();
+    let silent = row.entry.is_empty() && row.exit.is_empty() && row.default_actions.is_empty();
     !silent
         || !row.transitions.is_empty()
         || !row.steps.is_empty()

@@ -132,10 +132,11 @@ pub fn changes(
 ) -> bool {
     let sets = |actions: &[Action]| !assigned(actions).is_disjoint(variables);
     let moved = !line.targets.is_empty();
-    let entered = chart.ancestors(leaf).any(|s| sets(&chart.state(s).entry));
+    let entered = chart.ancestors(leaf).any(|s| chart.state(s).entry.iter().any(|b| sets(b)));
     let left = (line.source.0..chart.state(line.source).end.0)
         .map(StateId)
         .chain(chart.ancestors(line.source))
-        .any(|s| sets(&chart.state(s).exit));
-    sets(&line.actions) || (moved && (entered || left))
+        .any(|s| chart.state(s).exit.iter().any(|b| sets(b)));
+    let defaulted = || chart.states.iter().any(|s| sets(&s.default_actions));
+    sets(&line.actions) || (moved && (entered || left || defaulted()))
 }

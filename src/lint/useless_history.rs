@@ -65,8 +65,10 @@ fn used(chart: &Chart) -> Vec<bool> {
         used[target.state.index()] = true;
     }
     for state in &chart.states {
-        if let StateKind::Compound { initial } = state.kind {
-            used[initial.index()] = true;
+        if let StateKind::Compound { initial } = &state.kind {
+            for first in initial {
+                used[first.index()] = true;
+            }
         }
     }
     used

@@ -5,9 +5,9 @@ use super::expr::{self, Env, Options};
 use super::{block, each, limits, line, paths, step};
 use crate::lint::illegal_structure;
 use crate::span::Span;
-use crate::syntax::{self, Noted, StateItem};
+use crate::syntax::{self, History, Initial, Noted, StateItem};
 use chartc_core::arena::{StateId, StepId};
-use chartc_core::model::{Permission, StateKind};
+use chartc_core::model::{Action, Permission, StateKind};
 
 /// Lowers the bodies of all states. Lines come grouped by state: its own with its steps' outcomes, then those of `from`, then
 /// copies of `each after`.
@@ -28,23 +28,25 @@ pub(super) fn all(cx: &mut Cx<'_>) {
 fn body<'s>(cx: &mut Cx<'s>, id: StateId, parts: &[Part<'s>]) {
     let mut steps = cx.chart.state(id).steps.clone().into_iter();
     let mut bounds: Vec<&'s [Noted<syntax::Limit>]> = Vec::new();
-    let mut seen = Seen::default();
+    let mut advised: Option<Span> = None;
     for part in parts {
         match part.item {
             StateItem::Line(written) => line::own(cx, id, written, part.span),
             StateItem::Step(_) => own_step(cx, id, &mut steps),
             StateItem::Enter(block) => {
-                once(cx, &mut seen.enter, part.span, "`enter` block");
                 let actions = block::actions(cx, &mut Env::at(id), block);
-                cx.chart.states[id.index()].entry.extend(actions);
+                add_block(&mut cx.chart.states[id.index()].entry, actions);
             }
             StateItem::Exit(block) => {
-                once(cx, &mut seen.exit, part.span, "`exit` block");
                 let actions = block::actions(cx, &mut Env::at(id), block);
-                cx.chart.states[id.index()].exit.extend(actions);
+                add_block(&mut cx.chart.states[id.index()].exit, actions);
             }
             StateItem::Advice(text) => {
-                once(cx, &mut seen.advice, part.span, "`advice`");
+                if let Some(first) = advised {
+                    let what = "`advice` in one state";
+                    cx.report(illegal_structure::second(what, part.span, first));
+                }
+                advised = Some(part.span);
                 let advice = expr::template(cx, &mut Env::at(id), text, Options::No).0;
                 cx.chart.states[id.index()].advice = Some(advice);
             }
@@ -58,12 +60,21 @@ fn body<'s>(cx: &mut Cx<'s>, id: StateId, parts: &[Part<'s>]) {
                     permission(cx, id, allow, part.span);
                 }
             }
+            StateItem::Initial(Initial { actions: Some(block), .. }) => {
+                let actions = block::actions(cx, &mut Env::at(id), block);
+                cx.chart.states[id.index()].default_actions = actions;
+            }
             StateItem::From(_)
             | StateItem::Initial(_)
             | StateItem::State(_)
             | StateItem::History(_)
             | StateItem::Bad(_) => {}
         }
+    }
+    if let NodeKind::History(History { actions: Some(block), .. }) = cx.nodes[id.index()].kind {
+        let parent = cx.chart.state(id).parent.unwrap_or(id);
+        let actions = block::actions(cx, &mut Env::at(parent), block);
+        cx.chart.states[id.index()].default_actions = actions;
     }
     limits::limits(cx, id, &bounds);
     for part in parts {
@@ -73,18 +84,11 @@ fn body<'s>(cx: &mut Cx<'s>, id: StateId, parts: &[Part<'s>]) {
     }
 }
 
-#[derive(Default)]
-struct Seen {
-    enter: Option<Span>,
-    exit: Option<Span>,
-    advice: Option<Span>,
-}
-
-fn once(cx: &mut Cx<'_>, seen: &mut Option<Span>, span: Span, what: &str) {
-    if let Some(first) = *seen {
-        cx.report(illegal_structure::second(&format!("{what} in one state"), span, first));
+/// One without actions does nothing.
+fn add_block(blocks: &mut Vec<Vec<Action>>, actions: Vec<Action>) {
+    if !actions.is_empty() {
+        blocks.push(actions);
     }
-    *seen = Some(span);
 }
 
 /// Steps of a final state were reported and not numbered.

@@ -172,7 +172,8 @@ pub(super) fn targets(
             }
         }
     }
-    let together = refuse_apart(cx, &found);
+    let places: Vec<_> = found.iter().map(|(t, span)| (t.state, *span)).collect();
+    let together = refuse_apart(cx, &places);
     (complete && together).then(|| found.into_iter().unzip())
 }
 
@@ -200,9 +201,9 @@ fn final_arguments(
     Vec::new()
 }
 
-/// Neighbours in document order are enough: what lies between two targets shares their common ancestor.
-fn refuse_apart(cx: &mut Cx<'_>, found: &[(Target, Span)]) -> bool {
-    let mut sorted: Vec<_> = found.iter().map(|(t, span)| (t.state, *span)).collect();
+/// Whether states can be active together. Neighbours in document order are enough: what lies between two targets shares their common ancestor.
+pub(super) fn refuse_apart(cx: &mut Cx<'_>, found: &[(StateId, Span)]) -> bool {
+    let mut sorted = found.to_vec();
     sorted.sort_unstable();
     for pair in sorted.windows(2) {
         let [(a, first), (b, second)] = pair else { continue };

@@ -5,7 +5,6 @@ use crate::lint::unknown_name;
 use crate::span::Ident;
 use crate::syntax::Path;
 use chartc_core::arena::StateId;
-use chartc_core::model::StateKind;
 
 /// The state that `path` means in a line of `from`; reports it if there is none.
 pub(super) fn state(cx: &mut Cx<'_>, from: StateId, path: &Path) -> Option<StateId> {
@@ -98,5 +97,5 @@ pub(super) fn in_two_regions(cx: &Cx<'_>, a: StateId, b: StateId) -> bool {
     cx.chart
         .ancestors(a)
         .find(|up| cx.chart.contains(*up, b))
-        .is_some_and(|common| cx.chart.state(common).kind == StateKind::Parallel)
+        .is_some_and(|common| matches!(cx.nodes[common.index()].kind, NodeKind::Parallel))
 }

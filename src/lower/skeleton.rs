@@ -145,6 +145,7 @@ fn add_state<'s>(
         end: StateId(id.0 + 1),
         entry: Vec::new(),
         exit: Vec::new(),
+        default_actions: Vec::new(),
         transitions: Vec::new(),
         steps: Vec::new(),
         advice: None,

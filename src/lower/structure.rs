@@ -1,10 +1,10 @@
 //! What kind of vertex each state is, and which child each compound enters.
 
 use super::context::{Cx, NodeKind};
-use super::{paths, types};
+use super::{line, paths, types};
 use crate::lint::{duplicate_name, illegal_structure, missing_initial};
 use crate::span::{Ident, Span};
-use crate::syntax::{History, Param, Path, StateItem};
+use crate::syntax::{History, Initial, Param, StateItem};
 use chartc_core::arena::StateId;
 use chartc_core::model::{Field, StateKind, Status};
 use std::collections::BTreeMap;
@@ -61,13 +61,13 @@ fn first_child(cx: &Cx<'_>, id: StateId) -> Option<StateId> {
     cx.chart.children(id).find(|child| !paths::is_history(cx, *child))
 }
 
-fn initial_lines<'s>(cx: &mut Cx<'s>, id: StateId) -> Option<&'s Path> {
-    let mut first: Option<(&'s Path, Span)> = None;
+fn initial_lines<'s>(cx: &mut Cx<'s>, id: StateId) -> Option<&'s Initial> {
+    let mut first: Option<(&'s Initial, Span)> = None;
     let mut findings = Vec::new();
     for part in &cx.nodes[id.index()].items {
-        if let StateItem::Initial(path) = part.item {
+        if let StateItem::Initial(initial) = part.item {
             match first {
-                None => first = Some((path, part.span)),
+                None => first = Some((initial, part.span)),
                 Some((_, earlier)) => {
                     findings.push(illegal_structure::second("`initial` line", part.span, earlier));
                 }
@@ -75,54 +75,71 @@ fn initial_lines<'s>(cx: &mut Cx<'s>, id: StateId) -> Option<&'s Path> {
         }
     }
     cx.findings.append(&mut findings);
-    first.map(|(path, _)| path)
+    first.map(|(initial, _)| initial)
 }
 
-fn refuse_initial(cx: &mut Cx<'_>, initial: Option<&Path>, place: &str) {
-    if let Some(path) = initial {
-        cx.report(illegal_structure::initial_in(place, path.span));
+fn refuse_initial(cx: &mut Cx<'_>, initial: Option<&Initial>, place: &str) {
+    if let Some(initial) = initial {
+        cx.report(illegal_structure::initial_in(place, initial.span));
     }
 }
 
-fn compound(cx: &mut Cx<'_>, id: StateId, first: StateId, initial: Option<&Path>) -> StateKind {
-    let Some(path) = initial else {
+fn compound(cx: &mut Cx<'_>, id: StateId, first: StateId, initial: Option<&Initial>) -> StateKind {
+    let Some(written) = initial else {
         cx.dropped = true;
         let name = cx.map.states[id.index()].name;
         let what = if id.0 == 0 { "chart" } else { "state" };
         let (own, first_name) = (&cx.chart.state(id).name, &cx.chart.state(first).name);
         let finding = missing_initial::lacking(what, own, first_name, name);
         cx.report(finding);
-        return StateKind::Compound { initial: first };
+        return StateKind::Compound { initial: vec![first] };
     };
-    cx.map.states[id.index()].initial = Some(path.span);
-    let found = paths::state(cx, id, path);
-    let legal = found.filter(|f| *f != id && cx.chart.contains(id, *f));
-    cx.dropped |= legal.is_none();
-    if let (Some(found), None) = (found, legal) {
-        let outer = &cx.chart.state(id).name;
-        let (inner, declared) = (&cx.chart.state(first).name, cx.map.states[found.index()].name);
-        let finding =
-            illegal_structure::initial_outside(&path.text(), outer, inner, path.span, declared);
-        cx.report(finding);
+    cx.map.states[id.index()].initial = Some(written.span);
+    let mut all = Vec::new();
+    for path in &written.targets {
+        let found = paths::state(cx, id, path);
+        let legal = found.filter(|f| *f != id && cx.chart.contains(id, *f));
+        cx.dropped |= legal.is_none();
+        if let (Some(found), None) = (found, legal) {
+            let outer = &cx.chart.state(id).name;
+            let inner = &cx.chart.state(first).name;
+            let declared = cx.map.states[found.index()].name;
+            let finding =
+                illegal_structure::initial_outside(&path.text(), outer, inner, path.span, declared);
+            cx.report(finding);
+        }
+        all.extend(legal.map(|state| (state, path.span)));
     }
-    StateKind::Compound { initial: legal.unwrap_or(first) }
+    StateKind::Compound { initial: together(cx, all, first) }
+}
+
+/// The targets of a default, if they can be active together; else `otherwise`.
+fn together(cx: &mut Cx<'_>, all: Vec<(StateId, Span)>, otherwise: StateId) -> Vec<StateId> {
+    let legal = !all.is_empty() && line::refuse_apart(cx, &all);
+    cx.dropped |= !legal;
+    if legal { all.into_iter().map(|(state, _)| state).collect() } else { vec![otherwise] }
 }
 
 fn history_kind(cx: &mut Cx<'_>, id: StateId, history: &History) -> StateKind {
     let parent = cx.chart.state(id).parent.unwrap_or(StateId(0));
-    let found = paths::state(cx, parent, &history.default);
-    let legal = found
-        .filter(|f| *f != parent && cx.chart.contains(parent, *f) && !paths::is_history(cx, *f));
-    cx.dropped |= legal.is_none();
-    if let (Some(found), None) = (found, legal) {
-        let declared = cx.map.state(found).name;
-        let outer = &cx.chart.state(parent).name;
-        let (name, span) = (&history.name.node, history.default.span);
-        let finding = illegal_structure::history_default(name, outer, span, declared);
-        cx.report(finding);
+    let mut all = Vec::new();
+    for path in &history.default {
+        let found = paths::state(cx, parent, path);
+        let legal = found.filter(|f| {
+            *f != parent && cx.chart.contains(parent, *f) && !paths::is_history(cx, *f)
+        });
+        cx.dropped |= legal.is_none();
+        if let (Some(found), None) = (found, legal) {
+            let declared = cx.map.state(found).name;
+            let outer = &cx.chart.state(parent).name;
+            let (name, span) = (&history.name.node, path.span);
+            let finding = illegal_structure::history_default(name, outer, span, declared);
+            cx.report(finding);
+        }
+        all.extend(legal.map(|state| (state, path.span)));
     }
-    let default = legal.or_else(|| first_child(cx, parent)).unwrap_or(parent);
-    StateKind::History { deep: history.deep, default }
+    let otherwise = first_child(cx, parent).unwrap_or(parent);
+    StateKind::History { deep: history.deep, default: together(cx, all, otherwise) }
 }
 
 fn status_of(cx: &mut Cx<'_>, word: &Ident) -> Status {

@@ -5,19 +5,23 @@ use super::out::{Layout, Out};
 use super::step::{actions, step};
 use super::text::{lower, names, path, quote, template};
 use crate::syntax::{
-    Deadline, Done, EventPattern, From, Limit, Line, LineKind, May, MayKind, Path, State,
+    Block, Deadline, Done, EventPattern, From, Limit, Line, LineKind, May, MayKind, Path, State,
     StateItem, StateKind, StepKind, Tail, Target,
 };
 
 /// What stands in a state.
 pub(super) fn item(out: &mut Out, item: &StateItem) {
     match item {
-        StateItem::Initial(name) => out.push(&format!("initial {}", path(name))),
+        StateItem::Initial(node) => {
+            out.push(&format!("initial {}", all_paths(&node.targets)));
+            default_actions(out, node.actions.as_ref());
+        }
         StateItem::State(node) => state(out, node),
         StateItem::History(node) => {
             let deep = if node.deep { " deep" } else { "" };
-            let (name, default) = (lower(&node.name.node), path(&node.default));
+            let (name, default) = (lower(&node.name.node), all_paths(&node.default));
             out.push(&format!("history {name}{deep} -> {default}"));
+            default_actions(out, node.actions.as_ref());
         }
         StateItem::Line(node) => line(out, node),
         StateItem::From(node) => from(out, node),
@@ -43,6 +47,17 @@ pub(super) fn item(out: &mut Out, item: &StateItem) {
             out.body(limits, &[], Layout::Row, limit);
         }
         StateItem::Bad(_) => {}
+    }
+}
+
+fn all_paths(targets: &[Path]) -> String {
+    targets.iter().map(path).collect::<Vec<_>>().join(", ")
+}
+
+fn default_actions(out: &mut Out, block: Option<&Block>) {
+    if let Some(block) = block {
+        out.push(" ");
+        actions(out, block);
     }
 }
 

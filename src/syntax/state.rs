@@ -6,11 +6,11 @@ use crate::span::{Ident, Span, Spanned};
 /// An item of a state's body.
 #[derive(Debug, Clone, PartialEq)]
 pub enum StateItem {
-    /// `initial s`.
-    Initial(Path),
+    /// `initial s, t { }`.
+    Initial(Initial),
     /// `state`, `parallel`, `final`.
     State(State),
-    /// `history h [deep] -> default`.
+    /// `history h [deep] -> default { }`.
     History(History),
     /// A line with a trigger.
     Line(Line),
@@ -65,15 +65,28 @@ pub enum StateKind {
     Final(Vec<Param>, Option<Ident>),
 }
 
-/// `history h [deep] -> default`.
+/// `initial s, t { actions }`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Initial {
+    /// Entered together; at least one.
+    pub targets: Vec<Path>,
+    /// Run before they are entered.
+    pub actions: Option<Block>,
+    /// The targets.
+    pub span: Span,
+}
+
+/// `history h [deep] -> default, other { actions }`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct History {
     /// As written.
     pub name: Ident,
     /// `deep`.
     pub deep: bool,
-    /// Entered when nothing is recorded.
-    pub default: Path,
+    /// Entered together when nothing is recorded; at least one.
+    pub default: Vec<Path>,
+    /// Run then, before they are entered.
+    pub actions: Option<Block>,
 }
 
 /// `[if g] [-> T{, T} [reenter]] [{ actions }]`.

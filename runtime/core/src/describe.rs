@@ -50,8 +50,9 @@ pub fn prompt_of(tables: &Tables<'_>, step: StepId) -> String {
 /// An action block.
 pub fn actions_of(tables: &Tables<'_>, block: Block) -> String {
     match block {
-        Block::Entry(id) => format!("`enter` of {}", state(tables, id)),
-        Block::Exit(id) => format!("`exit` of {}", state(tables, id)),
+        Block::Entry(id, _) => format!("`enter` of {}", state(tables, id)),
+        Block::Exit(id, _) => format!("`exit` of {}", state(tables, id)),
+        Block::Default(id) => format!("default of {}", state(tables, id)),
         Block::Transition(id) => format!("actions of {}", line(tables, id)),
     }
 }

@@ -10,10 +10,12 @@ use crate::tables::{StateRowKind, Tables};
 /// An action block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Block {
-    /// `enter` of a state.
-    Entry(StateId),
-    /// `exit` of a state.
-    Exit(StateId),
+    /// An `enter` of a state; its number among them, from 0.
+    Entry(StateId, u32),
+    /// An `exit` of a state, likewise.
+    Exit(StateId, u32),
+    /// The actions of a compound's `initial`, or of a history's default.
+    Default(StateId),
     /// The actions of a line.
     Transition(TransitionId),
 }
@@ -40,7 +42,7 @@ pub enum Bound<P> {
 }
 
 /// Guards, actions and data of one chart. A `Fault` in a guard counts as false and raises `error.execution`; in a block it
-/// ends that block only.
+/// ends that block only: the next one of the same state still runs.
 pub trait Program {
     /// Where the machine's registers live: fixed arrays or vectors.
     type Store: Store;

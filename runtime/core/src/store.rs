@@ -156,6 +156,8 @@ pub struct CellsMut<'c> {
     /// D. The place in `due` of each armed deadline.
     pub places: &'c mut [u32],
     pub domains: &'c mut [u64],
+    /// W. States whose `initial`, and histories whose default, is entered and has actions; empty between microsteps.
+    pub defaults: &'c mut [u64],
     pub selected: &'c mut [TransitionId],
     /// Internal queue.
     pub queue: Places<'c>,
@@ -182,7 +184,7 @@ pub struct Fixed<
     const SEL: usize,
     const N: usize,
 > {
-    bits: [[u64; W]; 5],
+    bits: [[u64; W]; 6],
     history: [u64; HW],
     entered_at: [Instant; S],
     counters: [[u32; S]; 4],
@@ -217,7 +219,7 @@ impl<
             slot += 1;
         }
         Self {
-            bits: [[0; W]; 5],
+            bits: [[0; W]; 6],
             history: [0; HW],
             entered_at: [0; S],
             counters: [[0; S]; 4],
@@ -254,7 +256,7 @@ macro_rules! lend {
     () => {
         #[inline]
         fn cells(&self) -> Cells<'_> {
-            let [configuration, touched, unbroken, entry, domains] = &self.bits;
+            let [configuration, touched, unbroken, entry, domains, _] = &self.bits;
             let [turns_here, turns_in, fails_here, calls] = &self.counters;
             Cells {
                 configuration,
@@ -280,7 +282,7 @@ macro_rules! lend {
 
         #[inline]
         fn cells_mut(&mut self) -> CellsMut<'_> {
-            let [configuration, touched, unbroken, entry, domains] = &mut self.bits;
+            let [configuration, touched, unbroken, entry, domains, defaults] = &mut self.bits;
             let [turns_here, turns_in, fails_here, calls] = &mut self.counters;
             CellsMut {
                 configuration,
@@ -301,6 +303,7 @@ macro_rules! lend {
                 due: &mut self.due,
                 places: &mut self.places,
                 domains,
+                defaults,
                 selected: &mut self.selected,
                 queue: self.queue.lend(),
             }
@@ -326,7 +329,7 @@ impl<
 #[cfg(feature = "alloc")]
 #[derive(Debug, Clone)]
 pub struct Dynamic {
-    bits: [alloc::vec::Vec<u64>; 5],
+    bits: [alloc::vec::Vec<u64>; 6],
     history: alloc::vec::Vec<u64>,
     entered_at: alloc::vec::Vec<Instant>,
     counters: [alloc::vec::Vec<u32>; 4],

@@ -98,10 +98,12 @@ pub struct StateRow<'t> {
     pub steps: Span,
     /// Own `may` lines, in `choice_pool`.
     pub choices: Span,
-    /// Has an `enter` block.
-    pub entry: bool,
-    /// Has an `exit` block.
-    pub exit: bool,
+    /// How many `enter` blocks it has.
+    pub entry: u32,
+    /// How many `exit` blocks it has.
+    pub exit: u32,
+    /// Has actions for its `initial`, or for a history's default.
+    pub default_actions: bool,
     /// Declares `advice`.
     pub advice: bool,
     /// Bounds charged while inside.
@@ -126,8 +128,9 @@ impl StateRow<'_> {
         transitions: Span::EMPTY,
         steps: Span::EMPTY,
         choices: Span::EMPTY,
-        entry: false,
-        exit: false,
+        entry: 0,
+        exit: 0,
+        default_actions: false,
         advice: false,
         limits: LimitsRow::NONE,
         histories: Span::EMPTY,
@@ -165,8 +168,8 @@ impl LimitsRow {
 pub enum StateRowKind {
     /// Without children.
     Atomic,
-    /// One child active; the initial descendant.
-    Compound(StateId),
+    /// One child active; the initial descendants, in `state_pool`.
+    Compound(Span),
     /// All children active.
     Parallel,
     /// The end of its parent.
@@ -175,8 +178,8 @@ pub enum StateRowKind {
     History {
         /// All descendants instead of the child.
         deep: bool,
-        /// Entered when nothing is recorded.
-        default: StateId,
+        /// Entered when nothing is recorded, in `state_pool`.
+        default: Span,
         /// Its number among the chart's history states, from 0.
         slot: u32,
     },

@@ -217,19 +217,21 @@ fn tooltip(state: &State) -> String {
 fn pointers(out: &mut String, places: &Places<'_>) {
     let chart = places.chart;
     for id in chart.state_ids() {
-        let (from, to, look) = match chart.state(id).kind {
+        let (from, all, look) = match &chart.state(id).kind {
             StateKind::Compound { initial } => (Node::Initial(id), initial, BORDER),
             StateKind::History { default, .. } => (Node::State(id), default, FAINT),
             StateKind::Atomic | StateKind::Parallel | StateKind::Final { .. } => continue,
         };
-        let (to_node, lhead) = if places.is_cluster(to) && !chart.contains(to, id) {
-            (places.rim(to), format!(", lhead=cluster{}", to.0))
-        } else {
-            (places.top(to), String::new())
-        };
-        let is_beside = place::is_beside_dot(chart, id, to);
-        let length = if is_beside { ", minlen=0" } else { "" };
-        let (from, to) = (from.name(), to_node.name());
-        out.push_str(&format!("  {from} -> {to} [color=\"{look}\"{length}{lhead}];\n"));
+        for to in all.iter().copied() {
+            let (to_node, lhead) = if places.is_cluster(to) && !chart.contains(to, id) {
+                (places.rim(to), format!(", lhead=cluster{}", to.0))
+            } else {
+                (places.top(to), String::new())
+            };
+            let is_beside = place::is_beside_dot(chart, id, to);
+            let length = if is_beside { ", minlen=0" } else { "" };
+            let (from, to) = (from.name(), to_node.name());
+            out.push_str(&format!("  {from} -> {to} [color=\"{look}\"{length}{lhead}];\n"));
+        }
     }
 }

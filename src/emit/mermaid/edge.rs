@@ -187,13 +187,17 @@ fn has_children(chart: &Chart, state: StateId) -> bool {
 fn entered(chart: &Chart, state: StateId) -> StateId {
     let mut at = state;
     loop {
-        at = match chart.state(at).kind {
-            StateKind::Compound { initial } => initial,
+        at = match &chart.state(at).kind {
+            StateKind::Compound { initial: all } | StateKind::History { default: all, .. } => {
+                match all.first() {
+                    Some(first) => *first,
+                    None => return at,
+                }
+            }
             StateKind::Parallel => match chart.children(at).next() {
                 Some(first) => first,
                 None => return at,
             },
-            StateKind::History { default, .. } => default,
             StateKind::Atomic | StateKind::Final { .. } => return at,
         };
     }

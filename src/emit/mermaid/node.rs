@@ -80,16 +80,20 @@ impl Sketch<'_> {
             out.push_str(&format!("{pad}state \"any state\" as {}\n", numbered("any", id)));
         }
         self.diamond(out, Origin::Any(id), depth);
-        if let StateKind::Compound { initial } = chart.state(id).kind {
-            out.push_str(&format!("{pad}[*] --> {}\n", self.names[initial.index()]));
+        if let StateKind::Compound { initial } = &chart.state(id).kind {
+            for first in initial {
+                out.push_str(&format!("{pad}[*] --> {}\n", self.names[first.index()]));
+            }
         }
         for child in chart.children(id) {
             let name = &self.names[child.index()];
-            match chart.state(child).kind {
+            match &chart.state(child).kind {
                 StateKind::Final { .. } => out.push_str(&format!("{pad}{name} --> [*]\n")),
                 StateKind::History { default, .. } => {
-                    let default = &self.names[default.index()];
-                    out.push_str(&format!("{pad}{name} --> {default} : the first time\n"));
+                    for first in default {
+                        let first = &self.names[first.index()];
+                        out.push_str(&format!("{pad}{name} --> {first} : the first time\n"));
+                    }
                 }
                 StateKind::Atomic | StateKind::Compound { .. } | StateKind::Parallel => {}
             }

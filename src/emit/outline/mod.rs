@@ -185,11 +185,16 @@ fn title(
         StateKind::Parallel => tags.push_str("  parallel"),
         StateKind::History { deep, default } => {
             let deep = if *deep { "deep history" } else { "history" };
-            let first = seen(chart, counts, id, *default);
+            let first = default.iter().map(|s| seen(chart, counts, id, *s));
+            let first = first.collect::<Vec<_>>().join(", ");
             tags.push_str(&format!("  {deep}, the first time {first}"));
         }
-        StateKind::Compound { initial } if chart.state(*initial).parent != Some(id) => {
-            tags.push_str(&format!("  initially {}", seen(chart, counts, id, *initial)));
+        StateKind::Compound { initial }
+            if initial.iter().any(|s| chart.state(*s).parent != Some(id)) =>
+        {
+            let first = initial.iter().map(|s| seen(chart, counts, id, *s));
+            let first = first.collect::<Vec<_>>().join(", ");
+            tags.push_str(&format!("  initially {first}"));
         }
         StateKind::Atomic | StateKind::Compound { .. } => {}
     }
@@ -204,7 +209,8 @@ fn title(
 /// What kind of state it is, in one character.
 fn sign(chart: &Chart, id: StateId) -> char {
     let parent = chart.state(id).parent.map(|p| &chart.state(p).kind);
-    let is_initial = |p: &StateKind| matches!(p, StateKind::Compound { initial } if *initial == id);
+    let is_initial =
+        |p: &StateKind| matches!(p, StateKind::Compound { initial } if initial[..] == [id]);
     match (&chart.state(id).kind, parent) {
         (StateKind::Final { .. }, _) => '◉',
         (StateKind::History { .. }, _) => 'H',

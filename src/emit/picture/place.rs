@@ -68,8 +68,8 @@ impl<'c> Places<'c> {
                     rim[id.index()] = history.map_or(Node::Initial(id), Node::State);
                     let last = chart.children(id).filter(|c| is_left_by_lines(chart, *c)).last();
                     // Below its dot, the initial state stands lower than the others.
-                    let is_pushed = !is_beside_dot(chart, id, *initial);
-                    let lowest = if is_pushed { Some(*initial) } else { last };
+                    let pushed = initial.iter().copied().find(|s| !is_beside_dot(chart, id, *s));
+                    let lowest = pushed.or(last);
                     bottom[id.index()] = lowest.map_or(Node::Initial(id), |c| bottom[c.index()]);
                 }
                 StateKind::Parallel => {

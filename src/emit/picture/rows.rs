@@ -72,11 +72,17 @@ impl Rows {
 /// Entry and exit actions, advice and limits, each of at most `long` characters.
 pub(in crate::emit) fn blocks(chart: &Chart, state: &State, long: usize) -> Vec<Row> {
     let mut rows = Vec::new();
-    for (word, block) in [("enter", &state.entry), ("exit", &state.exit)] {
-        if !block.is_empty() {
+    for (word, blocks) in [("enter", &state.entry), ("exit", &state.exit)] {
+        for block in blocks {
             let text = words::joined(chart, block, &[]);
             rows.push(row(word, None, short(&text, long)));
         }
+    }
+    if !state.default_actions.is_empty() {
+        let word =
+            if matches!(state.kind, StateKind::History { .. }) { "first" } else { "initial" };
+        let text = words::joined(chart, &state.default_actions, &[]);
+        rows.push(row(word, None, short(&text, long)));
     }
     if let Some(advice) = &state.advice {
         let text = notation::template(chart, advice, &[]);

@@ -16,14 +16,19 @@ pub(super) fn blocks(context: &Context<'_>, methods: &mut Impl) {
     let mut arms = Arms::new("run_block", "block: program::Block", "block", "()", "()");
     for (i, state) in context.chart.states.iter().enumerate() {
         let id = StateId::at(i);
-        for (kind, actions, block) in
-            [("Entry", &state.entry, Block::Entry(id)), ("Exit", &state.exit, Block::Exit(id))]
+        let of_kind = |kind, len| (0..len as u32).map(move |nth| (kind, nth));
+        for (kind, nth) in
+            of_kind("Entry", state.entry.len()).chain(of_kind("Exit", state.exit.len()))
         {
-            if !actions.is_empty() {
-                let pattern = format!("program::Block::{kind}(arena::StateId({i}))");
-                let title = format!("{} {}", kind.to_lowercase(), state.path);
-                arms.pattern(&pattern, &title, &of(context, block, None), "()");
-            }
+            let block = if kind == "Entry" { Block::Entry(id, nth) } else { Block::Exit(id, nth) };
+            let pattern = format!("program::Block::{kind}(arena::StateId({i}), {nth})");
+            let title = format!("{} {}", kind.to_lowercase(), state.path);
+            arms.pattern(&pattern, &title, &of(context, block, None), "()");
+        }
+        if !state.default_actions.is_empty() {
+            let pattern = format!("program::Block::Default(arena::StateId({i}))");
+            let title = format!("default of {}", state.path);
+            arms.pattern(&pattern, &title, &of(context, Block::Default(id), None), "()");
         }
     }
     for (i, line) in context.chart.transitions.iter().enumerate() {
@@ -39,8 +44,9 @@ pub(super) fn blocks(context: &Context<'_>, methods: &mut Impl) {
 /// The statements of a block, which runs in this place if that is known.
 pub(super) fn of(context: &Context<'_>, block: Block, place: Option<Place>) -> String {
     let (line, list) = match block {
-        Block::Entry(state) => (None, &context.chart.state(state).entry),
-        Block::Exit(state) => (None, &context.chart.state(state).exit),
+        Block::Entry(state, nth) => (None, &context.chart.state(state).entry[nth as usize]),
+        Block::Exit(state, nth) => (None, &context.chart.state(state).exit[nth as usize]),
+        Block::Default(state) => (None, &context.chart.state(state).default_actions),
         Block::Transition(line) => (Some(line), &context.chart.transition(line).actions),
     };
     let Some(line) = line else {

@@ -71,8 +71,6 @@ pub(super) fn is_bare(chart: &Chart, facts: &Facts) -> bool {
         && chart.steps.iter().all(|s| matches!(s.kind, StepKind::Code(_)))
         && chart.states.iter().all(|s| {
             s.advice.is_none()
-                && silent(&s.entry)
-                && silent(&s.exit)
                 && match &s.kind {
                     chartc_core::model::StateKind::Final { params, .. } => fields(params),
                     chartc_core::model::StateKind::Atomic
@@ -81,7 +79,7 @@ pub(super) fn is_bare(chart: &Chart, facts: &Facts) -> bool {
                     | chartc_core::model::StateKind::History { .. } => true,
                 }
         })
-        && chart.transitions.iter().all(|t| silent(&t.actions))
+        && chart.blocks().all(|block| silent(block))
 }
 
 /// Whether nothing is logged, which needs an allocator.

@@ -150,6 +150,10 @@ fn yes(flag: bool) -> Option<String> {
     flag.then(|| "true".to_owned())
 }
 
+fn count(n: u32) -> Option<String> {
+    (n > 0).then(|| n.to_string())
+}
+
 fn some(part: Span) -> Option<String> {
     (part.len > 0).then(|| span(part))
 }
@@ -158,17 +162,16 @@ fn state(context: &Context<'_>, index: usize, row: &StateRow<'_>) -> String {
     let title = if index == 0 { &context.chart.name } else { row.path };
     let kind = match row.kind {
         StateRowKind::Atomic => None,
-        StateRowKind::Compound(initial) => Some(format!("Compound({})", state_id(initial))),
+        StateRowKind::Compound(initial) => Some(format!("Compound({})", span(initial))),
         StateRowKind::Parallel => Some("Parallel".to_owned()),
         StateRowKind::Final(status) => {
             Some(format!("Final(chartc_core::machine::Status::{})", status_name(status)))
         }
-        StateRowKind::History { deep, default, slot } => Some(format!(
-            "History {{ deep: {deep}, default: {}, slot: {slot} }}",
-            state_id(default)
-        )),
+        StateRowKind::History { deep, default, slot } => {
+            Some(format!("History {{ deep: {deep}, default: {}, slot: {slot} }}", span(default)))
+        }
     };
-    let row = Row::new("StateRow", 15)
+    let row = Row::new("StateRow", 16)
         .field("path", (!row.path.is_empty()).then(|| format!("{:?}", row.path)))
         .field("kind", kind.map(|k| format!("StateRowKind::{k}")))
         .field("parent", state_id(row.parent))
@@ -176,8 +179,9 @@ fn state(context: &Context<'_>, index: usize, row: &StateRow<'_>) -> String {
         .field("transitions", some(row.transitions))
         .field("steps", some(row.steps))
         .field("choices", some(row.choices))
-        .field("entry", yes(row.entry))
-        .field("exit", yes(row.exit))
+        .field("entry", count(row.entry))
+        .field("exit", count(row.exit))
+        .field("default_actions", yes(row.default_actions))
         .field("advice", yes(row.advice))
         .field("limits", limits(row.limits))
         .field("histories", some(row.histories))

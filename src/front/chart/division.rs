@@ -162,9 +162,13 @@ impl<'f> Seen<'f> {
                 StateItem::From(from) => from.lines.iter().for_each(|l| self.line(&l.node)),
                 StateItem::Enter(block) | StateItem::Exit(block) => self.block(block),
                 StateItem::Step(step) => self.step(step),
-                StateItem::Initial(_)
-                | StateItem::History(_)
-                | StateItem::Allow(_)
+                StateItem::Initial(initial) => {
+                    initial.actions.iter().for_each(|b| self.block(b));
+                }
+                StateItem::History(history) => {
+                    history.actions.iter().for_each(|b| self.block(b));
+                }
+                StateItem::Allow(_)
                 | StateItem::Advice(_)
                 | StateItem::Limits(_)
                 | StateItem::Bad(_) => {}

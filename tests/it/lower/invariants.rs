@@ -28,13 +28,15 @@ fn assert_holds(chart: &Chart) {
         match &state.kind {
             StateKind::Atomic | StateKind::Final { .. } => assert!(children.is_empty()),
             StateKind::Compound { initial } => {
-                assert!(*initial != id && chart.contains(id, *initial));
+                assert!(!initial.is_empty());
+                assert!(initial.iter().all(|s| *s != id && chart.contains(id, *s)));
             }
             StateKind::Parallel => assert!(children.iter().any(|c| is_state(chart, *c))),
             StateKind::History { default, .. } => {
                 let parent = state.parent.expect("the root is no history");
-                assert!(children.is_empty() && *default != parent);
-                assert!(chart.contains(parent, *default) && is_state(chart, *default));
+                assert!(children.is_empty() && !default.is_empty());
+                let below = |s: &StateId| *s != parent && chart.contains(parent, *s);
+                assert!(default.iter().all(|s| below(s) && is_state(chart, *s)));
             }
         }
         for (own, line) in state.transitions.iter().zip(own_lines(chart, id)) {

@@ -24,11 +24,32 @@ chart Start {
 }
 
 #[test]
+fn defaults_of_several_regions() {
+    shown!(faults(
+        r"
+chart Several {
+  event go
+  initial p.a.x, p.b
+  parallel p { state a { initial x  state x  state y }  state b }
+  state c { initial d, e  state d  state e }
+  state f {
+    initial g.h.m, g.h.n { go = 1 }
+    history back -> g.h, g.h.m { unknown() }
+    history again -> g.k, c, back { raise go }
+    parallel g { state h { initial m  state m  state n }  state k }
+    on go -> back  on go -> again
+  }
+}
+"
+    ));
+}
+
+#[test]
 fn a_missing_initial_is_the_first_child() {
     let compilation = super::check("chart A { state a { history h -> y state x state y } }");
     let chart = &compilation.lowered[0].chart;
-    assert_eq!(chart.states[0].kind, StateKind::Compound { initial: StateId(1) });
-    assert_eq!(chart.states[1].kind, StateKind::Compound { initial: StateId(3) });
+    assert_eq!(chart.states[0].kind, StateKind::Compound { initial: vec![StateId(1)] });
+    assert_eq!(chart.states[1].kind, StateKind::Compound { initial: vec![StateId(3)] });
 }
 
 #[test]

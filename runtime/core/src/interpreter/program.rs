@@ -312,8 +312,13 @@ impl<H: Host> Program for Runner<'_, H> {
     fn run(&mut self, block: Block, view: &View<'_>, outbox: &mut Outbox<'_>) -> Result<(), Fault> {
         let chart = self.chart;
         let (actions, quick) = match block {
-            Block::Entry(state) => (&chart.state(state).entry, self.quick.entry(state)),
-            Block::Exit(state) => (&chart.state(state).exit, self.quick.exit(state)),
+            Block::Entry(state, nth) => {
+                (&chart.state(state).entry[nth as usize], self.quick.entry(state, nth))
+            }
+            Block::Exit(state, nth) => {
+                (&chart.state(state).exit[nth as usize], self.quick.exit(state, nth))
+            }
+            Block::Default(state) => (&chart.state(state).default_actions, None),
             Block::Transition(line) => (&chart.transition(line).actions, self.quick.actions(line)),
         };
         let done = quick.map_or(0, |acts| self.run_quickly(acts, view, outbox));

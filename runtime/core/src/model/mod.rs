@@ -113,6 +113,7 @@ impl Chart {
             end: StateId(1),
             entry: Vec::new(),
             exit: Vec::new(),
+            default_actions: Vec::new(),
             transitions: Vec::new(),
             steps: Vec::new(),
             advice: None,
@@ -166,9 +167,15 @@ impl Chart {
     /// How many sent events can wait to be delivered: [`SENDS`] for each `send`, [`SENDS_IN_A_LOOP`] for one in a `for`. A `send`
     /// that finds no room fails its block.
     pub fn send_places(&self) -> usize {
-        let blocks = self.states.iter().flat_map(|state| [&state.entry, &state.exit]);
-        let blocks = blocks.chain(self.transitions.iter().map(|line| &line.actions));
-        blocks.map(|actions| places(actions, SENDS)).sum()
+        self.blocks().map(|actions| places(actions, SENDS)).sum()
+    }
+
+    /// Every action block: of states, of defaults, of lines.
+    pub fn blocks(&self) -> impl Iterator<Item = &Vec<Action>> {
+        let states = self.states.iter();
+        let of_states =
+            states.flat_map(|s| s.entry.iter().chain(&s.exit).chain([&s.default_actions]));
+        of_states.chain(self.transitions.iter().map(|line| &line.actions))
     }
 
     /// The row of `id`.

@@ -21,10 +21,13 @@ pub struct State {
     pub parent: Option<StateId>,
     /// One past the last state of the subtree.
     pub end: StateId,
-    /// Run when the state is entered.
-    pub entry: Vec<Action>,
-    /// Run when the state is left.
-    pub exit: Vec<Action>,
+    /// The `enter` blocks, none of them empty: run in order when the state is entered, each as a block of its own.
+    pub entry: Vec<Vec<Action>>,
+    /// The `exit` blocks, likewise.
+    pub exit: Vec<Vec<Action>>,
+    /// Of a compound, what is run when `initial` is entered by default; of a history, when its default is. After the parent's `enter`,
+    /// before that of what is entered.
+    pub default_actions: Vec<Action>,
     /// Own lines in the order they are tried: document order, then `from` lines in document order.
     pub transitions: Vec<TransitionId>,
     /// Own steps in document order.
@@ -42,8 +45,8 @@ pub enum StateKind {
     Atomic,
     /// Exactly one child is active.
     Compound {
-        /// A descendant.
-        initial: StateId,
+        /// Descendants that can be active together, in the order written; at least one.
+        initial: Vec<StateId>,
     },
     /// Every child (region) is active.
     Parallel,
@@ -58,8 +61,8 @@ pub enum StateKind {
     History {
         /// All active descendants, instead of the active child.
         deep: bool,
-        /// Entered when nothing is recorded.
-        default: StateId,
+        /// Entered when nothing is recorded: descendants of the parent, no histories, as for `initial`.
+        default: Vec<StateId>,
     },
 }
 

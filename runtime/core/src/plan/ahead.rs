@@ -142,7 +142,7 @@ fn route(
     let domain = domain(line, targets, states);
     entry.clear();
     let entered = targets.iter().all(|target| enter(*target, domain, states, entry));
-    if !entered || !complete(states, entry) {
+    if !entered || !complete(states, &pools.states, entry) {
         return Route::Computed;
     }
     let entry = if *entry == targets {
@@ -195,8 +195,8 @@ fn enter(state: StateId, top: StateId, states: &[StateRow<'_>], entry: &mut Vec<
     true
 }
 
-/// Adds default children and regions; false when there are too many, or a history decides.
-fn complete(states: &[StateRow<'_>], entry: &mut Vec<StateId>) -> bool {
+/// Adds default children and regions; false when there are too many, a history decides, or a default has actions.
+fn complete(states: &[StateRow<'_>], pool: &[StateId], entry: &mut Vec<StateId>) -> bool {
     let mut at = 0;
     while let Some(state) = entry.get(at).copied() {
         at += 1;
@@ -205,8 +205,11 @@ fn complete(states: &[StateRow<'_>], entry: &mut Vec<StateId>) -> bool {
             StateRowKind::Compound(initial) => {
                 let is_given = entry.get(at).is_some_and(|next| *next < row.end);
                 let is_history =
-                    matches!(states[initial.index()].kind, StateRowKind::History { .. });
-                if !is_given && (is_history || !enter(initial, state, states, entry)) {
+                    |id: &StateId| matches!(states[id.index()].kind, StateRowKind::History { .. });
+                let initial = initial.of(pool);
+                let mut enters = || initial.iter().all(|id| enter(*id, state, states, entry));
+                if !is_given && (row.default_actions || initial.iter().any(is_history) || !enters())
+                {
                     return false;
                 }
             }

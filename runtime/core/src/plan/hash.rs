@@ -160,7 +160,7 @@ records! {
     Insert { step guard place };
     Permission { from to guard };
     Limits { calls calls_warn tokens tokens_warn cost cost_warn time time_warn turns turns_warn };
-    State { name path kind parent end entry exit transitions steps advice limits } without doc;
+    State { name path kind parent end entry exit default_actions transitions steps advice limits } without doc;
     Transition { source trigger scope guard targets kind actions } without bound;
     Scope { wildcard any_of none_of };
     Target { state arguments };

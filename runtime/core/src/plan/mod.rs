@@ -176,12 +176,15 @@ impl<'c> Pools<'c> {
 fn state_row<'c>(state: &'c State, choices: &[ChoiceId], pools: &mut Pools<'c>) -> StateRow<'c> {
     let kind = match &state.kind {
         StateKind::Atomic => StateRowKind::Atomic,
-        StateKind::Compound { initial } => StateRowKind::Compound(*initial),
+        StateKind::Compound { initial } => {
+            StateRowKind::Compound(span(&mut pools.states, initial.iter().copied()))
+        }
         StateKind::Parallel => StateRowKind::Parallel,
         StateKind::Final { status, .. } => StateRowKind::Final(*status),
         StateKind::History { deep, default } => {
             pools.histories += 1;
-            StateRowKind::History { deep: *deep, default: *default, slot: pools.histories - 1 }
+            let default = span(&mut pools.states, default.iter().copied());
+            StateRowKind::History { deep: *deep, default, slot: pools.histories - 1 }
         }
     };
     // Lines are grouped by source, so the first and the number say all.
@@ -194,8 +197,9 @@ fn state_row<'c>(state: &'c State, choices: &[ChoiceId], pools: &mut Pools<'c>) 
         transitions: Span { start: first, len: state.transitions.len() as u32 },
         steps: span(&mut pools.steps, state.steps.iter().copied()),
         choices: span(&mut pools.choices, choices.iter().copied()),
-        entry: !state.entry.is_empty(),
-        exit: !state.exit.is_empty(),
+        entry: state.entry.len() as u32,
+        exit: state.exit.len() as u32,
+        default_actions: !state.default_actions.is_empty(),
         advice: state.advice.is_some(),
         limits: limits_row(&state.limits),
         histories: Span::EMPTY,

@@ -41,11 +41,11 @@ fn state(
 /// Root 0 with `a` 1 (two lines), history 2, `b` 3 (an option and a deadline).
 fn chart() -> Chart {
     let mut chart = Chart::empty("Sample");
-    chart.states[0].kind = StateKind::Compound { initial: StateId(1) };
+    chart.states[0].kind = StateKind::Compound { initial: vec![StateId(1)] };
     chart.states[0].end = StateId(4);
     chart.states.extend([
         state("a", StateKind::Atomic, 0, 2, 0..2),
-        state("h", StateKind::History { deep: true, default: StateId(1) }, 0, 3, 0..0),
+        state("h", StateKind::History { deep: true, default: vec![StateId(1)] }, 0, 3, 0..0),
         state("b", StateKind::Atomic, 0, 4, 2..4),
     ]);
     let text = Field { name: "text".to_string(), ty: Type::Text };

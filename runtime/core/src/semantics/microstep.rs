@@ -238,11 +238,17 @@ impl<P: Program> Engine<'_, P> {
 
     /// Enters the entry set in document order, and empties it.
     fn enter_all(&mut self, sink: &mut dyn Sink) {
+        if self.has_default_actions {
+            self.run_defaults_inside(sink);
+        }
         let mut at = 0;
         while let Some(state) = self.next_in_entry_set(at, usize::MAX) {
             at = state.index() + 1;
             bits::remove(self.store.cells_mut().entry, state.index());
             self.enter(state, sink);
+            if self.has_default_actions {
+                self.run_defaults(state, sink);
+            }
         }
         self.entry = NO_STATES;
     }
@@ -257,8 +263,8 @@ impl<P: Program> Engine<'_, P> {
         cells.fails_here[index] = 0;
         self.scalars.dead = false;
         sink.record(Record::Entered(state));
-        if self.tables.states[index].entry {
-            self.run_block(Block::Entry(state), self.leaf_of(state), sink);
+        for nth in 0..self.tables.states[index].entry {
+            self.run_block(Block::Entry(state, nth), self.leaf_of(state), sink);
         }
         self.arm_deadlines(state, sink);
         self.note_entry_runs(state);
@@ -290,9 +296,9 @@ impl<P: Program> Engine<'_, P> {
     /// Runs a state's `exit`, cancels its steps and its question, disarms its deadlines.
     pub(super) fn leave(&mut self, state: StateId, sink: &mut dyn Sink) {
         let row = &self.tables.states[state.index()];
-        if row.exit {
+        for nth in 0..row.exit {
             let leaf = self.leaf_of(state);
-            self.run_block(Block::Exit(state), leaf, sink);
+            self.run_block(Block::Exit(state, nth), leaf, sink);
         }
         for step in row.steps.of(self.tables.step_pool) {
             let register = &mut self.store.cells_mut().steps[step.index()];
@@ -321,7 +327,7 @@ impl<P: Program> Engine<'_, P> {
         }
     }
 
-    fn run_block(&mut self, block: Block, leaf: StateId, sink: &mut dyn Sink) {
+    pub(super) fn run_block(&mut self, block: Block, leaf: StateId, sink: &mut dyn Sink) {
         let scalars = &mut self.scalars;
         let cells = self.store.cells_mut();
         let view = View {

@@ -9,6 +9,7 @@
 //! | `candidates` | which lines an occurrence can trigger |
 //! | `select` | which lines are taken |
 //! | `sets` | transition domain, exit set, entry set |
+//! | `default` | the actions of defaults that are entered |
 //! | `microstep` | exit, actions, entry; macrosteps |
 //! | `turn` | the walk over the steps |
 //! | `entry` | steps that start on entry |
@@ -26,6 +27,7 @@ mod answer;
 mod candidates;
 mod configuration;
 mod deadline;
+mod default;
 mod due;
 mod entry;
 mod limit;
@@ -66,6 +68,7 @@ pub struct Engine<'t, P: Program> {
     scalars: Scalars,
     has_history: bool,
     has_limits: bool,
+    has_default_actions: bool,
     burst: sending::Burst,
     /// How many leaves are active.
     leaves: usize,
@@ -142,6 +145,7 @@ impl<'t, P: Program> Engine<'t, P> {
                 .iter()
                 .any(|s| matches!(s.kind, crate::tables::StepRowKind::Run { on_entry: true })),
             has_limits: tables.states.iter().any(|s| s.limits != crate::tables::LimitsRow::NONE),
+            has_default_actions: tables.states.iter().any(|s| s.default_actions),
             burst: sending::Burst::default(),
             leaves: 0,
             armed: 0,

@@ -58,7 +58,7 @@ impl<P: Program> Engine<'_, P> {
                 let mut next = self.next_recorded(target, slot, 0);
                 if next.is_none() {
                     // A history's default is never a history itself: lowering refuses it.
-                    each(default);
+                    default.of(self.tables.state_pool).iter().for_each(|state| each(*state));
                 }
                 while let Some(state) = next {
                     each(state);
@@ -145,7 +145,10 @@ impl<P: Program> Engine<'_, P> {
             StateRowKind::History { default, slot, .. } => {
                 let mut next = self.next_recorded(target, slot, 0);
                 if next.is_none() {
-                    self.add_with_ancestors(default, top);
+                    for state in default.of(self.tables.state_pool) {
+                        self.add_with_ancestors(*state, top);
+                    }
+                    self.note_default(target);
                 }
                 while let Some(state) = next {
                     self.add_with_ancestors(state, top);
@@ -195,7 +198,10 @@ impl<P: Program> Engine<'_, P> {
                     if self.next_in_entry_set(at, end).is_none()
                         && self.next_leaf(at, end).is_none()
                     {
-                        self.add_target(initial, state);
+                        for target in initial.of(self.tables.state_pool) {
+                            self.add_target(*target, state);
+                        }
+                        self.note_default(state);
                     }
                 }
                 StateRowKind::Parallel => {

@@ -6,7 +6,7 @@ use super::super::body::{can_fail, for_line};
 use super::super::ending;
 use super::super::expr::Binding;
 use super::super::uses::{self, First};
-use chartc_core::arena::TransitionId;
+use chartc_core::arena::{StateId, TransitionId};
 use chartc_core::program::Block;
 use chartc_core::semantics::unroll::Place;
 use codegen::Impl;
@@ -27,6 +27,11 @@ pub(super) struct Pool<'c> {
     bodies: BTreeMap<String, Vec<(String, &'static str)>>,
     /// By body: the call.
     calls: BTreeMap<String, String>,
+}
+
+/// The first block of a state needs no number of its own.
+fn numbered(word: &str, state: StateId, nth: u32) -> String {
+    if nth == 0 { format!("{word}_{}", state.0) } else { format!("{word}_{}_{nth}", state.0) }
 }
 
 impl<'c> Pool<'c> {
@@ -54,11 +59,15 @@ impl<'c> Pool<'c> {
     /// The statements that run a block.
     pub(super) fn block(&mut self, block: Block, place: Place) -> String {
         let (name, path) = match block {
-            Block::Entry(state) => {
-                (format!("enter_{}", state.0), format!("Entry(arena::StateId({}))", state.0))
+            Block::Entry(state, nth) => (
+                numbered("enter", state, nth),
+                format!("Entry(arena::StateId({}), {nth})", state.0),
+            ),
+            Block::Exit(state, nth) => {
+                (numbered("exit", state, nth), format!("Exit(arena::StateId({}), {nth})", state.0))
             }
-            Block::Exit(state) => {
-                (format!("exit_{}", state.0), format!("Exit(arena::StateId({}))", state.0))
+            Block::Default(state) => {
+                (format!("default_{}", state.0), format!("Default(arena::StateId({}))", state.0))
             }
             Block::Transition(line) => (
                 format!("actions_{}", line.0),

@@ -151,12 +151,8 @@ fn expressions(chart: &Chart, found: &mut dyn FnMut(&Expr, bool)) {
 
 /// Calls `found` with every action, also those in branches.
 fn actions<'c>(chart: &'c Chart, found: &mut dyn FnMut(&'c Action)) {
-    for state in &chart.states {
-        Action::walk(&state.entry, found);
-        Action::walk(&state.exit, found);
-    }
-    for line in &chart.transitions {
-        Action::walk(&line.actions, found);
+    for block in chart.blocks() {
+        Action::walk(block, found);
     }
 }
 

@@ -13,7 +13,9 @@ use crate::front::agent::definition::{
 use crate::front::agent::make::{apart, chart_step, noted, path};
 use crate::source::Source;
 use crate::span::Ident;
-use crate::syntax::{Allow, Chart, ChartItem, Noted, State, StateBody, StateItem, StateKind};
+use crate::syntax::{
+    Allow, Chart, ChartItem, Initial, Noted, State, StateBody, StateItem, StateKind,
+};
 use std::collections::BTreeMap;
 
 /// Builds it.
@@ -54,7 +56,10 @@ pub(super) fn chart(
     grouped(&mut items, vec![noted(ChartItem::Defaults(policy), at)]);
     if let Some(machine) = &workflow.machine {
         let initial = machine.initial.as_ref().or(machine.states.first());
-        let line = initial.map(|s| noted(ChartItem::State(StateItem::Initial(path(s))), s.span));
+        let line = initial.map(|s| {
+            let initial = Initial { targets: vec![path(s)], actions: None, span: s.span };
+            noted(ChartItem::State(StateItem::Initial(initial)), s.span)
+        });
         grouped(&mut items, line.into_iter().collect());
     }
     grouped(&mut items, table);

@@ -7,8 +7,8 @@ use crate::front::chart::grammar::Rule;
 use crate::front::chart::recover::Place;
 use crate::span::Spanned;
 use crate::syntax::{
-    Allow, Deadline, Done, EventPattern, Expr, From, History, Limit, Line, LineKind, May, MayKind,
-    Path, State, StateBody, StateItem, StateKind, Tail, Target, Template,
+    Allow, Deadline, Done, EventPattern, Expr, From, History, Initial, Limit, Line, LineKind, May,
+    MayKind, Path, State, StateBody, StateItem, StateKind, Tail, Target, Template,
 };
 use pest::iterators::Pair;
 
@@ -22,10 +22,7 @@ impl Cx<'_> {
             Rule::on_line | Rule::when_line | Rule::may_line | Rule::after_line => {
                 StateItem::Line(line(self, pair))
             }
-            Rule::initial => {
-                let path = child(pair, Rule::path);
-                StateItem::Initial(self.path(path))
-            }
+            Rule::initial => StateItem::Initial(initial(self, pair)),
             Rule::history => StateItem::History(history(self, pair)),
             Rule::from => StateItem::From(from(self, pair)),
             Rule::enter | Rule::exit => {
@@ -113,21 +110,32 @@ fn state(cx: &mut Cx<'_>, pair: P<'_>) -> State {
     State { kind, name: name.expect("a state has a name"), body }
 }
 
+fn initial(cx: &mut Cx<'_>, pair: P<'_>) -> Initial {
+    let (mut targets, mut actions) = (Vec::new(), None);
+    for part in pair.into_inner() {
+        match part.as_rule() {
+            Rule::path => targets.push(cx.path(part)),
+            Rule::block => actions = Some(cx.block(part)),
+            _ => {}
+        }
+    }
+    let (first, last) = (targets.first(), targets.last());
+    let span = first.zip(last).map(|(first, last)| first.span.to(last.span));
+    Initial { span: span.expect("`initial` names a state"), targets, actions }
+}
+
 fn history(cx: &mut Cx<'_>, pair: P<'_>) -> History {
-    let (mut name, mut deep, mut default) = (None, false, None);
+    let (mut name, mut deep, mut default, mut actions) = (None, false, Vec::new(), None);
     for part in pair.into_inner() {
         match part.as_rule() {
             Rule::name => name = Some(cx.declared(&part, Spelling::Lower, "a history")),
             Rule::kw_deep => deep = true,
-            Rule::path => default = Some(cx.path(part)),
+            Rule::path => default.push(cx.path(part)),
+            Rule::block => actions = Some(cx.block(part)),
             _ => {}
         }
     }
-    History {
-        name: name.expect("a history has a name"),
-        deep,
-        default: default.expect("a history has a default"),
-    }
+    History { name: name.expect("a history has a name"), deep, default, actions }
 }
 
 fn line(cx: &mut Cx<'_>, pair: P<'_>) -> Line {

@@ -5,7 +5,9 @@ use super::super::document::{Initial, Kind, Payload};
 use super::{Builder, comments, noted, path};
 use crate::lint::not_yet;
 use crate::span::{Ident, Span};
-use crate::syntax::{Action, Block, History, Noted, Path, State, StateBody, StateItem, StateKind};
+use crate::syntax::{
+    self, Action, Block, History, Noted, Path, State, StateBody, StateItem, StateKind,
+};
 
 impl Builder<'_, '_> {
     /// A state, parallel or final; histories are written before them.
@@ -49,19 +51,23 @@ impl Builder<'_, '_> {
             return None;
         }
         if let Some(initial) = &state.initial {
-            let made = self.entered(nth, initial)?;
+            let (targets, actions) = self.entered(nth, initial)?;
+            let made = syntax::Initial { targets, actions, span: initial.span };
             return Some(noted(StateItem::Initial(made), initial.span, &initial.before));
         }
         let first = &document.states[self.first_child(nth)?].id;
         let name = Ident::new(first.node.clone(), first.span);
-        Some(noted(StateItem::Initial(path(vec![name], first.span)), first.span, &[]))
+        let targets = vec![path(vec![name], first.span)];
+        let made = syntax::Initial { targets, actions: None, span: first.span };
+        Some(noted(StateItem::Initial(made), first.span, &[]))
     }
 
-    fn entered(&mut self, from: usize, initial: &Initial) -> Option<Path> {
-        if initial.targets.len() > 1 || !initial.body.is_empty() {
-            self.findings.push(not_yet::construct("this `initial`", initial.span));
-        }
-        initial.targets.first().map(|id| self.path_of(from, id))
+    /// What is entered, and what is run before.
+    fn entered(&mut self, from: usize, initial: &Initial) -> Option<(Vec<Path>, Option<Block>)> {
+        let targets: Vec<Path> = initial.targets.iter().map(|id| self.path_of(from, id)).collect();
+        let actions = (!initial.body.is_empty())
+            .then(|| self.actions(&initial.body, &mut At::state(from), initial.span));
+        (!targets.is_empty()).then_some((targets, actions))
     }
 
     /// `history h -> d`, if it is one.
@@ -71,17 +77,15 @@ impl Builder<'_, '_> {
         let Kind::History { deep } = state.kind else { return None };
         let parent = state.parent.unwrap_or_default();
         let written = state.initial.as_ref();
-        let default = match written {
+        let (default, actions) = match written {
             Some(initial) => self.entered(parent, initial)?,
             None => {
-                let first = self.first_child(parent)?;
-                path(
-                    vec![Ident::new(document.states[first].id.node.clone(), state.id.span)],
-                    state.id.span,
-                )
+                let first = &document.states[self.first_child(parent)?].id;
+                let name = Ident::new(first.node.clone(), state.id.span);
+                (vec![path(vec![name], state.id.span)], None)
             }
         };
-        let history = History { name: state.id.clone(), deep, default };
+        let history = History { name: state.id.clone(), deep, default, actions };
         let before: Vec<_> =
             state.before.iter().chain(written.iter().flat_map(|i| &i.before)).cloned().collect();
         Some(noted(StateItem::History(history), state.span, &before))

@@ -17,14 +17,14 @@ const NODES: u32 = 2_000;
 pub(crate) struct Quick {
     guards: Vec<Option<Bool>>,
     actions: Vec<Option<Box<[Act]>>>,
-    entries: Vec<Option<Box<[Act]>>>,
-    exits: Vec<Option<Box<[Act]>>>,
+    entries: Vec<Vec<Option<Box<[Act]>>>>,
+    exits: Vec<Vec<Option<Box<[Act]>>>>,
 }
 
 impl Quick {
     /// Compiles what can be, linear in the size of the chart.
     pub(crate) fn of(chart: &Chart) -> Self {
-        let block = |actions: &[Action]| Compiler::new(chart).block(actions);
+        let block = |actions: &Vec<Action>| Compiler::new(chart).block(actions);
         Self {
             guards: chart
                 .transitions
@@ -32,8 +32,8 @@ impl Quick {
                 .map(|line| Compiler::new(chart).bool(line.guard.as_ref()?, 0))
                 .collect(),
             actions: chart.transitions.iter().map(|line| block(&line.actions)).collect(),
-            entries: chart.states.iter().map(|state| block(&state.entry)).collect(),
-            exits: chart.states.iter().map(|state| block(&state.exit)).collect(),
+            entries: chart.states.iter().map(|s| s.entry.iter().map(block).collect()).collect(),
+            exits: chart.states.iter().map(|s| s.exit.iter().map(block).collect()).collect(),
         }
     }
 
@@ -49,16 +49,16 @@ impl Quick {
         self.actions.get(line.index())?.as_deref()
     }
 
-    /// The `enter` of a state, if it is compiled.
+    /// The nth `enter` of a state, if it is compiled.
     #[inline]
-    pub(crate) fn entry(&self, state: StateId) -> Option<&[Act]> {
-        self.entries.get(state.index())?.as_deref()
+    pub(crate) fn entry(&self, state: StateId, nth: u32) -> Option<&[Act]> {
+        self.entries.get(state.index())?.get(nth as usize)?.as_deref()
     }
 
-    /// The `exit` of a state, if it is compiled.
+    /// The nth `exit` of a state, if it is compiled.
     #[inline]
-    pub(crate) fn exit(&self, state: StateId) -> Option<&[Act]> {
-        self.exits.get(state.index())?.as_deref()
+    pub(crate) fn exit(&self, state: StateId, nth: u32) -> Option<&[Act]> {
+        self.exits.get(state.index())?.get(nth as usize)?.as_deref()
     }
 }
 

@@ -1,0 +1,52 @@
+//! The actions of an `initial`, and of the default of a history: run where these are entered by default.
+
+use super::Engine;
+use crate::arena::StateId;
+use crate::bits;
+use crate::machine::Sink;
+use crate::program::{Block, Program};
+use crate::store::Store;
+
+impl<P: Program> Engine<'_, P> {
+    /// Notes that the `initial` of a state, or the default of a history, is entered, if that has actions.
+    pub(super) fn note_default(&mut self, state: StateId) {
+        if self.tables.states[state.index()].default_actions {
+            bits::insert(self.store.cells_mut().defaults, state.index());
+        }
+    }
+
+    /// Runs the noted actions of histories of states that are active already: before anything is entered.
+    pub(super) fn run_defaults_inside(&mut self, sink: &mut dyn Sink) {
+        let end = self.tables.states.len();
+        let mut at = 0;
+        while let Some(index) = bits::first_in(self.store.cells_mut().defaults, at, end) {
+            at = index + 1;
+            let parent = self.tables.states[index].parent;
+            // A state that is about to be entered is not active, nor is the parent of its histories; the root is its own.
+            if parent.index() != index && self.is_active(parent) && self.is_history(index) {
+                self.run_default(StateId::at(index), parent, sink);
+            }
+        }
+    }
+
+    /// Runs the noted actions of a state that was just entered: of its `initial`, then of its histories.
+    pub(super) fn run_defaults(&mut self, state: StateId, sink: &mut dyn Sink) {
+        if bits::has(self.store.cells_mut().defaults, state.index()) {
+            self.run_default(state, state, sink);
+        }
+        for history in self.tables.states[state.index()].histories.of(self.tables.state_pool) {
+            if bits::has(self.store.cells_mut().defaults, history.index()) {
+                self.run_default(*history, state, sink);
+            }
+        }
+    }
+
+    fn run_default(&mut self, state: StateId, inside: StateId, sink: &mut dyn Sink) {
+        bits::remove(self.store.cells_mut().defaults, state.index());
+        self.run_block(Block::Default(state), self.leaf_of(inside), sink);
+    }
+
+    fn is_history(&self, index: usize) -> bool {
+        matches!(self.tables.states[index].kind, crate::tables::StateRowKind::History { .. })
+    }
+}
