@@ -156,3 +156,39 @@ fn a_limit_on_time_ends_the_run_at_its_hour() {
     sim.at(10_000);
     assert_eq!(sim.ended(), Some("limit"));
 }
+
+#[test]
+fn a_deadline_ends_with_its_state() {
+    let mut sim = Sim::of(
+        "chart T { event go initial a state a { after 5s -> b on go -> c } state b { on go -> a } state c { on go -> a } }",
+    );
+    assert_eq!(sim.next_deadline(), Some(5_000));
+    sim.send("go");
+    assert_eq!(sim.next_deadline(), None);
+}
+
+#[test]
+fn turns_here_begin_anew_on_entry() {
+    let mut sim = Sim::of(
+        "chart T { event go initial a state a { after 2 turns -> over on go -> b } state b { on go -> a } state over }",
+    );
+    sim.turn().send("go").send("go").turn();
+    assert_eq!(sim.leaves(), ["a"]);
+    sim.turn();
+    assert_eq!(sim.leaves(), ["over"]);
+}
+
+#[test]
+fn of_many_deadlines_the_first_comes_first() {
+    let mut sim = Sim::of(
+        "chart T { var said: List(Int) = [] initial p
+           parallel p {
+             state a { after 5s { said = said + [5] } }
+             state b { after 9s { said = said + [9] } }
+             state c { after 3s { said = said + [3] } }
+             state d { after 1s { said = said + [1] } after 7s { said = said + [7] } }
+             state f { after 3s { said = said + [33] } } } }",
+    );
+    sim.at(20_000);
+    assert_eq!(sim.var("said"), "[1, 3, 33, 5, 7, 9]");
+}

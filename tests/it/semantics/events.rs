@@ -222,3 +222,104 @@ fn own_lines_come_before_wildcard_lines_written_earlier() {
     sim.send("e");
     assert_eq!(sim.leaves(), ["own"]);
 }
+
+#[test]
+fn a_history_is_no_region_that_has_to_be_done() {
+    let mut sim = Sim::of(
+        "chart T { event e initial p
+           parallel p {
+             history h deep -> a
+             state a { initial x state x { on e -> z } final z }
+             state b { initial u state u { on e -> w } final w } }
+           on done(p) -> over
+           state over { on e -> p.h } }",
+    );
+    sim.send("e");
+    assert_eq!(sim.leaves(), ["over"]);
+}
+
+#[test]
+fn a_macrostep_has_a_thousand_microsteps() {
+    let mut sim = Sim::of(
+        "chart T { event e var n: Int = 0 initial a state a { on e -> b } state b { when n < 5000 { n = n + 1 } } }",
+    );
+    sim.send("e");
+    assert_eq!(sim.var("n"), "999", "the event's own is the first");
+}
+
+#[test]
+fn a_livelock_gives_up_what_is_on_the_queue() {
+    let mut sim = Sim::of(
+        "chart T { event e event later var spin: Bool = false var heard: Bool = false var n: Int = 0 initial a
+           state a {
+             on e { spin = true }
+             when spin { n = n + 1 }
+             on error.livelock { spin = false  raise later }
+             on later { heard = true } } }",
+    );
+    sim.send("e").at(1);
+    assert_eq!((sim.var("spin").as_str(), sim.var("heard").as_str()), ("False", "False"));
+}
+
+#[test]
+fn one_line_for_each_leaf() {
+    let mut sim = Sim::of(
+        "chart T { event e event f var n: Int = 0 initial s
+           state s { initial a on e { n = n + 10 } on f { n = n + 100 } state a { on e { n = n + 1 } } } }",
+    );
+    sim.send("e");
+    assert_eq!(sim.var("n"), "1", "the line of the state hides that of the state above");
+    sim.send("f");
+    assert_eq!(sim.var("n"), "101");
+}
+
+#[test]
+fn any_event_has_no_lower_priority_than_names_among_many_lines() {
+    let mut sim = Sim::of(
+        "chart T { event a event b event c event d event e event f var said: Text = \"\" initial s
+           state s {
+             on a { said = said + \"a\" }
+             on b { said = said + \"b\" }
+             on c if said == \"\" { said = said + \"c\" }
+             on * { said = said + \"*\" }
+             on d { said = said + \"d\" }
+             on e { said = said + \"e\" } } }",
+    );
+    sim.send("a").send("d").send("c").send("f");
+    assert_eq!(sim.var("said"), "a***");
+}
+
+#[test]
+fn a_final_deep_inside_does_not_end_the_region() {
+    let mut sim = Sim::of(
+        "chart T { event e event f initial p
+           parallel p {
+             state a { initial x state x { initial y state y { on e -> z } final z } }
+             state b { initial u state u { on e -> w } final w }
+             on done(p) -> over }
+           state over }",
+    );
+    sim.send("e");
+    assert_eq!(sim.leaves(), ["p.a.x.z", "p.b.w"]);
+}
+
+#[test]
+fn the_end_leaves_the_final_state_and_the_chart() {
+    let mut sim = Sim::of(
+        "chart T { event e do note(t: Text) exit { note(\"chart\") } initial s
+           state s { exit { note(\"s\") } on e -> end }
+           final end { exit { note(\"end\") } } }",
+    );
+    sim.send("e");
+    assert_eq!(sim.calls(), ["note(s)", "note(end)", "note(chart)"]);
+}
+
+#[test]
+fn an_error_is_no_event_of_the_host() {
+    let mut sim = Sim::of(
+        "chart T { event e var n: Int = 0 var zero: Int = 0 var faults: Int = 0 initial s
+           state s { on * { n = n + 1  zero = 1 div zero } on error.execution { faults = faults + 1 } } }",
+    );
+    sim.send("e");
+    assert_eq!((sim.var("n").as_str(), sim.var("faults").as_str()), ("1", "1"));
+}

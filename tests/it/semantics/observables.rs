@@ -62,3 +62,10 @@ fn final_arguments_are_read_before_the_exit() {
     sim.send("e");
     assert_eq!(sim.result(), ["n=1"]);
 }
+
+#[test]
+fn a_dead_end_is_told_once() {
+    let mut sim = Sim::of("chart T { event e initial a state a { on e -> b } state b }");
+    sim.send("e").send("e").at(1);
+    assert_eq!(sim.trace().matches("error stuck dead").count(), 1, "{}", sim.trace());
+}

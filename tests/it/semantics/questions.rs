@@ -176,3 +176,16 @@ fn a_snapshot_between_any_two_inputs_changes_nothing() {
         assert_eq!(play(Some(stop)), whole, "stopped before step {stop}");
     }
 }
+
+#[test]
+fn a_snapshot_keeps_what_histories_recorded() {
+    let mut sim = Sim::of(
+        "chart T { event next event out event back initial s
+           state s { initial a history h -> a state a { on next -> b } state b on out -> away }
+           state away { on back -> s.h } }",
+    );
+    sim.send("next").send("out");
+    sim.restart_from_snapshot();
+    sim.send("back");
+    assert_eq!(sim.leaves(), ["s.b"]);
+}

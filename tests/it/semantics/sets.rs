@@ -296,3 +296,61 @@ fn two_targets_fill_two_regions() {
     sim.send("e");
     assert_eq!(sim.leaves(), ["p.a.y", "p.b.v", "p.c.m"]);
 }
+
+#[test]
+fn a_history_forgets_what_it_recorded_before() {
+    let mut sim = Sim::of(
+        "chart T { event next event out event back initial s
+           state s { initial a history h -> a state a { on next -> b } state b on out -> away }
+           state away { on back -> s.h } }",
+    );
+    sim.send("out").send("back");
+    assert_eq!(sim.leaves(), ["s.a"]);
+    sim.send("next").send("out").send("back");
+    assert_eq!(sim.leaves(), ["s.b"]);
+    assert!(sim.is_legal());
+}
+
+#[test]
+fn two_histories_remember_each_their_own() {
+    let mut sim = Sim::of(
+        "chart T { event next event over event one event two initial s
+           state s { initial a history h -> a state a { on next -> b } state b on over -> t }
+           state t { initial c history k -> c state c { on next -> d } state d on one -> s.h on over -> s.a }
+           on two -> t.k }",
+    );
+    sim.send("next").send("over").send("one");
+    assert_eq!(sim.leaves(), ["s.b"]);
+    sim.send("over").send("next").send("over").send("two");
+    assert_eq!(sim.leaves(), ["t.d"]);
+}
+
+#[test]
+fn a_history_that_has_recorded_a_sibling_leaves_their_parent_active() {
+    let mut sim = Sim::of(
+        "chart T { event next event out event back event home var n: Int = 0 initial s
+           state s { initial a history h deep -> b
+             state a { enter { n = n + 1 } initial x state x { on next -> y on home -> h } state y }
+             state b
+             on out -> away }
+           state away { on back -> s.a } }",
+    );
+    sim.send("next").send("out").send("back");
+    assert_eq!((sim.leaves(), sim.var("n")), (vec!["s.a.x".to_owned()], "2".to_owned()));
+    sim.send("home");
+    assert_eq!((sim.leaves(), sim.var("n")), (vec!["s.a.y".to_owned()], "2".to_owned()));
+}
+
+#[test]
+fn a_history_in_another_region_resets_all_regions() {
+    let mut sim = Sim::of(
+        "chart T { event e event f event g initial p
+           parallel p {
+             state a { initial x state x { on e -> b.h } state y }
+             state b { initial u history h -> v state u { on g -> v } state v }
+             state c { initial m state m { on f -> n } state n } } }",
+    );
+    sim.send("f").send("e");
+    assert_eq!(sim.leaves(), ["p.a.x", "p.b.u", "p.c.m"], "what was active is recorded first");
+    assert!(sim.is_legal());
+}

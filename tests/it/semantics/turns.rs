@@ -252,3 +252,22 @@ fn turns_are_counted_when_they_end_and_only_for_states_active_throughout() {
     sim.turn().send("e");
     assert_eq!(["here", "in_b", "all"].map(|v| sim.var(v)), ["1", "2", "3"]);
 }
+
+#[test]
+fn turns_in_counts_every_state_that_a_turn_touched() {
+    let mut sim = Sim::of(
+        "chart T { event e var n: Int = 0 initial a
+           state a { on turn -> b } state b { when n == 0 -> c } state c { on e { n = turns_in(b) } } }",
+    );
+    sim.turn().send("e");
+    assert_eq!(sim.var("n"), "1");
+}
+
+#[test]
+fn a_permission_holds_only_while_its_state_is_active() {
+    let mut sim = Sim::of(
+        "chart T { var n: Int = 0 initial b state a state b { code go { n = 1 } -> c } state c allow a -> c }",
+    );
+    sim.turn();
+    assert_eq!((sim.leaves(), sim.var("n")), (vec!["b".to_owned()], "1".to_owned()));
+}

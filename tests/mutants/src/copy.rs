@@ -1,0 +1,137 @@
+//! A copy of the workspace with every fault behind a switch.
+
+use crate::table::Mutant;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The one test target of the copy: the tests of the semantics, under the names that they have in `it`.
+const TESTS: &str =
+    "//! The tests of the step semantics.\n\n#[path = \"it/semantics/mod.rs\"]\nmod semantics;\n";
+
+/// Which fault is switched on.
+const SWITCH: &str = "
+extern crate std;
+
+/// Faults.
+pub mod mutant {
+    /// Whether the fault of that name is switched on.
+    pub fn is(name: &str) -> bool {
+        static NAME: std::sync::OnceLock<Option<std::string::String>> = std::sync::OnceLock::new();
+        NAME.get_or_init(|| std::env::var(\"CHARTC_MUTANT\").ok()).as_deref() == Some(name)
+    }
+}
+";
+
+/// Copies the tracked files of the workspace below `target/mutants` and puts the faults in. Gives the folder of the copy.
+///
+/// # Errors
+/// Files that cannot be read or written, and faults whose place is not found exactly once.
+pub(crate) fn workspace(all: &[Mutant]) -> Result<PathBuf, String> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let root = root.canonicalize().map_err(|e| format!("the workspace: {e}"))?;
+    let to = root.join("target/mutants/copy");
+    let listed = Command::new("git").args(["ls-files", "-z"]).current_dir(&root).output();
+    let listed = listed.map_err(|e| format!("git: {e}"))?;
+    let listed = String::from_utf8(listed.stdout).map_err(|e| format!("git: {e}"))?;
+    let mut changes: BTreeMap<&str, Vec<Change<'_>>> = BTreeMap::new();
+    for mutant in all {
+        for (old, new) in mutant.edits {
+            let change = Change { name: mutant.name, old, new };
+            changes.entry(mutant.file).or_default().push(change);
+        }
+    }
+    let mut lost = Vec::new();
+    for file in listed.split('\0').filter(|f| !f.is_empty()) {
+        let Ok(mut bytes) = std::fs::read(root.join(file)) else { continue };
+        if let Some(changes) = changes.remove(file) {
+            let text = String::from_utf8(bytes).map_err(|e| format!("{file}: {e}"))?;
+            match mutated(file, &text, &changes) {
+                Ok(text) => bytes = text.into_bytes(),
+                Err(why) => {
+                    lost.push(why);
+                    continue;
+                }
+            }
+        }
+        if file == "runtime/core/src/lib.rs" {
+            bytes.extend_from_slice(SWITCH.as_bytes());
+        }
+        if file == "Cargo.toml" {
+            let text = String::from_utf8(bytes).map_err(|e| format!("{file}: {e}"))?;
+            bytes = manifest(&text).into_bytes();
+        }
+        write(&to.join(file), &bytes)?;
+    }
+    lost.extend(changes.keys().map(|file| format!("there is no file `{file}`")));
+    if !lost.is_empty() {
+        return Err(lost.join("\n"));
+    }
+    write(&to.join("tests/mutants.rs"), TESTS.as_bytes())?;
+    Ok(to)
+}
+
+/// Writes what has changed only, so that cargo builds no more than it must.
+fn write(path: &Path, bytes: &[u8]) -> Result<(), String> {
+    if std::fs::read(path).is_ok_and(|before| before == bytes) {
+        return Ok(());
+    }
+    let folder = path.parent().unwrap_or(path);
+    let made = std::fs::create_dir_all(folder).and_then(|()| std::fs::write(path, bytes));
+    made.map_err(|e| format!("{}: {e}", path.display()))
+}
+
+/// The workspace's manifest with the compiler and what it needs only, and the test target.
+fn manifest(text: &str) -> String {
+    let lines = text
+        .lines()
+        .map(|line| if line.starts_with("members = ") { "members = [\".\"]" } else { line });
+    let mut out: String = lines.flat_map(|line| [line, "\n"]).collect();
+    out.push_str("\n[[test]]\nname = \"mutants\"\npath = \"tests/mutants.rs\"\n");
+    out
+}
+
+struct Change<'m> {
+    name: &'m str,
+    old: &'m str,
+    new: &'m str,
+}
+
+/// The text with the changes behind switches. Several may have one place, but no two may overlap.
+fn mutated(file: &str, text: &str, changes: &[Change<'_>]) -> Result<String, String> {
+    let mut places: BTreeMap<usize, Vec<&Change<'_>>> = BTreeMap::new();
+    let mut lost = Vec::new();
+    for change in changes {
+        let found: Vec<usize> = text.match_indices(change.old).map(|(at, _)| at).collect();
+        if let [at] = found[..] {
+            places.entry(at).or_default().push(change);
+        } else {
+            let Change { name, old, .. } = change;
+            lost.push(format!("`{name}`: its place is {} times in {file}:\n{old}", found.len()));
+        }
+    }
+    if !lost.is_empty() {
+        return Err(lost.join("\n"));
+    }
+    let is = if file.starts_with("runtime/core/") { "crate" } else { "chartc_core" };
+    let mut out = String::new();
+    let mut end = 0;
+    for (at, all) in places {
+        let old = all[0].old;
+        let apart = all.iter().find(|c| c.old != old).or(all.first().filter(|_| at < end));
+        if let Some(change) = apart {
+            return Err(format!("`{}` overlaps another fault in {file}", change.name));
+        }
+        out.push_str(&text[end..at]);
+        let mut switched = String::new();
+        for Change { name, new, .. } in all {
+            switched.push_str(&format!("if {is}::mutant::is({name:?}) {{ {new} }} else "));
+        }
+        switched.push_str(&format!("{{ {old} }}"));
+        let is_statement = old.ends_with([';', '}']);
+        out.push_str(&if is_statement { switched } else { format!("({switched})") });
+        end = at + old.len();
+    }
+    out.push_str(&text[end..]);
+    Ok(out)
+}

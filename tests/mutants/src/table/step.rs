@@ -1,0 +1,151 @@
+//! Steps, questions and turns.
+
+use super::{Mutant, of};
+
+const UNASKED: &str = "count == 1 && !always && is_plain && is_bare";
+
+pub(super) fn all() -> Vec<Mutant> {
+    let answer = of(
+        "runtime/core/src/semantics/answer.rs",
+        &[
+            (
+                "late-answer-taken",
+                &[("!self.is_open(key)", "false")],
+                &[
+                    "semantics::turns::leaving_the_state_of_an_awaited_step_cancels_it_and_the_walk_goes_on",
+                ],
+            ),
+            (
+                "one-retry-less",
+                &[("key.attempt > row.retries", "key.attempt >= row.retries")],
+                &["semantics::turns::retries_count_once_against_the_calls_of_the_turn"],
+            ),
+            (
+                "guard-not-asked-on-the-answer",
+                &[
+                    (
+                        "self.options(key, &mut |option, tool| legal |= option == choice && tool.is_none());",
+                        "legal = true;",
+                    ),
+                    (
+                        "self.macrostep(Some(Occurrence::Choice(choice)), sink)",
+                        "self.macrostep(Some(Occurrence::Returned(choice)), sink)",
+                    ),
+                ],
+                &[
+                    "semantics::questions::the_guard_of_the_chosen_option_is_checked_again_on_the_answer",
+                ],
+            ),
+            (
+                "failure-goes-on",
+                &[("self.end_walk(WalkEnd::Failed(step), sink);", "")],
+                &["semantics::turns::a_failure_ends_the_walk_or_is_skipped_or_takes_its_line"],
+            ),
+        ],
+    );
+    let question = of(
+        "runtime/core/src/semantics/question.rs",
+        &[
+            (
+                "always-ignored",
+                &[(UNASKED, "count == 1 && is_plain && is_bare")],
+                &[
+                    "semantics::questions::a_single_option_is_asked_when_always_is_written_or_it_has_a_payload",
+                ],
+            ),
+            (
+                "payload-unasked",
+                &[(UNASKED, "count == 1 && !always && is_plain")],
+                &[
+                    "semantics::questions::a_single_option_is_asked_when_always_is_written_or_it_has_a_payload",
+                ],
+            ),
+            (
+                "tool-unasked",
+                &[(UNASKED, "count == 1 && !always && is_bare")],
+                &["semantics::tools::a_single_tool_is_never_called_unasked"],
+            ),
+            (
+                "always-asked",
+                &[(UNASKED, "false")],
+                &["semantics::questions::a_single_option_is_taken_unasked"],
+            ),
+            (
+                "two-questions-of-a-leaf",
+                &[("self.store.cells().questions[leaf.index()].is_some()", "false")],
+                &["semantics::questions::a_second_event_while_the_question_is_open_is_refused"],
+            ),
+            (
+                "asked-after-on-turn",
+                &[("!walk.turn_taken && self.is_active(row.state)", "self.is_active(row.state)")],
+                &[
+                    "semantics::questions::an_ask_on_turn_starts_in_the_walk_unless_an_on_turn_line_was_taken",
+                ],
+            ),
+        ],
+    );
+    let tool = of(
+        "runtime/core/src/semantics/tool.rs",
+        &[(
+            "failed-call-not-counted",
+            &[(
+                "self.close(key);
+                self.store.cells_mut().fails_here[leaf.index()] += 1;
+                sink.record(Record::CallFailed(key, tool));",
+                "self.close(key);
+                sink.record(Record::CallFailed(key, tool));",
+            )],
+            &["semantics::tools::a_tool_that_fails_leaves_the_state_and_counts"],
+        )],
+    );
+    let turn = of(
+        "runtime/core/src/semantics/turn.rs",
+        &[
+            (
+                "second-turn-at-once",
+                &[("self.scalars.walk.is_some()", "false")],
+                &["semantics::turns::a_second_turn_waits_for_the_walk"],
+            ),
+            (
+                "one-call-more",
+                &[("walk.calls >= cap", "walk.calls > cap")],
+                &[
+                    "semantics::turns::the_walk_ends_before_the_next_model_step_when_the_calls_are_used_up",
+                ],
+            ),
+            (
+                "per-turn-not-reset",
+                &[("self.with_view(leaf, |program, view| program.begin_turn(view));", "")],
+                &["semantics::turns::per_turn_variables_start_afresh_and_inputs_keep_their_value"],
+            ),
+            (
+                "turns-here-of-those-that-came",
+                &[("bits::iter(cells.unbroken)", "bits::iter(cells.touched)")],
+                &[
+                    "semantics::turns::turns_are_counted_when_they_end_and_only_for_states_active_throughout",
+                ],
+            ),
+            (
+                "turns-in-of-those-that-stay",
+                &[("bits::iter(cells.touched)", "bits::iter(cells.unbroken)")],
+                &["semantics::turns::turns_in_counts_every_state_that_a_turn_touched"],
+            ),
+            (
+                "walk-passes-over-a-step",
+                &[("walk.cursor += 1;", "walk.cursor += 2;")],
+                &["semantics::turns::each_step_runs_at_most_once_in_a_walk"],
+            ),
+            (
+                "steps-of-other-states",
+                &[("!self.is_active(row.state)", "false")],
+                &["semantics::turns::a_when_line_is_taken_between_two_steps"],
+            ),
+            (
+                "no-rotation",
+                &[("self.scalars.rotation % competing", "0")],
+                &["semantics::turns::the_regions_of_a_parallel_take_the_first_call_in_rotation"],
+            ),
+        ],
+    );
+    answer.into_iter().chain(question).chain(tool).chain(turn).collect()
+}

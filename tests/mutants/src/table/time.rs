@@ -1,0 +1,161 @@
+//! Deadlines, sent events, limits, snapshots.
+
+use super::{Mutant, of};
+
+pub(super) fn all() -> Vec<Mutant> {
+    let deadline = of(
+        "runtime/core/src/semantics/deadline.rs",
+        &[
+            (
+                "deadline-one-late",
+                &[("*at <= now", "*at < now")],
+                &[
+                    "semantics::bounds::a_deadline_counts_from_the_entry_of_the_state_that_holds_the_line",
+                ],
+            ),
+            (
+                "deadlines-all-at-the-end",
+                &[(
+                    "self.scalars.now = at.max(self.scalars.now);",
+                    "let _ = at; self.scalars.now = now;",
+                )],
+                &[
+                    "semantics::bounds::deadlines_that_came_due_before_an_event_fire_first_each_at_its_own_time",
+                ],
+            ),
+            (
+                "sent-event-after-a-deadline",
+                &[("at < *earliest", "at <= *earliest")],
+                &[
+                    "semantics::sending::a_sent_event_comes_before_a_deadline_of_the_same_time_and_after_an_earlier_one",
+                ],
+            ),
+            (
+                "turn-deadline-one-late",
+                &[(
+                    "u64::from(cells.turns_here[row.source.index()]) >= bound",
+                    "u64::from(cells.turns_here[row.source.index()]) > bound",
+                )],
+                &["semantics::bounds::turn_deadlines_count_whole_turns_from_entry"],
+            ),
+            (
+                "timeout-lets-the-call-go-on",
+                &[(
+                    "sink.effect(Effect::Cancel(key));
+            self.close(key);",
+                    "",
+                )],
+                &["semantics::bounds::a_timeout_line_that_stays_ends_the_step_too"],
+            ),
+        ],
+    );
+    let sent = of(
+        "runtime/core/src/outbox.rs",
+        &[
+            (
+                "sent-events-as-sent",
+                &[("self.sends[..len].partition_point(|other| other.due <= due)", "len")],
+                &[
+                    "semantics::sending::those_that_are_overdue_come_by_their_due_times_and_then_as_sent",
+                ],
+            ),
+            (
+                "sent-events-of-one-time-reversed",
+                &[(
+                    "self.sends[..len].partition_point(|other| other.due <= due)",
+                    "self.sends[..len].partition_point(|other| other.due < due)",
+                )],
+                &[
+                    "semantics::sending::those_that_are_overdue_come_by_their_due_times_and_then_as_sent",
+                ],
+            ),
+            (
+                "cancel-ignored",
+                &[("self.sends[at].id == Some(id)", "false")],
+                &["semantics::sending::cancel_takes_back_all_of_its_id_and_no_other"],
+            ),
+            (
+                "cancel-takes-all",
+                &[("self.sends[at].id == Some(id)", "true")],
+                &["semantics::sending::cancel_takes_back_all_of_its_id_and_no_other"],
+            ),
+        ],
+    );
+    let due = of(
+        "runtime/core/src/semantics/due.rs",
+        &[
+            (
+                "deadlines-as-armed",
+                &[("self.due_at(above) <= self.due_at(place)", "true")],
+                &["semantics::bounds::of_many_deadlines_the_first_comes_first"],
+            ),
+            (
+                "deadlines-not-ordered-again",
+                &[("self.due_at(place) <= self.due_at(first)", "true")],
+                &["semantics::bounds::of_many_deadlines_the_first_comes_first"],
+            ),
+        ],
+    );
+    let limit = of(
+        "runtime/core/src/semantics/limit.rs",
+        &[
+            (
+                "one-call-over-the-limit",
+                &[(
+                    "self.store.cells().calls[at.index()] >= limit",
+                    "self.store.cells().calls[at.index()] > limit",
+                )],
+                &["semantics::bounds::a_hard_limit_on_calls_is_checked_before_the_call"],
+            ),
+            (
+                "calls-of-the-state-only",
+                &[("*calls += 1;", "if at == state { *calls += 1; }")],
+                &["semantics::bounds::limits_of_a_state_are_charged_to_its_ancestors_too"],
+            ),
+            (
+                "warned-again-and-again",
+                &[(
+                    "*calls == self.tables.states[at.index()].limits.calls_warn",
+                    "*calls >= self.tables.states[at.index()].limits.calls_warn.max(1)",
+                )],
+                &["semantics::bounds::a_soft_limit_warns_once"],
+            ),
+            (
+                "one-turn-over-the-limit",
+                &[(
+                    "if turns == limits.turns {
+                self.hard(LimitKind::Turns, sink);
+            }",
+                    "if limits.turns != 0 && turns > limits.turns {
+                self.hard(LimitKind::Turns, sink);
+            }",
+                )],
+                &["semantics::bounds::a_limit_on_turns_is_checked_after_the_turn"],
+            ),
+            (
+                "time-limit-ignored",
+                &[(
+                    "bound != 0 && at > self.scalars.now",
+                    "!hard && bound != 0 && at > self.scalars.now",
+                )],
+                &["semantics::bounds::a_limit_on_time_ends_the_run_at_its_hour"],
+            ),
+        ],
+    );
+    let snapshot = of(
+        "runtime/core/src/semantics/snapshot.rs",
+        &[
+            (
+                "snapshot-without-deadlines",
+                &[("cells.deadlines.copy_from_slice(&snapshot.deadlines);", "")],
+                &["semantics::questions::a_snapshot_between_any_two_inputs_changes_nothing"],
+            ),
+            (
+                "snapshot-without-history",
+                &[("cells.history.copy_from_slice(history);", "")],
+                &["semantics::questions::a_snapshot_keeps_what_histories_recorded"],
+            ),
+        ],
+    );
+    deadline.into_iter().chain(sent).chain(due).chain(limit).chain(snapshot).collect()
+}
