@@ -10,7 +10,7 @@ use chartc_core::expr::Value;
 use chartc_core::model::{Builtin, Expr, ExprKind, Type};
 
 /// Name, function, least and most arguments.
-const BUILTINS: [(&str, Builtin, usize, usize); 32] = [
+const BUILTINS: [(&str, Builtin, usize, usize); 33] = [
     ("len", Builtin::Len, 1, 1),
     ("min", Builtin::Min, 1, usize::MAX),
     ("max", Builtin::Max, 1, usize::MAX),
@@ -43,6 +43,7 @@ const BUILTINS: [(&str, Builtin, usize, usize); 32] = [
     ("js_set", Builtin::JsSet, 3, 3),
     ("js_json", Builtin::JsJson, 1, 1),
     ("js_list", Builtin::JsList, 1, 1),
+    ("js_duration", Builtin::JsDuration, 1, 1),
 ];
 
 /// Functions that tell about the machine.
@@ -174,7 +175,8 @@ pub(super) fn call(
         | Builtin::JsGet
         | Builtin::JsSet
         | Builtin::JsJson
-        | Builtin::JsList => {
+        | Builtin::JsList
+        | Builtin::JsDuration => {
             let any = Some(&Type::Json);
             (written.iter().map(|e| expr(cx, env, e, any)).collect(), script_type(builtin))
         }
@@ -188,6 +190,8 @@ fn script_type(builtin: Builtin) -> Type {
         Type::Text
     } else if matches!(builtin, Builtin::JsTruth | Builtin::JsSame) {
         Type::Bool
+    } else if builtin == Builtin::JsDuration {
+        Type::Duration
     } else if builtin == Builtin::JsList {
         Type::List(Box::new(Type::Json))
     } else {

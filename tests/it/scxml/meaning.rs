@@ -203,7 +203,7 @@ fn sent_events_come_when_they_are_due() {
         <transition event='stop'><cancel sendid='two'/></transition>
         <transition event='soon' cond='_event.data.n === 7 &amp;&amp; id !== 0' target='b'/>
         <transition event='late' target='c'/></state><state id='b'/><state id='c'/>";
-    let data = "<data id='wait' expr=\"'1500ms'\"/><data id='n' expr='7'/><data id='id' expr='0'/>";
+    let data = "<data id='wait' expr=\"'1.5s'\"/><data id='n' expr='7'/><data id='id' expr='0'/>";
     let mut run = Run::of(&document(data, states));
     assert_eq!((run.machine.next_deadline(), run.active()), (Some(1_500), "a".to_owned()));
     run.now = 1_500;

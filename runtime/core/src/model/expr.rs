@@ -246,6 +246,8 @@ pub enum Builtin {
     JsJson,
     /// The value itself if it is a list.
     JsList,
+    /// The Duration that a text such as `1.5s` says.
+    JsDuration,
 }
 
 /// One item of an action block or of a `code` step, which holds `=`, `if` and `for` only.

@@ -2,7 +2,6 @@
 
 use super::super::convert::{At, call, text_value};
 use super::super::document::{Delay, Send};
-use super::super::kinds::Class;
 use super::{Builder, noted, path};
 use crate::span::Span;
 use crate::syntax::{Action, Expr, ExprKind, Noted};
@@ -25,11 +24,7 @@ impl Builder<'_, '_> {
             Delay::Computed(written) => {
                 let value = self.converter().value(written, at);
                 let span = value.expr.span;
-                if value.class == Class::Json {
-                    return value.expr;
-                }
-                // A text such as `10ms` is read as a Duration when it runs.
-                Expr { kind: call("js_value", vec![value.expr], span), span }
+                Expr { kind: call("js_duration", vec![value.expr], span), span }
             }
         }
     }

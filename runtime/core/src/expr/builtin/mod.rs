@@ -106,6 +106,7 @@ pub(super) fn builtin_with(
         (Builtin::JsSet, [x, key, new]) => script::set(x, key, new, fuel),
         (Builtin::JsList, [x @ Value::List(_)]) => fuel.copy(x),
         (Builtin::JsList, [x]) => refused(function, x),
+        (Builtin::JsDuration, [x]) => script::duration(x),
         (Builtin::JsJson, [x]) => script::json(x, fuel).map(Value::Text),
         (Builtin::Lower | Builtin::Upper, [x]) => refused(function, x),
         (Builtin::StartsWith | Builtin::IsA, [x, y]) => {
@@ -156,5 +157,6 @@ pub const fn name(function: Builtin) -> &'static str {
         Builtin::JsSet => "js_set",
         Builtin::JsJson => "js_json",
         Builtin::JsList => "js_list",
+        Builtin::JsDuration => "js_duration",
     }
 }

@@ -73,6 +73,31 @@ pub(super) fn same(a: &Value, b: &Value, fuel: &Fuel) -> Result<bool, EvalError>
     equal(a, b, fuel)
 }
 
+/// The time that `10ms`, `1.5s`, `2m` say, as CSS writes it and in longer units.
+pub(super) fn duration(value: &Value) -> Result<Value, EvalError> {
+    if let Value::Duration(_) = value {
+        return Ok(value.clone());
+    }
+    let Value::Text(text) = value else { return fail!("{} is no time", value.kind()) };
+    let text = text.trim();
+    let split = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(split);
+    let unit = match unit {
+        "ms" => 1.0,
+        "s" => 1_000.0,
+        "m" | "min" => 60_000.0,
+        "h" => 3_600_000.0,
+        "d" => 86_400_000.0,
+        _ => return fail!("a text that is no time"),
+    };
+    let plain = number.bytes().all(|b| b.is_ascii_digit() || b == b'.');
+    match number.parse::<f64>() {
+        // Half a millisecond counts as one.
+        Ok(x) if plain && x * unit < 9e15 => Ok(Value::Duration((x * unit + 0.5) as u64)),
+        _ => fail!("a text that is no time"),
+    }
+}
+
 /// `a % b`.
 pub(super) fn remainder(a: &Value, b: &Value) -> Result<Value, EvalError> {
     match (Number::of(&number(a)?), Number::of(&number(b)?)) {
