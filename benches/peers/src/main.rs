@@ -20,6 +20,7 @@ mod generated;
 mod hand;
 mod interpreted;
 mod machine;
+mod processor;
 mod rust_fsm;
 mod smlang;
 mod statig;
@@ -43,7 +44,9 @@ fn main() -> ExitCode {
         Some(("callgrind", rest)) => {
             wanted(rest).map(|wanted| callgrind::run(wanted.machine.as_deref()))
         }
-        Some(("xstate", rest)) => wanted(rest).map(|wanted| xstate::run(wanted.rounds)),
+        Some(("xstate", rest)) => {
+            wanted(rest).map(|wanted| xstate::run(wanted.rounds.unwrap_or(7)))
+        }
         Some(_) | None => None,
     };
     if done.is_none() {
@@ -54,13 +57,13 @@ fn main() -> ExitCode {
 }
 
 fn wanted(args: &[String]) -> Option<Wanted> {
-    let mut wanted = Wanted { only: None, machine: None, rounds: 31, events: None };
+    let mut wanted = Wanted { only: None, machine: None, rounds: None, events: None };
     for pair in args.chunks(2) {
         let [option, value] = pair else { return None };
         match option.as_str() {
             "--only" => wanted.only = Some(value.clone()),
             "--machine" => wanted.machine = Some(value.clone()),
-            "--rounds" => wanted.rounds = value.parse().ok().filter(|rounds| *rounds > 0)?,
+            "--rounds" => wanted.rounds = Some(value.parse().ok().filter(|rounds| *rounds > 0)?),
             "--events" => wanted.events = Some(value.parse().ok()?),
             _ => return None,
         }
