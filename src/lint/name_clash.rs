@@ -1,4 +1,5 @@
-//! Two names that become one Rust identifier. A warning of the chart, an error where Rust is made of it.
+//! Two names that become one Rust identifier. A warning of the chart; where Rust is made of it states get a number, and others
+//! are an error.
 
 use super::{Context, Lint};
 use crate::diagnostic::{Diagnostic, Rule, Severity};
@@ -24,8 +25,14 @@ pub(crate) fn idents(
     (other, place): (&str, Span),
     ident: &str,
 ) -> Diagnostic {
+    let help = match what {
+        "state" => {
+            "rename one of the two: in generated code the second has a number behind its name"
+        }
+        _ => "rename one of the two",
+    };
     RULE.at(span, format!("{what}s `{other}` and `{name}` are both `{ident}` in Rust"))
-        .help("rename one of the two")
+        .help(help)
         .related(place, format!("{what} `{other}` stands here"))
 }
 

@@ -45,11 +45,25 @@ fn names_that_become_one() {
          state a_b { on go -> a.b }\n  state a { initial b  state b { on go -> a_b } }\n}\n",
     );
     insta::assert_snapshot!(found.expect_err("names clash"), @r"
-    a.chart:7:30: error[C0502] states `a_b` and `a.b` are both `AB` in Rust
-      help: rename one of the two
     a.chart:3:7: error[C0502] variables `goal` and `Goal` are both `goal` in Rust
       help: rename one of the two
     ");
+}
+
+#[test]
+fn states_that_become_one_are_numbered() {
+    let code = code(
+        "chart A {\n  event go\n  initial a_b\n  state a_b { on go -> a.b }\n  \
+         state a { initial b  state b { on go -> `A` } }\n  state `A` { on go -> a_b2 }\n  final a_b2\n}\n",
+    );
+    let code = code.expect("only a warning");
+    for (path, variant) in [("a_b", "AB"), ("a", "A"), ("a.b", "AB3"), ("A", "A2"), ("a_b2", "AB2")]
+    {
+        assert!(
+            code.contains(&format!("/// `{path}`.\n    {variant} = ")),
+            "{path} as {variant}:\n{code}"
+        );
+    }
 }
 
 #[test]

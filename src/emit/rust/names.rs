@@ -82,13 +82,7 @@ impl Names {
         let at = |spans: &[Span], i: usize| spans.get(i).copied().unwrap_or(map.name);
         let mut names = Self::default();
 
-        let mut scope = Scope::new("state", found);
-        for (i, state) in chart.states.iter().enumerate() {
-            let span = map.states.get(i).map_or(map.name, |s| s.name);
-            let hidden = i == 0 || matches!(state.kind, StateKind::History { .. });
-            let name = (!hidden).then(|| scope.claim(upper_camel(&state.path), &state.path, span));
-            names.states.push(name);
-        }
+        names.states = states(chart);
 
         let mut scope = Scope::new("event", found);
         for (i, event) in chart.events.iter().enumerate() {
@@ -144,6 +138,14 @@ impl Names {
         names.steps = steps(chart);
         names
     }
+}
+
+/// Paths that become one identifier are told apart by a number: the finding about them is a warning.
+fn states(chart: &Chart) -> Vec<Option<String>> {
+    let shown = |i: usize| i > 0 && !matches!(chart.states[i].kind, StateKind::History { .. });
+    let paths = chart.states.iter().enumerate().filter(|(i, _)| shown(*i));
+    let mut names = numbered(paths.map(|(_, s)| upper_camel(&s.path)).collect()).into_iter();
+    (0..chart.states.len()).map(|i| if shown(i) { names.next() } else { None }).collect()
 }
 
 /// Options may share a name in different states: those that do are told apart by the path of their state.
