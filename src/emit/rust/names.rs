@@ -80,9 +80,7 @@ impl Names {
     /// Makes all names; those that clash are reported with both places.
     pub(super) fn of(chart: &Chart, map: &SourceMap, found: &mut Vec<Diagnostic>) -> Self {
         let at = |spans: &[Span], i: usize| spans.get(i).copied().unwrap_or(map.name);
-        let mut names = Self::default();
-
-        names.states = states(chart);
+        let mut names = Self { states: states(chart), ..Self::default() };
 
         let mut scope = Scope::new("event", found);
         for (i, event) in chart.events.iter().enumerate() {
