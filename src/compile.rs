@@ -54,6 +54,16 @@ impl Checked {
         std::iter::once(self.chart()).chain(others.map(|child| &child.chart)).collect()
     }
 
+    /// It with its spans.
+    pub(crate) fn lowered(&self) -> &Lowered {
+        &self.lowered
+    }
+
+    /// As [`Checked::children`], with their spans.
+    pub(crate) fn lowered_children(&self) -> impl Iterator<Item = &Lowered> {
+        self.children.iter().map(AsRef::as_ref)
+    }
+
     /// Where its parts stand.
     pub fn map(&self) -> &SourceMap {
         &self.lowered.map

@@ -118,6 +118,7 @@ fn given(
         in_range(cx, param, &value, argument.value.span);
         lowered.push((param.name.to_owned(), value));
     }
+    lowered.sort_by_key(|(name, _)| params.iter().position(|param| param.name == *name));
     let missing = params.iter().filter(|p| !p.has_default && !places.contains_key(p.name));
     let missing: Vec<String> = missing.map(|param| format!("`{}`", param.name)).collect();
     if !missing.is_empty() {

@@ -2,8 +2,8 @@
 
 fn main() {
     for chart in [
-        "bells", "blocks", "flat", "flow", "lamp", "letters", "names", "nested", "social", "tools",
-        "words",
+        "bells", "blocks", "family", "flat", "flow", "lamp", "letters", "names", "nested",
+        "social", "tools", "words",
     ] {
         chartc::build::compile(&format!("charts/{chart}.chart"));
     }

@@ -48,6 +48,7 @@ const CORE: &[(&str, &[&str])] = &[
         "generated",
         &["arena", "describe", "drive", "duration", "expr", "machine", "ops", "program", "tables"],
     ),
+    ("family", &["arena", "drive", "expr", "machine", "status", "tables"]),
     ("semantics", &["arena", "bits", "machine", "outbox", "program", "status", "store", "tables"]),
 ];
 

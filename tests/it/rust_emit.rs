@@ -90,11 +90,11 @@ fn options_of_one_name_are_told_apart_by_their_states() {
 #[test]
 fn what_does_not_run_is_not_generated() {
     let found = code(
-        "chart B { initial done  final done }\nchart A {\n  initial a\n  state a { run child B() -> b }\n  final b\n}\n",
+        "tool t.u() -> Json\ntools all = t.*\nchart A {\n  initial a\n  state a { llm ask { prompt \"x\" tools all } -> b }\n  final b\n}\n",
     );
-    let found = found.expect_err("`run` does not run");
+    let found = found.expect_err("tools of a step do not run");
     assert!(
-        found.starts_with("a.chart:4:17: error[C0501] `run` in generated code does not run yet"),
+        found.starts_with("a.chart:5:34: error[C0501] tools of a step do not run yet"),
         "{found}"
     );
 }

@@ -99,7 +99,8 @@ fn params(context: &Context<'_>, scope: &mut Scope) {
         new.allow("clippy::new_without_default");
     }
     scope.push_struct(item);
-    scope.new_impl("Params").push_fn(new);
+    let item = scope.new_impl("Params").push_fn(new);
+    super::children::params(context, item);
 }
 
 fn inputs(context: &Context<'_>, scope: &mut Scope) {

@@ -1,7 +1,7 @@
 //! The machine as hosts know every machine: by names, ids and values.
 
 use super::payload::{answering, choice_fields};
-use super::{Context, ending, offers, start, tools};
+use super::{Context, children, ending, offers, start, tools};
 use chartc_core::arena::{ChoiceId, StepId, ToolId};
 use chartc_core::model::{Field, StepKind, VariableKind, schema};
 use codegen::{Impl, Scope};
@@ -14,7 +14,7 @@ pub(super) fn emit(context: &Context<'_>, scope: &mut Scope) {
     payloads(context, scope);
     outcome(context, scope);
     let mut item = Impl::new("Machine<H>");
-    item.generic("H: Host").impl_trait("drive::Machine");
+    item.generic(context.bounds()).impl_trait("drive::Machine");
     item.new_fn("tables").arg_ref_self().ret("tables::Tables<'_>").line("TABLES");
     handle(context, &mut item);
     set_input(context, &mut item);
@@ -48,6 +48,7 @@ pub(super) fn emit(context: &Context<'_>, scope: &mut Scope) {
     result(context, &mut item);
     let notes = if context.bare { "Vec::new()" } else { "Machine::take_notes(self)" };
     item.new_fn("take_notes").arg_mut_self().ret("Vec<String>").line(notes);
+    children::drive(context, &mut item);
     scope.push_impl(item);
     super::typed::emit(context, scope);
 }
@@ -168,7 +169,7 @@ fn outcome(context: &Context<'_>, scope: &mut Scope) {
         return;
     }
     let mut item = Impl::new("Machine<H>");
-    item.generic("H: Host");
+    item.generic(context.bounds());
     let function = item.new_fn("outcome").arg_mut_self().arg("key", "machine::StepKey");
     function.arg("outcome", "machine::Outcome<Vec<Value>>");
     function.ret("Result<machine::Outcome<Payload>, drive::Mismatch>");

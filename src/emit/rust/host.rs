@@ -22,7 +22,8 @@ pub(super) fn emit(context: &Context<'_>, scope: &mut Scope) {
     }
     scope.push_trait(item);
     if context.chart.functions.is_empty() {
-        scope.raw("impl Host for () {}");
+        // Whoever has the functions of another chart of the family has the none of this one.
+        scope.raw(if context.lends() { "impl<H> Host for H {}" } else { "impl Host for () {}" });
     }
 }
 
@@ -45,10 +46,21 @@ fn host_error(context: &Context<'_>) -> &'static str {
 
 /// Adds `ByName`, by which a host that knows the functions by name serves as a `Host`.
 pub(super) fn by_name(context: &Context<'_>, scope: &mut Scope) {
+    if context.lends() {
+        scope.raw("pub use generated::ByName;");
+        if context.chart.functions.is_empty() {
+            return;
+        }
+        return by_name_calls(context, scope);
+    }
     scope.raw(
         "/// A host that is called by name, as the interpreter calls it.\n\
          #[derive(Debug, Clone)]\npub struct ByName<H>(pub H);",
     );
+    by_name_calls(context, scope);
+}
+
+fn by_name_calls(context: &Context<'_>, scope: &mut Scope) {
     let mut item = Impl::new("ByName<H>");
     item.generic("H: drive::Host").impl_trait("Host");
     for (i, row) in context.chart.functions.iter().enumerate() {
@@ -105,7 +117,11 @@ impl Writer<'_> {
             }
         }
         let name = &self.context.names.functions[id.index()];
-        let call = format!("self.host.{name}({})", passed.join(", "));
+        let call = if self.context.lends() {
+            format!("Host::{name}(self.host.get_mut(), {})", passed.join(", "))
+        } else {
+            format!("self.host.{name}({})", passed.join(", "))
+        };
         if !self.context.bare {
             return self.noted_call(id, &call, &mut lets, &noted);
         }

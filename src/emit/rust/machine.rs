@@ -21,11 +21,14 @@ pub(super) fn emit(context: &Context<'_>, scope: &mut Scope) {
     } else {
         "semantics::Engine<'static, Core<H>>"
     };
-    item.generic("H: Host").field("engine", engine);
+    item.generic(context.bounds()).field("engine", engine);
+    if context.has_children() {
+        item.field("children", "Vec<(machine::StepKey, Child<H>)>");
+    }
     scope.push_struct(item);
 
     let mut item = Impl::new("Machine<H>");
-    item.generic("H: Host");
+    item.generic(context.bounds());
     new(context, &mut item);
     inputs(context, &mut item);
     queries(context, &mut item);
@@ -42,6 +45,15 @@ fn new(context: &Context<'_>, item: &mut Impl) {
         new.line(direct::new(context));
         return;
     }
+    let new = if context.lends() {
+        new.line("Self::lent(params, family::Lent::of(Some(host)))");
+        let place = item.new_fn("host_place").vis("pub(super)").arg_mut_self();
+        place.ret("&mut family::Lent<H>").line("&mut self.engine.program.host");
+        let lent = item.new_fn("lent").vis("pub(super)").arg("params", "Params");
+        lent.arg("host", "family::Lent<H>").ret("Result<Self, generated::BadParam>")
+    } else {
+        new
+    };
     let mut fields = "host, data: Data::new(params)?, bound: Payload::Nothing,".to_owned();
     if context.has_events() {
         fields += &format!("raised: {}::new(),", context.queue().replacen('<', "::<", 1));
@@ -71,7 +83,10 @@ fn new(context: &Context<'_>, item: &mut Impl) {
     }
     new.line(format!("let core = Core {{ {fields} }};"));
     let store = if context.bare { "store::Fixed::new()" } else { "store::Dynamic::new(&TABLES)" };
-    new.line(format!("Ok(Self {{ engine: semantics::Engine::new(TABLES, {store}, core) }})"));
+    let children = if context.has_children() { ", children: Vec::new()" } else { "" };
+    new.line(format!(
+        "Ok(Self {{ engine: semantics::Engine::new(TABLES, {store}, core){children} }})"
+    ));
 }
 
 /// A method that hands an input to the engine.
@@ -103,6 +118,8 @@ fn inputs(context: &Context<'_>, item: &mut Impl) {
     at(context, turn).line("self.engine.handle(machine::Input::Turn, now, sink)");
     let tick = input(item, "tick", "Lets time pass: due deadlines fire.");
     at(context, tick).line("self.engine.handle(machine::Input::Tick, now, sink)");
+    let stop = input(item, "stop", "Ends the run as `canceled`: what is active runs its `exit`.");
+    at(context, stop).line("self.engine.handle(machine::Input::Stop, now, sink)");
     if context.has_events() {
         let send = input(item, "send", "Sends an event.").arg("event", "Event");
         if context.is_direct() {
@@ -159,13 +176,18 @@ fn query<'i>(item: &'i mut Impl, name: &str, doc: &str, ret: &str) -> &'i mut Fu
 
 fn queries(context: &Context<'_>, item: &mut Impl) {
     query(item, "data", "Params, inputs and variables.", "&Data").line("&self.engine.program.data");
-    query(item, "host", "The host.", "&H").line("&self.engine.program.host");
+    let (host, host_mut) = if context.lends() {
+        ("self.engine.program.host.get()", "self.engine.program.host.get_mut()")
+    } else {
+        ("&self.engine.program.host", "&mut self.engine.program.host")
+    };
+    query(item, "host", "The host.", "&H").line(host);
     item.new_fn("host_mut")
         .vis("pub")
         .doc("The host, to change.")
         .arg_mut_self()
         .ret("&mut H")
-        .line("&mut self.engine.program.host");
+        .line(host_mut);
     query(item, "is_in", "Whether the state is active.", "bool")
         .arg("state", "State")
         .line("self.engine.is_active(state.id())");

@@ -6,12 +6,14 @@
 
 mod blocks;
 mod body;
+mod children;
 mod data;
 mod direct;
 mod drive;
 mod ending;
 mod expr;
 mod facts;
+mod file;
 mod host;
 mod ident;
 mod machine;
@@ -28,54 +30,53 @@ mod types;
 mod uses;
 mod wire;
 
-use crate::compile::Checked;
-use crate::diagnostic::{Diagnostic, Severity};
+pub use file::{emit, emit_modules};
+
+use crate::diagnostic::Diagnostic;
 use crate::emit::{Emitter, Kind};
-use crate::lint::{name_clash, not_yet};
-use crate::span::Span;
 use chartc_core::arena::StepId;
 use chartc_core::expr::type_text;
-use chartc_core::model::{Chart, StepKind, Type};
+use chartc_core::model::{Chart, Type};
 use chartc_core::plan::Plan;
 use chartc_core::tables::{ABI, Tables};
+use children::Kin;
 use codegen::Scope;
 use direct::Shape;
 use facts::Facts;
+use file::Unit;
 use names::Names;
 use start::Wait;
 use std::cell::{Cell, RefCell};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 /// Rust, one file for each chart.
 pub const EMITTER: Emitter =
     Emitter { name: "rust", extension: "rs", kind: Kind::Code, emit: |checked, _| emit(checked) };
 
-/// The Rust source of a chart.
-///
-/// # Errors
-/// Names that become one Rust identifier, and parts that do not run yet.
-pub fn emit(checked: &Checked) -> Result<String, Vec<Diagnostic>> {
-    let chart = checked.chart();
-    let mut found = checked.not_yet().to_vec();
-    for (step, spans) in chart.steps.iter().zip(&checked.map().steps) {
-        if matches!(step.kind, StepKind::Run(_)) {
-            found.push(not_yet::construct("`run` in generated code", spans.name));
-        }
-    }
-    let names = Names::of(chart, checked.map(), &mut found);
-    if !found.is_empty() {
-        return Err(found);
+/// The Rust source of one chart of a file.
+fn source(unit: &Unit<'_>, found: &mut Vec<Diagnostic>) -> String {
+    let before = found.len();
+    let chart = unit.chart;
+    let names = Names::of(chart, unit.map, found);
+    if found.len() > before {
+        return String::new();
     }
     let plan = Plan::new(chart);
     let facts = Facts::of(chart);
+    let in_family = unit.kin.is_child || !unit.kin.children.is_empty();
     let mut context = Context {
         chart,
         names,
-        bare: facts::is_bare(chart, &facts),
+        bare: !in_family && facts::is_bare(chart, &facts),
         facts,
+        kin: unit.kin.clone(),
         waits: start::waits(chart),
         tables: plan.tables(),
-        shape: Shape::of(chart),
+        shape: if in_family {
+            Shape::Shared("it runs other charts or is run by one")
+        } else {
+            Shape::of(chart)
+        },
         allocates: Cell::new(false),
         advice: Cell::new(false),
         last_result: Cell::new(false),
@@ -90,35 +91,7 @@ pub fn emit(checked: &Checked) -> Result<String, Vec<Diagnostic>> {
         context.methods.borrow_mut().clear();
         parts = self::parts(&context);
     }
-    Ok(header(checked, &context) + &join(&context, &parts))
-}
-
-/// The source of several charts of one file, each in a module of its name.
-///
-/// # Errors
-/// As [`emit`], for each of them.
-pub fn emit_modules(charts: &[Checked]) -> Result<String, Vec<Diagnostic>> {
-    let (mut text, mut found) = (String::new(), Vec::new());
-    let mut taken: BTreeMap<String, Span> = BTreeMap::new();
-    for checked in charts {
-        let (name, place) = (ident::module(&checked.chart().name), checked.map().name);
-        if let Some(other) = taken.insert(name.clone(), place) {
-            let mut finding = name_clash::modules(&name, place, other);
-            finding.severity = Severity::Error;
-            found.push(finding);
-        }
-        match emit(checked) {
-            Ok(code) => text.push_str(&format!(
-                "/// The chart `{}`.\npub mod {name} {{\n{}}}\n",
-                checked.chart().name.replace(['\n', '\r'], " "),
-                indented(&code)
-            )),
-            Err(more) => found.extend(more),
-        }
-    }
-    found.sort_by_key(|d| (d.span, d.rule.code));
-    found.dedup_by_key(|d| (d.span, d.rule.code));
-    if found.is_empty() { Ok(text) } else { Err(found) }
+    header(unit.source, &context) + &join(&context, &parts)
 }
 
 /// Code one level deeper; no literal spans lines.
@@ -133,6 +106,7 @@ struct Context<'c> {
     chart: &'c Chart,
     names: Names,
     facts: Facts,
+    kin: Kin,
     tables: Tables<'c>,
     /// How the code takes a step.
     shape: Shape,
@@ -185,6 +159,7 @@ fn parts(context: &Context<'_>) -> (Scope, Scope) {
     let mut inner = Scope::new();
     program::emit(context, &mut inner);
     machine::emit(context, &mut typed);
+    children::emit(context, &mut typed);
     typed.raw(inner.to_string());
     tables::emit(context, &mut typed);
     drive::emit(context, &mut dynamic);
@@ -244,7 +219,7 @@ fn imports(code: &str, alloc: bool) -> String {
         values.push_str(", IntoValue as _");
     }
     let owned = used(&["String", "Vec", "VecDeque"]);
-    let mut modules = used(&["calls", "drive", "expr", "model"]);
+    let mut modules = used(&["calls", "drive", "expr", "family", "model"]);
     let mut duration = String::new();
     if code.contains("static TABLES") {
         modules = used(&plain) + ", " + &modules;
@@ -295,8 +270,8 @@ fn is_item(line: &str) -> bool {
     words.iter().any(|word| line.starts_with(word))
 }
 
-fn header(checked: &Checked, context: &Context<'_>) -> String {
-    let source = checked.source().rsplit(['/', '\\']).next().unwrap_or_default();
+fn header(source: &str, context: &Context<'_>) -> String {
+    let source = source.rsplit(['/', '\\']).next().unwrap_or_default();
     let needs = if context.bare {
         "Needs chartc-core without features: nothing here allocates. What stands in `when_alloc!` is there\n\
          // for hosts that do, and is left out where chartc-core has no feature `alloc`."

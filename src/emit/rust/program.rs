@@ -6,7 +6,7 @@ use super::expr::{Binding, Code, Writer};
 use super::payload::{answer_field, answering};
 use super::types::{optional_inner, owned};
 use super::uses::{self, First};
-use super::{blocks, direct, ending, prompt, start, tools};
+use super::{blocks, children, direct, ending, prompt, start, tools};
 use chartc_core::arena::{PredicateId, StateId, TransitionId, VarId};
 use chartc_core::model::{ExprKind, StateKind, StepKind, Trigger, Type, VariableKind};
 use codegen::{Impl, Scope, Struct};
@@ -17,7 +17,7 @@ pub(super) fn emit(context: &Context<'_>, scope: &mut Scope) {
         direct::emit(context, scope);
         return;
     }
-    let mut methods = inherent();
+    let mut methods = inherent(context);
     guards(context, &mut methods);
     deadlines(context, &mut methods);
     blocks::blocks(context, &mut methods);
@@ -31,6 +31,7 @@ pub(super) fn emit(context: &Context<'_>, scope: &mut Scope) {
     predicates(context, &mut methods);
     keep(context, &mut methods);
     tools::methods(context, &mut methods);
+    children::methods(context, &mut methods);
     let program = program(context);
     // Now it is known which answers and texts anything reads.
     ending::emit(context, scope);
@@ -40,16 +41,17 @@ pub(super) fn emit(context: &Context<'_>, scope: &mut Scope) {
     scope.push_impl(program);
 }
 
-pub(super) fn inherent() -> Impl {
+pub(super) fn inherent(context: &Context<'_>) -> Impl {
     let mut item = Impl::new("Core<H>");
-    item.generic("H: Host");
+    item.generic(context.bounds());
     item
 }
 
 fn core(context: &Context<'_>) -> Struct {
     let mut item = Struct::new("Core<H>");
     item.doc("The chart's guards, actions and data.");
-    item.field("host", "H").field("data", "Data").field("bound", "Payload");
+    let host = if context.lends() { "family::Lent<H>" } else { "H" };
+    item.field("host", host).field("data", "Data").field("bound", "Payload");
     if context.has_events() {
         item.field("raised", context.queue());
     }
@@ -185,7 +187,7 @@ pub(super) fn predicates(context: &Context<'_>, methods: &mut Impl) {
 
 fn program(context: &Context<'_>) -> Impl {
     let mut item = Impl::new("Core<H>");
-    item.generic("H: Host").impl_trait("program::Program");
+    item.generic(context.bounds()).impl_trait("program::Program");
     item.associate_type("Store", context.store());
     item.associate_type("Payload", "Payload");
     bind(context, &mut item);

@@ -11,8 +11,9 @@ pub(super) fn emit(context: &Context<'_>, scope: &mut Scope) {
     } else {
         ("core::convert::Infallible", "match event {}".to_owned())
     };
+    let bounds = context.bounds();
     scope.raw(format!(
-        "impl<H: Host> drive::Typed for Machine<H> {{
+        "impl<{bounds}> drive::Typed for Machine<H> {{
             type State = State;
             type Event = {event};
             const STATES: &'static [State] = &State::ALL;

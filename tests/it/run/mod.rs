@@ -1,6 +1,7 @@
 //! Charts that run: against scripts, chance and nobody, from the library and from the command line.
 
 mod agents;
+mod children;
 mod command;
 mod phases;
 mod researcher;

@@ -1,9 +1,11 @@
 //! Truth, equality and order, as Python has them. A Bool counts as 0 or 1.
 
 use super::fuel::{Fuel, fail};
-use super::{EvalError, Value};
+use super::{EvalError, Value, python};
 use crate::model::CompareOp;
 use crate::ops;
+use alloc::format;
+use alloc::string::String;
 use core::cmp::Ordering;
 
 /// An Int or a Float.
@@ -172,4 +174,19 @@ fn contains(whole: &Value, item: &Value, fuel: &Fuel) -> Result<bool, EvalError>
         (Value::Map(_), _) => Ok(false),
         (whole, item) => fail!("{} is not in {}", item.kind(), whole.kind()),
     }
+}
+
+/// Whether the value of a param is in its range.
+///
+/// # Errors
+/// It is not; says so.
+pub fn within(name: &str, value: &Value, low: &Value, high: &Value) -> Result<(), String> {
+    let inside = compare(CompareOp::GreaterEqual, value, low)
+        .and_then(|above| Ok(above && compare(CompareOp::LessEqual, value, high)?))
+        .unwrap_or(false);
+    if inside {
+        return Ok(());
+    }
+    let shown = |value| python::repr(value).unwrap_or_default();
+    Err(format!("param `{name}`: {} is not in {}..{}", shown(value), shown(low), shown(high)))
 }

@@ -23,7 +23,7 @@ mod wire;
 pub use access::{elements, field, index, slice};
 pub use action::{Locals, execute};
 pub use builtin::{builtin, name as builtin_name};
-pub use compare::{compare, truth};
+pub use compare::{compare, truth, within};
 pub use convert::{FromValue, IntoValue};
 pub(crate) use convert::{inside, mismatch};
 pub use eval::{Environment, MAX_DEPTH, evaluate, holds, same};

@@ -2,7 +2,7 @@
 
 use super::data::{String, Vec};
 use crate::drive::Mismatch;
-use crate::expr::{FromValue, Map, Value, inside, mismatch, short};
+use crate::expr::{self, FromValue, Map, Value, inside, mismatch, short};
 use alloc::vec;
 use core::str::FromStr;
 
@@ -114,4 +114,63 @@ impl Values {
         T::from_value(value)
             .map_err(|Mismatch(why)| Mismatch(alloc::format!("{}`{name}`: {why}", self.what)))
     }
+}
+
+/// A host that is called by name, as the interpreter calls it, for all charts of a family.
+#[derive(Debug, Clone)]
+pub struct ByName<H>(pub H);
+
+/// The params that a `run` step gives, by name.
+#[derive(Debug)]
+pub struct Given(Vec<(&'static str, Value)>);
+
+impl Given {
+    /// All of them.
+    pub const fn of(given: Vec<(&'static str, Value)>) -> Self {
+        Self(given)
+    }
+
+    /// One that may be left out.
+    ///
+    /// # Errors
+    /// It does not fit.
+    pub fn take<T: FromValue>(&mut self, name: &str) -> Result<Option<T>, Mismatch> {
+        let Some(place) = self.0.iter().position(|(given, _)| *given == name) else {
+            return Ok(None);
+        };
+        let (_, value) = self.0.swap_remove(place);
+        T::from_value(value)
+            .map(Some)
+            .map_err(|Mismatch(why)| Mismatch(alloc::format!("param `{name}`: {why}")))
+    }
+
+    /// One that must be there.
+    ///
+    /// # Errors
+    /// It is missing, or does not fit.
+    pub fn need<T: FromValue>(&mut self, name: &str) -> Result<T, Mismatch> {
+        let missing = || Mismatch(alloc::format!("param `{name}` is missing"));
+        self.take(name)?.ok_or_else(missing)
+    }
+}
+
+/// Whether the value of a param is in its range.
+///
+/// # Errors
+/// It is not; says so.
+pub fn within(name: &str, value: &Value, low: &Value, high: &Value) -> Result<(), Mismatch> {
+    expr::within(name, value, low, high).map_err(Mismatch)
+}
+
+/// A child's machine, or why it cannot be made.
+///
+/// # Errors
+/// A param that it cannot be made with.
+pub fn made<T>(machine: Result<T, super::BadParam>) -> Result<T, Mismatch> {
+    machine.map_err(|why| Mismatch(alloc::format!("param {why}")))
+}
+
+/// The params of a chart cannot be computed.
+pub fn no_params(chart: &str) -> Mismatch {
+    Mismatch(alloc::format!("the params of `{chart}` cannot be computed"))
 }

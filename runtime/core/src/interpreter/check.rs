@@ -3,9 +3,9 @@
 use super::program::{Runner, input_named};
 use crate::arena::{EventId, ToolId, VarId};
 use crate::drive::{Host, Mismatch};
-use crate::expr::{Value, compare, fit, python};
+use crate::expr::{Value, fit, within};
 use crate::machine::{Outcome, StepKey};
-use crate::model::{Chart, ChoiceKind, CompareOp, Field, StepKind, VariableKind};
+use crate::model::{Chart, ChoiceKind, Field, StepKind, VariableKind};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -38,19 +38,7 @@ pub(super) fn ranges(chart: &Chart, values: &[Option<Value>]) -> Result<(), Mism
         if *value == Value::None {
             continue;
         }
-        let inside = compare(CompareOp::GreaterEqual, value, low)
-            .and_then(|above| Ok(above && compare(CompareOp::LessEqual, value, high)?))
-            .unwrap_or(false);
-        if !inside {
-            let shown = |value| python::repr(value).unwrap_or_default();
-            return Err(Mismatch(format!(
-                "param `{}`: {} is not in {}..{}",
-                variable.name,
-                shown(value),
-                shown(low),
-                shown(high)
-            )));
-        }
+        within(&variable.name, value, low, high).map_err(Mismatch)?;
     }
     Ok(())
 }

@@ -63,7 +63,7 @@ pub enum StepKind {
 pub struct Run {
     /// Its name.
     pub chart: String,
-    /// Its params by name, in the order written.
+    /// Its params by name, in the order declared.
     pub arguments: Vec<(String, Expr)>,
     /// Started at the end of the macrostep in which the step's state was entered, not in the walk of a turn.
     pub on_entry: bool,

@@ -21,7 +21,7 @@ pub(in super::super) fn emit(context: &Context<'_>, scope: &mut Scope) {
     queue(context, &mut item);
     blocks::begin_turn(context, &mut item);
     dispatch::emit(&mut cells, &mut item);
-    let mut methods = program::inherent();
+    let mut methods = program::inherent(context);
     cells.pool.emit(&mut methods);
     start::emit(context, &mut methods);
     program::predicates(context, &mut methods);

@@ -1,0 +1,196 @@
+//! The machines of `run` steps in generated code: of modules beside this chart's, with the host borrowed while they are at work.
+
+use super::Context;
+use super::body::Arms;
+use super::expr::Writer;
+use super::types::owned;
+use chartc_core::model::{StepKind, VariableKind};
+use codegen::{Function, Impl, Scope};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+
+/// What a chart's code knows of the charts of its file that it runs, or that run it.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Kin {
+    /// The module of each chart that it runs, by the chart's name.
+    pub(super) children: BTreeMap<String, String>,
+    /// The modules of all charts that can come to run below it, its own left out.
+    pub(super) below: BTreeSet<String>,
+    /// Whether another chart, or itself, runs it.
+    pub(super) is_child: bool,
+}
+
+impl Context<'_> {
+    /// What a type must be to be this machine's host: that of the charts which it runs, too.
+    pub(super) fn bounds(&self) -> String {
+        let below = self.kin.below.iter().map(|module| format!(" + super::{module}::Host"));
+        below.fold("H: Host".to_owned(), |text, bound| text + &bound)
+    }
+
+    /// Whether the host may be away, with a chart that this one runs or with the one that runs it.
+    pub(super) fn lends(&self) -> bool {
+        self.kin.is_child || self.has_children()
+    }
+
+    /// Whether the chart has `run` steps.
+    pub(super) fn has_children(&self) -> bool {
+        !self.kin.children.is_empty()
+    }
+
+    /// The modules of the charts that it runs, each with its variant of `Child`.
+    fn children(&self) -> impl Iterator<Item = (&String, String)> {
+        let modules: BTreeSet<&String> = self.kin.children.values().collect();
+        modules.into_iter().map(|module| (module, super::ident::upper_camel(module)))
+    }
+
+    /// The `run` steps: number, chart, its module.
+    fn runs(&self) -> impl Iterator<Item = (usize, &str, &String)> {
+        self.chart.steps.iter().enumerate().filter_map(|(i, step)| match &step.kind {
+            StepKind::Run(run) => Some((i, run.chart.as_str(), self.kin.children.get(&run.chart)?)),
+            StepKind::Llm
+            | StepKind::Code(_)
+            | StepKind::Ask { .. }
+            | StepKind::Call(..)
+            | StepKind::Human(_) => None,
+        })
+    }
+}
+
+/// Adds `Child`, the machines that may run below this one.
+pub(super) fn emit(context: &Context<'_>, scope: &mut Scope) {
+    if !context.has_children() {
+        return;
+    }
+    let mut variants = String::new();
+    for (module, variant) in context.children() {
+        let _ = writeln!(variants, "{variant}(Box<super::{module}::Machine<H>>),");
+    }
+    scope.raw(format!(
+        "/// A machine that a `run` step has begun.\nenum Child<{}> {{ {variants} }}",
+        context.bounds()
+    ));
+}
+
+/// Adds `step_run`, the params of `run` steps.
+pub(super) fn methods(context: &Context<'_>, methods: &mut Impl) {
+    let result = "Option<Vec<(&'static str, Value)>>";
+    let mut steps = Arms::new("step_run", "step: arena::StepId", "step.0", result, "None");
+    for (i, step) in context.chart.steps.iter().enumerate() {
+        let StepKind::Run(run) = &step.kind else { continue };
+        let writer = Writer::new(context);
+        let given = run.arguments.iter().map(|(name, argument)| {
+            let value = writer.value(argument, &argument.ty);
+            let ty = owned(context, &argument.ty);
+            format!("({name:?}, {{ let value: {ty} = {value}; value.into_value() }})")
+        });
+        let given = given.collect::<Vec<_>>().join(", ");
+        steps.arm(i, &step.name, String::new(), format!("Some(Vec::from([{given}]))"));
+    }
+    steps.emit(context, methods);
+}
+
+/// Adds `Params::named`, by which a chart that runs this one gives its params.
+pub(super) fn params(context: &Context<'_>, item: &mut Impl) {
+    if !context.kin.is_child {
+        return;
+    }
+    let (mut fields, mut checks) = (String::new(), String::new());
+    for (row, name) in context.chart.variables.iter().zip(&context.names.variables) {
+        let VariableKind::Param { range } = &row.kind else { continue };
+        let read = if row.default.is_some() { "take" } else { "need" };
+        let _ = write!(fields, "{name}: given.{read}({:?})?, ", row.name);
+        let Some((low, high)) = range else { continue };
+        let check = |value: &str| {
+            format!(
+                "generated::within({:?}, &{value}.clone().into_value(), &Value::{low:?}, &Value::{high:?})?;",
+                row.name
+            )
+        };
+        if row.default.is_some() {
+            let _ = write!(checks, "if let Some(value) = &params.{name} {{ {} }}", check("value"));
+        } else {
+            checks.push_str(&check(&format!("params.{name}")));
+        }
+    }
+    let mut named = Function::new("named");
+    named.vis("pub(super)").ret("Result<Self, drive::Mismatch>");
+    let unused = if fields.is_empty() { "_" } else { "" };
+    named.arg(format!("{unused}given"), "Vec<(&'static str, Value)>");
+    if fields.is_empty() {
+        named.line("Ok(Self {})");
+    } else {
+        named.line(format!(
+            "let mut given = generated::Given::of(given);
+            let params = Self {{ {fields} }};
+            {checks}
+            Ok(params)"
+        ));
+    }
+    item.push_fn(named);
+}
+
+/// Adds the methods of `drive::Machine` about children.
+pub(super) fn drive(context: &Context<'_>, item: &mut Impl) {
+    if !context.has_children() {
+        return;
+    }
+    let mut names = String::new();
+    let mut made = String::new();
+    for (i, chart, module) in context.runs() {
+        let variant = super::ident::upper_camel(module);
+        let _ = writeln!(names, "{i} => {chart:?},");
+        let _ = writeln!(
+            made,
+            "{i} => Child::{variant}(Box::new(generated::made(super::{module}::Machine::lent(
+                super::{module}::Params::named(given)?, family::Lent::of(None)))?)),"
+        );
+    }
+    let refused = "_ => return Err(drive::Mismatch(\"no `run` step has this key\".into())),";
+    let begin = item.new_fn("begin_child").arg_mut_self().arg("key", "machine::StepKey");
+    begin.ret("Result<(), drive::Mismatch>").line(format!(
+        "let name = match key.step.0 {{ {names} {refused} }};
+        let given = self.engine.with_view(key.leaf, |core, view| {{
+            core.step_run(key.step, view).map_err(|why| {{
+                generated::note(&mut core.notes, &generated::code_of(&TABLES, key.step), why)
+            }})
+        }});
+        let Ok(Some(given)) = given else {{ return Err(generated::no_params(name)); }};
+        let child = match key.step.0 {{ {made} {refused} }};
+        drive::Machine::end_child(self, key);
+        self.children.push((key, child));
+        Ok(())"
+    ));
+    item.new_fn("children")
+        .arg_ref_self()
+        .ret("Vec<machine::StepKey>")
+        .line("self.children.iter().map(|(key, _)| *key).collect()");
+    let (mut seen, mut lent) = (String::new(), String::new());
+    for (_, variant) in context.children() {
+        let _ = writeln!(seen, "Child::{variant}(child) => child.as_ref(),");
+        let _ = writeln!(
+            lent,
+            "Child::{variant}(child) => {{
+                child.host_place().put(host);
+                act(child.as_mut());
+                self.engine.program.host.put(child.host_place().take());
+            }}"
+        );
+    }
+    let child = item.new_fn("child").arg_ref_self().arg("key", "machine::StepKey");
+    child.ret("Option<&dyn drive::Machine>").line(format!(
+        "let (_, child) = self.children.iter().find(|(k, _)| *k == key)?;
+        let child: &dyn drive::Machine = match child {{ {seen} }};
+        Some(child)"
+    ));
+    let with = item.new_fn("with_child").arg_mut_self().arg("key", "machine::StepKey");
+    with.arg("act", "&mut dyn FnMut(&mut dyn drive::Machine)").ret("bool").line(format!(
+        "let Some((_, child)) = self.children.iter_mut().find(|(k, _)| *k == key) else {{ return false; }};
+        let host = self.engine.program.host.take();
+        match child {{ {lent} }}
+        true"
+    ));
+    item.new_fn("end_child")
+        .arg_mut_self()
+        .arg("key", "machine::StepKey")
+        .line("self.children.retain(|(k, _)| *k != key);");
+}

@@ -1,0 +1,124 @@
+//! Files of generated code: the items of one chart, or several charts in a module each.
+
+use super::children::Kin;
+use super::{ident, indented, source};
+use crate::compile::Checked;
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::lint::name_clash;
+use crate::lower::{Lowered, SourceMap};
+use crate::span::Span;
+use chartc_core::model::{Chart, StepKind};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A chart of a file.
+pub(super) struct Unit<'c> {
+    pub(super) chart: &'c Chart,
+    pub(super) map: &'c SourceMap,
+    /// The name of the file that holds the chart.
+    pub(super) source: &'c str,
+    pub(super) kin: Kin,
+}
+
+/// The Rust source of a chart; with the charts that it runs in modules beside it.
+///
+/// # Errors
+/// Names that become one Rust identifier, and parts that do not run yet.
+pub fn emit(checked: &Checked) -> Result<String, Vec<Diagnostic>> {
+    if checked.children().next().is_some() {
+        let name = ident::module(&checked.chart().name);
+        let code = emit_modules(std::slice::from_ref(checked))?;
+        return Ok(format!("pub use {name}::*;\n\n{code}"));
+    }
+    let mut found = checked.not_yet().to_vec();
+    if !found.is_empty() {
+        return Err(found);
+    }
+    let kin = Kin::default();
+    let (chart, map) = (checked.chart(), checked.map());
+    let unit = Unit { chart, map, source: checked.source(), kin };
+    let code = source(&unit, &mut found);
+    if found.is_empty() { Ok(code) } else { Err(found) }
+}
+
+/// The source of several charts of one file, each in a module of its name, and of the charts that they run.
+///
+/// # Errors
+/// As [`emit`], for each of them.
+pub fn emit_modules(charts: &[Checked]) -> Result<String, Vec<Diagnostic>> {
+    let (mut text, mut found) = (String::new(), Vec::new());
+    let mut taken: BTreeMap<String, Span> = BTreeMap::new();
+    for checked in charts {
+        found.extend_from_slice(checked.not_yet());
+    }
+    for unit in units(charts) {
+        let (name, place) = (ident::module(&unit.chart.name), unit.map.name);
+        if let Some(other) = taken.insert(name.clone(), place) {
+            let mut finding = name_clash::modules(&name, place, other);
+            finding.severity = Severity::Error;
+            found.push(finding);
+        }
+        let code = source(&unit, &mut found);
+        text.push_str(&format!(
+            "/// The chart `{}`.\npub mod {name} {{\n{}}}\n",
+            unit.chart.name.replace(['\n', '\r'], " "),
+            indented(&code)
+        ));
+    }
+    found.sort_by_key(|d| (d.span, d.rule.code));
+    found.dedup_by_key(|d| (d.span, d.rule.code));
+    if found.is_empty() { Ok(text) } else { Err(found) }
+}
+
+/// The charts, and those of other files that they run.
+fn units(charts: &[Checked]) -> Vec<Unit<'_>> {
+    let mut all: Vec<(&Lowered, &str)> = Vec::new();
+    let own = charts.iter().map(|checked| (checked.lowered(), checked.source()));
+    let others = charts
+        .iter()
+        .flat_map(|checked| checked.lowered_children().map(move |child| (child, checked.source())));
+    let mut seen = BTreeSet::new();
+    for (one, source) in own.chain(others) {
+        if seen.insert(one.map.name) {
+            all.push((one, source));
+        }
+    }
+    let runs: BTreeMap<Span, BTreeSet<Span>> = all
+        .iter()
+        .map(|(one, _)| (one.map.name, one.map.steps.iter().filter_map(|s| s.child).collect()))
+        .collect();
+    let modules: BTreeMap<Span, String> =
+        all.iter().map(|(one, _)| (one.map.name, ident::module(&one.chart.name))).collect();
+    let kin = |one: &Lowered| {
+        let steps = one.chart.steps.iter().zip(&one.map.steps);
+        let children = steps.filter_map(|(step, spans)| match &step.kind {
+            StepKind::Run(run) => Some((run.chart.clone(), modules.get(&spans.child?)?.clone())),
+            StepKind::Llm
+            | StepKind::Code(_)
+            | StepKind::Ask { .. }
+            | StepKind::Call(..)
+            | StepKind::Human(_) => None,
+        });
+        let mut below = reached(one.map.name, &runs);
+        let is_child = runs.values().any(|children| children.contains(&one.map.name));
+        below.remove(&one.map.name);
+        let below = below.iter().filter_map(|chart| modules.get(chart).cloned()).collect();
+        Kin { children: children.collect(), below, is_child }
+    };
+    all.iter()
+        .map(|(one, source)| Unit { chart: &one.chart, map: &one.map, source, kin: kin(one) })
+        .collect()
+}
+
+/// The charts that can come to run below one.
+fn reached(from: Span, runs: &BTreeMap<Span, BTreeSet<Span>>) -> BTreeSet<Span> {
+    let mut found = BTreeSet::new();
+    let mut open = vec![from];
+    while let Some(chart) = open.pop() {
+        for child in runs.get(&chart).into_iter().flatten() {
+            if found.insert(*child) {
+                open.push(*child);
+            }
+        }
+    }
+    found
+}

@@ -1,0 +1,179 @@
+//! Charts that run charts: the interpreter and generated code do the same.
+
+use chartc::load::Memory;
+use chartc_core::arena::{EventId, StateId};
+use chartc_core::drive::{Host, Machine};
+use chartc_core::expr::Value;
+use chartc_core::family::{Family, Member};
+use chartc_core::interpreter::Interpreter;
+use chartc_core::machine::{Effect, Input, Outcome, Record, Sink, StepKey};
+use chartc_core::model::Chart;
+use chartc_core::plan::Plan;
+use chartc_core::tables::StepRowKind;
+use generated_charts::family;
+use generated_charts::random::Random;
+use std::collections::BTreeSet;
+
+const TEXT: &str = include_str!("../charts/family.chart");
+
+/// Answers by how often it was called, and fails now and then.
+#[derive(Default)]
+struct Counter(u64);
+
+impl Host for Counter {
+    fn call(&mut self, function: &str, arguments: &[Value]) -> Result<Value, String> {
+        self.0 += 1;
+        if self.0.is_multiple_of(23) {
+            return Err(format!("no {function} of {arguments:?}"));
+        }
+        Ok(match function {
+            "score" => Value::Int((self.0 % 7) as i64),
+            _ => Value::None,
+        })
+    }
+}
+
+#[derive(Default)]
+struct Log {
+    effects: Vec<Effect>,
+    records: Vec<Record>,
+}
+
+impl Sink for Log {
+    fn effect(&mut self, effect: Effect) {
+        self.effects.push(effect);
+    }
+
+    fn record(&mut self, record: Record) {
+        self.records.push(record);
+    }
+}
+
+/// A family on random inputs, and all that can be seen of it.
+struct Play<M> {
+    family: Family<M>,
+    now: u64,
+    open: Vec<(Member, StepKey)>,
+    seen: Vec<String>,
+    depth: usize,
+}
+
+impl<M: Machine> Play<M> {
+    fn of(machine: M) -> Self {
+        let family = Family::new(machine);
+        Self { family, now: 0, open: Vec::new(), seen: Vec::new(), depth: 0 }
+    }
+
+    fn give(&mut self, member: Member, input: Input<Vec<Value>>) {
+        self.seen.push(format!("at {} {member:?}: {input:?}", self.now));
+        self.family.tell(member, input, self.now);
+        for _ in 0..2000 {
+            let mut log = Log::default();
+            let Some(told) = self.family.handle_next(self.now, &mut log) else {
+                self.look();
+                return;
+            };
+            for effect in &log.effects {
+                match effect {
+                    Effect::Start(key) | Effect::Ask(key) => {
+                        let machine = self.family.member(&told.member).expect("it is there");
+                        let kind = machine.tables().steps[key.step.index()].kind;
+                        if !matches!(kind, StepRowKind::Run { .. }) {
+                            self.open.push((told.member.clone(), *key));
+                        }
+                    }
+                    Effect::Cancel(key) => {
+                        self.open.retain(|open| *open != (told.member.clone(), *key));
+                    }
+                    Effect::Call(..) | Effect::Ended(_) => {}
+                }
+            }
+            self.seen.push(format!("{told:?} {:?} {:?}", log.records, log.effects));
+        }
+        panic!("no rest: {:#?}", self.seen);
+    }
+
+    fn look(&mut self) {
+        for member in self.family.members() {
+            self.depth = self.depth.max(member.len());
+            let seen = self.family.with_member(&member, |machine| {
+                let states = machine.tables().states.len();
+                let active = (0..states).filter(|i| machine.is_active(StateId::at(*i)));
+                let active: Vec<usize> = active.collect();
+                format!(
+                    "{active:?} {:?} {:?} {:?} {:?}",
+                    machine.variables(),
+                    machine.result(),
+                    machine.take_notes(),
+                    machine.enabled_events()
+                )
+            });
+            self.seen.push(format!("{member:?} {seen:?}"));
+        }
+        self.seen.push(format!("next {:?}", self.family.next_deadline()));
+    }
+
+    fn run(&mut self, seed: u64, length: usize) {
+        let mut random = Random::new(seed);
+        self.give(Member::new(), Input::Start);
+        for _ in 0..length {
+            self.now += random.number() % 2500;
+            if !self.open.is_empty() && random.one_in(3) {
+                let (member, key) = self.open.remove(random.below(self.open.len()));
+                let outcome = match random.below(5) {
+                    0 => Outcome::Failed(vec![Value::Text("no".into())]),
+                    1 => Outcome::Done(vec![Value::Text("what?".into())]),
+                    2 => Outcome::Done(vec![Value::Bool(random.one_in(2))]),
+                    _ => Outcome::Done(vec![Value::Int((random.number() % 6) as i64)]),
+                };
+                self.give(member, Input::Answer(key, outcome));
+                continue;
+            }
+            let number = Value::Int((random.number() % 7) as i64);
+            let input = match random.below(8) {
+                0 | 1 => Input::Turn,
+                2 => Input::Tick,
+                3 => Input::Event(EventId(0), vec![number]),
+                4 => Input::Event(EventId(1), Vec::new()),
+                5 => Input::Event(EventId(2), Vec::new()),
+                _ => Input::Event(EventId(3), vec![number]),
+            };
+            self.give(Member::new(), input);
+        }
+    }
+}
+
+#[test]
+fn families_do_the_same_interpreted_and_generated() {
+    let done = chartc::check(&["family.chart".to_owned()], &Memory::of("family.chart", TEXT));
+    let shown = chartc::report::short(&done.diagnostics, &done.sources);
+    let main = done.charts.iter().find(|c| c.chart().name == "Main").expect(&shown);
+    let charts: Vec<Chart> = main.family().into_iter().cloned().collect();
+    let plans: Vec<Plan<'_>> = charts.iter().map(Plan::new).collect();
+    let mut depth = 0;
+    let mut heard = BTreeSet::new();
+    for seed in 0..150 {
+        let interpreted = Interpreter::new(&plans[0], Counter::default(), []).expect("no params");
+        let params = family::main::Params { most: None };
+        let host = family::main::ByName(Counter::default());
+        let generated = family::main::Machine::new(params, host).expect("no params");
+        let mut interpreted = Play::of(interpreted.with_charts(&plans));
+        let mut generated = Play::of(generated);
+        interpreted.run(seed, 60);
+        generated.run(seed, 60);
+        for (i, (a, b)) in interpreted.seen.iter().zip(&generated.seen).enumerate() {
+            let story = interpreted.seen[i.saturating_sub(12)..i].join("\n");
+            assert_eq!(a, b, "seed {seed}; interpreted left, generated right; after\n{story}");
+        }
+        assert_eq!(interpreted.seen.len(), generated.seen.len(), "seed {seed}");
+        depth = depth.max(generated.depth);
+        for word in ["it ended with status", "it can do nothing more", "is not in", "Dropped"] {
+            if generated.seen.iter().any(|line| line.contains(word)) {
+                heard.insert(word);
+            }
+        }
+    }
+    // The random inputs reach what is worth comparing.
+    assert!(depth >= 4, "only {depth} deep");
+    assert!(heard.len() >= 3, "only {heard:?}");
+}
