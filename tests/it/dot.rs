@@ -87,6 +87,35 @@ fn parallel_with_history() {
 }
 
 #[test]
+fn a_history_with_actions_is_a_box_that_holds_them() {
+    let dot = draw(
+        "chart Counter {
+  var x: Int = 0
+  event go
+  event leave
+  initial p
+  on go -> p.with
+  on leave -> p.without
+  parallel p {
+    history with deep -> a.a2, b.b2 { x = x + 1 }
+    history without -> a.a2
+    state a { initial a1 { x = x + 2 } state a1 state a2 }
+    state b { initial b1 state b1 state b2 }
+  }
+}",
+    );
+    has(&dot, &["H*", ">first</b>", "x = x + 1", "tooltip=\"p.with\""]);
+    has(&dot, &[">initial</b>", "x = x + 2", "tooltip=\"p.a\""]);
+    let round = |l: &&str| l.contains("fixedsize") && l.contains("tooltip=\"p.");
+    let round: Vec<&str> = dot.lines().filter(round).collect();
+    assert!(matches!(round[..], [one] if one.contains("p.without")), "{round:?}");
+    let Some((ok, _, errors)) = graphviz(&dot, "svg") else {
+        return println!("skipped, not found: dot");
+    };
+    assert!(ok && errors.is_empty(), "{errors}");
+}
+
+#[test]
 fn wildcard_is_one_node_and_not_expanded() {
     let text = draw(
         "chart W {

@@ -161,10 +161,14 @@ impl Sketch<'_> {
                 let (fill, border) = final_colours(*status);
                 format!(", peripheries=2, fillcolor=\"{fill}\", color=\"{border}\"")
             }
-            StateKind::History { .. } => {
+            StateKind::History { .. } if self.rows.at(id).is_empty() => {
                 ", shape=circle, fixedsize=true, width=0.34, margin=0".to_string()
             }
-            StateKind::Atomic | StateKind::Compound { .. } | StateKind::Parallel => {
+            // What a history does by default has no room in a circle.
+            StateKind::History { .. }
+            | StateKind::Atomic
+            | StateKind::Compound { .. }
+            | StateKind::Parallel => {
                 let look =
                     if is_region(chart, state) { ", style=\"rounded,filled,dashed\"" } else { "" };
                 look.to_string()

@@ -166,6 +166,37 @@ fn a_condition_that_fails_is_false() {
 }
 
 #[test]
+fn data_that_fail_are_left_without_a_value() {
+    let states = "<state id='a'><transition event='error.execution' cond='x === undefined && y === 2' target='b'/>
+        </state><state id='b'/>"
+        .replace("&&", "&amp;&amp;");
+    let run =
+        Run::of(&document("<data id='x' expr='nobody'/><data id='y' expr='1 + 1'/>", &states));
+    assert_eq!(run.active(), "b");
+}
+
+#[test]
+fn blocks_fail_one_by_one() {
+    let states = "<state id='a'><onentry><assign location='x' expr='nobody'/><assign location='x' expr='9'/></onentry>
+        <onentry><assign location='x' expr='x + 1'/></onentry>
+        <transition event='error.execution' cond='x === 2' target='b'/></state><state id='b'/>";
+    assert_eq!(Run::of(&document("<data id='x' expr='1'/>", states)).active(), "b");
+}
+
+#[test]
+fn what_is_entered_by_default_has_actions_and_several_targets() {
+    let states = "<state id='a'><initial><transition target='c2 d2'><assign location='x' expr='x * 3'/></transition></initial>
+        <onentry><assign location='x' expr='x + 1'/></onentry>
+        <parallel id='b'><onentry><assign location='x' expr='x * 10'/></onentry>
+        <state id='c'><state id='c1'/><state id='c2'/></state>
+        <state id='d'><state id='d1'/><state id='d2'/></state></parallel>
+        <transition cond='x === 60' target='e'/></state><state id='e'/>";
+    assert_eq!(Run::of(&document("<data id='x' expr='1'/>", states)).active(), "e");
+    let stays = states.replace("60", "61");
+    assert_eq!(Run::of(&document("<data id='x' expr='1'/>", &stays)).active(), "c2 d2");
+}
+
+#[test]
 fn sent_events_come_when_they_are_due() {
     let states = "<state id='a'><onentry><send event='late' delay='2s' id='two'/>
         <send eventexpr=\"'soon'\" delayexpr='wait' idlocation='id' namelist='n'/></onentry>

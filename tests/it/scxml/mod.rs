@@ -33,7 +33,7 @@ fn same_as_chart(done: &Compilation) -> String {
 
 #[test]
 fn a_document_is_written_as_a_chart() {
-    for name in ["door"] {
+    for name in ["door", "letters"] {
         let done = fixture(&format!("{name}.scxml"));
         assert_eq!(done.charts.len(), 1, "{}", findings(&done));
         insta::assert_snapshot!(format!("convert_{name}"), same_as_chart(&done));
