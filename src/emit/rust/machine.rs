@@ -47,8 +47,10 @@ fn new(context: &Context<'_>, item: &mut Impl) {
     }
     let new = if context.lends() {
         new.line("Self::lent(params, family::Lent::of(Some(host)))");
-        let place = item.new_fn("host_place").vis("pub(super)").arg_mut_self();
-        place.ret("&mut family::Lent<H>").line("&mut self.engine.program.host");
+        if context.kin.is_child {
+            let place = item.new_fn("host_place").vis("pub(super)").arg_mut_self();
+            place.ret("&mut family::Lent<H>").line("&mut self.engine.program.host");
+        }
         let lent = item.new_fn("lent").vis("pub(super)").arg("params", "Params");
         lent.arg("host", "family::Lent<H>").ret("Result<Self, generated::BadParam>")
     } else {
