@@ -325,6 +325,12 @@ impl<
     lend!();
 }
 
+/// Places of the internal queue of a chart with so many states: completions of all of them, and raised events. The same for
+/// every store, because a chart can tell: what is raised when none is left fails.
+pub const fn queue_places(states: usize) -> usize {
+    2 * states + 128
+}
+
 /// Registers in vectors, sized by the tables.
 #[cfg(feature = "alloc")]
 #[derive(Debug, Clone)]
@@ -365,7 +371,7 @@ impl Dynamic {
             places: vec![0; deadlines],
             leaves: vec![StateId(0); states],
             selected: vec![TransitionId(0); states + 1],
-            queue: queue::Many::new(2 * states + 1024),
+            queue: queue::Many::new(queue_places(states)),
         }
     }
 }

@@ -53,6 +53,9 @@ pub(super) fn emit(context: &Context<'_>, scope: &mut Scope) {
     super::typed::emit(context, scope);
 }
 
+/// What is wrong with a tool as a choice.
+const CALLED: &str = "drive::Mismatch(\"a tool is called, not chosen\".into())";
+
 /// `Payload::event`, `Payload::choice`, `Payload::answer`: from values.
 fn payloads(context: &Context<'_>, scope: &mut Scope) {
     let mut item = Impl::new("Payload");
@@ -73,13 +76,21 @@ fn payloads(context: &Context<'_>, scope: &mut Scope) {
             let head = format!("Payload::Choice(Choice::{name}");
             let fields = choice_fields(context, ChoiceId::at(i));
             if context.tables.choices[i].tools.is_some() {
-                let why = "drive::Mismatch(\"a tool is called, not chosen\".into())";
-                let _ = writeln!(arms, "{i} => return Err({why}),");
+                let _ = writeln!(arms, "{i} => return Err({CALLED}),");
                 continue;
             }
             let _ = writeln!(arms, "{i} => {}", shape(&head, "", fields, &names.choice_fields[i]));
         }
-        reader(&mut item, "choice", "arena::ChoiceId", "values: Vec<Value>", &arms);
+        if context.tables.choices.iter().all(|choice| choice.tools.is_some()) {
+            let function =
+                item.new_fn("choice").arg("id", "arena::ChoiceId").arg("_", "Vec<Value>");
+            function.ret("Result<Self, drive::Mismatch>").line(format!(
+                "Err(if id.0 < {} {{ {CALLED} }} else {{ generated::no_row(\"option\", id.0) }})",
+                names.choices.len()
+            ));
+        } else {
+            reader(&mut item, "choice", "arena::ChoiceId", "values: Vec<Value>", &arms);
+        }
     }
     if context.has_answers() {
         let mut arms = String::new();
@@ -109,8 +120,9 @@ pub(super) fn reader(item: &mut Impl, name: &str, id: &str, values: &str, arms: 
     let function = item.new_fn(name).arg("id", id);
     let (argument, ty) = values.split_once(": ").unwrap_or((values, ""));
     function.arg(argument, ty).ret("Result<Self, drive::Mismatch>");
+    let what = if name == "choice" { "option" } else { name };
     function.line(format!(
-        "Ok(match id.0 {{ {arms} _ => return Err(generated::no_row({name:?}, id.0)), }})"
+        "Ok(match id.0 {{ {arms} _ => return Err(generated::no_row({what:?}, id.0)), }})"
     ));
 }
 

@@ -289,11 +289,11 @@ impl Context<'_> {
 
     /// Places of the internal queue.
     pub(super) fn places(&self) -> usize {
-        if self.bare { self.queue_places() } else { 2 * self.chart.states.len() + 1024 }
+        chartc_core::store::queue_places(self.chart.states.len())
     }
 
     /// Places of the internal queue of a chart without allocator: completions of all states, and as many raised events again.
     fn queue_places(&self) -> usize {
-        2 * self.chart.states.len() + 32
+        chartc_core::store::queue_places(self.chart.states.len())
     }
 }

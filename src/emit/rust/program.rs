@@ -373,9 +373,10 @@ impl Context<'_> {
         answering(self).next().is_some()
     }
 
-    /// Steps that can fail with a reason are declared.
+    /// Steps or tools that can fail with a reason are declared.
     pub(super) fn has_reasons(&self) -> bool {
-        !self.bare && self.chart.steps.iter().any(|s| !matches!(s.kind, StepKind::Code(_)))
+        let mut steps = self.chart.steps.iter();
+        !self.bare && (self.has_calls() || steps.any(|s| !matches!(s.kind, StepKind::Code(_))))
     }
 
     /// Params are declared.

@@ -29,7 +29,7 @@ use crate::calls::add_option;
 use crate::drive::{Host, Machine, Mismatch, Offer, ToolCall, listed};
 use crate::expr::Value;
 use crate::machine::{Fault, Input, Instant, Receipt, Sink, Status, StepKey};
-use crate::model::{StateKind, VariableKind, schema};
+use crate::model::{StateKind, StepKind, VariableKind, schema};
 use crate::plan::Plan;
 use crate::semantics::Engine;
 use crate::store::{Dynamic, Sent};
@@ -156,8 +156,10 @@ impl<H: Host> Machine for Interpreter<'_, H> {
         if key.leaf.index() >= self.plan.chart().states.len() {
             return Err(Fault);
         }
-        let offers = self.options(key);
-        let options = listed(&offers);
+        // Only a question's prompt may show the options.
+        let step = self.plan.chart().steps.get(key.step.index());
+        let asks = step.is_some_and(|step| matches!(step.kind, StepKind::Ask { .. }));
+        let options = if asks { listed(&self.options(key)) } else { String::new() };
         self.engine.with_view(key.leaf, |program, view| program.prompt(key.step, &options, view))
     }
 
