@@ -14,6 +14,8 @@ mod behaviour;
 mod chart_front;
 mod check;
 mod cli;
+mod conformance;
+mod differential;
 mod docs;
 mod dot;
 mod drawn;

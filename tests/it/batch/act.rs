@@ -6,7 +6,7 @@ use super::random::{Random, value};
 use chartc_core::arena::EventId;
 use chartc_core::drive::Machine;
 use chartc_core::interpreter::Interpreter;
-use chartc_core::machine::Input;
+use chartc_core::machine::{ErrorKind, Input, Record};
 use chartc_core::model::{Chart, Function, FunctionKind, Type, VariableKind};
 use chartc_core::plan::Plan;
 
@@ -51,6 +51,9 @@ pub(crate) fn acts(random: &mut Random, length: usize) -> Vec<Act> {
 /// Inputs that a run is given after its end.
 const AFTER_END: u32 = 3;
 
+/// Macrosteps without end that a run may have: each is a thousand microsteps.
+const CIRCLES: u32 = 1;
+
 /// The step that an act becomes.
 fn step(
     chart: &Chart,
@@ -73,8 +76,14 @@ fn step(
         }
         Act::Event(..) if chart.events.is_empty() => Step::Give(*now, Input::Turn),
         Act::Event(which, seed) => {
-            let id = one_of(which, chart.events.len());
             let mut random = Random::new(u64::from(seed));
+            // Mostly one that some line may take.
+            let id = match follower.enabled.as_slice() {
+                enabled @ [_, ..] if !random.one_in(4) => {
+                    enabled[one_of(which, enabled.len())].index()
+                }
+                _ => one_of(which, chart.events.len()),
+            };
             let fields = chart.events[id].fields.iter();
             let mut payload: Vec<_> = fields.map(|f| value(&mut random, chart, &f.ty, 3)).collect();
             if random.one_in(30) {
@@ -124,31 +133,52 @@ pub(crate) fn prepared(label: &str, chart: &Chart, random: &mut Random) -> Scrip
     Script { chart: label.to_owned(), params, answers, steps: Vec::new() }
 }
 
-/// Runs acts in the interpreter: the script that they became, and what came of it. After each, `beside` sees what was told.
-pub(crate) fn play(
-    plan: &Plan<'_>,
+/// A step that was just taken.
+pub(crate) struct Moment<'m, 'p> {
+    /// The machine behind it.
+    pub(crate) machine: &'m Interpreter<'p, Scripted>,
+    /// Who followed it, as before the step.
+    pub(crate) before: &'m Follower,
+    /// The step.
+    pub(crate) step: &'m Step,
+    /// What came of it.
+    pub(crate) shown: &'m str,
+    /// What was told during it.
+    pub(crate) log: &'m Log,
+}
+
+/// Runs acts in the interpreter, and calls `beside` after each: the script that they became, and what came of it.
+///
+/// # Errors
+/// That of `beside`.
+pub(crate) fn play<'p>(
+    plan: &'p Plan<'p>,
     mut script: Script,
     acts: &[Act],
-    beside: &mut dyn FnMut(&Log),
-) -> (Script, String) {
+    beside: &mut dyn FnMut(Moment<'_, 'p>) -> Result<(), String>,
+) -> Result<(Script, String), String> {
     let host = Scripted::of(&script);
     let Ok(mut machine) = Interpreter::new(plan, host.clone(), script.params.clone()) else {
-        return (script, driver::UNMADE.to_owned());
+        return Ok((script, driver::UNMADE.to_owned()));
     };
     let mut follower = Follower::default();
     let mut out = driver::fixed(&machine);
     let mut now = 0;
-    let mut after_end = 0;
+    let (mut after_end, mut circles) = (0, 0);
     for act in acts {
         after_end += u32::from(machine.ended().is_some());
-        if after_end > AFTER_END {
+        if after_end > AFTER_END || circles > CIRCLES {
             break;
         }
         let deadline = machine.next_deadline();
         let step = step(plan.chart(), *act, &follower, deadline, &mut now);
-        out += &follower.step(&mut machine, &host, &step);
-        beside(&follower.log);
+        let before = follower.clone();
+        let shown = follower.step(&mut machine, &host, &step);
+        out += &shown;
+        let log = &follower.log;
+        circles += u32::from(log.records.contains(&Record::Error(ErrorKind::Livelock)));
+        beside(Moment { machine: &machine, before: &before, step: &step, shown: &shown, log })?;
         script.steps.push(step);
     }
-    (script, out)
+    Ok((script, out))
 }

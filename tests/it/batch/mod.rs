@@ -18,7 +18,9 @@ use chartc::Compilation;
 use chartc::compile::Checked;
 use chartc::emit::rust;
 use chartc_core::expr::Value;
+use chartc_core::interpreter::Interpreter;
 use chartc_core::model::{Type, VariableKind};
+use chartc_core::plan::Plan;
 use driver::{HEAD, Script};
 use std::collections::BTreeMap;
 use std::collections::hash_map::DefaultHasher;
@@ -57,6 +59,15 @@ pub(crate) struct Programs {
     bare: Vec<String>,
 }
 
+/// A program that does not compile.
+#[derive(Debug)]
+pub(crate) struct Uncompiled {
+    /// Charts that the compiler names.
+    pub(crate) labels: Vec<String>,
+    /// What it says, with a headline.
+    pub(crate) said: String,
+}
+
 impl Batch {
     /// Adds a chart under a name of its own.
     ///
@@ -82,6 +93,17 @@ impl Batch {
     /// # Panics
     /// Some code does not compile without warnings: which chart's, and what the compiler says.
     pub(crate) fn build(self, name: &str) -> Programs {
+        self.try_build(name).unwrap_or_else(|failures| {
+            let said: Vec<String> = failures.into_iter().map(|f| f.said).collect();
+            panic!("{}", said.concat())
+        })
+    }
+
+    /// As [`Self::build`].
+    ///
+    /// # Errors
+    /// Code that does not compile without warnings.
+    pub(crate) fn try_build(self, name: &str) -> Result<Programs, Vec<Uncompiled>> {
         let core = core();
         let shards = std::thread::available_parallelism().map_or(1, usize::from);
         let mut parts: Vec<Vec<&Member>> = vec![Vec::new(); shards.min(self.members.len())];
@@ -91,7 +113,7 @@ impl Batch {
             sizes[least] += member.code.len();
             parts[least].push(member);
         }
-        let programs: Vec<Result<PathBuf, String>> = std::thread::scope(|scope| {
+        let programs: Vec<Result<PathBuf, Uncompiled>> = std::thread::scope(|scope| {
             let core = &core;
             let compile = |(nth, part)| {
                 scope.spawn(move || compile(&folder(&format!("{name}/{nth}")), core, part))
@@ -100,14 +122,15 @@ impl Batch {
                 parts.iter().map(Vec::as_slice).enumerate().map(compile).collect();
             running.into_iter().map(|r| r.join().expect("compiling does not panic")).collect()
         });
-        let failures: Vec<&String> = programs.iter().filter_map(|p| p.as_ref().err()).collect();
-        assert!(failures.is_empty(), "{}", failures.into_iter().cloned().collect::<String>());
+        if programs.iter().any(Result::is_err) {
+            return Err(programs.into_iter().filter_map(Result::err).collect());
+        }
         let mut of = BTreeMap::new();
         for (part, program) in parts.iter().zip(programs.into_iter().flatten()) {
             of.extend(part.iter().map(|member| (member.label.clone(), program.clone())));
         }
         let bare = self.members.iter().filter(|m| m.code.contains("chartc_core::when_alloc!"));
-        Programs { of, bare: bare.map(|m| m.label.clone()).collect() }
+        Ok(Programs { of, bare: bare.map(|m| m.label.clone()).collect() })
     }
 }
 
@@ -165,7 +188,7 @@ fn core() -> PathBuf {
 }
 
 /// Compiles a program of these charts.
-fn compile(folder: &Path, core: &Path, members: &[&Member]) -> Result<PathBuf, String> {
+fn compile(folder: &Path, core: &Path, members: &[&Member]) -> Result<PathBuf, Uncompiled> {
     let driver = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/batch/driver/mod.rs");
     let driver = driver.to_string_lossy();
     let mut main = format!(
@@ -194,9 +217,11 @@ fn compile(folder: &Path, core: &Path, members: &[&Member]) -> Result<PathBuf, S
     command.arg(format!("chartc_core={}", core.display())).arg("-o").arg(&program).arg(&source);
     succeed(&mut command).map(|()| program).map_err(|said| {
         let named = |m: &&&Member| said.contains(&format!("{}.rs:", m.module));
-        let names: Vec<&str> = members.iter().filter(named).map(|m| m.label.as_str()).collect();
+        let labels: Vec<String> = members.iter().filter(named).map(|m| m.label.clone()).collect();
         let said: String = said.chars().take(6000).collect();
-        format!("generated code does not compile without warnings: {}\n{said}\n", names.join(", "))
+        let which = labels.join(", ");
+        let said = format!("generated code does not compile without warnings: {which}\n{said}\n");
+        Uncompiled { labels, said }
     })
 }
 
@@ -281,7 +306,7 @@ fn run(program: &Path, name: &str, text: &str) -> Vec<String> {
 }
 
 /// The first line in which two texts differ, with the step that it belongs to and what was said of it before.
-fn difference(interpreted: &str, generated: &str, bare: bool) -> Option<String> {
+pub(crate) fn difference(interpreted: &str, generated: &str, bare: bool) -> Option<String> {
     // Code that needs no allocator keeps no notes.
     let shown = |line: &&str| !(bare && line.starts_with("notes: "));
     let (mut a, mut b) = (interpreted.lines().filter(shown), generated.lines().filter(shown));
@@ -302,6 +327,14 @@ fn difference(interpreted: &str, generated: &str, bare: bool) -> Option<String> 
             }
         }
     }
+}
+
+/// What comes of a script in the interpreter.
+pub(crate) fn interpreted(plan: &Plan<'_>, script: &Script) -> String {
+    driver::run(script, |host| {
+        let made = Interpreter::new(plan, host, script.params.clone());
+        made.map(|machine| Box::new(machine) as _).map_err(|why| why.to_string())
+    })
 }
 
 /// The charts of a compilation, none of which has errors.

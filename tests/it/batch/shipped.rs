@@ -32,12 +32,14 @@ fn same_interpreted_and_generated() {
                 let mut random = Random::new(seed);
                 let script = prepared(&label, chart, &mut random);
                 let acts = acts(&mut random, LENGTH);
-                let (script, text) = play(&plan, script, &acts, &mut |log| {
-                    taken.extend(log.records.iter().filter_map(|record| match record {
+                let played = play(&plan, script, &acts, &mut |moment| {
+                    taken.extend(moment.log.records.iter().filter_map(|record| match record {
                         Record::Taken(line) => Some(*line),
                         _ => None,
                     }));
+                    Ok(())
                 });
+                let (script, text) = played.expect("nothing is asked of it");
                 scripts.push(script);
                 texts.push(text);
             }

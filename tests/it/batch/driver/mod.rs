@@ -8,7 +8,7 @@ mod script;
 #[allow(unused_imports, reason = "scripts are written on one side and read on the other")]
 pub(crate) use script::{read, write};
 
-use chartc_core::arena::{ChoiceId, StateId, ToolId};
+use chartc_core::arena::{ChoiceId, EventId, StateId, ToolId};
 use chartc_core::drive::{Host, Machine, Mismatch, Offer};
 use chartc_core::expr::{FromValue, Value};
 use chartc_core::machine::{Effect, Input, Instant, Record, Sink, StepKey};
@@ -57,10 +57,7 @@ impl Scripted {
 
 impl Host for Scripted {
     fn call(&mut self, function: &str, arguments: &[Value]) -> Result<Value, String> {
-        let mut seed = 0xcbf2_9ce4_8422_2325 ^ self.nth.get();
-        for byte in format!("{function}{arguments:?}").bytes() {
-            seed = (seed ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
-        }
+        let seed = hash(&format!("{function}{arguments:?}"), self.nth.get());
         if seed >> 60 == 0 {
             return Err("it did not feel like it".to_owned());
         }
@@ -70,6 +67,20 @@ impl Host for Scripted {
         }
     }
 }
+
+/// Whether something is answered.
+pub(crate) fn is_answer(step: &Step) -> bool {
+    matches!(step, Step::Give(_, Input::Answer(..)))
+}
+
+/// A number that hardly any other text has (FNV-1a).
+fn hash(text: &str, seed: u64) -> u64 {
+    let step = |hash: u64, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+    text.bytes().fold(0xcbf2_9ce4_8422_2325 ^ seed, step)
+}
+
+/// Records of one input that are written out: a circle makes thousands that are all alike.
+const MOST_RECORDS: usize = 150;
 
 /// What waits for an answer.
 #[derive(Debug, Clone)]
@@ -106,6 +117,8 @@ impl Sink for Log {
 pub(crate) struct Follower {
     /// What waits for an answer now.
     pub(crate) open: Vec<Open>,
+    /// Events that some active state would handle now.
+    pub(crate) enabled: Vec<EventId>,
     /// What was told during the last input.
     pub(crate) log: Log,
     nth: u64,
@@ -133,8 +146,12 @@ impl Follower {
         let receipt = receipt.unwrap_or_else(|Mismatch(_)| "it does not fit".to_owned());
         let _ = writeln!(out, "> {}", script::line(step));
         let _ = writeln!(out, "receipt: {receipt}");
-        for record in &self.log.records {
+        for record in self.log.records.iter().take(MOST_RECORDS) {
             let _ = writeln!(out, "record: {record:?}");
+        }
+        if let Some(more @ [_, ..]) = self.log.records.get(MOST_RECORDS..) {
+            let _ =
+                writeln!(out, "records: {} more, {:x}", more.len(), hash(&format!("{more:?}"), 0));
         }
         for effect in &self.log.effects {
             let _ = writeln!(out, "effect: {effect:?}");
@@ -143,7 +160,8 @@ impl Follower {
             let _ = writeln!(out, "variable: {name} {value:?}");
         }
         let _ = writeln!(out, "active: {}", active(machine).join(" "));
-        let _ = writeln!(out, "events: {:?}", machine.enabled_events());
+        self.enabled = machine.enabled_events();
+        let _ = writeln!(out, "events: {:?}", self.enabled);
         let _ = writeln!(out, "deadline: {:?}", machine.next_deadline());
         let _ = writeln!(out, "walking: {:?}", machine.is_walking());
         let _ = writeln!(out, "result: {:?}", machine.result());

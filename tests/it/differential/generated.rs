@@ -1,0 +1,111 @@
+//! Generated code does what the interpreter does.
+
+use super::spec::{Spec, acts, spec};
+use super::{checked, number, render, runner};
+use crate::batch::act::{Act, play, prepared};
+use crate::batch::driver::Script;
+use crate::batch::random::Random;
+use crate::batch::{Batch, Uncompiled};
+use chartc::compile::Checked;
+use chartc_core::plan::Plan;
+use proptest::collection::vec;
+use proptest::strategy::{Strategy, ValueTree};
+use std::time::{Duration, Instant};
+
+/// Runs of each chart.
+const RUNS: usize = 3;
+/// Inputs of each run, at most.
+const LENGTH: usize = 60;
+/// How long a difference is made smaller: each try compiles a chart.
+const PATIENCE: Duration = Duration::from_secs(90);
+
+/// A chart with what is done to it.
+type Case = (Spec, Vec<Vec<Act>>);
+
+fn compile(spec: &Spec) -> Checked {
+    let text = render::text(spec);
+    checked(&text).unwrap_or_else(|errors| panic!("{errors}\n{text}"))
+}
+
+/// The scripts that acts become in the interpreter, and what comes of them.
+fn interpret(label: &str, checked: &Checked, (spec, runs): &Case) -> (Vec<Script>, Vec<String>) {
+    let plan = Plan::new(checked.chart());
+    let play = |acts: &Vec<Act>| {
+        let random = &mut Random::new(u64::from(spec.whole));
+        let script = prepared(label, checked.chart(), random);
+        play(&plan, script, acts, &mut |_| Ok(())).expect("nothing is asked of it")
+    };
+    runs.iter().map(play).unzip()
+}
+
+/// The first difference of each case that has one.
+fn differences(name: &str, cases: &[Case]) -> Vec<(usize, String)> {
+    let mut batch = Batch::default();
+    let (mut scripts, mut texts, mut of) = (Vec::new(), Vec::new(), Vec::new());
+    for (nth, case) in cases.iter().enumerate() {
+        let (label, checked) = (format!("r{nth}"), compile(&case.0));
+        if let Err(why) = batch.add(&label, &checked) {
+            panic!("{why}\n{}", render::text(&case.0));
+        }
+        let (more_scripts, more_texts) = interpret(&label, &checked, case);
+        of.extend(more_scripts.iter().map(|_| nth));
+        scripts.extend(more_scripts);
+        texts.extend(more_texts);
+    }
+    let programs = match batch.try_build(name) {
+        Ok(programs) => programs,
+        Err(failures) => {
+            let of = |f: &Uncompiled| f.labels.first().and_then(|l| l.get(1..)?.parse().ok());
+            return failures.into_iter().map(|f| (of(&f).unwrap_or(0), f.said)).collect();
+        }
+    };
+    let mut found: Vec<(usize, String)> = Vec::new();
+    for (script, fault) in programs.differences("runs", &scripts, &texts) {
+        if found.last().is_none_or(|(nth, _)| *nth != of[script]) {
+            found.push((of[script], fault));
+        }
+    }
+    found
+}
+
+/// A case that differs made as small as patience allows.
+fn smaller(tree: &mut impl ValueTree<Value = Case>, fault: String) -> (Case, String) {
+    let (begun, mut best) = (Instant::now(), (tree.current(), fault));
+    while begun.elapsed() < PATIENCE && tree.simplify() {
+        loop {
+            let case = tree.current();
+            if let Some((_, fault)) = differences("smaller", std::slice::from_ref(&case)).pop() {
+                best = (case, fault);
+                break;
+            }
+            if begun.elapsed() > PATIENCE || !tree.complicate() {
+                return best;
+            }
+        }
+    }
+    best
+}
+
+/// `CHARTC_CHARTS` says how many charts are tried, 24 at a time.
+#[test]
+fn same_as_interpreted() {
+    let mut runner = runner(1);
+    let cases = (spec(), vec(acts(LENGTH), RUNS));
+    let mut left = number("CHARTC_CHARTS", 24);
+    while left > 0 {
+        let count = left.min(24);
+        left -= count;
+        let mut trees: Vec<_> =
+            (0..count).map(|_| cases.new_tree(&mut runner).expect("charts are made")).collect();
+        let current: Vec<Case> = trees.iter().map(ValueTree::current).collect();
+        let found = differences("random", &current);
+        if let Some((nth, fault)) = found.first() {
+            let ((spec, runs), fault) = smaller(&mut trees[*nth], fault.clone());
+            let text = render::text(&spec);
+            panic!(
+                "{} of {count} charts differ; the first:\n{fault}\n{text}\n{runs:?}",
+                found.len()
+            );
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! Random charts on random inputs: what must hold whatever the chart is.
+
+mod generated;
+mod laws;
+mod parts;
+mod regressions;
+mod render;
+mod spec;
+mod tree;
+
+use chartc::compile::Checked;
+use chartc::load::Memory;
+use proptest::prelude::*;
+use proptest::test_runner::{Config, RngAlgorithm, TestError, TestRng, TestRunner};
+use spec::{acts, spec};
+use std::cell::Cell;
+
+/// A chart of a text; the errors where it has some.
+fn checked(text: &str) -> Result<Checked, String> {
+    let mut done = chartc::check(&["r.chart".into()], &Memory::of("r.chart", text));
+    let shown = chartc::report::short(&done.diagnostics, &done.sources);
+    done.charts.pop().ok_or(shown)
+}
+
+/// A number from the environment: how long to look.
+fn number(name: &str, otherwise: u32) -> u32 {
+    std::env::var(name).ok().and_then(|n| n.parse().ok()).unwrap_or(otherwise)
+}
+
+/// A source of charts: the same on every run, unless `CHARTC_SEED` says otherwise.
+fn runner(cases: u32) -> TestRunner {
+    let config =
+        Config { cases, failure_persistence: None, max_shrink_time: 60_000, ..Config::default() };
+    let mut seed = [0; 32];
+    seed[..4].copy_from_slice(&number("CHARTC_SEED", 1).to_le_bytes());
+    TestRunner::new_with_rng(config, TestRng::from_seed(RngAlgorithm::ChaCha, &seed))
+}
+
+/// Configurations are legal, microsteps in order, macrosteps end; a run that is stopped goes on as if nothing had happened,
+/// one that is repeated is the same.
+#[test]
+fn laws_hold() {
+    let total = Cell::new(laws::Happened::default());
+    let cases = number("CHARTC_CASES", 12);
+    let result = runner(cases).run(&(spec(), acts(60)), |(spec, acts)| {
+        let text = render::text(&spec);
+        let checked = checked(&text).map_err(TestCaseError::reject)?;
+        let one = laws::kept(checked.chart(), spec.whole, &acts).map_err(TestCaseError::fail)?;
+        let mut all = total.get();
+        all.inputs += one.inputs;
+        all.taken += one.taken;
+        all.answers += one.answers;
+        all.ended += one.ended;
+        total.set(all);
+        Ok(())
+    });
+    match result {
+        Ok(()) => {}
+        Err(TestError::Fail(why, (spec, acts))) => {
+            panic!("{why}\n{}\n{acts:?}", render::text(&spec));
+        }
+        Err(TestError::Abort(why)) => panic!("a chart is not sound: {why}"),
+    }
+    println!("{cases} charts: {:?}", total.get());
+}

@@ -1,0 +1,66 @@
+//! Charts that were found by chance, made smaller, and kept: each once did something else interpreted and generated, or broke
+//! a law.
+
+use super::{checked, laws};
+use crate::batch::Batch;
+use crate::batch::act::{acts, play, prepared};
+use crate::batch::random::Random;
+use chartc_core::plan::Plan;
+
+/// Runs of each chart.
+const RUNS: u8 = 12;
+
+fn charts() -> Vec<(&'static str, String)> {
+    let raises = "raise r ".repeat(150);
+    vec![
+        // The reason of a failed call had no place in the generated payload.
+        (
+            "tools without a question",
+            "tool w.find(q: Text) -> Json chart R { event a var j: Json = none initial s \
+             state s { may call w.find into j  on a -> s } }"
+                .to_owned(),
+        ),
+        // The prompt of a step that is no question asked the host for the guards of options.
+        (
+            "an option beside a step",
+            "chart R { event a fn many(n: Int) -> Int var m: Int = 0 initial s state s { \
+             llm k { prompt \"{m}\" }  may o(k: Int) if many(m) > 2 -> s } }"
+                .to_owned(),
+        ),
+        // The queue of raised events was shorter in code that needs no allocator.
+        (
+            "more raised than there is room for",
+            format!(
+                "chart R {{ event a event r event b var n: Int = 0 initial s state s {{ \
+                 on a {{ {raises} }}  on b {{ {} }}  on r {{ n = n + 1 }}  on error.execution -> t }} \
+                 state t {{ on b -> s }} }}",
+                "raise r ".repeat(40)
+            ),
+        ),
+    ]
+}
+
+#[test]
+fn found_by_chance() {
+    let mut batch = Batch::default();
+    let (mut scripts, mut texts) = (Vec::new(), Vec::new());
+    for (label, text) in charts() {
+        let checked = checked(&text).unwrap_or_else(|errors| panic!("{label}: {errors}"));
+        batch.add(label, &checked).unwrap_or_else(|why| panic!("{label}: {why}"));
+        let plan = Plan::new(checked.chart());
+        for seed in 0..RUNS {
+            let mut random = Random::new(u64::from(seed));
+            let script = prepared(label, checked.chart(), &mut random);
+            let acts = acts(&mut random, 40);
+            laws::kept(checked.chart(), seed, &acts).unwrap_or_else(|why| panic!("{label}: {why}"));
+            let played = play(&plan, script, &acts, &mut |_| Ok(()));
+            let (script, text) = played.expect("nothing is asked of it");
+            scripts.push(script);
+            texts.push(text);
+        }
+    }
+    let programs = batch.build("regressions");
+    if let Some((nth, fault)) = programs.differences("runs", &scripts, &texts).first() {
+        panic!("{}:\n{fault}", scripts[*nth].chart);
+    }
+}

@@ -1,0 +1,152 @@
+//! Random charts as numbers: each list of numbers means some chart, so that taking rows away and making numbers smaller, as
+//! proptest does with what it has found, leaves a chart. Zero is the plainest of everything.
+
+use crate::batch::act::Act;
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+/// What a chart may have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Flavour {
+    /// One level of states; data that needs no allocator.
+    Flat,
+    /// States in states.
+    Tree,
+    /// And regions, and history.
+    Regions,
+    /// And texts, lists, steps, questions, tools, limits.
+    Agent,
+}
+
+/// A chart.
+#[derive(Debug, Clone)]
+pub(crate) struct Spec {
+    pub(crate) flavour: Flavour,
+    pub(crate) nodes: Vec<Node>,
+    pub(crate) lines: Vec<Line>,
+    pub(crate) blocks: Vec<Block>,
+    pub(crate) steps: Vec<Step>,
+    pub(crate) allows: Vec<(u8, u8, u8)>,
+    /// What is said once for the whole chart.
+    pub(crate) whole: u8,
+}
+
+/// A state of any kind.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Node {
+    pub(crate) parent: u8,
+    pub(crate) kind: u8,
+    /// Chooses its initial child, its default, its status, whether it takes an argument.
+    pub(crate) pick: u8,
+}
+
+/// A line of a state.
+#[derive(Debug, Clone)]
+pub(crate) struct Line {
+    pub(crate) source: u8,
+    pub(crate) trigger: u8,
+    /// Chooses among triggers of a kind.
+    pub(crate) which: u8,
+    pub(crate) guard: u8,
+    pub(crate) arrow: u8,
+    pub(crate) target: u8,
+    pub(crate) actions: Vec<u8>,
+}
+
+/// What stands in a state beside its lines: an `enter` or `exit` block, limits, advice.
+#[derive(Debug, Clone)]
+pub(crate) struct Block {
+    pub(crate) state: u8,
+    pub(crate) kind: u8,
+    pub(crate) actions: Vec<u8>,
+}
+
+/// A step of a state.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Step {
+    pub(crate) state: u8,
+    pub(crate) kind: u8,
+    pub(crate) guard: u8,
+    pub(crate) target: u8,
+    pub(crate) pick: u8,
+}
+
+fn node() -> impl Strategy<Value = Node> {
+    any::<(u8, u8, u8)>().prop_map(|(parent, kind, pick)| Node { parent, kind, pick })
+}
+
+fn line() -> impl Strategy<Value = Line> {
+    (any::<[u8; 6]>(), vec(any::<u8>(), 0..3)).prop_map(|(n, actions)| {
+        let [source, trigger, which, guard, arrow, target] = n;
+        Line { source, trigger, which, guard, arrow, target, actions }
+    })
+}
+
+fn block() -> impl Strategy<Value = Block> {
+    (any::<(u8, u8)>(), vec(any::<u8>(), 1..4)).prop_map(|((state, kind), actions)| Block {
+        state,
+        kind,
+        actions,
+    })
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    any::<[u8; 5]>().prop_map(|[state, kind, guard, target, pick]| Step {
+        state,
+        kind,
+        guard,
+        target,
+        pick,
+    })
+}
+
+/// A chart with 2 to 40 states.
+pub(crate) fn spec() -> impl Strategy<Value = Spec> {
+    let flavour = prop_oneof![
+        1 => Just(Flavour::Flat),
+        2 => Just(Flavour::Tree),
+        4 => Just(Flavour::Regions),
+        4 => Just(Flavour::Agent),
+    ];
+    let size = prop_oneof![3 => 2..8_usize, 4 => 8..18_usize, 2 => 18..41_usize];
+    (flavour, size).prop_flat_map(|(flavour, size)| {
+        (
+            vec(node(), 2..=size),
+            vec(line(), size / 2..=5 * size / 2),
+            vec(block(), 0..=size),
+            vec(step(), 0..=size / 2 + 2),
+            vec(any::<(u8, u8, u8)>(), 0..5),
+            any::<u8>(),
+        )
+            .prop_map(move |(nodes, lines, blocks, steps, allows, whole)| Spec {
+                flavour,
+                nodes,
+                lines,
+                blocks,
+                steps,
+                allows,
+                whole,
+            })
+    })
+}
+
+fn act() -> impl Strategy<Value = Act> {
+    prop_oneof![
+        8 => any::<(u8, u16)>().prop_map(|(which, seed)| Act::Event(which, seed)),
+        4 => Just(Act::Turn),
+        2 => (0..9000_u32).prop_map(Act::Wait),
+        2 => Just(Act::Due),
+        7 => any::<(u8, u16)>().prop_map(|(which, seed)| Act::Answer(which, seed)),
+        2 => any::<(u8, u16)>().prop_map(|(which, seed)| Act::Set(which, seed)),
+    ]
+}
+
+/// What is done to a chart: a start, and up to `length` inputs.
+pub(crate) fn acts(length: usize) -> impl Strategy<Value = Vec<Act>> {
+    (proptest::option::weighted(0.3, any::<(u8, u16)>()), vec(act(), length / 4..=length)).prop_map(
+        |(first, acts)| {
+            let first = first.map(|(which, seed)| Act::Set(which, seed));
+            first.into_iter().chain([Act::Start]).chain(acts).collect()
+        },
+    )
+}
