@@ -41,7 +41,7 @@ fn runner(cases: u32) -> TestRunner {
 #[test]
 fn laws_hold() {
     let total = Cell::new(laws::Happened::default());
-    let cases = number("CHARTC_CASES", 12);
+    let cases = number("CHARTC_CASES", 100);
     let result = runner(cases).run(&(spec(), acts(60)), |(spec, acts)| {
         let text = render::text(&spec);
         let checked = checked(&text).map_err(TestCaseError::reject)?;

@@ -82,8 +82,8 @@ impl Writer<'_> {
             "m = 7 div m",
         ];
         const WORDS: &[&str] = &[
-            "t = t + \"a\"",
-            "l = l + [m]",
+            "t = t[0:9] + \"a\"",
+            "l = l[0:9] + [m]",
             "log \"at {m}\"",
             "o = m",
             "o = none",
