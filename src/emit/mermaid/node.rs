@@ -10,6 +10,7 @@ use crate::emit::picture::rows::{Row, Rows};
 use crate::emit::picture::text::{short, wrap};
 use chartc_core::arena::{StateId, StepId};
 use chartc_core::model::{Chart, StateKind, Status, StepKind};
+use std::collections::BTreeMap;
 
 /// Characters of one line in a state.
 const WIDTH: usize = 36;
@@ -81,8 +82,9 @@ impl Sketch<'_> {
         }
         self.diamond(out, Origin::Any(id), depth);
         if let StateKind::Compound { initial } = &chart.state(id).kind {
-            for first in initial {
-                out.push_str(&format!("{pad}[*] --> {}\n", self.names[first.index()]));
+            for (first, inside) in self.drawn_targets(id, initial) {
+                let label = if inside.is_empty() { inside } else { format!(" : {inside}") };
+                out.push_str(&format!("{pad}[*] --> {first}{label}\n"));
             }
         }
         for child in chart.children(id) {
@@ -90,9 +92,10 @@ impl Sketch<'_> {
             match &chart.state(child).kind {
                 StateKind::Final { .. } => out.push_str(&format!("{pad}{name} --> [*]\n")),
                 StateKind::History { default, .. } => {
-                    for first in default {
-                        let first = &self.names[first.index()];
-                        out.push_str(&format!("{pad}{name} --> {first} : the first time\n"));
+                    for (first, inside) in self.drawn_targets(id, default) {
+                        let comma = if inside.is_empty() { "" } else { ", " };
+                        let label = format!("the first time{comma}{inside}");
+                        out.push_str(&format!("{pad}{name} --> {first} : {label}\n"));
                     }
                 }
                 StateKind::Atomic | StateKind::Compound { .. } | StateKind::Parallel => {}
@@ -102,6 +105,23 @@ impl Sketch<'_> {
             out.push_str(&format!("{}}}\n", indent(depth - 1)));
             self.diamond(out, Origin::State(id), depth - 1);
         }
+    }
+
+    /// Where edges to `targets` that are written inside `scope` end, each with what it enters further inside. Mermaid takes a
+    /// state out of its parent when an edge outside names it: such an edge ends at the child of `scope` that is around it.
+    fn drawn_targets(&self, scope: StateId, targets: &[StateId]) -> BTreeMap<&str, String> {
+        let chart = self.places.chart;
+        let mut drawn: BTreeMap<&str, String> = BTreeMap::new();
+        for target in targets {
+            let child = chart.ancestors(*target).take_while(|s| *s != scope).last();
+            let child = child.unwrap_or(*target);
+            let inside = drawn.entry(self.names[child.index()].as_str()).or_default();
+            if child != *target {
+                let comma = if inside.is_empty() { "in " } else { ", " };
+                *inside += &format!("{comma}{}", escaped(&chart.state(*target).name));
+            }
+        }
+        drawn
     }
 
     /// Whether a line is drawn before this region.
