@@ -111,9 +111,22 @@ fn sound(
     let all: Vec<&Arc<Lowered>> = lowered.iter().chain(others).collect();
     let places: BTreeMap<Span, usize> =
         all.iter().enumerate().map(|(i, one)| (whole(one), i)).collect();
+    // A chart may stand in another one, as an invoked document does.
+    let mut around: BTreeMap<Span, Span> = BTreeMap::new();
+    let mut open: Vec<Span> = Vec::new();
+    for place in places.keys() {
+        while open.last().is_some_and(|o| o.file != place.file || o.end < place.end) {
+            open.pop();
+        }
+        around.extend(open.last().map(|outer| (*place, *outer)));
+        open.push(*place);
+    }
     let within = |span: Span| {
-        let (outer, nth) = places.range(..=Span { end: u32::MAX, ..span }).next_back()?;
-        (outer.file == span.file && span.end <= outer.end).then_some(*nth)
+        let (mut place, _) = places.range(..=Span { end: u32::MAX, ..span }).next_back()?;
+        while place.file != span.file || place.end < span.end {
+            place = around.get(place)?;
+        }
+        places.get(place).copied()
     };
     // By file, and by the chart that the error stands in.
     let mut errors: BTreeMap<(FileId, Option<usize>), Vec<&Diagnostic>> = BTreeMap::new();

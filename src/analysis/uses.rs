@@ -117,6 +117,7 @@ pub fn code_reads(chart: &Chart, actions: &[Action]) -> BTreeSet<VarId> {
         | Action::Raise(..)
         | Action::Send { .. }
         | Action::Cancel(_)
+        | Action::Result(..)
         | Action::Log(_) => {}
     });
     variables

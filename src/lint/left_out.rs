@@ -26,6 +26,12 @@ pub(crate) fn never(event: &str, span: Span) -> Diagnostic {
     RULE.at(span, format!("nothing raises `{event}`: no transition waits for it"))
 }
 
+/// A param that an invoked document does not have.
+pub(crate) fn no_such_data(name: &str, span: Span) -> Diagnostic {
+    RULE.at(span, format!("the invoked document has no `<data>` called `{name}`"))
+        .help("a param is the first value of the `<data>` of its name; others are left out")
+}
+
 /// A transition without event, target and content.
 pub(crate) fn idle(span: Span) -> Diagnostic {
     RULE.at(span, "a transition without `event`, `target` and content does nothing")

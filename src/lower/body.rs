@@ -4,6 +4,7 @@ use super::context::{Cx, NodeKind, Part};
 use super::expr::{self, Env, Options};
 use super::{block, each, limits, line, paths, step};
 use crate::lint::illegal_structure;
+use crate::lint::reported::ILLEGAL_STRUCTURE;
 use crate::span::Span;
 use crate::syntax::{self, History, Initial, Noted, StateItem};
 use chartc_core::arena::{StateId, StepId};
@@ -76,11 +77,37 @@ fn body<'s>(cx: &mut Cx<'s>, id: StateId, parts: &[Part<'s>]) {
         let actions = block::actions(cx, &mut Env::at(parent), block);
         cx.chart.states[id.index()].default_actions = actions;
     }
+    if let NodeKind::Final(params, values, _) = cx.nodes[id.index()].kind {
+        result(cx, id, params, values);
+    }
     limits::limits(cx, id, &bounds);
     for part in parts {
         if let StateItem::From(from) = part.item {
             line::from(cx, id, from);
         }
+    }
+}
+
+/// What a final computes when it is entered, after its `enter` blocks.
+fn result(cx: &mut Cx<'_>, id: StateId, params: &[syntax::Param], values: &[Option<syntax::Expr>]) {
+    let StateKind::Final { params: fields, .. } = cx.chart.state(id).kind.clone() else { return };
+    let mut env = Env::at(id);
+    let mut given = Vec::new();
+    for (value, field) in values.iter().zip(&fields) {
+        given.extend(value.as_ref().map(|value| expr::expect(cx, &mut env, value, &field.ty)));
+    }
+    if fields.is_empty() {
+        return;
+    }
+    if given.len() == fields.len() {
+        add_block(&mut cx.chart.states[id.index()].entry, vec![Action::Result(id, given)]);
+    } else if let (false, Some((param, _))) =
+        (given.is_empty(), params.iter().zip(values).find(|(_, value)| value.is_none()))
+    {
+        let message =
+            format!("`{}` is not computed, and others of this final are", param.name.node);
+        let finding = ILLEGAL_STRUCTURE.at(param.name.span, message);
+        cx.report(finding.help("all of them are computed when it is entered, or none is"));
     }
 }
 

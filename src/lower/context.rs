@@ -86,7 +86,7 @@ pub(super) enum NodeKind<'s> {
     Root,
     State,
     Parallel,
-    Final(&'s [syntax::Param], Option<&'s Ident>),
+    Final(&'s [syntax::Param], &'s [Option<syntax::Expr>], Option<&'s Ident>),
     History(&'s syntax::History),
 }
 

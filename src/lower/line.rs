@@ -187,6 +187,12 @@ fn final_arguments(
     if let StateKind::Final { params, .. } = cx.chart.state(state).kind.clone() {
         let what = format!("final `{path}`");
         let span = target.path.span;
+        if let NodeKind::Final(_, values, _) = cx.nodes[state.index()].kind
+            && values.iter().any(Option::is_some)
+        {
+            refuse_computed(cx, env, state, target);
+            return Vec::new();
+        }
         return expr::arguments(cx, env, &what, &params, &target.arguments, span);
     }
     for argument in &target.arguments {
@@ -199,6 +205,21 @@ fn final_arguments(
         cx.report(finding);
     }
     Vec::new()
+}
+
+/// Arguments for a final that computes what it ends with.
+fn refuse_computed(cx: &mut Cx<'_>, env: &mut Env, state: StateId, target: &syntax::Target) {
+    for argument in &target.arguments {
+        expr::expr(cx, env, argument, None);
+    }
+    if let (Some(first), Some(last)) = (target.arguments.first(), target.arguments.last()) {
+        let path = &cx.chart.state(state).path;
+        let finding = TYPE_ERROR
+            .at(first.span.to(last.span), format!("`{path}` computes what it ends with"))
+            .help("leave the arguments out, or the `= …` where the final is declared")
+            .related(cx.map.state(state).name, "declared here");
+        cx.report(finding);
+    }
 }
 
 /// Whether states can be active together. Neighbours in document order are enough: what lies between two targets shares their common ancestor.

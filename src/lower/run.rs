@@ -32,13 +32,16 @@ pub(super) fn step(cx: &mut Cx<'_>, env: &mut Env, id: StepId, written: &syntax:
         for argument in &written.arguments {
             expr::expr(cx, env, &argument.value, None);
         }
-        let run = Run { chart: name.node.clone(), arguments: Vec::new(), on_entry: false };
+        let chart = name.node.clone();
+        let forward = written.forward;
+        let run = Run { chart, arguments: Vec::new(), on_entry: false, forward };
         return StepKind::Run(run);
     };
     cx.map.steps[id.index()].child = Some(child.name.span);
     let params = params(cx, child);
     let arguments = given(cx, env, &params, written);
-    StepKind::Run(Run { chart: name.node.clone(), arguments, on_entry: written.at_entry })
+    let (chart, on_entry, forward) = (name.node.clone(), written.at_entry, written.forward);
+    StepKind::Run(Run { chart, arguments, on_entry, forward })
 }
 
 /// The params of a chart. What is wrong with them is reported where they are declared, not here.

@@ -45,8 +45,8 @@ pub(super) fn number<'s>(cx: &mut Cx<'s>, chart: &'s syntax::Chart, whole: Span)
                 let kind = match &state.kind {
                     syntax::StateKind::State => NodeKind::State,
                     syntax::StateKind::Parallel => NodeKind::Parallel,
-                    syntax::StateKind::Final(params, status) => {
-                        NodeKind::Final(params, status.as_ref())
+                    syntax::StateKind::Final(params, values, status) => {
+                        NodeKind::Final(params, values, status.as_ref())
                     }
                 };
                 let body = state.body.as_ref().map(parts).unwrap_or_default();

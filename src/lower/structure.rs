@@ -37,7 +37,7 @@ fn kind(cx: &mut Cx<'_>, id: StateId) -> StateKind {
             }
             StateKind::Parallel
         }
-        NodeKind::Final(params, status) => {
+        NodeKind::Final(params, _, status) => {
             refuse_initial(cx, initial, "a final state");
             if in_parallel(cx, id) {
                 cx.report(illegal_structure::final_region(name));

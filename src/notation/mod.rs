@@ -5,7 +5,9 @@
 mod expr;
 
 use chartc_core::arena::{EventId, StepId};
-use chartc_core::model::{Action, Chart, Template, TemplatePart, Transition};
+use chartc_core::model::{
+    Action, Chart, Expr, Field, StateKind, Template, TemplatePart, Transition,
+};
 
 pub use expr::{duration, expression, expression_in};
 
@@ -151,6 +153,15 @@ fn action(chart: &Chart, action: &Action, payload: &[&str], between: &str) -> St
             out
         }
         Action::Cancel(id) => format!("cancel {}", name(&chart.send_ids[id.index()])),
+        Action::Result(state, values) => {
+            let StateKind::Final { params, .. } = &chart.state(*state).kind else {
+                return String::new();
+            };
+            let one = |(param, value): (&Field, &Expr)| {
+                format!("{} = {}", name(&param.name), expression_in(chart, value, payload))
+            };
+            params.iter().zip(values).map(one).collect::<Vec<_>>().join(between)
+        }
         Action::Log(text) => format!("log {}", template(chart, text, payload)),
     }
 }

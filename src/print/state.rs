@@ -1,6 +1,6 @@
 //! States and lines.
 
-use super::expr::{arguments, expr, params};
+use super::expr::{arguments, expr, param, params};
 use super::out::{Layout, Out};
 use super::step::{actions, step};
 use super::text::{lower, names, path, quote, template};
@@ -66,10 +66,16 @@ fn state(out: &mut Out, node: &State) {
     match &node.kind {
         StateKind::State => out.push(&format!("state {name}")),
         StateKind::Parallel => out.push(&format!("parallel {name}")),
-        StateKind::Final(all, status) => {
+        StateKind::Final(all, values, status) => {
             out.push(&format!("final {name}"));
+            let level = out.level;
+            let one = |(field, value): (_, &Option<_>)| match value {
+                Some(value) => format!("{} = {}", param(field), expr(value, level)),
+                None => param(field),
+            };
             if !all.is_empty() {
-                out.push(&params(all));
+                let all: Vec<String> = all.iter().zip(values).map(one).collect();
+                out.push(&format!("({})", all.join(", ")));
             }
             if let Some(status) = status {
                 out.push(&format!(" : {}", lower(&status.node)));

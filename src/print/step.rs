@@ -26,7 +26,8 @@ pub(super) fn step(out: &mut Out, node: &Step) {
         StepKind::Run(run) => {
             let entry = if run.at_entry { " at entry" } else { "" };
             let given = params_given(&run.arguments, level);
-            format!("run {name} {}{given}{entry}{client}", upper(&run.chart.node))
+            let events = run.forward.words();
+            format!("run {name} {}{given}{entry}{events}{client}", upper(&run.chart.node))
         }
     };
     out.push(&head);

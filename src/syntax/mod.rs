@@ -14,8 +14,8 @@ pub use declare::{
     Policy, Predicate, Record, Scenario, Tool, ToolPattern, ToolSet, Variable, VariableKind,
 };
 pub use expr::{
-    Action, BinaryOp, Block, CompareOp, Entry, Expr, ExprKind, Hole, Template, TemplatePart,
-    TypeExpr, TypeKind, UnaryOp,
+    Action, BinaryOp, Block, CompareOp, Entry, Expr, ExprKind, Forward, Hole, Template,
+    TemplatePart, TypeExpr, TypeKind, UnaryOp,
 };
 pub use name::{CATCH_ALL, RESERVED, is_lower_snake, is_reserved, is_upper_camel};
 pub use state::{

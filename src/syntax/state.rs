@@ -1,6 +1,8 @@
 //! States, lines and steps.
 
-use super::{Action, Block, Comment, Expr, Limit, Noted, Param, Path, Policy, Template, TypeExpr};
+use super::{
+    Action, Block, Comment, Expr, Forward, Limit, Noted, Param, Path, Policy, Template, TypeExpr,
+};
 use crate::span::{Ident, Span, Spanned};
 
 /// An item of a state's body.
@@ -32,7 +34,7 @@ pub enum StateItem {
     Bad(Span),
 }
 
-/// `state s { }`, `parallel p { }`, `final f(p: T) : status`.
+/// `state s { }`, `parallel p { }`, `final f(p: T = e) : status`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct State {
     /// Which of the three.
@@ -61,8 +63,8 @@ pub enum StateKind {
     State,
     /// `parallel`.
     Parallel,
-    /// `final`, with parameters and status.
-    Final(Vec<Param>, Option<Ident>),
+    /// `final`, with its parameters, what each is if it is computed on entry, and status.
+    Final(Vec<Param>, Vec<Option<Expr>>, Option<Ident>),
 }
 
 /// `initial s, t { actions }`.
@@ -257,7 +259,7 @@ pub enum StepKind {
     Run(Run),
 }
 
-/// `run c Child(x, name: y) [at entry]`.
+/// `run c Child(x, name: y) [at entry] [events all|none]`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Run {
     /// The chart that is run.
@@ -266,6 +268,8 @@ pub struct Run {
     pub arguments: Vec<Given>,
     /// `at entry`: when the step's state is entered, not in the walk of a turn.
     pub at_entry: bool,
+    /// `events all`, `events none`: which events of the chart it is passed.
+    pub forward: Forward,
 }
 
 /// A param, by its place or by its name.

@@ -22,6 +22,7 @@ pub mod duration;
 pub mod expr;
 #[cfg(feature = "alloc")]
 pub mod family;
+pub mod forward;
 pub mod generated;
 #[cfg(feature = "alloc")]
 pub mod interpreter;

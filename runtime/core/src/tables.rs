@@ -7,6 +7,7 @@ mod choice;
 mod named;
 mod read;
 
+pub use crate::forward::Forward;
 pub use ahead::{Dispatch, Reacts, Route};
 pub use choice::{ChoiceRow, PermissionRow, ToolRow};
 pub use named::CATCH_ALL;
@@ -331,6 +332,8 @@ pub enum StepRowKind {
     Run {
         /// Started at the end of the macrostep in which the step's state was entered, not in the walk.
         on_entry: bool,
+        /// Which events of this chart it is passed.
+        forward: Forward,
     },
 }
 

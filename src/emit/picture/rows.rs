@@ -129,7 +129,7 @@ pub(in crate::emit) fn step(chart: &Chart, id: StepId, guard: impl Fn(&str) -> S
         StepKind::Human(_) => ("human", Some(Look::Done), name),
         StepKind::Run(run) => {
             let entry = if run.on_entry { " at entry" } else { "" };
-            ("run", Some(Look::Done), format!("{name} {}{entry}", run.chart))
+            ("run", Some(Look::Done), format!("{name} {}{entry}{}", run.chart, run.forward.words()))
         }
         StepKind::Ask { on, always, otherwise } => {
             let mut text = name;

@@ -123,6 +123,7 @@ fn action(writer: &Writer<'_>, action: &Action) -> String {
                 context.failure(&format!("no room to send `{}`", row.name))
             )
         }
+        Action::Result(state, values) => super::ending::given(writer, *state, values),
         Action::Cancel(SendId(n)) => format!("outbox.cancel(arena::SendId({n}));\n"),
         Action::Log(text) => {
             let text = writer.template(text);

@@ -2,6 +2,7 @@
 
 use super::Context;
 use super::body::{Arms, for_line, title};
+use super::expr::Writer;
 use super::types::owned;
 use chartc_core::arena::{StateId, TransitionId};
 use chartc_core::model::{Expr, Field, StateKind};
@@ -77,21 +78,27 @@ pub(super) fn read(context: &Context<'_>, id: TransitionId, place: Option<Place>
     let finals = finals(context);
     let mut out = String::new();
     for target in &context.chart.transition(id).targets {
-        let Some(nth) = finals.iter().position(|f| f.id == target.state) else { continue };
         let exprs: Vec<&Expr> = target.arguments.iter().collect();
+        if exprs.is_empty() || !finals.iter().any(|f| f.id == target.state) {
+            continue;
+        }
         let (mut writer, prologue) = for_line(context, id, &exprs, true);
         writer.place = place;
-        let one = &finals[nth];
-        let values: Vec<String> = (one.params.iter().zip(&one.fields).zip(&target.arguments))
-            .map(|((param, name), value)| format!("{name}: {}", writer.value(value, &param.ty)))
-            .collect();
-        out.push_str(&format!(
-            "{prologue}self.endings[{nth}] = Some(Ending::{} {{ {} }});\n",
-            one.name,
-            values.join(", ")
-        ));
+        out.push_str(&prologue);
+        out.push_str(&given(&writer, target.state, &target.arguments));
     }
     out
+}
+
+/// The statement that keeps what a final state is given.
+pub(super) fn given(writer: &Writer<'_>, state: StateId, values: &[Expr]) -> String {
+    let finals = finals(writer.context);
+    let Some(nth) = finals.iter().position(|f| f.id == state) else { return String::new() };
+    let one = &finals[nth];
+    let values: Vec<String> = (one.params.iter().zip(&one.fields).zip(values))
+        .map(|((param, name), value)| format!("{name}: {}", writer.value(value, &param.ty)))
+        .collect();
+    format!("self.endings[{nth}] = Some(Ending::{} {{ {} }});\n", one.name, values.join(", "))
 }
 
 /// The body of `Machine::ending`: what the final state below the root was given.

@@ -275,7 +275,9 @@ fn step(row: &StepRow<'_>) -> String {
         }
         StepRowKind::Call => Some("Call".to_owned()),
         StepRowKind::Human => Some("Human".to_owned()),
-        StepRowKind::Run { on_entry } => Some(format!("Run {{ on_entry: {on_entry} }}")),
+        StepRowKind::Run { on_entry, forward } => {
+            Some(format!("Run {{ on_entry: {on_entry}, forward: Forward::{forward:?} }}"))
+        }
     };
     let failure = match row.failure {
         FailureRow::Fail => None,

@@ -88,7 +88,9 @@ pub(super) fn borrows_program(expr: &Expr) -> bool {
 pub(super) fn direct(action: &Action, found: &mut dyn FnMut(&Expr)) {
     match action {
         Action::Assign(_, expr) | Action::If(expr, ..) | Action::For(_, expr, _) => found(expr),
-        Action::Do(_, all) | Action::Raise(_, all) => all.iter().for_each(found),
+        Action::Do(_, all) | Action::Raise(_, all) | Action::Result(_, all) => {
+            all.iter().for_each(found);
+        }
         Action::Send { arguments, after, .. } => arguments.iter().chain(after).for_each(found),
         Action::Cancel(_) => {}
         Action::Log(text) => {

@@ -9,9 +9,13 @@ pub(super) struct Document {
     /// What `_name` gives.
     pub(super) name: String,
     pub(super) name_span: Span,
+    /// The name of the chart that it becomes: no other of the file has it.
+    pub(super) chart: String,
     pub(super) span: Span,
     pub(super) states: Vec<State>,
     pub(super) data: Vec<Data>,
+    /// In the order of their states.
+    pub(super) invokes: Vec<Invoke>,
     /// Comments before the document and behind it.
     pub(super) before: Vec<Spanned<String>>,
     pub(super) after: Vec<Spanned<String>>,
@@ -86,8 +90,14 @@ pub(super) enum Descriptor {
     Event(Vec<Ident>, Span),
     /// `error`, `error.execution`: the whole.
     Error(Spanned<String>),
+    /// `error.communication`: an invoked document that fails.
+    Communication(Span),
+    /// `done`: of states and of invoked documents.
+    Done(Span),
     /// `done.state.s`; without a state all that begin so.
     DoneState(Option<Ident>, Span),
+    /// `done.invoke.c`; without an id all that begin so.
+    DoneInvoke(Option<Ident>, Span),
 }
 
 /// `<data>`.
@@ -95,6 +105,22 @@ pub(super) enum Descriptor {
 pub(super) struct Data {
     pub(super) id: Ident,
     pub(super) value: Option<Expr>,
+    pub(super) span: Span,
+    pub(super) before: Vec<Spanned<String>>,
+}
+
+/// `<invoke>` of a document that stands in it.
+#[derive(Debug)]
+pub(super) struct Invoke {
+    /// The state whose it is.
+    pub(super) state: usize,
+    /// Its id, or a fresh one.
+    pub(super) id: Ident,
+    pub(super) child: Document,
+    /// `<param>` and `namelist`.
+    pub(super) given: Vec<(Ident, Expr)>,
+    /// `autoforward`.
+    pub(super) forward: bool,
     pub(super) span: Span,
     pub(super) before: Vec<Spanned<String>>,
 }

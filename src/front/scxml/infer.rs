@@ -5,6 +5,8 @@ use super::document::{Act, ActKind, Document};
 use super::kinds::Kinds;
 use super::scope::Scope;
 use super::script::{Expr, Statement, StatementKind};
+use crate::diagnostic::Diagnostic;
+use std::collections::BTreeSet;
 
 /// Rounds before what still changes is taken for anything.
 const ROUNDS: usize = 8;
@@ -14,10 +16,14 @@ pub(super) fn settle(scope: &mut Scope<'_>) {
     let document = scope.document;
     for nth in 0..scope.variables.len() {
         let value = scope.variables[nth].data.and_then(|data| document.data[data].value.as_ref());
-        if value.is_none() || scope.variables[nth].late {
+        let given = scope.variables[nth].given.is_some();
+        if value.is_none() && !given || scope.variables[nth].late {
             let kinds = scope.variables[nth].kinds;
             scope.variables[nth].kinds = kinds.or(Kinds::NONE);
         }
+    }
+    for nth in changed(scope, document) {
+        scope.assigned(nth);
     }
     for round in 0..=ROUNDS {
         let found = assigned(scope, document);
@@ -40,15 +46,22 @@ pub(super) fn settle(scope: &mut Scope<'_>) {
     }
 }
 
+/// The variables that blocks assign to, of those that begin with what is given.
+fn changed(scope: &Scope<'_>, document: &Document) -> BTreeSet<usize> {
+    let mut muted = Vec::new();
+    let mut walker = Walker::new(scope, &mut muted);
+    document.blocks().for_each(|block| walker.block(block));
+    let found = walker.found.into_iter().map(|(nth, _)| nth);
+    found.filter(|nth| scope.variables[*nth].given.is_some()).collect()
+}
+
 fn assigned(scope: &Scope<'_>, document: &Document) -> Vec<(usize, Kinds)> {
     let mut muted = Vec::new();
-    let mut walker = Walker {
-        converter: Converter { scope, findings: &mut muted },
-        at: At { brings: Brings::Data, ..At::state(0) },
-        found: Vec::new(),
-    };
+    let mut walker = Walker::new(scope, &mut muted);
     for data in &document.data {
-        if let (Some(value), Some(nth)) = (&data.value, scope.variable(&data.id.node)) {
+        if let (Some(value), Some(nth)) = (&data.value, scope.variable(&data.id.node))
+            && scope.variables[nth].given.is_none()
+        {
             let value = walker.value(value);
             walker.found.push((nth, value.kinds));
         }
@@ -65,7 +78,12 @@ struct Walker<'w, 'd> {
     found: Vec<(usize, Kinds)>,
 }
 
-impl Walker<'_, '_> {
+impl<'w, 'd> Walker<'w, 'd> {
+    fn new(scope: &'w Scope<'d>, findings: &'w mut Vec<Diagnostic>) -> Self {
+        let at = At { brings: Brings::Data, ..At::state(0) };
+        Self { converter: Converter { scope, findings }, at, found: Vec::new() }
+    }
+
     fn value(&mut self, expr: &Expr) -> Value {
         self.converter.value(expr, &self.at)
     }

@@ -1,7 +1,9 @@
 //! The names of a document: states, variables, events with data.
 
-use super::document::{Act, ActKind, Descriptor, Document, Event, Payload, dotted, walk};
+use super::document::{Act, ActKind, Descriptor, Document, Event, dotted, walk};
+use super::invoke::Given;
 use super::kinds::Kinds;
+use super::reads::reads_data;
 use super::script::{Expr, Kind, Statement, StatementKind};
 use crate::span::{Ident, Span};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -17,6 +19,8 @@ pub(super) struct Variable {
     pub(super) data: Option<usize>,
     /// Its first value is more than a literal: it is computed when the run begins, and may fail.
     pub(super) late: bool,
+    /// What it begins with where the document is invoked with a value for it.
+    pub(super) given: Option<Given>,
 }
 
 /// The names of a document.
@@ -33,10 +37,13 @@ pub(super) struct Scope<'d> {
     given: BTreeSet<String>,
     /// What lines call the data of their event.
     pub(super) data: String,
+    /// For each invoked document the name of the step that runs it.
+    pub(super) steps: Vec<String>,
 }
 
 impl<'d> Scope<'d> {
-    pub(super) fn of(document: &'d Document) -> Self {
+    /// The names of a document to which values of these kinds are given, by the ids of its data.
+    pub(super) fn of(document: &'d Document, given: &BTreeMap<&str, Kinds>) -> Self {
         let mut states = HashMap::new();
         for (nth, state) in document.states.iter().enumerate().skip(1) {
             states.entry(state.id.node.as_str()).or_insert(nth);
@@ -50,14 +57,22 @@ impl<'d> Scope<'d> {
             wanted: BTreeSet::new(),
             given: BTreeSet::new(),
             data: String::new(),
+            steps: Vec::new(),
         };
         for (nth, data) in document.data.iter().enumerate() {
-            scope.declare(&data.id, Some(nth));
+            let variable = scope.declare(&data.id, Some(nth));
+            if let Some(kinds) = given.get(data.id.node.as_str()) {
+                let name = scope.variables[variable].name.clone();
+                scope.variables[variable].given = Some(Given { name, kinds: *kinds });
+                scope.variables[variable].kinds = *kinds;
+            }
         }
         for nth in 0..scope.variables.len() {
             let value =
                 scope.variables[nth].data.and_then(|data| document.data[data].value.as_ref());
-            scope.variables[nth].late = value.is_some_and(|value| !scope.is_plain(value, nth));
+            let given = scope.variables[nth].given.is_some();
+            let late = value.is_some_and(|value| !scope.is_plain(value, nth));
+            scope.variables[nth].late = late && !given;
         }
         for block in document.blocks() {
             walk(block, &mut |act| scope.declared_by(act));
@@ -71,6 +86,13 @@ impl<'d> Scope<'d> {
                 scope.done.insert(parent, variable);
             }
         }
+        for invoke in &document.invokes {
+            let mut name = scope.free(&invoke.id.node.replace('.', "_"));
+            while scope.states.contains_key(name.as_str()) {
+                name = scope.free(&format!("{name}_"));
+            }
+            scope.steps.push(name);
+        }
         scope.data = scope.free("data");
         scope.events();
         scope
@@ -78,7 +100,14 @@ impl<'d> Scope<'d> {
 
     /// A name that no variable has.
     pub(super) fn free(&self, wanted: &str) -> String {
-        let taken = |name: &str| self.variables.iter().any(|v| v.name == name) || name == "event";
+        let taken = |name: &str| {
+            let variable = |v: &Variable| {
+                v.name == name || v.given.as_ref().is_some_and(|given| given.name == name)
+            };
+            self.variables.iter().any(variable)
+                || self.steps.iter().any(|step| step == name)
+                || name == "event"
+        };
         let mut name = wanted.to_owned();
         while taken(&name) {
             name.push('_');
@@ -102,9 +131,29 @@ impl<'d> Scope<'d> {
             kinds: Kinds::NEVER,
             data,
             late: false,
+            given: None,
         });
         self.by_name.insert(id.node.clone(), nth);
         nth
+    }
+
+    /// The params by the ids of the data that they are given to.
+    pub(super) fn params(&self) -> BTreeMap<String, String> {
+        let ids = self.document.data.iter().map(|data| &data.id.node);
+        let param = |id: &String| {
+            let given = self.variables[self.variable(id)?].given.as_ref()?;
+            Some((id.clone(), given.name.clone()))
+        };
+        ids.filter_map(param).collect()
+    }
+
+    /// Something is assigned to this variable: what it is given is a param of its own.
+    pub(super) fn assigned(&mut self, nth: usize) {
+        let wanted = format!("initial_{}", self.variables[nth].name);
+        let name = self.free(&wanted);
+        if let Some(given) = &mut self.variables[nth].given {
+            given.name = name;
+        }
     }
 
     /// A variable that nobody sees but the chart; its number.
@@ -229,11 +278,15 @@ impl<'d> Scope<'d> {
             });
         }
         self.given = given;
-        for state in &self.document.states {
-            for line in state.lines.iter().filter(|l| reads_data(l.cond.as_ref(), &l.body)) {
-                for descriptor in line.events.iter().flatten() {
-                    if let Descriptor::Event(names, _) = descriptor {
-                        self.wanted.insert(dotted(names));
+        let mut open = vec![self.document];
+        while let Some(document) = open.pop() {
+            open.extend(forwarded(document));
+            for state in &document.states {
+                for line in state.lines.iter().filter(|l| reads_data(l.cond.as_ref(), &l.body)) {
+                    for descriptor in line.events.iter().flatten() {
+                        if let Descriptor::Event(names, _) = descriptor {
+                            self.wanted.insert(dotted(names));
+                        }
                     }
                 }
             }
@@ -263,93 +316,13 @@ impl<'d> Scope<'d> {
     }
 }
 
-/// Whether a line reads the data of its event.
-pub(super) fn reads_data(cond: Option<&Expr>, body: &[Act]) -> bool {
-    let mut found = cond.is_some_and(mentions_event);
-    walk(body, &mut |act| found |= exprs(act).into_iter().any(mentions_event));
-    found
+/// The documents that a document passes all its events to.
+fn forwarded(document: &Document) -> impl Iterator<Item = &Document> {
+    document.invokes.iter().filter(|invoke| invoke.forward).map(|invoke| &invoke.child)
 }
 
-/// The expressions of one element, those of elements in it left out.
-pub(super) fn exprs(act: &Act) -> Vec<&Expr> {
-    match &act.kind {
-        ActKind::Assign(place, value) => vec![place, value],
-        ActKind::Raise(_, data) => data.iter().flat_map(of_payload).collect(),
-        ActKind::Send(send) => {
-            let delay = send.delay.iter().filter_map(|d| match d {
-                super::document::Delay::Computed(delay) => Some(delay),
-                super::document::Delay::Fixed(..) => None,
-            });
-            send.data.iter().flat_map(of_payload).chain(&send.put).chain(delay).collect()
-        }
-        ActKind::If(branches) => branches.iter().filter_map(|(test, _)| test.as_ref()).collect(),
-        ActKind::ForEach(each) => vec![&each.array],
-        ActKind::Log(_, value) => value.iter().collect(),
-        ActKind::Script(statements) => {
-            let mut found = Vec::new();
-            of_statements(statements, &mut found);
-            found
-        }
-        ActKind::Cancel(_) | ActKind::Faulty(_) => Vec::new(),
-    }
-}
-
-fn of_payload(payload: &Payload) -> Vec<&Expr> {
-    match payload {
-        Payload::Fields(fields, _) => fields.iter().map(|(_, value)| value).collect(),
-        Payload::Value(value) => vec![value],
-    }
-}
-
-fn of_statements<'s>(statements: &'s [Statement], to: &mut Vec<&'s Expr>) {
-    for statement in statements {
-        match &statement.kind {
-            StatementKind::Assign(a, b) | StatementKind::Push(a, b) => to.extend([a, b]),
-            StatementKind::Declare(_, value) => to.extend(value),
-            StatementKind::If(test, then, other) => {
-                to.push(test);
-                of_statements(then, to);
-                of_statements(other, to);
-            }
-            StatementKind::ForOf(_, source, body) => {
-                to.push(source);
-                of_statements(body, to);
-            }
-            StatementKind::Log(all) => to.extend(all),
-            StatementKind::Faulty(_) => {}
-        }
-    }
-}
-
-/// Whether an expression reads the event but for its name.
-fn mentions_event(expr: &Expr) -> bool {
-    match &expr.kind {
-        Kind::Name(name) => name == "_event",
-        Kind::Member(of, name) => {
-            let name_only = name.node == "name" && of.kind == Kind::Name("_event".to_owned());
-            !name_only && mentions_event(of)
-        }
-        Kind::None
-        | Kind::Bool(_)
-        | Kind::Int(_)
-        | Kind::Float(_)
-        | Kind::Text(_)
-        | Kind::Faulty(_) => false,
-        Kind::Not(x) | Kind::Negate(x) | Kind::Number(x) | Kind::Typeof(x) => mentions_event(x),
-        Kind::Index(a, b)
-        | Kind::Binary(_, a, b)
-        | Kind::Compare(_, a, b)
-        | Kind::And(a, b)
-        | Kind::Or(a, b)
-        | Kind::Nullish(a, b) => mentions_event(a) || mentions_event(b),
-        Kind::Call(f, all) => mentions_event(f) || all.iter().any(mentions_event),
-        Kind::If(a, b, c) => [a, b, c].into_iter().any(|e| mentions_event(e)),
-        Kind::Array(all) => all.iter().any(mentions_event),
-        Kind::Object(all) => all.iter().any(|(_, e)| mentions_event(e)),
-    }
-}
-
-/// Every name of an event that the document uses, in order, with the place of its first use.
+/// Every name of an event that the document uses, in order, with the place of its first use; then those of documents that it passes
+/// its events to.
 pub(super) fn event_names(document: &Document) -> Vec<(String, Vec<Ident>, Span)> {
     let mut known = BTreeSet::new();
     let mut found = Vec::new();
@@ -359,7 +332,13 @@ pub(super) fn event_names(document: &Document) -> Vec<(String, Vec<Ident>, Span)
             found.push((name, names.to_vec(), span));
         }
     };
-    for state in &document.states {
+    let mut all = vec![document];
+    let mut nth = 0;
+    while let Some(one) = all.get(nth).copied() {
+        all.extend(forwarded(one));
+        nth += 1;
+    }
+    for state in all.into_iter().flat_map(|document| &document.states) {
         for line in &state.lines {
             for descriptor in line.events.iter().flatten() {
                 if let Descriptor::Event(names, span) = descriptor {

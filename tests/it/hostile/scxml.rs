@@ -7,6 +7,19 @@ fn document(inside: &str) -> String {
     format!("<scxml xmlns=\"http://www.w3.org/2005/07/scxml\" version=\"1.0\">{inside}</scxml>\n")
 }
 
+/// An invocation of a document of these states.
+fn invoke(inside: &str) -> String {
+    format!("<invoke><content><scxml name=\"x\">{inside}</scxml></content></invoke>")
+}
+
+/// A document that invokes one that invokes one, so many times.
+fn invoked(times: usize) -> String {
+    let [open, close] = ["<state id=\"a\"><transition event=\"go\"/>", "</state>"];
+    let [head, tail] = ["<invoke><content><scxml>", "</scxml></content></invoke>"];
+    let inner = format!("{open}{head}").repeat(times) + "<final id=\"f\"/>";
+    document(&(inner + &format!("{tail}{close}").repeat(times)))
+}
+
 /// Entities, each ten times the one before it.
 fn laughs() -> String {
     let mut text = String::from("<!DOCTYPE scxml [<!ENTITY a0 \"ha\">");
@@ -52,6 +65,28 @@ pub(super) fn all() -> Vec<Case> {
             nested("state", 90),
             1,
             "error[C0202] states nest more than 50 deep",
+        ),
+        case(
+            "10,000 nested invocations",
+            "a.scxml",
+            invoked(10_000),
+            1,
+            "error[C0001] elements nest more than 100 deep",
+        ),
+        case(
+            "24 nested invocations",
+            "a.scxml",
+            invoked(24),
+            1,
+            "error[C0503] documents that invoke each other nest at most 16 deep",
+        ),
+        case("16 nested invocations", "a.scxml", invoked(16), 0, ""),
+        case(
+            "20,000 invocations of one name",
+            "a.scxml",
+            state(&invoke("<final id=\"f\"/>").repeat(20_000)),
+            1,
+            "error[C0503] more than 1000 documents in one file",
         ),
         case(
             "90 nested conditions, SCXML",

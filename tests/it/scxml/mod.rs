@@ -2,6 +2,7 @@
 
 #[cfg(feature = "run")]
 mod command;
+mod invoke;
 mod meaning;
 
 use crate::agent_front::findings;
@@ -25,17 +26,18 @@ fn fixture(name: &str) -> Compilation {
 fn same_as_chart(done: &Compilation) -> String {
     let text = chartc::print::print(&done.files[0]);
     let again = chartc::check(&["t.chart".to_owned()], &Memory::of("t.chart", &text));
-    let [first, second] = [done, &again].map(|c| c.lowered.first().map(|l| &l.chart));
+    let [first, second] =
+        [done, &again].map(|c| c.lowered.iter().map(|l| &l.chart).collect::<Vec<_>>());
     let found = chartc::report::short(&again.diagnostics, &again.sources);
-    assert!(first.is_some() && first == second, "the chart is another one:\n{text}\n{found}");
+    assert!(!first.is_empty() && first == second, "the charts are others:\n{text}\n{found}");
     text
 }
 
 #[test]
 fn a_document_is_written_as_a_chart() {
-    for name in ["door", "letters"] {
+    for (name, charts) in [("door", 1), ("letters", 1), ("invokes", 4)] {
         let done = fixture(&format!("{name}.scxml"));
-        assert_eq!(done.charts.len(), 1, "{}", findings(&done));
+        assert_eq!(done.charts.len(), charts, "{}", findings(&done));
         insta::assert_snapshot!(format!("convert_{name}"), same_as_chart(&done));
     }
 }

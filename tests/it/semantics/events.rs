@@ -323,3 +323,15 @@ fn an_error_is_no_event_of_the_host() {
     sim.send("e");
     assert_eq!((sim.var("n").as_str(), sim.var("faults").as_str()), ("1", "1"));
 }
+
+#[test]
+fn a_run_that_begins_in_a_final_state_is_over() {
+    let mut sim = Sim::of(
+        "do note(text: Text)
+         chart T { event e initial over final over(n: Int = 1) : partial { enter { note(\"in\") } exit { note(\"out\") } } }",
+    );
+    assert_eq!((sim.ended(), sim.leaves()), (Some("partial"), vec!["over".to_owned()]));
+    assert_eq!(sim.calls(), ["note(in)", "note(out)"]);
+    sim.send("e");
+    assert_eq!(sim.receipt(), "Closed");
+}

@@ -2,7 +2,7 @@
 
 mod ahead;
 mod bounds;
-mod children;
+pub(crate) mod children;
 mod content;
 mod events;
 mod observables;

@@ -93,6 +93,7 @@ fn block<E: Environment>(
             | Action::Raise(..)
             | Action::Send { .. }
             | Action::Cancel(_)
+            | Action::Result(..)
             | Action::Log(_) => carry_out(environment, action, Locals(scope))?,
         }
     }

@@ -9,11 +9,13 @@
 //!   status is `ok` or `partial`; any other status, and a child that can do nothing more, is the step's failure.
 //! * A child whose step is cancelled is stopped before anything else happens: its `exit` blocks run, innermost machine last.
 //! * An event that a member does not handle is offered to its children that declare it with the same fields, in the order of
-//!   their start, each before its own children, until one handles it.
+//!   their start, each before its own children, until one handles it. A child that is passed all events gets a copy of each
+//!   instead, and one that is passed none is left out with all below it.
 //! * When a member's turn ends, each of its children has a turn.
 //! * Deadlines that are due fire first, the earliest first.
 
 mod lent;
+mod passing;
 mod tree;
 mod watch;
 
@@ -27,7 +29,7 @@ use alloc::collections::VecDeque;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use tree::{Offered, below, joined, named, reach};
+use tree::{Offered, below, joined, reach};
 use watch::{Seen, Watch};
 
 /// The keys of the `run` steps that lead to a member, outermost first.
@@ -48,6 +50,8 @@ enum Task {
     Handle(Member, Input<Vec<Value>>, bool),
     /// An event to be offered to these, until one handles it.
     Offer(VecDeque<Member>, Offered),
+    /// A copy of an event, for a child that is passed all of them.
+    Copy(Member, Offered),
     /// A child that has ended is forgotten.
     Forget(Member),
 }
@@ -161,6 +165,13 @@ impl<M: Machine> Family<M> {
                         return Some(told);
                     }
                 }
+                Task::Copy(member, event) => {
+                    if let Some(input) = self.meant(&member, &event)
+                        && let Some(told) = self.handle(member, input, false, now, sink)
+                    {
+                        return Some(told);
+                    }
+                }
                 Task::Offer(members, event) => {
                     if let Some(told) = self.offer(members, event, now, sink) {
                         return Some(told);
@@ -185,6 +196,7 @@ impl<M: Machine> Family<M> {
         if let (None, Input::Answer(..)) = (self.member(&member), &input) {
             return Some(self.late(member, asked, sink));
         }
+        self.copy(&member, offered.as_ref());
         let mut watch = Watch::new(sink);
         let receipt =
             self.with_member(&member, |machine| machine.handle(input, now, &mut watch))?;
@@ -193,12 +205,10 @@ impl<M: Machine> Family<M> {
         if receipt == Ok(Receipt::Unhandled)
             && let Some(offered) = offered
         {
-            let mut members = self.members();
-            members.retain(|m| m.len() > member.len() && m.starts_with(&member));
-            members.retain(|m| self.member(m).is_some_and(|m| named(m, &offered).is_some()));
+            let members = self.takers(&member, &offered);
             if !members.is_empty() {
                 passed_on = true;
-                self.queue.push_front(Task::Offer(members.into(), offered));
+                self.queue.push_front(Task::Offer(members, offered));
             }
         }
         if let (true, Err(Mismatch(why))) = (starting && !member.is_empty(), &receipt) {
@@ -216,52 +226,6 @@ impl<M: Machine> Family<M> {
         sink.record(Record::Dropped(member[living]));
         let member = member[..living].to_vec();
         Told { member, receipt: Ok(Receipt::Refused), answered: None, asked, passed_on: false }
-    }
-
-    /// An event that children may handle if this member does not.
-    fn offered(&self, member: &Member, input: &Input<Vec<Value>>, asked: bool) -> Option<Offered> {
-        let Input::Event(event, payload) = input else { return None };
-        let machine = self.member(member)?;
-        if machine.children().is_empty() {
-            return None;
-        }
-        let tables = machine.tables();
-        let row = tables.events.get(event.index())?;
-        let fields = row.fields.of(tables.name_pool);
-        Some(Offered {
-            name: row.name.into(),
-            fields: fields.iter().map(|field| String::from(*field)).collect(),
-            payload: payload.clone(),
-            asked,
-        })
-    }
-
-    fn offer(
-        &mut self,
-        mut members: VecDeque<Member>,
-        event: Offered,
-        now: Instant,
-        sink: &mut dyn Sink,
-    ) -> Option<Told> {
-        while let Some(member) = members.pop_front() {
-            let Some(id) = self.member(&member).and_then(|machine| named(machine, &event)) else {
-                continue;
-            };
-            let input = Input::Event(id, event.payload.clone());
-            let mut watch = Watch::new(sink);
-            let receipt =
-                self.with_member(&member, |machine| machine.handle(input, now, &mut watch));
-            let seen = watch.seen;
-            let Some(Ok(receipt)) = receipt else { continue };
-            if receipt == Receipt::Unhandled && !members.is_empty() {
-                self.queue.push_front(Task::Offer(members, event.clone()));
-            }
-            self.follow(&member, seen, false);
-            let receipt = Ok(receipt);
-            let asked = event.asked;
-            return Some(Told { member, receipt, answered: None, asked, passed_on: false });
-        }
-        None
     }
 
     /// Does what a member's effects ask of its family.

@@ -47,6 +47,19 @@ pub(super) fn reach(
     }
 }
 
+/// The event that one of another chart is here, with its payload: that of the same name and fields. A chart that takes events which
+/// it does not declare takes any, with as many of the fields as it has.
+pub(super) fn meant(machine: &dyn Machine, event: &Offered) -> Option<(EventId, Vec<Value>)> {
+    let tables = machine.tables();
+    if !tables.is_open() {
+        return Some((named(machine, event)?, event.payload.clone()));
+    }
+    let id = tables.event_named(&event.name)?;
+    let mut payload = event.payload.clone();
+    payload.resize(tables.events[id.index()].fields.of(tables.name_pool).len(), Value::None);
+    Some((id, payload))
+}
+
 /// The event of that name and those fields.
 pub(super) fn named(machine: &dyn Machine, event: &Offered) -> Option<EventId> {
     let tables = machine.tables();

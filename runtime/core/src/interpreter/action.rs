@@ -3,7 +3,7 @@
 use super::context::Context;
 use crate::drive::Host;
 use crate::expr::{Environment, EvalError, Fuel, Locals, Value, fit, python};
-use crate::model::{Action, Expr, Field, TypeDef};
+use crate::model::{Action, Expr, Field, StateKind, TypeDef};
 use crate::outbox::Outbox;
 use alloc::format;
 use alloc::vec::Vec;
@@ -45,6 +45,16 @@ pub(super) fn act<H: Host>(
             context.data.note(format!("log: {text}"));
             Ok(())
         }
+        Action::Result(state, values) => {
+            let StateKind::Final { params, .. } = &context.chart.state(*state).kind else {
+                return Ok(());
+            };
+            let values = fields(values, params, &context.chart.types, |e| {
+                locals.evaluate(e, &*context, fuel)
+            })?;
+            context.data.finals.insert(*state, values);
+            Ok(())
+        }
         // `execute` goes into the first two itself, and the others are for `put`; `code` steps have none of them.
         Action::If(..)
         | Action::For(..)
@@ -70,9 +80,12 @@ pub(super) fn put<H: Host>(
             outbox.cancel(*id);
             return Ok(());
         }
-        Action::Assign(..) | Action::If(..) | Action::For(..) | Action::Do(..) | Action::Log(_) => {
-            return Ok(());
-        }
+        Action::Assign(..)
+        | Action::If(..)
+        | Action::For(..)
+        | Action::Do(..)
+        | Action::Result(..)
+        | Action::Log(_) => return Ok(()),
     };
     let declared = &context.chart.events[event.index()];
     let payload = fields(arguments, &declared.fields, &context.chart.types, |e| {

@@ -299,6 +299,9 @@ impl<H: Host> Program for Runner<'_, H> {
         let chart = self.chart;
         for target in &chart.transition(line).targets {
             let StateKind::Final { params, .. } = &chart.state(target.state).kind else { continue };
+            if target.arguments.is_empty() {
+                continue;
+            }
             let context = self.context(view, None);
             let fuel = Fuel::default();
             let values =
@@ -337,6 +340,7 @@ impl<H: Host> Program for Runner<'_, H> {
                 | Action::If(..)
                 | Action::For(..)
                 | Action::Do(..)
+                | Action::Result(..)
                 | Action::Log(_) => act(action, context, locals, &fuel),
             });
         self.explain(result, || describe::actions_of(view.tables, block))

@@ -278,6 +278,8 @@ pub enum Action {
     Cancel(SendId),
     /// `log "text"`.
     Log(Template),
+    /// What the final state that is being entered ends with, one for each of its params.
+    Result(StateId, Vec<Expr>),
 }
 
 impl Action {
@@ -296,6 +298,7 @@ impl Action {
                 | Self::Raise(..)
                 | Self::Send { .. }
                 | Self::Cancel(_)
+                | Self::Result(..)
                 | Self::Log(_) => {}
             }
         }

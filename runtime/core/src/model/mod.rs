@@ -22,7 +22,7 @@ pub use expr::{
 pub use state::{
     Choice, ChoiceKind, Scope, State, StateKind, Target, Transition, TransitionKind, Trigger,
 };
-pub use step::{AskOn, Failure, FailurePolicy, Otherwise, Run, Step, StepKind};
+pub use step::{AskOn, Failure, FailurePolicy, Forward, Otherwise, Run, Step, StepKind};
 pub use template::{Template, TemplatePart};
 
 pub use crate::status::Status;
@@ -47,6 +47,7 @@ fn places(actions: &[Action], each: usize) -> usize {
         | Action::Do(..)
         | Action::Raise(..)
         | Action::Cancel(_)
+        | Action::Result(..)
         | Action::Log(_) => 0,
     };
     actions.iter().map(place).sum()

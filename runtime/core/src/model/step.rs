@@ -58,6 +58,8 @@ pub enum StepKind {
     Run(Run),
 }
 
+pub use crate::forward::Forward;
+
 /// Which chart a `run` step runs, and when.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Run {
@@ -67,6 +69,8 @@ pub struct Run {
     pub arguments: Vec<(String, Expr)>,
     /// Started at the end of the macrostep in which the step's state was entered, not in the walk of a turn.
     pub on_entry: bool,
+    /// Which events of this chart it is passed.
+    pub forward: Forward,
 }
 
 /// When a question is put.

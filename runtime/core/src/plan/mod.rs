@@ -283,7 +283,7 @@ fn step_row<'c>(chart: &'c Chart, step: &'c Step, pools: &mut Pools<'c>) -> Step
         },
         StepKind::Call(..) => StepRowKind::Call,
         StepKind::Human(_) => StepRowKind::Human,
-        StepKind::Run(run) => StepRowKind::Run { on_entry: run.on_entry },
+        StepKind::Run(run) => StepRowKind::Run { on_entry: run.on_entry, forward: run.forward },
     };
     let FailurePolicy { retries, then } = step.failure;
     StepRow {

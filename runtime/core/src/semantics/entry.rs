@@ -17,7 +17,7 @@ impl<P: Program> Engine<'_, P> {
         }
         for step in self.tables.states[state.index()].steps.of(self.tables.step_pool) {
             let kind = self.tables.steps[step.index()].kind;
-            if matches!(kind, StepRowKind::Run { on_entry: true }) {
+            if matches!(kind, StepRowKind::Run { on_entry: true, .. }) {
                 self.store.cells_mut().steps[step.index()].due = true;
             }
         }

@@ -13,6 +13,9 @@ impl<P: Program> Engine<'_, P> {
     /// Enters the initial configuration and runs to the first stable point.
     pub(super) fn start(&mut self, sink: &mut dyn Sink) {
         self.enter_initial(sink);
+        if let Phase::Ending(status) = self.scalars.phase {
+            return self.finish(status, sink);
+        }
         self.macrostep(None, sink);
     }
 

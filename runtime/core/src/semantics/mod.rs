@@ -143,7 +143,7 @@ impl<'t, P: Program> Engine<'t, P> {
             has_entry_runs: tables
                 .steps
                 .iter()
-                .any(|s| matches!(s.kind, crate::tables::StepRowKind::Run { on_entry: true })),
+                .any(|s| matches!(s.kind, crate::tables::StepRowKind::Run { on_entry: true, .. })),
             has_limits: tables.states.iter().any(|s| s.limits != crate::tables::LimitsRow::NONE),
             has_default_actions: tables.states.iter().any(|s| s.default_actions),
             burst: sending::Burst::default(),

@@ -79,7 +79,7 @@ impl<P: Program> Engine<'_, P> {
     }
 
     fn walk_step(&mut self, step: StepId, row: &StepRow<'_>, sink: &mut dyn Sink) {
-        if matches!(row.kind, StepRowKind::Ask { .. } | StepRowKind::Run { on_entry: true })
+        if matches!(row.kind, StepRowKind::Ask { .. } | StepRowKind::Run { on_entry: true, .. })
             || !self.is_active(row.state)
             || self.store.cells().steps[step.index()].pending.is_some()
         {
@@ -110,10 +110,10 @@ impl<P: Program> Engine<'_, P> {
                 Admission::Over => self.end_walk(WalkEnd::Calls, sink),
             },
             StepRowKind::Call => self.start_step(step, leaf, true, sink),
-            StepRowKind::Human | StepRowKind::Run { on_entry: false } => {
+            StepRowKind::Human | StepRowKind::Run { on_entry: false, .. } => {
                 self.start_step(step, leaf, false, sink);
             }
-            StepRowKind::Ask { .. } | StepRowKind::Run { on_entry: true } => {}
+            StepRowKind::Ask { .. } | StepRowKind::Run { on_entry: true, .. } => {}
         }
     }
 

@@ -107,6 +107,7 @@ fn action(action: &Action) -> Option<&'static str> {
         | Action::For(..)
         | Action::Do(..)
         | Action::Raise(..)
+        | Action::Result(..)
         | Action::Log(_) => None,
         Action::Send { .. } | Action::Cancel(_) => Some("events are sent"),
     }

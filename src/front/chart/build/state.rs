@@ -1,6 +1,6 @@
 //! States and lines.
 
-use super::declare::params;
+use super::declare::{param, params};
 use super::name::Spelling;
 use super::{Cx, child, parts};
 use crate::front::chart::grammar::Rule;
@@ -85,10 +85,23 @@ impl Cx<'_> {
 fn state(cx: &mut Cx<'_>, pair: P<'_>) -> State {
     let rule = pair.as_rule();
     let (mut name, mut all, mut status, mut body) = (None, Vec::new(), None, None);
+    let mut values = Vec::new();
     for part in pair.into_inner() {
         match part.as_rule() {
             Rule::name => name = Some(cx.declared(&part, Spelling::Lower, "a state")),
-            Rule::params => all = params(cx, part),
+            Rule::results => {
+                for result in part.into_inner().filter(|p| p.as_rule() == Rule::result) {
+                    let mut value = None;
+                    for inner in result.into_inner() {
+                        match inner.as_rule() {
+                            Rule::param => all.push(param(cx, inner)),
+                            Rule::expr => value = Some(cx.expr(inner)),
+                            _ => {}
+                        }
+                    }
+                    values.push(value);
+                }
+            }
             Rule::status => {
                 let word = child(part, Rule::name);
                 status = Some(cx.ident(&word));
@@ -104,7 +117,7 @@ fn state(cx: &mut Cx<'_>, pair: P<'_>) -> State {
     }
     let kind = match rule {
         Rule::parallel => StateKind::Parallel,
-        Rule::final_state => StateKind::Final(all, status),
+        Rule::final_state => StateKind::Final(all, values, status),
         _ => StateKind::State,
     };
     State { kind, name: name.expect("a state has a name"), body }

@@ -7,8 +7,8 @@ use crate::front::chart::grammar::Rule;
 use crate::front::chart::recover::Place;
 use crate::span::Spanned;
 use crate::syntax::{
-    Ask, AskElse, EventPattern, FailWord, Given, Noted, Outcome, OutcomeKind, Path, Policy, Run,
-    Step, StepItem, StepKind, Tail, Trivia,
+    Ask, AskElse, EventPattern, FailWord, Forward, Given, Noted, Outcome, OutcomeKind, Path,
+    Policy, Run, Step, StepItem, StepKind, Tail, Trivia,
 };
 use pest::iterators::Pair;
 
@@ -25,6 +25,7 @@ struct Head {
     always: bool,
     params: Vec<Given>,
     at_entry: bool,
+    forward: Forward,
     otherwise: Option<AskElse>,
     statements: Vec<crate::syntax::Noted<crate::syntax::Action>>,
 }
@@ -46,6 +47,10 @@ impl Cx<'_> {
                 Rule::call_args => head.arguments = self.arguments(part),
                 Rule::run_args => head.params = self.params_given(part),
                 Rule::at_entry => head.at_entry = true,
+                Rule::forward => {
+                    let all = part.into_inner().any(|p| p.as_rule() == Rule::kw_all);
+                    head.forward = if all { Forward::All } else { Forward::Nothing };
+                }
                 Rule::line_string | Rule::block_string => head.text = Some(self.template(&part)),
                 Rule::ask_event => head.on = part.into_inner().next().map(|p| self.ask_event(p)),
                 Rule::kw_always => head.always = true,
@@ -98,6 +103,7 @@ impl Cx<'_> {
                 chart: names.next().expect("a `run` has its chart"),
                 arguments: head.params,
                 at_entry: head.at_entry,
+                forward: head.forward,
             }),
         };
         Step { name, kind, client, guard, items, then, end }

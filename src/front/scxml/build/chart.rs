@@ -2,28 +2,40 @@
 
 use super::super::convert::At;
 use super::super::document::Document;
-use super::super::infer;
+use super::super::invoke::{Family, Given};
 use super::super::kinds::{Class, Kinds};
-use super::super::scope::{Scope, event_names};
+use super::super::scope::event_names;
 use super::{Builder, MOST, apart, comments, noted, path};
 use crate::diagnostic::Diagnostic;
-use crate::span::{FileId, Ident};
+use crate::span::{FileId, Ident, Span};
 use crate::syntax::CATCH_ALL;
 use crate::syntax::{
     Action, Block, Chart, ChartItem, Expr, ExprKind, File, Item, Noted, Param, StateItem, TypeExpr,
     TypeKind, Variable, VariableKind,
 };
+use std::collections::BTreeMap;
 
-/// The file of a document.
+/// The file of a document: its chart, then those of the documents that it invokes, each before those that it invokes itself.
 pub(in crate::front::scxml) fn file(
     id: FileId,
     document: &Document,
     findings: &mut Vec<Diagnostic>,
 ) -> File {
-    let mut scope = Scope::of(document);
-    infer::settle(&mut scope);
-    let mut builder = Builder { document, scope, findings, left: MOST };
-    let name = camel(&document.name);
+    let (mut items, mut left) = (Vec::new(), MOST);
+    chart(Family::of(document, &BTreeMap::new()), &mut left, findings, &mut items);
+    File { id, items, end: comments(&document.after) }
+}
+
+/// The chart of a document, and those below it.
+fn chart(
+    family: Family<'_>,
+    left: &mut usize,
+    findings: &mut Vec<Diagnostic>,
+    to: &mut Vec<Noted<Item>>,
+) {
+    let document = family.scope.document;
+    let params = family.children.iter().map(|child| child.scope.params()).collect();
+    let mut builder = Builder { document, scope: family.scope, params, findings, left: *left };
     // Loops may come to need variables of their own.
     let body = builder.body(0);
     let mut items = builder.variables();
@@ -35,14 +47,24 @@ pub(in crate::front::scxml) fn file(
         span: noted.span,
     });
     items.extend(apart_first(states.collect()));
+    *left = builder.left;
+    let mut end = comments(&document.states[0].end);
+    // What stands behind the outermost document is the file's.
+    if !to.is_empty() {
+        end.extend(comments(&document.after));
+    }
     let chart = Chart {
-        name: Ident::new(name, document.name_span),
+        name: Ident::new(document.chart.clone(), document.name_span),
         items,
-        end: comments(&document.states[0].end),
+        end,
         supplied: Vec::new(),
     };
-    let item = noted(Item::Chart(chart), document.span, &document.before);
-    File { id, items: vec![item], end: comments(&document.after) }
+    let mut item = noted(Item::Chart(chart), document.span, &document.before);
+    item.trivia.blank_before = !to.is_empty();
+    to.push(item);
+    for child in family.children {
+        self::chart(child, left, findings, to);
+    }
 }
 
 /// With a blank line before the first.
@@ -53,16 +75,15 @@ fn apart_first(mut items: Vec<Noted<ChartItem>>) -> Vec<Noted<ChartItem>> {
     items
 }
 
-/// `traffic-light` as `TrafficLight`.
-fn camel(name: &str) -> String {
-    let words = name.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
-    let mut made = String::new();
-    for word in words {
-        let (first, rest) = word.split_at(1);
-        made.push_str(&first.to_ascii_uppercase());
-        made.push_str(rest);
-    }
-    if made.starts_with(|c: char| c.is_ascii_alphabetic()) { made } else { format!("Chart{made}") }
+/// What whoever invokes the document gives it.
+fn param(given: &Given, span: Span) -> ChartItem {
+    ChartItem::Variable(Variable {
+        kind: VariableKind::Param,
+        name: Ident::new(given.name.clone(), span),
+        ty: given.kinds.class().written(span),
+        range: None,
+        default: None,
+    })
 }
 
 impl Builder<'_, '_> {
@@ -77,10 +98,23 @@ impl Builder<'_, '_> {
         for nth in order {
             let variable = &self.scope.variables[nth];
             let (name, span, kinds) = (variable.name.clone(), variable.span, variable.kinds);
+            let given = variable.given.clone();
             let data = variable.data.map(|data| &document.data[data]);
             let class = kinds.class();
             let written = data.and_then(|data| data.value.as_ref());
+            let (whole, before) = data.map_or((span, &[][..]), |data| (data.span, &data.before));
+            if let Some(given) = &given {
+                items.push(noted(param(given, span), whole, before));
+                if given.name == name {
+                    continue;
+                }
+            }
+            let before = if given.is_some() { &[][..] } else { before };
             let default = match written {
+                _ if given.is_some() => {
+                    let name = given.map(|given| given.name).unwrap_or_default();
+                    Expr { kind: ExprKind::Name(name), span }
+                }
                 // What may fail is left to the blocks that run first.
                 Some(_) if variable.late => Expr { kind: ExprKind::None, span },
                 Some(written) => {
@@ -98,7 +132,6 @@ impl Builder<'_, '_> {
                 range: None,
                 default: Some(default),
             };
-            let (whole, before) = data.map_or((span, &[][..]), |data| (data.span, &data.before));
             items.push(noted(ChartItem::Variable(variable), whole, before));
         }
         items
@@ -167,6 +200,11 @@ impl Builder<'_, '_> {
         for block in &state.exit {
             let body = self.actions(&block.body, &mut At::state(nth), block.span);
             items.push(noted(StateItem::Exit(body), block.span, &block.before));
+        }
+        for (invoke, written) in document.invokes.iter().enumerate() {
+            if written.state == nth {
+                items.push(self.invoke(invoke));
+            }
         }
         for line in &state.lines {
             items.extend(self.lines(nth, line));

@@ -2,6 +2,8 @@
 
 use super::super::convert::{At, Brings};
 use super::super::document::{Descriptor, Kind, Transition, dotted, walk};
+use super::super::reads::reads_data;
+use super::invoke::Pattern;
 use super::{Builder, noted, path};
 use crate::lint::left_out;
 use crate::span::{Ident, Span};
@@ -15,6 +17,9 @@ impl Builder<'_, '_> {
         let Some(events) = &written.events else {
             return self.eventless(source, written).into_iter().collect();
         };
+        if self.left == 0 {
+            return Vec::new();
+        }
         let mut size = 1;
         walk(&written.body, &mut |_| size += 1);
         let mut lines: Vec<Noted<StateItem>> = Vec::new();
@@ -46,14 +51,14 @@ impl Builder<'_, '_> {
         source: usize,
         descriptor: &Descriptor,
         written: &Transition,
-    ) -> Vec<(EventPattern, Brings, String)> {
+    ) -> Vec<Pattern> {
+        let reads = reads_data(written.cond.as_ref(), &written.body);
         match descriptor {
             Descriptor::All(span) => {
                 vec![(EventPattern::Everything(*span), Brings::Nothing, "*".to_owned())]
             }
             Descriptor::Event(names, span) => {
                 let name = dotted(names);
-                let reads = super::super::scope::reads_data(written.cond.as_ref(), &written.body);
                 let bound = if reads && self.scope.has_data(&name) {
                     vec![Ident::new(self.scope.data.clone(), *span)]
                 } else {
@@ -63,30 +68,53 @@ impl Builder<'_, '_> {
                 vec![(EventPattern::Event(path(names.clone(), *span), bound), brings, name)]
             }
             Descriptor::Error(text) => {
-                vec![(EventPattern::Machine(text.clone()), Brings::Nothing, text.node.clone())]
+                let machine = EventPattern::Machine(text.clone());
+                let mut found = vec![(machine, Brings::Nothing, text.node.clone())];
+                if text.node == "error.*" {
+                    found.extend(self.invoke_failed(text.span));
+                }
+                found
+            }
+            Descriptor::Communication(span) => {
+                let found = self.invoke_failed(*span);
+                if found.is_empty() {
+                    self.findings.push(left_out::never("error.communication", *span));
+                }
+                found
+            }
+            Descriptor::DoneInvoke(id, span) => self.invoke_done(id.as_ref(), reads, *span),
+            Descriptor::Done(span) => {
+                let mut found = self.done_states(source, *span);
+                if !self.document.invokes.is_empty() {
+                    found.extend(self.invoke_done(None, reads, *span));
+                }
+                if found.is_empty() {
+                    self.findings.push(left_out::never("done", *span));
+                }
+                found
             }
             Descriptor::DoneState(Some(id), span) => self.done(source, id, *span),
             Descriptor::DoneState(None, span) => {
-                let document = self.document;
-                let states = document.states.iter().enumerate().skip(1);
-                let ids: Vec<Ident> = states
-                    .filter(|(nth, _)| self.is_ever_done(*nth))
-                    .map(|(_, state)| Ident::new(state.id.node.clone(), *span))
-                    .collect();
-                if ids.is_empty() {
+                let found = self.done_states(source, *span);
+                if found.is_empty() {
                     self.findings.push(left_out::never("done.state", *span));
                 }
-                ids.iter().flat_map(|id| self.done(source, id, *span)).collect()
+                found
             }
         }
     }
 
-    fn done(
-        &mut self,
-        source: usize,
-        id: &Ident,
-        span: Span,
-    ) -> Vec<(EventPattern, Brings, String)> {
+    /// What waits for the end of any state.
+    fn done_states(&mut self, source: usize, span: Span) -> Vec<Pattern> {
+        let states = self.document.states.iter().enumerate().skip(1);
+        let ids: Vec<Ident> = states
+            .filter(|(nth, _)| self.is_ever_done(*nth))
+            .map(|(_, state)| Ident::new(state.id.node.clone(), span))
+            .collect();
+        ids.iter().flat_map(|id| self.done(source, id, span)).collect()
+    }
+
+    fn done(&mut self, source: usize, id: &Ident, span: Span) -> Vec<Pattern> {
         let state = self.scope.state(&id.node);
         if let Some(state) = state
             && !self.is_ever_done(state)

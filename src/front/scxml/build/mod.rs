@@ -2,6 +2,7 @@
 
 mod action;
 mod chart;
+mod invoke;
 mod line;
 mod send;
 mod state;
@@ -16,6 +17,7 @@ use crate::diagnostic::Diagnostic;
 use crate::lint::outside_subset;
 use crate::span::{Ident, Span, Spanned};
 use crate::syntax::{Comment, Noted, Path, Trivia};
+use std::collections::BTreeMap;
 
 /// Lines and actions that a document may come to: a `transition` of several events is written out for each.
 const MOST: usize = 200_000;
@@ -24,6 +26,8 @@ const MOST: usize = 200_000;
 pub(super) struct Builder<'b, 'd> {
     document: &'d Document,
     scope: Scope<'d>,
+    /// For each invoked document the ids of its data that are given, and the params that they are.
+    params: Vec<BTreeMap<String, String>>,
     findings: &'b mut Vec<Diagnostic>,
     /// Lines and actions that may still be made.
     left: usize,

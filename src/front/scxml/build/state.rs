@@ -3,10 +3,10 @@
 use super::super::convert::At;
 use super::super::document::{Initial, Kind, Payload};
 use super::{Builder, comments, noted, path};
-use crate::lint::not_yet;
 use crate::span::{Ident, Span};
 use crate::syntax::{
-    self, Action, Block, History, Noted, Path, State, StateBody, StateItem, StateKind,
+    self, Action, Block, History, Noted, Param, Path, State, StateBody, StateItem, StateKind,
+    TypeExpr, TypeKind,
 };
 
 impl Builder<'_, '_> {
@@ -18,7 +18,7 @@ impl Builder<'_, '_> {
             Kind::State => StateKind::State,
             Kind::Parallel if self.first_child(nth).is_none() => StateKind::State,
             Kind::Parallel => StateKind::Parallel,
-            Kind::Final => StateKind::Final(Vec::new(), None),
+            Kind::Final => self.ending(nth),
         };
         let items = self.body(nth);
         let end = comments(&state.end);
@@ -91,6 +91,19 @@ impl Builder<'_, '_> {
         Some(noted(StateItem::History(history), state.span, &before))
     }
 
+    /// A final state. One of the document itself computes what the run ends with.
+    fn ending(&mut self, nth: usize) -> StateKind {
+        let state = &self.document.states[nth];
+        let (Some(done), Some(0)) = (&state.done, state.parent) else {
+            return StateKind::Final(Vec::new(), Vec::new(), None);
+        };
+        let value = self.payload(done, &At::state(nth));
+        let span = value.span;
+        let ty = TypeExpr { kind: TypeKind::Name("Json".to_owned()), span };
+        let data = Param { name: Ident::new("data".to_owned(), state.id.span), ty };
+        StateKind::Final(vec![data], vec![Some(value)], None)
+    }
+
     /// The block of a final state that keeps what its parent is done with.
     pub(super) fn done_data(&mut self, nth: usize) -> Option<Noted<StateItem>> {
         let document = self.document;
@@ -100,11 +113,7 @@ impl Builder<'_, '_> {
             Payload::Value(value) => value.span,
         };
         let parent = document.states[nth].parent?;
-        let Some(keeps) = self.scope.done.get(&parent).copied() else {
-            let message = "data of a final state of the document";
-            self.findings.push(not_yet::construct(message, span));
-            return None;
-        };
+        let keeps = self.scope.done.get(&parent).copied()?;
         let value = self.payload(done, &At::state(nth));
         let name = Ident::new(self.scope.variables[keeps].name.clone(), span);
         Some(enter(Action::Assign(name, value), span))

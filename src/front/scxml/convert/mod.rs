@@ -31,6 +31,8 @@ pub(super) enum Brings {
     Data,
     /// The variable that keeps what a state was done with.
     Done(usize),
+    /// What an invoked document ended with, which the line binds.
+    Answer,
 }
 
 /// Where an expression stands.
@@ -199,6 +201,11 @@ impl Converter<'_, '_> {
                 value(kind, span, Kinds::ANY, Class::Json)
             }
             Brings::Done(nth) => self.variable(nth, span),
+            Brings::Answer => {
+                let kind = ExprKind::Name(self.scope.data.clone());
+                let arguments = vec![Expr { kind, span }, text_value("data", span).expr];
+                value(call("js_get", arguments, span), span, Kinds::ANY, Class::Json)
+            }
             Brings::Nothing => self.refuse(
                 span,
                 "the data of an event is known on lines that wait for it by name, and not here",

@@ -31,15 +31,23 @@ impl Reader<'_> {
             ["error", first, ..] if ERRORS.contains(first) => {
                 Some(Descriptor::Error(Spanned::new(stem.to_owned(), span)))
             }
+            ["error", "communication"] => Some(Descriptor::Communication(span)),
             ["error", ..] => {
                 self.findings.push(left_out::never(stem, span));
                 None
             }
-            ["done"] | ["done", "state"] => Some(Descriptor::DoneState(None, span)),
-            ["done", "state", ..] => {
-                let place = Span { start: span.start + "done.state.".len() as u32, ..span };
-                let id = stem["done.state.".len()..].to_owned();
-                Some(Descriptor::DoneState(Some(Ident::new(id, place)), span))
+            ["done"] => Some(Descriptor::Done(span)),
+            ["done", "state"] => Some(Descriptor::DoneState(None, span)),
+            ["done", "invoke"] => Some(Descriptor::DoneInvoke(None, span)),
+            ["done", what @ ("state" | "invoke"), ..] => {
+                let head = "done.".len() + what.len() + ".".len();
+                let place = Span { start: span.start + head as u32, ..span };
+                let id = Some(Ident::new(stem[head..].to_owned(), place));
+                Some(if *what == "state" {
+                    Descriptor::DoneState(id, span)
+                } else {
+                    Descriptor::DoneInvoke(id, span)
+                })
             }
             _ => Some(Descriptor::Event(names, span)),
         }

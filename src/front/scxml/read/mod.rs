@@ -2,10 +2,11 @@
 
 mod content;
 mod event;
+mod invoke;
 mod send;
 mod state;
 
-use super::document::{Data, Document};
+use super::document::{Data, Document, Invoke};
 use super::script::{self, Expr, Fault, Kind, Statement};
 use super::text::Text;
 use super::xml::{Child, Element, SCXML, Tree};
@@ -24,6 +25,11 @@ pub(super) struct Reader<'r> {
     /// Ids in use.
     ids: BTreeSet<String>,
     data: Vec<Data>,
+    invokes: Vec<Invoke>,
+    /// The names of the charts of the file.
+    charts: &'r mut BTreeSet<String>,
+    /// How many documents this one stands in.
+    inside: usize,
     /// How deep the executable content that is read nests.
     depth: usize,
     /// For each word, the number of the last fresh name that begins with it.
@@ -45,25 +51,11 @@ pub(super) fn document(
     if tree.namespace.is_empty() {
         findings.push(unknown_field::namespace(root.name.span));
     }
-    let mut reader = Reader {
-        source,
-        nearby,
-        findings,
-        ids: BTreeSet::new(),
-        data: Vec::new(),
-        depth: 0,
-        fresh: BTreeMap::new(),
-    };
-    reader.header(root);
-    reader.collect_ids(root);
-    let (name, name_span) = match root.attribute("name") {
-        Some(name) => (name.value.clone(), name.span),
-        None => (file_stem(&source.name), root.name.span),
-    };
-    let states = reader.states(root);
-    let data = std::mem::take(&mut reader.data);
-    let (before, after) = (tree.before, tree.after);
-    Some(Document { name, name_span, span: root.span, states, data, before, after })
+    let mut charts = BTreeSet::new();
+    let mut reader = Reader::new(source, nearby, findings, &mut charts, 0);
+    reader.encoding(root);
+    let document = reader.read(root, file_stem(&source.name));
+    Some(Document { before: tree.before, after: tree.after, ..document })
 }
 
 /// The name of a file without folder and ending.
@@ -72,7 +64,43 @@ fn file_stem(path: &str) -> String {
     file.split_once('.').map_or(file, |(stem, _)| stem).to_owned()
 }
 
-impl Reader<'_> {
+impl<'r> Reader<'r> {
+    fn new(
+        source: &'r Source,
+        nearby: &'r mut dyn Nearby,
+        findings: &'r mut Vec<Diagnostic>,
+        charts: &'r mut BTreeSet<String>,
+        inside: usize,
+    ) -> Self {
+        Self {
+            source,
+            nearby,
+            findings,
+            ids: BTreeSet::new(),
+            data: Vec::new(),
+            invokes: Vec::new(),
+            charts,
+            inside,
+            depth: 0,
+            fresh: BTreeMap::new(),
+        }
+    }
+
+    /// A document; `unnamed` is its name if it does not say one.
+    fn read(mut self, root: &Element, unnamed: String) -> Document {
+        self.header(root);
+        self.collect_ids(root);
+        let (name, name_span) = match root.attribute("name") {
+            Some(name) => (name.value.clone(), name.span),
+            None => (unnamed, root.name.span),
+        };
+        let chart = self.chart_name(&name);
+        let states = self.states(root);
+        let (data, invokes, span) = (self.data, self.invokes, root.span);
+        let (before, after) = (Vec::new(), Vec::new());
+        Document { name, name_span, chart, span, states, data, invokes, before, after }
+    }
+
     /// The attributes of `<scxml>` that say how all else is meant.
     fn header(&mut self, root: &Element) {
         if let Some(model) = root.attribute("datamodel")
@@ -95,6 +123,10 @@ impl Reader<'_> {
                 "late binding is not translated: all data have their values from the start";
             self.findings.push(outside_subset::at(binding.span, message));
         }
+    }
+
+    /// What the file says of its own encoding.
+    fn encoding(&mut self, root: &Element) {
         let declared = self.source.text.trim_start().strip_prefix("<?xml");
         if let Some((head, _)) = declared.and_then(|rest| rest.split_once("?>"))
             && let Some(encoding) = head.split("encoding").nth(1)
@@ -180,6 +212,8 @@ impl Reader<'_> {
         found
     }
 }
+
+type Comments = Vec<Spanned<String>>;
 
 /// Elements, each with the comments before it, and the comments behind the last.
 type Parts<'e> = (Vec<(&'e Element, Vec<Spanned<String>>)>, Vec<Spanned<String>>);

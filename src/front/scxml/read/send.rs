@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
 /// What `type` may be: the processor of the session itself.
-const PROCESSORS: [&str; 4] = [
+pub(super) const PROCESSORS: [&str; 4] = [
     "scxml",
     "http://www.w3.org/TR/scxml/#SCXMLEventProcessor",
     "http://www.w3.org/TR/scxml",
@@ -55,7 +55,7 @@ impl Reader<'_> {
             return None;
         };
         let event = self.event_name(&name.node, name.span)?;
-        let data = self.data_of(element, element.attribute("namelist"));
+        let data = self.data_of(element, element.attribute("namelist"), true);
         let put = self.expr_of(element, "idlocation");
         let delay = self.delay(element);
         if internal && delay.is_none() && element.attribute("id").is_none() && put.is_none() {
@@ -128,11 +128,12 @@ impl Reader<'_> {
         }
     }
 
-    /// `<param>`, `<content>` and the variables of a `namelist`.
+    /// `<param>`, the variables of a `namelist`, and `<content>` where that is data.
     pub(super) fn data_of(
         &mut self,
         element: &Element,
         namelist: Option<&Text>,
+        content: bool,
     ) -> Option<Payload> {
         let mut fields: Vec<(Ident, Expr)> = Vec::new();
         let mut known = BTreeMap::new();
@@ -145,7 +146,7 @@ impl Reader<'_> {
         }
         for child in element.elements() {
             match child.name.node.as_str() {
-                "content" => return Some(Payload::Value(self.content(child))),
+                "content" if content => return Some(Payload::Value(self.content(child))),
                 "param" => {
                     let Some(name) = self.required(child, "name").map(ident) else { continue };
                     let value = child.attribute("expr").or_else(|| child.attribute("location"));
@@ -177,7 +178,7 @@ impl Reader<'_> {
 }
 
 /// The value of `name`, or of `nameexpr` if that is a literal.
-fn named(element: &Element, name: &str) -> Option<Ident> {
+pub(super) fn named(element: &Element, name: &str) -> Option<Ident> {
     if let Some(text) = element.attribute(name) {
         return Some(ident(text));
     }

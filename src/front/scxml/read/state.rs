@@ -1,17 +1,15 @@
 //! States, and what they hold but for executable content.
 
-use super::{Reader, ident, names, parts_of};
+use super::{Comments, Reader, ident, names, parts_of};
 use crate::front::scxml::document::{Block, Data, Initial, Kind, Payload, State, Transition};
 use crate::front::scxml::xml::Element;
 use crate::lint::reported::ILLEGAL_STRUCTURE;
 use crate::lint::{duplicate_name, illegal_structure, unknown_field};
-use crate::span::{Ident, Span, Spanned};
+use crate::span::{Ident, Span};
 use std::collections::BTreeMap;
 
 /// How deep states nest: what is made of them has to be printed and read again.
 const DEEPEST: usize = 50;
-
-type Comments = Vec<Spanned<String>>;
 
 impl Reader<'_> {
     /// Ids of all states, so that fresh ones differ; two of one id are reported.
@@ -146,8 +144,8 @@ impl Reader<'_> {
                 }
                 "donedata" => to[nth].done = self.payload(part),
                 "invoke" => {
-                    self.findings
-                        .push(crate::lint::not_yet::construct("`<invoke>`", part.name.span));
+                    let put = self.invoke(part, before, nth);
+                    to[nth].enter.extend(put);
                 }
                 _ => {}
             }
@@ -229,7 +227,7 @@ impl Reader<'_> {
 
     /// What `<donedata>` holds.
     fn payload(&mut self, element: &Element) -> Option<Payload> {
-        self.data_of(element, None)
+        self.data_of(element, None, true)
     }
 }
 

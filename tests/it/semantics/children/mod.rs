@@ -2,6 +2,7 @@
 
 mod end;
 mod nest;
+mod pass;
 mod share;
 mod start;
 
@@ -31,8 +32,8 @@ impl Sink for Both {
     }
 }
 
-/// A family driven by hand; the last chart of the text is its root.
-struct Tree {
+/// A family driven by hand; the last chart of the text is its root, of an SCXML document the first.
+pub(crate) struct Tree {
     plans: &'static [Plan<'static>],
     family: Family<Interpreter<'static, Notebook>>,
     host: Notebook,
@@ -44,10 +45,13 @@ struct Tree {
 }
 
 impl Tree {
-    fn of(text: &str) -> Self {
-        let done = chartc::check(&["t.chart".to_owned()], &Memory::of("t.chart", text));
+    pub(crate) fn of(text: &str) -> Self {
+        let is_document = text.trim_start().starts_with('<');
+        let name = if is_document { "t.scxml" } else { "t.chart" };
+        let done = chartc::check(&[name.to_owned()], &Memory::of(name, text));
         let found: Vec<_> = done.diagnostics.iter().map(|d| (&d.rule.code, &d.message)).collect();
-        let main = done.charts.last().unwrap_or_else(|| panic!("{found:#?}\n{text}"));
+        let main = if is_document { done.charts.first() } else { done.charts.last() };
+        let main = main.unwrap_or_else(|| panic!("{found:#?}\n{text}"));
         let charts: Vec<Chart> = main.family().into_iter().cloned().collect();
         let charts: &'static [Chart] = Box::leak(charts.into_boxed_slice());
         let plans: Vec<Plan<'static>> = charts.iter().map(Plan::new).collect();
@@ -142,24 +146,32 @@ impl Tree {
         if names.is_empty() { text.to_owned() } else { format!("{}: {text}", names.join("/")) }
     }
 
-    fn event(&self, name: &str) -> EventId {
+    pub(crate) fn event(&self, name: &str) -> EventId {
         let tables = self.family.root().tables();
         EventId::at(tables.events.iter().position(|e| e.name == name).expect("declared"))
     }
 
-    fn send(&mut self, event: &str) -> &mut Self {
+    pub(crate) fn send(&mut self, event: &str) -> &mut Self {
         self.give(Member::new(), Input::Event(self.event(event), Vec::new()))
+    }
+
+    /// Sends an event with one value, or what its name means where any event is taken.
+    pub(crate) fn send_data(&mut self, event: &str, value: Value) -> &mut Self {
+        let tables = self.family.root().tables();
+        let id = tables.event_named(event).expect("it is declared");
+        let fields = tables.events[id.index()].fields.len as usize;
+        self.give(Member::new(), Input::Event(id, vec![value; fields]))
     }
 
     fn send_with(&mut self, event: &str, value: i64) -> &mut Self {
         self.give(Member::new(), Input::Event(self.event(event), vec![Value::Int(value)]))
     }
 
-    fn turn(&mut self) -> &mut Self {
+    pub(crate) fn turn(&mut self) -> &mut Self {
         self.give(Member::new(), Input::Turn)
     }
 
-    fn at(&mut self, now: u64) -> &mut Self {
+    pub(crate) fn at(&mut self, now: u64) -> &mut Self {
         self.now = now;
         self.give(Member::new(), Input::Tick)
     }
@@ -171,7 +183,7 @@ impl Tree {
     }
 
     /// The leaves of every member.
-    fn leaves(&self) -> Vec<String> {
+    pub(crate) fn leaves(&self) -> Vec<String> {
         let mut found = Vec::new();
         for member in self.family.members() {
             let machine = self.family.member(&member).expect("it is there");
@@ -190,7 +202,7 @@ impl Tree {
         found
     }
 
-    fn var(&self, name: &str) -> String {
+    pub(crate) fn var(&self, name: &str) -> String {
         let variables = self.family.root().variables();
         shown(&variables.iter().find(|(n, _)| n == name).expect("a variable").1)
     }
@@ -200,12 +212,12 @@ impl Tree {
     }
 
     /// The trace since this was asked last.
-    fn since(&mut self) -> String {
+    pub(crate) fn since(&mut self) -> String {
         std::mem::take(&mut self.trace).join(" · ")
     }
 
     /// Goes on with machines made from a snapshot that went through JSON.
-    fn restart(&mut self) {
+    pub(crate) fn restart(&mut self) {
         let json = serde_json::to_string(&self.family.root().snapshot()).expect("data");
         let snapshot = serde_json::from_str(&json).expect("data");
         let host = self.host.clone();

@@ -107,6 +107,7 @@ impl<'c> Compiler<'c> {
             | Action::Do(..)
             | Action::Send { .. }
             | Action::Cancel(_)
+            | Action::Result(..)
             | Action::Log(_) => None,
         }
     }

@@ -1,0 +1,109 @@
+//! Events that are passed to children.
+
+use super::tree::{Offered, joined, meant, named};
+use super::watch::Watch;
+use super::{Family, Member, Task, Told};
+use crate::drive::Machine;
+use crate::expr::Value;
+use crate::machine::{Input, Instant, Receipt, Sink, StepKey};
+use crate::tables::{Forward, StepRowKind};
+use alloc::collections::VecDeque;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+impl<M: Machine> Family<M> {
+    /// An event that children may handle if this member does not.
+    pub(super) fn offered(
+        &self,
+        member: &Member,
+        input: &Input<Vec<Value>>,
+        asked: bool,
+    ) -> Option<Offered> {
+        let Input::Event(event, payload) = input else { return None };
+        let machine = self.member(member)?;
+        if machine.children().is_empty() {
+            return None;
+        }
+        let tables = machine.tables();
+        let row = tables.events.get(event.index())?;
+        let fields = row.fields.of(tables.name_pool);
+        Some(Offered {
+            name: row.name.into(),
+            fields: fields.iter().map(|field| String::from(*field)).collect(),
+            payload: payload.clone(),
+            asked,
+        })
+    }
+
+    /// The members below that an event which this one did not handle is offered to.
+    pub(super) fn takers(&self, member: &Member, event: &Offered) -> VecDeque<Member> {
+        let mut members = self.members();
+        members.retain(|m| m.len() > member.len() && m.starts_with(member));
+        members.retain(|m| {
+            (member.len()..m.len()).all(|n| self.forward(&m[..n], m[n]) == Forward::Rest)
+        });
+        members.retain(|m| self.member(m).is_some_and(|m| named(m, event).is_some()));
+        members.into()
+    }
+
+    /// Which events a child is passed.
+    fn forward(&self, member: &[StepKey], key: StepKey) -> Forward {
+        let steps = self.member(member).map(|machine| machine.tables().steps);
+        match steps.and_then(|steps| steps.get(key.step.index())).map(|row| row.kind) {
+            Some(StepRowKind::Run { forward, .. }) => forward,
+            Some(
+                StepRowKind::Llm
+                | StepRowKind::Code
+                | StepRowKind::Ask { .. }
+                | StepRowKind::Call
+                | StepRowKind::Human,
+            )
+            | None => Forward::Nothing,
+        }
+    }
+
+    /// Puts copies of an event that a member is about to handle behind all else, for the children that are passed all.
+    pub(super) fn copy(&mut self, member: &Member, event: Option<&Offered>) {
+        let Some(event) = event else { return };
+        for key in self.member(member).map(Machine::children).unwrap_or_default() {
+            if self.forward(member, key) == Forward::All {
+                self.queue.push_back(Task::Copy(joined(member, key), event.clone()));
+            }
+        }
+    }
+
+    /// The input that an event is to a member; `None` if it declares none such.
+    pub(super) fn meant(&self, member: &Member, event: &Offered) -> Option<Input<Vec<Value>>> {
+        let (id, payload) = meant(self.member(member)?, event)?;
+        Some(Input::Event(id, payload))
+    }
+
+    pub(super) fn offer(
+        &mut self,
+        mut members: VecDeque<Member>,
+        event: Offered,
+        now: Instant,
+        sink: &mut dyn Sink,
+    ) -> Option<Told> {
+        while let Some(member) = members.pop_front() {
+            let Some(id) = self.member(&member).and_then(|machine| named(machine, &event)) else {
+                continue;
+            };
+            let input = Input::Event(id, event.payload.clone());
+            self.copy(&member, Some(&event));
+            let mut watch = Watch::new(sink);
+            let receipt =
+                self.with_member(&member, |machine| machine.handle(input, now, &mut watch));
+            let seen = watch.seen;
+            let Some(Ok(receipt)) = receipt else { continue };
+            if receipt == Receipt::Unhandled && !members.is_empty() {
+                self.queue.push_front(Task::Offer(members, event.clone()));
+            }
+            self.follow(&member, seen, false);
+            let receipt = Ok(receipt);
+            let asked = event.asked;
+            return Some(Told { member, receipt, answered: None, asked, passed_on: false });
+        }
+        None
+    }
+}

@@ -1,0 +1,90 @@
+//! Which content reads the event that it runs for.
+
+use super::document::{Act, ActKind, Payload, walk};
+use super::script::{Expr, Kind, Statement, StatementKind};
+
+/// Whether a line reads the data of its event.
+pub(super) fn reads_data(cond: Option<&Expr>, body: &[Act]) -> bool {
+    let mut found = cond.is_some_and(mentions_event);
+    walk(body, &mut |act| found |= exprs(act).into_iter().any(mentions_event));
+    found
+}
+
+/// The expressions of one element, those of elements in it left out.
+pub(super) fn exprs(act: &Act) -> Vec<&Expr> {
+    match &act.kind {
+        ActKind::Assign(place, value) => vec![place, value],
+        ActKind::Raise(_, data) => data.iter().flat_map(of_payload).collect(),
+        ActKind::Send(send) => {
+            let delay = send.delay.iter().filter_map(|d| match d {
+                super::document::Delay::Computed(delay) => Some(delay),
+                super::document::Delay::Fixed(..) => None,
+            });
+            send.data.iter().flat_map(of_payload).chain(&send.put).chain(delay).collect()
+        }
+        ActKind::If(branches) => branches.iter().filter_map(|(test, _)| test.as_ref()).collect(),
+        ActKind::ForEach(each) => vec![&each.array],
+        ActKind::Log(_, value) => value.iter().collect(),
+        ActKind::Script(statements) => {
+            let mut found = Vec::new();
+            of_statements(statements, &mut found);
+            found
+        }
+        ActKind::Cancel(_) | ActKind::Faulty(_) => Vec::new(),
+    }
+}
+
+fn of_payload(payload: &Payload) -> Vec<&Expr> {
+    match payload {
+        Payload::Fields(fields, _) => fields.iter().map(|(_, value)| value).collect(),
+        Payload::Value(value) => vec![value],
+    }
+}
+
+fn of_statements<'s>(statements: &'s [Statement], to: &mut Vec<&'s Expr>) {
+    for statement in statements {
+        match &statement.kind {
+            StatementKind::Assign(a, b) | StatementKind::Push(a, b) => to.extend([a, b]),
+            StatementKind::Declare(_, value) => to.extend(value),
+            StatementKind::If(test, then, other) => {
+                to.push(test);
+                of_statements(then, to);
+                of_statements(other, to);
+            }
+            StatementKind::ForOf(_, source, body) => {
+                to.push(source);
+                of_statements(body, to);
+            }
+            StatementKind::Log(all) => to.extend(all),
+            StatementKind::Faulty(_) => {}
+        }
+    }
+}
+
+/// Whether an expression reads the event but for its name.
+fn mentions_event(expr: &Expr) -> bool {
+    match &expr.kind {
+        Kind::Name(name) => name == "_event",
+        Kind::Member(of, name) => {
+            let name_only = name.node == "name" && of.kind == Kind::Name("_event".to_owned());
+            !name_only && mentions_event(of)
+        }
+        Kind::None
+        | Kind::Bool(_)
+        | Kind::Int(_)
+        | Kind::Float(_)
+        | Kind::Text(_)
+        | Kind::Faulty(_) => false,
+        Kind::Not(x) | Kind::Negate(x) | Kind::Number(x) | Kind::Typeof(x) => mentions_event(x),
+        Kind::Index(a, b)
+        | Kind::Binary(_, a, b)
+        | Kind::Compare(_, a, b)
+        | Kind::And(a, b)
+        | Kind::Or(a, b)
+        | Kind::Nullish(a, b) => mentions_event(a) || mentions_event(b),
+        Kind::Call(f, all) => mentions_event(f) || all.iter().any(mentions_event),
+        Kind::If(a, b, c) => [a, b, c].into_iter().any(|e| mentions_event(e)),
+        Kind::Array(all) => all.iter().any(mentions_event),
+        Kind::Object(all) => all.iter().any(|(_, e)| mentions_event(e)),
+    }
+}
