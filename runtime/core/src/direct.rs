@@ -255,7 +255,7 @@ impl<P: Direct> Machine<P> {
                 return taken;
             }
             if steps >= P::TABLES.microsteps {
-                while self.program.pop().is_some() {}
+                self.give_up_queue();
                 if livelock {
                     return taken;
                 }
@@ -283,9 +283,18 @@ impl<P: Direct> Machine<P> {
         }
     }
 
+    /// Empties the internal queue, and the data of the raised events in it.
+    fn give_up_queue(&mut self) {
+        while let Some(next) = self.program.pop() {
+            if let Occurrence::Event(_) = next {
+                self.program.dequeue();
+            }
+        }
+    }
+
     fn finish<S: Sink + ?Sized>(&mut self, status: Status, sink: &mut S) {
         self.program.leave(sink);
-        while self.program.pop().is_some() {}
+        self.give_up_queue();
         let registers = self.program.registers_mut();
         if registers.walking {
             registers.walking = false;

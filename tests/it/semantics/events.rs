@@ -262,6 +262,23 @@ fn a_livelock_gives_up_what_is_on_the_queue() {
 }
 
 #[test]
+fn events_raised_after_a_livelock_have_their_own_data() {
+    let mut sim = Sim::of(
+        "chart T { event e event f event tell(n: Int) var spin: Bool = false var heard: Int = 0 initial a
+           state a {
+             on e { spin = true  raise tell(1)  raise tell(2) }
+             when spin { heard = 0 }
+             on error.livelock { spin = false }
+             on f { raise tell(3) }
+             on tell(n) { heard = n } } }",
+    );
+    sim.send("e").at(1);
+    assert_eq!(sim.var("heard"), "0");
+    sim.send("f");
+    assert_eq!(sim.var("heard"), "3");
+}
+
+#[test]
 fn one_line_for_each_leaf() {
     let mut sim = Sim::of(
         "chart T { event e event f var n: Int = 0 initial s

@@ -50,13 +50,13 @@ impl<P: Program> Engine<'_, P> {
             }
             if steps >= bound {
                 if livelock {
-                    self.scalars.queue_len = 0;
+                    self.give_up_queue();
                     return taken;
                 }
                 // The error's own lines get one microstep, then the macrostep stops whatever is still enabled.
                 livelock = true;
                 self.end_burst();
-                self.scalars.queue_len = 0;
+                self.give_up_queue();
                 sink.record(Record::Error(ErrorKind::Livelock));
                 self.program.bind(Bound::Nothing);
                 self.microstep(Some(Occurrence::Error(ErrorKind::Livelock)), &mut 0, sink);

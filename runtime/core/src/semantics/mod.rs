@@ -329,6 +329,15 @@ impl<'t, P: Program> Engine<'t, P> {
         Some(occurrence)
     }
 
+    /// Empties the internal queue, and what the program keeps for the raised events in it.
+    fn give_up_queue(&mut self) {
+        while let Some(occurrence) = self.dequeue() {
+            if matches!(occurrence, Occurrence::Event(_)) {
+                self.program.dequeue();
+            }
+        }
+    }
+
     /// Ends the run: every active state runs its `exit`, nothing is pending any more. The configuration is kept to be read.
     fn finish(&mut self, status: Status, sink: &mut dyn Sink) {
         self.scalars.phase = Phase::Ending(status);
@@ -338,7 +347,7 @@ impl<'t, P: Program> Engine<'t, P> {
                 self.leave(state, sink);
             }
         }
-        self.scalars.queue_len = 0;
+        self.give_up_queue();
         self.scalars.sends = 0;
         if self.scalars.walk.take().is_some() {
             self.scalars.turns += 1;

@@ -105,12 +105,19 @@ pub(super) fn all() -> Vec<Mutant> {
             (
                 "livelock-keeps-the-queue",
                 &[("if livelock {
-                    self.scalars.queue_len = 0;
+                    self.give_up_queue();
                     return taken;
                 }", "if livelock {
                     return taken;
                 }")],
                 &["semantics::events::a_livelock_gives_up_what_is_on_the_queue"],
+            ),
+            (
+                "livelock-keeps-the-data-of-raised-events",
+                &[("self.end_burst();
+                self.give_up_queue();", "self.end_burst();
+                self.scalars.queue_len = 0;")],
+                &["semantics::events::events_raised_after_a_livelock_have_their_own_data"],
             ),
             (
                 "error-of-errors",
