@@ -54,6 +54,20 @@ fn deadlines_that_came_due_before_an_event_fire_first_each_at_its_own_time() {
 }
 
 #[test]
+fn after_a_livelock_other_deadlines_wait_for_the_next_input() {
+    let mut sim = Sim::of(
+        "chart T { event e var n: Int = 0 initial a
+           state a { on e -> b }
+           state b { after 0s -> c { n = n + 1 } after 0s { n = n + 1 } }
+           state c { when n > 0 -> b } }",
+    );
+    sim.send("e").at(1);
+    assert_eq!(sim.trace().matches("error livelock").count(), 1, "one macrostep was stopped");
+    sim.at(1);
+    assert_eq!(sim.trace().matches("error livelock").count(), 2, "so is that of the next input");
+}
+
+#[test]
 fn deadlines_of_no_length_that_arm_each_other_are_stopped() {
     let mut sim =
         Sim::of("chart T { initial a state a { after 0s -> b } state b { after 0s -> a } }");

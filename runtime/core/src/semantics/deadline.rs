@@ -68,6 +68,10 @@ impl<P: Program> Engine<'_, P> {
                 Due::Limit(soft) => self.time_is_up(soft, sink),
             }
             self.walk_on(sink);
+            if self.is_in_livelock() {
+                // What else is due waits for the next input: each of its macrosteps could be stopped likewise.
+                break;
+            }
         }
         self.scalars.now = now;
     }

@@ -70,6 +70,11 @@ impl<P: Program> Engine<'_, P> {
         self.burst = Burst { at: self.scalars.now, delivered: MICROSTEPS + 1 };
     }
 
+    /// Whether a macrostep, or a row of events sent without delay, was stopped at this moment.
+    pub(super) fn is_in_livelock(&self) -> bool {
+        self.burst.at == self.scalars.now && self.burst.delivered > MICROSTEPS
+    }
+
     /// Too many events sent without delay: gives up those that are due, as a livelock gives up what is on the internal queue.
     /// The error is told once; what its own lines send without delay is given up too.
     fn stop_burst(&mut self, sink: &mut dyn Sink) {
