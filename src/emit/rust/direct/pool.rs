@@ -10,7 +10,7 @@ use chartc_core::arena::{StateId, TransitionId};
 use chartc_core::program::Block;
 use chartc_core::semantics::unroll::Place;
 use codegen::Impl;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A guard as code.
 pub(super) enum Guard {
@@ -27,6 +27,16 @@ pub(super) struct Pool<'c> {
     bodies: BTreeMap<String, Vec<(String, &'static str)>>,
     /// By body: the call.
     calls: BTreeMap<String, String>,
+}
+
+/// Whether some variable is assigned to more than once.
+fn assigns_again(body: &str) -> bool {
+    let mut assigned = BTreeSet::new();
+    body.split("self.data.").skip(1).any(|rest| {
+        let name = rest.split_once(" = ").map_or("", |(name, _)| name);
+        let is_name = !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '_');
+        is_name && !assigned.insert(name)
+    })
 }
 
 /// The first block of a state needs no number of its own.
@@ -98,8 +108,10 @@ impl<'c> Pool<'c> {
         let body = if self.context.bare {
             body.to_owned()
         } else {
+            // A closure borrows each variable by itself, so that rustc looks for values that nobody reads.
+            let allow = if assigns_again(body) { "#[allow(unused_assignments)]\n" } else { "" };
             format!(
-                "let done = (|| -> Result<{result}, {}> {{ {body} }})();\n\
+                "{allow}let done = (|| -> Result<{result}, {}> {{ {body} }})();\n\
                  done.map_err(|why| generated::note(&mut self.notes, &generated::{what}, why))",
                 self.context.error()
             )
