@@ -13,6 +13,7 @@ pub(crate) mod driver;
 #[path = "../../generated/src/random.rs"]
 pub(crate) mod random;
 mod shipped;
+mod silent;
 
 use chartc::Compilation;
 use chartc::compile::Checked;
@@ -86,6 +87,12 @@ impl Batch {
         assert!(self.members.iter().all(|m| m.label != label), "two charts are called {label}");
         self.members.push(Member { label: label.to_owned(), module, code, params });
         Ok(())
+    }
+
+    /// How the code of each chart takes a step, as it says itself.
+    pub(crate) fn shapes(&self) -> impl Iterator<Item = &str> {
+        let lines = self.members.iter().flat_map(|member| member.code.lines().take(6));
+        lines.filter_map(|line| line.strip_prefix("// Shape: "))
     }
 
     /// Compiles the charts, in a folder of this name.
@@ -194,20 +201,25 @@ fn compile(folder: &Path, core: &Path, members: &[&Member]) -> Result<PathBuf, U
     let mut main = format!(
         "#![allow(dead_code, reason = \"hosts use what they need\")]\n#[path = {driver:?}]\nmod driver;\n"
     );
-    let mut arms = String::new();
+    let (mut arms, mut silent) = (String::new(), String::new());
     for member in members {
         let file = format!("{}.rs", member.module);
         fs::write(folder.join(&file), &member.code).expect("the folder can be written");
         let _ = writeln!(main, "#[path = {file:?}]\nmod {};", member.module);
-        let _ = writeln!(arms, "{:?} => {},", member.label, made(member));
+        let _ = writeln!(arms, "{:?} => boxed({}),", member.label, made(member));
+        let (unheard, items) = silent::unheard(member);
+        let _ = writeln!(silent, "{:?} => {unheard},", member.label);
+        main += &items;
     }
     let _ = write!(
         main,
-        "fn boxed<M: chartc_core::drive::Machine + 'static, E: std::fmt::Display>(made: Result<M, E>) \
+        "{}fn boxed<M: chartc_core::drive::Machine + 'static, E: std::fmt::Display>(made: Result<M, E>) \
          -> driver::Made<'static> {{\n\
          match made {{ Ok(machine) => Ok(Box::new(machine)), Err(why) => Err(why.to_string()) }}\n}}\n\
          fn main() {{\ndriver::serve(&|script, host| Some(match script.chart.as_str() {{\n{arms}\
-         _ => return None,\n}}));\n}}\n"
+         _ => return None,\n}}), &|script, host| Some(match script.chart.as_str() {{\n{silent}\
+         _ => return None,\n}}));\n}}\n",
+        silent::SHARED
     );
     let source = folder.join("main.rs");
     fs::write(&source, main).expect("the folder can be written");
@@ -233,9 +245,7 @@ fn made(member: &Member) -> String {
         format!("driver::needed{ty}(script, {name:?})")
     });
     let needed = needed.collect::<Vec<_>>().join(", ");
-    format!(
-        "boxed({module}::Machine::new({module}::Params::new({needed}), {module}::ByName(host)))"
-    )
+    format!("{module}::Machine::new({module}::Params::new({needed}), {module}::ByName(host))")
 }
 
 impl Programs {

@@ -1,6 +1,6 @@
 //! Generated code does what the interpreter does.
 
-use super::spec::{Spec, acts, spec};
+use super::spec::{Spec, TASTES, acts, spec_of};
 use super::{checked, number, render, runner};
 use crate::batch::act::{Act, play, prepared};
 use crate::batch::driver::Script;
@@ -38,8 +38,19 @@ fn interpret(label: &str, checked: &Checked, (spec, runs): &Case) -> (Vec<Script
     runs.iter().map(play).unzip()
 }
 
+/// What was compared.
+#[derive(Debug, Default)]
+struct Compared {
+    charts: usize,
+    /// Charts whose steps are written out.
+    direct: usize,
+    inputs: usize,
+    /// Lines taken, as far as they are shown.
+    taken: usize,
+}
+
 /// The first difference of each case that has one.
-fn differences(name: &str, cases: &[Case]) -> Vec<(usize, String)> {
+fn differences(name: &str, cases: &[Case], all: &mut Compared) -> Vec<(usize, String)> {
     let mut batch = Batch::default();
     let (mut scripts, mut texts, mut of) = (Vec::new(), Vec::new(), Vec::new());
     for (nth, case) in cases.iter().enumerate() {
@@ -52,6 +63,11 @@ fn differences(name: &str, cases: &[Case]) -> Vec<(usize, String)> {
         scripts.extend(more_scripts);
         texts.extend(more_texts);
     }
+    all.charts += cases.len();
+    all.direct += batch.shapes().filter(|shape| shape.starts_with("direct")).count();
+    let shown = |what: &str| texts.iter().map(|text| text.matches(what).count()).sum::<usize>();
+    all.inputs += shown("\n> ");
+    all.taken += shown("\nrecord: Taken(");
     let programs = match batch.try_build(name) {
         Ok(programs) => programs,
         Err(failures) => {
@@ -74,7 +90,9 @@ fn smaller(tree: &mut impl ValueTree<Value = Case>, fault: String) -> (Case, Str
     while begun.elapsed() < PATIENCE && tree.simplify() {
         loop {
             let case = tree.current();
-            if let Some((_, fault)) = differences("smaller", std::slice::from_ref(&case)).pop() {
+            if let Some((_, fault)) =
+                differences("smaller", std::slice::from_ref(&case), &mut Compared::default()).pop()
+            {
                 best = (case, fault);
                 break;
             }
@@ -90,15 +108,16 @@ fn smaller(tree: &mut impl ValueTree<Value = Case>, fault: String) -> (Case, Str
 #[test]
 fn same_as_interpreted() {
     let mut runner = runner(1);
-    let cases = (spec(), vec(acts(LENGTH), RUNS));
-    let mut left = number("CHARTC_CHARTS", 24);
+    let mut compared = Compared::default();
+    let mut left = number("CHARTC_CHARTS", 24) as usize;
     while left > 0 {
         let count = left.min(24);
         left -= count;
+        let of = |nth: usize| (spec_of(TASTES[nth % TASTES.len()]), vec(acts(LENGTH), RUNS));
         let mut trees: Vec<_> =
-            (0..count).map(|_| cases.new_tree(&mut runner).expect("charts are made")).collect();
+            (0..count).map(|nth| of(nth).new_tree(&mut runner).expect("charts are made")).collect();
         let current: Vec<Case> = trees.iter().map(ValueTree::current).collect();
-        let found = differences("random", &current);
+        let found = differences("random", &current, &mut compared);
         if let Some((nth, fault)) = found.first() {
             let ((spec, runs), fault) = smaller(&mut trees[*nth], fault.clone());
             let text = render::text(&spec);
@@ -108,4 +127,7 @@ fn same_as_interpreted() {
             );
         }
     }
+    println!("{compared:?}");
+    let Compared { charts, direct, .. } = compared;
+    assert!(3 * direct >= charts && direct < charts, "written out: {direct} of {charts} charts");
 }

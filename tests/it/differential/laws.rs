@@ -152,6 +152,8 @@ fn after_the_end(record: &Record) -> bool {
         record,
         Record::Exited(_)
             | Record::Error(_)
+            | Record::Sent(..)
+            | Record::SendCanceled(_)
             | Record::Ended(_)
             | Record::TurnEnded(_)
             | Record::WalkEnded(_)

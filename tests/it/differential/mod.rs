@@ -1,11 +1,15 @@
 //! Random charts on random inputs: what must hold whatever the chart is.
 
+mod actions;
+mod declare;
 mod generated;
+mod guards;
 mod laws;
-mod parts;
+mod line;
 mod regressions;
 mod render;
 mod spec;
+mod step;
 mod tree;
 
 use chartc::compile::Checked;
@@ -44,7 +48,7 @@ fn laws_hold() {
     let cases = number("CHARTC_CASES", 100);
     let result = runner(cases).run(&(spec(), acts(60)), |(spec, acts)| {
         let text = render::text(&spec);
-        let checked = checked(&text).map_err(TestCaseError::reject)?;
+        let checked = checked(&text).map_err(TestCaseError::fail)?;
         let one = laws::kept(checked.chart(), spec.whole, &acts).map_err(TestCaseError::fail)?;
         let mut all = total.get();
         all.inputs += one.inputs;
@@ -59,7 +63,7 @@ fn laws_hold() {
         Err(TestError::Fail(why, (spec, acts))) => {
             panic!("{why}\n{}\n{acts:?}", render::text(&spec));
         }
-        Err(TestError::Abort(why)) => panic!("a chart is not sound: {why}"),
+        Err(TestError::Abort(why)) => panic!("{why}"),
     }
     println!("{cases} charts: {:?}", total.get());
 }

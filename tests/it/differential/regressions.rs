@@ -37,6 +37,33 @@ fn charts() -> Vec<(&'static str, String)> {
                 "raise r ".repeat(40)
             ),
         ),
+        // Written out, the first of the values was one that nobody reads, which rustc warns of.
+        (
+            "assigned twice in a block that may fail",
+            "type Level { size: Int } chart R { event a event b var t: Text = \"\" var m: Int = 0 \
+             var level: Level = Level { size: 1 } initial s \
+             state s { on a -> u { m = 1  level = Level { size: 2 }  level = Level { size: m } \
+             m = 7 div level.size  t = \"a\"  t = \"b\" } } state u { on b -> s { m = 0  t = t[0]  m = 3 } } }"
+                .to_owned(),
+        ),
+        // The data of events that a livelock gave up were taken for those of events raised later.
+        (
+            "raised after a livelock",
+            "chart R { event a event b event c(n: Int) event d(n: Int, m: Int) var m: Int = 0 initial s \
+             state s { on a { m = 1  raise c(4)  raise d(5, 6) }  when m == 1 { m = 1 } \
+             on error.livelock { m = 3 }  on b { raise c(7)  raise d(8, 9) }  on c(n) { m = n } \
+             on d(k, l) -> u { m = m * k - l } }  state u { on a -> s  on b { raise c(2) }  on c(n) { m = n } } }"
+                .to_owned(),
+        ),
+        // Each of a thousand deadlines had a macrostep of a thousand microsteps, all in one input.
+        (
+            "deadlines of no length that circle",
+            "chart R { event a event b var m: Int = 0 initial s \
+             state s { on a -> u  when m > 1 -> s { m = 3 } } \
+             state u { after 0s -> v } state v { enter { m = 2 }  on b -> u { m = 0 }  \
+             when m > 1 -> u } }"
+                .to_owned(),
+        ),
     ]
 }
 

@@ -18,6 +18,7 @@ pub(super) struct State {
     pub(super) path: String,
     pub(super) children: Vec<usize>,
     pub(super) pick: u8,
+    pub(super) more: u8,
     depth: u8,
 }
 
@@ -32,9 +33,9 @@ impl State {
         matches!(self.kind, Kind::Atomic | Kind::Compound | Kind::Parallel)
     }
 
-    /// Whether the run ends in it with a number.
-    pub(super) fn takes_argument(&self) -> bool {
-        self.kind == Kind::Final && self.parent == 0 && self.pick % 3 == 1
+    /// How many arguments it takes.
+    pub(super) fn takes(&self) -> u8 {
+        if self.kind == Kind::Final { self.pick % 3 } else { 0 }
     }
 }
 
@@ -43,23 +44,32 @@ const DEPTH: u8 = 6;
 
 /// The states, the chart first and each before what is in it.
 pub(super) fn tree(flavour: Flavour, nodes: &[Node]) -> Vec<State> {
-    let state = |kind, parent, path, pick, depth| State {
-        kind,
-        parent,
-        path,
-        children: Vec::new(),
-        pick,
-        depth,
+    let state = |kind, parent, path, node: &Node, depth| {
+        let (pick, more) = (node.pick, node.more);
+        State { kind, parent, path, children: Vec::new(), pick, more, depth }
     };
-    let mut states = vec![state(Kind::Compound, 0, String::new(), nodes[0].pick, 0)];
+    let mut states = vec![state(Kind::Compound, 0, String::new(), &nodes[0], 0)];
     let mut containers = vec![0];
-    for node in nodes {
-        let parent = if flavour == Flavour::Flat {
-            0
-        } else {
-            containers[usize::from(node.parent) % containers.len()]
+    // Of the one parallel, which is the first state.
+    let regions = 2 + usize::from(nodes[0].more) % 3;
+    for (nth, node) in nodes.iter().enumerate() {
+        let parent = match flavour {
+            Flavour::Flat => 0,
+            Flavour::Orthogonal if nth == 0 => 0,
+            Flavour::Orthogonal if nth <= regions => 1,
+            Flavour::Orthogonal => match usize::from(node.parent) % 8 {
+                0 => 0,
+                region => 2 + region % regions,
+            },
+            Flavour::Tree | Flavour::Regions | Flavour::Agent => {
+                containers[usize::from(node.parent) % containers.len()]
+            }
         };
         let kind = match (node.kind % 16, states[parent].kind) {
+            _ if flavour == Flavour::Orthogonal && nth == 0 => Kind::Parallel,
+            _ if flavour == Flavour::Orthogonal && nth <= regions => Kind::Compound,
+            (15, Kind::Compound) if flavour == Flavour::Orthogonal => Kind::Final,
+            _ if flavour == Flavour::Orthogonal => Kind::Atomic,
             (0..=5, _) => Kind::Atomic,
             (15, Kind::Compound) => Kind::Final,
             (14, Kind::Compound) if parent != 0 => Kind::Final,
@@ -73,7 +83,7 @@ pub(super) fn tree(flavour: Flavour, nodes: &[Node]) -> Vec<State> {
         let (id, depth) = (states.len(), states[parent].depth + 1);
         let above = &states[parent].path;
         let path = if above.is_empty() { format!("s{id}") } else { format!("{above}.s{id}") };
-        states.push(state(kind, parent, path, node.pick, depth));
+        states.push(state(kind, parent, path, node, depth));
         states[parent].children.push(id);
         if matches!(kind, Kind::Compound | Kind::Parallel) && depth < DEPTH {
             containers.push(id);
@@ -109,9 +119,13 @@ pub(super) fn place(states: &[State], id: usize, nth: u8) -> usize {
     places[usize::from(nth) % places.len()]
 }
 
-/// Two states in different regions of one parallel state.
-pub(super) fn apart(states: &[State], which: u8, target: u8) -> Option<(usize, usize)> {
-    let all: Vec<usize> = (0..states.len()).filter(|i| states[*i].kind == Kind::Parallel).collect();
+/// Two states in different regions of one parallel state, which is `id` or in it.
+pub(super) fn apart(states: &[State], id: usize, which: u8, target: u8) -> Option<(usize, usize)> {
+    let above =
+        |i: &usize| std::iter::successors(Some(*i), |i| (*i != 0).then(|| states[*i].parent));
+    let all: Vec<usize> = (0..states.len())
+        .filter(|i| states[*i].kind == Kind::Parallel && above(i).any(|one| one == id))
+        .collect();
     let parallel = all.get(usize::from(which) % all.len().max(1))?;
     let first = place(states, *parallel, target % 128);
     let second = place(states, *parallel, target % 128 + 1);

@@ -4,6 +4,7 @@
 //! driven and shown by one piece of code, and are compared as texts. It needs chartc-core and `std` alone.
 
 mod script;
+pub(crate) mod silent;
 
 #[allow(unused_imports, reason = "scripts are written on one side and read on the other")]
 pub(crate) use script::{read, write};
@@ -143,7 +144,7 @@ impl Follower {
             }
             Step::Set(name, value) => machine.set_input(name, value.clone()).map(|()| "set".into()),
         };
-        let receipt = receipt.unwrap_or_else(|Mismatch(_)| "it does not fit".to_owned());
+        let receipt = receipt.unwrap_or_else(|Mismatch(_)| MISMATCH.to_owned());
         let _ = writeln!(out, "> {}", script::line(step));
         let _ = writeln!(out, "receipt: {receipt}");
         for record in self.log.records.iter().take(MOST_RECORDS) {
@@ -163,6 +164,7 @@ impl Follower {
         self.enabled = machine.enabled_events();
         let _ = writeln!(out, "events: {:?}", self.enabled);
         let _ = writeln!(out, "deadline: {:?}", machine.next_deadline());
+        let _ = writeln!(out, "sends: {:?}", sends(machine));
         let _ = writeln!(out, "walking: {:?}", machine.is_walking());
         let _ = writeln!(out, "result: {:?}", machine.result());
         let _ = writeln!(out, "notes: {:?}", machine.take_notes());
@@ -224,6 +226,11 @@ pub(crate) fn fixed(machine: &dyn Machine) -> String {
     out
 }
 
+/// What was sent and did not come yet: which event, when it is due, under which id.
+fn sends(machine: &dyn Machine) -> Vec<(u32, Instant, Option<u32>)> {
+    machine.sends().iter().map(|one| (one.event.0, one.due, one.id.map(|id| id.0))).collect()
+}
+
 /// Paths of the active states, the root as `.`.
 pub(crate) fn active(machine: &dyn Machine) -> Vec<String> {
     let tables = machine.tables();
@@ -234,6 +241,9 @@ pub(crate) fn active(machine: &dyn Machine) -> Vec<String> {
 
 /// What came of a script: the text of every step, the first of them about the machine as it was made.
 pub(crate) type Made<'m> = Result<Box<dyn Machine + 'm>, String>;
+
+/// As [`Made`], for a run that nobody listens to.
+pub(crate) type Unheard<'m> = Result<Box<dyn silent::Silent + 'm>, String>;
 
 /// Runs a script to its end.
 pub(crate) fn run<'m>(script: &Script, make: impl FnOnce(Scripted) -> Made<'m>) -> String {
@@ -248,17 +258,32 @@ pub(crate) fn run<'m>(script: &Script, make: impl FnOnce(Scripted) -> Made<'m>) 
 }
 
 /// The main function of a batch: reads scripts from standard input, makes their machines with `make` (`None` for a chart
-/// that is not of this batch) and writes what came of each.
-pub(crate) fn serve(make: &dyn Fn(&Script, Scripted) -> Option<Made<'static>>) {
+/// that is not of this batch) and writes what came of each; then runs each again with that of `unheard`, and says where
+/// it went on otherwise.
+pub(crate) fn serve(
+    make: &dyn Fn(&Script, Scripted) -> Option<Made<'static>>,
+    unheard: &dyn Fn(&Script, Scripted) -> Option<Unheard<'static>>,
+) {
     let text = std::io::read_to_string(std::io::stdin()).expect("scripts are text");
     for script in read(&text).expect("scripts are written by the tests") {
         println!("{HEAD}{}", script.chart);
         let ran = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-            run(&script, |host| make(&script, host).unwrap_or(Err("no such chart".to_owned())))
+            let mut out =
+                run(&script, |host| make(&script, host).unwrap_or(Err("no such chart".to_owned())));
+            let host = Scripted::of(&script);
+            if let Some(Ok(mut machine)) = unheard(&script, host.clone())
+                && let Some(why) = silent::difference(&script, &host, &out, machine.as_mut())
+            {
+                let _ = writeln!(out, "silent: {why}");
+            }
+            out
         }));
         print!("{}", ran.unwrap_or_else(|_| "it panicked\n".to_owned()));
     }
 }
+
+/// The receipt of data that do not fit.
+const MISMATCH: &str = "it does not fit";
 
 /// What comes of a script whose params do not fit.
 pub(crate) const UNMADE: &str = "it cannot be made\n";

@@ -1,0 +1,117 @@
+//! Steps of random charts.
+
+use super::actions::Around;
+use super::guards::{Bound, Returns};
+use super::render::Writer;
+use super::spec::Step;
+
+/// Kinds of steps.
+const KINDS: u8 = 13;
+
+/// What a step of this chart gives, where it gives something of a known type.
+pub(super) fn returns(step: Step) -> Option<Returns> {
+    match step.kind % KINDS {
+        2 | 6 => Some(Returns::Int),
+        1 | 11 => Some(Returns::Open),
+        5 | 7 => Some(Returns::Text),
+        8 => Some(Returns::List),
+        9 => Some(Returns::Record),
+        10 => Some(Returns::Enum),
+        12 => Some(Returns::Bool),
+        _ => None,
+    }
+}
+
+impl Writer<'_> {
+    /// The names of steps that have a prompt.
+    pub(super) fn models(&self) -> Vec<String> {
+        let steps = self.spec.steps.iter().enumerate();
+        let steps = steps.filter(|(_, s)| matches!(s.kind % KINDS, 1..=4 | 7..=10 | 12));
+        steps.map(|(number, _)| format!("k{number}")).collect()
+    }
+
+    /// The text of a step.
+    pub(super) fn step(&self, step: Step, number: usize) -> String {
+        let guard = self.guarded(step.guard, Bound::Nothing);
+        let target = self.target(step.target);
+        let pick = step.pick;
+        let name = format!("k{number}");
+        let failed = ["", " else skip", " else fail", ""][usize::from(pick) % 4];
+        let failed = if pick >= 240 { format!(" else -> {target}") } else { failed.to_owned() };
+        if !self.agent {
+            let action =
+                self.actions(&[pick / 16 * 16], Around { bound: Bound::Nothing, quiet: true });
+            let action = if action.contains(" = ") { action } else { "m = m + 2".to_owned() };
+            return format!("code {name}{guard} {{ {action} }}{failed}");
+        }
+        let with = ["", "", " with fast", " with slow"][usize::from(pick / 4) % 4];
+        let retry = pick % 3;
+        match step.kind % KINDS {
+            0 => {
+                let body = [
+                    "m = m + 1",
+                    "m = 7 div m",
+                    "if m > 1 { m = 0 } else { t = \"b\" }",
+                    "for i in l { m = m + i }",
+                    "l = [m, 2]",
+                    "for i in l { if i > 2 { t = t[0:9] + \"c\"  o = i } else { m = 12 div i } }",
+                    "kept = Found { n: m  by: t }  counts = {\"a\": w}",
+                ][usize::from(pick) % 7];
+                format!("code {name}{guard} {{ {body} }}{failed}")
+            }
+            1 => format!(
+                "llm {name}{with}{guard} {{ prompt \"{{t}} {{m}}\" retry {retry} then skip }} -> {target}"
+            ),
+            2 => format!(
+                "llm {name}{with}{guard} {{ prompt \"{{name}}\" returns Int into m  done if {name} > 2 -> {target}  \
+                 error -> {target}  ends turn if x }}"
+            ),
+            3 => {
+                let on = ["turn", "turn", "a", "c"][usize::from(pick) % 4];
+                let always = if pick & 16 != 0 { " always" } else { "" };
+                let other = if pick & 32 != 0 { "stay" } else { &target };
+                format!(
+                    "ask {name}{with} on {on}{always} else {other}{guard} {{ prompt \"{{options}} {{l}}\" retry {retry} }}"
+                )
+            }
+            4 => {
+                let on = ["turn", "b", "word", "d.two"][usize::from(pick) % 4];
+                let outcome = [
+                    "timeout 4s { m = 0 }",
+                    "error if m > 1 { t = \"failed\" }",
+                    "doubt { m = 3 }",
+                    "timeout 2s if x { m = 9 }  error { l = [] }  doubt { m = 3 }",
+                ][usize::from(pick / 4) % 4];
+                format!(
+                    "ask {name} on {on} else {target}{guard} {{ prompt \"{{options}} {{advice}}\"  {outcome} }}"
+                )
+            }
+            5 => format!(
+                "human {name} \"which {{m}}?\"{guard} {{ timeout 4s -> {target}  done {{ t = {name} }}  doubt {{ m = 0 }} }}"
+            ),
+            6 => format!(
+                "call {name} w.count(m){guard} {{ done {{ m = m + 1 }}  retry {retry} then fail }}"
+            ),
+            7 => format!(
+                "llm {name}{guard} {{ prompt \"{{t}} {{w:>4}}\" returns Text into t  retry 0 then {}  timeout 3s -> {target} }}",
+                if pick & 1 == 0 { "fail".to_owned() } else { format!("-> {target}") }
+            ),
+            8 => format!(
+                "llm {name}{with}{guard} {{ prompt \"{{l}}\" returns List(Int) into l  done if len({name}) > 1 -> {target} }}"
+            ),
+            9 => format!(
+                "llm {name}{guard} {{ prompt \"{{kept}}\" returns Found into kept  retry 1 then -> {target}  \
+                 done if {name}.n > m {{ t = {name}.by }} }}"
+            ),
+            10 => format!(
+                "llm {name}{guard} {{ prompt \"{{e}} {{mode}}\" returns E into e  skip }} -> {target} {{ m = m + 1 }}"
+            ),
+            11 => {
+                format!("call {name} w.find(t){guard} {{ returns Json into j  error -> {target} }}")
+            }
+            _ => format!(
+                "human {name} \"Is it {{m:>3}}?\"{guard} {{ returns Bool  done if {name} -> {target}  ends turn }}"
+            ),
+        }
+    }
+}
