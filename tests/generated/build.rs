@@ -3,11 +3,11 @@
 fn main() {
     for chart in [
         "bells", "blocks", "family", "flat", "flow", "lamp", "letters", "names", "nested",
-        "social", "tools", "words",
+        "regions", "social", "tools", "words",
     ] {
         chartc::build::compile(&format!("charts/{chart}.chart"));
     }
-    for chart in ["hierarchy", "ring", "table"] {
+    for chart in ["hierarchy", "parallel", "ring", "table"] {
         chartc::build::compile(&format!("../../benches/charts/{chart}.chart"));
     }
     chartc::build::compile("charts/worker.agent.yaml");

@@ -38,6 +38,44 @@ fn a_chart_that_needs_no_allocator() {
     insta::assert_snapshot!(code(text).expect("it has no errors"));
 }
 
+/// What the head of the generated file says of the shape.
+fn shape(text: &'static str) -> String {
+    let code = code(text).expect("it has no errors");
+    let line = code.lines().find_map(|line| line.strip_prefix("// Shape: "));
+    line.expect("the head says it").to_owned()
+}
+
+#[test]
+fn the_shape_follows_the_chart() {
+    let benchmarks = [
+        include_str!("../../benches/charts/ring.chart"),
+        include_str!("../../benches/charts/hierarchy.chart"),
+        include_str!("../../benches/charts/parallel.chart"),
+        include_str!("../../benches/charts/table.chart"),
+    ];
+    insta::assert_snapshot!(benchmarks.map(shape).join("\n"));
+    let guarded = "chart A { event go  initial m  parallel m {
+        state a { initial x  state x { on go -> y }  state y { on go -> z }  state z {} }
+        state b { initial x  state x { on go -> y }  state y { on go if 1 < 2 -> x } }
+    } }";
+    insta::assert_snapshot!(shape(guarded), @"bit sets with the shared step, because there are parallel states and guards.");
+}
+
+#[test]
+fn regions_of_many_configurations_share_the_step() {
+    let region = |n: usize| {
+        format!(
+            "state r{n} {{ initial a state a {{ on e{n} -> b }} state b {{ on e{n} -> c }} state c {{ on e{n} -> a }} }}\n"
+        )
+    };
+    let chart = |regions: usize| -> &'static str {
+        let all: String = (0..regions).map(region).collect();
+        let events: String = (0..regions).map(|n| format!("event e{n}\n")).collect();
+        format!("chart A {{ {events} initial m parallel m {{ {all} }} }}").leak()
+    };
+    insta::assert_snapshot!([2, 4, 5, 6].map(|regions| shape(chart(regions))).join("\n"));
+}
+
 #[test]
 fn names_that_become_one() {
     let found = code(

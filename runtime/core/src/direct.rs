@@ -1,11 +1,17 @@
-//! Machines whose steps are written out: generated code for charts in which the active leaf says the whole configuration.
+//! Machines whose steps are written out: generated code for charts of which all configurations are known beforehand.
 //!
-//! What one occurrence does in one leaf is code of the chart, written down from what the step algorithm did there
-//! ([`crate::semantics::unroll`]). What is here is the same for every such chart: inputs, macrosteps, turns, the end. Everything
+//! What one occurrence does in one configuration is code or data of the chart, written down from what the step algorithm did
+//! there ([`crate::semantics::unroll`]). What is here is the same for every such chart: inputs, macrosteps, turns, the end. Everything
 //! is generic over the sink, so that for `()` the records cost nothing.
 
-use crate::arena::{EventId, StateId, TransitionId};
-use crate::machine::{Effect, ErrorKind, Input, Instant, Loss, Receipt, Record, Sink, Status};
+mod deed;
+mod tell;
+
+pub use deed::{Deed, perform, tell};
+pub use tell::{elsewhere, entered, exited, fault, faulted, refuted, taken};
+
+use crate::arena::{EventId, StateId};
+use crate::machine::{Effect, ErrorKind, Fault, Input, Instant, Receipt, Record, Sink, Status};
 use crate::store::Occurrence;
 use crate::tables::Tables;
 
@@ -72,7 +78,7 @@ pub trait Direct: Sized {
     const TABLES: &'static Tables<'static>;
     /// Something may follow a microstep: eventless lines, raised events, completions and errors that lines wait for, finals.
     const GOES_ON: bool;
-    /// In some leaf nothing can ever happen again.
+    /// In some configuration nothing can ever happen again.
     const DEAD_ENDS: bool;
     /// Some expression reads the name of the event.
     const READS_EVENT: bool;
@@ -81,8 +87,8 @@ pub trait Direct: Sized {
     fn registers(&self) -> &Registers;
     /// To write.
     fn registers_mut(&mut self) -> &mut Registers;
-    /// The active leaf.
-    fn leaf(&self) -> StateId;
+    /// The active leaves, in document order.
+    fn leaves(&self) -> &'static [StateId];
     /// The event of a row.
     fn event_of(id: EventId) -> Option<Self::Event>;
     /// The row of an event.
@@ -107,10 +113,17 @@ pub trait Direct: Sized {
     fn on_other<S: Sink + ?Sized>(&mut self, occurrence: Occurrence, sink: &mut S) -> bool;
     /// The microstep of nothing. `faults` counts guards that failed in this macrostep.
     fn on_nothing<S: Sink + ?Sized>(&mut self, faults: &mut u32, sink: &mut S) -> bool;
-    /// Whether the active leaf is a dead end.
+    /// Whether nothing can ever happen again in this configuration.
     fn is_dead_end(&self) -> bool;
     /// Whether some line could be taken for an event now.
     fn would_handle(&mut self, event: Self::Event) -> bool;
+    /// Runs a block, by its number in the chart's code.
+    ///
+    /// # Errors
+    /// An expression in it failed.
+    fn run(&mut self, _block: u32) -> Result<(), Fault> {
+        Ok(())
+    }
 }
 
 /// A machine over the code of its chart. It answers like [`crate::semantics::Engine`].
@@ -322,7 +335,8 @@ impl<P: Direct> Machine<P> {
 
     /// Whether a state is active. After the end of the run: whether it was in the last configuration.
     pub fn is_active(&self, state: StateId) -> bool {
-        self.phase() != Phase::New && P::TABLES.contains(state, self.program.leaf())
+        self.phase() != Phase::New
+            && self.program.leaves().iter().any(|leaf| P::TABLES.contains(state, *leaf))
     }
 
     /// The status of a run that has ended.
@@ -333,7 +347,7 @@ impl<P: Direct> Machine<P> {
         }
     }
 
-    /// Calls `each` with every host event that the active leaf would handle now, ascending.
+    /// Calls `each` with every host event that some active leaf would handle now, ascending.
     pub fn enabled_events(&mut self, each: &mut dyn FnMut(EventId)) {
         self.program.bind(None);
         for id in (0..P::TABLES.events.len()).map(EventId::at) {
@@ -352,49 +366,4 @@ impl<P: Direct> Machine<P> {
     pub fn is_walking(&self) -> bool {
         self.program.registers().walking
     }
-}
-
-/// A guard or block has failed.
-#[cold]
-#[inline(never)]
-pub fn fault<P: Direct, S: Sink + ?Sized>(program: &mut P, sink: &mut S) {
-    sink.record(Record::Error(ErrorKind::Execution));
-    let _ = program.push(Occurrence::Error(ErrorKind::Execution));
-}
-
-/// A line is taken.
-#[inline]
-pub fn taken<S: Sink + ?Sized>(sink: &mut S, line: u32) {
-    sink.record(Record::Taken(TransitionId(line)));
-}
-
-/// The guard of a line is false.
-#[inline]
-pub fn refuted<S: Sink + ?Sized>(sink: &mut S, line: u32) {
-    sink.record(Record::Lost(TransitionId(line), Loss::Guard));
-}
-
-/// The guard of a line has failed.
-#[cold]
-#[inline(never)]
-pub fn faulted<S: Sink + ?Sized>(sink: &mut S, line: u32) {
-    sink.record(Record::Lost(TransitionId(line), Loss::Fault));
-}
-
-/// A line does not hold in this leaf.
-#[inline]
-pub fn elsewhere<S: Sink + ?Sized>(sink: &mut S, line: u32) {
-    sink.record(Record::Lost(TransitionId(line), Loss::Scope));
-}
-
-/// A state was left.
-#[inline]
-pub fn exited<S: Sink + ?Sized>(sink: &mut S, state: u32) {
-    sink.record(Record::Exited(StateId(state)));
-}
-
-/// A state was entered.
-#[inline]
-pub fn entered<S: Sink + ?Sized>(sink: &mut S, state: u32) {
-    sink.record(Record::Entered(StateId(state)));
 }

@@ -41,17 +41,22 @@ pub(super) fn blocks(context: &Context<'_>, methods: &mut Impl) {
     arms.emit_with(context, methods, &[("outbox", "&mut outbox::Outbox<'_>")]);
 }
 
+/// The actions of a block.
+pub(super) fn list<'c>(context: &Context<'c>, block: Block) -> &'c [Action] {
+    match block {
+        Block::Entry(state, nth) => &context.chart.state(state).entry[nth as usize],
+        Block::Exit(state, nth) => &context.chart.state(state).exit[nth as usize],
+        Block::Default(state) => &context.chart.state(state).default_actions,
+        Block::Transition(line) => &context.chart.transition(line).actions,
+    }
+}
+
 /// The statements of a block, which runs in this place if that is known.
-pub(super) fn of(context: &Context<'_>, block: Block, place: Option<Place>) -> String {
-    let (line, list) = match block {
-        Block::Entry(state, nth) => (None, &context.chart.state(state).entry[nth as usize]),
-        Block::Exit(state, nth) => (None, &context.chart.state(state).exit[nth as usize]),
-        Block::Default(state) => (None, &context.chart.state(state).default_actions),
-        Block::Transition(line) => (Some(line), &context.chart.transition(line).actions),
-    };
-    let Some(line) = line else {
+pub(super) fn of(context: &Context<'_>, block: Block, place: Option<&Place>) -> String {
+    let list = list(context, block);
+    let Block::Transition(line) = block else {
         let mut writer = Writer::new(context);
-        writer.place = place;
+        writer.place = place.cloned();
         return actions(&writer, list);
     };
     let mut exprs: Vec<Expr> = Vec::new();
@@ -60,7 +65,7 @@ pub(super) fn of(context: &Context<'_>, block: Block, place: Option<Place>) -> S
     });
     let exprs: Vec<&Expr> = exprs.iter().collect();
     let (mut writer, prologue) = for_line(context, line, &exprs, true);
-    writer.place = place;
+    writer.place = place.cloned();
     prologue + &actions(&writer, list)
 }
 

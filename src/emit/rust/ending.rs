@@ -74,7 +74,7 @@ pub(super) fn arguments(context: &Context<'_>, methods: &mut Impl) {
 }
 
 /// The statements that keep what a line's final state is given; nothing if it is given nothing.
-pub(super) fn read(context: &Context<'_>, id: TransitionId, place: Option<Place>) -> String {
+pub(super) fn read(context: &Context<'_>, id: TransitionId, place: Option<&Place>) -> String {
     let finals = finals(context);
     let mut out = String::new();
     for target in &context.chart.transition(id).targets {
@@ -83,7 +83,7 @@ pub(super) fn read(context: &Context<'_>, id: TransitionId, place: Option<Place>
             continue;
         }
         let (mut writer, prologue) = for_line(context, id, &exprs, true);
-        writer.place = place;
+        writer.place = place.cloned();
         out.push_str(&prologue);
         out.push_str(&given(&writer, target.state, &target.arguments));
     }

@@ -41,7 +41,7 @@ use chartc_core::plan::Plan;
 use chartc_core::tables::{ABI, Tables};
 use children::Kin;
 use codegen::Scope;
-use direct::Shape;
+use direct::{Form, Shape};
 use facts::Facts;
 use file::Unit;
 use names::Names;
@@ -75,8 +75,9 @@ fn source(unit: &Unit<'_>, found: &mut Vec<Diagnostic>) -> String {
         shape: if in_family {
             Shape::Shared("it runs other charts or is run by one")
         } else {
-            Shape::of(chart)
+            Shape::of(chart, &plan.tables())
         },
+        form: Cell::new(Form::default()),
         allocates: Cell::new(false),
         advice: Cell::new(false),
         last_result: Cell::new(false),
@@ -110,6 +111,8 @@ struct Context<'c> {
     tables: Tables<'c>,
     /// How the code takes a step.
     shape: Shape,
+    /// How steps that are written out are.
+    form: Cell<Form>,
     /// What the first value of each variable waits for.
     waits: Vec<Wait>,
     /// The code needs no allocator.
@@ -234,9 +237,45 @@ fn imports(code: &str, alloc: bool) -> String {
 /// Parses and formats items. What does not parse is our own fault.
 fn formatted(code: &str) -> String {
     match syn::parse_file(code) {
-        Ok(file) => spaced(&prettyplease::unparse(&file)),
+        Ok(file) => spaced(&packed(&prettyplease::unparse(&file))),
         Err(why) => unreachable!("generated code does not parse: {why}\n{code}"),
     }
+}
+
+/// Tables with as many elements in a line as there is room for; the formatter does so for numbers only.
+fn packed(code: &str) -> String {
+    const WIDTH: usize = 90;
+    let is_element = |line: &str| {
+        let line = line.trim_start();
+        line.ends_with(',')
+            && line.starts_with(|c: char| c.is_ascii_alphabetic())
+            && line.chars().all(|c| c.is_ascii_alphanumeric() || "_:(),".contains(c))
+    };
+    let (mut out, mut open) = (String::new(), String::new());
+    let mut in_table = false;
+    for line in code.lines() {
+        let element = in_table && is_element(line);
+        if element && !open.is_empty() && open.len() + line.trim_start().len() < WIDTH {
+            open.push(' ');
+            open.push_str(line.trim_start());
+            continue;
+        }
+        if !open.is_empty() {
+            out.push_str(&open);
+            out.push('\n');
+            open.clear();
+        }
+        if element {
+            open.push_str(line);
+            continue;
+        }
+        let start = line.trim_start();
+        in_table =
+            (in_table && start != "];") || (start.starts_with("static ") && line.ends_with('['));
+        out.push_str(line);
+        out.push('\n');
+    }
+    out
 }
 
 /// An empty line between items and between methods, which the formatter does not leave.
@@ -285,7 +324,7 @@ fn header(source: &str, context: &Context<'_>) -> String {
         env!("CARGO_PKG_VERSION"),
         context.chart.name.replace(['\n', '\r'], " "),
         context.tables.hash,
-        context.shape.text(),
+        context.shape.text(context.form.get()),
     )
 }
 

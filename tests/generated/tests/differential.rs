@@ -4,8 +4,8 @@ use chartc_core::drive::Machine;
 use chartc_core::expr::{FromValue, Value};
 use generated_charts::compare::{Fickle, compare, covered};
 use generated_charts::{
-    bells, blocks, flat, flow, hierarchy, lamp, letters, model, names, nested, phases, researcher,
-    ring, social, table, tools, words, worker,
+    bells, blocks, flat, flow, hierarchy, lamp, letters, model, names, nested, parallel, phases,
+    regions, researcher, ring, social, table, tools, words, worker,
 };
 
 /// The value of a param.
@@ -110,6 +110,8 @@ same!(
     &[]
 );
 
+same!(parallel, "../../../benches/charts/parallel.chart", |_given| parallel::Params {}, 40 x 100, &[]);
+
 same!(
     phases,
     "../../../charts/phases.chart",
@@ -120,6 +122,14 @@ same!(
     300 x 150,
     // Chance rarely searches long enough, or thinks five times; `tools` has lines of the same kind.
     &[6, 8, 11, 12, 16]
+);
+
+same!(
+    regions,
+    "../charts/regions.chart",
+    |given| regions::Params { start: param(given, "start") },
+    400 x 150,
+    &[]
 );
 
 same!(

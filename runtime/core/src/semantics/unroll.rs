@@ -10,23 +10,22 @@ use crate::machine::{Effect, Fault, Loss, Record, Sink, Status};
 use crate::outbox::Outbox;
 use crate::program::{Block, Bound, Program, View};
 use crate::store::{Dynamic, Occurrence, Store};
-use crate::tables::Tables;
+use crate::tables::{StateRowKind, Tables};
 use alloc::rc::Rc;
 use alloc::vec::Vec;
 use core::cell::RefCell;
 
-/// What a block or guard sees of the machine while it runs. In a chart without parallels the active states are `deepest` and those
-/// above it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// What a block or guard sees of the machine while it runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
-    /// The last active state in document order.
-    pub deepest: StateId,
+    /// The active states below which nothing is active, in document order: these and those above them are active.
+    pub lowest: Rc<[StateId]>,
     /// The leaf under the line or block.
     pub leaf: StateId,
 }
 
 /// One thing that the engine did, in order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Deed {
     /// It told its sink.
     Told(Record),
@@ -36,10 +35,12 @@ pub enum Deed {
     Read(TransitionId, Place),
     /// It asked a guard.
     Asked(TransitionId, Place),
+    /// It put something on the internal queue. What blocks raise is not told.
+    Queued(Occurrence),
 }
 
 /// A line that one occurrence could trigger.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Candidate {
     /// It is enabled if its guard holds.
     Guarded(TransitionId, Place),
@@ -54,10 +55,10 @@ pub enum Candidate {
 pub struct Unrolled {
     /// All that was done, in order.
     pub deeds: Vec<Deed>,
-    /// Where the machine is then: the last active state.
-    pub deepest: StateId,
-    /// Occurrences put on the internal queue, without what blocks raise.
-    pub queued: Vec<Occurrence>,
+    /// Where the machine is then: as [`Place::lowest`].
+    pub lowest: Rc<[StateId]>,
+    /// A line was taken.
+    pub taken: bool,
     /// A final below the root was entered.
     pub ending: Option<Status>,
 }
@@ -69,96 +70,139 @@ pub struct Unroll<'t> {
 }
 
 impl<'t> Unroll<'t> {
-    /// For a chart without parallels and histories.
+    /// For a chart without histories.
     pub fn new(tables: Tables<'t>) -> Self {
         let deeds = Rc::new(RefCell::new(Vec::new()));
         let probe = Probe(Rc::clone(&deeds));
         Self { engine: Engine::new(tables, Dynamic::new(&tables), probe), deeds }
     }
 
-    /// The lines that an occurrence (`None`: none) could trigger while `leaf` is active, in the order tried.
+    /// The lines that an occurrence (`None`: none) could trigger while `leaf` alone is active, in the order tried.
     pub fn candidates(&mut self, leaf: StateId, occurrence: Option<Occurrence>) -> Vec<Candidate> {
-        self.put(leaf);
+        self.put(&[leaf]);
         let mut sink = Ear(Rc::clone(&self.deeds));
         // Every guard says no.
         let (count, _) = self.engine.select(occurrence, &mut 0, &mut sink);
         let sure = (0..count).map(|i| Candidate::Sure(self.engine.store.cells_mut().selected[i]));
         let sure: Vec<Candidate> = sure.collect();
         let deeds = self.deeds.take();
-        let tried = deeds.iter().filter_map(|deed| match deed {
-            Deed::Asked(line, place) => Some(Candidate::Guarded(*line, *place)),
-            Deed::Told(Record::Lost(line, Loss::Scope)) => Some(Candidate::OutOfScope(*line)),
-            Deed::Told(_) | Deed::Ran(..) | Deed::Read(..) => None,
+        let tried = deeds.into_iter().filter_map(|deed| match deed {
+            Deed::Asked(line, place) => Some(Candidate::Guarded(line, place)),
+            Deed::Told(Record::Lost(line, Loss::Scope)) => Some(Candidate::OutOfScope(line)),
+            Deed::Told(_) | Deed::Ran(..) | Deed::Read(..) | Deed::Queued(_) => None,
         });
         tried.chain(sure).collect()
     }
 
-    /// What is done when `line` is taken while `leaf` is active.
+    /// What is done when `line` is taken while `leaf` alone is active.
     pub fn take(&mut self, leaf: StateId, line: TransitionId) -> Unrolled {
-        self.put(leaf);
+        self.put(&[leaf]);
         let mut sink = Ear(Rc::clone(&self.deeds));
         self.engine.store.cells_mut().selected[0] = line;
         self.engine.take(1, &mut sink);
-        self.unrolled()
+        self.unrolled(true)
+    }
+
+    /// The microstep of an occurrence (`None`: none) while `leaves` are active, of a chart whose lines have no guards.
+    pub fn step(&mut self, leaves: &[StateId], occurrence: Option<Occurrence>) -> Unrolled {
+        self.put(leaves);
+        let mut sink = Ear(Rc::clone(&self.deeds));
+        let (count, _) = self.engine.select(occurrence, &mut 0, &mut sink);
+        if count > 0 {
+            self.engine.take(count, &mut sink);
+        }
+        self.unrolled(count > 0)
     }
 
     /// What is done when the machine starts, up to its first configuration.
     pub fn start(&mut self) -> Unrolled {
-        self.put(StateId(0));
+        self.put(&[StateId(0)]);
         bits::clear(self.engine.store.cells_mut().configuration);
         self.engine.find_leaves();
         let mut sink = Ear(Rc::clone(&self.deeds));
         self.engine.enter_initial(&mut sink);
-        self.unrolled()
+        self.unrolled(false)
     }
 
-    /// What is done when the run ends while `leaf` is active.
-    pub fn finish(&mut self, leaf: StateId) -> Unrolled {
-        self.put(leaf);
+    /// What is done when the run ends while `leaves` are active.
+    pub fn finish(&mut self, leaves: &[StateId]) -> Unrolled {
+        self.put(leaves);
         let mut sink = Ear(Rc::clone(&self.deeds));
         self.engine.finish(Status::Canceled, &mut sink);
-        self.unrolled()
+        self.unrolled(false)
     }
 
-    /// Whether nothing can ever happen while `leaf` is active.
-    pub fn is_dead_end(&mut self, leaf: StateId) -> bool {
-        self.put(leaf);
+    /// Whether nothing can ever happen while `leaves` are active.
+    pub fn is_dead_end(&mut self, leaves: &[StateId]) -> bool {
+        self.put(leaves);
         !self.engine.may_go_on()
     }
 
-    /// Makes `leaf` and the states above it the configuration.
-    fn put(&mut self, leaf: StateId) {
+    /// Makes `leaves` and the states above them the configuration.
+    fn put(&mut self, leaves: &[StateId]) {
         self.deeds.borrow_mut().clear();
         self.engine.scalars.phase = Phase::Running;
         self.engine.scalars.queue_len = 0;
-        let mut state = leaf;
         bits::clear(self.engine.store.cells_mut().configuration);
-        loop {
-            bits::insert(self.engine.store.cells_mut().configuration, state.index());
-            match self.engine.parent(state) {
-                Some(parent) => state = parent,
-                None => break,
+        for leaf in leaves {
+            let mut next = Some(*leaf);
+            while let Some(state) = next {
+                bits::insert(self.engine.store.cells_mut().configuration, state.index());
+                next = self.engine.parent(state);
             }
         }
         self.engine.find_leaves();
     }
 
-    fn unrolled(&mut self) -> Unrolled {
+    fn unrolled(&mut self, taken: bool) -> Unrolled {
         let ending = match self.engine.scalars.phase {
             Phase::Ending(status) => Some(status),
             Phase::New | Phase::Running | Phase::Ended(_) => None,
         };
-        let mut queued = Vec::new();
-        while let Some(occurrence) = self.engine.dequeue() {
-            queued.push(occurrence);
+        let tables = self.engine.tables;
+        let lowest = lowest(&tables, self.engine.store.cells().configuration);
+        let deeds = self.deeds.take();
+        Unrolled { deeds: self.with_queued(deeds), lowest, taken, ending }
+    }
+
+    /// Puts what was queued to where that happened: completions come when a final state has been entered, its parent's first.
+    fn with_queued(&mut self, deeds: Vec<Deed>) -> Vec<Deed> {
+        let mut all = Vec::with_capacity(deeds.len());
+        let mut entered = None;
+        let mut next = self.engine.dequeue();
+        let tables = self.engine.tables;
+        let is_of = |occurrence, entered: Option<StateId>| {
+            matches!((occurrence, entered), (Some(Occurrence::StateDone(done)), Some(entered))
+                if tables.contains(done, entered))
+        };
+        for deed in deeds {
+            if let Deed::Told(Record::Entered(state)) = deed {
+                while is_of(next, entered) {
+                    all.extend(next.map(Deed::Queued));
+                    next = self.engine.dequeue();
+                }
+                let is_final = matches!(tables.states[state.index()].kind, StateRowKind::Final(_));
+                entered = is_final.then_some(state);
+            }
+            all.push(deed);
         }
-        let deepest = deepest(self.engine.store.cells().configuration);
-        Unrolled { deeds: self.deeds.take(), deepest, queued, ending }
+        while let Some(occurrence) = next {
+            all.push(Deed::Queued(occurrence));
+            next = self.engine.dequeue();
+        }
+        all
     }
 }
 
-fn deepest(configuration: &[u64]) -> StateId {
-    StateId::at(bits::iter(configuration).last().unwrap_or(0))
+fn lowest(tables: &Tables<'_>, configuration: &[u64]) -> Rc<[StateId]> {
+    let mut active = bits::iter(configuration).map(StateId::at).peekable();
+    let mut all = Vec::new();
+    while let Some(state) = active.next() {
+        if active.peek().is_none_or(|next| !tables.contains(state, *next)) {
+            all.push(state);
+        }
+    }
+    all.into()
 }
 
 /// Keeps what the engine tells.
@@ -182,7 +226,7 @@ impl Probe {
 }
 
 fn place(view: &View<'_>) -> Place {
-    Place { deepest: deepest(view.cells.configuration), leaf: view.leaf }
+    Place { lowest: lowest(view.tables, view.cells.configuration), leaf: view.leaf }
 }
 
 impl Program for Probe {

@@ -13,9 +13,9 @@ use std::fmt::Write;
 pub(super) struct Cells<'c> {
     pub(super) context: &'c Context<'c>,
     pub(super) pool: Pool<'c>,
-    unroll: Unroll<'c>,
-    queues: bool,
-    revives: bool,
+    pub(super) unroll: Unroll<'c>,
+    pub(super) queues: bool,
+    pub(super) revives: bool,
 }
 
 /// What becomes of a guard that fails.
@@ -43,7 +43,7 @@ impl<'c> Cells<'c> {
     pub(super) fn new(context: &'c Context<'c>) -> Self {
         let tables: Tables<'c> = context.tables;
         let mut unroll = Unroll::new(tables);
-        let revives = context.leaves().any(|leaf| unroll.is_dead_end(leaf));
+        let revives = context.configurations().iter().any(|leaves| unroll.is_dead_end(leaves));
         let queues = context.is_queueing();
         Self { context, pool: Pool::new(context), unroll, queues, revives }
     }
@@ -53,9 +53,11 @@ impl<'c> Cells<'c> {
         self.unroll.candidates(leaf, on)
     }
 
-    /// The leaves where nothing can ever happen again.
-    pub(super) fn dead_ends(&mut self) -> Vec<StateId> {
-        self.context.leaves().filter(|leaf| self.unroll.is_dead_end(*leaf)).collect()
+    /// The configurations in which nothing can ever happen again.
+    pub(super) fn dead_ends(&mut self) -> Vec<String> {
+        let all = self.context.configurations().iter().enumerate();
+        let dead = all.filter(|(_, leaves)| self.unroll.is_dead_end(leaves));
+        dead.map(|(nth, _)| self.context.configuration(nth)).collect()
     }
 
     /// What `on` (`None`: nothing) does in `leaf`.
@@ -71,7 +73,7 @@ impl<'c> Cells<'c> {
         for candidate in candidates {
             parts.push(match candidate {
                 Candidate::Guarded(line, place) => {
-                    let guard = self.pool.guard(line, place);
+                    let guard = self.pool.guard(line, &place);
                     fallible |= matches!(guard, Guard::Fallible(_));
                     (line, Try::If(guard, self.take(leaf, line)))
                 }
@@ -122,14 +124,14 @@ impl<'c> Cells<'c> {
     }
 
     /// The start, from nothing to the first configuration.
-    pub(super) fn start(&mut self) -> (String, StateId) {
+    pub(super) fn start(&mut self) -> String {
         let unrolled = self.unroll.start();
-        (self.deeds(&unrolled), unrolled.deepest)
+        self.deeds(&unrolled)
     }
 
     /// The end of the run, in a leaf.
     pub(super) fn finish(&mut self, leaf: StateId) -> String {
-        let unrolled = self.unroll.finish(leaf);
+        let unrolled = self.unroll.finish(&[leaf]);
         self.deeds(&unrolled)
     }
 
@@ -137,6 +139,8 @@ impl<'c> Cells<'c> {
         let mut out = String::new();
         let mut revived = !self.revives;
         let mut entered = false;
+        // What is queued comes when all else is done: after the entry of a final there is nothing else.
+        let mut queued = String::new();
         for deed in &unrolled.deeds {
             match deed {
                 Deed::Told(Record::Taken(line)) => {
@@ -155,23 +159,24 @@ impl<'c> Cells<'c> {
                 }
                 // The end of the run is told by what all machines share; guards are candidates.
                 Deed::Told(_) | Deed::Asked(..) => {}
-                Deed::Ran(block, place) => out.push_str(&self.pool.block(*block, *place)),
-                Deed::Read(line, place) => out.push_str(&self.pool.arguments(*line, *place)),
+                Deed::Ran(block, place) => out.push_str(&self.pool.block(*block, place)),
+                Deed::Read(line, place) => out.push_str(&self.pool.arguments(*line, place)),
+                Deed::Queued(Occurrence::StateDone(state)) if self.queues => {
+                    let _ = writeln!(
+                        queued,
+                        "let _ = self.push(store::Occurrence::StateDone(arena::StateId({})));",
+                        state.0
+                    );
+                }
+                Deed::Queued(_) => {}
             }
         }
         // Also where it is the same leaf again, so that all lines that enter something read alike.
         if entered {
-            let _ = writeln!(out, "self.leaf = {};", self.context.leaf(unrolled.deepest));
+            let _ =
+                writeln!(out, "self.configuration = {};", self.context.within(&unrolled.lowest));
         }
-        for occurrence in unrolled.queued.iter().filter(|_| self.queues) {
-            if let Occurrence::StateDone(state) = occurrence {
-                let _ = writeln!(
-                    out,
-                    "let _ = self.push(store::Occurrence::StateDone(arena::StateId({})));",
-                    state.0
-                );
-            }
-        }
+        out += &queued;
         if let Some(status) = unrolled.ending {
             let _ = writeln!(out, "self.registers.end(machine::Status::{status:?});");
         }

@@ -3,6 +3,8 @@
 use super::super::Context;
 use super::super::{blocks, ending, program, start};
 use super::cell::Cells;
+use super::rows::Rows;
+use super::shape::Form;
 use super::{dispatch, shape};
 use chartc_core::arena::StateId;
 use chartc_core::model::StateKind;
@@ -12,7 +14,7 @@ const SINK: &str = "S: machine::Sink + ?Sized";
 
 /// Adds the leaves, `Core` with its methods, and the steps.
 pub(in super::super) fn emit(context: &Context<'_>, scope: &mut Scope) {
-    leaves(context, scope);
+    configurations(context, scope);
     let mut cells = Cells::new(context);
     let mut item = Impl::new("Core<H>");
     item.generic("H: Host").impl_trait("direct::Direct");
@@ -20,8 +22,13 @@ pub(in super::super) fn emit(context: &Context<'_>, scope: &mut Scope) {
     registers(context, &mut item);
     queue(context, &mut item);
     blocks::begin_turn(context, &mut item);
-    dispatch::emit(&mut cells, &mut item);
     let mut methods = program::inherent(context);
+    if context.has_parallels() {
+        context.form.set(Form::Data);
+        Rows::new(&mut cells).emit(&mut cells, &mut item, &mut methods);
+    } else {
+        dispatch::emit(&mut cells, &mut item);
+    }
     cells.pool.emit(&mut methods);
     start::emit(context, &mut methods);
     program::predicates(context, &mut methods);
@@ -31,15 +38,23 @@ pub(in super::super) fn emit(context: &Context<'_>, scope: &mut Scope) {
     scope.push_impl(item);
 }
 
-fn leaves(context: &Context<'_>, scope: &mut Scope) {
-    let mut item = Enum::new("Leaf");
-    item.doc("The active leaf, which says the whole configuration.");
+fn configurations(context: &Context<'_>, scope: &mut Scope) {
+    let mut item = Enum::new("Configuration");
+    item.doc(if context.has_parallels() {
+        "The configurations, each by its active leaves."
+    } else {
+        "The active leaf, which says the whole configuration."
+    });
     for name in ["Debug", "Clone", "Copy", "PartialEq", "Eq"] {
         item.derive(name);
     }
-    for id in context.leaves() {
-        let mut variant = Variant::new(context.leaf(id).trim_start_matches("Leaf::"));
-        variant.discriminant(id.index());
+    for (nth, leaves) in context.configurations().iter().enumerate() {
+        let name = context.configuration(nth);
+        let mut variant = Variant::new(name.trim_start_matches("Configuration::"));
+        if context.has_parallels() {
+            let paths = leaves.iter().map(|leaf| format!("`{}`", context.tables.state(*leaf).path));
+            variant.doc(paths.collect::<Vec<_>>().join(", ") + ".");
+        }
         item.push_variant(variant);
     }
     scope.push_enum(item);
@@ -48,7 +63,7 @@ fn leaves(context: &Context<'_>, scope: &mut Scope) {
 /// The fields of `Core` with their types and first values.
 fn fields(context: &Context<'_>) -> Vec<(&'static str, String, String)> {
     let mut all = vec![
-        ("leaf", "Leaf".to_owned(), String::new()),
+        ("configuration", "Configuration".to_owned(), String::new()),
         ("data", "Data".to_owned(), "Data::new(params)?".to_owned()),
         ("host", "H".to_owned(), "host".to_owned()),
         ("registers", "direct::Registers".to_owned(), "direct::Registers::new()".to_owned()),
@@ -82,7 +97,7 @@ fn fields(context: &Context<'_>) -> Vec<(&'static str, String, String)> {
 
 fn core(context: &Context<'_>) -> Struct {
     let mut item = Struct::new("Core<H>");
-    item.doc("The chart's leaf and data, its guards and actions.");
+    item.doc("The chart's configuration and data, its guards and actions.");
     for (name, ty, _) in fields(context) {
         item.field(name, ty);
     }
@@ -91,9 +106,9 @@ fn core(context: &Context<'_>) -> Struct {
 
 /// The body of `Machine::new`.
 pub(in super::super) fn new(context: &Context<'_>) -> String {
-    let (_, leaf) = Cells::new(context).start();
+    let first = Cells::new(context).unroll.start();
     let fields = fields(context).into_iter().map(|(name, _, value)| match name {
-        "leaf" => format!("leaf: {},", context.leaf(leaf)),
+        "configuration" => format!("configuration: {},", context.within(&first.lowest)),
         name if name == value => format!("{name},"),
         name => format!("{name}: {value},"),
     });
@@ -126,11 +141,18 @@ fn registers(context: &Context<'_>, item: &mut Impl) {
         .ret("&mut direct::Registers")
         .attr("inline")
         .line("&mut self.registers");
-    item.new_fn("leaf")
+    let all = context.configurations();
+    let ids = |leaves: &Vec<StateId>| {
+        let ids: Vec<String> =
+            leaves.iter().map(|id| format!("arena::StateId({})", id.0)).collect();
+        format!("&[{}]", ids.join(", "))
+    };
+    let rows: Vec<String> = all.iter().map(ids).collect();
+    item.new_fn("leaves")
         .arg_ref_self()
-        .ret("arena::StateId")
-        .attr("inline")
-        .line("arena::StateId(self.leaf as u32)");
+        .ret("&'static [arena::StateId]")
+        .line(format!("static LEAVES: [&[arena::StateId]; {}] = [{}];", all.len(), rows.join(", ")))
+        .line("LEAVES[self.configuration as usize]");
     item.new_fn("event_of")
         .arg("id", "arena::EventId")
         .ret("Option<EventName>")

@@ -3,12 +3,12 @@
 use super::super::Context;
 use super::super::body::mentions;
 use super::cell::Cells;
+use super::configuration;
 use super::core::over_sink;
 use super::pool::Guard;
+use super::shape::Form;
 use super::uniform;
 use chartc_core::arena::{EventId, StateId};
-use chartc_core::machine::ErrorKind;
-use chartc_core::model::Trigger;
 use chartc_core::semantics::unroll::Candidate;
 use chartc_core::store::Occurrence;
 use codegen::{Function, Impl};
@@ -18,7 +18,7 @@ const NOTHING: &str = "false";
 
 /// Adds the methods that step.
 pub(super) fn emit(cells: &mut Cells<'_>, item: &mut Impl) {
-    let (body, _) = cells.start();
+    let body = cells.start();
     item.push_fn(sinking("enter", &[], &body, false));
     let body = leave(cells);
     item.push_fn(sinking("leave", &[], &body, false));
@@ -28,18 +28,22 @@ pub(super) fn emit(cells: &mut Cells<'_>, item: &mut Impl) {
     item.push_fn(sinking("on_other", &[("occurrence", "store::Occurrence")], &body, true));
     let body = on_nothing(cells);
     item.push_fn(sinking("on_nothing", &[("faults", "&mut u32")], &body, true));
-    let ends: Vec<String> = cells.dead_ends().iter().map(|l| cells.context.leaf(*l)).collect();
-    let body = match ends.as_slice() {
-        [] => NOTHING.to_owned(),
-        ends => format!("matches!(self.leaf, {})", ends.join(" | ")),
-    };
-    item.new_fn("is_dead_end").arg_ref_self().ret("bool").line(body);
+    dead_end(cells, item);
     let body = would_handle(cells);
     let event = if mentions(&body, "event") { "event" } else { "_event" };
     item.new_fn("would_handle").arg_mut_self().arg(event, "EventName").ret("bool").line(body);
 }
 
-fn sinking(name: &str, arguments: &[(&str, &str)], body: &str, gives: bool) -> Function {
+/// Adds `is_dead_end`.
+pub(super) fn dead_end(cells: &mut Cells<'_>, item: &mut Impl) {
+    let body = match cells.dead_ends().as_slice() {
+        [] => NOTHING.to_owned(),
+        ends => format!("matches!(self.configuration, {})", ends.join(" | ")),
+    };
+    item.new_fn("is_dead_end").arg_ref_self().ret("bool").line(body);
+}
+
+pub(super) fn sinking(name: &str, arguments: &[(&str, &str)], body: &str, gives: bool) -> Function {
     let mut function = over_sink(name, body);
     for (name, ty) in arguments.iter().chain(&[("sink", "&mut S")]) {
         let unused = if mentions(body, name) { "" } else { "_" };
@@ -87,65 +91,69 @@ fn one_of(scrutinee: &str, rows: Vec<(String, String)>) -> String {
 
 /// By leaf: what an occurrence does there.
 fn by_leaf(cells: &mut Cells<'_>, on: Option<Occurrence>) -> String {
-    let leaves: Vec<StateId> = cells.context.leaves().collect();
-    let rows = leaves.into_iter().map(|leaf| (cells.context.leaf(leaf), cells.cell(leaf, on)));
-    one_of("self.leaf", rows.collect())
+    let leaves = leaves(cells.context).into_iter();
+    let rows = leaves.map(|leaf| (cells.context.within(&[leaf]), cells.cell(leaf, on)));
+    one_of("self.configuration", rows.collect())
 }
 
-/// By event first where all leaves do alike, with what they go to in tables; else by leaf first, because what most events do
-/// differs by leaf and one jump is cheaper than two.
+/// By event first, where leaves do alike: what they go to is in tables then, and there is little to guess for the processor. Else by
+/// leaf first, because what most events do differs by leaf and one jump is cheaper than two.
 fn on_event(cells: &mut Cells<'_>) -> String {
     let context = cells.context;
-    let len = context.chart.states.len();
-    let (leaves, events): (Vec<_>, Vec<_>) =
-        (context.leaves().collect(), events(context).collect());
+    let leaves = leaves(context);
+    let len = leaves.len();
+    let events: Vec<_> = events(context).collect();
     let mut all: Vec<Vec<String>> = Vec::new();
     for (id, _) in &events {
         let on = Some(Occurrence::Event(*id));
         all.push(leaves.iter().map(|leaf| cells.cell(*leaf, on)).collect());
     }
-    let numbered = |codes: &[String], base: usize| -> Vec<(usize, String)> {
-        let places = leaves.iter().map(|leaf| base + leaf.index());
-        places.zip(codes.iter().cloned()).collect()
-    };
-    let dense: Vec<_> =
-        all.iter().enumerate().flat_map(|(i, row)| numbered(row, i * len)).collect();
-    let at = format!("event as usize * {len} + self.leaf as usize");
+    let dense: Vec<(usize, String)> = all.iter().flatten().cloned().enumerate().collect();
+    let at = format!("event as usize * {len} + self.configuration as usize");
     if let Some(code) = uniform::merged(&dense, len * events.len(), &at) {
+        context.form.set(Form::Uniform);
         return code;
     }
-    let rows = all.iter().map(|row| uniform::merged(&numbered(row, 0), len, "self.leaf as usize"));
-    if let Some(rows) = rows.collect::<Option<Vec<String>>>() {
-        let names = events.iter().map(|(_, name)| name.clone());
-        return one_of("event", names.zip(rows).collect());
+    let groups: Vec<Vec<Vec<usize>>> = all.iter().map(|row| uniform::groups(row)).collect();
+    if 2 * groups.iter().map(Vec::len).sum::<usize>() <= dense.len() {
+        context.form.set(Form::ByEvent);
+        let rows = events.iter().zip(all.iter().zip(&groups));
+        let rows = rows.map(|((_, name), (row, groups))| {
+            let arms = groups.iter().map(|group| {
+                let names: Vec<String> =
+                    group.iter().map(|nth| context.within(&[leaves[*nth]])).collect();
+                let alike: Vec<_> = group.iter().map(|nth| (*nth, row[*nth].clone())).collect();
+                let code = uniform::merged(&alike, len, "self.configuration as usize");
+                (names.join(" | "), code.unwrap_or_default())
+            });
+            (name.clone(), one_of("self.configuration", arms.collect()))
+        });
+        return one_of("event", rows.collect());
     }
+    context.form.set(Form::ByLeaf);
     let rows = leaves.iter().enumerate().map(|(i, leaf)| {
         let rows = events.iter().zip(&all).map(|((_, name), row)| (name.clone(), row[i].clone()));
-        (context.leaf(*leaf), one_of("event", rows.collect()))
+        (context.within(&[*leaf]), one_of("event", rows.collect()))
     });
-    one_of("self.leaf", rows.collect())
+    one_of("self.configuration", rows.collect())
 }
 
-fn events<'c>(context: &'c Context<'_>) -> impl Iterator<Item = (EventId, String)> + use<'c> {
+/// Charts without parallels only: the leaf of each configuration.
+fn leaves(context: &Context<'_>) -> Vec<StateId> {
+    context.configurations().iter().flatten().copied().collect()
+}
+
+pub(super) fn events<'c>(
+    context: &'c Context<'_>,
+) -> impl Iterator<Item = (EventId, String)> + use<'c> {
     let names = context.names.events.iter().enumerate();
     names.map(|(i, name)| (EventId::at(i), format!("EventName::{name}")))
 }
 
 fn on_other(cells: &mut Cells<'_>) -> String {
-    let mut rows = Vec::new();
-    let turn = by_leaf(cells, Some(Occurrence::Turn));
-    rows.push(("store::Occurrence::Turn".to_owned(), turn));
-    for i in 0..cells.context.chart.states.len() {
-        let state = StateId::at(i);
-        if awaits(cells.context, state) {
-            let code = by_leaf(cells, Some(Occurrence::StateDone(state)));
-            rows.push((format!("store::Occurrence::StateDone(arena::StateId({i}))"), code));
-        }
-    }
-    for kind in [ErrorKind::Execution, ErrorKind::Livelock, ErrorKind::StuckDead] {
-        let code = by_leaf(cells, Some(Occurrence::Error(kind)));
-        rows.push((format!("store::Occurrence::Error(machine::ErrorKind::{kind:?})"), code));
-    }
+    let all = configuration::others(cells.context.chart).into_iter();
+    let mut rows: Vec<(String, String)> =
+        all.map(|other| (pattern(other), by_leaf(cells, Some(other)))).collect();
     rows.retain(|(_, code)| code != NOTHING);
     if rows.is_empty() {
         return NOTHING.to_owned();
@@ -156,9 +164,12 @@ fn on_other(cells: &mut Cells<'_>) -> String {
     format!("match occurrence {{ {arms} }}")
 }
 
-/// Some line waits for the completion of the state.
-fn awaits(context: &Context<'_>, state: StateId) -> bool {
-    context.chart.transitions.iter().any(|line| line.trigger == Trigger::StateDone(state))
+/// An occurrence as Rust writes it.
+pub(super) fn pattern(occurrence: Occurrence) -> String {
+    let text = format!("{occurrence:?}");
+    let text = text.replace("StateId", "arena::StateId");
+    let text = text.replacen("Error(", "Error(machine::ErrorKind::", 1);
+    format!("store::Occurrence::{text}")
 }
 
 fn on_nothing(cells: &mut Cells<'_>) -> String {
@@ -167,31 +178,30 @@ fn on_nothing(cells: &mut Cells<'_>) -> String {
 
 /// How everything is left at the end of the run, in each leaf.
 fn leave(cells: &mut Cells<'_>) -> String {
-    let leaves: Vec<StateId> = cells.context.leaves().collect();
-    let rows = leaves.into_iter().map(|leaf| (cells.context.leaf(leaf), cells.finish(leaf)));
-    one_of("self.leaf", rows.collect())
+    let leaves = leaves(cells.context).into_iter();
+    let rows = leaves.map(|leaf| (cells.context.within(&[leaf]), cells.finish(leaf)));
+    one_of("self.configuration", rows.collect())
 }
 
 /// Whether an event has a line whose guard holds or fails: it may need the event's data.
 fn would_handle(cells: &mut Cells<'_>) -> String {
     let context = cells.context;
-    let leaves: Vec<StateId> = context.leaves().collect();
     let mut rows = Vec::new();
-    for leaf in leaves {
+    for leaf in leaves(context) {
         let mut inner = Vec::new();
         for (id, name) in events(context) {
             inner.push((name, condition(cells, leaf, id)));
         }
-        rows.push((context.leaf(leaf), one_of("event", inner)));
+        rows.push((context.within(&[leaf]), one_of("event", inner)));
     }
-    one_of("self.leaf", rows)
+    one_of("self.configuration", rows)
 }
 
 fn condition(cells: &mut Cells<'_>, leaf: StateId, event: EventId) -> String {
     let mut tests = Vec::new();
     for candidate in cells.candidates(leaf, Some(Occurrence::Event(event))) {
         match candidate {
-            Candidate::Guarded(line, place) => tests.push(match cells.pool.guard(line, place) {
+            Candidate::Guarded(line, place) => tests.push(match cells.pool.guard(line, &place) {
                 Guard::Plain(condition) => condition,
                 Guard::Fallible(call) => format!("{call}.unwrap_or(true)"),
             }),

@@ -1,26 +1,29 @@
-//! Charts whose steps are written out. In a chart without parallels the active leaf says the whole configuration, so what an
-//! occurrence does there is known when the code is made: which lines are tried, what is left, run and entered, in which order.
+//! Charts whose steps are written out. Where all configurations are known, so is what an occurrence does in each of them when the
+//! code is made: which lines are tried, what is left, run and entered, in which order. Without parallels and histories the active
+//! leaf is the whole configuration.
 //!
 //! All of that is asked of the step algorithm itself ([`chartc_core::semantics::unroll`]); here it is only written as code.
 
 mod cell;
+mod configuration;
 mod core;
 mod dispatch;
 mod pool;
+mod rows;
 mod shape;
 mod uniform;
 
 pub(super) use core::{emit, new};
-pub(super) use shape::Shape;
+pub(super) use shape::{Form, Shape};
 
 use super::Context;
 use chartc_core::arena::StateId;
-use chartc_core::model::{StateKind, Trigger};
+use chartc_core::model::Trigger;
 
 impl Context<'_> {
     /// The steps of the chart are written out.
     pub(super) fn is_direct(&self) -> bool {
-        matches!(self.shape, Shape::Direct)
+        matches!(self.shape, Shape::Direct(_))
     }
 
     /// The parameter by which code of the chart reads the machine: code that is written out needs none.
@@ -31,19 +34,38 @@ impl Context<'_> {
         Some(if super::body::mentions(body, "view") { "view" } else { "_view" })
     }
 
-    /// The leaves, in document order.
-    fn leaves(&self) -> impl Iterator<Item = StateId> + '_ {
-        let rows = self.chart.states.iter().enumerate();
-        rows.filter(|(_, row)| match row.kind {
-            StateKind::Atomic | StateKind::Final { .. } => true,
-            StateKind::Compound { .. } | StateKind::Parallel | StateKind::History { .. } => false,
-        })
-        .map(|(i, _)| StateId::at(i))
+    /// The configurations, if the steps are written out.
+    fn configurations(&self) -> &[Vec<StateId>] {
+        match &self.shape {
+            Shape::Direct(all) => all,
+            Shape::Shared(_) => &[],
+        }
     }
 
-    /// The name of a leaf.
-    fn leaf(&self, id: StateId) -> String {
-        format!("Leaf::{}", self.names.states[id.index()].as_deref().unwrap_or_default())
+    /// The name of a configuration: of its leaf, if all have one.
+    fn configuration(&self, nth: usize) -> String {
+        match &self.configurations()[nth][..] {
+            [leaf] if !self.has_parallels() => {
+                let name = self.names.states[leaf.index()].as_deref().unwrap_or_default();
+                format!("Configuration::{name}")
+            }
+            _ => format!("Configuration::C{nth}"),
+        }
+    }
+
+    /// The name of the configuration with these active leaves.
+    fn within(&self, leaves: &[StateId]) -> String {
+        self.configuration(self.nth(leaves))
+    }
+
+    /// The number of the configuration with these active leaves.
+    fn nth(&self, leaves: &[StateId]) -> usize {
+        let found = self.configurations().binary_search_by(|one| one.as_slice().cmp(leaves));
+        found.unwrap_or_else(|_| unreachable!("all configurations are known"))
+    }
+
+    fn has_parallels(&self) -> bool {
+        self.configurations().iter().any(|leaves| leaves.len() > 1)
     }
 
     /// Whether lines wait for something that comes by the internal queue, or may go round.

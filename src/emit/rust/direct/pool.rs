@@ -20,6 +20,11 @@ pub(super) enum Guard {
     Fallible(String),
 }
 
+/// Whether statements may leave with an error.
+fn fails(body: &str) -> bool {
+    can_fail(body) || body.contains("return ")
+}
+
 /// Methods of the program, each made once.
 pub(super) struct Pool<'c> {
     context: &'c Context<'c>,
@@ -50,13 +55,13 @@ impl<'c> Pool<'c> {
     }
 
     /// The guard of a line.
-    pub(super) fn guard(&mut self, line: TransitionId, place: Place) -> Guard {
+    pub(super) fn guard(&mut self, line: TransitionId, place: &Place) -> Guard {
         let Some(guard) = &self.context.chart.transition(line).guard else {
             return Guard::Plain("true".to_owned());
         };
         let surely = uses::first(guard) == First::Field;
         let (mut writer, prologue) = for_line(self.context, line, &[guard], surely);
-        writer.place = Some(place);
+        writer.place = Some(place.clone());
         let condition = writer.condition(guard, Binding::Block);
         let body = format!("{prologue}Ok({condition})");
         if prologue.is_empty() && !can_fail(&condition) && !condition.contains('{') {
@@ -67,7 +72,19 @@ impl<'c> Pool<'c> {
     }
 
     /// The statements that run a block.
-    pub(super) fn block(&mut self, block: Block, place: Place) -> String {
+    pub(super) fn block(&mut self, block: Block, place: &Place) -> String {
+        let (name, body, what) = self.block_body(block, place);
+        self.run(&name, &body, &what)
+    }
+
+    /// A `Result` that runs a block.
+    pub(super) fn block_result(&mut self, block: Block, place: &Place) -> String {
+        let (name, body, what) = self.block_body(block, place);
+        self.result(&name, &body, &what)
+    }
+
+    /// Name of the method, statements, and what of the place they are.
+    fn block_body(&self, block: Block, place: &Place) -> (String, String, String) {
         let (name, path) = match block {
             Block::Entry(state, nth) => (
                 numbered("enter", state, nth),
@@ -85,22 +102,39 @@ impl<'c> Pool<'c> {
             ),
         };
         let body = blocks::of(self.context, block, Some(place));
-        self.run(&name, &body, &format!("actions_of(&TABLES, program::Block::{path})"))
+        (name, body, format!("actions_of(&TABLES, program::Block::{path})"))
     }
 
     /// The statements that read the arguments of a line's final target.
-    pub(super) fn arguments(&mut self, line: TransitionId, place: Place) -> String {
+    pub(super) fn arguments(&mut self, line: TransitionId, place: &Place) -> String {
+        let (name, body, what) = self.arguments_body(line, place);
+        self.run(&name, &body, &what)
+    }
+
+    /// A `Result` that reads the arguments of a line's final target.
+    pub(super) fn arguments_result(&mut self, line: TransitionId, place: &Place) -> String {
+        let (name, body, what) = self.arguments_body(line, place);
+        self.result(&name, &body, &what)
+    }
+
+    fn arguments_body(&self, line: TransitionId, place: &Place) -> (String, String, String) {
         let body = ending::read(self.context, line, Some(place));
         let what = format!("arguments_of(&TABLES, arena::TransitionId({}))", line.0);
-        self.run(&format!("arguments_{}", line.0), &body, &what)
+        (format!("arguments_{}", line.0), body, what)
     }
 
     fn run(&mut self, name: &str, body: &str, what: &str) -> String {
-        if !can_fail(body) && !body.contains("return ") {
+        if !fails(body) {
             return body.to_owned();
         }
-        let call = self.method(name, "()", &format!("{body}Ok(())"), what);
-        format!("if {call}.is_err() {{ direct::fault(self, sink); }}\n")
+        format!("if {}.is_err() {{ direct::fault(self, sink); }}\n", self.result(name, body, what))
+    }
+
+    fn result(&mut self, name: &str, body: &str, what: &str) -> String {
+        if fails(body) {
+            return self.method(name, "()", &format!("{body}Ok(())"), what);
+        }
+        format!("{{ {body}Ok(()) }}")
     }
 
     /// The call of a method with this body. `what` of the place is what has failed, for the notes.

@@ -1,17 +1,34 @@
 //! Which charts are written out, and why the others are not.
 
+use super::configuration;
 use crate::emit::rust::uses;
+use chartc_core::arena::StateId;
 use chartc_core::model::{
     Action, Chart, Expr, ExprKind, Limits, Observable, StateKind, Transition, Trigger,
 };
+use chartc_core::tables::Tables;
 
 /// How the code of a chart takes a step.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(in super::super) enum Shape {
-    /// What an occurrence does in a leaf is written out.
-    Direct,
+    /// What an occurrence does in each of these configurations is written out. A configuration is its active leaves.
+    Direct(Vec<Vec<StateId>>),
     /// Sets of bits, and the step algorithm that the interpreter runs; why nothing simpler does.
     Shared(&'static str),
+}
+
+/// How steps that are written out are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(in super::super) enum Form {
+    /// One piece of code for everything, with what differs in one table.
+    Uniform,
+    /// A `match` on the event, then on groups of leaves; what differs within a group is in tables.
+    ByEvent,
+    /// A `match` on the leaf, then on the event.
+    #[default]
+    ByLeaf,
+    /// What is done as data, with a row for each event and configuration.
+    Data,
 }
 
 /// Leaves times occurrences beyond which code that is written out would be too long.
@@ -19,22 +36,33 @@ const MOST: usize = 6000;
 
 impl Shape {
     /// The simplest shape that the chart allows: everything in it has to be known here.
-    pub(in super::super) fn of(chart: &Chart) -> Self {
-        match why_not(chart) {
-            None => Self::Direct,
-            Some(why) => Self::Shared(why),
+    pub(in super::super) fn of(chart: &Chart, tables: &Tables<'_>) -> Self {
+        if let Some(why) = why_not(chart) {
+            return Self::Shared(why);
+        }
+        match configuration::all(chart, tables) {
+            Ok(all) => Self::Direct(all),
+            Err(why) => Self::Shared(why),
         }
     }
 
     /// For the head of the file.
-    pub(in super::super) fn text(self) -> String {
-        match self {
-            Self::Direct => {
-                "direct `match`, because one leaf is active at a time and nothing has to be remembered but data".to_owned()
+    pub(in super::super) fn text(&self, form: Form) -> String {
+        let all = match self {
+            Self::Direct(all) => all,
+            Self::Shared(why) => return format!("bit sets with the shared step, because {why}"),
+        };
+        let one = "because one leaf is active at a time and nothing has to be remembered but data";
+        match form {
+            Form::Uniform => {
+                "one dense table, because all events do alike in all leaves, but for where they lead".to_owned()
             }
-            Self::Shared(why) => {
-                format!("bit sets with the shared step, because {why}")
-            }
+            Form::ByEvent => format!("direct `match` on the event and groups of leaves, {one}"),
+            Form::ByLeaf => format!("direct `match` on the leaf and then the event, {one}"),
+            Form::Data => format!(
+                "dense tables of steps as data, because no line has a guard and there are {} configurations in all",
+                all.len()
+            ),
         }
     }
 }
@@ -48,12 +76,14 @@ fn why_not(chart: &Chart) -> Option<&'static str> {
     }
     let state = chart.states.iter().find_map(|state| {
         match state.kind {
-            StateKind::Parallel => return Some("there are parallel states"),
             StateKind::History { .. } => return Some("there is history"),
             StateKind::Atomic | StateKind::Final { .. } if state.parent.is_none() => {
                 return Some("there is one state");
             }
-            StateKind::Atomic | StateKind::Compound { .. } | StateKind::Final { .. } => {}
+            StateKind::Atomic
+            | StateKind::Compound { .. }
+            | StateKind::Parallel
+            | StateKind::Final { .. } => {}
         }
         (state.advice.is_some() || state.limits != Limits::default())
             .then_some("there are limits or advice")

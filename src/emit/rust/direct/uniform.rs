@@ -10,7 +10,7 @@ const HOLES: &[(&str, &str, &str)] = &[
     ("direct::elsewhere(sink, ", ")", "u32"),
     ("direct::exited(sink, ", ")", "u32"),
     ("direct::entered(sink, ", ")", "u32"),
-    ("self.leaf = ", ";", "Leaf"),
+    ("self.configuration = ", ";", "Configuration"),
 ];
 
 /// The code cut where a name stands: the parts between, the names, their types.
@@ -32,6 +32,19 @@ fn cut(code: &str) -> (Vec<&str>, Vec<&str>, Vec<&'static str>) {
         types.push(ty);
         rest = &rest[start + len..];
     }
+}
+
+/// The numbers of cells that differ in names only, in groups; in the order of their first ones.
+pub(super) fn groups(cells: &[String]) -> Vec<Vec<usize>> {
+    let mut groups: Vec<(Vec<&str>, Vec<usize>)> = Vec::new();
+    for (nth, code) in cells.iter().enumerate() {
+        let (parts, ..) = cut(code);
+        match groups.iter_mut().find(|(other, _)| *other == parts) {
+            Some((_, members)) => members.push(nth),
+            None => groups.push((parts, vec![nth])),
+        }
+    }
+    groups.into_iter().map(|(_, members)| members).collect()
 }
 
 /// One piece of code for all cells, if they differ in names only. `cells` has the place of each in tables of `len` places,

@@ -101,9 +101,10 @@ impl Writer<'_> {
 
     /// What code that is written out knows of the machine. A chart that reads anything else is not written out.
     fn known(&self, observable: &Observable) -> Code {
-        match (observable, self.place) {
+        match (observable, &self.place) {
             (Observable::In(state), Some(place)) => {
-                let inside = self.context.tables.contains(*state, place.deepest);
+                let tables = &self.context.tables;
+                let inside = place.lowest.iter().any(|active| tables.contains(*state, *active));
                 Code::owned(inside.to_string(), Type::Bool)
             }
             (Observable::State, Some(place)) => {

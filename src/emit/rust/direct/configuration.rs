@@ -1,0 +1,88 @@
+//! The configurations of a chart whose steps are written out.
+
+use chartc_core::arena::{EventId, StateId};
+use chartc_core::machine::ErrorKind;
+use chartc_core::model::{Chart, StateKind, Trigger};
+use chartc_core::semantics::unroll::Unroll;
+use chartc_core::store::Occurrence;
+use chartc_core::tables::Tables;
+use std::collections::BTreeSet;
+
+/// Configurations of a chart with parallels beyond which tables of them would be too long.
+const MOST: usize = 256;
+
+/// Rows of such tables, a row for each configuration and event, beyond which they would be too long.
+const MOST_ROWS: usize = 4096;
+
+/// All configurations, each as its active leaves in document order, and ordered by them. Without parallels every leaf is one; else
+/// those that can be reached.
+///
+/// # Errors
+/// Why they are not written out.
+pub(super) fn all(chart: &Chart, tables: &Tables<'_>) -> Result<Vec<Vec<StateId>>, &'static str> {
+    let is_parallel = |kind: &StateKind| matches!(kind, StateKind::Parallel);
+    if !chart.states.iter().any(|state| is_parallel(&state.kind)) {
+        return Ok(leaves(chart).map(|leaf| vec![leaf]).collect());
+    }
+    if is_guarded(chart) {
+        return Err("there are parallel states and guards");
+    }
+    let occurrences = occurrences(chart);
+    let most = MOST.min(MOST_ROWS / (chart.events.len() + 1));
+    let mut unroll = Unroll::new(*tables);
+    let mut all = vec![unroll.start().lowest.to_vec()];
+    let mut known: BTreeSet<Vec<StateId>> = all.iter().cloned().collect();
+    let mut at = 0;
+    while let Some(leaves) = all.get(at).cloned() {
+        for occurrence in &occurrences {
+            let next = unroll.step(&leaves, *occurrence).lowest.to_vec();
+            if known.insert(next.clone()) {
+                all.push(next);
+            }
+        }
+        at += 1;
+        if all.len() > most {
+            return Err("the parallel states have many configurations");
+        }
+    }
+    all.sort();
+    Ok(all)
+}
+
+/// Whether some line has a guard.
+pub(super) fn is_guarded(chart: &Chart) -> bool {
+    chart.transitions.iter().any(|line| line.guard.is_some())
+}
+
+/// Everything that can trigger a line of such a chart.
+fn occurrences(chart: &Chart) -> Vec<Option<Occurrence>> {
+    let mut all: Vec<Option<Occurrence>> = vec![None];
+    all.extend((0..chart.events.len()).map(|i| Some(Occurrence::Event(EventId::at(i)))));
+    all.extend(others(chart).into_iter().map(Some));
+    all
+}
+
+/// What else than events can trigger a line: turns, completions that lines wait for, errors.
+pub(super) fn others(chart: &Chart) -> Vec<Occurrence> {
+    let mut all = vec![Occurrence::Turn];
+    let states = (0..chart.states.len()).map(StateId::at);
+    all.extend(states.filter(|state| awaits(chart, *state)).map(Occurrence::StateDone));
+    let errors = [ErrorKind::Execution, ErrorKind::Livelock, ErrorKind::StuckDead];
+    all.extend(errors.map(Occurrence::Error));
+    all
+}
+
+/// Some line waits for the completion of the state.
+fn awaits(chart: &Chart, state: StateId) -> bool {
+    chart.transitions.iter().any(|line| line.trigger == Trigger::StateDone(state))
+}
+
+/// The leaves, in document order.
+pub(super) fn leaves(chart: &Chart) -> impl Iterator<Item = StateId> + '_ {
+    let rows = chart.states.iter().enumerate();
+    rows.filter(|(_, row)| match row.kind {
+        StateKind::Atomic | StateKind::Final { .. } => true,
+        StateKind::Compound { .. } | StateKind::Parallel | StateKind::History { .. } => false,
+    })
+    .map(|(i, _)| StateId::at(i))
+}

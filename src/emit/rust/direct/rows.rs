@@ -1,0 +1,387 @@
+//! Steps as data: for each occurrence and configuration a row that says what is done and what is next.
+//!
+//! Blocks that only add constants to numbers are in the rows of events as sums, too. Within a row all that goes to one number goes
+//! the same way, so that no addition overflows unless the sum does: then, and only then, does it matter in which order things are
+//! done, and they are done one by one.
+
+use super::super::{Context, blocks};
+use super::cell::Cells;
+use super::{configuration, dispatch};
+use chartc_core::arena::{EventId, StateId, TransitionId, VarId};
+use chartc_core::machine::{Loss, Record};
+use chartc_core::model::{Action, BinaryOp, Expr, ExprKind, Type};
+use chartc_core::semantics::unroll::{Deed, Unrolled};
+use chartc_core::store::Occurrence;
+use codegen::{Function, Impl};
+use std::collections::BTreeMap;
+
+/// The steps of a chart in which nothing has a guard.
+pub(super) struct Rows<'c> {
+    context: &'c Context<'c>,
+    deeds: Numbered,
+    runs: Numbered,
+    /// By event, then by configuration.
+    events: Vec<Row>,
+    others: Vec<(Occurrence, Vec<Row>)>,
+    nothing: Vec<Row>,
+    enter: Row,
+    leave: Vec<Row>,
+}
+
+/// What one occurrence does in one configuration.
+struct Row {
+    /// The number of the list of what is done.
+    deeds: usize,
+    /// The number of the configuration that is next.
+    next: usize,
+    taken: bool,
+    /// What is added to which variables, if that is all that the blocks do.
+    sums: Option<BTreeMap<usize, i64>>,
+}
+
+/// Different texts, numbered in the order found.
+#[derive(Default)]
+struct Numbered {
+    all: Vec<String>,
+    known: BTreeMap<String, usize>,
+}
+
+impl Numbered {
+    fn number(&mut self, text: String) -> usize {
+        *self.known.entry(text).or_insert_with_key(|text| {
+            self.all.push(text.clone());
+            self.all.len() - 1
+        })
+    }
+}
+
+impl<'c> Rows<'c> {
+    /// Asks the step algorithm for every row.
+    pub(super) fn new(cells: &mut Cells<'c>) -> Self {
+        let context = cells.context;
+        let none = Row { deeds: 0, next: 0, taken: false, sums: None };
+        let mut rows = Self {
+            context,
+            deeds: Numbered::default(),
+            runs: Numbered::default(),
+            events: Vec::new(),
+            others: Vec::new(),
+            nothing: Vec::new(),
+            enter: none,
+            leave: Vec::new(),
+        };
+        for event in (0..context.chart.events.len()).map(EventId::at) {
+            let row = rows.steps(cells, Some(Occurrence::Event(event)));
+            rows.events.extend(row);
+        }
+        for other in configuration::others(context.chart) {
+            let row = rows.steps(cells, Some(other));
+            if row.iter().any(|row| row.taken || rows.deeds.all[row.deeds] != "&[]") {
+                rows.others.push((other, row));
+            }
+        }
+        rows.nothing = rows.steps(cells, None);
+        let unrolled = cells.unroll.start();
+        rows.enter = rows.row(cells, &unrolled);
+        for leaves in context.configurations() {
+            let mut unrolled = cells.unroll.finish(leaves);
+            // Nothing is entered any more.
+            unrolled.lowest = leaves.clone().into();
+            let row = rows.row(cells, &unrolled);
+            rows.leave.push(row);
+        }
+        rows
+    }
+
+    fn steps(&mut self, cells: &mut Cells<'c>, on: Option<Occurrence>) -> Vec<Row> {
+        let all = self.context.configurations().iter();
+        all.map(|leaves| {
+            let unrolled = cells.unroll.step(leaves, on);
+            self.row(cells, &unrolled)
+        })
+        .collect()
+    }
+
+    fn row(&mut self, cells: &mut Cells<'c>, unrolled: &Unrolled) -> Row {
+        let mut deeds = Vec::new();
+        for deed in &unrolled.deeds {
+            let run = match deed {
+                Deed::Told(record) => {
+                    deeds.extend(told(*record));
+                    continue;
+                }
+                Deed::Queued(occurrence) => {
+                    if cells.queues {
+                        deeds.push(format!("Deed::Queue({})", dispatch::pattern(*occurrence)));
+                    }
+                    continue;
+                }
+                Deed::Asked(..) => continue,
+                Deed::Ran(block, place) => cells.pool.block_result(*block, place),
+                Deed::Read(line, place) => cells.pool.arguments_result(*line, place),
+            };
+            deeds.push(format!("Deed::Run({})", self.runs.number(run)));
+        }
+        if let Some(status) = unrolled.ending {
+            deeds.push(format!("Deed::End(machine::Status::{status:?})"));
+        }
+        Row {
+            deeds: self.deeds.number(format!("&[{}]", deeds.join(", "))),
+            next: self.context.nth(&unrolled.lowest),
+            taken: unrolled.taken,
+            sums: self.sums(cells, unrolled),
+        }
+    }
+
+    fn sums(&self, cells: &Cells<'c>, unrolled: &Unrolled) -> Option<BTreeMap<usize, i64>> {
+        if unrolled.ending.is_some() {
+            return None;
+        }
+        let mut sums = BTreeMap::new();
+        for deed in &unrolled.deeds {
+            match deed {
+                Deed::Told(Record::Entered(_)) if cells.revives => return None,
+                Deed::Queued(_) if cells.queues => return None,
+                Deed::Told(_) | Deed::Queued(_) | Deed::Asked(..) => {}
+                Deed::Read(..) => return None,
+                Deed::Ran(block, _) => {
+                    for action in blocks::list(self.context, *block) {
+                        let (variable, more) = added(self.context, action)?;
+                        let sum: &mut i64 = sums.entry(variable.index()).or_default();
+                        if sum.signum() * more.signum() < 0 {
+                            return None;
+                        }
+                        *sum = sum.checked_add(more)?;
+                    }
+                }
+            }
+        }
+        Some(sums)
+    }
+
+    /// Adds the methods that step.
+    pub(super) fn emit(self, cells: &mut Cells<'c>, item: &mut Impl, methods: &mut Impl) {
+        let enter = format!(
+            "direct::perform(self, Self::deeds({}), sink);\nself.configuration = {};",
+            self.enter.deeds,
+            self.context.configuration(self.enter.next)
+        );
+        item.push_fn(dispatch::sinking("enter", &[], &enter, false));
+        let leave = format!(
+            "{}direct::perform(self, Self::deeds(STEPS[self.configuration as usize]), sink);",
+            self.deeds_of(&self.leave.iter().collect::<Vec<_>>())
+        );
+        item.push_fn(dispatch::sinking("leave", &[], &leave, false));
+        let event = [("event", "EventName")];
+        item.push_fn(dispatch::sinking("on_event", &event, &self.on_event(), true));
+        let other = [("occurrence", "store::Occurrence")];
+        item.push_fn(dispatch::sinking("on_other", &other, &self.on_other(), true));
+        let nothing = self.on_nothing();
+        item.push_fn(dispatch::sinking("on_nothing", &[("_faults", "&mut u32")], &nothing, true));
+        dispatch::dead_end(cells, item);
+        item.new_fn("would_handle")
+            .arg_mut_self()
+            .arg("event", "EventName")
+            .ret("bool")
+            .line(format!("Self::takes({})", self.place()));
+        if !self.runs.all.is_empty() {
+            let arms = self.runs.all.iter().enumerate();
+            let arms: String = arms.map(|(nth, run)| format!("{nth} => {run},\n")).collect();
+            item.new_fn("run")
+                .arg_mut_self()
+                .arg("block", "u32")
+                .ret("Result<(), machine::Fault>")
+                .line(format!("match block {{ {arms} _ => Ok(()) }}"));
+        }
+        methods.push_fn(self.deeds());
+        methods.push_fn(self.takes());
+    }
+
+    /// Where the row of an event is.
+    fn place(&self) -> String {
+        let len = self.context.configurations().len();
+        format!("event as usize * {len} + self.configuration as usize")
+    }
+
+    fn on_event(&self) -> String {
+        let rows: Vec<&Row> = self.events.iter().collect();
+        let tables = self.deeds_of(&rows) + &self.next_of(&rows);
+        let at = format!("let at = {};\n", self.place());
+        let go_on = "self.configuration = NEXT[at];\nSelf::takes(at)";
+        let exactly = format!("direct::perform(self, Self::deeds(STEPS[at]), sink);\n{go_on}");
+        let plain = rows.iter().filter(|row| row.sums.is_some()).count();
+        if plain == 0 {
+            return format!("{tables}{at}{exactly}");
+        }
+        let mut variables: Vec<usize> = rows
+            .iter()
+            .filter_map(|row| row.sums.as_ref())
+            .flat_map(|s| s.keys().copied())
+            .collect();
+        variables.sort_unstable();
+        variables.dedup();
+        let told = "direct::tell(Self::deeds(STEPS[at]), sink);\n";
+        if variables.is_empty() && plain == rows.len() {
+            return format!("{tables}{at}{told}{go_on}");
+        }
+        let (mut sums, mut patterns, mut values, mut kept) =
+            (String::new(), Vec::new(), Vec::new(), String::new());
+        if plain < rows.len() {
+            let column: Vec<String> =
+                rows.iter().map(|row| row.sums.is_some().to_string()).collect();
+            sums += &table("PLAIN", "bool", &column);
+            patterns.push("true".to_owned());
+            values.push("PLAIN[at]".to_owned());
+        }
+        for (nth, variable) in variables.into_iter().enumerate() {
+            let name = &self.context.names.variables[variable];
+            let of = |row: &&Row| row.sums.as_ref().and_then(|s| s.get(&variable)).copied();
+            let column: Vec<i64> = rows.iter().map(|row| of(row).unwrap_or_default()).collect();
+            let small = column.iter().all(|n| i8::try_from(*n).is_ok());
+            let texts: Vec<String> = column.iter().map(i64::to_string).collect();
+            sums += &format!("#[comment = {:?}]\n", format!(" What is added to `{name}`."));
+            sums += &table(&format!("SUMS{nth}"), if small { "i8" } else { "i64" }, &texts);
+            let sum =
+                if small { format!("i64::from(SUMS{nth}[at])") } else { format!("SUMS{nth}[at]") };
+            patterns.push(format!("Some(sum{nth})"));
+            values.push(format!("self.data.{name}.checked_add({sum})"));
+            kept += &format!("self.data.{name} = sum{nth};\n");
+        }
+        let (patterns, values) = match (&patterns[..], &values[..]) {
+            ([pattern], [value]) => (pattern.clone(), value.clone()),
+            _ => (format!("({})", patterns.join(", ")), format!("({})", values.join(", "))),
+        };
+        format!(
+            "{tables}{sums}{at}if let {patterns} = {values} {{
+                {told}{kept}self.configuration = NEXT[at];
+                return Self::takes(at);
+            }}
+            {exactly}"
+        )
+    }
+
+    fn on_other(&self) -> String {
+        if self.others.is_empty() {
+            return "false".to_owned();
+        }
+        let len = self.context.configurations().len();
+        let arms = self.others.iter().enumerate();
+        let arms: String = arms
+            .map(|(nth, (on, _))| format!("{} => {},\n", dispatch::pattern(*on), nth * len))
+            .collect();
+        let rows: Vec<&Row> = self.others.iter().flat_map(|(_, rows)| rows).collect();
+        // Whatever else occurs means nothing to the chart.
+        format!(
+            "let first = match occurrence {{ {arms} _ => return false, }};
+            let at = first + self.configuration as usize;
+            {}",
+            self.exactly(&rows)
+        )
+    }
+
+    fn on_nothing(&self) -> String {
+        if !self.nothing.iter().any(|row| row.taken) {
+            return "false".to_owned();
+        }
+        let rows: Vec<&Row> = self.nothing.iter().collect();
+        format!("let at = self.configuration as usize;\n{}", self.exactly(&rows))
+    }
+
+    /// The step at `at`, one thing after the other.
+    fn exactly(&self, rows: &[&Row]) -> String {
+        let taken: Vec<String> = rows.iter().map(|row| row.taken.to_string()).collect();
+        format!(
+            "{}{}{}direct::perform(self, Self::deeds(STEPS[at]), sink);
+            self.configuration = NEXT[at];
+            TAKEN[at]",
+            self.deeds_of(rows),
+            self.next_of(rows),
+            table("TAKEN", "bool", &taken)
+        )
+    }
+
+    fn deeds_of(&self, rows: &[&Row]) -> String {
+        let column: Vec<String> = rows.iter().map(|row| row.deeds.to_string()).collect();
+        table("STEPS", self.step(), &column)
+    }
+
+    /// The type of the number of a list of deeds.
+    fn step(&self) -> &'static str {
+        if self.deeds.all.len() <= 256 { "u8" } else { "u16" }
+    }
+
+    fn next_of(&self, rows: &[&Row]) -> String {
+        let column: Vec<String> =
+            rows.iter().map(|row| self.context.configuration(row.next)).collect();
+        table("NEXT", "Configuration", &column)
+    }
+
+    /// `deeds`: the different lists of what is done.
+    fn deeds(&self) -> Function {
+        let mut function = Function::new("deeds");
+        function.arg("step", self.step()).ret("&'static [direct::Deed]").attr("inline");
+        function.line("use direct::Deed;");
+        function.line(table("DEEDS", "&[Deed]", &self.deeds.all));
+        // Not by an index: a sink that does not listen has no use for the check of one.
+        function.line("DEEDS.get(usize::from(step)).copied().unwrap_or_default()");
+        function
+    }
+
+    /// `takes`: whether a line is taken for an event.
+    fn takes(&self) -> Function {
+        let mut function = Function::new("takes");
+        function.ret("bool").attr("inline");
+        if self.events.iter().all(|row| row.taken) {
+            function.arg("_at", "usize").line("true");
+        } else {
+            let taken: Vec<String> = self.events.iter().map(|row| row.taken.to_string()).collect();
+            function.arg("at", "usize").line(table("TAKEN", "bool", &taken)).line("TAKEN[at]");
+        }
+        function
+    }
+}
+
+fn table(name: &str, ty: &str, column: &[String]) -> String {
+    format!("static {name}: [{ty}; {}] = [{}];\n", column.len(), column.join(", "))
+}
+
+/// What of it is told by the chart's code; the end of the run is told by what all machines share.
+fn told(record: Record) -> Option<String> {
+    let told = if let Record::Taken(TransitionId(line)) = record {
+        format!("taken({line})")
+    } else if let Record::Lost(TransitionId(line), Loss::Scope) = record {
+        format!("elsewhere({line})")
+    } else if let Record::Lost(TransitionId(line), Loss::Preempted) = record {
+        format!("preempted({line})")
+    } else if let Record::Exited(StateId(state)) = record {
+        format!("exited({state})")
+    } else if let Record::Entered(StateId(state)) = record {
+        format!("entered({state})")
+    } else {
+        return None;
+    };
+    Some(format!("Deed::{told}"))
+}
+
+/// `variable = variable + constant`.
+fn added(context: &Context<'_>, action: &Action) -> Option<(VarId, i64)> {
+    let Action::Assign(variable, expr) = action else { return None };
+    let row = &context.chart.variables[variable.index()];
+    if row.ty != Type::Int || context.is_supplied(*variable) {
+        return None;
+    }
+    let is_own = |expr: &Expr| expr.kind == ExprKind::Variable(*variable);
+    let ExprKind::Binary(op, left, right) = &expr.kind else { return None };
+    let (own, constant) = if is_own(left) { (left, right) } else { (right, left) };
+    let ExprKind::Int(more) = constant.kind else { return None };
+    let more = if !is_own(own) {
+        None
+    } else if *op == BinaryOp::Add {
+        Some(more)
+    } else if *op == BinaryOp::Subtract && is_own(left) {
+        more.checked_neg()
+    } else {
+        None
+    };
+    more.map(|more| (*variable, more))
+}
