@@ -128,17 +128,17 @@ impl View<'_> {
 
     /// Whole turns in the leaf.
     pub fn turns_here(&self) -> u32 {
-        self.cells.turns_here[self.leaf.index()]
+        self.cells.states[self.leaf.index()].turns_here
     }
 
     /// Turns of the whole run in which `state` was active.
     pub fn turns_in(&self, state: StateId) -> u32 {
-        self.cells.turns_in[state.index()]
+        self.cells.states[state.index()].turns_in
     }
 
     /// Tool errors, forbidden calls and rejected answers since the leaf was entered.
     pub fn fails_here(&self) -> u32 {
-        self.cells.fails_here[self.leaf.index()]
+        self.cells.states[self.leaf.index()].fails_here
     }
 
     /// Milliseconds since the start.
@@ -148,7 +148,7 @@ impl View<'_> {
 
     /// Milliseconds since the leaf was entered.
     pub fn elapsed_here(&self) -> u64 {
-        self.now.saturating_sub(self.cells.entered_at[self.leaf.index()])
+        self.now.saturating_sub(self.cells.states[self.leaf.index()].entered_at)
     }
 
     /// Name of the host event being handled, else empty.

@@ -50,6 +50,26 @@ pub struct StepRegister {
     pub due: bool,
 }
 
+/// What is known of one state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct StateRegister {
+    /// When entered last.
+    pub entered_at: Instant,
+    /// Whole turns since entry.
+    pub turns_here: u32,
+    /// Turns of the run.
+    pub turns_in: u32,
+    /// Failures since entry.
+    pub fails_here: u32,
+    /// Model calls charged.
+    pub calls: u32,
+}
+
+impl StateRegister {
+    /// Never entered.
+    const NEW: Self = Self { entered_at: 0, turns_here: 0, turns_in: 0, fails_here: 0, calls: 0 };
+}
+
 /// An open question of a leaf, and the tool call that its answer has begun.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -94,16 +114,8 @@ pub struct Cells<'c> {
     pub touched: &'c [u64],
     /// W. Active without a break since this turn began.
     pub unbroken: &'c [u64],
-    /// S. When entered last.
-    pub entered_at: &'c [Instant],
-    /// S. Whole turns since entry.
-    pub turns_here: &'c [u32],
-    /// S. Turns of the run.
-    pub turns_in: &'c [u32],
-    /// S. Failures since entry.
-    pub fails_here: &'c [u32],
-    /// S. Model calls charged.
-    pub calls: &'c [u32],
+    /// S. Times and counts.
+    pub states: &'c [StateRegister],
     /// S. The open question of each leaf.
     pub questions: &'c [Option<Question>],
     /// K.
@@ -127,10 +139,7 @@ pub struct Cells<'c> {
 #[allow(missing_docs, reason = "the fields are those of `Cells`")]
 pub struct Observed<'c> {
     pub configuration: &'c [u64],
-    pub entered_at: &'c [Instant],
-    pub turns_here: &'c [u32],
-    pub turns_in: &'c [u32],
-    pub fails_here: &'c [u32],
+    pub states: &'c [StateRegister],
 }
 
 /// [`Cells`], to write, with the scratch space of a microstep.
@@ -142,11 +151,7 @@ pub struct CellsMut<'c> {
     pub history: &'c mut [u64],
     pub touched: &'c mut [u64],
     pub unbroken: &'c mut [u64],
-    pub entered_at: &'c mut [Instant],
-    pub turns_here: &'c mut [u32],
-    pub turns_in: &'c mut [u32],
-    pub fails_here: &'c mut [u32],
-    pub calls: &'c mut [u32],
+    pub states: &'c mut [StateRegister],
     pub questions: &'c mut [Option<Question>],
     pub steps: &'c mut [StepRegister],
     pub deadlines: &'c mut [u64],
@@ -186,8 +191,7 @@ pub struct Fixed<
 > {
     bits: [[u64; W]; 6],
     history: [u64; HW],
-    entered_at: [Instant; S],
-    counters: [[u32; S]; 4],
+    states: [StateRegister; S],
     questions: [Option<Question>; S],
     steps: [StepRegister; K],
     deadlines: [u64; D],
@@ -221,8 +225,7 @@ impl<
         Self {
             bits: [[0; W]; 6],
             history: [0; HW],
-            entered_at: [0; S],
-            counters: [[0; S]; 4],
+            states: [StateRegister::NEW; S],
             questions: [None; S],
             steps: [StepRegister { pending: None, started_at: 0, due: false }; K],
             deadlines: [u64::MAX; D],
@@ -257,18 +260,13 @@ macro_rules! lend {
         #[inline]
         fn cells(&self) -> Cells<'_> {
             let [configuration, touched, unbroken, entry, domains, _] = &self.bits;
-            let [turns_here, turns_in, fails_here, calls] = &self.counters;
             Cells {
                 configuration,
                 leaves: &self.leaves,
                 history: &self.history,
                 touched,
                 unbroken,
-                entered_at: &self.entered_at,
-                turns_here,
-                turns_in,
-                fails_here,
-                calls,
+                states: &self.states,
                 questions: &self.questions,
                 steps: &self.steps,
                 deadlines: &self.deadlines,
@@ -283,18 +281,13 @@ macro_rules! lend {
         #[inline]
         fn cells_mut(&mut self) -> CellsMut<'_> {
             let [configuration, touched, unbroken, entry, domains, defaults] = &mut self.bits;
-            let [turns_here, turns_in, fails_here, calls] = &mut self.counters;
             CellsMut {
                 configuration,
                 leaves: &mut self.leaves,
                 history: &mut self.history,
                 touched,
                 unbroken,
-                entered_at: &mut self.entered_at,
-                turns_here,
-                turns_in,
-                fails_here,
-                calls,
+                states: &mut self.states,
                 questions: &mut self.questions,
                 steps: &mut self.steps,
                 deadlines: &mut self.deadlines,
@@ -337,8 +330,7 @@ pub const fn queue_places(states: usize) -> usize {
 pub struct Dynamic {
     bits: [alloc::vec::Vec<u64>; 6],
     history: alloc::vec::Vec<u64>,
-    entered_at: alloc::vec::Vec<Instant>,
-    counters: [alloc::vec::Vec<u32>; 4],
+    states: alloc::vec::Vec<StateRegister>,
     questions: alloc::vec::Vec<Option<Question>>,
     steps: alloc::vec::Vec<StepRegister>,
     deadlines: alloc::vec::Vec<u64>,
@@ -361,8 +353,7 @@ impl Dynamic {
         Self {
             bits: core::array::from_fn(|_| vec![0; words]),
             history: vec![0; words * tables.histories()],
-            entered_at: vec![0; states],
-            counters: core::array::from_fn(|_| vec![0; states]),
+            states: vec![StateRegister::NEW; states],
             questions: vec![None; states],
             steps: vec![StepRegister::default(); tables.steps.len()],
             deadlines: vec![u64::MAX; deadlines],

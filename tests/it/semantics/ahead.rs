@@ -46,6 +46,22 @@ fn a_state_with_many_lines_tries_them_in_the_order_they_are_written() {
 }
 
 #[test]
+fn many_lines_with_an_event_left_out_are_tried_in_order() {
+    let mut sim = Sim::of(
+        "chart T { event a event b event c event d event e var n: Int = 0 var l: Text = \"\" initial s
+           state s {
+             on a { l = concat(l, \" a\") }
+             on c if n < 2 { n = n + 1 l = concat(l, \" c1\") }
+             on c { n = n + 1 l = concat(l, \" c2\") }
+             on d if n < 2 { l = concat(l, \" d\") }
+             on e { l = concat(l, \" e\") }
+           } }",
+    );
+    sim.send("c").send("d").send("a").send("c").send("c").send("b").send("d").send("e");
+    assert_eq!(sim.var("l"), " c1 d a c1 c2 e");
+}
+
+#[test]
 fn a_count_that_overflows_ends_its_block_with_an_error() {
     let mut sim = Sim::of(
         "chart T { event e var m: Int = 0 var n: Int = 9223372036854775807 var k: Int = 0

@@ -291,6 +291,24 @@ fn one_line_for_each_leaf() {
 }
 
 #[test]
+fn one_line_for_each_leaf_of_several() {
+    let region = |name: &str, by: u32| {
+        format!(
+            "state {name} {{ initial {name}1 on e {{ n = n + {} }}
+               state {name}1 {{ on e {{ n = n + {by} }} }} }}",
+            10 * by
+        )
+    };
+    let mut sim = Sim::of(&format!(
+        "chart T {{ event e var n: Int = 0 initial p parallel p {{ {} {} }} }}",
+        region("a", 1),
+        region("b", 100)
+    ));
+    sim.send("e");
+    assert_eq!(sim.var("n"), "101", "in each region the inner line hides the outer one");
+}
+
+#[test]
 fn any_event_has_no_lower_priority_than_names_among_many_lines() {
     let mut sim = Sim::of(
         "chart T { event a event b event c event d event e event f var said: Text = \"\" initial s

@@ -37,6 +37,16 @@ fn without_a_delay_it_comes_after_all_that_is_internal_and_before_the_next_input
 }
 
 #[test]
+fn what_is_overdue_comes_before_an_event_of_the_host() {
+    let mut sim = Sim::of(
+        "chart T { event e event f var l: Text = \"\" initial s
+           state s { enter { send e after 2s } on e { l = concat(l, \" e\") } on f { l = concat(l, \" f\") } } }",
+    );
+    sim.wait(5_000).send("f");
+    assert_eq!(sim.var("l"), " e f");
+}
+
+#[test]
 fn events_sent_at_the_start_are_delivered_before_the_first_input() {
     let sim = Sim::of(
         "chart T { event go initial a

@@ -223,27 +223,22 @@ fn targetless_lines_never_conflict() {
 
 #[test]
 fn exit_in_reverse_then_actions_then_entry_in_document_order() {
-    let state = |name: &str, rest: &str| {
-        format!(
-            "state {name} {{ enter {{ l = concat(l, \"+{name} \") }} exit {{ l = concat(l, \"-{name} \") }} {rest} }}"
-        )
-    };
-    let a = state(
+    let a = loud(
         "a",
         &format!(
             "initial a1 {}",
-            state("a1", "on e -> a2 { l = concat(l, \"t1 \") }") + &state("a2", "")
+            loud("a1", "on e -> a2 { l = concat(l, \"t1 \") }") + &loud("a2", "")
         ),
     );
-    let b = state(
+    let b = loud(
         "b",
         &format!(
             "initial b1 {}",
-            state("b1", "on e -> b2 { l = concat(l, \"t2 \") }") + &state("b2", "")
+            loud("b1", "on e -> b2 { l = concat(l, \"t2 \") }") + &loud("b2", "")
         ),
     );
-    let q1 = state("q1", &format!("initial r1 {}", state("r1", "")));
-    let q2 = state("q2", &format!("initial r2 {}", state("r2", "")));
+    let q1 = loud("q1", &format!("initial r1 {}", loud("r1", "")));
+    let q2 = loud("q2", &format!("initial r2 {}", loud("r2", "")));
     let mut sim = Sim::of(&format!(
         "chart T {{ event e event f var l: Text = \"\" initial p
            parallel p {{ {a} {b} on f -> q }}
@@ -255,6 +250,44 @@ fn exit_in_reverse_then_actions_then_entry_in_document_order() {
     sim.send("f");
     // Depth first: r1 before q2.
     assert!(sim.var("l").ends_with("-b2 -b -a2 -a +q1 +r1 +q2 +r2 "), "{}", sim.var("l"));
+}
+
+/// A state that says when it is entered and left.
+fn loud(name: &str, rest: &str) -> String {
+    format!(
+        "state {name} {{ enter {{ l = concat(l, \"+{name} \") }} exit {{ l = concat(l, \"-{name} \") }} {rest} }}"
+    )
+}
+
+#[test]
+fn one_leaf_is_left_from_below_before_the_actions() {
+    let middle = loud("b", &format!("initial c {}", loud("c", "")));
+    let outer = loud("a", &format!("initial b {middle}"));
+    let mut sim = Sim::of(&format!(
+        "chart T {{ event e var l: Text = \"\" initial s
+           state s {{ initial a on e -> z {{ l = concat(l, \"t \") }} {outer} }}
+           {} }}",
+        loud("z", "")
+    ));
+    assert_eq!(sim.var("l"), "+a +b +c ");
+    sim.send("e");
+    assert_eq!(sim.var("l"), "+a +b +c -c -b -a t +z ");
+}
+
+#[test]
+fn lines_taken_together_enter_each_from_above() {
+    let region = |name: &str| {
+        let inner = loud(&format!("{name}3"), "");
+        let outer = loud(&format!("{name}2"), &format!("initial {name}3 {inner}"));
+        format!("state {name} {{ initial {name}1 state {name}1 {{ on e -> {name}2 }} {outer} }}")
+    };
+    let mut sim = Sim::of(&format!(
+        "chart T {{ event e var l: Text = \"\" initial p parallel p {{ {} {} }} }}",
+        region("a"),
+        region("b")
+    ));
+    sim.send("e");
+    assert_eq!(sim.var("l"), "+a2 +a3 +b2 +b3 ");
 }
 
 #[test]

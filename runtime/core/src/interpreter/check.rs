@@ -5,7 +5,7 @@ use crate::arena::{EventId, ToolId, VarId};
 use crate::drive::{Host, Mismatch};
 use crate::expr::{Value, fit, within};
 use crate::machine::{Outcome, StepKey};
-use crate::model::{Chart, ChoiceKind, Field, StepKind, VariableKind};
+use crate::model::{Chart, ChoiceKind, Event, Field, StepKind, VariableKind};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -55,6 +55,7 @@ pub(super) fn input(chart: &Chart, name: &str, value: Value) -> Result<(VarId, V
 }
 
 /// The payload of a host event, fitted.
+#[inline]
 pub(super) fn event(
     chart: &Chart,
     event: EventId,
@@ -66,6 +67,14 @@ pub(super) fn event(
     if declared.fields.is_empty() && payload.is_empty() {
         return Ok(payload);
     }
+    event_fields(chart, declared, payload)
+}
+
+fn event_fields(
+    chart: &Chart,
+    declared: &Event,
+    payload: Vec<Value>,
+) -> Result<Vec<Value>, Mismatch> {
     fields(chart, &declared.fields, payload)
         .map_err(|why| Mismatch(format!("event `{}`: {why}", declared.name)))
 }

@@ -21,8 +21,9 @@ pub(super) struct Data {
     pub(super) variables: Vec<Option<Value>>,
     /// Answers of this turn, by step.
     pub(super) answers: Vec<Option<Value>>,
-    /// What is being handled.
-    pub(super) bound: Bound<Vec<Value>>,
+    /// What is being handled; its fields stand beside it.
+    pub(super) bound: Bound<()>,
+    fields: Vec<Value>,
     /// Payloads of raised events that were not dequeued yet, oldest first.
     pub(super) raised: VecDeque<(EventId, Vec<Value>)>,
     /// Payloads of sent events, by slot.
@@ -43,6 +44,7 @@ impl Data {
             variables: alloc::vec![None; chart.variables.len()],
             answers: alloc::vec![None; chart.steps.len()],
             bound: Bound::Nothing,
+            fields: Vec::new(),
             raised: VecDeque::new(),
             sent: Vec::new(),
             finals: BTreeMap::new(),
@@ -52,20 +54,37 @@ impl Data {
         }
     }
 
-    /// The fields of what is being handled.
-    pub(super) fn payloads(&self) -> &[Value] {
-        match &self.bound {
-            Bound::Nothing | Bound::Call(..) | Bound::Returned(..) | Bound::CallFailed(..) => &[],
-            Bound::Event(_, fields)
-            | Bound::Answer(_, fields)
-            | Bound::Reason(_, fields)
-            | Bound::Choice(_, fields) => fields,
+    /// Makes something what is being handled. The fields of tools are not read by expressions.
+    #[inline(always)]
+    pub(super) fn bind(&mut self, bound: Bound<Vec<Value>>) {
+        let (bound, fields) = match bound {
+            Bound::Nothing => (Bound::Nothing, Vec::new()),
+            Bound::Event(event, fields) => (Bound::Event(event, ()), fields),
+            Bound::Answer(step, fields) => (Bound::Answer(step, ()), fields),
+            Bound::Reason(step, fields) => (Bound::Reason(step, ()), fields),
+            Bound::Choice(choice, fields) => (Bound::Choice(choice, ()), fields),
+            Bound::Call(leaf, tool, _) => (Bound::Call(leaf, tool, ()), Vec::new()),
+            Bound::Returned(leaf, choice, _) => (Bound::Returned(leaf, choice, ()), Vec::new()),
+            Bound::CallFailed(leaf, _) => (Bound::CallFailed(leaf, ()), Vec::new()),
+        };
+        self.bound = bound;
+        if self.fields.capacity() > 0 || fields.capacity() > 0 {
+            self.fields = fields;
+        } else {
+            // Neither holds anything: most events have no data.
+            core::mem::forget(fields);
         }
+    }
+
+    /// The fields of what is being handled.
+    #[inline]
+    pub(super) fn payloads(&self) -> &[Value] {
+        &self.fields
     }
 
     /// The nth field of what is being handled.
     pub(super) fn payload(&self, nth: u32) -> Option<&Value> {
-        self.payloads().get(nth as usize)
+        self.fields.get(nth as usize)
     }
 
     pub(super) fn note(&self, note: String) {

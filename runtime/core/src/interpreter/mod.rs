@@ -124,7 +124,7 @@ impl<H: Host> Machine for Interpreter<'_, H> {
         let input = match input {
             Input::Event(event, payload) => {
                 let payload = check::event(self.plan.chart(), event, payload)?;
-                Input::Event(event, payload)
+                return Ok(self.engine.event(event, payload, now, sink));
             }
             Input::Answer(key, outcome) => {
                 let chart = self.plan.chart();

@@ -126,6 +126,33 @@ impl<'p, H: Host> Runner<'p, H> {
         }
     }
 
+    /// Keeps what of a payload outlives it.
+    fn keep_bound(&mut self, bound: &Bound<Vec<Value>>) {
+        match bound {
+            Bound::Answer(step, fields) => {
+                let answer = fields.first().cloned().unwrap_or_default();
+                self.keep(&answer, self.chart.steps[step.index()].into);
+                self.data.answers[step.index()] = Some(answer);
+            }
+            Bound::Call(leaf, tool, arguments) => {
+                self.data.calls.begin(*leaf, *tool, arguments.clone());
+            }
+            Bound::Returned(leaf, choice, fields) => {
+                self.data.calls.end(*leaf);
+                let into = match self.chart.choices[choice.index()].kind {
+                    ChoiceKind::Call(_, into) => into,
+                    ChoiceKind::Option(_) => None,
+                };
+                self.keep(&fields.first().cloned().unwrap_or_default(), into);
+            }
+            Bound::CallFailed(leaf, reason) => {
+                self.data.calls.end(*leaf);
+                self.data.last_result = failure(&self.reason(reason));
+            }
+            Bound::Nothing | Bound::Event(..) | Bound::Reason(..) | Bound::Choice(..) => {}
+        }
+    }
+
     /// A value as prompts show it.
     fn reason(&self, fields: &[Value]) -> String {
         let Some(value) = fields.first() else { return String::new() };
@@ -189,31 +216,12 @@ impl<H: Host> Program for Runner<'_, H> {
     type Store = Dynamic;
     type Payload = Vec<Value>;
 
+    #[inline(always)]
     fn bind(&mut self, bound: Bound<Vec<Value>>) {
-        match &bound {
-            Bound::Answer(step, fields) => {
-                let answer = fields.first().cloned().unwrap_or_default();
-                self.keep(&answer, self.chart.steps[step.index()].into);
-                self.data.answers[step.index()] = Some(answer);
-            }
-            Bound::Call(leaf, tool, arguments) => {
-                self.data.calls.begin(*leaf, *tool, arguments.clone());
-            }
-            Bound::Returned(leaf, choice, fields) => {
-                self.data.calls.end(*leaf);
-                let into = match self.chart.choices[choice.index()].kind {
-                    ChoiceKind::Call(_, into) => into,
-                    ChoiceKind::Option(_) => None,
-                };
-                self.keep(&fields.first().cloned().unwrap_or_default(), into);
-            }
-            Bound::CallFailed(leaf, reason) => {
-                self.data.calls.end(*leaf);
-                self.data.last_result = failure(&self.reason(reason));
-            }
-            Bound::Nothing | Bound::Event(..) | Bound::Reason(..) | Bound::Choice(..) => {}
+        if !matches!(bound, Bound::Nothing | Bound::Event(..)) {
+            self.keep_bound(&bound);
         }
-        self.data.bound = bound;
+        self.data.bind(bound);
     }
 
     fn another_option(&mut self) {
@@ -225,15 +233,16 @@ impl<H: Host> Program for Runner<'_, H> {
     }
 
     fn dequeue(&mut self) {
-        self.data.bound = match self.data.raised.pop_front() {
+        let bound = match self.data.raised.pop_front() {
             Some((event, fields)) => Bound::Event(event, fields),
             None => Bound::Nothing,
         };
+        self.data.bind(bound);
     }
 
     fn deliver(&mut self, event: EventId, slot: usize) {
         let payload = self.data.sent.get_mut(slot).map(core::mem::take);
-        self.data.bound = Bound::Event(event, payload.unwrap_or_default());
+        self.data.bind(Bound::Event(event, payload.unwrap_or_default()));
     }
 
     fn begin_turn(&mut self, view: &View<'_>) {

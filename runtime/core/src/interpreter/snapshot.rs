@@ -132,14 +132,14 @@ impl<'p, H: Host> Interpreter<'p, H> {
             answers: answers
                 .filter_map(|(i, answer)| Some((StepId::at(i), Kept(answer.clone()?))))
                 .collect(),
-            handled: match &data.bound {
+            handled: match data.bound {
                 Bound::Nothing | Bound::Call(..) | Bound::Returned(..) | Bound::CallFailed(..) => {
                     Handled::Nothing
                 }
-                Bound::Event(id, fields) => Handled::Event(*id, keep(fields)),
-                Bound::Answer(id, fields) => Handled::Answer(*id, keep(fields)),
-                Bound::Reason(id, fields) => Handled::Reason(*id, keep(fields)),
-                Bound::Choice(id, fields) => Handled::Choice(*id, keep(fields)),
+                Bound::Event(id, ()) => Handled::Event(id, keep(data.payloads())),
+                Bound::Answer(id, ()) => Handled::Answer(id, keep(data.payloads())),
+                Bound::Reason(id, ()) => Handled::Reason(id, keep(data.payloads())),
+                Bound::Choice(id, ()) => Handled::Choice(id, keep(data.payloads())),
             },
             raised: data.raised.iter().map(|(event, fields)| (*event, keep(fields))).collect(),
             sent: (self.engine.sends().iter())
@@ -239,13 +239,13 @@ fn data(plan: &Plan<'_>, snapshot: &Snapshot) -> Result<Data, RestoreError> {
         let answer = fit(answer.clone(), &step.returns, &chart.types);
         *slot = Some(answer.map_err(|why| RestoreError::Data(format!("`{}`: {why}", step.name)))?);
     }
-    data.bound = match &snapshot.handled {
+    data.bind(match &snapshot.handled {
         Handled::Nothing => Bound::Nothing,
         Handled::Event(id, fields) => Bound::Event(*id, give_back(fields)),
         Handled::Answer(id, fields) => Bound::Answer(*id, give_back(fields)),
         Handled::Reason(id, fields) => Bound::Reason(*id, give_back(fields)),
         Handled::Choice(id, fields) => Bound::Choice(*id, give_back(fields)),
-    };
+    });
     data.raised = snapshot.raised.iter().map(|(id, fields)| (*id, give_back(fields))).collect();
     data.finals = snapshot.finals.iter().map(|(id, values)| (*id, give_back(values))).collect();
     data.last_result.clone_from(&snapshot.last_result);

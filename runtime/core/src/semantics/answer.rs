@@ -48,7 +48,7 @@ impl<P: Program> Engine<'_, P> {
             | Outcome::Unusable => self.unusable(key, in_walk, sink),
             Outcome::Failed(reason) => {
                 if matches!(self.tables.steps[step.index()].kind, StepRowKind::Call) {
-                    self.store.cells_mut().fails_here[leaf.index()] += 1;
+                    self.store.cells_mut().states[leaf.index()].fails_here += 1;
                 }
                 if !self.try_again(key, sink) {
                     self.close(key);
@@ -74,7 +74,7 @@ impl<P: Program> Engine<'_, P> {
     /// The answer means nothing: counted, then another attempt, or what a step without a usable answer does.
     pub(super) fn unusable(&mut self, key: StepKey, in_walk: bool, sink: &mut dyn Sink) {
         let StepKey { step, leaf, .. } = key;
-        self.store.cells_mut().fails_here[leaf.index()] += 1;
+        self.store.cells_mut().states[leaf.index()].fails_here += 1;
         if self.try_again(key, sink) {
             return;
         }

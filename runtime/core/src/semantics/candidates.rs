@@ -1,50 +1,109 @@
 //! Which lines of a state an occurrence makes candidates.
 
-use crate::arena::{EventId, StateId, TransitionId};
+use crate::arena::{EventId, TransitionId};
 use crate::machine::{ErrorKind, LimitKind};
 use crate::store::Occurrence;
-use crate::tables::{Dispatch, Reacts, Span, Tables, TransitionRow, TriggerRow};
+use crate::tables::{Dispatch, Reacts, Span, StateRow, Tables, TransitionRow, TriggerRow};
 
-/// What states must react to for an occurrence (`None`: none) to trigger anything.
-#[inline]
-pub(super) const fn kind(occurrence: Option<Occurrence>) -> Reacts {
-    match occurrence {
-        None => Reacts::WHEN,
-        Some(Occurrence::Event(_)) => Reacts::EVENT,
-        Some(Occurrence::Turn) => Reacts::TURN,
-        Some(Occurrence::StateDone(_)) => Reacts::DONE,
-        Some(Occurrence::Deadline(_)) => Reacts::DEADLINE,
-        Some(Occurrence::Choice(_) | Occurrence::Returned(_)) => Reacts::CHOICE,
-        Some(
-            Occurrence::StepDone(_)
-            | Occurrence::StepError(_)
-            | Occurrence::StepDoubt(_)
-            | Occurrence::StepElse(_),
-        ) => Reacts::STEP,
-        Some(Occurrence::Error(_)) => Reacts::ERROR,
-        Some(Occurrence::Warn(_)) => Reacts::WARN,
+/// What may trigger lines: an occurrence, or nothing for eventless ones. Host events are a type of their own, so that what is done
+/// for most inputs is compiled for them.
+pub(super) trait Cause: Copy {
+    /// What states must react to for it to trigger anything.
+    fn kind(self) -> Reacts;
+    /// The first line from `from` on that it makes a candidate, of a state that reacts to its kind.
+    fn next(
+        self,
+        tables: &Tables<'_>,
+        row: &StateRow<'_>,
+        from: TransitionId,
+    ) -> Option<TransitionId>;
+    /// Eventless.
+    fn is_nothing(self) -> bool;
+    /// `error.*`.
+    fn is_error(self) -> bool;
+    /// A tool that was called has returned.
+    fn has_returned(self) -> bool;
+}
+
+impl Cause for EventId {
+    #[inline]
+    fn kind(self) -> Reacts {
+        Reacts::EVENT
+    }
+
+    #[inline]
+    fn next(
+        self,
+        tables: &Tables<'_>,
+        row: &StateRow<'_>,
+        from: TransitionId,
+    ) -> Option<TransitionId> {
+        if row.index.len > 0 {
+            indexed(row.index.of(tables.dispatch_pool), self, from)
+        } else {
+            scanned_for_event(tables, row.transitions, self, from)
+        }
+    }
+
+    #[inline]
+    fn is_nothing(self) -> bool {
+        false
+    }
+
+    #[inline]
+    fn is_error(self) -> bool {
+        false
+    }
+
+    #[inline]
+    fn has_returned(self) -> bool {
+        false
     }
 }
 
-/// The first line of `state` from `from` on that the occurrence makes a candidate.
-#[inline]
-pub(super) fn next(
-    tables: &Tables<'_>,
-    state: StateId,
-    occurrence: Option<Occurrence>,
-    from: TransitionId,
-) -> Option<TransitionId> {
-    let row = &tables.states[state.index()];
-    if !row.here.meets(kind(occurrence)) {
-        return None;
+impl Cause for Option<Occurrence> {
+    fn kind(self) -> Reacts {
+        match self {
+            None => Reacts::WHEN,
+            Some(Occurrence::Event(_)) => Reacts::EVENT,
+            Some(Occurrence::Turn) => Reacts::TURN,
+            Some(Occurrence::StateDone(_)) => Reacts::DONE,
+            Some(Occurrence::Deadline(_)) => Reacts::DEADLINE,
+            Some(Occurrence::Choice(_) | Occurrence::Returned(_)) => Reacts::CHOICE,
+            Some(
+                Occurrence::StepDone(_)
+                | Occurrence::StepError(_)
+                | Occurrence::StepDoubt(_)
+                | Occurrence::StepElse(_),
+            ) => Reacts::STEP,
+            Some(Occurrence::Error(_)) => Reacts::ERROR,
+            Some(Occurrence::Warn(_)) => Reacts::WARN,
+        }
     }
-    let Some(Occurrence::Event(event)) = occurrence else {
-        return scanned(tables, row.transitions, occurrence, from);
-    };
-    if row.index.len > 0 {
-        indexed(row.index.of(tables.dispatch_pool), event, from)
-    } else {
-        scanned_for_event(tables, row.transitions, event, from)
+
+    fn next(
+        self,
+        tables: &Tables<'_>,
+        row: &StateRow<'_>,
+        from: TransitionId,
+    ) -> Option<TransitionId> {
+        if let Some(Occurrence::Event(event)) = self {
+            event.next(tables, row, from)
+        } else {
+            scanned(tables, row.transitions, self, from)
+        }
+    }
+
+    fn is_nothing(self) -> bool {
+        self.is_none()
+    }
+
+    fn is_error(self) -> bool {
+        matches!(self, Some(Occurrence::Error(_)))
+    }
+
+    fn has_returned(self) -> bool {
+        matches!(self, Some(Occurrence::Returned(_)))
     }
 }
 
@@ -60,7 +119,8 @@ fn scanned_for_event(
     let rows = tables.transitions.get(first as usize..(lines.start + lines.len) as usize)?;
     for (line, row) in (first..).zip(rows) {
         let matches = if let TriggerRow::Event(span) = row.trigger {
-            span.of(tables.event_pool).contains(&event)
+            let events = span.of(tables.event_pool);
+            if let [only] = events { *only == event } else { events.contains(&event) }
         } else {
             matches!(row.trigger, TriggerRow::AnyEvent | TriggerRow::AnyOccurrence)
         };
@@ -83,8 +143,23 @@ fn scanned(
 }
 
 /// The same from an index.
-#[inline]
+#[inline(always)]
 fn indexed(index: &[Dispatch], event: EventId, from: TransitionId) -> Option<TransitionId> {
+    guessed(index, event, from).or_else(|| searched(index, event, from))
+}
+
+/// The first line of an event where it stands if each event before it has one line, and none is for any event.
+#[inline(always)]
+fn guessed(index: &[Dispatch], event: EventId, from: TransitionId) -> Option<TransitionId> {
+    let (first, last) = (index.first()?, index.last()?);
+    let place = event.0.checked_sub(first.event.0)? as usize;
+    let row = index.get(place)?;
+    let is_first = place == 0 || index[place - 1].event != event;
+    let is_known = row.event == event && row.line >= from && last.event != Dispatch::ANY;
+    (is_known && is_first).then_some(row.line)
+}
+
+fn searched(index: &[Dispatch], event: EventId, from: TransitionId) -> Option<TransitionId> {
     let first = |event: EventId| {
         let place = index.partition_point(|row| *row < Dispatch { event, line: from });
         index.get(place).filter(|row| row.event == event).map(|row| row.line)

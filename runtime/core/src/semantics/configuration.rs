@@ -68,9 +68,10 @@ impl<P: Program> Engine<'_, P> {
     }
 
     /// Whether any active state reacts so.
-    #[inline]
+    #[inline(always)]
     pub(super) fn some_leaf_reacts(&self, so: Reacts) -> bool {
-        self.active_leaves().iter().any(|leaf| self.reacts_on_path(*leaf, so))
+        self.reacts.meets(so)
+            && self.active_leaves().iter().any(|leaf| self.reacts_on_path(*leaf, so))
     }
 
     /// The active leaves in document order.
@@ -98,7 +99,7 @@ impl<P: Program> Engine<'_, P> {
     }
 
     /// Makes a state active.
-    #[inline]
+    #[inline(always)]
     pub(super) fn activate(&mut self, state: StateId) {
         let is_leaf = is_leaf(&self.tables, state);
         let place = self.leaves_before(state);
@@ -107,14 +108,16 @@ impl<P: Program> Engine<'_, P> {
         bits::insert(cells.configuration, state.index());
         bits::insert(cells.touched, state.index());
         if is_leaf && (place == count || cells.leaves[place] != state) {
-            cells.leaves.copy_within(place..count, place + 1);
+            if place < count {
+                cells.leaves.copy_within(place..count, place + 1);
+            }
             cells.leaves[place] = state;
             self.leaves += 1;
         }
     }
 
     /// Makes a state inactive.
-    #[inline]
+    #[inline(always)]
     pub(super) fn deactivate(&mut self, state: StateId) {
         let place = self.leaves_before(state);
         let count = self.leaves;
@@ -122,7 +125,9 @@ impl<P: Program> Engine<'_, P> {
         bits::remove(cells.configuration, state.index());
         bits::remove(cells.unbroken, state.index());
         if place < count && cells.leaves[place] == state {
-            cells.leaves.copy_within(place + 1..count, place);
+            if place + 1 < count {
+                cells.leaves.copy_within(place + 1..count, place);
+            }
             self.leaves -= 1;
         }
     }

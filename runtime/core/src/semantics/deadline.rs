@@ -44,8 +44,17 @@ impl<P: Program> Engine<'_, P> {
     }
 
     /// Sets the clock, firing what comes due on the way, each at its own time.
+    #[inline(always)]
     pub(super) fn pass_time(&mut self, now: Instant, sink: &mut dyn Sink) {
         let now = now.max(self.scalars.now);
+        if self.scalars.sends == 0 && self.armed == 0 && !self.reacts.meets(Reacts::TIME) {
+            self.scalars.now = now;
+        } else {
+            self.fire_until(now, sink);
+        }
+    }
+
+    fn fire_until(&mut self, now: Instant, sink: &mut dyn Sink) {
         let mut fired = 0;
         while let Some((at, due)) = self.next_due().filter(|(at, _)| *at <= now) {
             if self.is_over() {
@@ -133,7 +142,7 @@ impl<P: Program> Engine<'_, P> {
         let TriggerRow::AfterTurns(slot) = row.trigger else { return false };
         let cells = self.store.cells();
         let bound = cells.deadlines[slot as usize];
-        bound != u64::MAX && u64::from(cells.turns_here[row.source.index()]) >= bound
+        bound != u64::MAX && u64::from(cells.states[row.source.index()].turns_here) >= bound
     }
 
     /// Evaluates and arms the deadline lines of a state that was just entered.

@@ -15,7 +15,7 @@ impl<P: Program> Engine<'_, P> {
         let mut path = Some(state);
         while let Some(at) = path {
             let limit = self.tables.states[at.index()].limits.calls;
-            if limit != 0 && self.store.cells().calls[at.index()] >= limit {
+            if limit != 0 && self.store.cells().states[at.index()].calls >= limit {
                 self.hard(LimitKind::Calls, sink);
                 return false;
             }
@@ -23,7 +23,7 @@ impl<P: Program> Engine<'_, P> {
         }
         let mut path = Some(state);
         while let Some(at) = path {
-            let calls = &mut self.store.cells_mut().calls[at.index()];
+            let calls = &mut self.store.cells_mut().states[at.index()].calls;
             *calls += 1;
             if *calls == self.tables.states[at.index()].limits.calls_warn {
                 sink.record(Record::Warned(LimitKind::Calls));
@@ -45,7 +45,7 @@ impl<P: Program> Engine<'_, P> {
         while let Some(index) = bits::first_in(self.store.cells().configuration, from, end) {
             from = index + 1;
             let limits = self.tables.states[index].limits;
-            let turns = self.store.cells().turns_in[index];
+            let turns = self.store.cells().states[index].turns_in;
             if self.is_over() {
                 return;
             }
@@ -72,7 +72,7 @@ impl<P: Program> Engine<'_, P> {
                 path = self.parent(state);
                 let limits = &self.tables.states[state.index()].limits;
                 for (bound, hard) in [(limits.time_warn, false), (limits.time, true)] {
-                    let at = cells.entered_at[state.index()].saturating_add(bound);
+                    let at = cells.states[state.index()].entered_at.saturating_add(bound);
                     // One that is past has been reported: the clock never goes back.
                     if bound != 0 && at > self.scalars.now {
                         let one = (at, state, hard);

@@ -10,7 +10,8 @@
 //! | `select` | which lines are taken |
 //! | `sets` | transition domain, exit set, entry set |
 //! | `default` | the actions of defaults that are entered |
-//! | `microstep` | exit, actions, entry; macrosteps |
+//! | `microstep` | microsteps and macrosteps |
+//! | `take` | exit, actions, entry |
 //! | `turn` | the walk over the steps |
 //! | `entry` | steps that start on entry |
 //! | `answer` | what an ended step does |
@@ -38,6 +39,7 @@ mod sending;
 mod sets;
 #[cfg(feature = "alloc")]
 mod snapshot;
+mod take;
 mod tool;
 mod turn;
 #[cfg(feature = "alloc")]
@@ -52,7 +54,7 @@ use crate::bits;
 use crate::machine::{Effect, Input, Instant, Receipt, Record, Sink, Status, StepKey};
 use crate::program::{Bound, Program, View};
 use crate::store::{Cells, Observed, Occurrence, Store};
-use crate::tables::Tables;
+use crate::tables::{Reacts, StepRowKind, Tables};
 use core::ops::Range;
 
 /// Microsteps in a macrostep where the tables do not say.
@@ -66,9 +68,12 @@ pub struct Engine<'t, P: Program> {
     tables: Tables<'t>,
     store: P::Store,
     scalars: Scalars,
+    /// What any state reacts to.
+    reacts: Reacts,
     has_history: bool,
     has_limits: bool,
     has_default_actions: bool,
+    has_questions: bool,
     burst: sending::Burst,
     /// How many leaves are active.
     leaves: usize,
@@ -139,11 +144,13 @@ impl<'t, P: Program> Engine<'t, P> {
     /// A machine that was not started yet. `store` must be made for the same tables.
     pub fn new(tables: Tables<'t>, store: P::Store, program: P) -> Self {
         Self {
+            reacts: tables.states.iter().fold(Reacts::NOTHING, |all, state| all.with(state.here)),
             has_history: tables.histories() > 0,
+            has_questions: tables.steps.iter().any(|s| matches!(s.kind, StepRowKind::Ask { .. })),
             has_entry_runs: tables
                 .steps
                 .iter()
-                .any(|s| matches!(s.kind, crate::tables::StepRowKind::Run { on_entry: true, .. })),
+                .any(|s| matches!(s.kind, StepRowKind::Run { on_entry: true, .. })),
             has_limits: tables.states.iter().any(|s| s.limits != crate::tables::LimitsRow::NONE),
             has_default_actions: tables.states.iter().any(|s| s.default_actions),
             burst: sending::Burst::default(),
@@ -189,35 +196,17 @@ impl<'t, P: Program> Engine<'t, P> {
         now: Instant,
         sink: &mut dyn Sink,
     ) -> Receipt {
-        match (self.scalars.phase, &input) {
-            (Phase::New, Input::Start) => {
-                self.scalars.now = now;
-                self.scalars.started_at = now;
-                self.start(sink);
-                self.settle(sink);
-                return Receipt::Handled;
-            }
-            (Phase::Running, Input::Start)
-            | (Phase::New | Phase::Ended(_) | Phase::Ending(_), _) => return Receipt::Closed,
-            (Phase::Running, _) => {}
-        }
-        self.burst = sending::Burst::default();
-        if matches!(input, Input::Stop) {
-            self.scalars.now = now.max(self.scalars.now);
-            self.finish(Status::Canceled, sink);
-            return Receipt::Handled;
-        }
-        self.pass_time(now, sink);
-        if self.is_over() {
-            return Receipt::Closed;
-        }
         let receipt = match input {
-            Input::Start | Input::Stop => Receipt::Closed,
+            Input::Event(event, payload) => return self.event(event, payload, now, sink),
+            Input::Start => return self.begin(now, sink),
+            Input::Stop => return self.stop(now, sink),
+            Input::Tick | Input::Turn | Input::Answer(..) if !self.is_ready(now, sink) => {
+                Receipt::Closed
+            }
             Input::Tick => {
                 self.macrostep(None, sink);
                 Receipt::Handled
             }
-            Input::Event(event, payload) => self.host_event(event, payload, sink),
             Input::Turn => self.turn(sink),
             Input::Answer(key, outcome) => self.answer(key, outcome, sink),
         };
@@ -225,6 +214,55 @@ impl<'t, P: Program> Engine<'t, P> {
         receipt
     }
 
+    /// The same for a host event.
+    pub fn event(
+        &mut self,
+        event: EventId,
+        payload: P::Payload,
+        now: Instant,
+        sink: &mut dyn Sink,
+    ) -> Receipt {
+        if !self.is_ready(now, sink) {
+            return Receipt::Closed;
+        }
+        let receipt = self.host_event(event, payload, sink);
+        self.settle(sink);
+        receipt
+    }
+
+    fn begin(&mut self, now: Instant, sink: &mut dyn Sink) -> Receipt {
+        if self.scalars.phase != Phase::New {
+            return Receipt::Closed;
+        }
+        self.scalars.now = now;
+        self.scalars.started_at = now;
+        self.start(sink);
+        self.settle(sink);
+        Receipt::Handled
+    }
+
+    fn stop(&mut self, now: Instant, sink: &mut dyn Sink) -> Receipt {
+        if self.is_over() {
+            return Receipt::Closed;
+        }
+        self.burst = sending::Burst::default();
+        self.scalars.now = now.max(self.scalars.now);
+        self.finish(Status::Canceled, sink);
+        Receipt::Handled
+    }
+
+    /// Lets time pass; whether the machine runs and still does then.
+    #[inline(always)]
+    fn is_ready(&mut self, now: Instant, sink: &mut dyn Sink) -> bool {
+        if self.is_over() {
+            return false;
+        }
+        self.burst = sending::Burst::default();
+        self.pass_time(now, sink);
+        !self.is_over()
+    }
+
+    #[inline]
     fn host_event(&mut self, event: EventId, payload: P::Payload, sink: &mut dyn Sink) -> Receipt {
         if event.index() >= self.tables.events.len() {
             return Receipt::Unhandled;
@@ -237,8 +275,9 @@ impl<'t, P: Program> Engine<'t, P> {
     }
 
     /// Handles an event from outside, which is bound already.
+    #[inline(always)]
     fn external(&mut self, event: EventId, sink: &mut dyn Sink) -> Receipt {
-        let taken = self.macrostep(Some(Occurrence::Event(event)), sink);
+        let taken = !self.is_over() && self.macrostep_of(event, sink);
         let receipt = if taken {
             Receipt::Handled
         } else {
@@ -361,6 +400,6 @@ impl<'t, P: Program> Engine<'t, P> {
 
 #[inline]
 fn observed<'c>(cells: &Cells<'c>) -> Observed<'c> {
-    let Cells { configuration, entered_at, turns_here, turns_in, fails_here, .. } = *cells;
-    Observed { configuration, entered_at, turns_here, turns_in, fails_here }
+    let Cells { configuration, states, .. } = *cells;
+    Observed { configuration, states }
 }

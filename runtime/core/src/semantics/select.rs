@@ -1,5 +1,6 @@
 //! Which lines are taken: a pure function of configuration, occurrence and guards.
 
+use super::candidates::Cause;
 use super::{Engine, candidates};
 use crate::arena::{EventId, StateId, TransitionId};
 use crate::machine::{Loss, Record, Sink};
@@ -15,53 +16,76 @@ enum Verdict {
     Lost(Loss),
 }
 
+/// What an occurrence triggers for one leaf.
+pub(super) enum Picked {
+    /// Nothing, or what was picked for an earlier leaf.
+    Nothing,
+    Line(TransitionId),
+    Denied,
+}
+
 impl<P: Program> Engine<'_, P> {
-    /// Fills `selected` with the optimal enabled set for `occurrence` (`None`: eventless) and gives its size, and whether a
-    /// line was chosen but denied.
+    /// Fills `selected` with the optimal enabled set and gives its size, and whether a line was chosen but denied.
     pub(super) fn select(
         &mut self,
-        occurrence: Option<Occurrence>,
+        cause: impl Cause,
         faults: &mut u32,
         sink: &mut dyn Sink,
     ) -> (usize, bool) {
-        let returned = matches!(occurrence, Some(Occurrence::Returned(_)));
-        let kind = candidates::kind(occurrence);
-        let (states, lines) = (self.tables.states, self.tables.transitions);
         let mut count = 0;
         let mut denied = false;
         for nth in 0..self.leaves {
             let leaf = self.store.cells().leaves[nth];
-            let mut state = leaf;
-            // What no state above reacts to either needs no look at them.
-            'path: while states[state.index()].on_path.meets(kind) {
-                let mut from = TransitionId(0);
-                while let Some(id) = candidates::next(&self.tables, state, occurrence, from) {
-                    from = TransitionId(id.0 + 1);
-                    if self.store.cells_mut().selected[..count].contains(&id) {
-                        break 'path;
-                    }
-                    match self.verdict(id, &lines[id.index()], leaf, returned, faults) {
-                        Verdict::Enabled => {
-                            count = self.add(id, count, sink);
-                            break 'path;
-                        }
-                        Verdict::Denied => {
-                            sink.record(Record::Denied(id));
-                            denied = true;
-                            break 'path;
-                        }
-                        // A `when` is a candidate at every stable point: its false guard is no news.
-                        Verdict::Lost(Loss::Guard | Loss::Scope) if occurrence.is_none() => {}
-                        Verdict::Lost(loss) => sink.record(Record::Lost(id, loss)),
-                    }
-                }
-                match self.parent(state) {
-                    Some(parent) => state = parent,
-                    None => break,
-                }
+            match self.pick(leaf, cause, count, faults, sink) {
+                Picked::Nothing => {}
+                Picked::Line(id) => count = self.add(id, count, sink),
+                Picked::Denied => denied = true,
             }
         }
         (count, denied)
+    }
+
+    /// The first enabled line on the path from a leaf to the root. The first `count` of `selected` were picked before.
+    pub(super) fn pick(
+        &mut self,
+        leaf: StateId,
+        cause: impl Cause,
+        count: usize,
+        faults: &mut u32,
+        sink: &mut dyn Sink,
+    ) -> Picked {
+        let (states, lines) = (self.tables.states, self.tables.transitions);
+        let mut state = leaf;
+        loop {
+            let row = &states[state.index()];
+            // What no state above reacts to either needs no look at them.
+            if !row.on_path.meets(cause.kind()) {
+                return Picked::Nothing;
+            }
+            let mut from = TransitionId(0);
+            while row.here.meets(cause.kind())
+                && let Some(id) = cause.next(&self.tables, row, from)
+            {
+                from = TransitionId(id.0 + 1);
+                if count > 0 && self.store.cells().selected[..count].contains(&id) {
+                    return Picked::Nothing;
+                }
+                match self.verdict(id, &lines[id.index()], leaf, cause, faults) {
+                    Verdict::Enabled => return Picked::Line(id),
+                    Verdict::Denied => {
+                        sink.record(Record::Denied(id));
+                        return Picked::Denied;
+                    }
+                    // A `when` is a candidate at every stable point: its false guard is no news.
+                    Verdict::Lost(Loss::Guard | Loss::Scope) if cause.is_nothing() => {}
+                    Verdict::Lost(loss) => sink.record(Record::Lost(id, loss)),
+                }
+            }
+            if row.parent == state {
+                return Picked::Nothing;
+            }
+            state = row.parent;
+        }
     }
 
     /// Adds an enabled line unless it is preempted; removes those that it preempts. A line lost to one that is removed later
@@ -107,19 +131,20 @@ impl<P: Program> Engine<'_, P> {
         self.domain(other).is_some_and(|d| self.contains(d, domain) || self.contains(domain, d))
     }
 
+    #[inline]
     fn verdict(
         &mut self,
         id: TransitionId,
         row: &TransitionRow<'_>,
         leaf: StateId,
-        returned: bool,
+        cause: impl Cause,
         faults: &mut u32,
     ) -> Verdict {
         if !self.in_scope(row) {
             return Verdict::Lost(Loss::Scope);
         }
         // The guard of a `may call` line held when the call began.
-        if row.guard && !returned {
+        if row.guard && !cause.has_returned() {
             match self.with_view(leaf, |program, view| program.guard(id, view)) {
                 Ok(true) => {}
                 Ok(false) => return Verdict::Lost(Loss::Guard),
@@ -132,17 +157,22 @@ impl<P: Program> Engine<'_, P> {
         if self.is_permitted(row, leaf) { Verdict::Enabled } else { Verdict::Denied }
     }
 
+    #[inline]
     pub(super) fn in_scope(&self, row: &TransitionRow<'_>) -> bool {
         let pool = self.tables.state_pool;
         (row.any_of.len == 0 || row.any_of.of(pool).iter().any(|s| self.is_active(*s)))
-            && !row.none_of.of(pool).iter().any(|s| self.is_active(*s))
+            && (row.none_of.len == 0 || !row.none_of.of(pool).iter().any(|s| self.is_active(*s)))
     }
 
     /// Whether an `allow` line permits the target of a step's or choice's line. Other lines need no permission.
+    #[inline]
     fn is_permitted(&mut self, row: &TransitionRow<'_>, leaf: StateId) -> bool {
-        if self.tables.permissions.is_empty() || !needs_permission(&row.trigger) {
-            return true;
-        }
+        self.tables.permissions.is_empty()
+            || !needs_permission(&row.trigger)
+            || self.has_permission(row, leaf)
+    }
+
+    fn has_permission(&mut self, row: &TransitionRow<'_>, leaf: StateId) -> bool {
         row.targets.of(self.tables.state_pool).iter().all(|target| {
             (0..self.tables.permissions.len()).any(|nth| {
                 let permission = self.tables.permissions[nth];

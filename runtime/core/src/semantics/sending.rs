@@ -25,7 +25,17 @@ impl<P: Program> Engine<'_, P> {
     }
 
     /// Goes on with the walk, with what is sent without delay and with dead ends, until the host has to act.
+    #[inline(always)]
     pub(super) fn settle(&mut self, sink: &mut dyn Sink) {
+        let rests = self.scalars.walk.is_none()
+            && self.scalars.sends == 0
+            && (self.scalars.dead || self.is_over() || self.may_go_on());
+        if !rests {
+            self.settle_all(sink);
+        }
+    }
+
+    fn settle_all(&mut self, sink: &mut dyn Sink) {
         loop {
             self.walk_on(sink);
             self.look_for_dead_end(sink);

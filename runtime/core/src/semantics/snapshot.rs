@@ -5,7 +5,7 @@ use crate::arena::{StateId, TransitionId};
 use crate::bits;
 use crate::machine::{Instant, StepKey};
 use crate::program::Program;
-use crate::store::{Occurrence, Question, Sent, StepRegister, Store};
+use crate::store::{Occurrence, Question, Sent, StateRegister, StepRegister, Store};
 use crate::tables::{StateRowKind, Tables};
 use alloc::vec::Vec;
 
@@ -158,12 +158,12 @@ impl<P: Program> Engine<'_, P> {
                 cells.touched.to_vec(),
                 cells.unbroken.to_vec(),
             ],
-            entered_at: cells.entered_at.to_vec(),
+            entered_at: cells.states.iter().map(|state| state.entered_at).collect(),
             counters: [
-                cells.turns_here.to_vec(),
-                cells.turns_in.to_vec(),
-                cells.fails_here.to_vec(),
-                cells.calls.to_vec(),
+                cells.states.iter().map(|state| state.turns_here).collect(),
+                cells.states.iter().map(|state| state.turns_in).collect(),
+                cells.states.iter().map(|state| state.fails_here).collect(),
+                cells.states.iter().map(|state| state.calls).collect(),
             ],
             questions: cells.questions.to_vec(),
             steps: cells.steps.to_vec(),
@@ -190,8 +190,8 @@ impl<P: Program> Engine<'_, P> {
             && touched.len() == cells.touched.len()
             && unbroken.len() == cells.unbroken.len()
             && history.len() == cells.history.len()
-            && snapshot.entered_at.len() == cells.entered_at.len()
-            && snapshot.counters.iter().all(|c| c.len() == cells.turns_here.len())
+            && snapshot.entered_at.len() == cells.states.len()
+            && snapshot.counters.iter().all(|c| c.len() == cells.states.len())
             && snapshot.questions.len() == cells.questions.len()
             && snapshot.steps.len() == cells.steps.len()
             && snapshot.deadlines.len() == cells.deadlines.len()
@@ -210,11 +210,15 @@ impl<P: Program> Engine<'_, P> {
         cells.history.copy_from_slice(history);
         cells.touched.copy_from_slice(touched);
         cells.unbroken.copy_from_slice(unbroken);
-        cells.entered_at.copy_from_slice(&snapshot.entered_at);
-        cells.turns_here.copy_from_slice(turns_here);
-        cells.turns_in.copy_from_slice(turns_in);
-        cells.fails_here.copy_from_slice(fails_here);
-        cells.calls.copy_from_slice(calls);
+        for (i, state) in cells.states.iter_mut().enumerate() {
+            *state = StateRegister {
+                entered_at: snapshot.entered_at[i],
+                turns_here: turns_here[i],
+                turns_in: turns_in[i],
+                fails_here: fails_here[i],
+                calls: calls[i],
+            };
+        }
         cells.questions.copy_from_slice(&snapshot.questions);
         cells.steps.copy_from_slice(&snapshot.steps);
         cells.deadlines.copy_from_slice(&snapshot.deadlines);

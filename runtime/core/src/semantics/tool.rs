@@ -80,7 +80,7 @@ impl<P: Program> Engine<'_, P> {
             }
             Outcome::Failed(reason) => {
                 self.close(key);
-                self.store.cells_mut().fails_here[leaf.index()] += 1;
+                self.store.cells_mut().states[leaf.index()].fails_here += 1;
                 sink.record(Record::CallFailed(key, tool));
                 self.program.bind(Bound::CallFailed(leaf, reason));
                 self.program.bind(Bound::Nothing);
@@ -89,7 +89,7 @@ impl<P: Program> Engine<'_, P> {
             Outcome::Doubt => {
                 self.close(key);
                 self.program.forget_call(leaf);
-                self.store.cells_mut().fails_here[leaf.index()] += 1;
+                self.store.cells_mut().states[leaf.index()].fails_here += 1;
                 sink.record(Record::CallFailed(key, tool));
                 self.program.bind(Bound::Nothing);
                 self.macrostep(Some(Occurrence::StepDoubt(step)), sink);

@@ -265,10 +265,10 @@ impl<P: Program> Engine<'_, P> {
         self.scalars.turns += 1;
         let cells = self.store.cells_mut();
         for state in bits::iter(cells.touched) {
-            cells.turns_in[state] += 1;
+            cells.states[state].turns_in += 1;
         }
         for state in bits::iter(cells.unbroken) {
-            cells.turns_here[state] += 1;
+            cells.states[state].turns_here += 1;
         }
         sink.record(Record::TurnEnded(self.scalars.turns));
         self.program.bind(Bound::Nothing);

@@ -3,10 +3,16 @@
 use super::{Mutant, of};
 
 const LEAVE_ALL: &str = "while let Some(state) = next {
-                    self.leave(state, sink);
-                    self.deactivate(state);
-                    next = self.next_exited(domain, state);
-                }";
+            self.leave(state, sink);
+            self.deactivate(state);
+            next = self.next_exited(domain, state);
+        }";
+
+const LEAVE_PATH: &str = "while state > domain {
+            self.leave(state, sink);
+            self.deactivate(state);
+            state = self.tables.states[state.index()].parent;
+        }";
 
 const ENTER_KNOWN: &str = "for state in entry.of(self.tables.state_pool) {
                         if all_known {
@@ -16,6 +22,10 @@ const ENTER_KNOWN: &str = "for state in entry.of(self.tables.state_pool) {
                         }
                     }";
 
+const ENTER_ONE: &str = "for state in entry.of(self.tables.state_pool) {
+                    self.enter(*state, sink);
+                }";
+
 const ENTER_ALL: &str = "self.enter(state, sink);
             if self.has_default_actions {
                 self.run_defaults(state, sink);
@@ -24,6 +34,92 @@ const ENTER_ALL: &str = "self.enter(state, sink);
 pub(super) fn all() -> Vec<Mutant> {
     let microstep = of(
         "runtime/core/src/semantics/microstep.rs",
+        &[
+            (
+                "several-lines-of-one-path",
+                &[(
+                    "self.take_one(id, sink);",
+                    "self.take_one(id, sink);
+                    let above = self.tables.transitions[id.index()].source;
+                    let above = self.tables.states[above.index()].parent;
+                    if let Picked::Line(id) = self.pick(above, cause, 0, faults, sink) {
+                        self.take_one(id, sink);
+                    }",
+                )],
+                &["semantics::events::one_line_for_each_leaf"],
+            ),
+            (
+                "eventless-once",
+                &[(
+                    "self.microstep(None, &mut eventless_faults, sink)",
+                    "steps < 2 && self.microstep(None, &mut eventless_faults, sink)",
+                )],
+                &["semantics::sets::eventless_selection_is_repeated_after_every_microstep"],
+            ),
+            (
+                "external-before-internal",
+                &[("self.dequeue()", "if steps > 0 { None } else { self.dequeue() }")],
+                &[
+                    "semantics::events::raised_events_come_after_eventless_lines_and_before_the_next_host_event",
+                ],
+            ),
+            (
+                "livelock-one-late",
+                &[("steps >= bound", "steps > bound")],
+                &["semantics::events::a_macrostep_has_a_thousand_microsteps"],
+            ),
+            (
+                "livelock-keeps-the-queue",
+                &[(
+                    "if livelock {
+                    self.give_up_queue();
+                    return;
+                }",
+                    "if livelock {
+                    return;
+                }",
+                )],
+                &["semantics::events::a_livelock_gives_up_what_is_on_the_queue"],
+            ),
+            (
+                "livelock-keeps-the-data-of-raised-events",
+                &[(
+                    "self.end_burst();
+                self.give_up_queue();",
+                    "self.end_burst();
+                self.scalars.queue_len = 0;",
+                )],
+                &["semantics::events::events_raised_after_a_livelock_have_their_own_data"],
+            ),
+            (
+                "error-of-errors",
+                &[(
+                    "before == 0 && faults > 0 && !cause.is_error()",
+                    "faults > before && !cause.is_error()",
+                )],
+                &[
+                    "semantics::events::an_eventless_guard_that_fails_is_reported_once_in_a_macrostep",
+                ],
+            ),
+            (
+                "error-is-silent",
+                &[(
+                    "if self.program.run(block, &view, &mut outbox).is_err() {
+            self.raise_error(ErrorKind::Execution, sink);
+        }",
+                    "let _ = self.program.run(block, &view, &mut outbox);",
+                )],
+                &["semantics::events::an_error_stops_its_own_block_only"],
+            ),
+            (
+                "dead-end-again-and-again",
+                &[("self.scalars.dead = true;", "self.scalars.dead = self.scalars.events > 1;")],
+                &["semantics::observables::a_dead_end_is_told_once"],
+            ),
+        ],
+    );
+    let take = of(
+        "runtime/core/src/semantics/take.rs",
         &[
             (
                 "exit-order",
@@ -39,19 +135,46 @@ pub(super) fn all() -> Vec<Mutant> {
                 &["semantics::sets::exit_in_reverse_then_actions_then_entry_in_document_order"],
             ),
             (
+                "exit-order-of-one-leaf",
+                &[(LEAVE_PATH, "let mut all = std::vec::Vec::new();
+                    while state > domain {
+                        all.insert(0, state);
+                        state = self.tables.states[state.index()].parent;
+                    }
+                    for state in all {
+                        self.leave(state, sink);
+                        self.deactivate(state);
+                    }")],
+                &["semantics::sets::one_leaf_is_left_from_below_before_the_actions"],
+            ),
+            (
+                "actions-before-exit",
+                &[("self.exit(domain, sink);
+                self.act(id, row, sink);", "self.act(id, row, sink);
+                self.exit(domain, sink);")],
+                &["semantics::sets::one_leaf_is_left_from_below_before_the_actions"],
+            ),
+            (
                 "entry-breadth-first",
-                &[(ENTER_KNOWN, "let mut all: std::vec::Vec<StateId> = entry.of(self.tables.state_pool).into();
+                &[(ENTER_ONE, "let mut all: std::vec::Vec<StateId> = entry.of(self.tables.state_pool).into();
                     all.sort_by_key(|state| {
                         core::iter::successors(Some(*state), |s| self.parent(*s)).count()
                     });
                     for state in all {
-                        if all_known {
-                            self.enter(state, sink);
-                        } else {
-                            self.add_to_entry_set(state);
-                        }
+                        self.enter(state, sink);
                     }")],
                 &["semantics::sets::exit_in_reverse_then_actions_then_entry_in_document_order"],
+            ),
+            (
+                "entry-of-several-lines-from-below",
+                &[(ENTER_KNOWN, "for state in entry.of(self.tables.state_pool).iter().rev() {
+                        if all_known {
+                            self.enter(*state, sink);
+                        } else {
+                            self.add_to_entry_set(*state);
+                        }
+                    }")],
+                &["semantics::sets::lines_taken_together_enter_each_from_above"],
             ),
             (
                 "initial-actions-before-enter",
@@ -75,6 +198,9 @@ pub(super) fn all() -> Vec<Mutant> {
                 "history-recorded-late",
                 &[
                     ("if self.has_history { count } else { 0 }", "0"),
+                    ("if self.has_history {
+                    self.record_all(domain);
+                }", ""),
                     ("sink.record(Record::Exited(state));", "self.record_history(state); sink.record(Record::Exited(state));"),
                 ],
                 &[
@@ -86,43 +212,6 @@ pub(super) fn all() -> Vec<Mutant> {
                 "done-one-level-up",
                 &[("above = self.parent(ancestor);", "above = None;")],
                 &["semantics::events::done_climbs_through_nested_parallels_whichever_region_ends_last"],
-            ),
-            (
-                "eventless-once",
-                &[("self.microstep(None, &mut eventless_faults, sink)", "steps < 2 && self.microstep(None, &mut eventless_faults, sink)")],
-                &["semantics::sets::eventless_selection_is_repeated_after_every_microstep"],
-            ),
-            (
-                "external-before-internal",
-                &[("self.dequeue()", "if first.is_some() { None } else { self.dequeue() }")],
-                &["semantics::events::raised_events_come_after_eventless_lines_and_before_the_next_host_event"],
-            ),
-            (
-                "livelock-one-late",
-                &[("steps >= bound", "steps > bound")],
-                &["semantics::events::a_macrostep_has_a_thousand_microsteps"],
-            ),
-            (
-                "livelock-keeps-the-queue",
-                &[("if livelock {
-                    self.give_up_queue();
-                    return taken;
-                }", "if livelock {
-                    return taken;
-                }")],
-                &["semantics::events::a_livelock_gives_up_what_is_on_the_queue"],
-            ),
-            (
-                "livelock-keeps-the-data-of-raised-events",
-                &[("self.end_burst();
-                self.give_up_queue();", "self.end_burst();
-                self.scalars.queue_len = 0;")],
-                &["semantics::events::events_raised_after_a_livelock_have_their_own_data"],
-            ),
-            (
-                "error-of-errors",
-                &[("before == 0 && *faults > 0 && !on_error", "*faults > before && !on_error")],
-                &["semantics::events::an_eventless_guard_that_fails_is_reported_once_in_a_macrostep"],
             ),
             (
                 "error-ends-the-next-enter",
@@ -139,17 +228,10 @@ pub(super) fn all() -> Vec<Mutant> {
                 &["semantics::content::an_error_ends_its_own_enter_or_exit_block_only"],
             ),
             (
-                "error-is-silent",
-                &[("if self.program.run(block, &view, &mut outbox).is_err() {
-            self.raise_error(ErrorKind::Execution, sink);
-        }", "let _ = self.program.run(block, &view, &mut outbox);")],
-                &["semantics::events::an_error_stops_its_own_block_only"],
-            ),
-            (
                 "arguments-unread",
                 &[("if self.with_view(leaf, |program, view| program.arguments(id, view)).is_err() {
-                    self.raise_error(ErrorKind::Execution, sink);
-                }", "")],
+                self.raise_error(ErrorKind::Execution, sink);
+            }", "")],
                 &["semantics::observables::final_arguments_are_read_before_the_exit"],
             ),
             (
@@ -171,18 +253,13 @@ pub(super) fn all() -> Vec<Mutant> {
             ),
             (
                 "fails-here-kept",
-                &[("cells.fails_here[index] = 0;", "")],
+                &[("register.fails_here = 0;", "")],
                 &["semantics::observables::rejected_answers_count_as_fails_here_until_the_leaf_is_left"],
             ),
             (
                 "turns-here-kept",
-                &[("cells.turns_here[index] = 0;", "")],
+                &[("register.turns_here = 0;", "")],
                 &["semantics::bounds::turns_here_begin_anew_on_entry"],
-            ),
-            (
-                "dead-end-again-and-again",
-                &[("self.scalars.dead = true;", "self.scalars.dead = self.scalars.events > 1;")],
-                &["semantics::observables::a_dead_end_is_told_once"],
             ),
         ],
     );
@@ -194,5 +271,5 @@ pub(super) fn all() -> Vec<Mutant> {
             &["semantics::events::the_end_leaves_the_final_state_and_the_chart"],
         )],
     );
-    microstep.into_iter().chain(engine).collect()
+    microstep.into_iter().chain(take).chain(engine).collect()
 }

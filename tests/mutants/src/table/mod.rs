@@ -3,6 +3,7 @@
 mod blocks;
 mod enter;
 mod select;
+mod skipped;
 mod step;
 mod time;
 
@@ -21,7 +22,7 @@ pub(crate) struct Mutant {
 
 /// All faults.
 pub(crate) fn all() -> Vec<Mutant> {
-    [enter::all(), select::all(), blocks::all(), step::all(), time::all()]
+    [enter::all(), select::all(), blocks::all(), skipped::all(), step::all(), time::all()]
         .into_iter()
         .flatten()
         .collect()

@@ -2,21 +2,29 @@
 
 use super::{Mutant, of};
 
-const TAKEN: &str = "count = self.add(id, count, sink);
-                            break 'path;";
-
 pub(super) fn all() -> Vec<Mutant> {
     let select = of(
         "runtime/core/src/semantics/select.rs",
         &[
             (
-                "several-lines-of-one-path",
-                &[(TAKEN, "count = self.add(id, count, sink);")],
-                &["semantics::events::one_line_for_each_leaf"],
+                "several-lines-of-one-path-beside-others",
+                &[(
+                    "self.add(id, count, sink)",
+                    "{
+                        let count = self.add(id, count, sink);
+                        let above = self.tables.transitions[id.index()].source;
+                        let above = self.tables.states[above.index()].parent;
+                        match self.pick(above, cause, count, faults, sink) {
+                            Picked::Line(id) => self.add(id, count, sink),
+                            Picked::Nothing | Picked::Denied => count,
+                        }
+                    }",
+                )],
+                &["semantics::events::one_line_for_each_leaf_of_several"],
             ),
             (
                 "one-line-twice",
-                &[("self.store.cells_mut().selected[..count].contains(&id)", "false")],
+                &[("self.store.cells().selected[..count].contains(&id)", "false")],
                 &["semantics::sets::one_line_picked_by_two_regions_is_taken_once"],
             ),
             (
@@ -64,7 +72,7 @@ pub(super) fn all() -> Vec<Mutant> {
             ),
             (
                 "guard-again-on-return",
-                &[("row.guard && !returned", "row.guard")],
+                &[("row.guard && !cause.has_returned()", "row.guard")],
                 &[
                     "semantics::tools::the_guard_holds_for_the_call_and_is_not_asked_again_on_return",
                 ],
@@ -133,6 +141,16 @@ pub(super) fn all() -> Vec<Mutant> {
             (
                 "index-forgets-any-event",
                 &[("index.last().is_none_or(|row| row.event != Dispatch::ANY)", "true")],
+                &["semantics::events::any_event_has_no_lower_priority_than_names_among_many_lines"],
+            ),
+            (
+                "guessed-among-lines-of-one-event",
+                &[("place == 0 || index[place - 1].event != event", "true")],
+                &["semantics::ahead::many_lines_with_an_event_left_out_are_tried_in_order"],
+            ),
+            (
+                "guessed-before-lines-for-any-event",
+                &[("last.event != Dispatch::ANY", "true")],
                 &["semantics::events::any_event_has_no_lower_priority_than_names_among_many_lines"],
             ),
             (

@@ -90,7 +90,7 @@ pub(super) fn all() -> Vec<Mutant> {
             "failed-call-not-counted",
             &[(
                 "self.close(key);
-                self.store.cells_mut().fails_here[leaf.index()] += 1;
+                self.store.cells_mut().states[leaf.index()].fails_here += 1;
                 sink.record(Record::CallFailed(key, tool));",
                 "self.close(key);
                 sink.record(Record::CallFailed(key, tool));",

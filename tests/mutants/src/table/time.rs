@@ -33,8 +33,8 @@ pub(super) fn all() -> Vec<Mutant> {
             (
                 "turn-deadline-one-late",
                 &[(
-                    "u64::from(cells.turns_here[row.source.index()]) >= bound",
-                    "u64::from(cells.turns_here[row.source.index()]) > bound",
+                    "u64::from(cells.states[row.source.index()].turns_here) >= bound",
+                    "u64::from(cells.states[row.source.index()].turns_here) > bound",
                 )],
                 &["semantics::bounds::turn_deadlines_count_whole_turns_from_entry"],
             ),
@@ -102,8 +102,8 @@ pub(super) fn all() -> Vec<Mutant> {
             (
                 "one-call-over-the-limit",
                 &[(
-                    "self.store.cells().calls[at.index()] >= limit",
-                    "self.store.cells().calls[at.index()] > limit",
+                    "self.store.cells().states[at.index()].calls >= limit",
+                    "self.store.cells().states[at.index()].calls > limit",
                 )],
                 &["semantics::bounds::a_hard_limit_on_calls_is_checked_before_the_call"],
             ),

@@ -1,0 +1,312 @@
+//! What a microstep does with the lines that were selected: exit, actions, entry.
+
+use super::{Engine, NO_STATES, Phase};
+use crate::arena::{StateId, TransitionId};
+use crate::bits;
+use crate::machine::{Effect, ErrorKind, Record, Sink, StepKey};
+use crate::program::{Block, Program};
+use crate::store::{Occurrence, Store};
+use crate::tables::{Reacts, Route, StateRow, StateRowKind, TransitionRow, TriggerRow};
+
+impl<P: Program> Engine<'_, P> {
+    /// Takes the first `count` selected lines together.
+    pub(super) fn take(&mut self, count: usize, sink: &mut dyn Sink) {
+        if count == 1 {
+            return self.take_one(self.selected(0), sink);
+        }
+        let mut all_known = true;
+        for i in 0..count {
+            let id = self.selected(i);
+            let row = &self.tables.transitions[id.index()];
+            self.begin_line(id, row, sink);
+            all_known &= row.route != Route::Computed;
+        }
+        self.take_begun(count, all_known, sink);
+    }
+
+    /// The same for one line.
+    pub(super) fn take_one(&mut self, id: TransitionId, sink: &mut dyn Sink) {
+        let row = &self.tables.transitions[id.index()];
+        self.begin_line(id, row, sink);
+        match row.route {
+            Route::Stay => self.act(id, row, sink),
+            Route::Known { domain, entry } => {
+                if self.has_history {
+                    self.record_all(domain);
+                }
+                self.exit(domain, sink);
+                self.act(id, row, sink);
+                for state in entry.of(self.tables.state_pool) {
+                    self.enter(*state, sink);
+                }
+            }
+            Route::Computed => {
+                self.store.cells_mut().selected[0] = id;
+                self.take_begun(1, false, sink);
+            }
+        }
+    }
+
+    /// The rest of a microstep once its lines were begun: exit, actions, entry. Whether all of them leave and enter what is known.
+    fn take_begun(&mut self, count: usize, all_known: bool, sink: &mut dyn Sink) {
+        let lines = self.tables.transitions;
+        self.exit_all(count, sink);
+        for i in 0..count {
+            let id = self.selected(i);
+            self.act(id, &lines[id.index()], sink);
+        }
+        for i in 0..count {
+            let id = self.selected(i);
+            match lines[id.index()].route {
+                Route::Stay => {}
+                Route::Known { entry, .. } => {
+                    for state in entry.of(self.tables.state_pool) {
+                        if all_known {
+                            self.enter(*state, sink);
+                        } else {
+                            self.add_to_entry_set(*state);
+                        }
+                    }
+                }
+                Route::Computed => {
+                    let domain = self.taken_domain(id);
+                    bits::remove(self.store.cells_mut().domains, domain.index());
+                    self.add_targets(id, domain);
+                }
+            }
+        }
+        if !all_known {
+            self.complete_entry_set();
+            self.enter_all(sink);
+        }
+    }
+
+    /// Tells that a line is taken, reads the arguments of its final target, and notes its domain if it is computed.
+    #[inline(always)]
+    fn begin_line(&mut self, id: TransitionId, row: &TransitionRow<'_>, sink: &mut dyn Sink) {
+        sink.record(Record::Taken(id));
+        if let TriggerRow::Choice(choice) = row.trigger
+            && self.tables.choices[choice.index()].tools.is_none()
+        {
+            self.program.another_option();
+        }
+        if row.arguments {
+            let leaf = self.leaf_of(row.source);
+            if self.with_view(leaf, |program, view| program.arguments(id, view)).is_err() {
+                self.raise_error(ErrorKind::Execution, sink);
+            }
+        }
+        // Such a domain depends on recorded histories, which the exit is about to change.
+        if row.route == Route::Computed
+            && let Some(domain) = self.domain(id)
+        {
+            bits::insert(self.store.cells_mut().domains, domain.index());
+        }
+    }
+
+    /// Runs the actions of a line.
+    #[inline(always)]
+    fn act(&mut self, id: TransitionId, row: &TransitionRow<'_>, sink: &mut dyn Sink) {
+        if row.actions {
+            let leaf = self.leaf_of(row.source);
+            self.run_block(Block::Transition(id), leaf, sink);
+        }
+    }
+
+    fn selected(&self, nth: usize) -> TransitionId {
+        self.store.cells().selected[nth]
+    }
+
+    /// The domain of a selected line that has a target, as it was when the line was taken.
+    fn taken_domain(&self, id: TransitionId) -> StateId {
+        let row = &self.tables.transitions[id.index()];
+        if let Route::Known { domain, .. } = row.route {
+            return domain;
+        }
+        let domains = self.store.cells().domains;
+        let mut domain = row.source;
+        while !bits::has(domains, domain.index()) {
+            match self.parent(domain) {
+                Some(parent) => domain = parent,
+                None => break,
+            }
+        }
+        domain
+    }
+
+    /// Exits what is active in the domains of the first `count` selected lines, in reverse document order. All histories are
+    /// recorded before. Lines are selected from one leaf after the other and their domains lie apart, so the domains are in
+    /// document order.
+    fn exit_all(&mut self, count: usize, sink: &mut dyn Sink) {
+        let recorded = if self.has_history { count } else { 0 };
+        for i in 0..recorded {
+            let id = self.selected(i);
+            if self.tables.transitions[id.index()].route != Route::Stay {
+                self.record_all(self.taken_domain(id));
+            }
+        }
+        for i in (0..count).rev() {
+            let id = self.selected(i);
+            if self.tables.transitions[id.index()].route != Route::Stay {
+                self.exit(self.taken_domain(id), sink);
+            }
+        }
+    }
+
+    /// Records the histories of what is active in a domain.
+    fn record_all(&mut self, domain: StateId) {
+        let mut next = self.first_exited(domain);
+        while let Some(state) = next {
+            self.record_history(state);
+            next = self.next_exited(domain, state);
+        }
+    }
+
+    /// Exits what is active in a domain, in reverse document order.
+    #[inline(always)]
+    fn exit(&mut self, domain: StateId, sink: &mut dyn Sink) {
+        if self.leaves == 1 {
+            self.exit_path(domain, sink);
+        } else {
+            self.exit_tree(domain, sink);
+        }
+    }
+
+    fn exit_tree(&mut self, domain: StateId, sink: &mut dyn Sink) {
+        let mut next = self.first_exited(domain);
+        while let Some(state) = next {
+            self.leave(state, sink);
+            self.deactivate(state);
+            next = self.next_exited(domain, state);
+        }
+    }
+
+    /// The same where one leaf is active: it and what is above it.
+    #[inline(always)]
+    fn exit_path(&mut self, domain: StateId, sink: &mut dyn Sink) {
+        let mut state = self.store.cells().leaves[0];
+        while state > domain {
+            self.leave(state, sink);
+            self.deactivate(state);
+            state = self.tables.states[state.index()].parent;
+        }
+    }
+
+    /// Enters the entry set in document order, and empties it.
+    pub(super) fn enter_all(&mut self, sink: &mut dyn Sink) {
+        if self.has_default_actions {
+            self.run_defaults_inside(sink);
+        }
+        let mut at = 0;
+        while let Some(state) = self.next_in_entry_set(at, usize::MAX) {
+            at = state.index() + 1;
+            bits::remove(self.store.cells_mut().entry, state.index());
+            self.enter(state, sink);
+            if self.has_default_actions {
+                self.run_defaults(state, sink);
+            }
+        }
+        self.entry = NO_STATES;
+    }
+
+    #[inline(always)]
+    fn enter(&mut self, state: StateId, sink: &mut dyn Sink) {
+        let index = state.index();
+        let now = self.scalars.now;
+        self.activate(state);
+        let register = &mut self.store.cells_mut().states[index];
+        register.entered_at = now;
+        register.turns_here = 0;
+        register.fails_here = 0;
+        self.scalars.dead = false;
+        sink.record(Record::Entered(state));
+        let row = &self.tables.states[index];
+        let is_plain = row.entry == 0
+            && !row.here.meets(Reacts::DEADLINE)
+            && !self.has_entry_runs
+            && !matches!(row.kind, StateRowKind::Final(_));
+        if !is_plain {
+            self.begin_state(state, row, sink);
+        }
+    }
+
+    /// Runs a state's `enter`, arms its deadlines, notes the steps that it starts and what it completes.
+    #[inline(never)]
+    fn begin_state(&mut self, state: StateId, row: &StateRow<'_>, sink: &mut dyn Sink) {
+        for nth in 0..row.entry {
+            self.run_block(Block::Entry(state, nth), self.leaf_of(state), sink);
+        }
+        self.arm_deadlines(state, sink);
+        self.note_entry_runs(state);
+        if let StateRowKind::Final(status) = row.kind {
+            self.complete(state, status);
+        }
+    }
+
+    /// A final state was entered: its parent is done, and every parallel above whose regions all are.
+    fn complete(&mut self, state: StateId, status: crate::machine::Status) {
+        let Some(parent) = self.parent(state) else { return };
+        if self.parent(parent).is_none() {
+            self.scalars.phase = Phase::Ending(status);
+            return;
+        }
+        let _ = self.enqueue(Occurrence::StateDone(parent));
+        let mut above = self.parent(parent);
+        while let Some(ancestor) = above {
+            let is_parallel =
+                matches!(self.tables.states[ancestor.index()].kind, StateRowKind::Parallel);
+            if !is_parallel || !self.is_in_final(ancestor) {
+                break;
+            }
+            let _ = self.enqueue(Occurrence::StateDone(ancestor));
+            above = self.parent(ancestor);
+        }
+    }
+
+    /// Ends what is under way in a state, and tells that it is left.
+    #[inline(always)]
+    pub(super) fn leave(&mut self, state: StateId, sink: &mut dyn Sink) {
+        let row = &self.tables.states[state.index()];
+        let is_plain = row.exit == 0
+            && row.steps.len == 0
+            && !row.here.meets(Reacts::DEADLINE)
+            && !self.has_questions;
+        if !is_plain {
+            self.end_state(state, row, sink);
+        }
+        sink.record(Record::Exited(state));
+    }
+
+    /// Runs a state's `exit`, cancels its steps and its question, disarms its deadlines.
+    #[inline(never)]
+    fn end_state(&mut self, state: StateId, row: &StateRow<'_>, sink: &mut dyn Sink) {
+        for nth in 0..row.exit {
+            let leaf = self.leaf_of(state);
+            self.run_block(Block::Exit(state, nth), leaf, sink);
+        }
+        for step in row.steps.of(self.tables.step_pool) {
+            let register = &mut self.store.cells_mut().steps[step.index()];
+            register.due = false;
+            let pending = register.pending.take();
+            if let Some(key) = pending {
+                self.cancel(key, sink);
+            }
+        }
+        if let Some(question) = self.store.cells_mut().questions[state.index()].take() {
+            if question.calling.is_some() {
+                self.program.forget_call(state);
+            }
+            self.cancel(question.key, sink);
+        }
+        self.disarm_deadlines(state);
+    }
+
+    fn cancel(&mut self, key: StepKey, sink: &mut dyn Sink) {
+        sink.effect(Effect::Cancel(key));
+        if let Some(walk) = &mut self.scalars.walk
+            && walk.awaiting == Some(key)
+        {
+            walk.awaiting = None;
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! What is not looked at because there is nothing there: each short cut with something there that it passes over.
+
+use super::{Mutant, of};
+
+pub(super) fn all() -> Vec<Mutant> {
+    let macrostep = of(
+        "runtime/core/src/semantics/microstep.rs",
+        &[
+            (
+                "end-not-seen",
+                &[("!self.is_over()", "true")],
+                &[
+                    "semantics::events::a_top_level_final_ends_the_run_and_everything_exits_in_order",
+                ],
+            ),
+            (
+                "raised-events-not-seen",
+                &[("self.scalars.queue_len == 0", "true")],
+                &["semantics::content::every_block_raises_and_is_charged_on_its_own"],
+            ),
+            (
+                "entry-steps-not-seen",
+                &[("!self.has_entry_runs", "true")],
+                &[
+                    "semantics::children::start::a_step_at_entry_starts_its_chart_when_the_macrostep_ends",
+                ],
+            ),
+            (
+                "eventless-lines-not-seen",
+                &[("!self.some_leaf_reacts(Reacts::WHEN)", "true")],
+                &["semantics::sets::eventless_selection_is_repeated_after_every_microstep"],
+            ),
+        ],
+    );
+    let take = of(
+        "runtime/core/src/semantics/take.rs",
+        &[
+            (
+                "enter-not-seen",
+                &[("row.entry == 0", "true")],
+                &["semantics::sets::one_leaf_is_left_from_below_before_the_actions"],
+            ),
+            (
+                "exit-not-seen",
+                &[("row.exit == 0", "true")],
+                &["semantics::sets::one_leaf_is_left_from_below_before_the_actions"],
+            ),
+            (
+                "armed-on-entry-not-seen",
+                &[(
+                    "!row.here.meets(Reacts::DEADLINE)
+            && !self.has_entry_runs",
+                    "!self.has_entry_runs",
+                )],
+                &[
+                    "semantics::bounds::a_deadline_counts_from_the_entry_of_the_state_that_holds_the_line",
+                ],
+            ),
+            (
+                "armed-at-exit-not-seen",
+                &[(
+                    "!row.here.meets(Reacts::DEADLINE)
+            && !self.has_questions",
+                    "!self.has_questions",
+                )],
+                &["semantics::bounds::a_deadline_ends_with_its_state"],
+            ),
+            (
+                "final-not-seen",
+                &[("!matches!(row.kind, StateRowKind::Final(_))", "true")],
+                &["semantics::events::a_compound_is_done_when_its_final_child_is_entered"],
+            ),
+            (
+                "steps-at-exit-not-seen",
+                &[("row.steps.len == 0", "true")],
+                &[
+                    "semantics::turns::leaving_the_state_of_an_awaited_step_cancels_it_and_the_walk_goes_on",
+                ],
+            ),
+        ],
+    );
+    let time = of(
+        "runtime/core/src/semantics/deadline.rs",
+        &[
+            (
+                "sent-events-not-seen-in-time",
+                &[("self.scalars.sends == 0", "true")],
+                &["semantics::sending::what_is_overdue_comes_before_an_event_of_the_host"],
+            ),
+            (
+                "armed-deadlines-not-seen",
+                &[("self.armed == 0", "true")],
+                &["semantics::bounds::of_many_deadlines_the_first_comes_first"],
+            ),
+            (
+                "bounds-of-time-not-seen",
+                &[("!self.reacts.meets(Reacts::TIME)", "true")],
+                &["semantics::bounds::a_limit_on_time_ends_the_run_at_its_hour"],
+            ),
+        ],
+    );
+    let rest = of(
+        "runtime/core/src/semantics/sending.rs",
+        &[
+            (
+                "walk-not-seen",
+                &[("self.scalars.walk.is_none()", "true")],
+                &["semantics::turns::each_step_runs_at_most_once_in_a_walk"],
+            ),
+            (
+                "sent-events-not-seen-at-rest",
+                &[(
+                    "self.scalars.sends == 0
+            && (self.scalars.dead || self.is_over() || self.may_go_on())",
+                    "(self.scalars.dead || self.is_over() || self.may_go_on())",
+                )],
+                &[
+                    "semantics::sending::without_a_delay_it_comes_after_all_that_is_internal_and_before_the_next_input",
+                ],
+            ),
+        ],
+    );
+    [macrostep, take, time, rest].into_iter().flatten().collect()
+}
