@@ -5,6 +5,7 @@
 //!
 //! | file | what it decides |
 //! |---|---|
+//! | `input` | what the host tells: events, time, the start, the end |
 //! | `configuration` | which leaves are active, whether a configuration is legal |
 //! | `candidates` | which lines an occurrence can trigger |
 //! | `select` | which lines are taken |
@@ -31,6 +32,7 @@ mod deadline;
 mod default;
 mod due;
 mod entry;
+mod input;
 mod limit;
 mod microstep;
 mod question;
@@ -51,8 +53,8 @@ pub use snapshot::{RestoreError, Snapshot};
 
 use crate::arena::{EventId, StateId};
 use crate::bits;
-use crate::machine::{Effect, Input, Instant, Receipt, Record, Sink, Status, StepKey};
-use crate::program::{Bound, Program, View};
+use crate::machine::{Effect, Instant, Record, Sink, Status, StepKey};
+use crate::program::{Program, View};
 use crate::store::{Cells, Observed, Occurrence, Store};
 use crate::tables::{Reacts, StepRowKind, Tables};
 use core::ops::Range;
@@ -185,116 +187,6 @@ impl<'t, P: Program> Engine<'t, P> {
     /// The registers, to read.
     pub fn cells(&self) -> crate::store::Cells<'_> {
         self.store.cells()
-    }
-
-    /// Handles one input; effects and records go to `sink` in the order they happen.
-    ///
-    /// `now` must not go back; deadlines that came due before are fired first.
-    pub fn handle(
-        &mut self,
-        input: Input<P::Payload>,
-        now: Instant,
-        sink: &mut dyn Sink,
-    ) -> Receipt {
-        let receipt = match input {
-            Input::Event(event, payload) => return self.event(event, payload, now, sink),
-            Input::Start => return self.begin(now, sink),
-            Input::Stop => return self.stop(now, sink),
-            Input::Tick | Input::Turn | Input::Answer(..) if !self.is_ready(now, sink) => {
-                Receipt::Closed
-            }
-            Input::Tick => {
-                self.macrostep(None, sink);
-                Receipt::Handled
-            }
-            Input::Turn => self.turn(sink),
-            Input::Answer(key, outcome) => self.answer(key, outcome, sink),
-        };
-        self.settle(sink);
-        receipt
-    }
-
-    /// The same for a host event.
-    pub fn event(
-        &mut self,
-        event: EventId,
-        payload: P::Payload,
-        now: Instant,
-        sink: &mut dyn Sink,
-    ) -> Receipt {
-        if !self.is_ready(now, sink) {
-            return Receipt::Closed;
-        }
-        let receipt = self.host_event(event, payload, sink);
-        self.settle(sink);
-        receipt
-    }
-
-    fn begin(&mut self, now: Instant, sink: &mut dyn Sink) -> Receipt {
-        if self.scalars.phase != Phase::New {
-            return Receipt::Closed;
-        }
-        self.scalars.now = now;
-        self.scalars.started_at = now;
-        self.start(sink);
-        self.settle(sink);
-        Receipt::Handled
-    }
-
-    fn stop(&mut self, now: Instant, sink: &mut dyn Sink) -> Receipt {
-        if self.is_over() {
-            return Receipt::Closed;
-        }
-        self.burst = sending::Burst::default();
-        self.scalars.now = now.max(self.scalars.now);
-        self.finish(Status::Canceled, sink);
-        Receipt::Handled
-    }
-
-    /// Lets time pass; whether the machine runs and still does then.
-    #[inline(always)]
-    fn is_ready(&mut self, now: Instant, sink: &mut dyn Sink) -> bool {
-        if self.is_over() {
-            return false;
-        }
-        self.burst = sending::Burst::default();
-        self.pass_time(now, sink);
-        !self.is_over()
-    }
-
-    #[inline]
-    fn host_event(&mut self, event: EventId, payload: P::Payload, sink: &mut dyn Sink) -> Receipt {
-        if event.index() >= self.tables.events.len() {
-            return Receipt::Unhandled;
-        }
-        self.scalars.events += 1;
-        self.scalars.event = Some(event);
-        sink.record(Record::Event(event));
-        self.program.bind(Bound::Event(event, payload));
-        self.external(event, sink)
-    }
-
-    /// Handles an event from outside, which is bound already.
-    #[inline(always)]
-    fn external(&mut self, event: EventId, sink: &mut dyn Sink) -> Receipt {
-        let taken = !self.is_over() && self.macrostep_of(event, sink);
-        let receipt = if taken {
-            Receipt::Handled
-        } else {
-            match self.ask_on_event(event, sink) {
-                question::Asked::Nobody => {
-                    sink.record(Record::Refused(event));
-                    Receipt::Unhandled
-                }
-                question::Asked::AlreadyOpen => {
-                    sink.record(Record::Refused(event));
-                    Receipt::Refused
-                }
-                question::Asked::Put => Receipt::Handled,
-            }
-        };
-        self.scalars.event = None;
-        receipt
     }
 
     /// Whether a state is active. After the end of the run: whether it was in the last configuration.

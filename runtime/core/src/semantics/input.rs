@@ -1,0 +1,118 @@
+//! What the host tells a machine.
+
+use super::{Engine, Phase, question, sending};
+use crate::arena::EventId;
+use crate::machine::{Input, Instant, Receipt, Record, Sink, Status};
+use crate::program::{Bound, Program};
+
+impl<P: Program> Engine<'_, P> {
+    /// Handles one input; effects and records go to `sink` in the order they happen.
+    ///
+    /// `now` must not go back; deadlines that came due before are fired first.
+    pub fn handle(
+        &mut self,
+        input: Input<P::Payload>,
+        now: Instant,
+        sink: &mut dyn Sink,
+    ) -> Receipt {
+        let receipt = match input {
+            Input::Event(event, payload) => return self.event(event, payload, now, sink),
+            Input::Start => return self.begin(now, sink),
+            Input::Stop => return self.stop(now, sink),
+            Input::Tick | Input::Turn | Input::Answer(..) if !self.is_ready(now, sink) => {
+                Receipt::Closed
+            }
+            Input::Tick => {
+                self.macrostep(None, sink);
+                Receipt::Handled
+            }
+            Input::Turn => self.turn(sink),
+            Input::Answer(key, outcome) => self.answer(key, outcome, sink),
+        };
+        self.settle(sink);
+        receipt
+    }
+
+    /// The same for a host event.
+    pub fn event(
+        &mut self,
+        event: EventId,
+        payload: P::Payload,
+        now: Instant,
+        sink: &mut dyn Sink,
+    ) -> Receipt {
+        if !self.is_ready(now, sink) {
+            return Receipt::Closed;
+        }
+        let receipt = self.host_event(event, payload, sink);
+        self.settle(sink);
+        receipt
+    }
+
+    fn begin(&mut self, now: Instant, sink: &mut dyn Sink) -> Receipt {
+        if self.scalars.phase != Phase::New {
+            return Receipt::Closed;
+        }
+        self.scalars.now = now;
+        self.scalars.started_at = now;
+        self.start(sink);
+        self.settle(sink);
+        Receipt::Handled
+    }
+
+    fn stop(&mut self, now: Instant, sink: &mut dyn Sink) -> Receipt {
+        if self.is_over() {
+            return Receipt::Closed;
+        }
+        self.burst = sending::Burst::default();
+        self.scalars.now = now.max(self.scalars.now);
+        self.finish(Status::Canceled, sink);
+        Receipt::Handled
+    }
+
+    /// Lets time pass; whether the machine runs and still does then.
+    #[inline(always)]
+    fn is_ready(&mut self, now: Instant, sink: &mut dyn Sink) -> bool {
+        if self.is_over() {
+            return false;
+        }
+        self.burst = sending::Burst::default();
+        self.pass_time(now, sink);
+        !self.is_over()
+    }
+
+    #[inline]
+    fn host_event(&mut self, event: EventId, payload: P::Payload, sink: &mut dyn Sink) -> Receipt {
+        if event.index() >= self.tables.events.len() {
+            return Receipt::Unhandled;
+        }
+        self.scalars.events += 1;
+        self.scalars.event = Some(event);
+        sink.record(Record::Event(event));
+        self.program.bind(Bound::Event(event, payload));
+        self.external(event, sink)
+    }
+
+    /// Handles an event from outside, which is bound already.
+    #[inline(always)]
+    pub(super) fn external(&mut self, event: EventId, sink: &mut dyn Sink) -> Receipt {
+        let taken = !self.is_over() && self.macrostep_of(event, sink);
+        let receipt = if taken {
+            Receipt::Handled
+        } else {
+            match self.ask_on_event(event, sink) {
+                question::Asked::Nobody => {
+                    sink.record(Record::Refused(event));
+                    Receipt::Unhandled
+                }
+                question::Asked::AlreadyOpen => {
+                    sink.record(Record::Refused(event));
+                    Receipt::Refused
+                }
+                question::Asked::Put => Receipt::Handled,
+            }
+        };
+        self.scalars.event = None;
+        receipt
+    }
+}
