@@ -193,6 +193,12 @@ impl Sink for Screen {
                 self.over()?;
                 self.write(Ink::Bold, &format!("event {event}, sent by the chart"))
             }
+            What::Posted { event, to } => {
+                self.write(Ink::Faint, &format!("  {event}: sent to {to}"))
+            }
+            What::Undelivered { event, to } => {
+                self.write(Ink::Bad, &format!("  {event}: {to} cannot take it"))
+            }
             What::SendCanceled { event } => {
                 self.write(Ink::Faint, &format!("  {event}: taken back"))
             }

@@ -2,13 +2,13 @@
 
 use super::context::Cx;
 use super::expr::{self, Env, Options};
-use super::{data, types};
+use super::{PostSpans, data, posts, types};
 use crate::lint::reported::TYPE_ERROR;
 use crate::lint::type_error;
 use crate::span::{Ident, Span};
 use crate::syntax::{self, Noted};
 use chartc_core::arena::{LocalId, SendId, VarId};
-use chartc_core::model::{Action, Expr, FunctionKind, Type, VariableKind};
+use chartc_core::model::{Action, Expr, FunctionKind, Receiver, Type, VariableKind};
 use std::collections::BTreeSet;
 
 /// Lowers an action block; what cannot be resolved is left out.
@@ -37,15 +37,22 @@ fn action(cx: &mut Cx<'_>, env: &mut Env, written: &syntax::Action, span: Span) 
             let (event, arguments) = sent(cx, env, path, arguments)?;
             Some(Action::Raise(event, arguments))
         }
-        syntax::Action::Send { event, arguments, after, id } => {
+        syntax::Action::Send { event: path, arguments, to, after, id } => {
             let after = after.as_ref().map(|e| expr::expect(cx, env, e, &Type::Duration));
             let id = id.as_ref().map(|id| {
                 let known = send_id(cx, &id.node);
                 cx.sent.insert(known);
                 known
             });
-            let (event, arguments) = sent(cx, env, event, arguments)?;
-            Some(Action::Send { event, arguments, after, id })
+            let (event, arguments) = sent(cx, env, path, arguments)?;
+            let to = match to {
+                Some(to) => posts::receiver(cx, to)?,
+                None => Receiver::Own,
+            };
+            if to != Receiver::Own {
+                cx.map.posts.push(PostSpans { event, to, span: path.span });
+            }
+            Some(Action::Send { event, arguments, after, id, to })
         }
         syntax::Action::Cancel(id) => {
             let known = send_id(cx, &id.node);

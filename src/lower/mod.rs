@@ -19,6 +19,7 @@ mod line;
 mod once;
 mod outcome;
 mod paths;
+mod posts;
 mod run;
 mod skeleton;
 mod source_map;
@@ -27,7 +28,7 @@ mod structure;
 mod trigger;
 mod types;
 
-pub use source_map::{LineSpans, SourceMap, StateSpans, StepSpans};
+pub use source_map::{LineSpans, PostSpans, SourceMap, StateSpans, StepSpans};
 
 use crate::diagnostic::Diagnostic;
 use crate::lint::{duplicate_name, illegal_structure, not_yet, unknown_name};
@@ -106,6 +107,7 @@ pub fn lower(loaded: &Loaded, diagnostics: &mut Vec<Diagnostic>) -> (Vec<Lowered
     }
     let others = run::others(loaded, &lowered, &mut findings);
     run::refuse_endless(lowered.iter().chain(&others), &mut findings);
+    posts::refuse_unheard(&lowered, &others, &mut findings);
     let mut known = BTreeSet::new();
     findings.retain(|d| known.insert((d.span, d.rule.code, d.message.clone())));
     diagnostics.append(&mut findings);

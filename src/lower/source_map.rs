@@ -1,7 +1,8 @@
 //! Where the parts of a chart stand. Outside the model, so that a chart and its twin in another format compare equal.
 
 use crate::span::{FileId, Span};
-use chartc_core::arena::{StateId, StepId, TransitionId};
+use chartc_core::arena::{EventId, StateId, StepId, TransitionId};
+use chartc_core::model::Receiver;
 
 /// Spans of one chart; each table runs parallel to that of the model.
 #[derive(Debug, Clone, Default)]
@@ -28,6 +29,8 @@ pub struct SourceMap {
     pub predicates: Vec<Span>,
     /// By choice: its name.
     pub choices: Vec<Span>,
+    /// The events that are sent to other charts.
+    pub posts: Vec<PostSpans>,
     /// By permission: the whole line.
     pub permissions: Vec<Span>,
     /// By check: the whole line.
@@ -79,6 +82,17 @@ pub struct LineSpans {
     pub guard: Option<Span>,
     /// Each target.
     pub targets: Vec<Span>,
+}
+
+/// An event that is sent to another chart.
+#[derive(Debug, Clone)]
+pub struct PostSpans {
+    /// The event.
+    pub event: EventId,
+    /// Who gets it.
+    pub to: Receiver,
+    /// Its name, where it is sent.
+    pub span: Span,
 }
 
 /// Spans of a step.

@@ -6,7 +6,7 @@ mod expr;
 
 use chartc_core::arena::{EventId, StepId};
 use chartc_core::model::{
-    Action, Chart, Expr, Field, StateKind, Template, TemplatePart, Transition,
+    Action, Chart, Expr, Field, Receiver, StateKind, Template, TemplatePart, Transition,
 };
 
 pub use expr::{duration, expression, expression_in};
@@ -142,8 +142,15 @@ fn action(chart: &Chart, action: &Action, payload: &[&str], between: &str) -> St
         Action::Raise(event, arguments) => {
             format!("raise {}", call(&chart.events[event.index()].name, arguments))
         }
-        Action::Send { event, arguments, after, id } => {
+        Action::Send { event, arguments, after, id, to } => {
             let mut out = format!("send {}", call(&chart.events[event.index()].name, arguments));
+            match to {
+                Receiver::Own => {}
+                Receiver::Parent => out.push_str(" to parent"),
+                Receiver::Child(step) => {
+                    out.push_str(&format!(" to {}", name(&chart.steps[step.index()].name)));
+                }
+            }
             if let Some(after) = after {
                 out.push_str(&format!(" after {}", expression_in(chart, after, payload)));
             }

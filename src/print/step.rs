@@ -170,11 +170,12 @@ fn action(out: &mut Out, node: &Action) {
         }
         Action::Do(name, all) => format!("{}{}", lower(&name.node), arguments(all, level)),
         Action::Raise(event, all) => format!("raise {}{}", path(event), optional(all, level)),
-        Action::Send { event, arguments: all, after, id } => {
+        Action::Send { event, arguments: all, to, after, id } => {
+            let to = to.as_ref().map_or(String::new(), |to| format!(" to {}", lower(&to.node)));
             let after =
                 after.as_ref().map_or(String::new(), |a| format!(" after {}", expr(a, level)));
             let id = id.as_ref().map_or(String::new(), |i| format!(" as {}", lower(&i.node)));
-            format!("send {}{}{after}{id}", path(event), optional(all, level))
+            format!("send {}{}{to}{after}{id}", path(event), optional(all, level))
         }
         Action::Cancel(id) => format!("cancel {}", lower(&id.node)),
         Action::Log(text) => format!("log {}", template(text, level)),

@@ -169,6 +169,8 @@ pub enum Action {
         event: Path,
         /// Payload.
         arguments: Vec<Expr>,
+        /// `to`: a `run` step, or `parent`.
+        to: Option<Ident>,
         /// `after`.
         after: Option<Expr>,
         /// `as`.

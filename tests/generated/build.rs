@@ -2,7 +2,7 @@
 
 fn main() {
     for chart in [
-        "bells", "blocks", "family", "flat", "flow", "lamp", "letters", "names", "nested",
+        "bells", "blocks", "family", "flat", "flow", "lamp", "letters", "names", "nested", "posts",
         "regions", "social", "tools", "words",
     ] {
         chartc::build::compile(&format!("charts/{chart}.chart"));

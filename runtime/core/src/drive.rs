@@ -2,7 +2,7 @@
 
 use crate::arena::{ChoiceId, EventId, StateId, StepId, ToolId};
 use crate::expr::{Map, Value};
-use crate::machine::{Fault, Input, Instant, Receipt, Sink, StepKey};
+use crate::machine::{Fault, Input, Instant, Receipt, Receiver, Sink, StepKey};
 use crate::store::Sent;
 use crate::tables::Tables;
 use alloc::string::String;
@@ -71,6 +71,17 @@ pub struct ToolCall {
     pub arguments: Vec<(String, Value)>,
     /// JSON Schema of the result; empty where the machine cannot tell.
     pub result: String,
+}
+
+/// An event that a chart has sent to another one.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Post {
+    /// The event, of the chart that sends it.
+    pub event: EventId,
+    /// Who gets it.
+    pub to: Receiver,
+    /// Its data, in declared order.
+    pub payload: Vec<Value>,
 }
 
 /// What `{options}` shows: a line `- name(argument: Type): text` for each.
@@ -153,6 +164,11 @@ pub trait Machine {
 
     /// Sent events that were not delivered yet, in the order in which they will be.
     fn sends(&self) -> Vec<Sent> {
+        Vec::new()
+    }
+
+    /// The events that the last input has sent to other charts, in order, taken away.
+    fn take_posted(&mut self) -> Vec<Post> {
         Vec::new()
     }
 

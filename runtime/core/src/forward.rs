@@ -1,4 +1,6 @@
-//! What charts that run charts pass to them.
+//! What charts that run each other pass on and send to each other.
+
+use crate::arena::StepId;
 
 /// Which events of a chart are passed to one that it runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -21,4 +23,17 @@ impl Forward {
             Self::Nothing => " events none",
         }
     }
+}
+
+/// Who gets an event that a chart sends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Receiver {
+    /// The chart itself.
+    #[default]
+    Own,
+    /// The chart that runs it.
+    Parent,
+    /// The chart that this step runs.
+    Child(StepId),
 }

@@ -2,6 +2,7 @@
 
 use crate::arena::{ChoiceId, EventId, StateId, StepId, ToolId, TransitionId};
 
+pub use crate::forward::Receiver;
 pub use crate::status::Status;
 
 /// Milliseconds on the host's clock, from any fixed origin; never goes back.
@@ -138,6 +139,10 @@ pub enum Record {
     Sent(EventId, Instant),
     /// A sent event begins: handled as one from the host.
     Delivered(EventId),
+    /// An event leaves for another chart.
+    Posted(EventId, Receiver),
+    /// An event for another chart that did not reach it: there is none, or it has no such event.
+    Undelivered(EventId, Receiver),
     /// A sent event was taken back before it was due, or given up in a livelock.
     SendCanceled(EventId),
     /// A turn begins; its number from 1.

@@ -1,7 +1,7 @@
 //! Where an action block puts events: the internal queue, and the events that are sent to be delivered later.
 
 use crate::arena::{EventId, SendId};
-use crate::machine::{Instant, Record, Sink};
+use crate::machine::{Instant, Receiver, Record, Sink};
 use crate::store::{Occurrence, Places, Sent};
 
 /// The queues of a machine while one of its blocks runs.
@@ -24,15 +24,31 @@ impl Outbox<'_> {
     /// Sends an event that is due in `delay` milliseconds; without delay as soon as this macrostep has ended. Where to keep its
     /// payload; `None` if there is no room. Linear in the events that wait.
     pub fn send(&mut self, event: EventId, delay: u64, id: Option<SendId>) -> Option<usize> {
+        self.send_to(event, Receiver::Own, delay, id)
+    }
+
+    /// As [`Outbox::send`], for whom it is meant.
+    pub fn send_to(
+        &mut self,
+        event: EventId,
+        to: Receiver,
+        delay: u64,
+        id: Option<SendId>,
+    ) -> Option<usize> {
         let len = *self.waiting as usize;
         let slot = self.sends.get(len)?.slot;
         let due = self.now.saturating_add(delay).min(Instant::MAX - 1);
         let at = self.sends[..len].partition_point(|other| other.due <= due);
         self.sends[at..=len].rotate_right(1);
-        self.sends[at] = Sent { event, due, id, slot };
+        self.sends[at] = Sent { event, due, id, slot, to };
         *self.waiting += 1;
         self.sink.record(Record::Sent(event, due));
         Some(slot as usize)
+    }
+
+    /// An event leaves for another chart at once. The program keeps its payload until it is taken.
+    pub fn post(&mut self, event: EventId, to: Receiver) {
+        self.sink.record(Record::Posted(event, to));
     }
 
     /// Takes back every event that was sent under this id and waits. Linear in the events that wait.

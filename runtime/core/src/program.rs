@@ -2,7 +2,7 @@
 //! interpreter and one is generated for each chart. Both run under the same [`crate::semantics::Engine`].
 
 use crate::arena::{ChoiceId, EventId, StateId, StepId, ToolId, TransitionId};
-use crate::machine::{Fault, Instant};
+use crate::machine::{Fault, Instant, Receiver};
 use crate::outbox::Outbox;
 use crate::store::{Observed, Store};
 use crate::tables::{StateRowKind, Tables};
@@ -66,6 +66,9 @@ pub trait Program {
     fn deliver(&mut self, _event: EventId, _slot: usize) {
         self.bind(Bound::Nothing);
     }
+
+    /// A sent event, whose payload is kept in this slot, leaves for another chart.
+    fn post(&mut self, _event: EventId, _slot: usize, _to: Receiver) {}
 
     /// `per turn` variables take their defaults again, answers of the last turn are forgotten.
     fn begin_turn(&mut self, view: &View<'_>);

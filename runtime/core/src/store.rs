@@ -5,7 +5,7 @@ mod queue;
 pub use queue::Places;
 
 use crate::arena::{ChoiceId, EventId, SendId, StateId, StepId, ToolId, TransitionId};
-use crate::machine::{ErrorKind, Instant, LimitKind, StepKey};
+use crate::machine::{ErrorKind, Instant, LimitKind, Receiver, StepKey};
 
 /// Something that transitions can be triggered by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -92,12 +92,15 @@ pub struct Sent {
     pub id: Option<SendId>,
     /// Where the program keeps its payload.
     pub slot: u32,
+    /// Who gets it.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub to: Receiver,
 }
 
 impl Sent {
     /// A free place.
     pub(crate) const fn free(slot: u32) -> Self {
-        Self { event: EventId(0), due: 0, id: None, slot }
+        Self { event: EventId(0), due: 0, id: None, slot, to: Receiver::Own }
     }
 }
 

@@ -15,7 +15,7 @@ pub use named::CATCH_ALL;
 use crate::arena::{ChoiceId, EventId, StateId, StepId, ToolId, TransitionId};
 
 /// Generated code states the version it was written for and does not compile against another.
-pub const ABI: u32 = 3;
+pub const ABI: u32 = 4;
 
 /// The half-open range `start..start + len` of a pool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

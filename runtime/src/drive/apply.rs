@@ -50,7 +50,8 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
 
     /// One input was handled.
     fn follow(&mut self, now: Instant, told: Told, log: Log) -> Result<(), RunError> {
-        let Told { member, receipt, answered, asked, passed_on } = told;
+        let Told { member, receipt, answered, asked, passed_on, data } = told;
+        let sent = data.map(|data| self.sending.replace(Value::Map(data)));
         let notes = self.family.with_member(&member, |machine| machine.take_notes());
         let notes = notes.unwrap_or_default();
         let child = self.path(&member);
@@ -94,6 +95,9 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         }
         for text in notes {
             self.tracer.put(now, &child, What::Note { text })?;
+        }
+        if let Some(of_the_host) = sent {
+            self.sending = of_the_host;
         }
         for (key, is_call) in begun {
             let at = (member.clone(), key);

@@ -3,7 +3,7 @@
 use super::{LineName, What};
 use chartc_core::arena::{ChoiceId, EventId, StateId, StepId, ToolId, TransitionId};
 use chartc_core::expr::{Map, Value};
-use chartc_core::machine::{ErrorKind, Fallback, LimitKind, Loss, Record, WalkEnd};
+use chartc_core::machine::{ErrorKind, Fallback, LimitKind, Loss, Receiver, Record, WalkEnd};
 use chartc_core::tables::{Tables, TriggerRow};
 
 /// The line for a record. Data that records do not carry is left empty: of `event`, and `result` and `summary` of `ended`.
@@ -12,6 +12,10 @@ pub fn describe(tables: &Tables<'_>, record: Record) -> What {
         Record::Event(e) => What::Event { event: event(tables, e), data: Value::Map(Map::new()) },
         Record::Sent(e, due_ms) => What::Sent { event: event(tables, e), due_ms },
         Record::Delivered(e) => What::Delivered { event: event(tables, e) },
+        Record::Posted(e, to) => What::Posted { event: event(tables, e), to: receiver(tables, to) },
+        Record::Undelivered(e, to) => {
+            What::Undelivered { event: event(tables, e), to: receiver(tables, to) }
+        }
         Record::SendCanceled(e) => What::SendCanceled { event: event(tables, e) },
         Record::Turn(turn) => What::Turn { turn },
         Record::Refused(e) => What::Refused { event: event(tables, e) },
@@ -81,6 +85,14 @@ fn state(tables: &Tables<'_>, id: StateId) -> String {
 
 fn step(tables: &Tables<'_>, id: StepId) -> String {
     tables.steps.get(id.index()).map_or_else(String::new, |s| s.name.to_owned())
+}
+
+fn receiver(tables: &Tables<'_>, to: Receiver) -> String {
+    match to {
+        Receiver::Own => String::new(),
+        Receiver::Parent => "parent".into(),
+        Receiver::Child(id) => step(tables, id),
+    }
 }
 
 fn event(tables: &Tables<'_>, id: EventId) -> String {

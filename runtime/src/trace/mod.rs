@@ -46,6 +46,10 @@ pub enum What {
     Sent { event: String, due_ms: Instant },
     /// A sent event begins: it is handled as one from the host.
     Delivered { event: String },
+    /// An event leaves for another chart: `parent`, or the step that runs it.
+    Posted { event: String, to: String },
+    /// An event for another chart that did not reach it: there is none, or it has no such event.
+    Undelivered { event: String, to: String },
     /// A sent event was taken back before it was due, or given up in a livelock.
     SendCanceled { event: String },
     /// A turn begins; its number from 1.

@@ -6,7 +6,7 @@ use super::expr::{Binding, Writer, unused};
 use super::types::owned;
 use super::uses;
 use chartc_core::arena::{EventId, SendId, StateId, TransitionId, VarId};
-use chartc_core::model::{Action, Expr, ExprKind, StepKind, Type, VariableKind};
+use chartc_core::model::{Action, Expr, ExprKind, Receiver, StepKind, Type, VariableKind};
 use chartc_core::program::Block;
 use chartc_core::semantics::unroll::Place;
 use codegen::Impl;
@@ -106,18 +106,17 @@ fn action(writer: &Writer<'_>, action: &Action) -> String {
             let full = context.failure(&format!("no room to raise `{}`", row.name));
             context.raise(name, &value, &full)
         }
-        Action::Send { event, arguments, after, id } => {
+        Action::Send {
+            event,
+            arguments,
+            after,
+            id,
+            to: to @ (Receiver::Parent | Receiver::Child(_)),
+        } => super::post::send(writer, *event, arguments, after.as_ref(), *id, *to),
+        Action::Send { event, arguments, after, id, to: Receiver::Own } => {
             let row = &context.chart.events[event.index()];
             let name = &context.names.events[event.index()];
-            let delay = match after {
-                None => "0".to_owned(),
-                Some(Expr { kind: ExprKind::Duration(millis), .. }) => millis.to_string(),
-                Some(after) => {
-                    let code = writer.value_code(after, &Type::Duration);
-                    format!("{}.0", code.within(Binding::Whole))
-                }
-            };
-            let id = id.map_or("None".to_owned(), |SendId(n)| format!("Some(arena::SendId({n}))"));
+            let (delay, id) = (delay(writer, after.as_ref()), id_of(*id));
             format!(
                 "let event = {};\n\
                  let delay: u64 = {delay};\n\
@@ -135,6 +134,23 @@ fn action(writer: &Writer<'_>, action: &Action) -> String {
             format!("{{ {text} generated::log(&mut self.notes, &text); }}\n")
         }
     }
+}
+
+/// Milliseconds.
+pub(super) fn delay(writer: &Writer<'_>, after: Option<&Expr>) -> String {
+    match after {
+        None => "0".to_owned(),
+        Some(Expr { kind: ExprKind::Duration(millis), .. }) => millis.to_string(),
+        Some(after) => {
+            let code = writer.value_code(after, &Type::Duration);
+            format!("{}.0", code.within(Binding::Whole))
+        }
+    }
+}
+
+/// What `cancel` calls a sent event.
+pub(super) fn id_of(id: Option<SendId>) -> String {
+    id.map_or("None".to_owned(), |SendId(n)| format!("Some(arena::SendId({n}))"))
 }
 
 /// An event with its data.

@@ -43,6 +43,7 @@ pub(super) fn emit(context: &Context<'_>, scope: &mut Scope) {
             .ret("Vec<store::Sent>")
             .line("self.engine.sends().to_vec()");
     }
+    super::post::drive(context, &mut item);
     item.new_fn("is_walking").arg_ref_self().ret("bool").line("self.engine.is_walking()");
     variables(context, &mut item);
     result(context, &mut item);
@@ -161,6 +162,9 @@ fn handle(context: &Context<'_>, item: &mut Impl) {
     } else {
         "Input::Answer(key, outcome) => Input::Answer(key, self.outcome(key, outcome)?)"
     };
+    if context.posts {
+        function.line("self.engine.program.posted.clear();");
+    }
     function.line(format!(
         "use machine::Input;
         let input = match input {{

@@ -65,6 +65,7 @@ fn new(context: &Context<'_>, item: &mut Impl) {
         let places = if context.bare { places } else { format!("Vec::from({places})") };
         fields += &format!("sent: {places},");
     }
+    fields += &super::post::begin(context);
     if context.has_begin() {
         fields += "begun: false,";
     }

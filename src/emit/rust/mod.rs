@@ -20,6 +20,7 @@ mod machine;
 mod names;
 mod offers;
 mod payload;
+mod post;
 mod program;
 mod prompt;
 mod start;
@@ -63,10 +64,12 @@ fn source(unit: &Unit<'_>, found: &mut Vec<Diagnostic>) -> String {
     }
     let plan = Plan::new(chart);
     let facts = Facts::of(chart);
-    let in_family = unit.kin.is_child || !unit.kin.children.is_empty();
+    let posts = post::any(chart);
+    let in_family = unit.kin.is_child || !unit.kin.children.is_empty() || posts;
     let mut context = Context {
         chart,
         names,
+        posts,
         bare: !in_family && facts::is_bare(chart, &facts),
         facts,
         kin: unit.kin.clone(),
@@ -117,6 +120,8 @@ struct Context<'c> {
     waits: Vec<Wait>,
     /// The code needs no allocator.
     bare: bool,
+    /// Whether it sends events to other charts.
+    posts: bool,
     /// Something was written that does.
     allocates: Cell<bool>,
     /// An expression reads the advice.

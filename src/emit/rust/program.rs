@@ -59,6 +59,7 @@ fn core(context: &Context<'_>) -> Struct {
         let places = format!("[Payload; {}]", context.sends());
         item.field("sent", if context.bare { places } else { "Vec<Payload>".to_owned() });
     }
+    super::post::fields(context, &mut item);
     if context.has_begin() {
         item.field("begun", "bool");
     }
@@ -201,6 +202,7 @@ fn program(context: &Context<'_>) -> Impl {
         deliver.arg("_event", "arena::EventId").arg("slot", "usize");
         deliver.line("self.bound = core::mem::replace(&mut self.sent[slot], Payload::Nothing);");
     }
+    super::post::program(context, &mut item);
     blocks::begin_turn(context, &mut item);
     tools::hooks(context, &mut item);
 

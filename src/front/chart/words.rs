@@ -139,6 +139,8 @@ fn keyword(rule: Rule) -> Option<&'static str> {
         (Rule::kw_into, "`into`"),
         (Rule::kw_at, "`at`"),
         (Rule::kw_entry, "`entry`"),
+        (Rule::kw_to, "`to`"),
+        (Rule::receiver, "`to`"),
         (Rule::kw_events, "`events`"),
         (Rule::forward, "`events`"),
         (Rule::kw_per, "`per`"),

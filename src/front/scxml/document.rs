@@ -186,6 +186,18 @@ pub(super) struct Send {
     pub(super) id: Option<Ident>,
     /// Where the id is put.
     pub(super) put: Option<Expr>,
+    pub(super) to: To,
+}
+
+/// Who gets a sent event.
+#[derive(Debug)]
+pub(super) enum To {
+    /// The session itself.
+    Own,
+    /// `#_parent`.
+    Parent(Span),
+    /// `#_c`: the document that is invoked by this id.
+    Invoked(Ident),
 }
 
 /// How long a `<send>` waits.

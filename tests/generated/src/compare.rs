@@ -176,6 +176,8 @@ fn sequence<'c>(
             | Record::Sent(..)
             | Record::Delivered(_)
             | Record::SendCanceled(_)
+            | Record::Posted(..)
+            | Record::Undelivered(..)
             | Record::Turn(_)
             | Record::Refused(_)
             | Record::Lost(..)

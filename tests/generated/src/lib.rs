@@ -16,6 +16,7 @@ chartc_core::include_chart!(pub mod names);
 chartc_core::include_chart!(pub mod nested);
 chartc_core::include_chart!(pub mod parallel);
 chartc_core::include_chart!(pub mod phases);
+chartc_core::include_chart!(pub mod posts);
 chartc_core::include_chart!(pub mod regions);
 chartc_core::include_chart!(pub mod researcher);
 chartc_core::include_chart!(pub mod ring);

@@ -158,3 +158,59 @@ fn errors_inside_an_invoked_document_are_not_those_of_others() {
     let lowered: Vec<&str> = done.lowered.iter().map(|l| l.chart.name.as_str()).collect();
     assert_eq!(lowered, ["Outer", "One", "Two"]);
 }
+
+#[test]
+fn documents_send_each_other_events() {
+    let child = r##"<datamodel><data id="n" expr="0"/></datamodel>
+        <state id="s">
+          <onentry><send event="hello" target="#_parent"/></onentry>
+          <transition event="ask.*"><assign location="n" expr="_event.data.n"/>
+            <send event="answer.good" target="#_parent"><param name="twice" expr="n * 2"/></send></transition>
+          <transition event="*" target="t"/>
+        </state>
+        <state id="t"><onentry><send event="bye" target="#_parent" delay="2s"/></onentry>
+          <transition event="end" target="over"/></state>
+        <final id="over"><onentry><send event="last" target="#_parent"><content>5</content></send></onentry></final>"##;
+    let parent = r##"
+        <transition event="hello"><send event="ask.number" target="#_the.child"><param name="n" expr="21"/></send></transition>
+        <transition event="answer"><assign location="seen" expr="_event.data.twice"/><send event="what" target="#_the.child" delay="1s"/></transition>
+        <transition event="bye"><send event="end" target="#_the.child"/></transition>
+        <transition event="last"><assign location="seen" expr="seen + _event.data"/></transition>
+        <transition event="done.invoke" target="rest"/>"##;
+    let mut tree = calling("", &(invoke(r#"id="the.child""#, "", child) + parent));
+    assert_eq!(
+        (tree.leaves(), tree.var("seen")),
+        (vec!["calling".into(), "the_child: s".into()], "42".into())
+    );
+    tree.at(1000);
+    assert_eq!(tree.leaves(), ["calling", "the_child: t"]);
+    tree.at(3000);
+    assert_eq!((tree.leaves(), tree.var("seen")), (vec!["rest".into()], "47".into()));
+}
+
+#[test]
+fn an_event_for_an_invocation_that_there_is_not_is_refused() {
+    let done = check(
+        r##"<scxml xmlns="http://www.w3.org/2005/07/scxml" version="1.0">
+        <state id="a">
+          <invoke id="child"><content><scxml><state id="s"><onentry><send event="e" target="#_child"/></onentry>
+            <transition event="e"/></state></scxml></content></invoke>
+          <onentry><send event="e" target="#_chidl"/><send event="e" target="#_scxml_1"/></onentry>
+          <transition event="e"/>
+        </state></scxml>"##,
+    );
+    let found: Vec<_> = done
+        .diagnostics
+        .iter()
+        .map(|d| (d.rule.code, d.message.as_str(), d.help.as_deref()))
+        .collect();
+    let none = |id: &str| format!("no `<invoke>` of this document has the id `{id}`");
+    assert_eq!(
+        found[..2],
+        [
+            ("C0503", none("child").as_str(), None),
+            ("C0503", none("chidl").as_str(), Some("did you mean `#_child`?"))
+        ]
+    );
+    assert_eq!(found[2].1, "the target `#_scxml_1` is not known");
+}

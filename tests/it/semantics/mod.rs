@@ -332,6 +332,8 @@ impl Sim {
             Record::Sent(e, due) => format!("sent {} due {due}", event(e)),
             Record::Delivered(e) => format!("delivered {}", event(e)),
             Record::SendCanceled(e) => format!("canceled {}", event(e)),
+            Record::Posted(e, to) => format!("posted {} {to:?}", event(e)),
+            Record::Undelivered(e, to) => format!("undelivered {} {to:?}", event(e)),
             Record::Turn(n) => format!("turn {n}"),
             Record::Refused(e) => format!("refused {}", event(e)),
             Record::Lost(t, loss) => format!("lost {}: {}", self.line(t), lost(loss)),

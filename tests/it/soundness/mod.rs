@@ -135,6 +135,8 @@ impl Claims {
                 | Record::Sent(..)
                 | Record::Delivered(_)
                 | Record::SendCanceled(_)
+                | Record::Posted(..)
+                | Record::Undelivered(..)
                 | Record::Turn(_)
                 | Record::Refused(_)
                 | Record::Lost(..)

@@ -11,11 +11,14 @@
 //! * An event that a member does not handle is offered to its children that declare it with the same fields, in the order of
 //!   their start, each before its own children, until one handles it. A child that is passed all events gets a copy of each
 //!   instead, and one that is passed none is left out with all below it.
+//! * An event that a member sends to its parent or to a child is handled by that one alone, after what is being handled; where there
+//!   is none, or none that has such an event, it is lost and recorded as such. A child that is stopped sends nothing any more.
 //! * When a member's turn ends, each of its children has a turn.
 //! * Deadlines that are due fire first, the earliest first.
 
 mod lent;
 mod passing;
+mod posting;
 mod tree;
 mod watch;
 
@@ -29,6 +32,7 @@ use alloc::collections::VecDeque;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use posting::Letter;
 use tree::{Offered, below, joined, reach};
 use watch::{Seen, Watch};
 
@@ -46,14 +50,27 @@ pub struct Family<M> {
 
 /// Something to be done.
 enum Task {
-    /// An input to be handled; whether the host told it.
-    Handle(Member, Input<Vec<Value>>, bool),
+    /// An input to be handled, and where it comes from.
+    Handle(Member, Input<Vec<Value>>, Origin),
     /// An event to be offered to these, until one handles it.
     Offer(VecDeque<Member>, Offered),
     /// A copy of an event, for a child that is passed all of them.
     Copy(Member, Offered),
+    /// An event that a member has sent to another one.
+    Deliver(Letter),
     /// A child that has ended is forgotten.
     Forget(Member),
+}
+
+/// Where an input comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Origin {
+    /// The host told it.
+    Host,
+    /// It came about.
+    Family,
+    /// A member sent it to this one: nobody else is offered it.
+    Letter,
 }
 
 /// One input that was handled.
@@ -69,6 +86,8 @@ pub struct Told {
     pub asked: bool,
     /// Whether it is an event that the member did not handle and that its children are offered.
     pub passed_on: bool,
+    /// The data of an event that the host has not told to this member or offered to it, by the names of its fields.
+    pub data: Option<Map>,
 }
 
 impl<M: Machine> Family<M> {
@@ -145,13 +164,14 @@ impl<M: Machine> Family<M> {
             due.sort_by_key(|(at, _)| *at);
             let none = due.is_empty();
             for (_, member) in due {
-                self.queue.push_back(Task::Handle(member, Input::Tick, tick));
+                let origin = if tick { Origin::Host } else { Origin::Family };
+                self.queue.push_back(Task::Handle(member, Input::Tick, origin));
             }
             if tick && !none {
                 return;
             }
         }
-        self.queue.push_back(Task::Handle(member, input, true));
+        self.queue.push_back(Task::Handle(member, input, Origin::Host));
     }
 
     /// Handles the oldest input; `None` when there is nothing to do. What the member did goes to `sink`; starts and ends of
@@ -160,15 +180,20 @@ impl<M: Machine> Family<M> {
         loop {
             match self.queue.pop_front()? {
                 Task::Forget(member) => self.forget(&member),
-                Task::Handle(member, input, asked) => {
-                    if let Some(told) = self.handle(member, input, asked, now, sink) {
+                Task::Handle(member, input, origin) => {
+                    if let Some(told) = self.handle(member, input, origin, now, sink) {
                         return Some(told);
                     }
                 }
                 Task::Copy(member, event) => {
                     if let Some(input) = self.meant(&member, &event)
-                        && let Some(told) = self.handle(member, input, false, now, sink)
+                        && let Some(told) = self.handle(member, input, Origin::Family, now, sink)
                     {
+                        return Some(Told { data: Some(event.data()), ..told });
+                    }
+                }
+                Task::Deliver(letter) => {
+                    if let Some(told) = self.deliver(letter, now, sink) {
                         return Some(told);
                     }
                 }
@@ -185,10 +210,11 @@ impl<M: Machine> Family<M> {
         &mut self,
         member: Member,
         input: Input<Vec<Value>>,
-        asked: bool,
+        origin: Origin,
         now: Instant,
         sink: &mut dyn Sink,
     ) -> Option<Told> {
+        let asked = origin == Origin::Host;
         let stopping = matches!(input, Input::Stop);
         let starting = matches!(input, Input::Start);
         let answered = answered(&input);
@@ -203,6 +229,7 @@ impl<M: Machine> Family<M> {
         let seen = watch.seen;
         let mut passed_on = false;
         if receipt == Ok(Receipt::Unhandled)
+            && origin != Origin::Letter
             && let Some(offered) = offered
         {
             let members = self.takers(&member, &offered);
@@ -215,8 +242,8 @@ impl<M: Machine> Family<M> {
             self.fails(&member, format!("it cannot start: {why}"));
             self.queue.push_back(Task::Forget(member.clone()));
         }
-        self.follow(&member, seen, stopping);
-        Some(Told { member, receipt, answered, asked, passed_on })
+        self.follow_all(&member, seen, stopping, sink);
+        Some(Told { member, receipt, answered, asked, passed_on, data: None })
     }
 
     /// An answer to a member that is gone is dropped, as one to the step that ran it.
@@ -225,7 +252,14 @@ impl<M: Machine> Family<M> {
         let living = living.unwrap_or(0);
         sink.record(Record::Dropped(member[living]));
         let member = member[..living].to_vec();
-        Told { member, receipt: Ok(Receipt::Refused), answered: None, asked, passed_on: false }
+        Told {
+            member,
+            receipt: Ok(Receipt::Refused),
+            answered: None,
+            asked,
+            passed_on: false,
+            data: None,
+        }
     }
 
     /// Does what a member's effects ask of its family.
@@ -237,14 +271,14 @@ impl<M: Machine> Family<M> {
                 Seen::Cancel(key) => {
                     let child = joined(member, key);
                     if self.member(&child).is_some() {
-                        first.push(Task::Handle(child.clone(), Input::Stop, false));
+                        first.push(Task::Handle(child.clone(), Input::Stop, Origin::Family));
                         first.push(Task::Forget(child));
                     }
                 }
                 Seen::TurnEnded => {
                     let children = self.member(member).map(Machine::children).unwrap_or_default();
                     for key in children {
-                        let task = Task::Handle(joined(member, key), Input::Turn, false);
+                        let task = Task::Handle(joined(member, key), Input::Turn, Origin::Family);
                         self.queue.push_back(task);
                     }
                 }
@@ -254,7 +288,7 @@ impl<M: Machine> Family<M> {
                 }
                 Seen::Dead if !member.is_empty() && !stopping => {
                     self.fails(member, String::from("it can do nothing more"));
-                    first.push(Task::Handle(member.clone(), Input::Stop, false));
+                    first.push(Task::Handle(member.clone(), Input::Stop, Origin::Family));
                     first.push(Task::Forget(member.clone()));
                 }
                 Seen::Start(_) | Seen::Ended(_) | Seen::Dead => {}
@@ -281,7 +315,7 @@ impl<M: Machine> Family<M> {
         };
         match begun {
             Ok(()) => {
-                let task = Task::Handle(joined(member, key), Input::Start, false);
+                let task = Task::Handle(joined(member, key), Input::Start, Origin::Family);
                 self.queue.push_back(task);
             }
             Err(Mismatch(why)) => self.answer(member.clone(), key, failed(why)),
@@ -310,7 +344,8 @@ impl<M: Machine> Family<M> {
     }
 
     fn answer(&mut self, member: Member, key: StepKey, outcome: Outcome<Vec<Value>>) {
-        self.queue.push_back(Task::Handle(member, Input::Answer(key, outcome), false));
+        let input = Input::Answer(key, outcome);
+        self.queue.push_back(Task::Handle(member, input, Origin::Family));
     }
 
     fn forget(&mut self, member: &Member) {

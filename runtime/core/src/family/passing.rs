@@ -99,10 +99,11 @@ impl<M: Machine> Family<M> {
             if receipt == Receipt::Unhandled && !members.is_empty() {
                 self.queue.push_front(Task::Offer(members, event.clone()));
             }
-            self.follow(&member, seen, false);
+            self.follow_all(&member, seen, false, sink);
             let receipt = Ok(receipt);
             let asked = event.asked;
-            return Some(Told { member, receipt, answered: None, asked, passed_on: false });
+            let data = (!asked).then(|| event.data());
+            return Some(Told { member, receipt, answered: None, asked, passed_on: false, data });
         }
         None
     }

@@ -3,7 +3,7 @@
 use super::Member;
 use crate::arena::EventId;
 use crate::drive::Machine;
-use crate::expr::Value;
+use crate::expr::{Map, Value};
 use crate::machine::StepKey;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -15,6 +15,13 @@ pub(super) struct Offered {
     pub(super) fields: Vec<String>,
     pub(super) payload: Vec<Value>,
     pub(super) asked: bool,
+}
+
+impl Offered {
+    /// Its data by the names of its fields.
+    pub(super) fn data(&self) -> Map {
+        self.fields.iter().cloned().zip(self.payload.iter().cloned()).collect()
+    }
 }
 
 pub(super) fn joined(member: &[StepKey], key: StepKey) -> Member {

@@ -1,9 +1,9 @@
 //! Actions, carried out.
 
 use super::context::Context;
-use crate::drive::Host;
+use crate::drive::{Host, Post};
 use crate::expr::{Environment, EvalError, Fuel, Locals, Value, fit, python};
-use crate::model::{Action, Expr, Field, StateKind, TypeDef};
+use crate::model::{Action, Expr, Field, Receiver, StateKind, TypeDef};
 use crate::outbox::Outbox;
 use alloc::format;
 use alloc::vec::Vec;
@@ -91,7 +91,7 @@ pub(super) fn put<H: Host>(
     let payload = fields(arguments, &declared.fields, &context.chart.types, |e| {
         locals.evaluate(e, &*context, fuel)
     })?;
-    let Action::Send { after, id, .. } = action else {
+    let Action::Send { after, id, to, .. } = action else {
         if !outbox.raise(event) {
             return Err(EvalError { message: format!("no room to raise `{}`", declared.name) });
         }
@@ -109,7 +109,12 @@ pub(super) fn put<H: Host>(
             millis
         }
     };
-    let Some(slot) = outbox.send(event, delay, *id) else {
+    if *to != Receiver::Own && delay == 0 {
+        outbox.post(event, *to);
+        context.data.posted.push(Post { event, to: *to, payload });
+        return Ok(());
+    }
+    let Some(slot) = outbox.send_to(event, *to, delay, *id) else {
         return Err(EvalError { message: format!("no room to send `{}`", declared.name) });
     };
     let sent = &mut context.data.sent;

@@ -2,6 +2,7 @@
 
 use crate::arena::{EventId, StateId};
 use crate::calls::Calls;
+use crate::drive::Post;
 use crate::expr::Value;
 use crate::model::Chart;
 use crate::program::Bound;
@@ -28,6 +29,8 @@ pub(super) struct Data {
     pub(super) raised: VecDeque<(EventId, Vec<Value>)>,
     /// Payloads of sent events, by slot.
     pub(super) sent: Vec<Vec<Value>>,
+    /// Events that were sent to other charts.
+    pub(super) posted: Vec<Post>,
     /// Arguments of final states that lines have entered.
     pub(super) finals: BTreeMap<StateId, Vec<Value>>,
     /// What the last step or tool returned.
@@ -47,6 +50,7 @@ impl Data {
             fields: Vec::new(),
             raised: VecDeque::new(),
             sent: Vec::new(),
+            posted: Vec::new(),
             finals: BTreeMap::new(),
             last_result: String::new(),
             calls: Calls::new(),

@@ -26,7 +26,7 @@ pub use snapshot::{RestoreError, Snapshot};
 
 use crate::arena::{ChoiceId, EventId, StateId, StepId, ToolId};
 use crate::calls::add_option;
-use crate::drive::{Host, Machine, Mismatch, Offer, ToolCall, listed};
+use crate::drive::{Host, Machine, Mismatch, Offer, Post, ToolCall, listed};
 use crate::expr::Value;
 use crate::machine::{Fault, Input, Instant, Receipt, Sink, Status, StepKey};
 use crate::model::{StateKind, StepKind, VariableKind, schema};
@@ -121,6 +121,7 @@ impl<H: Host> Machine for Interpreter<'_, H> {
         now: Instant,
         sink: &mut dyn Sink,
     ) -> Result<Receipt, Mismatch> {
+        self.engine.program.data.posted.clear();
         let input = match input {
             Input::Event(event, payload) => {
                 let payload = check::event(self.plan.chart(), event, payload)?;
@@ -224,6 +225,10 @@ impl<H: Host> Machine for Interpreter<'_, H> {
 
     fn sends(&self) -> Vec<Sent> {
         self.engine.sends().to_vec()
+    }
+
+    fn take_posted(&mut self) -> Vec<Post> {
+        core::mem::take(&mut self.engine.program.data.posted)
     }
 
     fn is_walking(&self) -> bool {

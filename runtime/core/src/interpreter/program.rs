@@ -7,11 +7,11 @@ use super::is_input;
 use crate::arena::{EventId, StateId, StepId, ToolId, TransitionId, VarId};
 use crate::calls::failure;
 use crate::describe;
-use crate::drive::{Host, Mismatch};
+use crate::drive::{Host, Mismatch, Post};
 use crate::expr::quick::Quick;
 use crate::expr::{EvalError, Fuel, Value, evaluate, execute, fit, holds, python};
 use crate::family::Lent;
-use crate::machine::Fault;
+use crate::machine::{Fault, Receiver};
 use crate::model::{Action, Chart, ChoiceKind, Expr, StateKind, StepKind, Trigger, VariableKind};
 use crate::outbox::Outbox;
 use crate::program::{Block, Bound, Program, View};
@@ -243,6 +243,11 @@ impl<H: Host> Program for Runner<'_, H> {
     fn deliver(&mut self, event: EventId, slot: usize) {
         let payload = self.data.sent.get_mut(slot).map(core::mem::take);
         self.data.bind(Bound::Event(event, payload.unwrap_or_default()));
+    }
+
+    fn post(&mut self, event: EventId, slot: usize, to: Receiver) {
+        let payload = self.data.sent.get_mut(slot).map(core::mem::take).unwrap_or_default();
+        self.data.posted.push(Post { event, to, payload });
     }
 
     fn begin_turn(&mut self, view: &View<'_>) {

@@ -4,6 +4,7 @@ use super::Template;
 use crate::arena::{
     EventId, FunctionId, LocalId, PredicateId, SendId, StateId, StepId, ToolSetId, TypeId, VarId,
 };
+pub use crate::forward::Receiver;
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -273,6 +274,8 @@ pub enum Action {
         after: Option<Expr>,
         /// For `cancel`.
         id: Option<SendId>,
+        /// Who gets it.
+        to: Receiver,
     },
     /// `cancel id`: every event sent under it that was not delivered yet is taken back.
     Cancel(SendId),

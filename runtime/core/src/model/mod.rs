@@ -17,7 +17,8 @@ pub use declare::{
     Permission, Place, Predicate, Tool, ToolSet, TypeDef, TypeKind, Variable, VariableKind,
 };
 pub use expr::{
-    Action, BinaryOp, Builtin, CompareOp, Expr, ExprKind, Observable, StreakOf, Type, UnaryOp,
+    Action, BinaryOp, Builtin, CompareOp, Expr, ExprKind, Observable, Receiver, StreakOf, Type,
+    UnaryOp,
 };
 pub use state::{
     Choice, ChoiceKind, Scope, State, StateKind, Target, Transition, TransitionKind, Trigger,

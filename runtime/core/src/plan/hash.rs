@@ -14,9 +14,9 @@ use crate::expr::{Map, Value};
 use crate::model::{
     Action, AskOn, BinaryOp, Builtin, Chart, Choice, ChoiceKind, Client, CompareOp, Component,
     Event, Expr, ExprKind, Failure, FailurePolicy, Field, Forward, Function, FunctionKind, Insert,
-    Limits, Observable, Otherwise, Permission, Place, Predicate, Run, Scope, State, StateKind,
-    Status, Step, StepKind, StreakOf, Target, Template, TemplatePart, Tool, ToolSet, Transition,
-    TransitionKind, Trigger, Type, TypeDef, TypeKind, UnaryOp, Variable, VariableKind,
+    Limits, Observable, Otherwise, Permission, Place, Predicate, Receiver, Run, Scope, State,
+    StateKind, Status, Step, StepKind, StreakOf, Target, Template, TemplatePart, Tool, ToolSet,
+    Transition, TransitionKind, Trigger, Type, TypeDef, TypeKind, UnaryOp, Variable, VariableKind,
 };
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -207,6 +207,7 @@ variants! {
     StepKind { 0 Llm; 1 Code(s); 2 Ask{on always otherwise}; 3 Call(t a); 4 Human(t); 5 Run(r); }
     AskOn { 0 Turn; 1 Event(e); }
     Otherwise { 0 Stay; 1 Take(t); }
+    Receiver { 0 Own; 1 Parent; 2 Child(s); }
     Forward { 0 Rest; 1 All; 2 Nothing; }
     Failure { 0 Fail; 1 Skip; 2 Take(t); }
     TemplatePart { 0 Text(t); 1 Hole{expr spec}; 2 Options; 3 Bad(t); }
@@ -230,7 +231,7 @@ variants! {
         26 JsSame; 27 JsRemainder; 28 JsGet; 29 JsSet; 30 JsJson; 31 JsList; 32 JsDuration;
     }
     Action {
-        0 Assign(v e); 1 Do(f a); 2 Raise(e a); 3 Send{event arguments after id}; 4 Cancel(id); 5 Log(t); 8 Result(s a); 6 If(c a b);
+        0 Assign(v e); 1 Do(f a); 2 Raise(e a); 3 Send{event arguments after id to}; 4 Cancel(id); 5 Log(t); 8 Result(s a); 6 If(c a b);
         7 For(l e b);
     }
 }

@@ -1,7 +1,7 @@
 //! Events that blocks have sent: handled as events from the host, each when it is due.
 
 use super::{Engine, MICROSTEPS};
-use crate::machine::{ErrorKind, Instant, Record, Sink};
+use crate::machine::{ErrorKind, Instant, Receiver, Record, Sink};
 use crate::program::{Bound, Program};
 use crate::store::{Occurrence, Sent, Store};
 
@@ -67,6 +67,11 @@ impl<P: Program> Engine<'_, P> {
         }
         waiting.rotate_left(1);
         self.scalars.sends -= 1;
+        if first.to != Receiver::Own {
+            sink.record(Record::Posted(first.event, first.to));
+            self.program.post(first.event, first.slot as usize, first.to);
+            return true;
+        }
         self.scalars.events += 1;
         self.scalars.event = Some(first.event);
         sink.record(Record::Delivered(first.event));

@@ -3,7 +3,7 @@
 use super::{Engine, Scalars, is_legal};
 use crate::arena::{StateId, TransitionId};
 use crate::bits;
-use crate::machine::{Instant, StepKey};
+use crate::machine::{Instant, Receiver, StepKey};
 use crate::program::Program;
 use crate::store::{Occurrence, Question, Sent, StateRegister, StepRegister, Store};
 use crate::tables::{StateRowKind, Tables};
@@ -120,6 +120,10 @@ fn is_possible(snapshot: &Snapshot, tables: &Tables<'_>) -> bool {
         sent.slot as usize == place
             && sent.event.index() < tables.events.len()
             && sent.id.is_none_or(|id| id.index() < tables.send_ids.len())
+            && match sent.to {
+                Receiver::Own | Receiver::Parent => true,
+                Receiver::Child(step) => step.index() < tables.steps.len(),
+            }
     });
     let sends = sends && snapshot.sends.is_sorted_by_key(|sent| sent.due);
     // A stable point: nothing waits on the internal queue.

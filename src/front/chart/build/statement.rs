@@ -1,6 +1,6 @@
 //! Actions, in blocks and in `code` steps.
 
-use super::{Cx, first_of};
+use super::{Cx, child, first_of};
 use crate::front::chart::grammar::Rule;
 use crate::front::chart::recover::Place;
 use crate::span::Ident;
@@ -121,19 +121,24 @@ fn action(cx: &mut Cx<'_>, pair: P<'_>) -> Option<Action> {
     let span = cx.span(&pair);
     let (mut path, mut name, mut arguments, mut after) = (None, None, Vec::new(), None);
     let mut text = Template { parts: Vec::new(), span, block: false };
+    let mut to = None;
     for part in pair.into_inner() {
         match part.as_rule() {
             Rule::path => path = Some(cx.path(part)),
             Rule::name => name = Some(cx.ident(&part)),
             Rule::call_args => arguments = cx.arguments(part),
             Rule::expr => after = Some(cx.expr(part)),
+            Rule::receiver => {
+                let name = child(part, Rule::name);
+                to = Some(cx.ident(&name));
+            }
             Rule::line_string | Rule::block_string => text = cx.template(&part),
             _ => {}
         }
     }
     match rule {
         Rule::raise => Some(Action::Raise(path?, arguments)),
-        Rule::send => Some(Action::Send { event: path?, arguments, after, id: name }),
+        Rule::send => Some(Action::Send { event: path?, arguments, to, after, id: name }),
         Rule::cancel => Some(Action::Cancel(name?)),
         Rule::log => Some(Action::Log(text)),
         Rule::do_call => Some(Action::Do(name?, arguments)),

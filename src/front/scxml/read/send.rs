@@ -2,11 +2,11 @@
 
 use super::content::is_place;
 use super::{Reader, ident, names};
-use crate::front::scxml::document::{ActKind, Delay, Payload, Send};
+use crate::front::scxml::document::{ActKind, Delay, Payload, Send, To};
 use crate::front::scxml::script::{self, Expr, Kind};
 use crate::front::scxml::text::Text;
 use crate::front::scxml::xml::Element;
-use crate::lint::faulty_expression;
+use crate::lint::{faulty_expression, outside_subset};
 use crate::span::{Ident, Span};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -36,18 +36,25 @@ impl Reader<'_> {
             self.refuse(processor.span, format!("the processor `{}` is not known", processor.node));
             return None;
         }
-        let internal =
-            match named(element, "target") {
-                None => false,
-                Some(target) if target.node == "#_internal" => true,
-                Some(target) => {
+        let (mut internal, mut to) = (false, To::Own);
+        if let Some(target) = named(element, "target") {
+            let invoked = target.node.strip_prefix("#_").filter(|id| !id.starts_with("scxml_"));
+            match invoked {
+                Some("internal") => internal = true,
+                Some("parent") => to = To::Parent(target.span),
+                Some(id) if !id.is_empty() => {
+                    to = To::Invoked(Ident::new(id.to_owned(), target.span));
+                }
+                _ => {
                     let message = format!("the target `{}` is not known", target.node);
-                    self.findings.push(crate::lint::outside_subset::at(target.span, message).help(
-                        "events go to the session itself: without `target`, or to `#_internal`",
+                    self.findings.push(outside_subset::at(target.span, message).help(
+                        "events go to the session itself, without `target` or to `#_internal`, to `#_parent`, \
+                         and to `#_` with the id of an `<invoke>`",
                     ));
                     return None;
                 }
-            };
+            }
+        }
         let Some(name) = self.event_of(element) else {
             if element.attribute("event").is_none() && element.attribute("eventexpr").is_none() {
                 self.refuse(element.name.span, "a `<send>` without `event` is not translated");
@@ -73,7 +80,7 @@ impl Reader<'_> {
             }
             id = id.or_else(|| Some(Ident::new(self.fresh("send"), place.span)));
         }
-        Some(ActKind::Send(Box::new(Send { event, data, delay, id, put })))
+        Some(ActKind::Send(Box::new(Send { event, data, delay, id, put, to })))
     }
 
     /// The name of the event; reports one that is computed.

@@ -3,6 +3,7 @@
 mod end;
 mod nest;
 mod pass;
+mod post;
 mod share;
 mod start;
 
@@ -13,10 +14,10 @@ use chartc_core::drive::Machine;
 use chartc_core::expr::Value;
 use chartc_core::family::{Family, Member};
 use chartc_core::interpreter::Interpreter;
-use chartc_core::machine::{Effect, Input, Outcome, Receipt, Record, Sink, StepKey};
+use chartc_core::machine::{Effect, Input, Outcome, Receipt, Receiver, Record, Sink, StepKey};
 use chartc_core::model::Chart;
 use chartc_core::plan::Plan;
-use chartc_core::tables::StepRowKind;
+use chartc_core::tables::{StepRowKind, Tables};
 
 /// Effects and records of one input.
 #[derive(Default)]
@@ -130,6 +131,8 @@ impl Tree {
             Record::Retried(key) => format!("retried {}", step(key.step)),
             Record::Ended(status) => format!("ended {}", status.word()),
             Record::Error(_) => "error".to_owned(),
+            Record::Posted(e, to) => format!("posted {}", receiver(&tables, e, to)),
+            Record::Undelivered(e, to) => format!("undelivered {}", receiver(&tables, e, to)),
             _ => return,
         };
         let text = self.way(member, &text);
@@ -225,6 +228,16 @@ impl Tree {
             Interpreter::restore_with_charts(&self.plans[0], self.plans, host, &snapshot);
         self.family = Family::new(restored.expect("of these charts"));
     }
+}
+
+/// `event to whom`.
+fn receiver(tables: &Tables<'_>, event: EventId, to: Receiver) -> String {
+    let whom = match to {
+        Receiver::Own => "itself",
+        Receiver::Parent => "parent",
+        Receiver::Child(step) => tables.steps[step.index()].name,
+    };
+    format!("{} to {whom}", tables.events[event.index()].name)
 }
 
 const FETCH: &str = r#"

@@ -66,15 +66,9 @@ fn poked(own: &str) -> (String, String) {
            }}
          }}"
     ));
-    let said = |tree: &Tree| {
-        let all = std::mem::take(&mut *tree.host.0.borrow_mut());
-        let all = all.iter().map(|note| note.trim_start_matches("note(").trim_end_matches(')'));
-        all.collect::<Vec<_>>().join(" · ")
-    };
-    let poked = said(tree.send("poke"));
-    (poked, said(tree.send("late")))
+    let poked = tree.send("poke").said();
+    (poked, tree.send("late").said())
 }
-
 #[test]
 fn a_child_is_passed_the_rest_of_the_events_or_all_or_none() {
     let (poked, late) = poked("");

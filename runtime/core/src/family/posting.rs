@@ -1,0 +1,95 @@
+//! Events that members send to each other.
+
+use super::tree::{Offered, joined, meant};
+use super::watch::Seen;
+use super::{Family, Member, Origin, Task, Told};
+use crate::arena::EventId;
+use crate::drive::{Machine, Post};
+use crate::machine::{Instant, Receipt, Receiver, Record, Sink};
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// An event on its way.
+pub(super) struct Letter {
+    from: Member,
+    /// As its sender knows it.
+    event: EventId,
+    to: Receiver,
+    written: Offered,
+}
+
+impl<M: Machine> Family<M> {
+    /// Does what a member's effects ask of its family, and takes the events that it has sent to others.
+    pub(super) fn follow_all(
+        &mut self,
+        member: &Member,
+        seen: Vec<Seen>,
+        stopping: bool,
+        sink: &mut dyn Sink,
+    ) {
+        let posted = self.with_member(member, |machine| machine.take_posted()).unwrap_or_default();
+        let mut down = Vec::new();
+        for post in posted {
+            let (event, to) = (post.event, post.to);
+            let Some(letter) = self.letter(member, post).filter(|_| !stopping) else {
+                sink.record(Record::Undelivered(event, to));
+                continue;
+            };
+            match to {
+                Receiver::Own | Receiver::Parent => self.queue.push_back(Task::Deliver(letter)),
+                // The child may start now.
+                Receiver::Child(_) => down.push(Task::Deliver(letter)),
+            }
+        }
+        self.follow(member, seen, stopping);
+        self.queue.extend(down);
+    }
+
+    /// What a member sends; `None` if it has no parent that could get it.
+    fn letter(&self, member: &Member, post: Post) -> Option<Letter> {
+        let tables = self.member(member)?.tables();
+        let row = tables.events.get(post.event.index())?;
+        let fields = row.fields.of(tables.name_pool).iter().map(|field| String::from(*field));
+        let written = Offered {
+            name: row.name.into(),
+            fields: fields.collect(),
+            payload: post.payload,
+            asked: false,
+        };
+        if post.to == Receiver::Parent {
+            let (_, above) = member.split_last()?;
+            meant(self.member(above)?, &written)?;
+        }
+        Some(Letter { from: member.clone(), event: post.event, to: post.to, written })
+    }
+
+    /// Hands an event to the member that it was sent to.
+    pub(super) fn deliver(
+        &mut self,
+        letter: Letter,
+        now: Instant,
+        sink: &mut dyn Sink,
+    ) -> Option<Told> {
+        let Letter { from, event, to, written } = letter;
+        let receiver = match to {
+            Receiver::Own => Some(from.clone()),
+            Receiver::Parent => from.split_last().map(|(_, above)| above.to_vec()),
+            Receiver::Child(step) => {
+                let children = self.member(&from).map(Machine::children).unwrap_or_default();
+                let child = children.into_iter().rfind(|key| key.step == step);
+                child.map(|key| joined(&from, key))
+            }
+        };
+        let input = receiver.as_ref().and_then(|receiver| self.meant(receiver, &written));
+        if let (Some(receiver), Some(input)) = (receiver, input)
+            && let Some(told) = self.handle(receiver, input, Origin::Letter, now, sink)
+            && told.receipt.is_ok()
+        {
+            return Some(Told { data: Some(written.data()), ..told });
+        }
+        sink.record(Record::Undelivered(event, to));
+        let receipt = Ok(Receipt::Refused);
+        let (answered, asked, passed_on, data) = (None, false, false, None);
+        Some(Told { member: from, receipt, answered, asked, passed_on, data })
+    }
+}

@@ -1,0 +1,113 @@
+//! Events that are sent to other charts.
+
+use super::Context;
+use super::blocks::{delay, id_of};
+use super::expr::Writer;
+use super::types::owned;
+use chartc_core::arena::{EventId, SendId, StepId};
+use chartc_core::model::{Action, Chart, Expr, Receiver};
+use codegen::{Impl, Struct};
+
+/// Whether a chart sends events to others.
+pub(super) fn any(chart: &Chart) -> bool {
+    let mut found = false;
+    let blocks = chart.states.iter().flat_map(|state| {
+        let blocks = state.entry.iter().chain(&state.exit).map(Vec::as_slice);
+        blocks.chain([state.default_actions.as_slice()])
+    });
+    for block in blocks.chain(chart.transitions.iter().map(|line| line.actions.as_slice())) {
+        Action::walk(block, &mut |action| {
+            found |= matches!(action, Action::Send { to, .. } if *to != Receiver::Own);
+        });
+    }
+    found
+}
+
+/// The statements that send an event to another chart.
+pub(super) fn send(
+    writer: &Writer<'_>,
+    event: EventId,
+    arguments: &[Expr],
+    after: Option<&Expr>,
+    id: Option<SendId>,
+    to: Receiver,
+) -> String {
+    let context = writer.context;
+    let row = &context.chart.events[event.index()];
+    let name = format!("EventName::{}.id()", context.names.events[event.index()]);
+    let values = row.fields.iter().zip(arguments).map(|(field, value)| {
+        let (ty, value) = (owned(context, &field.ty), writer.value(value, &field.ty));
+        format!("{{ let value: {ty} = {value}; value.into_value() }}")
+    });
+    let values = values.collect::<Vec<_>>().join(", ");
+    let to = match to {
+        Receiver::Own => "machine::Receiver::Own".to_owned(),
+        Receiver::Parent => "machine::Receiver::Parent".to_owned(),
+        Receiver::Child(StepId(n)) => format!("machine::Receiver::Child(arena::StepId({n}))"),
+    };
+    let payload =
+        if values.is_empty() { "Vec::new()".to_owned() } else { format!("Vec::from([{values}])") };
+    let post = format!(
+        "outbox.post({name}, {to});
+        self.posted.push(drive::Post {{ event: {name}, to: {to}, payload }});"
+    );
+    if after.is_none() {
+        return format!("{{ let payload: Vec<Value> = {payload};\n{post} }}\n");
+    }
+    format!(
+        "let payload: Vec<Value> = {payload};
+        let delay: u64 = {};
+        if delay == 0 {{ {post} }} else {{
+            let Some(slot) = outbox.send_to({name}, {to}, delay, {}) else {{ return {}; }};
+            self.letters.resize_with(self.letters.len().max(slot + 1), Vec::new);
+            self.letters[slot] = payload;
+        }}\n",
+        delay(writer, after),
+        id_of(id),
+        context.failure(&format!("no room to send `{}`", row.name))
+    )
+}
+
+impl Context<'_> {
+    /// The fields of `Core`, with what they begin with.
+    fn post_fields(&self) -> &'static [(&'static str, &'static str)] {
+        if self.posts {
+            &[("posted", "Vec<drive::Post>"), ("letters", "Vec<Vec<Value>>")]
+        } else {
+            &[]
+        }
+    }
+}
+
+/// Adds the fields of `Core`.
+pub(super) fn fields(context: &Context<'_>, item: &mut Struct) {
+    for (name, ty) in context.post_fields() {
+        item.field(name, *ty);
+    }
+}
+
+/// What they begin with.
+pub(super) fn begin(context: &Context<'_>) -> String {
+    context.post_fields().iter().map(|(name, _)| format!("{name}: Vec::new(),")).collect()
+}
+
+/// Adds `Program::post`.
+pub(super) fn program(context: &Context<'_>, item: &mut Impl) {
+    if context.posts {
+        let post = item.new_fn("post").arg_mut_self().arg("event", "arena::EventId");
+        post.arg("slot", "usize").arg("to", "machine::Receiver").line(
+            "let payload = self.letters.get_mut(slot).map(core::mem::take).unwrap_or_default();
+            self.posted.push(drive::Post { event, to, payload });",
+        );
+    }
+}
+
+/// Adds `Machine::take_posted`.
+pub(super) fn drive(context: &Context<'_>, item: &mut Impl) {
+    if context.posts {
+        item.new_fn("take_posted")
+            .arg_mut_self()
+            .ret("Vec<drive::Post>")
+            .line("core::mem::take(&mut self.engine.program.posted)");
+    }
+}
