@@ -29,6 +29,24 @@ pub(crate) fn taken(name: &str, by: &str, span: Span, first: Span) -> Diagnostic
     RULE.at(span, format!("`{name}` is {by} already")).related(first, "declared here")
 }
 
+/// Two charts of one name, of different files, among those that a chart runs.
+pub(crate) fn namesakes(name: &str, span: Span, first: Span, second: Span) -> Diagnostic {
+    RULE.at(span, format!("with this, the chart runs two that are called `{name}`"))
+        .related(first, "one of them")
+        .related(second, "the other one")
+        .help(
+            "give one of them another name: charts that run together are told apart by their names",
+        )
+}
+
+/// A chart that two imported files have.
+pub(crate) fn imported_twice(name: &str, span: Span, first: Span, second: Span) -> Diagnostic {
+    RULE.at(span, format!("two imported files have a chart `{name}`"))
+        .related(first, "one of them")
+        .related(second, "the other one")
+        .help("give one of them another name, or import one of the files only")
+}
+
 /// Taken by the language itself.
 pub(crate) fn of_the_language(name: &str, what: &str, span: Span) -> Diagnostic {
     RULE.at(span, format!("`{name}` is {what} of the language")).help("give it another name")

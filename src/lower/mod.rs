@@ -16,6 +16,7 @@ mod format;
 mod items;
 mod limits;
 mod line;
+mod namesakes;
 mod once;
 mod outcome;
 mod paths;
@@ -107,6 +108,7 @@ pub fn lower(loaded: &Loaded, diagnostics: &mut Vec<Diagnostic>) -> (Vec<Lowered
     }
     let others = run::others(loaded, &lowered, &mut findings);
     run::refuse_endless(lowered.iter().chain(&others), &mut findings);
+    namesakes::refuse(&lowered, &others, &mut findings);
     posts::refuse_unheard(&lowered, &others, &mut findings);
     let mut known = BTreeSet::new();
     findings.retain(|d| known.insert((d.span, d.rule.code, d.message.clone())));

@@ -37,6 +37,13 @@ pub(super) fn step(cx: &mut Cx<'_>, env: &mut Env, id: StepId, written: &syntax:
         let run = Run { chart, arguments: Vec::new(), on_entry: false, forward };
         return StepKind::Run(run);
     };
+    let file = cx.map.file;
+    let mut imported = cx.charts.iter().filter(|c| c.name.node == name.node).map(|c| c.name.span);
+    if let (Some(first), Some(second)) = (imported.next(), imported.next())
+        && child.name.span.file != file
+    {
+        cx.report(duplicate_name::imported_twice(&name.node, name.span, first, second));
+    }
     cx.map.steps[id.index()].child = Some(child.name.span);
     let params = params(cx, child);
     let arguments = given(cx, env, &params, written);

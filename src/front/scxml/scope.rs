@@ -37,6 +37,10 @@ pub(super) struct Scope<'d> {
     given: BTreeSet<String>,
     /// What lines call the data of their event.
     pub(super) data: String,
+    /// The names of all events.
+    events: BTreeSet<String>,
+    /// Some line takes the data of every event.
+    pub(super) every: bool,
     /// For each invoked document the name of the step that runs it.
     pub(super) steps: Vec<String>,
 }
@@ -57,6 +61,8 @@ impl<'d> Scope<'d> {
             wanted: BTreeSet::new(),
             given: BTreeSet::new(),
             data: String::new(),
+            events: event_names(document).into_iter().map(|(name, ..)| name).collect(),
+            every: false,
             steps: Vec::new(),
         };
         for (nth, data) in document.data.iter().enumerate() {
@@ -287,16 +293,24 @@ impl<'d> Scope<'d> {
                         if let Descriptor::Event(names, _) = descriptor {
                             self.wanted.insert(dotted(names));
                         }
+                        self.every |= matches!(descriptor, Descriptor::All(_));
                     }
                 }
             }
         }
     }
 
+    /// Whether no other event of the document begins with its name.
+    pub(super) fn is_alone(&self, event: &str) -> bool {
+        let below =
+            |other: &str| other.strip_prefix(event).is_some_and(|rest| rest.starts_with('.'));
+        !self.events.iter().any(|other| below(other))
+    }
+
     /// Whether an event has data.
     pub(super) fn has_data(&self, event: &str) -> bool {
         let mut prefixes = event.match_indices('.').map(|(at, _)| &event[..at]).chain([event]);
-        self.given.contains(event) || prefixes.any(|p| self.wanted.contains(p))
+        self.every || self.given.contains(event) || prefixes.any(|p| self.wanted.contains(p))
     }
 
     /// Names that a path of `to` has, as seen from `from`; empty for the document itself.

@@ -246,3 +246,67 @@ fn a_state_is_done_with_data() {
     let mut run = Run::of(&document("<data id='x' expr='1'/>", states));
     assert_eq!(run.send("e", Value::None).active(), "b");
 }
+
+#[test]
+fn a_line_on_everything_reads_the_data_of_what_has_come() {
+    let states = r#"<state id="a">
+          <onentry><raise event="first"/></onentry>
+          <transition event="go.on"><raise event="inner"/><send event="later"><param name="n" expr="3"/></send></transition>
+          <transition event="*">
+            <script>names.push(_event.name); datas.push(_event.data); whole = _event</script>
+          </transition>
+        </state>"#;
+    let data = r#"<data id="names" expr="[]"/><data id="datas" expr="[]"/><data id="whole"/>"#;
+    let mut run = Run::of(&document(data, states));
+    run.send("unheard.of", Value::Int(5)).send("go.on", Value::None);
+    let variables = run.machine.variables();
+    let shown = |name: &str| {
+        let found = variables.iter().find(|(n, _)| n == name).expect("it is declared");
+        chartc_core::expr::python::repr(&found.1).expect("small")
+    };
+    assert_eq!(shown("names"), "['first', '*', 'inner', 'later']");
+    assert_eq!(shown("datas"), "[None, 5, None, {'n': 3}]");
+    assert_eq!(shown("whole"), "{'name': 'later', 'data': {'n': 3}}");
+}
+
+#[test]
+fn an_event_that_is_one_only_is_called_by_its_name_wherever_it_comes_from() {
+    let states = r#"<state id="a">
+          <transition event="done.state.p" cond="_event.name == 'done.state.p'" target="b"/>
+          <state id="p" initial="x"><state id="x"><transition event="go" target="y"/></state><final id="y"/></state>
+        </state>
+        <state id="b"><onentry><raise event="inner"/></onentry>
+          <transition event="inner" cond="_event.name == 'inner'" target="c"/></state>
+        <state id="c"><onentry><assign location="nowhere" expr="1"/></onentry>
+          <transition event="error.execution" cond="_event.name == 'error.execution'" target="d"/></state>
+        <state id="d"><transition event="go"/></state>"#;
+    let text = document("", states);
+    let done = check(&text);
+    let checked = done.charts.first().expect("warnings only").chart().clone();
+    let chart: &'static Chart = Box::leak(Box::new(checked));
+    let plan: &'static Plan<'static> = Box::leak(Box::new(Plan::new(chart)));
+    let machine = Interpreter::new(plan, Nobody, []).expect("there are no params");
+    let mut run = Run { chart, machine, now: 0, log: Log::default() };
+    run.give(Input::Start);
+    assert_eq!(run.send("go", Value::None).active(), "d");
+}
+
+#[test]
+fn where_the_data_of_an_event_are_not_known_the_reason_is_told() {
+    let states = r#"<state id="a">
+        <onentry><log expr="_event.data"/></onentry>
+        <transition cond="_event.data == 1" target="b"/>
+        <transition event="go" target="b"/>
+        </state>
+        <state id="b"><invoke><param name="x" expr="_event.data"/><content><scxml><final id="f"/></scxml></content></invoke>
+        <onexit><log expr="_event.data.x"/></onexit><transition event="go" target="a"/></state>"#;
+    let text = document("", states);
+    let done = check(&text);
+    let found: Vec<(&str, &str)> = (done.diagnostics.iter())
+        .filter(|d| d.rule.code == "C0503")
+        .map(|d| (&text[d.span.start as usize..d.span.end as usize], d.message.as_str()))
+        .collect();
+    let block = "which event has led here is not known, and its data are not kept: several may, and some have none";
+    let eventless = "a transition without `event` takes no event: it is asked at every stable point, whatever came last";
+    assert_eq!(found, [("_event.data", block), ("_event.data", eventless), ("_event.data", block)]);
+}

@@ -69,8 +69,8 @@ enum Origin {
     Host,
     /// It came about.
     Family,
-    /// A member sent it to this one: nobody else is offered it.
-    Letter,
+    /// A member sent it to this one: nobody else is offered it. The child that did gets no copy.
+    Letter(Option<StepKey>),
 }
 
 /// One input that was handled.
@@ -222,14 +222,15 @@ impl<M: Machine> Family<M> {
         if let (None, Input::Answer(..)) = (self.member(&member), &input) {
             return Some(self.late(member, asked, sink));
         }
-        self.copy(&member, offered.as_ref());
+        let sender = if let Origin::Letter(sender) = origin { sender } else { None };
+        self.copy(&member, offered.as_ref(), sender);
         let mut watch = Watch::new(sink);
         let receipt =
             self.with_member(&member, |machine| machine.handle(input, now, &mut watch))?;
         let seen = watch.seen;
         let mut passed_on = false;
         if receipt == Ok(Receipt::Unhandled)
-            && origin != Origin::Letter
+            && !matches!(origin, Origin::Letter(_))
             && let Some(offered) = offered
         {
             let members = self.takers(&member, &offered);

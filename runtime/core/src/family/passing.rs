@@ -62,11 +62,17 @@ impl<M: Machine> Family<M> {
         }
     }
 
-    /// Puts copies of an event that a member is about to handle behind all else, for the children that are passed all.
-    pub(super) fn copy(&mut self, member: &Member, event: Option<&Offered>) {
+    /// Puts copies of an event that a member is about to handle behind all else, for the children that are passed all, but for
+    /// the one that has sent it.
+    pub(super) fn copy(
+        &mut self,
+        member: &Member,
+        event: Option<&Offered>,
+        sender: Option<StepKey>,
+    ) {
         let Some(event) = event else { return };
         for key in self.member(member).map(Machine::children).unwrap_or_default() {
-            if self.forward(member, key) == Forward::All {
+            if Some(key) != sender && self.forward(member, key) == Forward::All {
                 self.queue.push_back(Task::Copy(joined(member, key), event.clone()));
             }
         }
@@ -90,7 +96,7 @@ impl<M: Machine> Family<M> {
                 continue;
             };
             let input = Input::Event(id, event.payload.clone());
-            self.copy(&member, Some(&event));
+            self.copy(&member, Some(&event), None);
             let mut watch = Watch::new(sink);
             let receipt =
                 self.with_member(&member, |machine| machine.handle(input, now, &mut watch));

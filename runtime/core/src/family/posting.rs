@@ -71,6 +71,7 @@ impl<M: Machine> Family<M> {
         sink: &mut dyn Sink,
     ) -> Option<Told> {
         let Letter { from, event, to, written } = letter;
+        let sender = from.last().copied().filter(|_| to == Receiver::Parent);
         let receiver = match to {
             Receiver::Own => Some(from.clone()),
             Receiver::Parent => from.split_last().map(|(_, above)| above.to_vec()),
@@ -82,7 +83,7 @@ impl<M: Machine> Family<M> {
         };
         let input = receiver.as_ref().and_then(|receiver| self.meant(receiver, &written));
         if let (Some(receiver), Some(input)) = (receiver, input)
-            && let Some(told) = self.handle(receiver, input, Origin::Letter, now, sink)
+            && let Some(told) = self.handle(receiver, input, Origin::Letter(sender), now, sink)
             && told.receipt.is_ok()
         {
             return Some(Told { data: Some(written.data()), ..told });

@@ -156,22 +156,27 @@ impl Builder<'_, '_> {
         items
     }
 
+    /// The data of an event.
+    fn fields(&self, event: &str, span: Span) -> Vec<Param> {
+        if !self.scope.has_data(event) {
+            return Vec::new();
+        }
+        let name = Ident::new(self.scope.data.clone(), span);
+        let kind = TypeKind::Name("Json".to_owned());
+        vec![Param { name, ty: TypeExpr { kind, span } }]
+    }
+
     /// Events are declared by use. The last stands for all that are not.
     fn events(&mut self) -> Vec<Noted<ChartItem>> {
         let mut items = Vec::new();
         for (name, names, span) in event_names(self.document) {
-            let fields = if self.scope.has_data(&name) {
-                let name = Ident::new(self.scope.data.clone(), span);
-                let kind = TypeKind::Name("Json".to_owned());
-                vec![Param { name, ty: TypeExpr { kind, span } }]
-            } else {
-                Vec::new()
-            };
+            let fields = self.fields(&name, span);
             items.push(noted(ChartItem::Event(path(names, span), fields), span, &[]));
         }
         let span = self.document.name_span;
         let any = path(vec![Ident::new(CATCH_ALL.to_owned(), span)], span);
-        items.push(noted(ChartItem::Event(any, Vec::new()), span, &[]));
+        let fields = self.fields(CATCH_ALL, span);
+        items.push(noted(ChartItem::Event(any, fields), span, &[]));
         if let Some(first) = items.first_mut()
             && !self.scope.variables.is_empty()
         {

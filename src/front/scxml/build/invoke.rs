@@ -54,7 +54,7 @@ impl Builder<'_, '_> {
         }
         let each = |nth: usize| {
             let binding = reads.then(|| Ident::new(self.scope.data.clone(), span));
-            let brings = if reads { Brings::Answer } else { Brings::Nothing };
+            let brings = if reads { Brings::Answer } else { Brings::NoData };
             let done = Done { subject: self.step_path(nth, span), binding };
             (EventPattern::Done(done), brings, self.done_name(nth))
         };
@@ -66,7 +66,7 @@ impl Builder<'_, '_> {
         let each = |nth: usize| {
             let done = Done { subject: self.step_path(nth, span), binding: None };
             let word = format!("error.communication {nth}");
-            (EventPattern::Error(done), Brings::Nothing, word)
+            (EventPattern::Error(done), Brings::NoData, word)
         };
         self.invoked(None).into_iter().map(each).collect()
     }

@@ -3,13 +3,31 @@
 use super::super::convert::{At, Brings};
 use super::super::document::{Descriptor, Kind, Transition, dotted, walk};
 use super::super::reads::reads_data;
+use super::super::scope::{Scope, event_names};
 use super::invoke::Pattern;
 use super::{Builder, noted, path};
 use crate::lint::left_out;
 use crate::span::{Ident, Span};
 use crate::syntax::{
-    Done, EventPattern, Expr, ExprKind, Line, LineKind, Noted, StateItem, Tail, Target,
+    CATCH_ALL, Done, EventPattern, Expr, ExprKind, Line, LineKind, Noted, StateItem, Tail, Target,
 };
+use std::collections::BTreeSet;
+
+/// What the event of a line is called, where it can be one only.
+fn named(pattern: &EventPattern, word: &str, scope: &Scope<'_>) -> Option<String> {
+    match pattern {
+        EventPattern::Event(..) => {
+            (word != CATCH_ALL && scope.is_alone(word)).then(|| word.to_owned())
+        }
+        EventPattern::Done(_) => Some(word.to_owned()),
+        EventPattern::Machine(_) => (!word.ends_with('*')).then(|| word.to_owned()),
+        EventPattern::Error(_) => Some("error.communication".to_owned()),
+        EventPattern::Any(_)
+        | EventPattern::Everything(_)
+        | EventPattern::Turn(_)
+        | EventPattern::Doubt(_) => None,
+    }
+}
 
 impl Builder<'_, '_> {
     /// The lines of a transition: one for each of its events.
@@ -30,12 +48,13 @@ impl Builder<'_, '_> {
                     continue;
                 }
                 if seen.len() < 100 {
-                    seen.push(word);
+                    seen.push(word.clone());
                 }
                 if !self.affords(size, written.span) {
                     return lines;
                 }
-                let at = At { brings, ..At::state(source) };
+                let named = named(&pattern, &word, &self.scope);
+                let at = At { brings, named, ..At::state(source) };
                 let tail = self.tail(source, written, at);
                 let before = if lines.is_empty() { &written.before[..] } else { &[] };
                 let line = Line { kind: LineKind::On(pattern), tail };
@@ -55,7 +74,9 @@ impl Builder<'_, '_> {
         let reads = reads_data(written.cond.as_ref(), &written.body);
         match descriptor {
             Descriptor::All(span) => {
-                vec![(EventPattern::Everything(*span), Brings::Nothing, "*".to_owned())]
+                let mut found = if reads { self.each_event(source, *span) } else { Vec::new() };
+                found.push((EventPattern::Everything(*span), Brings::NoData, "*".to_owned()));
+                found
             }
             Descriptor::Event(names, span) => {
                 let name = dotted(names);
@@ -64,12 +85,12 @@ impl Builder<'_, '_> {
                 } else {
                     Vec::new()
                 };
-                let brings = if bound.is_empty() { Brings::Nothing } else { Brings::Data };
+                let brings = if bound.is_empty() { Brings::NoData } else { Brings::Data };
                 vec![(EventPattern::Event(path(names.clone(), *span), bound), brings, name)]
             }
             Descriptor::Error(text) => {
                 let machine = EventPattern::Machine(text.clone());
-                let mut found = vec![(machine, Brings::Nothing, text.node.clone())];
+                let mut found = vec![(machine, Brings::NoData, text.node.clone())];
                 if text.node == "error.*" {
                     found.extend(self.invoke_failed(text.span));
                 }
@@ -104,6 +125,28 @@ impl Builder<'_, '_> {
         }
     }
 
+    /// What waits for every event that has data, each by its name.
+    fn each_event(&mut self, source: usize, span: Span) -> Vec<Pattern> {
+        let names = event_names(self.document).into_iter().map(|(name, names, _)| (name, names));
+        let any = (CATCH_ALL.to_owned(), vec![Ident::new(CATCH_ALL.to_owned(), span)]);
+        let known: Vec<(String, Vec<Ident>)> = names.chain([any]).collect();
+        let all: BTreeSet<&str> = known.iter().map(|(name, _)| name.as_str()).collect();
+        // Those that begin with another one are taken with it.
+        let below = |name: &str| name.match_indices('.').any(|(at, _)| all.contains(&name[..at]));
+        let mut found = Vec::new();
+        for (name, names) in known.iter().filter(|(name, _)| !below(name)) {
+            let names = names.iter().map(|n| Ident::new(n.node.clone(), span)).collect();
+            let bound = vec![Ident::new(self.scope.data.clone(), span)];
+            let pattern = EventPattern::Event(path(names, span), bound);
+            found.push((pattern, Brings::Data, name.clone()));
+        }
+        found.extend(self.done_states(source, span));
+        if !self.document.invokes.is_empty() {
+            found.extend(self.invoke_done(None, true, span));
+        }
+        found
+    }
+
     /// What waits for the end of any state.
     fn done_states(&mut self, source: usize, span: Span) -> Vec<Pattern> {
         let states = self.document.states.iter().enumerate().skip(1);
@@ -124,7 +167,7 @@ impl Builder<'_, '_> {
         }
         let subject = self.path_of(source, id);
         let kept = state.and_then(|state| self.scope.done.get(&state));
-        let brings = kept.map_or(Brings::Nothing, |nth| Brings::Done(*nth));
+        let brings = kept.map_or(Brings::NoData, |nth| Brings::Done(*nth));
         let done = Done { subject, binding: None };
         vec![(EventPattern::Done(done), brings, format!("done.state.{}", id.node))]
     }
@@ -145,7 +188,8 @@ impl Builder<'_, '_> {
             self.findings.push(left_out::idle(written.span));
             return None;
         }
-        let mut tail = self.tail(source, written, At::state(source));
+        let at = At { brings: Brings::Eventless, ..At::state(source) };
+        let mut tail = self.tail(source, written, at);
         let always = Expr { kind: ExprKind::Bool(true), span: written.span };
         let test = tail.guard.take().unwrap_or(always);
         let line = Line { kind: LineKind::When(test), tail };

@@ -25,8 +25,12 @@ pub(super) struct Value {
 /// What an event brings where an expression stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Brings {
-    /// No event, or one that is not known here.
+    /// No event whose data are known here: a block, which several events may lead to.
     Nothing,
+    /// None: a transition without `event`.
+    Eventless,
+    /// Something that has no data: an error, or another occurrence than an event.
+    NoData,
     /// The data that the line binds.
     Data,
     /// The variable that keeps what a state was done with.
@@ -44,11 +48,14 @@ pub(super) struct At {
     pub(super) locals: Vec<(String, String, Kinds)>,
     /// Only variables before this one have a value.
     pub(super) before: Option<usize>,
+    /// What the event is called, where that is known.
+    pub(super) named: Option<String>,
 }
 
 impl At {
     pub(super) fn state(state: usize) -> Self {
-        Self { state, brings: Brings::Nothing, locals: Vec::new(), before: None }
+        let (brings, locals) = (Brings::Nothing, Vec::new());
+        Self { state, brings, locals, before: None, named: None }
     }
 }
 
@@ -187,8 +194,8 @@ impl Converter<'_, '_> {
     /// `_event` as a whole.
     fn event(&mut self, span: Span, at: &At) -> Value {
         let entry = |key: &str, of: Expr| Entry { key: text_value(key, span).expr, value: of };
-        let mut entries = vec![entry("name", name_of_event(span))];
-        if at.brings != Brings::Nothing {
+        let mut entries = vec![entry("name", name_of_event(span, at))];
+        if !matches!(at.brings, Brings::Nothing | Brings::Eventless) {
             entries.push(entry("data", self.event_data(span, at).expr));
         }
         value(ExprKind::Map(entries), span, Kinds::MAP, Class::Map)
@@ -206,17 +213,30 @@ impl Converter<'_, '_> {
                 let arguments = vec![Expr { kind, span }, text_value("data", span).expr];
                 value(call("js_get", arguments, span), span, Kinds::ANY, Class::Json)
             }
-            Brings::Nothing => self.refuse(
+            Brings::NoData => value(ExprKind::None, span, Kinds::NONE, Class::None),
+            Brings::Nothing => self.refuse_data(
                 span,
-                "the data of an event is known on lines that wait for it by name, and not here",
+                "which event has led here is not known, and its data are not kept: several may, and some have none",
+            ),
+            Brings::Eventless => self.refuse_data(
+                span,
+                "a transition without `event` takes no event: it is asked at every stable point, whatever came last",
             ),
         }
+    }
+
+    fn refuse_data(&mut self, span: Span, why: &str) -> Value {
+        let finding = outside_subset::at(span, why);
+        self.findings.push(finding.help(
+            "keep the data in a `<data>`, with `<assign>` in the transition that takes the event",
+        ));
+        fails(why, span)
     }
 
     fn member(&mut self, of: &Script, name: &Ident, span: Span, at: &At) -> Value {
         if of.kind == Kind::Name("_event".to_owned()) {
             return match name.node.as_str() {
-                "name" => value(name_of_event(span).kind, span, Kinds::TEXT, Class::Text),
+                "name" => value(name_of_event(span, at).kind, span, Kinds::TEXT, Class::Text),
                 "data" => self.event_data(span, at),
                 other => self.refuse(span, &format!("`_event.{other}` is not translated")),
             };
@@ -296,8 +316,11 @@ pub(super) fn fails(why: &str, span: Span) -> Value {
     value(call("fail", vec![reason], span), span, Kinds::NEVER, Class::Json)
 }
 
-fn name_of_event(span: Span) -> Expr {
-    Expr { kind: ExprKind::Name("event".to_owned()), span }
+fn name_of_event(span: Span, at: &At) -> Expr {
+    match &at.named {
+        Some(name) => text_value(name, span).expr,
+        None => Expr { kind: ExprKind::Name("event".to_owned()), span },
+    }
 }
 
 /// As a Json, so that it may stand beside values of other types.

@@ -1,6 +1,7 @@
 //! Charts that run charts.
 
 mod end;
+mod names;
 mod nest;
 mod pass;
 mod post;

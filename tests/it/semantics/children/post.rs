@@ -165,3 +165,26 @@ fn what_cannot_reach_anybody_is_a_finding() {
         ]
     );
 }
+
+#[test]
+fn who_is_passed_all_events_gets_no_copy_of_its_own() {
+    let mut tree = Tree::of(
+        "do note(text: Text)
+         chart Child { param name: Text event x event y initial a
+           state a { on x { note(\"{name} x\") } on y { send x to parent } } }
+         chart Main { event x event y initial a
+           state a {
+             run one Child(\"one\") at entry events all
+             run two Child(\"two\") at entry events all
+             on x { note(\"main x\") }
+             on y { send y to one }
+           } }",
+    );
+    tree.send("x");
+    assert_eq!(tree.said(), "main x · one x · two x");
+    // Both get a copy of `y`, and `one` another one: each of the three comes back as an `x`, which the other one hears too.
+    tree.send("y");
+    let said = tree.said();
+    let count = |what: &str| said.matches(what).count();
+    assert_eq!((count("main x"), count("one x"), count("two x")), (3, 1, 2), "{said}");
+}
