@@ -47,10 +47,14 @@ fn host_error(context: &Context<'_>) -> &'static str {
 /// Adds `ByName`, by which a host that knows the functions by name serves as a `Host`.
 pub(super) fn by_name(context: &Context<'_>, scope: &mut Scope) {
     if context.lends() {
-        scope.raw("pub use generated::ByName;");
         if context.chart.functions.is_empty() {
+            let reason = "who makes the machine may need it";
+            scope.raw(format!(
+                "#[allow(unused_imports, reason = {reason:?})]\npub use generated::ByName;"
+            ));
             return;
         }
+        scope.raw("pub use generated::ByName;");
         return by_name_calls(context, scope);
     }
     scope.raw(
