@@ -6,7 +6,7 @@ use crate::load::{Loaded, Loader, load};
 use crate::lower::{Lowered, SourceMap, lower};
 use crate::source::Sources;
 use crate::span::{FileId, Span};
-use crate::{lint, syntax};
+use crate::{allow, lint, syntax};
 use chartc_core::family::DEPTH;
 use chartc_core::model::Chart;
 use std::collections::{BTreeMap, BTreeSet};
@@ -91,6 +91,7 @@ pub fn check(paths: &[String], loader: &dyn Loader) -> Compilation {
         let facts = Facts::of(&one.chart);
         lint::run(one, &facts, &mut diagnostics);
     }
+    allow::apply(&loaded.files, &loaded.sources, &mut diagnostics);
     diagnostics.sort_by_key(|d| (d.span, d.rule.code));
     // A component that several agents list is read for each of them.
     let mut told = BTreeSet::new();

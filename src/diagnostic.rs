@@ -38,6 +38,11 @@ pub struct Rule {
 }
 
 impl Rule {
+    /// Whether its findings always are errors: without what they are about, nothing can be drawn, generated or run.
+    pub fn is_firm(&self) -> bool {
+        self.severity == Severity::Error && !self.code.starts_with("C03")
+    }
+
     /// A finding of this kind. `message` is lower case, without full stop, user text in backticks.
     pub fn at(&'static self, span: Span, message: impl Into<String>) -> Diagnostic {
         Diagnostic {

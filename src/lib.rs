@@ -5,6 +5,7 @@
 #![doc = ""]
 #![doc = include_str!("ARCHITECTURE.md")]
 
+mod allow;
 pub mod analysis;
 pub mod build;
 pub mod compile;

@@ -147,7 +147,7 @@ impl<'l> Loading<'l> {
     /// Enters a text, without syntax.
     fn add(&mut self, path: &str, text: impl Into<String>) -> FileId {
         let id = self.loaded.sources.add(Source::new(path, text));
-        self.loaded.files.push(syntax::File { id, items: Vec::new(), end: Vec::new() });
+        self.loaded.files.push(syntax::File::new(id));
         id
     }
 

@@ -1,9 +1,8 @@
 //! `chartc check`.
 
 use super::files::{Files, find};
-use super::levels::Levels;
 use super::output::{Colour, paper, print};
-use super::{Exit, output};
+use super::{Exit, config, output};
 use crate::diagnostic::Severity;
 use crate::report::{REPORTS, Report};
 use clap::builder::PossibleValuesParser;
@@ -18,6 +17,10 @@ Examples:
   chartc check --deny warnings                  fail on warnings, too
   chartc check --format json > findings.json    for other programs
 
+A chartc.toml in this folder or one above it sets levels for a project: \"[lints]\", then lines such as
+undriven-state = \"allow\" or warnings = \"deny\"; \"[check]\", then fail-on = \"warning\". A comment leaves out what
+is found in its line or, standing alone, in the next: // chartc: allow(C0301) reason
+
 Exit codes: 0 clean, 1 findings at or above --fail-on, 2 wrong usage, 3 a fault of chartc, 4 nothing to check")]
 pub(super) struct Args {
     /// Files, folders, or - for standard input [default: this folder]
@@ -25,9 +28,9 @@ pub(super) struct Args {
     /// How findings are shown
     #[arg(long, default_value = "human", value_parser = PossibleValuesParser::new(REPORTS.iter().map(|r| r.name)))]
     format: String,
-    /// The least severity that makes the check fail
-    #[arg(long, value_name = "LEVEL", default_value = "error", value_parser = ["error", "warning", "note"])]
-    fail_on: String,
+    /// The least severity that makes the check fail [default: error]
+    #[arg(long, value_name = "LEVEL", value_parser = ["error", "warning", "note"])]
+    fail_on: Option<String>,
     /// Make a finding an error: a code, a name, or `warnings` for all of them
     #[arg(long, value_name = "CODE|NAME|warnings")]
     deny: Vec<String>,
@@ -43,7 +46,9 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: Args) -> miette::Result<Exit> {
-    let levels = Levels::of(&args.allow, &args.warn, &args.deny)?;
+    let config = config::load()?;
+    let mut levels = config.levels;
+    levels.add(&args.allow, &args.warn, &args.deny)?;
     let files = find(&args.paths);
     if files.is_empty() {
         output::complain(
@@ -60,10 +65,10 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         .find(|r| r.name == args.format)
         .expect("clap allows only names of the table");
     print(&(report.render)(&done.diagnostics, &done.sources, paper(args.color)))?;
-    let bar = match args.fail_on.as_str() {
-        "note" => Severity::Note,
-        "warning" => Severity::Warning,
-        _ => Severity::Error,
+    let bar = match args.fail_on.or(config.fail_on).as_deref() {
+        Some("note") => Severity::Note,
+        Some("warning") => Severity::Warning,
+        Some(_) | None => Severity::Error,
     };
     Ok(if done.diagnostics.iter().any(|d| d.severity >= bar) {
         Exit::Findings

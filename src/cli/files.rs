@@ -43,6 +43,21 @@ impl Loader for Files {
     }
 }
 
+/// The path of the file of this name in this folder, or else in the nearest above it that has one.
+pub(super) fn above(name: &str) -> Option<String> {
+    let here = std::env::current_dir().ok()?;
+    let found = here.ancestors().map(|folder| folder.join(name)).find(|path| path.is_file())?;
+    Some(shown(found.strip_prefix(&here).unwrap_or(&found)))
+}
+
+/// The text of a file.
+///
+/// # Errors
+/// Why it cannot be read.
+pub(super) fn read(path: &str) -> Result<String, String> {
+    Files.read(path)
+}
+
 /// The names of what a folder holds, the folder of this process for an empty path; `None` where there is none.
 fn names(path: &str) -> Option<Vec<String>> {
     let folder = if path.is_empty() { "." } else { path };

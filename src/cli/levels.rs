@@ -1,11 +1,11 @@
 //! How bad which findings are taken, as the user says.
 
-use crate::diagnostic::{Diagnostic, Rule, Severity, nearest};
-use crate::lint::rules;
+use crate::diagnostic::{Diagnostic, Rule, Severity};
+use crate::lint::named;
 use std::collections::BTreeMap;
 
-/// Levels of single rules, and whether every warning is an error. Later options win over earlier ones of another kind in the order
-/// `--allow`, `--warn`, `--deny`.
+/// Levels of single rules, and whether every warning is an error. Options win over what the project says, and later ones over earlier
+/// ones of another kind in the order `--allow`, `--warn`, `--deny`.
 #[derive(Debug, Default)]
 pub(super) struct Levels {
     rules: BTreeMap<&'static str, Option<Severity>>,
@@ -13,23 +13,40 @@ pub(super) struct Levels {
 }
 
 impl Levels {
-    /// Reads the words of `--allow`, `--warn` and `--deny`.
+    /// Adds the words of `--allow`, `--warn` and `--deny`.
+    ///
+    /// # Errors
+    /// As [`Levels::set`].
+    pub(super) fn add(
+        &mut self,
+        allow: &[String],
+        warn: &[String],
+        deny: &[String],
+    ) -> miette::Result<()> {
+        for (level, words) in [("allow", allow), ("warn", warn), ("deny", deny)] {
+            for word in words {
+                self.set(word, level)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Sets the level of a code or name, or of all `warnings`: `allow`, `warn`, or else `deny`.
     ///
     /// # Errors
     /// A word that is no code and no name, or an error of syntax, names, structure or data that is to be less than one.
-    pub(super) fn of(allow: &[String], warn: &[String], deny: &[String]) -> miette::Result<Self> {
-        let mut levels =
-            Self { deny_warnings: deny.iter().any(|w| w == "warnings"), ..Self::default() };
-        for word in allow {
-            levels.rules.insert(softened(word)?.code, None);
-        }
-        for word in warn {
-            levels.rules.insert(softened(word)?.code, Some(Severity::Warning));
-        }
-        for word in deny.iter().filter(|w| *w != "warnings") {
-            levels.rules.insert(find(word)?.code, Some(Severity::Error));
-        }
-        Ok(levels)
+    pub(super) fn set(&mut self, word: &str, level: &str) -> miette::Result<()> {
+        let (rule, severity) = match level {
+            "allow" => (softened(word)?, None),
+            "warn" => (softened(word)?, Some(Severity::Warning)),
+            _ if word == "warnings" => {
+                self.deny_warnings = true;
+                return Ok(());
+            }
+            _ => (find(word)?, Some(Severity::Error)),
+        };
+        self.rules.insert(rule.code, severity);
+        Ok(())
     }
 
     /// Sets the severities, and leaves out what is allowed.
@@ -53,23 +70,19 @@ impl Levels {
 /// # Errors
 /// With the nearest name, if there is none.
 pub(super) fn find(word: &str) -> miette::Result<&'static Rule> {
-    let all = rules();
-    let name = word.replace('_', "-").to_lowercase();
-    if let Some(rule) = all.iter().find(|r| r.code.eq_ignore_ascii_case(word) || r.name == name) {
-        return Ok(rule);
-    }
-    let hint = match nearest(&name, all.iter().flat_map(|r| [r.code, r.name])) {
-        Some(near) => format!("did you mean `{near}`?"),
-        None => "`chartc explain --list` lists them".into(),
-    };
-    Err(miette::miette!(help = hint, "no finding is called `{word}`"))
+    named(word).map_err(|near| {
+        let hint = match near {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => "`chartc explain --list` lists them".into(),
+        };
+        miette::miette!(help = hint, "no finding is called `{word}`")
+    })
 }
 
 /// A rule whose findings may count for less.
 fn softened(word: &str) -> miette::Result<&'static Rule> {
     let rule = find(word)?;
-    let firm = rule.severity == Severity::Error && !rule.code.starts_with("C03");
-    if firm {
+    if rule.is_firm() {
         let help = "what cannot be understood cannot be drawn, generated or run";
         return Err(miette::miette!(
             help = help,
@@ -87,6 +100,11 @@ mod tests {
     use crate::lint::reported::{SYNTAX, UNKNOWN_FIELD};
     use crate::span::Span;
 
+    fn of(allow: &[String], warn: &[String], deny: &[String]) -> miette::Result<Levels> {
+        let mut levels = Levels::default();
+        levels.add(allow, warn, deny).map(|()| levels)
+    }
+
     fn words(words: &[&str]) -> Vec<String> {
         words.iter().map(|w| (*w).to_owned()).collect()
     }
@@ -100,25 +118,25 @@ mod tests {
 
     #[test]
     fn warnings_denied() {
-        let levels = Levels::of(&[], &[], &words(&["warnings"])).expect("it is a word");
+        let levels = of(&[], &[], &words(&["warnings"])).expect("it is a word");
         assert_eq!(apply(&levels), [("C0001", Severity::Error), ("C0101", Severity::Error)]);
     }
 
     #[test]
     fn warning_allowed_by_name() {
-        let levels = Levels::of(&words(&["unknown_field"]), &[], &[]).expect("it is a name");
+        let levels = of(&words(&["unknown_field"]), &[], &[]).expect("it is a name");
         assert_eq!(apply(&levels), [("C0001", Severity::Error)]);
     }
 
     #[test]
     fn errors_of_syntax_stay() {
-        let fault = Levels::of(&words(&["C0001"]), &[], &[]).expect_err("it is firm");
+        let fault = of(&words(&["C0001"]), &[], &[]).expect_err("it is firm");
         assert_eq!(fault.to_string(), "C0001 (syntax) is always an error");
     }
 
     #[test]
     fn unknown_names_get_a_hint() {
-        let fault = Levels::of(&[], &words(&["unknown-fild"]), &[]).expect_err("it is unknown");
+        let fault = of(&[], &words(&["unknown-fild"]), &[]).expect_err("it is unknown");
         let help = fault.help().map(|h| h.to_string());
         assert_eq!(help.as_deref(), Some("did you mean `unknown-field`?"));
     }

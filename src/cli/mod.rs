@@ -10,6 +10,7 @@ pub mod pick;
 mod build;
 mod check;
 mod completions;
+mod config;
 mod convert;
 #[cfg(feature = "run")]
 mod ending;

@@ -11,6 +11,7 @@ pub(crate) mod duplicate_name;
 pub(crate) mod empty_file;
 pub(crate) mod endless_run;
 mod eventless_cycle;
+pub(crate) mod faulty_allow;
 pub(crate) mod faulty_expression;
 mod forbidden_move;
 mod hidden_step;
@@ -43,6 +44,7 @@ pub(crate) mod unloaded_components;
 mod unput_question;
 mod unreachable_state;
 pub(crate) mod unreadable_file;
+pub(crate) mod unused_allow;
 pub(crate) mod unused_fragment;
 mod useless_history;
 mod wildcard_into_itself;
@@ -51,7 +53,7 @@ mod words;
 pub(crate) mod wrong_type;
 
 use crate::analysis::Facts;
-use crate::diagnostic::{Diagnostic, Rule};
+use crate::diagnostic::{Diagnostic, Rule, nearest};
 use crate::lower::{Lowered, SourceMap};
 use chartc_core::model::Chart;
 
@@ -107,6 +109,17 @@ pub fn rules() -> Vec<&'static Rule> {
     // One that is both a lint and reported elsewhere.
     all.dedup_by_key(|r| r.code);
     all
+}
+
+/// The rule that a code or a name means; capitals, `-` and `_` do not count.
+///
+/// # Errors
+/// The code or name that is nearest, if any is near.
+pub fn named(word: &str) -> Result<&'static Rule, Option<&'static str>> {
+    let all = rules();
+    let name = word.replace('_', "-").to_lowercase();
+    let found = all.iter().find(|r| r.code.eq_ignore_ascii_case(word) || r.name == name);
+    found.copied().ok_or_else(|| nearest(&name, all.iter().flat_map(|r| [r.code, r.name])))
 }
 
 /// Runs every lint; those that need the whole chart only if nothing of it was lost to errors.

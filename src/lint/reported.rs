@@ -6,6 +6,7 @@ pub use super::conflicting_fields::RULE as CONFLICTING_FIELDS;
 pub use super::duplicate_name::RULE as DUPLICATE_NAME;
 pub use super::empty_file::RULE as EMPTY_FILE;
 pub use super::endless_run::RULE as ENDLESS_RUN;
+pub use super::faulty_allow::RULE as FAULTY_ALLOW;
 pub use super::faulty_expression::RULE as FAULTY_EXPRESSION;
 pub use super::illegal_structure::RULE as ILLEGAL_STRUCTURE;
 pub use super::import_cycle::RULE as IMPORT_CYCLE;
@@ -25,6 +26,7 @@ pub use super::unknown_name::RULE as UNKNOWN_NAME;
 pub use super::unknown_placeholder::RULE as UNKNOWN_PLACEHOLDER;
 pub use super::unloaded_components::RULE as UNLOADED_COMPONENTS;
 pub use super::unreadable_file::RULE as UNREADABLE;
+pub use super::unused_allow::RULE as UNUSED_ALLOW;
 pub use super::unused_fragment::RULE as UNUSED_FRAGMENT;
 pub use super::wrong_type::RULE as WRONG_TYPE;
 
@@ -38,6 +40,8 @@ pub static RULES: &[&Rule] = &[
     &CONFLICTING_FIELDS,
     &EMPTY_FILE,
     &LOST_DIVISION,
+    &FAULTY_ALLOW,
+    &UNUSED_ALLOW,
     &UNKNOWN_FIELD,
     &UNKNOWN_NAME,
     &DUPLICATE_NAME,

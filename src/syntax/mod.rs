@@ -86,4 +86,13 @@ pub struct File {
     pub items: Vec<Noted<Item>>,
     /// Comments after the last item.
     pub end: Vec<Comment>,
+    /// Where all comments stand, with the signs that begin and end them.
+    pub comments: Vec<Span>,
+}
+
+impl File {
+    /// A file without anything.
+    pub const fn new(id: FileId) -> Self {
+        Self { id, items: Vec::new(), end: Vec::new(), comments: Vec::new() }
+    }
 }

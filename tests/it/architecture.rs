@@ -12,6 +12,7 @@ const COMPILER: &[(&str, &[&str])] = &[
     ("source", &["span"]),
     ("diagnostic", &["span"]),
     ("syntax", &["span"]),
+    ("allow", &["diagnostic", "lint", "source", "span", "syntax"]),
     ("load", &["diagnostic", "front", "lint", "source", "span", "syntax"]),
     ("front", &["diagnostic", "lint", "source", "span", "syntax"]),
     ("lower", &["diagnostic", "lint", "load", "source", "span", "syntax"]),
@@ -24,7 +25,18 @@ const COMPILER: &[(&str, &[&str])] = &[
     ("emit", &["compile", "diagnostic", "lint", "lower", "notation", "source", "span", "spelling"]),
     (
         "compile",
-        &["analysis", "diagnostic", "front", "lint", "load", "lower", "source", "span", "syntax"],
+        &[
+            "allow",
+            "analysis",
+            "diagnostic",
+            "front",
+            "lint",
+            "load",
+            "lower",
+            "source",
+            "span",
+            "syntax",
+        ],
     ),
     ("build", &["compile", "diagnostic", "emit", "load", "report", "source", "span"]),
 ];

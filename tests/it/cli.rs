@@ -51,6 +51,31 @@ fn check(folder: &Path, arguments: &[&str]) -> (Option<i32>, Vec<String>) {
 }
 
 #[test]
+fn a_project_says_how_it_takes_findings() {
+    let folder = folder(
+        "config",
+        &[
+            ("chartc.toml", "[check]\nfail-on = \"warning\"\n"),
+            ("a.chart", WARNED),
+            ("sub/chartc.toml", "[lints]\nundriven-state = \"allow\"\n"),
+            ("sub/b.chart", WARNED),
+            ("wrong/chartc.toml", "[lints]\nundriven-stat = \"allow\"\n"),
+            ("wrong/c.chart", WARNED),
+        ],
+    );
+    assert_eq!(check(&folder, &["a.chart"]).0, Some(1));
+    // What is said with the command counts for more.
+    assert_eq!(check(&folder, &["a.chart", "--fail-on", "error"]).0, Some(0));
+    assert_eq!(check(&folder, &["a.chart", "--allow", "C0301"]), (Some(0), vec![]));
+    let sub = folder.join("sub");
+    assert_eq!(check(&sub, &[]), (Some(0), vec![]));
+    assert_eq!(check(&sub, &["--deny", "C0301"]).0, Some(1));
+    let output = run(&folder.join("wrong"), &["check"]);
+    assert_eq!(output.status.code(), Some(2), "{}", errors(&output));
+    insta::assert_snapshot!(errors(&output));
+}
+
+#[test]
 fn one_broken_file_does_not_hide_the_others() {
     let folder =
         folder("several", &[("a.chart", CLEAN), ("b.chart", BROKEN), ("z/c.chart", BROKEN)]);

@@ -8,11 +8,13 @@
 mod agent_components;
 mod agent_front;
 mod agent_traces;
+mod allow;
 mod architecture;
 mod batch;
 mod behaviour;
 mod chart_front;
 mod check;
+mod checks;
 mod cli;
 mod conformance;
 mod differential;

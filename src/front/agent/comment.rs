@@ -19,6 +19,8 @@ struct Remark {
     text: String,
     /// Its first byte.
     at: usize,
+    /// One past its last byte.
+    end: usize,
     /// The first byte of its line.
     line: usize,
     /// Something stands before it in its line.
@@ -57,6 +59,8 @@ pub(super) fn keep(source: &Source, node: &Node, agent: &Agent, file: &mut File)
     remarks.sort_by_key(|remark| remark.at);
     // An alias brings a code step's text a second time.
     remarks.dedup_by_key(|remark| remark.at);
+    let spans = remarks.iter().map(|remark| Span::new(file.id, remark.at, remark.end));
+    file.comments = spans.collect();
     // One above another is about the same.
     for i in (1..remarks.len()).rev() {
         if remarks[i - 1].next == remarks[i].at {
@@ -188,6 +192,7 @@ fn remark(source: &Source, start: usize, end: usize, written: &str) -> Remark {
     Remark {
         text: format!("{blank}{written}"),
         at: start,
+        end,
         line,
         beside,
         blank_above: above.is_some_and(|rest| rest.is_empty() || ends_in_blank(rest)),

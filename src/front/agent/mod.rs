@@ -34,7 +34,7 @@ fn parse(
     nearby: &mut dyn Nearby,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> syntax::File {
-    let empty = syntax::File { id, items: Vec::new(), end: Vec::new() };
+    let empty = syntax::File::new(id);
     let Some(node) = node::read(id, source, diagnostics) else { return empty };
     if let Some(kind) = companion::kind_of(&source.name) {
         // A component by itself: whether it fits is seen where an agent lists it.

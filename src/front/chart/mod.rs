@@ -37,7 +37,7 @@ fn parse(
     let text = source.text.as_str();
     let mut found = Vec::new();
     let scan = scan::scan(text, id, &mut found);
-    let mut file = syntax::File { id, items: Vec::new(), end: Vec::new() };
+    let mut file = syntax::File::new(id);
     if !scan.too_deep {
         match Grammar::parse(Rule::file, text).map(|mut pairs| pairs.next()) {
             Ok(Some(pair)) => {
@@ -55,6 +55,7 @@ fn parse(
             ),
         }
     }
+    file.comments = scan.comments.iter().map(|c| Span::new(id, c.start, c.end)).collect();
     found.sort_by_key(|d| d.span);
     diagnostics.append(&mut found);
     file

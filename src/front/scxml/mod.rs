@@ -34,12 +34,13 @@ fn parse(
     nearby: &mut dyn Nearby,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> syntax::File {
-    let empty = syntax::File { id, items: Vec::new(), end: Vec::new() };
+    let empty = syntax::File::new(id);
     if source.text.trim().is_empty() {
         return empty;
     }
     let Some(tree) = xml::read(id, source, diagnostics) else { return empty };
     known::check(&tree.root, diagnostics);
+    let comments = tree.comments.clone();
     let Some(document) = read::document(tree, source, nearby, diagnostics) else { return empty };
-    build::file(id, &document, diagnostics)
+    syntax::File { comments, ..build::file(id, &document, diagnostics) }
 }

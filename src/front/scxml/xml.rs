@@ -88,6 +88,8 @@ pub(super) struct Tree {
     /// Comments before the root and behind it.
     pub(super) before: Vec<Spanned<String>>,
     pub(super) after: Vec<Spanned<String>>,
+    /// Where all comments stand.
+    pub(super) comments: Vec<Span>,
 }
 
 /// Reads a text; `None` where it is no XML, which is reported.
@@ -117,7 +119,9 @@ pub(super) fn read(id: FileId, source: &Source, findings: &mut Vec<Diagnostic>) 
         nodes.filter_map(|n| comment(id, n)).collect()
     };
     let (before, after) = (comments(true), comments(false));
-    Some(Tree { root: element, namespace, before, after })
+    let all = document.descendants().filter_map(|node| comment(id, node));
+    let comments = all.map(|comment| comment.span).collect();
+    Some(Tree { root: element, namespace, before, after, comments })
 }
 
 struct Reader<'r> {

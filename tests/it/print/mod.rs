@@ -244,7 +244,7 @@ fn predicate(expr: Expr) -> syntax::File {
         end: Vec::new(),
         supplied: Vec::new(),
     };
-    syntax::File { id: FileId(0), items: vec![noted(syntax::Item::Chart(chart))], end: Vec::new() }
+    syntax::File { items: vec![noted(syntax::Item::Chart(chart))], ..syntax::File::new(FileId(0)) }
 }
 
 fn name() -> impl Strategy<Value = String> {

@@ -29,5 +29,5 @@ pub(super) fn file(
     let workflow = agent.workflow.as_ref().unwrap_or(&implicit);
     let work = prepare::prepare(workflow, &agent.components, findings);
     let chart = chart::chart(source, agent, workflow, &work, findings);
-    File { id, items: vec![noted(Item::Chart(chart), agent.span)], end: Vec::new() }
+    File { items: vec![noted(Item::Chart(chart), agent.span)], ..File::new(id) }
 }

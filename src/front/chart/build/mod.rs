@@ -287,7 +287,7 @@ pub(super) struct Body<T> {
 pub(super) fn file(cx: &mut Cx<'_>, pair: Pair<'_, Rule>) -> syntax::File {
     let id = cx.origin.file;
     let body = cx.body(pair.into_inner(), Place::Top, |cx, pair| Some(declare::item(cx, pair)));
-    syntax::File { id, items: body.items, end: body.end }
+    syntax::File { items: body.items, end: body.end, ..syntax::File::new(id) }
 }
 
 /// The parts behind the first, which is a keyword.

@@ -23,7 +23,7 @@ pub(in crate::front::scxml) fn file(
 ) -> File {
     let (mut items, mut left) = (Vec::new(), MOST);
     chart(Family::of(document, &BTreeMap::new()), &mut left, findings, &mut items);
-    File { id, items, end: comments(&document.after) }
+    File { items, end: comments(&document.after), ..File::new(id) }
 }
 
 /// The chart of a document, and those below it.

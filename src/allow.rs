@@ -1,0 +1,129 @@
+//! Comments that leave findings out: `// chartc: allow(C0301, shadowed-line) reason`.
+//!
+//! One that has a line to itself is about the next line that says something, any other about its own line. It leaves out findings that
+//! begin there.
+
+use crate::diagnostic::{Diagnostic, Rule};
+use crate::lint::{self, faulty_allow, unused_allow};
+use crate::source::{Source, Sources};
+use crate::span::{FileId, Span};
+use crate::syntax::File;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+/// One code or name of such a comment.
+struct Allow {
+    rule: &'static Rule,
+    /// Where the code or name stands.
+    span: Span,
+    used: bool,
+}
+
+/// Leaves out what comments allow, and reports those that allow nothing or cannot be followed.
+pub(crate) fn apply(files: &[File], sources: &Sources, diagnostics: &mut Vec<Diagnostic>) {
+    let mut found = Vec::new();
+    // By file and line that they are about.
+    let mut allows: BTreeMap<(FileId, usize), Vec<Allow>> = BTreeMap::new();
+    for file in files {
+        let source = sources.get(file.id);
+        let lines = Lines::of(source, &file.comments);
+        for comment in &file.comments {
+            let read = read(source, *comment, &mut found);
+            if !read.is_empty() {
+                allows.entry((file.id, lines.about(*comment))).or_default().extend(read);
+            }
+        }
+    }
+    if !allows.is_empty() {
+        diagnostics.retain(|finding| {
+            let place = finding.span;
+            let line = sources.get(place.file).position(place.start).line;
+            let here = allows.get_mut(&(place.file, line)).into_iter().flatten();
+            let mut allowed = false;
+            for allow in here.filter(|allow| allow.rule.code == finding.rule.code) {
+                allow.used = true;
+                allowed = true;
+            }
+            !allowed
+        });
+    }
+    let unused = allows.into_values().flatten().filter(|allow| !allow.used);
+    found.extend(unused.map(|allow| unused_allow::at(allow.rule, allow.span)));
+    diagnostics.append(&mut found);
+}
+
+/// The lines of a source that say nothing but comments.
+struct Lines<'s> {
+    source: &'s Source,
+    silent: BTreeSet<usize>,
+}
+
+impl<'s> Lines<'s> {
+    fn of(source: &'s Source, comments: &[Span]) -> Self {
+        let mut silent = BTreeSet::new();
+        for comment in comments {
+            let (first, last) = extent(source, *comment);
+            let start = source.line(first).start;
+            let end = source.line(last).end;
+            let before = source.text.get(start..comment.start as usize).unwrap_or_default();
+            let after = source.text.get(comment.end as usize..end).unwrap_or_default();
+            if before.trim().is_empty() && after.trim().is_empty() {
+                silent.extend(first..=last);
+            }
+        }
+        Self { source, silent }
+    }
+
+    /// The line that a comment is about.
+    fn about(&self, comment: Span) -> usize {
+        let (first, mut line) = extent(self.source, comment);
+        if !self.silent.contains(&first) {
+            return first;
+        }
+        let is_blank = |line| self.source.text[self.source.line(line)].trim().is_empty();
+        while line < self.source.lines() && (self.silent.contains(&line) || is_blank(line)) {
+            line += 1;
+        }
+        line
+    }
+}
+
+/// First and last line of a comment.
+fn extent(source: &Source, comment: Span) -> (usize, usize) {
+    (source.position(comment.start).line, source.position(comment.end).line)
+}
+
+/// What a comment allows; nothing, if it is none for chartc.
+fn read(source: &Source, comment: Span, found: &mut Vec<Diagnostic>) -> Vec<Allow> {
+    let text = source.slice(comment);
+    let body = text.trim_start_matches(|c: char| "/#<!-".contains(c) || c.is_whitespace());
+    let body = body.trim_end_matches(|c: char| c.is_whitespace());
+    let Some(words) = body.strip_prefix("chartc:") else { return Vec::new() };
+    let words = words.strip_suffix("-->").unwrap_or(words).trim();
+    let at = |range: Range<usize>| {
+        let start = comment.start as usize;
+        Span::new(comment.file, start + range.start, start + range.end)
+    };
+    let place = |part: &str| {
+        let start = part.as_ptr() as usize - text.as_ptr() as usize;
+        at(start..start + part.len())
+    };
+    let list = words.strip_prefix("allow").map(str::trim_start);
+    let list = list.and_then(|rest| rest.strip_prefix('(')).and_then(|rest| rest.split_once(')'));
+    let Some((list, reason)) = list.filter(|(list, _)| !list.trim().is_empty()) else {
+        found.push(faulty_allow::form(place(words)));
+        return Vec::new();
+    };
+    if !reason.chars().any(char::is_alphanumeric) {
+        found.push(faulty_allow::unreasoned(place(words)));
+    }
+    let mut allows = Vec::new();
+    for word in list.split(',').map(str::trim) {
+        match lint::named(word) {
+            Ok(rule) if rule.is_firm() => found.push(faulty_allow::firm(rule, place(word))),
+            Ok(rule) => allows.push(Allow { rule, span: place(word), used: false }),
+            Err(near) => found.push(faulty_allow::unknown(word, near, place(word))),
+        }
+    }
+    allows
+}

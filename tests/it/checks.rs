@@ -1,0 +1,71 @@
+//! `docs/checks.md` lists every finding that there is. `CHECKS=write cargo test checks` writes it.
+
+use crate::project::{read, root};
+use chartc::diagnostic::{Rule, Severity};
+use chartc::lint::rules;
+use std::fmt::Write as _;
+
+const PAGE: &str = "docs/checks.md";
+
+/// The areas, by the first digits of a code.
+const AREAS: &[(&str, &str)] = &[
+    ("C00", "Syntax"),
+    ("C01", "Names"),
+    ("C02", "Structure"),
+    ("C03", "Behaviour"),
+    ("C04", "Steps, prompts and data"),
+    ("C05", "Limits and targets"),
+];
+
+fn row(rule: &Rule) -> String {
+    let title = rule.page.lines().next().unwrap_or_default().trim_start_matches("# ");
+    let mut blocks = rule.page.split("\n\n").skip(1);
+    let mut what = blocks.next().unwrap_or_default().to_owned();
+    if what.ends_with(':') {
+        // A list says the rest.
+        what.push(' ');
+        what.push_str(blocks.next().unwrap_or_default().trim_start_matches("- "));
+        what = what.replace("\n- ", " ");
+    }
+    let what = what.replace('\n', " ");
+    let level = match rule.severity {
+        Severity::Error if rule.is_firm() => "error, always",
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+        Severity::Note => "note",
+    };
+    let what = what.replace('|', "\\|");
+    format!("| `{}` | `{}` | {title}. {what} | {level} |\n", rule.code, rule.name)
+}
+
+fn page() -> String {
+    let mut out = "# What `chartc check` finds\n\n\
+         Everything here is found before anything runs: no model is called. `chartc explain CODE` tells more of each, with examples.\n\n\
+         A level is changed by `--allow`, `--warn` and `--deny`, by `chartc.toml`, or at one place by a comment, \
+         `// chartc: allow(CODE) reason`, in its line or on a line above it; what is an error always cannot be.\n"
+        .to_owned();
+    for (prefix, area) in AREAS {
+        let _ = write!(out, "\n## {area}\n\n| code | name | what | level |\n|---|---|---|---|\n");
+        for rule in rules().iter().filter(|rule| rule.code.starts_with(prefix)) {
+            out.push_str(&row(rule));
+        }
+    }
+    out
+}
+
+#[test]
+fn the_page_lists_what_there_is() {
+    let page = page();
+    if std::env::var_os("CHECKS").is_some_and(|word| word == "write") {
+        std::fs::write(root().join(PAGE), &page).expect("the page can be written");
+    }
+    assert!(read(PAGE) == page, "{PAGE} is not what the code says: CHECKS=write writes it anew");
+}
+
+#[test]
+fn no_rule_is_left_out() {
+    let page = page();
+    for rule in rules() {
+        assert!(page.contains(&format!("| `{}` |", rule.code)), "{} has no area", rule.code);
+    }
+}
