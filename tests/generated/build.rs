@@ -12,5 +12,6 @@ fn main() {
     }
     chartc::build::compile("charts/worker.agent.yaml");
     chartc::build::compile("../../charts/phases.chart");
+    chartc::build::compile("../../charts/refunds.scxml");
     chartc::build::compile("../../charts/researcher.chart");
 }

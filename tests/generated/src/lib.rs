@@ -17,6 +17,7 @@ chartc_core::include_chart!(pub mod nested);
 chartc_core::include_chart!(pub mod parallel);
 chartc_core::include_chart!(pub mod phases);
 chartc_core::include_chart!(pub mod posts);
+chartc_core::include_chart!(pub mod refunds);
 chartc_core::include_chart!(pub mod regions);
 chartc_core::include_chart!(pub mod researcher);
 chartc_core::include_chart!(pub mod ring);

@@ -11,11 +11,25 @@ use chartc_core::model::Chart;
 use chartc_core::plan::Plan;
 use chartc_core::tables::StepRowKind;
 use generated_charts::random::Random;
-use generated_charts::{family, posts};
+use generated_charts::{family, posts, refunds};
 use std::collections::BTreeSet;
 
 const FAMILY: &str = include_str!("../charts/family.chart");
 const POSTS: &str = include_str!("../charts/posts.chart");
+const REFUNDS: &str = include_str!("../../../charts/refunds.scxml");
+
+/// What is compared, and what it is given.
+struct Subject {
+    file: &'static str,
+    text: &'static str,
+    main: &'static str,
+    /// How many of its events the host sends, the first ones; `told` only members send.
+    events: usize,
+    /// Milliseconds between two inputs, at most.
+    pace: u64,
+    /// The data of an event.
+    data: fn(i64) -> Value,
+}
 
 /// Answers by how often it was called, and fails now and then.
 #[derive(Default)]
@@ -114,11 +128,11 @@ impl<M: Machine> Play<M> {
         self.seen.push(format!("next {:?}", self.family.next_deadline()));
     }
 
-    fn run(&mut self, seed: u64, length: usize) {
+    fn run(&mut self, subject: &Subject, seed: u64, length: usize) {
         let mut random = Random::new(seed);
         self.give(Member::new(), Input::Start);
         for _ in 0..length {
-            self.now += random.number() % 2500;
+            self.now += random.number() % subject.pace;
             if !self.open.is_empty() && random.one_in(3) {
                 let (member, key) = self.open.remove(random.below(self.open.len()));
                 let outcome = match random.below(5) {
@@ -130,19 +144,17 @@ impl<M: Machine> Play<M> {
                 self.give(member, Input::Answer(key, outcome));
                 continue;
             }
-            let number = Value::Int((random.number() % 7) as i64);
+            let number = (subject.data)((random.number() % 7) as i64);
             let input = match random.below(8) {
                 0 | 1 => Input::Turn,
                 2 => Input::Tick,
                 _ => {
-                    // Those that the chart means for its host come first.
                     let events = self.family.root().tables().events;
-                    let event = random.below(events.len().min(4));
-                    let fields = events[event].fields.len as usize;
-                    let fields = fields * usize::from(events[event].name != "told");
-                    if fields == 0 && events[event].name == "told" {
+                    let event = random.below(subject.events);
+                    if events[event].name == "told" {
                         continue;
                     }
+                    let fields = events[event].fields.len as usize;
                     Input::Event(EventId::at(event), vec![number; fields])
                 }
             };
@@ -151,16 +163,17 @@ impl<M: Machine> Play<M> {
     }
 }
 
-/// Runs the chart `Main` of a text and a generated machine of it with the same inputs. How deep they nest, and which of the words
+/// Runs a chart and a generated machine of it with the same inputs. How deep they nest, and which of the words
 /// the random inputs have brought about.
 fn compare<M: Machine>(
-    text: &str,
+    subject: &Subject,
     generated: impl Fn() -> M,
     words: &[&'static str],
 ) -> (usize, BTreeSet<&'static str>) {
-    let done = chartc::check(&["t.chart".to_owned()], &Memory::of("t.chart", text));
+    let Subject { file, text, main, .. } = subject;
+    let done = chartc::check(&[(*file).to_owned()], &Memory::of(file, text));
     let shown = chartc::report::short(&done.diagnostics, &done.sources);
-    let main = done.charts.iter().find(|c| c.chart().name == "Main").expect(&shown);
+    let main = done.charts.iter().find(|c| c.chart().name == *main).expect(&shown);
     let charts: Vec<Chart> = main.family().into_iter().cloned().collect();
     let plans: Vec<Plan<'_>> = charts.iter().map(Plan::new).collect();
     let mut depth = 0;
@@ -169,8 +182,8 @@ fn compare<M: Machine>(
         let interpreted = Interpreter::new(&plans[0], Counter::default(), []).expect("no params");
         let mut interpreted = Play::of(interpreted.with_charts(&plans));
         let mut generated = Play::of(generated());
-        interpreted.run(seed, 60);
-        generated.run(seed, 60);
+        interpreted.run(subject, seed, 60);
+        generated.run(subject, seed, 60);
         for (i, (a, b)) in interpreted.seen.iter().zip(&generated.seen).enumerate() {
             let story = interpreted.seen[i.saturating_sub(12)..i].join("\n");
             assert_eq!(a, b, "seed {seed}; interpreted left, generated right; after\n{story}");
@@ -186,6 +199,12 @@ fn compare<M: Machine>(
     (depth, heard)
 }
 
+/// A chart whose `Main` the host sends its first four events.
+fn of_chart(text: &'static str) -> Subject {
+    let data = Value::Int;
+    Subject { file: "t.chart", text, main: "Main", events: 4, pace: 2500, data }
+}
+
 #[test]
 fn families_do_the_same_interpreted_and_generated() {
     let words = ["it ended with status", "it can do nothing more", "is not in", "Dropped"];
@@ -194,7 +213,7 @@ fn families_do_the_same_interpreted_and_generated() {
         let host = family::main::ByName(Counter::default());
         family::main::Machine::new(params, host).expect("no params")
     };
-    let (depth, heard) = compare(FAMILY, generated, &words);
+    let (depth, heard) = compare(&of_chart(FAMILY), generated, &words);
     // The random inputs reach what is worth comparing.
     assert!(depth >= 4, "only {depth} deep");
     assert!(heard.len() >= 3, "only {heard:?}");
@@ -215,6 +234,34 @@ fn charts_that_send_each_other_events_do_the_same_interpreted_and_generated() {
         let host = posts::main::ByName(Counter::default());
         posts::main::Machine::new(posts::main::Params {}, host).expect("no params")
     };
-    let (depth, heard) = compare(POSTS, generated, &words);
+    let (depth, heard) = compare(&of_chart(POSTS), generated, &words);
     assert_eq!((depth, heard.len()), (2, words.len()), "only {heard:?}");
+}
+
+#[test]
+fn documents_that_invoke_others_do_the_same_interpreted_and_generated() {
+    let words = [
+        "Posted(EventId(4), Child(StepId(0)))",
+        "asking again in ten minutes",
+        "Done(StepId(0))",
+        "SendCanceled",
+        // In a text in a text.
+        "paid_back\\\", Float(6.0)",
+    ];
+    let generated = || {
+        let host = refunds::refunds::ByName(Counter::default());
+        refunds::refunds::Machine::new(refunds::refunds::Params {}, host).expect("no params")
+    };
+    let data = |n: i64| {
+        let all = [
+            ("order", Value::Text(format!("A{n}"))),
+            ("amount", Value::Int(n)),
+            ("reference", Value::Int(n)),
+        ];
+        Value::Map(all.map(|(name, value)| (name.to_owned(), value)).into_iter().collect())
+    };
+    let (file, main) = ("refunds.scxml", "Refunds");
+    let subject = Subject { file, text: REFUNDS, main, events: 8, pace: 900_000, data };
+    let (depth, heard) = compare(&subject, generated, &words);
+    assert_eq!((depth, heard.len()), (1, words.len()), "only {heard:?}");
 }

@@ -51,6 +51,18 @@ fn support() {
     insta::assert_snapshot!("support_trace", trace);
 }
 
+#[test]
+fn refunds() {
+    let folder = folder("shipped-refunds");
+    let kept = folder.join("trace.jsonl");
+    let kept = kept.to_str().expect("the target folder is text");
+    let (chart, events) = ("charts/refunds.chart", "charts/refunds.events.jsonl");
+    let (code, out, errors) = chartc(root(), &["run", chart, "--events", events, "--trace", kept]);
+    assert_eq!((code, errors.as_str()), (0, ""));
+    insta::assert_snapshot!("refunds_screen", out);
+    insta::assert_snapshot!("refunds_trace", trace(&folder));
+}
+
 /// How `charts/support.chart` ends with other answers, after the ticket and what `events` says.
 fn support_ends(name: &str, script: &str, events: &[&str], turns: &str) -> String {
     let folder = folder(&format!("support-{name}"));

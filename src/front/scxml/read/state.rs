@@ -4,7 +4,7 @@ use super::{Comments, Reader, ident, names, parts_of};
 use crate::front::scxml::document::{Block, Data, Initial, Kind, Payload, State, Transition};
 use crate::front::scxml::xml::Element;
 use crate::lint::reported::ILLEGAL_STRUCTURE;
-use crate::lint::{duplicate_name, illegal_structure, unknown_field};
+use crate::lint::{duplicate_name, illegal_structure, outside_subset, unknown_field};
 use crate::span::{Ident, Span};
 use std::collections::BTreeMap;
 
@@ -215,7 +215,10 @@ impl Reader<'_> {
     fn datum(&mut self, element: &Element, before: Comments) {
         let Some(id) = self.required(element, "id").map(ident) else { return };
         if let Some(src) = element.attribute("src") {
-            self.refuse(src.span, "data from a file is not translated; write it into the document");
+            let why =
+                "data of another file are not read: what a chart begins with stands in the chart";
+            let finding = outside_subset::at(src.span, why);
+            self.findings.push(finding.help("write them into the `<data>`, or as its `expr`"));
         }
         let value = match element.attribute("expr") {
             Some(text) => Some(self.expr(text)),
