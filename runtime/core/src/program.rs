@@ -73,6 +73,19 @@ pub trait Program {
     /// `per turn` variables take their defaults again, answers of the last turn are forgotten.
     fn begin_turn(&mut self, view: &View<'_>);
 
+    /// Runs a block that needs nothing of the machine but its configuration; false if that cannot be told or has gone only so far:
+    /// then [`Program::run`] does the rest.
+    #[inline]
+    fn run_alone(&mut self, _block: Block, _configuration: &[u64]) -> bool {
+        false
+    }
+
+    /// The guard of a line that needs nothing else; `None` if that cannot be told.
+    #[inline]
+    fn guard_alone(&self, _line: TransitionId, _configuration: &[u64]) -> Option<bool> {
+        None
+    }
+
     /// The guard of a line. Asked only if its row says it has one.
     fn guard(&mut self, line: TransitionId, view: &View<'_>) -> Result<bool, Fault>;
 

@@ -27,11 +27,13 @@ pub(super) struct Runner<'p, H> {
     pub(super) quick: &'p Quick,
     host: RefCell<Lent<H>>,
     pub(super) data: Data,
+    /// How many actions of the block that is to be run were run already.
+    begun: usize,
 }
 
 impl<'p, H: Host> Runner<'p, H> {
     pub(super) fn new(chart: &'p Chart, quick: &'p Quick, host: Option<H>, data: Data) -> Self {
-        Self { chart, quick, host: RefCell::new(Lent::of(host)), data }
+        Self { chart, quick, host: RefCell::new(Lent::of(host)), data, begun: 0 }
     }
 
     /// The place of the host, from which a child borrows it.
@@ -264,9 +266,7 @@ impl<H: Host> Program for Runner<'_, H> {
     }
 
     fn guard(&mut self, line: TransitionId, view: &View<'_>) -> Result<bool, Fault> {
-        if let Some(condition) = self.quick.guard(line)
-            && let Some(holds) = condition.holds(&self.scalars(view))
-        {
+        if let Some(holds) = self.guard_alone(line, view.cells.configuration) {
             return Ok(holds);
         }
         let guard = self.chart.transition(line).guard.as_ref();
@@ -326,19 +326,32 @@ impl<H: Host> Program for Runner<'_, H> {
         Ok(())
     }
 
+    #[inline]
+    fn run_alone(&mut self, block: Block, configuration: &[u64]) -> bool {
+        let acts = self.compiled(block);
+        self.begun = self.data.run(acts, configuration);
+        let is_done = self.begun == acts.len() && !acts.is_empty();
+        if is_done {
+            self.begun = 0;
+        }
+        is_done
+    }
+
+    #[inline]
+    fn guard_alone(&self, line: TransitionId, configuration: &[u64]) -> Option<bool> {
+        self.quick.guard(line)?.holds(&self.data.scalars(configuration))
+    }
+
     fn run(&mut self, block: Block, view: &View<'_>, outbox: &mut Outbox<'_>) -> Result<(), Fault> {
         let chart = self.chart;
-        let (actions, quick) = match block {
-            Block::Entry(state, nth) => {
-                (&chart.state(state).entry[nth as usize], self.quick.entry(state, nth))
-            }
-            Block::Exit(state, nth) => {
-                (&chart.state(state).exit[nth as usize], self.quick.exit(state, nth))
-            }
-            Block::Default(state) => (&chart.state(state).default_actions, None),
-            Block::Transition(line) => (&chart.transition(line).actions, self.quick.actions(line)),
+        let begun = core::mem::take(&mut self.begun);
+        let done = self.run_quickly(self.compiled(block), begun, view, outbox);
+        let actions = match block {
+            Block::Entry(state, nth) => &chart.state(state).entry[nth as usize],
+            Block::Exit(state, nth) => &chart.state(state).exit[nth as usize],
+            Block::Default(state) => &chart.state(state).default_actions,
+            Block::Transition(line) => &chart.transition(line).actions,
         };
-        let done = quick.map_or(0, |acts| self.run_quickly(acts, view, outbox));
         let actions = &actions[done..];
         if actions.is_empty() {
             return Ok(());

@@ -1,53 +1,100 @@
 //! Compiled guards and actions. What they cannot tell is left to the evaluator.
 
+use super::data::Data;
 use super::program::Runner;
 use crate::drive::Host;
 use crate::expr::Value;
 use crate::expr::quick::{Act, Scalars};
 use crate::outbox::Outbox;
-use crate::program::View;
+use crate::program::{Block, View};
 use alloc::vec::Vec;
 
-impl<H: Host> Runner<'_, H> {
-    pub(super) fn scalars<'a>(&'a self, view: &'a View<'_>) -> Scalars<'a> {
-        Scalars {
-            variables: &self.data.variables,
-            payload: self.data.payloads(),
-            configuration: view.cells.configuration,
-        }
+impl Data {
+    #[inline]
+    pub(super) fn scalars<'a>(&'a self, configuration: &'a [u64]) -> Scalars<'a> {
+        Scalars { variables: &self.variables, payload: self.payloads(), configuration }
     }
 
-    /// Runs compiled actions as far as that goes, and says how many.
-    pub(super) fn run_quickly(
-        &mut self,
-        acts: &[Act],
-        view: &View<'_>,
-        outbox: &mut Outbox<'_>,
-    ) -> usize {
+    /// Runs compiled actions as far as that goes without the machine, and says how many.
+    #[inline]
+    pub(super) fn run(&mut self, acts: &[Act], configuration: &[u64]) -> usize {
         for (done, act) in acts.iter().enumerate() {
-            match act {
-                Act::Step(variable, by) => {
-                    let Some(Some(Value::Int(n))) = self.data.variables.get_mut(*variable as usize)
-                    else {
-                        return done;
-                    };
-                    let Some(next) = n.checked_add(*by) else { return done };
-                    *n = next;
-                }
-                Act::Raise(event) => {
-                    if !outbox.raise(*event) {
-                        return done;
-                    }
-                    self.data.raised.push_back((*event, Vec::new()));
-                }
-                Act::Int(..) | Act::Float(..) | Act::Bool(..) => {
-                    let Some((variable, value)) = act.value(&self.scalars(view)) else {
-                        return done;
-                    };
-                    self.data.variables[variable as usize] = Some(value);
-                }
+            let went = match act {
+                Act::Step(variable, by) => self.step(*variable, *by),
+                Act::Raise(_) => None,
+                Act::Int(variable, value) => value
+                    .value(&self.scalars(configuration))
+                    .and_then(|value| self.assign_int(*variable, value)),
+                Act::Float(variable, value) => value
+                    .value(&self.scalars(configuration))
+                    .and_then(|value| self.assign(*variable, Value::Float(value))),
+                Act::Bool(variable, value) => value
+                    .holds(&self.scalars(configuration))
+                    .and_then(|value| self.assign(*variable, Value::Bool(value))),
+            };
+            if went.is_none() {
+                return done;
             }
         }
         acts.len()
+    }
+
+    #[inline]
+    fn step(&mut self, variable: u32, by: i64) -> Option<()> {
+        let Value::Int(n) = self.variables.get_mut(variable as usize)?.as_mut()? else {
+            return None;
+        };
+        *n = n.checked_add(by)?;
+        Some(())
+    }
+
+    /// Sets a variable whose type is that of the value.
+    fn assign(&mut self, variable: u32, value: Value) -> Option<()> {
+        *self.variables.get_mut(variable as usize)? = Some(value);
+        Some(())
+    }
+
+    #[inline]
+    fn assign_int(&mut self, variable: u32, value: i64) -> Option<()> {
+        let place = self.variables.get_mut(variable as usize)?;
+        if let Some(Value::Int(old)) = place {
+            *old = value;
+        } else {
+            *place = Some(Value::Int(value));
+        }
+        Some(())
+    }
+}
+
+impl<'p, H: Host> Runner<'p, H> {
+    /// A block, if it is compiled; else nothing.
+    #[inline]
+    pub(super) fn compiled(&self, block: Block) -> &'p [Act] {
+        match block {
+            Block::Transition(line) => self.quick.line(line),
+            Block::Entry(state, nth) => self.quick.entry(state, nth),
+            Block::Exit(state, nth) => self.quick.exit(state, nth),
+            Block::Default(_) => &[],
+        }
+    }
+
+    /// Runs compiled actions from the one at `from` on as far as that goes, and says how many are done then.
+    pub(super) fn run_quickly(
+        &mut self,
+        acts: &[Act],
+        from: usize,
+        view: &View<'_>,
+        outbox: &mut Outbox<'_>,
+    ) -> usize {
+        let mut done = from;
+        loop {
+            done += self.data.run(&acts[done..], view.cells.configuration);
+            let Some(Act::Raise(event)) = acts.get(done) else { return done };
+            if !outbox.raise(*event) {
+                return done;
+            }
+            self.data.raised.push_back((*event, Vec::new()));
+            done += 1;
+        }
     }
 }

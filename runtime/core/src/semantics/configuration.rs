@@ -5,7 +5,7 @@ use crate::arena::StateId;
 use crate::bits;
 use crate::program::Program;
 use crate::store::Store;
-use crate::tables::{Reacts, StateRowKind, Tables};
+use crate::tables::{Reacts, StateRow, StateRowKind, Tables};
 
 /// Whether `configuration` is one that a chart can be in: the root is active, an active state's parent is active, an active
 /// compound has exactly one active child, an active parallel all its regions, and no pseudo-state is active.
@@ -47,8 +47,8 @@ pub(super) fn is_real(tables: &Tables<'_>, id: StateId) -> bool {
 }
 
 /// Atomic or final: a basic state of configurations. (A chart without states has an atomic root.)
-pub(super) fn is_leaf(tables: &Tables<'_>, id: StateId) -> bool {
-    matches!(tables.states[id.index()].kind, StateRowKind::Atomic | StateRowKind::Final(_))
+fn is_leaf(row: &StateRow<'_>) -> bool {
+    matches!(row.kind, StateRowKind::Atomic | StateRowKind::Final(_))
 }
 
 /// So many are looked through one by one.
@@ -100,14 +100,26 @@ impl<P: Program> Engine<'_, P> {
 
     /// Makes a state active.
     #[inline(always)]
-    pub(super) fn activate(&mut self, state: StateId) {
-        let is_leaf = is_leaf(&self.tables, state);
-        let place = self.leaves_before(state);
-        let count = self.leaves;
+    pub(super) fn activate(&mut self, state: StateId, row: &StateRow<'_>) {
         let cells = self.store.cells_mut();
         bits::insert(cells.configuration, state.index());
         bits::insert(cells.touched, state.index());
-        if is_leaf && (place == count || cells.leaves[place] != state) {
+        if !is_leaf(row) {
+            return;
+        }
+        if self.leaves == 0 {
+            cells.leaves[0] = state;
+            self.leaves = 1;
+        } else {
+            self.add_leaf(state);
+        }
+    }
+
+    fn add_leaf(&mut self, state: StateId) {
+        let place = self.leaves_before(state);
+        let count = self.leaves;
+        let cells = self.store.cells_mut();
+        if place == count || cells.leaves[place] != state {
             if place < count {
                 cells.leaves.copy_within(place..count, place + 1);
             }
@@ -117,19 +129,25 @@ impl<P: Program> Engine<'_, P> {
     }
 
     /// Makes a state inactive.
-    #[inline(always)]
     pub(super) fn deactivate(&mut self, state: StateId) {
+        self.take_out(state);
         let place = self.leaves_before(state);
         let count = self.leaves;
         let cells = self.store.cells_mut();
-        bits::remove(cells.configuration, state.index());
-        bits::remove(cells.unbroken, state.index());
         if place < count && cells.leaves[place] == state {
             if place + 1 < count {
                 cells.leaves.copy_within(place + 1..count, place);
             }
             self.leaves -= 1;
         }
+    }
+
+    /// Takes a state out of the configuration, not out of the leaves.
+    #[inline(always)]
+    pub(super) fn take_out(&mut self, state: StateId) {
+        let cells = self.store.cells_mut();
+        bits::remove(cells.configuration, state.index());
+        bits::remove(cells.unbroken, state.index());
     }
 
     /// Finds the active leaves of a configuration that was put in place as a whole.
@@ -139,7 +157,7 @@ impl<P: Program> Engine<'_, P> {
         let cells = self.store.cells_mut();
         let active = bits::iter(cells.configuration).map(StateId::at);
         self.leaves = 0;
-        for leaf in active.filter(|state| is_leaf(&tables, *state)) {
+        for leaf in active.filter(|state| is_leaf(&tables.states[state.index()])) {
             cells.leaves[self.leaves] = leaf;
             self.leaves += 1;
         }

@@ -43,7 +43,7 @@ impl<P: Program> Engine<'_, P> {
 
     fn run_default(&mut self, state: StateId, inside: StateId, sink: &mut dyn Sink) {
         bits::remove(self.store.cells_mut().defaults, state.index());
-        self.run_block(Block::Default(state), self.leaf_of(inside), sink);
+        self.run_block(Block::Default(state), inside, sink);
     }
 
     fn is_history(&self, index: usize) -> bool {

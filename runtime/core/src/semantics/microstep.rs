@@ -150,7 +150,16 @@ impl<P: Program> Engine<'_, P> {
         let _ = self.enqueue(Occurrence::Error(kind));
     }
 
-    pub(super) fn run_block(&mut self, block: Block, leaf: StateId, sink: &mut dyn Sink) {
+    /// Runs a block of a state or of one of its lines.
+    #[inline]
+    pub(super) fn run_block(&mut self, block: Block, state: StateId, sink: &mut dyn Sink) {
+        if !self.program.run_alone(block, self.store.cells().configuration) {
+            self.run_in_view(block, state, sink);
+        }
+    }
+
+    fn run_in_view(&mut self, block: Block, state: StateId, sink: &mut dyn Sink) {
+        let leaf = self.leaf_of(state);
         let scalars = &mut self.scalars;
         let cells = self.store.cells_mut();
         let view = View {

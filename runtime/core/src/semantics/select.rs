@@ -145,7 +145,11 @@ impl<P: Program> Engine<'_, P> {
         }
         // The guard of a `may call` line held when the call began.
         if row.guard && !cause.has_returned() {
-            match self.with_view(leaf, |program, view| program.guard(id, view)) {
+            let held = match self.program.guard_alone(id, self.store.cells().configuration) {
+                Some(held) => Ok(held),
+                None => self.with_view(leaf, |program, view| program.guard(id, view)),
+            };
+            match held {
                 Ok(true) => {}
                 Ok(false) => return Verdict::Lost(Loss::Guard),
                 Err(_) => {

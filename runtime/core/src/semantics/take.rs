@@ -108,8 +108,7 @@ impl<P: Program> Engine<'_, P> {
     #[inline(always)]
     fn act(&mut self, id: TransitionId, row: &TransitionRow<'_>, sink: &mut dyn Sink) {
         if row.actions {
-            let leaf = self.leaf_of(row.source);
-            self.run_block(Block::Transition(id), leaf, sink);
+            self.run_block(Block::Transition(id), row.source, sink);
         }
     }
 
@@ -186,9 +185,11 @@ impl<P: Program> Engine<'_, P> {
     fn exit_path(&mut self, domain: StateId, sink: &mut dyn Sink) {
         let mut state = self.store.cells().leaves[0];
         while state > domain {
-            self.leave(state, sink);
-            self.deactivate(state);
-            state = self.tables.states[state.index()].parent;
+            let row = &self.tables.states[state.index()];
+            self.leave_row(state, row, sink);
+            self.leaves = 0;
+            self.take_out(state);
+            state = row.parent;
         }
     }
 
@@ -211,16 +212,15 @@ impl<P: Program> Engine<'_, P> {
 
     #[inline(always)]
     fn enter(&mut self, state: StateId, sink: &mut dyn Sink) {
-        let index = state.index();
+        let row = &self.tables.states[state.index()];
         let now = self.scalars.now;
-        self.activate(state);
-        let register = &mut self.store.cells_mut().states[index];
+        self.activate(state, row);
+        let register = &mut self.store.cells_mut().states[state.index()];
         register.entered_at = now;
         register.turns_here = 0;
         register.fails_here = 0;
         self.scalars.dead = false;
         sink.record(Record::Entered(state));
-        let row = &self.tables.states[index];
         let is_plain = row.entry == 0
             && !row.here.meets(Reacts::DEADLINE)
             && !self.has_entry_runs
@@ -234,7 +234,7 @@ impl<P: Program> Engine<'_, P> {
     #[inline(never)]
     fn begin_state(&mut self, state: StateId, row: &StateRow<'_>, sink: &mut dyn Sink) {
         for nth in 0..row.entry {
-            self.run_block(Block::Entry(state, nth), self.leaf_of(state), sink);
+            self.run_block(Block::Entry(state, nth), state, sink);
         }
         self.arm_deadlines(state, sink);
         self.note_entry_runs(state);
@@ -264,9 +264,12 @@ impl<P: Program> Engine<'_, P> {
     }
 
     /// Ends what is under way in a state, and tells that it is left.
-    #[inline(always)]
     pub(super) fn leave(&mut self, state: StateId, sink: &mut dyn Sink) {
-        let row = &self.tables.states[state.index()];
+        self.leave_row(state, &self.tables.states[state.index()], sink);
+    }
+
+    #[inline(always)]
+    fn leave_row(&mut self, state: StateId, row: &StateRow<'_>, sink: &mut dyn Sink) {
         let is_plain = row.exit == 0
             && row.steps.len == 0
             && !row.here.meets(Reacts::DEADLINE)
@@ -281,8 +284,7 @@ impl<P: Program> Engine<'_, P> {
     #[inline(never)]
     fn end_state(&mut self, state: StateId, row: &StateRow<'_>, sink: &mut dyn Sink) {
         for nth in 0..row.exit {
-            let leaf = self.leaf_of(state);
-            self.run_block(Block::Exit(state, nth), leaf, sink);
+            self.run_block(Block::Exit(state, nth), state, sink);
         }
         for step in row.steps.of(self.tables.step_pool) {
             let register = &mut self.store.cells_mut().steps[step.index()];

@@ -9,9 +9,11 @@ const LEAVE_ALL: &str = "while let Some(state) = next {
         }";
 
 const LEAVE_PATH: &str = "while state > domain {
-            self.leave(state, sink);
-            self.deactivate(state);
-            state = self.tables.states[state.index()].parent;
+            let row = &self.tables.states[state.index()];
+            self.leave_row(state, row, sink);
+            self.leaves = 0;
+            self.take_out(state);
+            state = row.parent;
         }";
 
 const ENTER_KNOWN: &str = "for state in entry.of(self.tables.state_pool) {
@@ -215,15 +217,15 @@ pub(super) fn all() -> Vec<Mutant> {
             ),
             (
                 "error-ends-the-next-enter",
-                &[("self.run_block(Block::Entry(state, nth), self.leaf_of(state), sink);", "let before = self.scalars.queue_len;
-                    self.run_block(Block::Entry(state, nth), self.leaf_of(state), sink);
+                &[("self.run_block(Block::Entry(state, nth), state, sink);", "let before = self.scalars.queue_len;
+                    self.run_block(Block::Entry(state, nth), state, sink);
                     if self.scalars.queue_len > before { break; }")],
                 &["semantics::content::an_error_ends_its_own_enter_or_exit_block_only"],
             ),
             (
                 "error-ends-the-next-exit",
-                &[("self.run_block(Block::Exit(state, nth), leaf, sink);", "let before = self.scalars.queue_len;
-                    self.run_block(Block::Exit(state, nth), leaf, sink);
+                &[("self.run_block(Block::Exit(state, nth), state, sink);", "let before = self.scalars.queue_len;
+                    self.run_block(Block::Exit(state, nth), state, sink);
                     if self.scalars.queue_len > before { break; }")],
                 &["semantics::content::an_error_ends_its_own_enter_or_exit_block_only"],
             ),

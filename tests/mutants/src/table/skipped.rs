@@ -120,5 +120,21 @@ pub(super) fn all() -> Vec<Mutant> {
             ),
         ],
     );
-    [macrostep, take, time, rest].into_iter().flatten().collect()
+    let blocks = of(
+        "runtime/core/src/interpreter/program.rs",
+        &[(
+            "begun-block-run-again",
+            &[("core::mem::take(&mut self.begun)", "0")],
+            &["semantics::ahead::a_count_that_overflows_ends_its_block_with_an_error"],
+        )],
+    );
+    let counts = of(
+        "runtime/core/src/interpreter/quick.rs",
+        &[(
+            "count-that-overflows-wraps",
+            &[("n.checked_add(by)?", "n.wrapping_add(by)")],
+            &["semantics::ahead::a_count_that_overflows_ends_its_block_with_an_error"],
+        )],
+    );
+    [macrostep, take, time, rest, blocks, counts].into_iter().flatten().collect()
 }

@@ -5,6 +5,7 @@ use crate::arena::{StateId, TransitionId};
 use crate::model::{Action, BinaryOp, Chart, CompareOp, Expr, ExprKind, Observable, Type, UnaryOp};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
+use core::ops::Range;
 
 /// How deep a compiled expression may nest.
 const DEPTH: u32 = 32;
@@ -16,25 +17,40 @@ const NODES: u32 = 2_000;
 #[derive(Debug, Clone)]
 pub(crate) struct Quick {
     guards: Vec<Option<Bool>>,
-    actions: Vec<Option<Box<[Act]>>>,
-    entries: Vec<Vec<Option<Box<[Act]>>>>,
-    exits: Vec<Vec<Option<Box<[Act]>>>>,
+    /// Of all blocks, one after the other.
+    acts: Vec<Act>,
+    /// In `acts`, by line; empty for what is not compiled.
+    lines: Vec<Range<u32>>,
+    /// In `acts`: each `enter` and `exit`, likewise.
+    blocks: Vec<Range<u32>>,
+    /// In `blocks`, by state: the first `enter` and the first `exit`.
+    states: Vec<(u32, u32)>,
 }
 
 impl Quick {
     /// Compiles what can be, linear in the size of the chart.
     pub(crate) fn of(chart: &Chart) -> Self {
-        let block = |actions: &Vec<Action>| Compiler::new(chart).block(actions);
-        Self {
-            guards: chart
-                .transitions
-                .iter()
-                .map(|line| Compiler::new(chart).bool(line.guard.as_ref()?, 0))
-                .collect(),
-            actions: chart.transitions.iter().map(|line| block(&line.actions)).collect(),
-            entries: chart.states.iter().map(|s| s.entry.iter().map(block).collect()).collect(),
-            exits: chart.states.iter().map(|s| s.exit.iter().map(block).collect()).collect(),
+        let mut acts = Vec::new();
+        let mut block = |actions: &Vec<Action>| {
+            let start = acts.len();
+            acts.extend(Compiler::new(chart).block(actions).unwrap_or_default());
+            start as u32..acts.len() as u32
+        };
+        let lines = chart.transitions.iter().map(|line| block(&line.actions)).collect();
+        let mut blocks: Vec<Range<u32>> = Vec::new();
+        let mut states = Vec::with_capacity(chart.states.len());
+        for state in &chart.states {
+            let entry = blocks.len() as u32;
+            blocks.extend(state.entry.iter().map(&mut block));
+            states.push((entry, blocks.len() as u32));
+            blocks.extend(state.exit.iter().map(&mut block));
         }
+        let guards = chart
+            .transitions
+            .iter()
+            .map(|line| Compiler::new(chart).bool(line.guard.as_ref()?, 0))
+            .collect();
+        Self { guards, acts, lines, blocks, states }
     }
 
     /// The guard of a line, if it is compiled.
@@ -43,22 +59,29 @@ impl Quick {
         self.guards.get(line.index())?.as_ref()
     }
 
-    /// The actions of a line, if they are compiled.
+    /// The actions of a line, if they are compiled; else nothing.
     #[inline]
-    pub(crate) fn actions(&self, line: TransitionId) -> Option<&[Act]> {
-        self.actions.get(line.index())?.as_deref()
+    pub(crate) fn line(&self, line: TransitionId) -> &[Act] {
+        self.acts_of(self.lines.get(line.index()))
     }
 
-    /// The nth `enter` of a state, if it is compiled.
+    /// The nth `enter` of a state, likewise.
     #[inline]
-    pub(crate) fn entry(&self, state: StateId, nth: u32) -> Option<&[Act]> {
-        self.entries.get(state.index())?.get(nth as usize)?.as_deref()
+    pub(crate) fn entry(&self, state: StateId, nth: u32) -> &[Act] {
+        let first = self.states.get(state.index()).map(|(entry, _)| *entry);
+        self.acts_of(first.and_then(|first| self.blocks.get((first + nth) as usize)))
     }
 
-    /// The nth `exit` of a state, if it is compiled.
+    /// The nth `exit` of a state, likewise.
     #[inline]
-    pub(crate) fn exit(&self, state: StateId, nth: u32) -> Option<&[Act]> {
-        self.exits.get(state.index())?.get(nth as usize)?.as_deref()
+    pub(crate) fn exit(&self, state: StateId, nth: u32) -> &[Act] {
+        let first = self.states.get(state.index()).map(|(_, exit)| *exit);
+        self.acts_of(first.and_then(|first| self.blocks.get((first + nth) as usize)))
+    }
+
+    #[inline]
+    fn acts_of(&self, place: Option<&Range<u32>>) -> &[Act] {
+        place.map_or(&[], |place| &self.acts[place.start as usize..place.end as usize])
     }
 }
 
@@ -73,7 +96,7 @@ impl<'c> Compiler<'c> {
         Self { chart, nodes: 0 }
     }
 
-    fn block(&mut self, actions: &[Action]) -> Option<Box<[Act]>> {
+    fn block(&mut self, actions: &[Action]) -> Option<Vec<Act>> {
         if actions.is_empty() || actions.len() > NODES as usize {
             return None;
         }

@@ -110,7 +110,12 @@ pub(crate) enum Act {
 }
 
 impl Int {
-    fn value(&self, scalars: &Scalars<'_>) -> Option<i64> {
+    #[inline]
+    pub(crate) fn value(&self, scalars: &Scalars<'_>) -> Option<i64> {
+        if let Self::Is(i) = self { Some(*i) } else { self.computed(scalars) }
+    }
+
+    fn computed(&self, scalars: &Scalars<'_>) -> Option<i64> {
         match self {
             Self::Is(i) => Some(*i),
             Self::At(place) => {
@@ -136,7 +141,7 @@ impl Int {
 }
 
 impl Float {
-    fn value(&self, scalars: &Scalars<'_>) -> Option<f64> {
+    pub(crate) fn value(&self, scalars: &Scalars<'_>) -> Option<f64> {
         match self {
             Self::Is(x) => Some(*x),
             Self::At(place) => {
@@ -215,18 +220,5 @@ fn ordered(op: CompareOp, order: Option<Ordering>) -> Option<bool> {
         CompareOp::Greater => Some(order.is_some_and(Ordering::is_gt)),
         CompareOp::GreaterEqual => Some(order.is_some_and(Ordering::is_ge)),
         CompareOp::In | CompareOp::NotIn => None,
-    }
-}
-
-impl Act {
-    /// The value that an assignment gives its variable, if that can be told here.
-    #[inline]
-    pub(crate) fn value(&self, scalars: &Scalars<'_>) -> Option<(u32, Value)> {
-        match self {
-            Self::Step(..) | Self::Raise(_) => None,
-            Self::Int(variable, value) => Some((*variable, Value::Int(value.value(scalars)?))),
-            Self::Float(variable, value) => Some((*variable, Value::Float(value.value(scalars)?))),
-            Self::Bool(variable, value) => Some((*variable, Value::Bool(value.holds(scalars)?))),
-        }
     }
 }
