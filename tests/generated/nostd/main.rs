@@ -2,6 +2,8 @@
 #![no_std]
 #![no_main]
 
+mod benches;
+
 chartc_core::include_chart!(mod bells);
 chartc_core::include_chart!(mod lamp);
 
@@ -50,7 +52,7 @@ impl bells::Host for Beeper {
 
 #[unsafe(no_mangle)]
 extern "C" fn main() -> i32 {
-    match run().and_then(|()| ring()) {
+    match run().and_then(|()| ring()).and_then(|()| benches::run()) {
         Ok(()) => 0,
         Err(step) => step,
     }
