@@ -25,7 +25,6 @@ pub(super) fn emit(context: &Context<'_>, scope: &mut Scope) {
     ending::arguments(context, &mut methods);
     start::emit(context, &mut methods);
     if !context.bare {
-        prompt::advice(context, &mut methods);
         prompt::emit(context, &mut methods);
     }
     predicates(context, &mut methods);
@@ -34,6 +33,9 @@ pub(super) fn emit(context: &Context<'_>, scope: &mut Scope) {
     children::methods(context, &mut methods);
     let program = program(context);
     // Now it is known which answers and texts anything reads.
+    if !context.bare {
+        prompt::advice(context, &mut methods);
+    }
     ending::emit(context, scope);
     answers(context, scope);
     scope.push_struct(core(context));
