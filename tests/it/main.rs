@@ -40,6 +40,7 @@ mod rust_emit;
 mod scxml;
 mod semantics;
 mod shared_agents;
+mod shipped;
 mod soundness;
 mod start;
 mod tour;

@@ -12,6 +12,7 @@ mod sets;
 mod tools;
 mod turns;
 mod words;
+mod written;
 
 use chartc::load::Memory;
 use chartc_core::arena::{ChoiceId, EventId, StepId, ToolId, TransitionId};

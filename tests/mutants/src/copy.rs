@@ -5,9 +5,14 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The one test target of the copy: the tests of the semantics, under the names that they have in `it`.
-const TESTS: &str =
-    "//! The tests of the step semantics.\n\n#[path = \"it/semantics/mod.rs\"]\nmod semantics;\n";
+/// The one test target of the copy: the tests of the semantics, under the names that they have in `it`, and what compiles
+/// generated code.
+const TESTS: &str = "//! The tests of the step semantics.\n
+#[path = \"it/batch/mod.rs\"]
+mod batch;
+#[path = \"it/semantics/mod.rs\"]
+mod semantics;
+";
 
 /// Which fault is switched on.
 const SWITCH: &str = "

@@ -112,6 +112,24 @@ fn leaving_the_state_stops_the_chart_and_its_exit_blocks_run() {
 }
 
 #[test]
+fn a_stopped_chart_has_no_share_in_the_turn_that_stopped_it() {
+    let mut tree = Tree::of(
+        "chart Child { initial a state a { on turn -> b } state b { on turn -> a } }
+chart Main {
+  event go
+  initial idle
+  state idle { on go -> busy }
+  state busy { run child Child() at entry  on turn -> idle }
+}",
+    );
+    tree.send("go").since();
+    tree.turn();
+    assert_eq!(tree.leaves(), ["idle"]);
+    let told = tree.since();
+    assert!(told.contains("child: ended canceled") && !told.contains("child: +b"), "{told}");
+}
+
+#[test]
 fn the_end_of_the_run_stops_all() {
     let mut tree = main(
         r#"

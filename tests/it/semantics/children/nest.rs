@@ -87,11 +87,13 @@ chart Digger {
 #[test]
 fn charts_nest_only_so_deep() {
     let tree = Tree::of(
-        "chart Digger {
+        "do note(text: Text)
+chart Digger {
   var more: Bool = true
   var why: Text = \"\"
   initial digging
   state digging {
+    enter { note(\"in\") }
     run deeper Digger() at entry if more
     on error(deeper) as w -> up(w)
     on done(deeper) as v -> up(v[\"why\"])
@@ -101,4 +103,5 @@ fn charts_nest_only_so_deep() {
     );
     let why = Value::Text("charts that run each other nest at most 16 deep".into());
     assert_eq!(tree.family.root().result(), [("why".to_owned(), why)]);
+    assert_eq!(tree.host.0.borrow().len(), 17, "the outermost and those below it");
 }

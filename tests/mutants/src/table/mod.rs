@@ -2,10 +2,12 @@
 
 mod blocks;
 mod enter;
+mod family;
 mod select;
 mod skipped;
 mod step;
 mod time;
+mod written;
 
 /// One fault, with the tests that must fail for it.
 pub(crate) struct Mutant {
@@ -22,10 +24,19 @@ pub(crate) struct Mutant {
 
 /// All faults.
 pub(crate) fn all() -> Vec<Mutant> {
-    [enter::all(), select::all(), blocks::all(), skipped::all(), step::all(), time::all()]
-        .into_iter()
-        .flatten()
-        .collect()
+    [
+        enter::all(),
+        select::all(),
+        blocks::all(),
+        skipped::all(),
+        step::all(),
+        time::all(),
+        family::all(),
+        written::all(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
 }
 
 /// One row: name, edits, tests.

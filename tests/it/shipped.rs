@@ -1,8 +1,8 @@
 //! The charts that we ship do the same interpreted and generated.
 
-use super::act::{acts, play, prepared};
-use super::random::Random;
-use super::{Batch, sound};
+use crate::batch::act::{acts, play, prepared};
+use crate::batch::random::Random;
+use crate::batch::{Batch, sound};
 use crate::project::{files, read};
 use chartc::load::Memory;
 use chartc_core::machine::Record;

@@ -1,0 +1,124 @@
+//! Charts that run charts.
+
+use super::{Mutant, of};
+
+pub(super) fn all() -> Vec<Mutant> {
+    let family = of(
+        "runtime/core/src/family/mod.rs",
+        &[
+            (
+                "deadlines-in-the-order-of-members",
+                &[("due.sort_by_key(|(at, _)| *at);", "")],
+                &["semantics::children::share::the_earliest_deadline_of_all_charts_is_due_first"],
+            ),
+            (
+                "children-nest-without-end",
+                &[("member.len() >= DEPTH", "member.len() >= 2 * DEPTH")],
+                &["semantics::children::nest::charts_nest_only_so_deep"],
+            ),
+            (
+                "stopped-after-all-else",
+                &[(
+                    "for task in first.into_iter().rev() {
+            self.queue.push_front(task);
+        }",
+                    "for task in first { self.queue.push_back(task); }",
+                )],
+                &[
+                    "semantics::children::end::a_stopped_chart_has_no_share_in_the_turn_that_stopped_it",
+                ],
+            ),
+            (
+                "no-done-of-a-child",
+                &[("self.ended(member, status);", "let _ = status;")],
+                &["semantics::children::end::the_answer_is_what_the_final_was_given"],
+            ),
+            (
+                "late-answer-without-a-record",
+                &[(
+                    "if let (None, Input::Answer(..)) = (self.member(&member), &input) {
+            return Some(self.late(member, asked, sink));
+        }",
+                    "",
+                )],
+                &["semantics::children::nest::an_answer_to_a_chart_that_is_gone_changes_nothing"],
+            ),
+            (
+                "dead-child-goes-unheard",
+                &[("self.fails(member, String::from(\"it can do nothing more\"));", "")],
+                &["semantics::children::end::a_chart_that_can_do_nothing_more_is_an_error"],
+            ),
+            (
+                "failed-start-unsaid",
+                &[("self.answer(member.clone(), key, failed(why))", "drop(why)")],
+                &["semantics::children::start::a_param_out_of_its_range_is_an_error_at_run_time"],
+            ),
+        ],
+    );
+    let tree = of(
+        "runtime/core/src/family/tree.rs",
+        &[
+            (
+                "youngest-child-first",
+                &[(
+                    "machine.children()",
+                    "machine.children().into_iter().rev().collect::<Vec<_>>()",
+                )],
+                &["semantics::children::share::an_event_goes_to_the_first_chart_that_handles_it"],
+            ),
+            (
+                "event-by-its-name-alone",
+                &[(
+                    "row.name == event.name && row.fields.of(tables.name_pool).iter().eq(&event.fields)",
+                    "row.name == event.name",
+                )],
+                &["semantics::children::share::an_event_of_other_fields_is_another_event"],
+            ),
+        ],
+    );
+    let watch = of(
+        "runtime/core/src/family/watch.rs",
+        &[
+            (
+                "left-child-goes-on",
+                &[("self.seen.push(Seen::Cancel(key))", "let _ = key;")],
+                &[
+                    "semantics::children::end::leaving_the_state_stops_the_chart_and_its_exit_blocks_run",
+                    "semantics::children::end::a_timeout_stops_the_chart",
+                ],
+            ),
+            (
+                "children-without-turns",
+                &[("self.seen.push(Seen::TurnEnded)", "")],
+                &[
+                    "semantics::children::start::a_step_in_the_walk_starts_its_chart_and_the_walk_goes_on",
+                ],
+            ),
+        ],
+    );
+    let passing = of(
+        "runtime/core/src/family/passing.rs",
+        &[
+            (
+                "offered-to-the-first-child-only",
+                &[("receipt == Receipt::Unhandled && !members.is_empty()", "false")],
+                &["semantics::children::share::an_event_that_none_handles_is_refused_by_all"],
+            ),
+            (
+                "children-passed-nothing-hear-all",
+                &[("self.forward(&m[..n], m[n]) == Forward::Rest", "true")],
+                &[
+                    "semantics::children::pass::a_child_is_passed_the_rest_of_the_events_or_all_or_none",
+                ],
+            ),
+            (
+                "no-copies-for-children-passed-all",
+                &[("self.forward(member, key) == Forward::All", "false")],
+                &[
+                    "semantics::children::pass::a_child_is_passed_the_rest_of_the_events_or_all_or_none",
+                ],
+            ),
+        ],
+    );
+    family.into_iter().chain(tree).chain(watch).chain(passing).collect()
+}
