@@ -49,13 +49,13 @@ pub(crate) fn acts(random: &mut Random, length: usize) -> Vec<Act> {
 }
 
 /// Inputs that a run is given after its end.
-const AFTER_END: u32 = 3;
+pub(super) const AFTER_END: u32 = 3;
 
 /// Macrosteps without end that a run may have: each is a thousand microsteps.
-const CIRCLES: u32 = 1;
+pub(super) const CIRCLES: u32 = 1;
 
 /// The step that an act becomes.
-fn step(
+pub(super) fn step(
     chart: &Chart,
     act: Act,
     follower: &Follower,
@@ -130,7 +130,7 @@ pub(crate) fn prepared(label: &str, chart: &Chart, random: &mut Random) -> Scrip
         FunctionKind::Effect => Vec::new(),
     };
     let answers = chart.functions.iter().map(|row| (row.name.clone(), answers(row))).collect();
-    Script { chart: label.to_owned(), params, answers, steps: Vec::new() }
+    Script { chart: label.to_owned(), kin: false, params, answers, steps: Vec::new() }
 }
 
 /// A step that was just taken.

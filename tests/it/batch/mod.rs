@@ -9,10 +9,10 @@ pub(crate) mod act;
 mod answers;
 #[allow(dead_code, reason = "the programs use what the tests do not")]
 pub(crate) mod driver;
+pub(crate) mod kin;
 #[allow(unreachable_pub, reason = "another crate's file")]
 #[path = "../../generated/src/random.rs"]
 pub(crate) mod random;
-mod shipped;
 mod silent;
 
 use chartc::Compilation;
@@ -384,7 +384,9 @@ fn scripts_are_read_as_written() {
             Step::Give(6, Input::Answer(key, Outcome::Failed(Vec::new()))),
             Step::Give(6, Input::Answer(key, Outcome::Doubt)),
             Step::Give(6, Input::Turn),
+            Step::Tell(vec![key, key], 7, Input::Answer(key, Outcome::Doubt)),
         ],
+        kin: true,
     };
     let two = [script.clone(), Script { chart: "other".to_owned(), ..script }];
     let written: String = two.iter().map(driver::write).collect();

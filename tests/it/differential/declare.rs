@@ -68,13 +68,13 @@ client fast { model \"any:small\" retry 1 }
 client slow { model \"any:large\" fallback fast }
 ";
 
-/// What stands before the chart.
-pub(super) fn before(spec: &Spec) -> String {
+/// What stands before charts.
+pub(super) fn before(specs: &[&Spec]) -> String {
     let mut out = TYPES.to_owned();
-    if spec.taste.words {
+    if specs.iter().any(|spec| spec.taste.words) {
         out += WORD_TYPES;
     }
-    if spec.taste.flavour == Flavour::Agent {
+    if specs.iter().any(|spec| spec.taste.flavour == Flavour::Agent) {
         out += TOOLS;
     }
     out

@@ -1,10 +1,9 @@
 //! Lines of random charts.
 
 use super::actions::{Around, RESET};
-use super::guards::{Bound, pick};
+use super::guards::{Bound, Returns, pick};
 use super::render::Writer;
 use super::spec::Line;
-use super::step::returns;
 use super::tree::{State, apart};
 use std::fmt::Write;
 
@@ -131,6 +130,7 @@ impl Writer<'_> {
             30 if taste.words => self.with(line, "on batch(all)", Bound::Batch),
             31 if !taste.plain => self.quiet(line, "on **", Bound::Nothing),
             32..=39 if self.agent => self.agent_line(line, number),
+            35..=39 if !self.children.is_empty() => self.step_line(line),
             _ => self.plain(line, &format!("on {event}")),
         }
     }
@@ -165,23 +165,29 @@ impl Writer<'_> {
                 ];
                 self.plain(line, pick(&limits, which))
             }
-            _ if self.spec.steps.is_empty() => self.plain(line, "on turn"),
-            _ => {
-                let number = usize::from(which) % self.spec.steps.len();
-                let step = format!("(k{number})");
-                let returns = returns(self.spec.steps[number]);
-                match (which / 64, returns) {
-                    (0, Some(returns)) => {
-                        self.with(line, &format!("on done{step} as ans"), Bound::Answer(returns))
-                    }
-                    (2, _) => {
-                        let reason = Bound::Answer(super::guards::Returns::Text);
-                        self.with(line, &format!("on error{step} as ans"), reason)
-                    }
-                    (3, _) => self.plain(line, &format!("on doubt{step}")),
-                    (0 | 1 | _, _) => self.plain(line, &format!("on done{step}")),
-                }
+            _ => self.step_line(line),
+        }
+    }
+
+    /// A line on the end of a step.
+    fn step_line(&self, line: &Line) -> String {
+        let which = line.which;
+        if self.spec.steps.is_empty() {
+            return self.plain(line, "on turn");
+        }
+        let number = usize::from(which) % self.spec.steps.len();
+        let step = format!("(k{number})");
+        let one = self.spec.steps[number];
+        match (which / 64, self.returns(one)) {
+            (0, Some(returns)) => {
+                self.with(line, &format!("on done{step} as ans"), Bound::Answer(returns))
             }
+            (2, _) if self.agent || self.is_run(one) => {
+                let reason = Bound::Answer(Returns::Text);
+                self.with(line, &format!("on error{step} as ans"), reason)
+            }
+            (3, _) => self.plain(line, &format!("on doubt{step}")),
+            (0..=2 | 4.., _) => self.plain(line, &format!("on done{step}")),
         }
     }
 }

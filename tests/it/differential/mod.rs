@@ -4,6 +4,7 @@ mod actions;
 mod declare;
 mod generated;
 mod guards;
+mod kin;
 mod laws;
 mod line;
 mod regressions;

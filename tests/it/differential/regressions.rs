@@ -37,6 +37,13 @@ fn charts() -> Vec<(&'static str, String)> {
                 "raise r ".repeat(40)
             ),
         ),
+        // Advice that only prompts read, of no state, had no method in generated code.
+        (
+            "advice of nobody",
+            "chart R { event a initial s state s { llm k { prompt \"{advice}{m}\" } -> s \
+             on a -> s { m = m + 1 } } var m: Int = 0 }"
+                .to_owned(),
+        ),
         // Written out, the first of the values was one that nobody reads, which rustc warns of.
         (
             "assigned twice in a block that may fail",

@@ -8,12 +8,27 @@ use std::fmt::Write;
 
 /// The text of a chart `R`.
 pub(super) fn text(spec: &Spec) -> String {
+    family(&[spec])
+}
+
+/// The text of several charts, each of which runs those behind it: the first is `R`, the others are `C1`, `C2` and so on.
+pub(super) fn family(specs: &[&Spec]) -> String {
+    let mut out = declare::before(specs);
+    for nth in (0..specs.len()).rev() {
+        let children = specs.iter().enumerate().skip(nth + 1);
+        let children = children.map(|(nth, spec)| (format!("C{nth}"), *spec)).collect();
+        let name = if nth == 0 { "R".to_owned() } else { format!("C{nth}") };
+        out += &chart(&name, specs[nth], children);
+    }
+    out
+}
+
+fn chart(name: &str, spec: &Spec, children: Vec<(String, &Spec)>) -> String {
     let states = tree(spec.taste.flavour, &spec.nodes);
     let ends = (1..states.len()).filter(|id| can_end(&states, *id)).collect();
     let agent = spec.taste.flavour == Flavour::Agent;
-    let writer = Writer { agent, spec, states: &states, ends };
-    let mut out = declare::before(spec);
-    out += "chart R {\n";
+    let writer = Writer { agent, spec, states: &states, ends, children };
+    let mut out = format!("chart {name} {{\n");
     out += &declare::inside(spec, &writer.models());
     if agent && spec.whole >= 208 {
         for (from, to, pick) in &spec.allows {
@@ -39,6 +54,8 @@ pub(super) struct Writer<'s> {
     pub(super) states: &'s [State],
     /// Those that can be done.
     pub(super) ends: Vec<usize>,
+    /// The charts that it may run.
+    pub(super) children: Vec<(String, &'s Spec)>,
 }
 
 impl Writer<'_> {
@@ -103,10 +120,21 @@ impl Writer<'_> {
                 let _ = writeln!(out, "{pad}{}", self.step(*step, number));
             }
         }
+        let mut offered: Vec<String> = Vec::new();
         for (number, line) in self.spec.lines.iter().enumerate() {
-            if self.source(line.source) == id {
-                let _ = writeln!(out, "{pad}{}", self.line(line, number, id));
+            if self.source(line.source) != id {
+                continue;
             }
+            let text = self.line(line, number, id);
+            // A state offers a set of tools once.
+            let set = text.strip_prefix("may call ").and_then(|rest| rest.split(' ').next());
+            if let Some(set) = set.map(str::to_owned) {
+                if offered.contains(&set) {
+                    continue;
+                }
+                offered.push(set);
+            }
+            let _ = writeln!(out, "{pad}{text}");
         }
         for child in &state.children {
             let (id, child) = (*child, &self.states[*child]);

@@ -141,7 +141,30 @@ pub(crate) fn spec() -> impl Strategy<Value = Spec> {
 
 /// A chart of one kind, with 2 to 40 states.
 pub(crate) fn spec_of(taste: Taste) -> impl Strategy<Value = Spec> {
-    let size = prop_oneof![3 => 2..8_usize, 4 => 8..18_usize, 2 => 18..41_usize];
+    sized(taste, prop_oneof![3 => 2..8_usize, 4 => 8..18_usize, 2 => 18..41_usize])
+}
+
+/// Charts that run each other: the first runs the others, the second the third.
+pub(crate) fn kin() -> impl Strategy<Value = Vec<Spec>> {
+    let agent = prop_oneof![Just(true), Just(false)];
+    (agent.clone(), agent).prop_flat_map(|(first, second)| {
+        let one = taste(if first { Flavour::Agent } else { Flavour::Regions }, true, false);
+        let other = taste(if second { Flavour::Agent } else { Flavour::Tree }, true, false);
+        let last = sized(taste(Flavour::Tree, true, false), 2..6_usize);
+        (sized(one, 2..9_usize), sized(other, 2..7_usize), last).prop_map(
+            |(mut one, mut other, last)| {
+                // Those that run others do so from the start, beside what else they do.
+                for spec in [&mut one, &mut other] {
+                    let first = Step { state: 0, kind: 0, guard: 0, target: 1, pick: spec.whole };
+                    spec.steps.insert(0, first);
+                }
+                vec![one, other, last]
+            },
+        )
+    })
+}
+
+fn sized(taste: Taste, size: impl Strategy<Value = usize>) -> impl Strategy<Value = Spec> {
     size.prop_flat_map(move |size| {
         (
             vec(node(), 2..=size),

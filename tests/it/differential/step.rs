@@ -3,29 +3,60 @@
 use super::actions::Around;
 use super::guards::{Bound, Returns};
 use super::render::Writer;
-use super::spec::Step;
+use super::spec::{Flavour, Step};
 
 /// Kinds of steps.
 const KINDS: u8 = 13;
 
-/// What a step of this chart gives, where it gives something of a known type.
-pub(super) fn returns(step: Step) -> Option<Returns> {
-    match step.kind % KINDS {
-        2 | 6 => Some(Returns::Int),
-        1 | 11 => Some(Returns::Open),
-        5 | 7 => Some(Returns::Text),
-        8 => Some(Returns::List),
-        9 => Some(Returns::Record),
-        10 => Some(Returns::Enum),
-        12 => Some(Returns::Bool),
-        _ => None,
-    }
-}
-
 impl Writer<'_> {
+    /// What a step of this chart gives, where it gives something of a known type.
+    pub(super) fn returns(&self, step: Step) -> Option<Returns> {
+        if self.is_run(step) {
+            return Some(Returns::Open);
+        }
+        if !self.agent {
+            return None;
+        }
+        match step.kind % KINDS {
+            2 | 6 => Some(Returns::Int),
+            1 | 11 => Some(Returns::Open),
+            5 | 7 => Some(Returns::Text),
+            8 => Some(Returns::List),
+            9 => Some(Returns::Record),
+            10 => Some(Returns::Enum),
+            12 => Some(Returns::Bool),
+            _ => None,
+        }
+    }
+
+    /// Whether a step runs another chart.
+    pub(super) fn is_run(&self, step: Step) -> bool {
+        !self.children.is_empty() && step.kind / 16 % 3 == 0
+    }
+
+    /// A step that runs another chart.
+    fn run(&self, step: Step, name: &str, guard: &str, target: &str) -> String {
+        let pick = usize::from(step.pick);
+        let (child, spec) = &self.children[pick % self.children.len()];
+        let name_of = if spec.taste.flavour == Flavour::Agent { "name: t, " } else { "" };
+        let given = ["step: 3", "step: m", "pause: pause * 2, step: w", "pause: 1s"][pick / 2 % 4];
+        let at_entry = if step.kind.is_multiple_of(2) { " at entry" } else { "" };
+        let body = [
+            format!("timeout 5s -> {target}"),
+            "returns Json into j".to_owned(),
+            format!("done -> {target}  error {{ t = \"failed\" }}"),
+            format!("retry 1 then skip  done if m > 1 -> {target}"),
+            "timeout 4s { m = 0 }  retry 2 then fail".to_owned(),
+            format!("done if bool({name}) {{ j = {name} }}  error -> {target}"),
+        ];
+        let body = &body[pick / 8 % body.len()];
+        format!("run {name} {child}({name_of}{given}){at_entry}{guard} {{ {body} }}")
+    }
+
     /// The names of steps that have a prompt.
     pub(super) fn models(&self) -> Vec<String> {
         let steps = self.spec.steps.iter().enumerate();
+        let steps = steps.filter(|(_, s)| !self.is_run(**s));
         let steps = steps.filter(|(_, s)| matches!(s.kind % KINDS, 1..=4 | 7..=10 | 12));
         steps.map(|(number, _)| format!("k{number}")).collect()
     }
@@ -38,6 +69,9 @@ impl Writer<'_> {
         let name = format!("k{number}");
         let failed = ["", " else skip", " else fail", ""][usize::from(pick) % 4];
         let failed = if pick >= 240 { format!(" else -> {target}") } else { failed.to_owned() };
+        if self.is_run(step) {
+            return self.run(step, &name, &guard, &target);
+        }
         if !self.agent {
             let action =
                 self.actions(&[pick / 16 * 16], Around { bound: Bound::Nothing, quiet: true });

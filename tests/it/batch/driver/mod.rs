@@ -3,6 +3,7 @@
 //! The tests are compiled with this file for the interpreter, and every batch of generated charts is too: both sides are
 //! driven and shown by one piece of code, and are compared as texts. It needs chartc-core and `std` alone.
 
+pub(crate) mod kin;
 mod script;
 pub(crate) mod silent;
 
@@ -12,6 +13,7 @@ pub(crate) use script::{read, write};
 use chartc_core::arena::{ChoiceId, EventId, StateId, ToolId};
 use chartc_core::drive::{Host, Machine, Mismatch, Offer};
 use chartc_core::expr::{FromValue, Value};
+use chartc_core::family::Member;
 use chartc_core::machine::{Effect, Input, Instant, Record, Sink, StepKey};
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -23,6 +25,8 @@ use std::rc::Rc;
 pub(crate) enum Step {
     /// Gives an input at a time.
     Give(Instant, Input<Vec<Value>>),
+    /// Gives an input to the machine of a `run` step.
+    Tell(Member, Instant, Input<Vec<Value>>),
     /// Sets an `input` of the chart.
     Set(String, Value),
 }
@@ -32,6 +36,8 @@ pub(crate) enum Step {
 pub(crate) struct Script {
     /// Which chart.
     pub(crate) chart: String,
+    /// Whether the charts that it runs are run.
+    pub(crate) kin: bool,
     /// Its params by name.
     pub(crate) params: Vec<(String, Value)>,
     /// What host functions answer: one of these, by chance; with none, `none`.
@@ -143,40 +149,17 @@ impl Follower {
                 given.map(|receipt| format!("{receipt:?}"))
             }
             Step::Set(name, value) => machine.set_input(name, value.clone()).map(|()| "set".into()),
+            Step::Tell(..) => Err(Mismatch("nobody else is there".to_owned())),
         };
         let receipt = receipt.unwrap_or_else(|Mismatch(_)| MISMATCH.to_owned());
         let _ = writeln!(out, "> {}", script::line(step));
         let _ = writeln!(out, "receipt: {receipt}");
-        for record in self.log.records.iter().take(MOST_RECORDS) {
-            let _ = writeln!(out, "record: {record:?}");
-        }
-        if let Some(more @ [_, ..]) = self.log.records.get(MOST_RECORDS..) {
-            let _ =
-                writeln!(out, "records: {} more, {:x}", more.len(), hash(&format!("{more:?}"), 0));
-        }
-        for effect in &self.log.effects {
-            let _ = writeln!(out, "effect: {effect:?}");
-        }
-        for (name, value) in machine.variables() {
-            let _ = writeln!(out, "variable: {name} {value:?}");
-        }
-        let _ = writeln!(out, "active: {}", active(machine).join(" "));
+        out += &records(&self.log);
         self.enabled = machine.enabled_events();
-        let _ = writeln!(out, "events: {:?}", self.enabled);
-        let _ = writeln!(out, "deadline: {:?}", machine.next_deadline());
-        let _ = writeln!(out, "sends: {:?}", sends(machine));
-        let _ = writeln!(out, "walking: {:?}", machine.is_walking());
-        let _ = writeln!(out, "result: {:?}", machine.result());
-        let _ = writeln!(out, "notes: {:?}", machine.take_notes());
+        out += &shown(machine, &self.enabled);
         self.follow(step);
         for open in &mut self.open {
-            let key = open.key;
-            open.offers = machine.options(key);
-            let _ = writeln!(out, "prompt: {key:?} {:?}", machine.prompt(key));
-            let _ = writeln!(out, "options: {:?}", open.offers);
-            let _ = writeln!(out, "call: {:?}", machine.call(key));
-            let _ = writeln!(out, "answer schema: {}", machine.answer_schema(key.step));
-            let _ = writeln!(out, "notes: {:?}", machine.take_notes());
+            out += &waiting(machine, open);
         }
         out
     }
@@ -208,6 +191,50 @@ impl Follower {
             }
         }
     }
+}
+
+/// What was told, as far as it is written out.
+fn records(log: &Log) -> String {
+    let mut out = String::new();
+    for record in log.records.iter().take(MOST_RECORDS) {
+        let _ = writeln!(out, "record: {record:?}");
+    }
+    if let Some(more @ [_, ..]) = log.records.get(MOST_RECORDS..) {
+        let _ = writeln!(out, "records: {} more, {:x}", more.len(), hash(&format!("{more:?}"), 0));
+    }
+    for effect in &log.effects {
+        let _ = writeln!(out, "effect: {effect:?}");
+    }
+    out
+}
+
+/// All that can be seen of a machine.
+fn shown(machine: &mut dyn Machine, enabled: &[EventId]) -> String {
+    let mut out = String::new();
+    for (name, value) in machine.variables() {
+        let _ = writeln!(out, "variable: {name} {value:?}");
+    }
+    let _ = writeln!(out, "active: {}", active(machine).join(" "));
+    let _ = writeln!(out, "events: {enabled:?}");
+    let _ = writeln!(out, "deadline: {:?}", machine.next_deadline());
+    let _ = writeln!(out, "sends: {:?}", sends(machine));
+    let _ = writeln!(out, "walking: {:?}", machine.is_walking());
+    let _ = writeln!(out, "result: {:?}", machine.result());
+    let _ = writeln!(out, "notes: {:?}", machine.take_notes());
+    out
+}
+
+/// All that can be seen of what waits for an answer.
+fn waiting(machine: &mut dyn Machine, open: &mut Open) -> String {
+    let mut out = String::new();
+    let key = open.key;
+    open.offers = machine.options(key);
+    let _ = writeln!(out, "prompt: {key:?} {:?}", machine.prompt(key));
+    let _ = writeln!(out, "options: {:?}", open.offers);
+    let _ = writeln!(out, "call: {:?}", machine.call(key));
+    let _ = writeln!(out, "answer schema: {}", machine.answer_schema(key.step));
+    let _ = writeln!(out, "notes: {:?}", machine.take_notes());
+    out
 }
 
 /// What can be seen of a machine before it is started, the same for all its runs.
@@ -251,6 +278,10 @@ pub(crate) fn run<'m>(script: &Script, make: impl FnOnce(Scripted) -> Made<'m>) 
     let Ok(mut machine) = make(host.clone()) else { return UNMADE.to_owned() };
     let mut follower = Follower::default();
     let mut out = fixed(machine.as_ref());
+    if script.kin {
+        let mut kin = kin::Kin::of(kin::Boxed(machine));
+        return script.steps.iter().fold(out, |out, step| out + &kin.step(&host, step));
+    }
     for step in &script.steps {
         out += &follower.step(machine.as_mut(), &host, step);
     }
@@ -271,7 +302,8 @@ pub(crate) fn serve(
             let mut out =
                 run(&script, |host| make(&script, host).unwrap_or(Err("no such chart".to_owned())));
             let host = Scripted::of(&script);
-            if let Some(Ok(mut machine)) = unheard(&script, host.clone())
+            if !script.kin
+                && let Some(Ok(mut machine)) = unheard(&script, host.clone())
                 && let Some(why) = silent::difference(&script, &host, &out, machine.as_mut())
             {
                 let _ = writeln!(out, "silent: {why}");

@@ -10,6 +10,9 @@ use std::fmt::Write;
 /// The text of a script.
 pub(crate) fn write(script: &Script) -> String {
     let mut out = format!("{HEAD}{}\n", word(&script.chart));
+    if script.kin {
+        out.push_str("kin\n");
+    }
     for (name, value) in &script.params {
         let _ = writeln!(out, "param {}{}", word(name), values(std::slice::from_ref(value)));
     }
@@ -27,6 +30,11 @@ pub(crate) fn line(step: &Step) -> String {
     let (now, input) = match step {
         Step::Set(name, value) => {
             return format!("set {}{}", word(name), values(std::slice::from_ref(value)));
+        }
+        Step::Tell(member, now, input) => {
+            let way = member.iter().map(|key| format!(" {}", number(key)));
+            let rest = line(&Step::Give(*now, input.clone()));
+            return format!("tell {}{} {rest}", member.len(), way.collect::<String>());
         }
         Step::Give(now, input) => (now, input),
     };
@@ -46,10 +54,14 @@ pub(crate) fn line(step: &Step) -> String {
                 Outcome::Failed(reason) => format!("failed{}", values(reason)),
                 Outcome::Doubt => "doubt".to_owned(),
             };
-            let StepKey { step, leaf, event, attempt } = key;
-            format!("answer {now} {} {} {event} {attempt} {outcome}", step.0, leaf.0)
+            format!("answer {now} {} {outcome}", number(key))
         }
     }
+}
+
+fn number(key: &StepKey) -> String {
+    let StepKey { step, leaf, event, attempt } = key;
+    format!("{} {} {event} {attempt}", step.0, leaf.0)
 }
 
 /// A text without blanks, never empty.
@@ -105,6 +117,14 @@ pub(crate) fn read(text: &str) -> Option<Vec<Script>> {
         match kind {
             "param" => script.params.push((words.text()?, words.value()?)),
             "host" => script.answers.push((words.text()?, words.values()?)),
+            "kin" => script.kin = true,
+            "tell" => {
+                let count: usize = words.number()?;
+                let member = (0..count).map(|_| words.key()).collect::<Option<_>>()?;
+                let kind = words.next()?;
+                let now = words.number()?;
+                script.steps.push(Step::Tell(member, now, words.input(kind)?));
+            }
             "set" => script.steps.push(Step::Set(words.text()?, words.value()?)),
             _ => {
                 let now = words.number()?;
@@ -131,6 +151,15 @@ impl<'t> Words<'t> {
         unword(self.next()?)
     }
 
+    fn key(&mut self) -> Option<StepKey> {
+        Some(StepKey {
+            step: StepId(self.number()?),
+            leaf: StateId(self.number()?),
+            event: self.number()?,
+            attempt: self.number()?,
+        })
+    }
+
     fn input(&mut self, kind: &str) -> Option<Input<Vec<Value>>> {
         Some(match kind {
             "start" => Input::Start,
@@ -139,12 +168,7 @@ impl<'t> Words<'t> {
             "stop" => Input::Stop,
             "event" => Input::Event(EventId(self.number()?), self.values()?),
             "answer" => {
-                let key = StepKey {
-                    step: StepId(self.number()?),
-                    leaf: StateId(self.number()?),
-                    event: self.number()?,
-                    attempt: self.number()?,
-                };
+                let key = self.key()?;
                 let outcome = match self.next()? {
                     "done" => Outcome::Done(self.values()?),
                     "choice" => Outcome::Choice(ChoiceId(self.number()?), self.values()?),

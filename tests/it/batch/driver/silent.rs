@@ -39,6 +39,7 @@ fn unheard(silent: &mut dyn Silent, step: &Step) -> String {
         Step::Set(name, value) => {
             silent.machine().set_input(name, value.clone()).ok().map(|()| "set".to_owned())
         }
+        Step::Tell(..) => None,
     };
     let machine = silent.machine();
     let mut out = String::new();
