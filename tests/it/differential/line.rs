@@ -3,14 +3,20 @@
 use super::actions::{Around, RESET};
 use super::guards::{Bound, Returns, pick};
 use super::render::Writer;
-use super::spec::Line;
+use super::spec::{Flavour, Line};
 use super::tree::{State, apart};
 use std::fmt::Write;
 
 impl Writer<'_> {
     /// Guard, arrow and actions of a line.
     fn tail(&self, line: &Line, around: Around, needs_arrow: bool) -> String {
-        self.guarded(line.guard, around.bound) + &self.effect(line, around, needs_arrow)
+        let guard = if self.is_sure() { 0 } else { line.guard };
+        self.guarded(guard, around.bound) + &self.effect(line, around, needs_arrow)
+    }
+
+    /// No line has a guard: only then parallels are written out.
+    fn is_sure(&self) -> bool {
+        self.spec.taste.flavour == Flavour::Orthogonal && self.spec.whole % 4 != 3
     }
 
     fn effect(&self, line: &Line, around: Around, needs_arrow: bool) -> String {
@@ -82,7 +88,7 @@ impl Writer<'_> {
             13 => self.quiet(line, "on *", Bound::Nothing),
             14 => self.with(line, "on set(g, hard)", Bound::Level),
             15 => self.plain(line, "on turn"),
-            16 | 17 => self.when(line),
+            16 | 17 if !self.is_sure() => self.when(line),
             18 | 26 if !taste.plain => match which % 5 {
                 0 => self.plain(line, "after pause"),
                 1 => self.plain(line, "after pause * m"),
@@ -111,7 +117,7 @@ impl Writer<'_> {
                     _ => format!("{one} | {other}"),
                 };
                 let lines = match line.arrow / 16 % 4 {
-                    0 => self.when(line),
+                    0 if !self.is_sure() => self.when(line),
                     1 if !taste.plain => self.plain(line, "after 3s"),
                     2 => {
                         self.with(line, "on c(n)", Bound::Number) + "  " + &self.plain(line, "on r")

@@ -34,7 +34,7 @@ const fn taste(flavour: Flavour, words: bool, plain: bool) -> Taste {
     Taste { flavour, words, plain }
 }
 
-/// One after the other in a batch. Three of eight, and half of the trees, can be written out as code.
+/// One after the other in a batch. Half of them can be written out as code.
 pub(crate) const TASTES: &[Taste] = &[
     taste(Flavour::Flat, false, true),
     taste(Flavour::Agent, true, false),
@@ -44,7 +44,7 @@ pub(crate) const TASTES: &[Taste] = &[
     taste(Flavour::Agent, true, false),
     taste(Flavour::Tree, true, true),
     taste(Flavour::Regions, true, false),
-    taste(Flavour::Tree, false, true),
+    taste(Flavour::Orthogonal, false, true),
     taste(Flavour::Agent, true, false),
     taste(Flavour::Flat, true, true),
     taste(Flavour::Tree, true, false),

@@ -31,7 +31,7 @@ impl Writer<'_> {
 
     /// Whether a step runs another chart.
     pub(super) fn is_run(&self, step: Step) -> bool {
-        !self.children.is_empty() && step.kind / 16 % 3 == 0
+        !self.children.is_empty() && (step.kind / 16).is_multiple_of(3)
     }
 
     /// A step that runs another chart.

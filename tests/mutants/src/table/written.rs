@@ -125,8 +125,8 @@ pub(super) fn all() -> Vec<Mutant> {
         &[(
             "written-block-fault-unsaid",
             &[(
-                "format!(\"if {call}.is_err() {{ direct::fault(self, sink); }}\\n\")",
-                "format!(\"let _ = {call};\\n\")",
+                "format!(\"if {}.is_err() {{ direct::fault(self, sink); }}\\n\", self.result(name, body, what))",
+                "format!(\"let _ = {};\\n\", self.result(name, body, what))",
             )],
             SAME,
         )],
