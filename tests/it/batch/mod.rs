@@ -30,6 +30,7 @@ use std::fs;
 use std::hash::{Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::OnceLock;
 
 /// The module of the `nth` chart of a batch: its name, as far as it can be part of one.
 fn module(nth: usize, label: &str) -> String {
@@ -121,7 +122,6 @@ impl Batch {
             parts[least].push(member);
         }
         let programs: Vec<Result<PathBuf, Uncompiled>> = std::thread::scope(|scope| {
-            let core = &core;
             let compile = |(nth, part)| {
                 scope.spawn(move || compile(&folder(&format!("{name}/{nth}")), core, part))
             };
@@ -162,7 +162,12 @@ fn succeed(command: &mut Command) -> Result<(), String> {
 }
 
 /// chartc-core as it is now, compiled once for all batches: for the same sources and the same compiler there is one.
-fn core() -> PathBuf {
+fn core() -> &'static Path {
+    static CORE: OnceLock<PathBuf> = OnceLock::new();
+    CORE.get_or_init(compiled_core)
+}
+
+fn compiled_core() -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("runtime/core/src");
     let mut hasher = DefaultHasher::new();
     let version = rustc().arg("-vV").output().expect("the compiler starts");
