@@ -33,9 +33,7 @@ pub(super) fn emit(context: &Context<'_>, scope: &mut Scope) {
     children::methods(context, &mut methods);
     let program = program(context);
     // Now it is known which answers and texts anything reads.
-    if !context.bare {
-        prompt::advice(context, &mut methods);
-    }
+    prompt::advice(context, &mut methods);
     ending::emit(context, scope);
     answers(context, scope);
     scope.push_struct(core(context));
