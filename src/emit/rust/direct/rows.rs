@@ -177,7 +177,7 @@ impl<'c> Rows<'c> {
         let other = [("occurrence", "store::Occurrence")];
         item.push_fn(dispatch::sinking("on_other", &other, &self.on_other(), true));
         let nothing = self.on_nothing();
-        item.push_fn(dispatch::sinking("on_nothing", &[("_faults", "&mut u32")], &nothing, true));
+        item.push_fn(dispatch::sinking("on_nothing", &[("faults", "&mut u32")], &nothing, true));
         dispatch::dead_end(cells, item);
         item.new_fn("would_handle")
             .arg_mut_self()
