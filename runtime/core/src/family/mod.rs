@@ -15,6 +15,7 @@
 //!   is none, or none that has such an event, it is lost and recorded as such. A child that is stopped sends nothing any more.
 //! * When a member's turn ends, each of its children has a turn.
 //! * Deadlines that are due fire first, the earliest first.
+//! * Charts that start each other, or send to each other, without end are stopped: see [`ROUNDS`].
 
 mod lent;
 mod passing;
@@ -26,7 +27,7 @@ pub use lent::Lent;
 
 use crate::drive::{Machine, Mismatch};
 use crate::expr::{Map, Value};
-use crate::machine::{Input, Instant, Outcome, Receipt, Record, Sink, Status, StepKey};
+use crate::machine::{ErrorKind, Input, Instant, Outcome, Receipt, Record, Sink, Status, StepKey};
 use crate::tables::StepRowKind;
 use alloc::collections::VecDeque;
 use alloc::format;
@@ -42,10 +43,16 @@ pub type Member = Vec<StepKey>;
 /// How deep children may nest; a step that would go deeper fails.
 pub const DEPTH: usize = 16;
 
+/// How many children are started and events sent from member to member in one input of the host. What is more counts as going round
+/// without end: `error.livelock` is recorded, the first `run` step to be refused fails, later ones are not begun, and events are lost.
+pub const ROUNDS: u32 = 10_000;
+
 /// A machine and the machines that its `run` steps have begun.
 pub struct Family<M> {
     root: M,
     queue: VecDeque<Task>,
+    /// Children started and events sent since the host told something.
+    rounds: u32,
 }
 
 /// Something to be done.
@@ -93,7 +100,7 @@ pub struct Told {
 impl<M: Machine> Family<M> {
     /// A family of one.
     pub fn new(root: M) -> Self {
-        Self { root, queue: VecDeque::new() }
+        Self { root, queue: VecDeque::new(), rounds: 0 }
     }
 
     /// The chart itself.
@@ -155,6 +162,7 @@ impl<M: Machine> Family<M> {
     /// Puts an input of the host behind what is to be handled, and what is due before it. `Input::Tick` is for all that are due.
     pub fn tell(&mut self, member: Member, input: Input<Vec<Value>>, now: Instant) {
         let tick = matches!(input, Input::Tick);
+        self.rounds = 0;
         if tick || !self.root.children().is_empty() {
             let mut due: Vec<(Instant, Member)> = Vec::new();
             for member in self.members() {
@@ -264,11 +272,11 @@ impl<M: Machine> Family<M> {
     }
 
     /// Does what a member's effects ask of its family.
-    fn follow(&mut self, member: &Member, seen: Vec<Seen>, stopping: bool) {
+    fn follow(&mut self, member: &Member, seen: Vec<Seen>, stopping: bool, sink: &mut dyn Sink) {
         let mut first = Vec::new();
         for one in seen {
             match one {
-                Seen::Start(key) if self.runs(member, key) => self.begin(member, key),
+                Seen::Start(key) if self.runs(member, key) => self.begin(member, key, sink),
                 Seen::Cancel(key) => {
                     let child = joined(member, key);
                     if self.member(&child).is_some() {
@@ -307,7 +315,27 @@ impl<M: Machine> Family<M> {
         })
     }
 
-    fn begin(&mut self, member: &Member, key: StepKey) {
+    /// Whether this is one start or event too many.
+    fn goes_round(&mut self, sink: &mut dyn Sink) -> bool {
+        self.rounds = self.rounds.saturating_add(1);
+        if self.rounds == ROUNDS + 1 {
+            sink.record(Record::Error(ErrorKind::Livelock));
+        }
+        self.rounds > ROUNDS
+    }
+
+    fn begin(&mut self, member: &Member, key: StepKey, sink: &mut dyn Sink) {
+        if self.goes_round(sink) {
+            // What the chart does about the failure may be to begin again.
+            if self.rounds == ROUNDS + 1 {
+                self.answer(
+                    member.clone(),
+                    key,
+                    failed("charts start each other without end".into()),
+                );
+            }
+            return;
+        }
         let begun = if member.len() >= DEPTH {
             Err(Mismatch(format!("charts that run each other nest at most {DEPTH} deep")))
         } else {

@@ -31,7 +31,8 @@ impl<M: Machine> Family<M> {
         let mut down = Vec::new();
         for post in posted {
             let (event, to) = (post.event, post.to);
-            let Some(letter) = self.letter(member, post).filter(|_| !stopping) else {
+            let letter = self.letter(member, post).filter(|_| !stopping);
+            let Some(letter) = letter.filter(|_| !self.goes_round(sink)) else {
                 sink.record(Record::Undelivered(event, to));
                 continue;
             };
@@ -41,7 +42,7 @@ impl<M: Machine> Family<M> {
                 Receiver::Child(_) => down.push(Task::Deliver(letter)),
             }
         }
-        self.follow(member, seen, stopping);
+        self.follow(member, seen, stopping, sink);
         self.queue.extend(down);
     }
 

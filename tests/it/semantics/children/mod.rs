@@ -13,9 +13,11 @@ use chartc::load::Memory;
 use chartc_core::arena::EventId;
 use chartc_core::drive::Machine;
 use chartc_core::expr::Value;
-use chartc_core::family::{Family, Member};
+use chartc_core::family::{Family, Member, ROUNDS};
 use chartc_core::interpreter::Interpreter;
-use chartc_core::machine::{Effect, Input, Outcome, Receipt, Receiver, Record, Sink, StepKey};
+use chartc_core::machine::{
+    Effect, ErrorKind, Input, Outcome, Receipt, Receiver, Record, Sink, StepKey,
+};
 use chartc_core::model::Chart;
 use chartc_core::plan::Plan;
 use chartc_core::tables::{StepRowKind, Tables};
@@ -75,7 +77,7 @@ impl Tree {
 
     fn give(&mut self, member: Member, input: Input<Vec<Value>>) -> &mut Self {
         self.family.tell(member, input, self.now);
-        for _ in 0..1000 {
+        for _ in 0..10 * ROUNDS {
             let mut both = Both::default();
             let Some(told) = self.family.handle_next(self.now, &mut both) else { return self };
             if told.asked {
@@ -88,7 +90,8 @@ impl Tree {
                 }
             }
         }
-        panic!("the family does not come to rest: {:#?}", self.trace);
+        let last = self.trace.len().saturating_sub(40);
+        panic!("the family does not come to rest: {:#?}", &self.trace[last..]);
     }
 
     fn effect(&mut self, member: &Member, effect: Effect) {
@@ -119,6 +122,7 @@ impl Tree {
         let step = |s: chartc_core::arena::StepId| tables.steps[s.index()].name;
         let text = match record {
             Record::Entered(s) if s.0 > 0 => format!("+{}", state(s)),
+            Record::Error(ErrorKind::Livelock) => "livelock".to_owned(),
             Record::Exited(s) if s.0 > 0 => format!("-{}", state(s)),
             Record::Event(e) => format!("event {}", tables.events[e.index()].name),
             Record::Refused(e) => format!("refused {}", tables.events[e.index()].name),

@@ -188,3 +188,20 @@ fn who_is_passed_all_events_gets_no_copy_of_its_own() {
     let count = |what: &str| said.matches(what).count();
     assert_eq!((count("main x"), count("one x"), count("two x")), (3, 1, 2), "{said}");
 }
+
+#[test]
+fn charts_that_write_to_each_other_without_end_are_stopped() {
+    let mut tree = pair(
+        "enter { send ask(1) to c } on told(n) { send ask(n) to c }",
+        "on ask(n) { send told(n + 1) to parent }",
+    );
+    tree.send("go");
+    let seen = tree.since();
+    let (before, after) = seen.split_once("livelock").expect("it is recorded");
+    assert!(before.matches("posted ask to c").count() > 4_000, "there is room for many");
+    assert!(after.contains("undelivered"), "what is one too many is lost");
+    tree.send_with("told", 1);
+    assert!(tree.since().contains("livelock"), "another input has as much room");
+    tree.send("stop");
+    assert_eq!(tree.leaves(), ["idle"], "nothing is left over");
+}

@@ -1,6 +1,6 @@
 //! When a chart that a step runs starts.
 
-use super::{LOADING, main};
+use super::{LOADING, Tree, main};
 
 #[test]
 fn a_step_at_entry_starts_its_chart_when_the_macrostep_ends() {
@@ -99,4 +99,28 @@ fn a_guard_that_does_not_hold_starts_nothing() {
     assert_eq!(tree.since(), "+a · skipped fetch");
     tree.send("go");
     assert_eq!(tree.since(), "event go · -a · +a · started fetch · fetch: +waiting");
+}
+
+#[test]
+fn charts_that_are_begun_without_end_are_stopped() {
+    let mut tree = Tree::of(
+        "chart Child { initial over  final over }
+         chart Main {
+           event go event stop
+           var failed: Int = 0
+           initial idle
+           state idle { on go -> a }
+           state a {
+             run c Child() at entry
+             on done(c) -> a reenter
+             on error(c) -> a reenter { failed = failed + 1 }
+             on stop -> idle
+           }
+         }",
+    );
+    tree.send("go");
+    assert_eq!(tree.since().matches("livelock").count(), 1);
+    assert_eq!(tree.var("failed"), "1", "the second failure is not told: it would go on");
+    tree.send("stop");
+    assert_eq!(tree.leaves(), ["idle"], "nothing is left over");
 }
