@@ -20,14 +20,16 @@
 mod lent;
 mod passing;
 mod posting;
+mod rounds;
 mod tree;
 mod watch;
 
 pub use lent::Lent;
+pub use rounds::ROUNDS;
 
 use crate::drive::{Machine, Mismatch};
 use crate::expr::{Map, Value};
-use crate::machine::{ErrorKind, Input, Instant, Outcome, Receipt, Record, Sink, Status, StepKey};
+use crate::machine::{Input, Instant, Outcome, Receipt, Record, Sink, Status, StepKey};
 use crate::tables::StepRowKind;
 use alloc::collections::VecDeque;
 use alloc::format;
@@ -42,10 +44,6 @@ pub type Member = Vec<StepKey>;
 
 /// How deep children may nest; a step that would go deeper fails.
 pub const DEPTH: usize = 16;
-
-/// How many children are started and events sent from member to member in one input of the host. What is more counts as going round
-/// without end: `error.livelock` is recorded, the first `run` step to be refused fails, later ones are not begun, and events are lost.
-pub const ROUNDS: u32 = 10_000;
 
 /// A machine and the machines that its `run` steps have begun.
 pub struct Family<M> {
@@ -313,15 +311,6 @@ impl<M: Machine> Family<M> {
             let steps = machine.tables().steps;
             steps.get(key.step.index()).is_some_and(|s| matches!(s.kind, StepRowKind::Run { .. }))
         })
-    }
-
-    /// Whether this is one start or event too many.
-    fn goes_round(&mut self, sink: &mut dyn Sink) -> bool {
-        self.rounds = self.rounds.saturating_add(1);
-        if self.rounds == ROUNDS + 1 {
-            sink.record(Record::Error(ErrorKind::Livelock));
-        }
-        self.rounds > ROUNDS
     }
 
     fn begin(&mut self, member: &Member, key: StepKey, sink: &mut dyn Sink) {
