@@ -161,7 +161,9 @@ fn payload(writer: &Writer<'_>, event: EventId, arguments: &[Expr]) -> String {
     let fields = row.fields.iter().zip(&context.names.event_fields[event.index()]);
     let fields: Vec<String> = fields
         .zip(arguments)
-        .map(|((field, name), value)| format!("{name}: {}", writer.value(value, &field.ty)))
+        .map(|((field, name), value)| {
+            format!("{name}: {}", writer.kept(value, &field.ty, &field.name))
+        })
         .collect();
     if fields.is_empty() {
         return format!("Event::{name}");
@@ -172,7 +174,7 @@ fn payload(writer: &Writer<'_>, event: EventId, arguments: &[Expr]) -> String {
 fn assign(writer: &Writer<'_>, variable: VarId, expr: &Expr) -> String {
     let context = writer.context;
     let row = &context.chart.variables[variable.index()];
-    let value = writer.value(expr, &row.ty);
+    let value = writer.kept(expr, &row.ty, &row.name);
     let value = if context.is_supplied(variable) { format!("Some({value})") } else { value };
     format!("self.data.{} = {value};\n", context.names.variables[variable.index()])
 }

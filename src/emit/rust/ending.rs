@@ -96,7 +96,9 @@ pub(super) fn given(writer: &Writer<'_>, state: StateId, values: &[Expr]) -> Str
     let Some(nth) = finals.iter().position(|f| f.id == state) else { return String::new() };
     let one = &finals[nth];
     let values: Vec<String> = (one.params.iter().zip(&one.fields).zip(values))
-        .map(|((param, name), value)| format!("{name}: {}", writer.value(value, &param.ty)))
+        .map(|((param, name), value)| {
+            format!("{name}: {}", writer.kept(value, &param.ty, &param.name))
+        })
         .collect();
     format!("self.endings[{nth}] = Some(Ending::{} {{ {} }});\n", one.name, values.join(", "))
 }

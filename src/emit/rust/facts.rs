@@ -7,13 +7,18 @@ use chartc_core::model::{Action, Chart, StepKind, Type, TypeKind};
 pub(super) struct Facts {
     copy: Vec<bool>,
     allocates: Vec<bool>,
+    nests: Vec<bool>,
 }
 
 impl Facts {
     /// Linear in the size of the declarations, times the longest chain of records declared in the order of their use.
     pub(super) fn of(chart: &Chart) -> Self {
         let types = chart.types.len();
-        let mut facts = Self { copy: vec![true; types], allocates: vec![false; types] };
+        let mut facts = Self {
+            copy: vec![true; types],
+            allocates: vec![false; types],
+            nests: vec![false; types],
+        };
         let mut changed = true;
         while changed {
             changed = false;
@@ -21,8 +26,10 @@ impl Facts {
                 let TypeKind::Record(fields) = &def.kind else { continue };
                 let allocates = fields.iter().any(|f| facts.allocates(&f.ty));
                 let copy = fields.iter().all(|f| facts.is_copy(&f.ty));
-                changed |= (facts.allocates[i], facts.copy[i]) != (allocates, copy);
-                (facts.allocates[i], facts.copy[i]) = (allocates, copy);
+                let nests = fields.iter().any(|f| facts.nests(&f.ty));
+                let before = (facts.allocates[i], facts.copy[i], facts.nests[i]);
+                changed |= before != (allocates, copy, nests);
+                (facts.allocates[i], facts.copy[i], facts.nests[i]) = (allocates, copy, nests);
             }
         }
         facts
@@ -35,6 +42,16 @@ impl Facts {
             Type::Text | Type::Json | Type::List(_) | Type::Map(_) => false,
             Type::Optional(inner) => self.is_copy(inner),
             Type::Named(id) => self.copy[id.index()],
+        }
+    }
+
+    /// Whether values of `ty` can nest as deep as they like, because there is JSON in them.
+    pub(super) fn nests(&self, ty: &Type) -> bool {
+        match ty {
+            Type::Json => true,
+            Type::Bool | Type::Int | Type::Float | Type::Duration | Type::Text => false,
+            Type::List(inner) | Type::Map(inner) | Type::Optional(inner) => self.nests(inner),
+            Type::Named(id) => self.nests[id.index()],
         }
     }
 

@@ -78,7 +78,7 @@ const WORDS: &[&str] = &[
     "kept = pick([kept])",
     "said = \"{kept.by}{l}\"",
     "t = t[-1]",
-    "j = [l]",
+    "j = [j, l]",
 ];
 
 impl Bound {

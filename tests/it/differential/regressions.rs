@@ -62,6 +62,18 @@ fn charts() -> Vec<(&'static str, String)> {
              on d(k, l) -> u { m = m * k - l } }  state u { on a -> s  on b { raise c(2) }  on c(n) { m = n } } }"
                 .to_owned(),
         ),
+        // Generated code kept JSON however deep it was nested.
+        (
+            "json that nests deeper and deeper",
+            format!(
+                "chart R {{ event a event put(j: Json) event b(l: List(Json)) var j: Json = none var o: Json? = none \
+                 var l: List(Json) = [] var faults: Int = 0 initial s state s {{ \
+                 on a {{ {}  o = j  l = [j]  raise put([j]) }}  on put(k) {{ j = [k]  raise b([j]) }} \
+                 on b(k) -> u {{ l = k }}  on error.execution {{ faults = faults + 1 }} }} \
+                 state u {{ on a -> s {{ j = [j]  o = [o]  l = [l[0]] }} }} }}",
+                "j = [j] ".repeat(45)
+            ),
+        ),
         // Each of a thousand deadlines had a macrostep of a thousand microsteps, all in one input.
         (
             "deadlines of no length that circle",

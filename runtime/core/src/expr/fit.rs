@@ -42,7 +42,8 @@ fn fit_at(value: Value, ty: &Type, types: &[TypeDef], depth: u32) -> Result<Valu
             Ok(value)
         }
         (Type::Optional(_), Value::None) => Ok(Value::None),
-        (Type::Optional(inner), value) => fit_at(value, inner, types, depth),
+        // What may be missing is no level of its own.
+        (Type::Optional(inner), value) => fit_at(value, inner, types, depth + 1),
         (Type::List(inner), Value::List(items)) => {
             let items = items.into_iter().enumerate().map(|(i, item)| {
                 fit_at(item, inner, types, depth).map_err(|why| within(&format!("[{i}]"), &why))
@@ -126,6 +127,14 @@ pub(super) fn too_deep() -> String {
 /// The start of a text that may be long.
 pub(crate) fn short(text: &str) -> String {
     text.chars().take(40).collect()
+}
+
+/// Whether a value that is of its type already nests no deeper than [`MAX_VALUE_DEPTH`].
+///
+/// # Errors
+/// It does.
+pub(crate) fn fit_depth(value: &Value) -> Result<(), String> {
+    if is_deeper(value, MAX_VALUE_DEPTH - 1) { Err(too_deep()) } else { Ok(()) }
 }
 
 pub(super) fn is_deeper(value: &Value, levels: u32) -> bool {

@@ -2,7 +2,7 @@
 
 use crate::arena::{ChoiceId, ToolId};
 use crate::drive::{Mismatch, ToolCall};
-use crate::expr::{EvalError, FromValue, IntoValue, Value, field, format, python};
+use crate::expr::{EvalError, FromValue, IntoValue, Value, field, fit_depth, format, python};
 use crate::machine::Fault;
 use crate::tables::Tables;
 
@@ -39,6 +39,28 @@ fn error(message: impl Into<String>) -> Failure {
 /// Always.
 pub fn fails<T>(why: &str) -> Result<T, Failure> {
     Err(error(why))
+}
+
+/// A value that is kept under this name.
+///
+/// # Errors
+/// It nests too deep.
+pub fn kept<T: IntoValue + Clone>(name: &str, value: T) -> Result<T, Failure> {
+    match fit_depth(&value.clone().into_value()) {
+        Ok(()) => Ok(value),
+        Err(why) => Err(error(alloc::format!("`{name}`: {why}"))),
+    }
+}
+
+/// The same of JSON, which needs no copy to be looked at.
+///
+/// # Errors
+/// It nests too deep.
+pub fn kept_json(name: &str, value: Value) -> Result<Value, Failure> {
+    match fit_depth(&value) {
+        Ok(()) => Ok(value),
+        Err(why) => Err(error(alloc::format!("`{name}`: {why}"))),
+    }
 }
 
 /// What a host function gave, or its value for a failure; kept for the trace with its arguments.

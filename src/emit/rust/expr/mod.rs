@@ -77,6 +77,18 @@ impl<'w> Writer<'w> {
         self.own(&code)
     }
 
+    /// The same for what is kept under a name of the chart: values nest only so deep.
+    pub(super) fn kept(&self, expr: &Expr, want: &Type, name: &str) -> String {
+        let value = self.value(expr, want);
+        if *want == Type::Json {
+            format!("generated::kept_json({name:?}, {value})?")
+        } else if self.context.facts.nests(want) {
+            format!("generated::kept({name:?}, {value})?")
+        } else {
+            value
+        }
+    }
+
     /// The expression converted to `want`, in whatever form it comes.
     pub(super) fn value_code(&self, expr: &Expr, want: &Type) -> Code {
         match (&expr.kind, want) {
