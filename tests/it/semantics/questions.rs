@@ -37,6 +37,18 @@ fn without_an_option_the_else_is_taken() {
 }
 
 #[test]
+fn an_event_is_for_the_leaf_that_it_found() {
+    let mut sim = Sim::of(
+        "chart T { event e initial a ask choose on e else b { prompt \"{options}\" }
+         state a state b { may one \"first\" -> c  may two \"second\" -> a } state c }",
+    );
+    sim.send("e");
+    assert_eq!((sim.leaves(), sim.open()), (vec!["b".into()], vec![]));
+    sim.send("e");
+    assert_eq!(sim.open(), ["choose"]);
+}
+
+#[test]
 fn only_enabled_options_are_offered_and_the_chosen_one_is_taken() {
     let mut sim = Sim::of(&ASK.replace("= false", "= true"));
     sim.send("e");

@@ -83,6 +83,8 @@ impl<P: Program> Engine<'_, P> {
     pub(super) fn ask_on_event(&mut self, event: EventId, sink: &mut dyn Sink) -> Asked {
         let mut asked = Asked::Nobody;
         let end = self.tables.states.len();
+        // A question that is settled at once may lead on to another leaf, which the event is not for.
+        let is_only = self.leaves == 1;
         let mut from = 0;
         while let Some(leaf) = self.next_leaf(from, end) {
             from = leaf.index() + 1;
@@ -98,6 +100,9 @@ impl<P: Program> Engine<'_, P> {
             }
             asked = Asked::Put;
             self.put(step, leaf, false, sink);
+            if is_only {
+                break;
+            }
         }
         asked
     }
