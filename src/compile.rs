@@ -25,6 +25,8 @@ pub struct Compilation {
     pub lowered: Vec<Arc<Lowered>>,
     /// All findings, by file and place.
     pub diagnostics: Vec<Diagnostic>,
+    /// Likewise, findings of rules that are off unless asked for.
+    pub silent: Vec<Diagnostic>,
 }
 
 /// A chart that has no C00, C01, C02 or C04 *error*. Only [`check`] makes one; what takes it never validates again.
@@ -96,8 +98,11 @@ pub fn check(paths: &[String], loader: &dyn Loader) -> Compilation {
     // A component that several agents list is read for each of them.
     let mut told = BTreeSet::new();
     diagnostics.retain(|d| told.insert((d.span, d.rule.code, d.message.clone())));
+    let off = |d: &Diagnostic| d.severity == Severity::Off;
+    let (silent, diagnostics): (Vec<_>, Vec<_>) = diagnostics.into_iter().partition(off);
     let charts = sound(&loaded, &lowered, &others, &diagnostics);
-    Compilation { sources: loaded.sources, files: loaded.files, charts, lowered, diagnostics }
+    let (sources, files) = (loaded.sources, loaded.files);
+    Compilation { sources, files, charts, lowered, diagnostics, silent }
 }
 
 /// The charts that no error is about: none inside of the chart or of one that it runs, and none beside the charts of its file

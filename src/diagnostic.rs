@@ -5,6 +5,8 @@ use crate::span::Span;
 /// How bad a finding is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
+    /// Told only to those who ask for it.
+    Off,
     /// Worth knowing; never fails a check.
     Note,
     /// Suspicious.
@@ -17,6 +19,7 @@ impl Severity {
     /// In lower case.
     pub const fn word(self) -> &'static str {
         match self {
+            Self::Off => "off",
             Self::Note => "note",
             Self::Warning => "warning",
             Self::Error => "error",

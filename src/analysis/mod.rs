@@ -17,6 +17,7 @@ pub mod progress;
 pub mod reach;
 pub mod restart;
 pub mod uses;
+pub mod waiting;
 pub mod witness;
 
 use chartc_core::model::Chart;

@@ -31,10 +31,10 @@ pub(super) struct Args {
     /// The least severity that makes the check fail [default: error]
     #[arg(long, value_name = "LEVEL", value_parser = ["error", "warning", "note"])]
     fail_on: Option<String>,
-    /// Make a finding an error: a code, a name, or `warnings` for all of them
+    /// Make a finding an error: a code, a name, or `warnings` for all of them that are on
     #[arg(long, value_name = "CODE|NAME|warnings")]
     deny: Vec<String>,
-    /// Make a finding a warning: a code or a name
+    /// Make a finding a warning, also one that is off: a code or a name
     #[arg(long, value_name = "CODE|NAME")]
     warn: Vec<String>,
     /// Leave a finding out: a code or a name (errors of syntax, names and data cannot be)
@@ -59,7 +59,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
     let mut done = crate::check(&files, &Files);
     let empty = done.diagnostics.iter().filter(|d| d.rule.name == "empty-file").count();
     let nothing = empty == done.sources.iter().count();
-    levels.apply(&mut done.diagnostics);
+    levels.apply(&mut done.diagnostics, done.silent);
     let report: &Report = REPORTS
         .iter()
         .find(|r| r.name == args.format)

@@ -49,8 +49,14 @@ impl Levels {
         Ok(())
     }
 
-    /// Sets the severities, and leaves out what is allowed.
-    pub(super) fn apply(&self, diagnostics: &mut Vec<Diagnostic>) {
+    /// Adds those of the `silent` that are asked for, sets the severities, and leaves out what is allowed.
+    pub(super) fn apply(&self, diagnostics: &mut Vec<Diagnostic>, silent: Vec<Diagnostic>) {
+        let asked = |d: &Diagnostic| self.rules.get(d.rule.code).is_some_and(Option::is_some);
+        let told = diagnostics.len();
+        diagnostics.extend(silent.into_iter().filter(asked));
+        if diagnostics.len() > told {
+            diagnostics.sort_by_key(|d| (d.span, d.rule.code));
+        }
         diagnostics.retain_mut(|found| {
             match self.rules.get(found.rule.code) {
                 Some(None) => return false,
@@ -100,6 +106,9 @@ mod tests {
     use crate::lint::reported::{SYNTAX, UNKNOWN_FIELD};
     use crate::span::Span;
 
+    static OFF: Rule =
+        Rule { code: "C0317", name: "unbounded-wait", severity: Severity::Off, page: "" };
+
     fn of(allow: &[String], warn: &[String], deny: &[String]) -> miette::Result<Levels> {
         let mut levels = Levels::default();
         levels.add(allow, warn, deny).map(|()| levels)
@@ -112,7 +121,8 @@ mod tests {
     fn apply(levels: &Levels) -> Vec<(&'static str, Severity)> {
         let mut found =
             vec![SYNTAX.at(Span::default(), "a"), UNKNOWN_FIELD.at(Span::default(), "b")];
-        levels.apply(&mut found);
+        let silent = vec![OFF.at(Span::default(), "c")];
+        levels.apply(&mut found, silent);
         found.iter().map(|d| (d.rule.code, d.severity)).collect()
     }
 
@@ -126,6 +136,19 @@ mod tests {
     fn warning_allowed_by_name() {
         let levels = of(&words(&["unknown_field"]), &[], &[]).expect("it is a name");
         assert_eq!(apply(&levels), [("C0001", Severity::Error)]);
+    }
+
+    #[test]
+    fn what_is_off_is_told_to_those_who_ask() {
+        let told = |warn: &[&str], deny: &[&str]| {
+            let levels = of(&[], &words(warn), &words(deny)).expect("all of them are words");
+            let found = apply(&levels).into_iter().find(|(code, _)| *code == OFF.code);
+            found.map(|(_, severity)| severity)
+        };
+        assert_eq!(told(&[], &["warnings"]), None);
+        assert_eq!(told(&["unbounded-wait"], &[]), Some(Severity::Warning));
+        assert_eq!(told(&[], &["C0317"]), Some(Severity::Error));
+        assert_eq!(told(&["C0317"], &["warnings"]), Some(Severity::Error));
     }
 
     #[test]

@@ -34,6 +34,7 @@ pub(crate) mod syntax;
 mod too_few_options;
 mod trap_state;
 pub(crate) mod type_error;
+mod unbounded_wait;
 mod undecided_check;
 mod undriven_state;
 pub(crate) mod unescaped_brace;
@@ -93,6 +94,7 @@ pub const LINTS: &[&Lint] = &[
     &hidden_step::LINT,
     &unput_question::LINT,
     &impossible_guard::LINT,
+    &unbounded_wait::LINT,
     &check_failed::LINT,
     &undecided_check::LINT,
     &too_few_options::LINT,

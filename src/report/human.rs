@@ -130,7 +130,7 @@ impl miette::Diagnostic for Drawn<'_> {
 
     fn severity(&self) -> Option<miette::Severity> {
         Some(match self.severity {
-            Severity::Note => miette::Severity::Advice,
+            Severity::Off | Severity::Note => miette::Severity::Advice,
             Severity::Warning => miette::Severity::Warning,
             Severity::Error => miette::Severity::Error,
         })

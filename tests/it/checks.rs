@@ -33,6 +33,7 @@ fn row(rule: &Rule) -> String {
         Severity::Error => "error",
         Severity::Warning => "warning",
         Severity::Note => "note",
+        Severity::Off => "off",
     };
     let what = what.replace('|', "\\|");
     format!("| `{}` | `{}` | {title}. {what} | {level} |\n", rule.code, rule.name)
@@ -42,7 +43,8 @@ fn page() -> String {
     let mut out = "# What `chartc check` finds\n\n\
          Everything here is found before anything runs: no model is called. `chartc explain CODE` tells more of each, with examples.\n\n\
          A level is changed by `--allow`, `--warn` and `--deny`, by `chartc.toml`, or at one place by a comment, \
-         `// chartc: allow(CODE) reason`, in its line or on a line above it; what is an error always cannot be.\n"
+         `// chartc: allow(CODE) reason`, in its line or on a line above it; what is an error always cannot be. What is off is found and not \
+         told: `--warn` or `--deny` with its code or name, or a line of `chartc.toml`, turns it on.\n"
         .to_owned();
     for (prefix, area) in AREAS {
         let _ = write!(out, "\n## {area}\n\n| code | name | what | level |\n|---|---|---|---|\n");

@@ -54,6 +54,7 @@ fn check(rule: &Rule, example: &Example) -> Option<String> {
         .flat_map(|c| EMITTERS.iter().map(move |e| (e.emit)(c, &Options::default())));
     let refused: Vec<_> = emitted.filter_map(Result::err).flatten().collect();
     done.diagnostics.extend(refused);
+    done.diagnostics.append(&mut done.silent);
     let trips = done.diagnostics.iter().any(|d| d.rule.code == rule.code);
     if trips == example.bad {
         return None;
