@@ -1,12 +1,13 @@
 //! All stages up to the findings.
 
-use crate::analysis::Facts;
+use crate::analysis::{Facts, handling};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::load::{Loaded, Loader, load};
 use crate::lower::{Lowered, SourceMap, lower};
 use crate::source::Sources;
 use crate::span::{FileId, Span};
 use crate::{allow, lint, syntax};
+use chartc_core::arena::StepId;
 use chartc_core::family::DEPTH;
 use chartc_core::model::Chart;
 use std::collections::{BTreeMap, BTreeSet};
@@ -89,8 +90,12 @@ pub fn check(paths: &[String], loader: &dyn Loader) -> Compilation {
     let (lowered, others) = lower(&loaded, &mut diagnostics);
     let lowered: Vec<Arc<Lowered>> = lowered.into_iter().map(Arc::new).collect();
     let others: Vec<Arc<Lowered>> = others.into_iter().map(Arc::new).collect();
+    let named: BTreeMap<Span, &Chart> =
+        lowered.iter().chain(&others).map(|one| (one.map.name, &one.chart)).collect();
     for one in &lowered {
-        let facts = Facts::of(&one.chart);
+        let mut facts = Facts::of(&one.chart);
+        let child = |step: StepId| named.get(&one.map.step(step).child?).copied();
+        facts.passed = handling::passed(&one.chart, &child);
         lint::run(one, &facts, &mut diagnostics);
     }
     allow::apply(&loaded.files, &loaded.sources, &mut diagnostics);

@@ -11,6 +11,7 @@ pub mod drive;
 mod formula;
 pub mod graph;
 pub mod guard;
+pub mod handling;
 pub mod livelock;
 pub mod place;
 pub mod progress;
@@ -20,10 +21,12 @@ pub mod uses;
 pub mod waiting;
 pub mod witness;
 
+use chartc_core::arena::EventId;
 use chartc_core::model::Chart;
 use graph::Moves;
 use place::Places;
 use reach::Reach;
+use std::collections::BTreeSet;
 
 /// What the analyses found out about one chart.
 #[derive(Debug, Clone)]
@@ -34,6 +37,8 @@ pub struct Facts {
     pub reach: Reach,
     /// Who leads where.
     pub moves: Moves,
+    /// Events that charts which it runs may take from it: see [`handling::passed`]. Empty as long as nobody says which these are.
+    pub passed: BTreeSet<EventId>,
 }
 
 impl Facts {
@@ -42,6 +47,6 @@ impl Facts {
         let places = Places::of(chart);
         let reach = Reach::of(chart, &places);
         let moves = Moves::of(chart, &places, &reach);
-        Self { places, reach, moves }
+        Self { places, reach, moves, passed: BTreeSet::new() }
     }
 }

@@ -38,6 +38,7 @@ mod unbounded_wait;
 mod undecided_check;
 mod undriven_state;
 pub(crate) mod unescaped_brace;
+mod unhandled_event;
 pub(crate) mod unknown_field;
 pub(crate) mod unknown_name;
 pub(crate) mod unknown_placeholder;
@@ -95,6 +96,7 @@ pub const LINTS: &[&Lint] = &[
     &unput_question::LINT,
     &impossible_guard::LINT,
     &unbounded_wait::LINT,
+    &unhandled_event::LINT,
     &check_failed::LINT,
     &undecided_check::LINT,
     &too_few_options::LINT,

@@ -35,6 +35,7 @@ fn action(cx: &mut Cx<'_>, env: &mut Env, written: &syntax::Action, span: Span) 
         syntax::Action::Do(name, arguments) => effect(cx, env, name, arguments, span),
         syntax::Action::Raise(path, arguments) => {
             let (event, arguments) = sent(cx, env, path, arguments)?;
+            cx.map.posts.push(PostSpans { event, to: Receiver::Own, span: path.span });
             Some(Action::Raise(event, arguments))
         }
         syntax::Action::Send { event: path, arguments, to, after, id } => {
@@ -49,9 +50,7 @@ fn action(cx: &mut Cx<'_>, env: &mut Env, written: &syntax::Action, span: Span) 
                 Some(to) => posts::receiver(cx, to)?,
                 None => Receiver::Own,
             };
-            if to != Receiver::Own {
-                cx.map.posts.push(PostSpans { event, to, span: path.span });
-            }
+            cx.map.posts.push(PostSpans { event, to, span: path.span });
             Some(Action::Send { event, arguments, after, id, to })
         }
         syntax::Action::Cancel(id) => {

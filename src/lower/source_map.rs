@@ -29,7 +29,7 @@ pub struct SourceMap {
     pub predicates: Vec<Span>,
     /// By choice: its name.
     pub choices: Vec<Span>,
-    /// The events that are sent to other charts.
+    /// The events that are raised and sent, to the chart itself and to others, in the order lowered.
     pub posts: Vec<PostSpans>,
     /// By permission: the whole line.
     pub permissions: Vec<Span>,
@@ -84,7 +84,7 @@ pub struct LineSpans {
     pub targets: Vec<Span>,
 }
 
-/// An event that is sent to another chart.
+/// An event that is raised or sent.
 #[derive(Debug, Clone)]
 pub struct PostSpans {
     /// The event.

@@ -150,7 +150,7 @@ fn what_cannot_reach_anybody_is_a_finding() {
           state a {
             run c Child() at entry
             human h \"?\"
-            on asks { send asks to c  send ask(1) to c  send asks to d  send asks to h }
+            on laet -> a  on asks { send asks to c  send ask(1) to c  send asks to d  send asks to h }
           } }";
     assert_eq!(
         found(text),
