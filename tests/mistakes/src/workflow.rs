@@ -1,0 +1,148 @@
+//! Random agents as their authors would write them: a way from the start to an end, with turns back, questions, waits and code.
+
+use crate::random::Random;
+use std::fmt::Write as _;
+
+const DEEDS: &[&str] = &[
+    "gather", "sort", "draft", "review", "check", "repair", "publish", "compare", "answer", "plan",
+];
+const MOODS: &str = "calm  busy  upset";
+
+/// A chart of 4 to 9 states; most have no findings.
+pub(crate) fn workflow(random: &mut Random) -> String {
+    let count = 4 + random.below(6);
+    let mut deeds: Vec<&str> = DEEDS.to_vec();
+    random.shuffle(&mut deeds);
+    let names: Vec<&str> = deeds[..count].to_vec();
+    let mut out = String::new();
+    let has_mood = random.chance(40);
+    if has_mood {
+        let _ = writeln!(out, "enum Mood {{ {MOODS} }}\n");
+    }
+    let _ = writeln!(out, "/// Works through a ticket.\nchart Worker {{");
+    let _ = writeln!(out, "  param agent: Text\n  param patience: Int in 1..9 = 3");
+    let _ =
+        writeln!(out, "  input balance: Float = 100.0\n  event stop\n  event reply(text: Text)\n");
+    let _ = writeln!(
+        out,
+        "  var tries: Int = 0\n  var notes: Text = \"\"\n  var is_rich: Bool = false"
+    );
+    if has_mood {
+        let _ = writeln!(out, "  var mood: Mood = Mood.calm");
+    }
+    let _ = writeln!(
+        out,
+        "\n  defaults {{ retry {} then fail }}\n  limits {{ turns {} }}\n",
+        1 + random.below(3),
+        50 + 10 * random.below(20)
+    );
+    let _ = writeln!(
+        out,
+        "  code measure {{\n    is_rich = balance >= {}.0\n  }}\n",
+        10 + random.below(90)
+    );
+    let _ = writeln!(out, "  initial {}\n", names[0]);
+    let uses_mood = has_mood.then(|| random.below(count));
+    let (rich_at, note_at) = (random.below(count), random.below(count));
+    for i in 0..count {
+        let next = names.get(i + 1).copied().unwrap_or("finished");
+        let back = names[random.below(i + 1)];
+        state(
+            &mut out,
+            random,
+            &State {
+                name: names[i],
+                next,
+                back,
+                mood: uses_mood == Some(i),
+                rich: rich_at == i,
+                note: note_at == i,
+            },
+        );
+    }
+    let _ = writeln!(out, "  on stop -> stopped\n");
+    let _ = writeln!(
+        out,
+        "  final finished\n  final stopped : canceled\n  final given_up(why: Text) : stuck\n"
+    );
+    let _ = writeln!(out, "  check reaches(finished)\n  check always_reaches(finished)\n}}");
+    out
+}
+
+struct State<'n> {
+    name: &'n str,
+    next: &'n str,
+    back: &'n str,
+    mood: bool,
+    rich: bool,
+    note: bool,
+}
+
+fn state(out: &mut String, random: &mut Random, of: &State<'_>) {
+    let State { name, next, back, .. } = of;
+    let _ = writeln!(out, "  state {name} {{");
+    let note = if of.note { "Notes: {notes}\n        " } else { "" };
+    let kind = if of.mood {
+        3
+    } else if of.rich {
+        0
+    } else if of.note {
+        1
+    } else {
+        random.below(4)
+    };
+    match kind {
+        0 => {
+            let _ = writeln!(
+                out,
+                "    llm {name}_it {{\n      prompt \"\"\"\n        You are {{agent}} and have {{balance:.0f}}.\n        {note}Do: {name}.\n        \"\"\""
+            );
+            if of.rich {
+                let _ = writeln!(
+                    out,
+                    "      done if is_rich -> {next}\n      done if tries < patience -> {back} {{ tries = tries + 1 }}\n      done -> given_up(\"no money\")\n    }}"
+                );
+            } else {
+                let _ = writeln!(out, "    }} -> {next}");
+            }
+        }
+        1 => {
+            let _ = writeln!(
+                out,
+                "    ask {name}_how on turn else {next} {{\n      prompt \"\"\"\n        {note}Tries so far: {{tries}}.\n        {{options}}\n        \"\"\"\n    }}"
+            );
+            let _ = writeln!(out, "    may go_on \"it is good\" -> {next}");
+            let _ = writeln!(
+                out,
+                "    may again \"start over\" if tries < {} -> {back} {{ tries = tries + 1 }}",
+                2 + random.below(5)
+            );
+            let _ =
+                writeln!(out, "    may leave(why: Text) \"it cannot be done\" -> given_up(why)");
+        }
+        2 => {
+            let _ = writeln!(
+                out,
+                "    on reply(words) -> {next} {{ notes = words }}\n    after {}s -> given_up(\"nobody answers\")",
+                10 + random.below(60)
+            );
+        }
+        _ if of.mood => {
+            let _ = writeln!(
+                out,
+                "    llm {name}_it {{\n      prompt \"\"\"{name}: how are they, {{agent}}?\"\"\"\n      returns Mood into mood"
+            );
+            let _ = writeln!(
+                out,
+                "      done if mood == Mood.calm -> {next}\n      done if mood == Mood.busy -> {back}\n      done -> given_up(\"upset\")\n    }}"
+            );
+        }
+        _ => {
+            let _ = writeln!(
+                out,
+                "    llm {name}_it {{\n      prompt \"\"\"Do: {name}, {{agent}}.\"\"\"\n      timeout 60s -> given_up(\"too slow\")\n    }} -> {next}"
+            );
+        }
+    }
+    let _ = writeln!(out, "  }}");
+}
