@@ -117,6 +117,8 @@ pub struct Cells<'c> {
     pub touched: &'c [u64],
     /// W. Active without a break since this turn began.
     pub unbroken: &'c [u64],
+    /// W. Leaves that the event for which questions are put has found, and that were not left since.
+    pub found: &'c [u64],
     /// S. Times and counts.
     pub states: &'c [StateRegister],
     /// S. The open question of each leaf.
@@ -154,6 +156,8 @@ pub struct CellsMut<'c> {
     pub history: &'c mut [u64],
     pub touched: &'c mut [u64],
     pub unbroken: &'c mut [u64],
+    /// As [`Cells::found`].
+    pub found: &'c mut [u64],
     pub states: &'c mut [StateRegister],
     pub questions: &'c mut [Option<Question>],
     pub steps: &'c mut [StepRegister],
@@ -192,7 +196,7 @@ pub struct Fixed<
     const SEL: usize,
     const N: usize,
 > {
-    bits: [[u64; W]; 6],
+    bits: [[u64; W]; 7],
     history: [u64; HW],
     states: [StateRegister; S],
     questions: [Option<Question>; S],
@@ -226,7 +230,7 @@ impl<
             slot += 1;
         }
         Self {
-            bits: [[0; W]; 6],
+            bits: [[0; W]; 7],
             history: [0; HW],
             states: [StateRegister::NEW; S],
             questions: [None; S],
@@ -262,13 +266,14 @@ macro_rules! lend {
     () => {
         #[inline]
         fn cells(&self) -> Cells<'_> {
-            let [configuration, touched, unbroken, entry, domains, _] = &self.bits;
+            let [configuration, touched, unbroken, entry, domains, _, found] = &self.bits;
             Cells {
                 configuration,
                 leaves: &self.leaves,
                 history: &self.history,
                 touched,
                 unbroken,
+                found,
                 states: &self.states,
                 questions: &self.questions,
                 steps: &self.steps,
@@ -283,13 +288,15 @@ macro_rules! lend {
 
         #[inline]
         fn cells_mut(&mut self) -> CellsMut<'_> {
-            let [configuration, touched, unbroken, entry, domains, defaults] = &mut self.bits;
+            let [configuration, touched, unbroken, entry, domains, defaults, found] =
+                &mut self.bits;
             CellsMut {
                 configuration,
                 leaves: &mut self.leaves,
                 history: &mut self.history,
                 touched,
                 unbroken,
+                found,
                 states: &mut self.states,
                 questions: &mut self.questions,
                 steps: &mut self.steps,
@@ -331,7 +338,7 @@ pub const fn queue_places(states: usize) -> usize {
 #[cfg(feature = "alloc")]
 #[derive(Debug, Clone)]
 pub struct Dynamic {
-    bits: [alloc::vec::Vec<u64>; 6],
+    bits: [alloc::vec::Vec<u64>; 7],
     history: alloc::vec::Vec<u64>,
     states: alloc::vec::Vec<StateRegister>,
     questions: alloc::vec::Vec<Option<Question>>,

@@ -49,6 +49,39 @@ fn an_event_is_for_the_leaf_that_it_found() {
 }
 
 #[test]
+fn an_event_is_for_the_leaves_that_it_found_in_every_region() {
+    let mut sim = Sim::of(
+        "chart T { event e initial p
+         parallel p {
+           state l { initial a ask choose on e else b { prompt \"{options}\" }
+             state a state b { may one \"first\" -> c  may two \"second\" -> a } state c }
+           state r { initial x ask pick on e else y { prompt \"{options}\" }
+             state x { may left \"left\" -> x  may right \"right\" -> y } state y }
+         } }",
+    );
+    sim.send("e");
+    assert_eq!(sim.leaves(), ["p.l.b", "p.r.x"]);
+    assert_eq!(sim.open(), ["pick"]);
+    sim.send("e");
+    assert_eq!(sim.open(), ["choose", "pick"]);
+}
+
+#[test]
+fn an_event_is_not_for_a_leaf_that_was_entered_again() {
+    let mut sim = Sim::of(
+        "chart T { event e initial p
+         parallel p {
+           state l { initial a ask choose on e else p { prompt \"{options}\" } state a }
+           state r { initial x ask pick on e else x { prompt \"{options}\" }
+             state x { may left \"left\" -> x  may right \"right\" -> x } }
+         } }",
+    );
+    sim.send("e");
+    assert_eq!(sim.leaves(), ["p.l.a", "p.r.x"]);
+    assert!(sim.open().is_empty(), "{:?}", sim.open());
+}
+
+#[test]
 fn only_enabled_options_are_offered_and_the_chosen_one_is_taken() {
     let mut sim = Sim::of(&ASK.replace("= false", "= true"));
     sim.send("e");

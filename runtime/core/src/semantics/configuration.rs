@@ -148,6 +148,7 @@ impl<P: Program> Engine<'_, P> {
         let cells = self.store.cells_mut();
         bits::remove(cells.configuration, state.index());
         bits::remove(cells.unbroken, state.index());
+        bits::remove(cells.found, state.index());
     }
 
     /// Finds the active leaves of a configuration that was put in place as a whole.

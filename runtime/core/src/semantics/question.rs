@@ -3,6 +3,7 @@
 use super::turn::Admission;
 use super::{Engine, Walk};
 use crate::arena::{ChoiceId, EventId, StateId, StepId, ToolId};
+use crate::bits;
 use crate::machine::{Effect, Fallback, Record, Sink, StepKey, WalkEnd};
 use crate::program::{Bound, Program};
 use crate::store::{Question, Store};
@@ -79,16 +80,18 @@ impl<P: Program> Engine<'_, P> {
         None
     }
 
-    /// Puts the question that waits for `event` to every active leaf that has one.
+    /// Puts the question that waits for `event` to every leaf that has one: to those active now. A question that is settled at once may
+    /// lead on to other leaves, which the event is not for.
     pub(super) fn ask_on_event(&mut self, event: EventId, sink: &mut dyn Sink) -> Asked {
         let mut asked = Asked::Nobody;
         let end = self.tables.states.len();
-        // A question that is settled at once may lead on to another leaf, which the event is not for.
-        let is_only = self.leaves == 1;
+        let cells = self.store.cells_mut();
+        cells.found.copy_from_slice(cells.configuration);
         let mut from = 0;
         while let Some(leaf) = self.next_leaf(from, end) {
             from = leaf.index() + 1;
-            if !self.reacts_on_path(leaf, Reacts::ASK) {
+            let is_found = bits::has(self.store.cells().found, leaf.index());
+            if !is_found || !self.reacts_on_path(leaf, Reacts::ASK) {
                 continue;
             }
             let Some(step) = self.innermost_ask(leaf, Some(event)) else { continue };
@@ -100,9 +103,6 @@ impl<P: Program> Engine<'_, P> {
             }
             asked = Asked::Put;
             self.put(step, leaf, false, sink);
-            if is_only {
-                break;
-            }
         }
         asked
     }

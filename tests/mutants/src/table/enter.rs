@@ -198,6 +198,11 @@ fn done() -> Vec<Mutant> {
         "runtime/core/src/semantics/configuration.rs",
         &[
             (
+                "asked-of-a-leaf-entered-again",
+                &[("bits::remove(cells.found, state.index());", "")],
+                &["semantics::questions::an_event_is_not_for_a_leaf_that_was_entered_again"],
+            ),
+            (
                 "done-of-any-region",
                 &[(
                     REGIONS,

@@ -71,6 +71,14 @@ pub(super) fn all() -> Vec<Mutant> {
                 &["semantics::questions::a_single_option_is_taken_unasked"],
             ),
             (
+                "asked-of-a-leaf-entered-since",
+                &[("!is_found || ", "")],
+                &[
+                    "semantics::questions::an_event_is_for_the_leaf_that_it_found",
+                    "semantics::questions::an_event_is_for_the_leaves_that_it_found_in_every_region",
+                ],
+            ),
+            (
                 "two-questions-of-a-leaf",
                 &[("self.store.cells().questions[leaf.index()].is_some()", "false")],
                 &["semantics::questions::a_second_event_while_the_question_is_open_is_refused"],
