@@ -22,6 +22,7 @@ mod docs;
 mod dot;
 mod drawn;
 #[cfg(feature = "run")]
+mod faults;
 mod hostile;
 mod interpreter;
 mod licences;
