@@ -3,7 +3,8 @@
 
 use chartc_core::expr::Value;
 use chartc_core::model::{
-    BinaryOp, Chart, CompareOp, Expr, ExprKind, Observable, Type, TypeKind, UnaryOp, VariableKind,
+    BinaryOp, Builtin, Chart, CompareOp, Expr, ExprKind, Observable, Type, TypeKind, UnaryOp,
+    VariableKind,
 };
 
 /// Whole numbers beyond this have no exact double; comparisons with them are not decided.
@@ -82,7 +83,7 @@ impl Term {
         };
         let mut samples = match ty {
             Type::Bool => vec![Value::Bool(false), Value::Bool(true)],
-            Type::Int | Type::Float | Type::Duration => self.numbers(chart, *ty == Type::Int),
+            Type::Int | Type::Float | Type::Duration => self.numbers(chart, ty),
             Type::Named(id) => match &chart.types[id.index()].kind {
                 TypeKind::Enum(names) => names.iter().cloned().map(Value::Text).collect(),
                 TypeKind::Record(_) => vec![Value::Bool(true)],
@@ -94,7 +95,11 @@ impl Term {
                         names.push(constant.clone());
                     }
                 }
-                names.push(Value::Text("\u{2026}".into()));
+                let mut other = String::from("\u{2026}");
+                while names.iter().any(|n| matches!(n, Value::Text(text) if *text == other)) {
+                    other.push('\u{2026}');
+                }
+                names.push(Value::Text(other));
                 names
             }
         };
@@ -107,7 +112,8 @@ impl Term {
         samples
     }
 
-    fn numbers(&self, chart: &Chart, whole: bool) -> Vec<Value> {
+    fn numbers(&self, chart: &Chart, ty: &Type) -> Vec<Value> {
+        let whole = *ty != Type::Float;
         let (low, high) = self.bounds(chart);
         let mut cuts: Vec<f64> = self.constants.iter().filter_map(number).collect();
         cuts.extend([low, high].into_iter().flatten());
@@ -118,8 +124,8 @@ impl Term {
         cuts.dedup();
         let step = if whole { 1.0 } else { 0.5 };
         let mut samples = cuts.clone();
-        samples.extend(cuts.first().map(|c| c - step));
-        samples.extend(cuts.last().map(|c| c + step));
+        samples.extend(cuts.first().map(|c| (c - step).min(c.next_down())));
+        samples.extend(cuts.last().map(|c| (c + step).max(c.next_up())));
         let between =
             |pair: &[f64]| if whole { pair[0] + 1.0 } else { f64::midpoint(pair[0], pair[1]) };
         samples.extend(cuts.windows(2).map(between));
@@ -131,21 +137,26 @@ impl Term {
         samples.dedup();
         samples
             .into_iter()
-            .map(|s| if whole { Value::Int(s as i64) } else { Value::Float(s) })
+            .map(|s| match ty {
+                Type::Float => Value::Float(s),
+                Type::Duration => Value::Duration(s as u64),
+                _ => Value::Int(s as i64),
+            })
             .collect()
     }
 
     /// Least and greatest value, where known.
     fn bounds(&self, chart: &Chart) -> (Option<f64>, Option<f64>) {
+        let least = (self.expr.ty == Type::Duration).then_some(0.0);
         match &self.expr.kind {
             ExprKind::Variable(id) => match &chart.variables[id.index()].kind {
                 VariableKind::Param { range: Some((low, high)) } => (number(low), number(high)),
                 VariableKind::Param { range: None }
                 | VariableKind::Input
-                | VariableKind::Var { .. } => (None, None),
+                | VariableKind::Var { .. } => (least, None),
             },
-            ExprKind::Observable(_) => (Some(0.0), None),
-            _ => (None, None),
+            ExprKind::Observable(_) | ExprKind::Builtin(Builtin::Len, _) => (Some(0.0), None),
+            _ => (least, None),
         }
     }
 }

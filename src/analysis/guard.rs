@@ -1,8 +1,9 @@
 //! Conditions, decided on their finite part: comparisons with constants, enums, Bools, ranges of params.
 //!
 //! Every other expression is a term that may have any value of its type, the same wherever it is written the same. Constants cut a
-//! term's values into finitely many classes; one of each is tried.
+//! term's values into finitely many classes; one of each is tried. What is not decided so is left to `finite`.
 
+use super::finite;
 use super::formula::{Formula, Term, formula};
 use chartc_core::expr::Value;
 use chartc_core::model::{Chart, Expr};
@@ -21,8 +22,15 @@ pub enum Verdict {
     Perhaps,
 }
 
-/// Whether each condition can have the value beside it, all at once.
+/// Whether each condition can have the value beside it, all at once. A Float is taken to be a number, never NaN.
 pub fn decide(chart: &Chart, goals: &[(&Expr, bool)]) -> Verdict {
+    match by_terms(chart, goals) {
+        Verdict::Perhaps => finite::decide(chart, goals),
+        sure @ (Verdict::Never | Verdict::Example(_)) => sure,
+    }
+}
+
+fn by_terms(chart: &Chart, goals: &[(&Expr, bool)]) -> Verdict {
     let holds = |e: &Expr| goals.iter().any(|(g, value)| *value && *g == e);
     if goals.iter().any(|(g, value)| !value && holds(g)) {
         return Verdict::Never;

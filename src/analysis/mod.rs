@@ -8,6 +8,7 @@ pub mod calls;
 pub mod cover;
 pub mod dataflow;
 pub mod drive;
+mod finite;
 mod formula;
 pub mod graph;
 pub mod guard;

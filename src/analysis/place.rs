@@ -33,6 +33,13 @@ impl Place {
         rest.within.is_empty() && !self.within.is_empty()
     }
 
+    /// Whether the condition always holds here, whatever the variables.
+    pub fn is_opened_by(&self, chart: &Chart, guard: &Expr) -> bool {
+        let opposite = ExprKind::Unary(UnaryOp::Not, Box::new(guard.clone()));
+        decide(chart, &[(guard, false)]) == Verdict::Never
+            || self.is_closed_by(chart, &Expr { kind: opposite, ty: guard.ty.clone() })
+    }
+
     /// Where only a state says so.
     pub fn of(state: StateId) -> Self {
         Self { within: vec![state], ..Self::default() }

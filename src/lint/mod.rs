@@ -24,6 +24,7 @@ pub(crate) mod lost_division;
 pub(crate) mod missing_field;
 pub(crate) mod missing_initial;
 pub(crate) mod name_clash;
+mod needless_guard;
 pub(crate) mod not_yet;
 pub(crate) mod outside_subset;
 mod read_before_set;
@@ -97,6 +98,7 @@ pub const LINTS: &[&Lint] = &[
     &impossible_guard::LINT,
     &unbounded_wait::LINT,
     &unhandled_event::LINT,
+    &needless_guard::LINT,
     &check_failed::LINT,
     &undecided_check::LINT,
     &too_few_options::LINT,

@@ -23,6 +23,7 @@ mod dot;
 mod drawn;
 #[cfg(feature = "run")]
 mod faults;
+mod guards;
 mod hostile;
 mod interpreter;
 mod licences;

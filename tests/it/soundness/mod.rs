@@ -1,8 +1,9 @@
 //! What the analyses say cannot happen does not happen: random charts, run on random inputs, against their facts.
 
-mod random;
+pub(crate) mod random;
 
 use crate::interpreter::Log;
+use chartc::analysis::place::scope;
 use chartc::analysis::reach::is_leaf;
 use chartc::analysis::{Facts, calls, cover, drive, handling, livelock, progress, restart};
 use chartc::load::Memory;
@@ -10,7 +11,7 @@ use chartc_core::arena::{EventId, StateId, StepId, TransitionId};
 use chartc_core::drive::{Host, Machine};
 use chartc_core::expr::Value;
 use chartc_core::interpreter::Interpreter;
-use chartc_core::machine::{Effect, ErrorKind, Input, Outcome, Record, StepKey};
+use chartc_core::machine::{Effect, ErrorKind, Input, Loss, Outcome, Record, StepKey};
 use chartc_core::model::Chart;
 use chartc_core::plan::Plan;
 use random::Random;
@@ -50,6 +51,8 @@ struct Claims {
     /// By state: whether a line may leave it while the run goes on.
     left: Vec<bool>,
     unhandled: BTreeSet<EventId>,
+    /// Lines whose conditions always hold.
+    needless: BTreeSet<TransitionId>,
     /// By state: which states lead to it.
     leads: Vec<Vec<bool>>,
 }
@@ -67,6 +70,7 @@ impl Claims {
             restarts: restart::restarts(chart, &facts).iter().map(|r| (r.line, r.state)).collect(),
             left: restart::left(chart, &facts),
             unhandled: handling::unhandled(chart, &facts).iter().map(|u| u.event).collect(),
+            needless: needless(chart),
             leads: chart.state_ids().map(|s| facts.moves.leads_to([s])).collect(),
             facts,
         }
@@ -139,13 +143,16 @@ impl Claims {
                         return Some(format!("handled {event:?}"));
                     }
                 }
-                Record::Sent(..)
+                Record::Lost(line, Loss::Guard | Loss::Fault) if self.needless.contains(line) => {
+                    return Some(format!("the condition of {line:?} did not hold"));
+                }
+                Record::Lost(..)
+                | Record::Sent(..)
                 | Record::SendCanceled(_)
                 | Record::Posted(..)
                 | Record::Undelivered(..)
                 | Record::Turn(_)
                 | Record::Refused(_)
-                | Record::Lost(..)
                 | Record::Denied(_)
                 | Record::Skipped(_)
                 | Record::Done(_)
@@ -168,6 +175,15 @@ impl Claims {
         }
         None
     }
+}
+
+/// Lines whose conditions always hold.
+fn needless(chart: &Chart) -> BTreeSet<TransitionId> {
+    let lines = chart.transitions.iter().enumerate();
+    let needless = lines.filter(|(_, line)| {
+        line.guard.as_ref().is_some_and(|g| scope(chart, line).is_opened_by(chart, g))
+    });
+    needless.map(|(nth, _)| TransitionId::at(nth)).collect()
 }
 
 /// Whether the state is entered beside the trap, as a region of the same parallel, and not instead of it.
@@ -255,7 +271,7 @@ fn play(chart: &Chart, claims: &Claims, random: &mut Random) -> Option<String> {
 
 #[test]
 fn what_cannot_happen_does_not() {
-    let (mut compiled, mut claimed) = (0, [0; 10]);
+    let (mut compiled, mut claimed) = (0, [0; 11]);
     for seed in 1..=CHARTS {
         let mut random = Random::new(seed);
         let text = random::chart(&mut random);
@@ -275,6 +291,7 @@ fn what_cannot_happen_does_not() {
             claims.restarts.len(),
             claims.left.iter().filter(|l| !**l).count(),
             claims.unhandled.len(),
+            claims.needless.len(),
         ];
         claimed.iter_mut().zip(counts).for_each(|(all, n)| *all += n);
         for _ in 0..4 {

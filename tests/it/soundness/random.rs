@@ -18,7 +18,7 @@ impl Random {
         (self.0 >> 33) as usize % n.max(1)
     }
 
-    fn pick<'v, T>(&mut self, from: &'v [T]) -> &'v T {
+    pub(crate) fn pick<'v, T>(&mut self, from: &'v [T]) -> &'v T {
         &from[self.below(from.len())]
     }
 }
@@ -98,6 +98,8 @@ const GUARDS: &[&str] = &[
     " if n > 6 and n < 2",
     " if hot()",
     " if m < 2",
+    " if n > 2 or n < 4",
+    " if in(s1)",
     " if false",
 ];
 

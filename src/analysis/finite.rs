@@ -1,0 +1,127 @@
+//! Conditions over variables that have few values: tried one by one, by the evaluator that runs them.
+
+use super::guard::Verdict;
+use super::uses::walk;
+use chartc_core::arena::{PredicateId, VarId};
+use chartc_core::expr::{Environment, Fuel, Value, holds};
+use chartc_core::model::{Chart, Expr, ExprKind, Type, TypeKind, VariableKind};
+use std::collections::BTreeMap;
+
+/// Most assignments that are tried.
+const MOST: usize = 1_024;
+
+/// As [`super::guard::decide`], where all that the conditions read are variables with finitely many values, and few together.
+pub(super) fn decide(chart: &Chart, goals: &[(&Expr, bool)]) -> Verdict {
+    let Some((read, domains)) = read(chart, goals) else { return Verdict::Perhaps };
+    let mut values = Values { chart, of: BTreeMap::new() };
+    let mut digits = vec![0; domains.len()];
+    loop {
+        let variables = read.keys().zip(&domains).zip(&digits);
+        values.of = variables.map(|((id, domain), digit)| (*id, domain[*digit].clone())).collect();
+        // A condition that fails does not hold.
+        let held = |goal: &Expr| holds(goal, &values, &Fuel::default()).unwrap_or(false);
+        if goals.iter().all(|(goal, wanted)| held(goal) == *wanted) {
+            let expr = |id: &VarId| (*read[id]).clone();
+            return Verdict::Example(
+                values.of.iter().map(|(id, v)| (expr(id), v.clone())).collect(),
+            );
+        }
+        let Some(place) = (0..digits.len()).find(|i| digits[*i] + 1 < domains[*i].len()) else {
+            return Verdict::Never;
+        };
+        digits[place] += 1;
+        digits[..place].fill(0);
+    }
+}
+
+/// Variables, each with an expression that names it, and the values of each.
+type Domains<'c> = (BTreeMap<VarId, &'c Expr>, Vec<Vec<Value>>);
+
+/// The variables that conditions read, each with an expression that names it, and its values; `None` if there is more to them.
+fn read<'c>(chart: &'c Chart, goals: &[(&'c Expr, bool)]) -> Option<Domains<'c>> {
+    let mut read = BTreeMap::new();
+    let mut closed = true;
+    for (goal, _) in goals {
+        walk(chart, goal, &mut |e| match e.kind {
+            ExprKind::Variable(id) => {
+                read.insert(id, e);
+            }
+            ExprKind::Payload(_)
+            | ExprKind::Answer(_)
+            | ExprKind::Observable(_)
+            | ExprKind::Call(..)
+            | ExprKind::Comprehension { .. }
+            | ExprKind::Unknown(_) => closed = false,
+            ExprKind::None
+            | ExprKind::Bool(_)
+            | ExprKind::Int(_)
+            | ExprKind::Float(_)
+            | ExprKind::Text(_)
+            | ExprKind::Duration(_)
+            | ExprKind::Enum(..)
+            | ExprKind::Local(_)
+            | ExprKind::Predicate(_)
+            | ExprKind::Field(..)
+            | ExprKind::Index(..)
+            | ExprKind::Slice(..)
+            | ExprKind::Unary(..)
+            | ExprKind::Binary(..)
+            | ExprKind::Compare(..)
+            | ExprKind::If(..)
+            | ExprKind::Default(..)
+            | ExprKind::Builtin(..)
+            | ExprKind::List(_)
+            | ExprKind::Map(_)
+            | ExprKind::Record(..) => {}
+        });
+    }
+    if !closed {
+        return None;
+    }
+    let domains: Vec<Vec<Value>> =
+        read.keys().map(|id| domain(chart, *id)).collect::<Option<_>>()?;
+    let count = domains.iter().try_fold(1_usize, |n, d| n.checked_mul(d.len()));
+    count.filter(|n| *n <= MOST).map(|_| (read, domains))
+}
+
+/// Every value that a variable can have, if they are few.
+fn domain(chart: &Chart, id: VarId) -> Option<Vec<Value>> {
+    let variable = &chart.variables[id.index()];
+    let (ty, optional) = if let Type::Optional(inner) = &variable.ty {
+        (&**inner, true)
+    } else {
+        (&variable.ty, false)
+    };
+    let mut values = match (ty, &variable.kind) {
+        (Type::Bool, _) => vec![Value::Bool(false), Value::Bool(true)],
+        (Type::Named(id), _) => match &chart.types[id.index()].kind {
+            TypeKind::Enum(names) => names.iter().cloned().map(Value::Text).collect(),
+            TypeKind::Record(_) => return None,
+        },
+        (Type::Int, VariableKind::Param { range: Some((Value::Int(low), Value::Int(high))) })
+            if high.checked_sub(*low)? < MOST as i64 =>
+        {
+            (*low..=*high).map(Value::Int).collect()
+        }
+        _ => return None,
+    };
+    if optional {
+        values.push(Value::None);
+    }
+    Some(values)
+}
+
+struct Values<'c> {
+    chart: &'c Chart,
+    of: BTreeMap<VarId, Value>,
+}
+
+impl Environment for Values<'_> {
+    fn variable(&self, id: VarId) -> Option<&Value> {
+        self.of.get(&id)
+    }
+
+    fn predicate(&self, id: PredicateId) -> Option<&Expr> {
+        Some(&self.chart.predicates[id.index()].expr)
+    }
+}
