@@ -26,9 +26,10 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
             }
             (_, false) => format!("{names} is a trap: nothing ever leaves it"),
         };
-        let mut found = RULE
-            .at(map.state(*first).name, message)
-            .help("add a line that leads out, or make it `final` if the run ends here");
+        let mut found = RULE.at(map.state(*first).name, message).help(format!(
+            "add a line that leads out, or make it `final` if the run ends here{}",
+            words::way(context, *first)
+        ));
         for state in &states[1..] {
             found = found.related(map.state(*state).name, "part of the trap");
         }

@@ -23,7 +23,10 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
                 map.state(state).name,
                 format!("nothing drives {name}: no line, step or deadline acts in it"),
             )
-            .help("give it a line or a step, or make it `final` if the run ends here");
+            .help(format!(
+                "give it a line or a step, or make it `final` if the run ends here{}",
+                words::way(context, state)
+            ));
         if let Some(Cause::Line(line)) = facts.reach.causes[state.index()] {
             found = found.related(
                 map.line(line).whole,

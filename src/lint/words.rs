@@ -1,6 +1,6 @@
 //! How findings name things: text of the user in backticks.
 
-use crate::analysis::witness::Witness;
+use crate::analysis::witness::{Witness, witness};
 use crate::notation;
 use chartc_core::arena::{StateId, StepId, TransitionId};
 use chartc_core::model::{Chart, Trigger};
@@ -64,6 +64,14 @@ pub(super) fn short(text: &str) -> String {
         return text.to_owned();
     }
     text.chars().take(40).chain("…".chars()).collect()
+}
+
+/// How a run comes to the state, as the end of a help text; empty where it begins there.
+pub(super) fn way(context: &super::Context<'_>, id: StateId) -> String {
+    let found = witness(&context.facts.reach, id).filter(|way| !way.hops.is_empty());
+    found.map_or_else(String::new, |way| {
+        format!("; a run that gets there: {}", run(context.chart, &way))
+    })
 }
 
 /// A run in words: the states that it passes and what leads from each to the next.
