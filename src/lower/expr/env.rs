@@ -24,6 +24,8 @@ pub(in crate::lower) struct Env {
     pub(in crate::lower) reads: Reads,
     /// Inside `{…}` of a text.
     pub(in crate::lower) placeholder: bool,
+    /// Inside of a text where `{options}` may stand.
+    pub(in crate::lower) offers: bool,
     /// How deep the expression nests.
     pub(super) depth: u32,
 }
@@ -55,6 +57,7 @@ impl Env {
             facts: BTreeSet::new(),
             reads: Reads::All,
             placeholder: false,
+            offers: false,
             depth: 0,
         }
     }

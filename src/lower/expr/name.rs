@@ -173,7 +173,8 @@ fn guess(cx: &Cx<'_>, env: &Env, name: &str) -> Option<String> {
         .chain(cx.names.predicates.keys().map(String::as_str))
         .chain(cx.names.steps.keys().map(String::as_str))
         .chain(cx.supplied.iter().copied())
-        .chain(observables.iter().map(|(known, ..)| *known));
+        .chain(observables.iter().map(|(known, ..)| *known))
+        .chain((env.offers && cx.supplied.is_empty()).then_some("options"));
     nearest(name, known).map(|near| format!("did you mean `{near}`?"))
 }
 

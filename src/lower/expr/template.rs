@@ -73,9 +73,10 @@ fn placeholder(
         }
         return TemplatePart::Options;
     }
-    let outer = std::mem::replace(&mut env.placeholder, true);
+    let outer = (env.placeholder, env.offers);
+    (env.placeholder, env.offers) = (true, options == Options::Yes);
     let shown = expr(cx, env, &hole.expr, None);
-    env.placeholder = outer;
+    (env.placeholder, env.offers) = outer;
     if !is_faulty(&shown) {
         if matches!(shown.ty, Type::Optional(_)) {
             let finding = may_be_missing(hole.expr.span);

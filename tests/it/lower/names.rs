@@ -206,3 +206,27 @@ chart Bound {
 "#
     ));
 }
+
+#[test]
+fn the_options_of_a_question_are_guessed_in_its_prompt_only() {
+    let text = r#"
+chart Guess {
+  event e
+  initial a
+  state a {
+    ask choose on e else b { prompt "{optoins}" }
+    may one "first" -> b
+    may two "second" -> a
+  }
+  state b { llm tell { prompt "{optoins}" } -> a }
+}
+"#;
+    let done = super::check(text);
+    let helps: Vec<Option<&str>> = done
+        .diagnostics
+        .iter()
+        .filter(|d| d.message.contains("optoins"))
+        .map(|d| d.help.as_deref())
+        .collect();
+    assert_eq!(helps, [Some("did you mean `options`?"), None]);
+}
