@@ -65,7 +65,12 @@ pub(crate) fn workflow(random: &mut Random) -> String {
         out,
         "  final finished\n  final stopped : canceled\n  final given_up(why: Text) : stuck\n"
     );
-    let _ = writeln!(out, "  check reaches(finished)\n  check always_reaches(finished)\n}}");
+    let _ = writeln!(out, "  check reaches(finished)\n  check always_reaches(finished)");
+    // Nothing is left out on the way.
+    for pair in names.windows(2) {
+        let _ = writeln!(out, "  check never({} before {})", pair[1], pair[0]);
+    }
+    let _ = writeln!(out, "  check never(finished before {})\n}}", names[count - 1]);
     out
 }
 
