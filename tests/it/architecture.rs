@@ -306,7 +306,7 @@ fn runtime_does_not_know_the_compiler() {
     }
 }
 
-const RUST: &[&str] = &["src", "tests", "runtime", "examples", "benches"];
+const RUST: &[&str] = &["src", "tests", "runtime", "examples", "benches", "fuzz"];
 
 #[test]
 fn no_file_over_400_lines() {

@@ -21,6 +21,7 @@ mod differential;
 mod docs;
 mod dot;
 mod drawn;
+mod fuzzed;
 #[cfg(feature = "run")]
 mod faults;
 mod guards;

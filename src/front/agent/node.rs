@@ -222,7 +222,9 @@ impl<'de> Visitor<'de> for RawVisitor {
 
 /// Gives collections their whole extent and texts their offset maps. As deep as the library allows.
 fn resolve(raw: Raw, file: FileId, text: &str) -> Node {
-    let (start, end) = (raw.start, raw.start + raw.len);
+    // Of a value that is not there the library counts some bytes as characters.
+    let start = text.floor_char_boundary(raw.start);
+    let end = text.ceil_char_boundary(raw.start + raw.len);
     match raw.value {
         RawValue::Null => Node { value: Value::Null, span: Span::new(file, start, end) },
         RawValue::Bool(b) => Node { value: Value::Bool(b), span: Span::new(file, start, end) },

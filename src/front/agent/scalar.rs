@@ -14,13 +14,14 @@ pub(super) struct Text {
     pieces: Vec<Piece>,
 }
 
-/// A run of the text. Of equal length in text and file it maps byte by byte, else only as a whole (an escape, a fold).
+/// A run of the text. It maps byte by byte, or only as a whole (an escape, a fold, a text that does not stand in the file).
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Piece {
     text: usize,
     len: usize,
     file: usize,
     file_len: usize,
+    bytewise: bool,
 }
 
 impl Text {
@@ -32,7 +33,8 @@ impl Text {
             .or_else(|| flow(raw, value, Style::Plain))
             .or_else(|| block(raw, value))
             .unwrap_or_else(|| {
-                vec![Piece { text: 0, len: value.len(), file: 0, file_len: raw.len() }]
+                let (len, file_len) = (value.len(), raw.len());
+                vec![Piece { text: 0, len, file: 0, file_len, bytewise: false }]
             })
             .into_iter()
             .map(|p| Piece { file: p.file + range.start, ..p })
@@ -43,7 +45,7 @@ impl Text {
     /// A text without a place of its own: everything maps to `span`.
     pub(super) fn at(span: Span, value: &str) -> Self {
         let (file, file_len) = (span.start as usize, (span.end - span.start) as usize);
-        let pieces = vec![Piece { text: 0, len: value.len(), file, file_len }];
+        let pieces = vec![Piece { text: 0, len: value.len(), file, file_len, bytewise: false }];
         Self { value: value.to_owned(), file: span.file, pieces }
     }
 
@@ -65,7 +67,7 @@ impl Text {
         let Some(piece) = after.checked_sub(1).and_then(|i| self.pieces.get(i)) else {
             return self.pieces.first().map_or(0, |p| p.file);
         };
-        if piece.len == piece.file_len {
+        if piece.bytewise {
             piece.file + (offset - piece.text).min(piece.len)
         } else if end || offset >= piece.text + piece.len {
             piece.file + piece.file_len
@@ -93,13 +95,14 @@ impl Pieces {
     fn push(&mut self, len: usize, file: usize, file_len: usize) {
         if len == file_len
             && let Some(last) = self.all.last_mut()
-            && last.len == last.file_len
+            && last.bytewise
             && last.file + last.file_len == file
         {
             last.len += len;
             last.file_len += len;
         } else if len > 0 {
-            self.all.push(Piece { text: self.text, len, file, file_len });
+            let bytewise = len == file_len;
+            self.all.push(Piece { text: self.text, len, file, file_len, bytewise });
         }
         self.text += len;
     }
@@ -107,6 +110,16 @@ impl Pieces {
 
 fn blanks(text: &str) -> usize {
     text.len() - text.trim_start_matches([' ', '\t', '\n', '\r']).len()
+}
+
+/// How many bytes are the same in both: at least a character, and then up to what may be written otherwise in one of them. `None` if
+/// they begin with different characters.
+fn alike(raw: &str, text: &str) -> Option<usize> {
+    let first = raw.chars().next().filter(|c| text.starts_with(*c))?.len_utf8();
+    let pairs = raw.bytes().zip(text.bytes()).skip(first);
+    let may_differ = |byte: u8| matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | b'\\' | b'\'');
+    let same = pairs.take_while(|(a, b)| a == b && !may_differ(*a)).count();
+    Some(raw.floor_char_boundary(first + same))
 }
 
 /// Plain and quoted scalars: `None` if `value` is not what YAML makes of `raw` in this style.
@@ -145,10 +158,9 @@ fn flow(raw: &str, value: &str, style: Style) -> Option<Vec<Piece>> {
             pieces.push(1, at, 2);
             at += 2;
         } else {
-            let c = rest.chars().next()?;
-            left.starts_with(c).then_some(())?;
-            pieces.push(c.len_utf8(), at, c.len_utf8());
-            at += c.len_utf8();
+            let len = alike(rest, left)?;
+            pieces.push(len, at, len);
+            at += len;
         }
     }
     (pieces.text == value.len()).then_some(pieces.all)
@@ -204,10 +216,9 @@ fn block(raw: &str, value: &str) -> Option<Vec<Piece>> {
             pieces.push(kept, at + file_gap - kept, kept);
             at += file_gap;
         } else {
-            let c = left.chars().next()?;
-            rest.starts_with(c).then_some(())?;
-            pieces.push(c.len_utf8(), at, c.len_utf8());
-            at += c.len_utf8();
+            let len = alike(rest, left)?;
+            pieces.push(len, at, len);
+            at += len;
         }
     }
     Some(pieces.all)

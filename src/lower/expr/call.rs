@@ -79,6 +79,10 @@ fn in_state(
         cx.report(TYPE_ERROR.at(span, format!("`{name}` takes the path of a state")));
         return unknown(name);
     };
+    if cx.chart.states.is_empty() {
+        // Declarations are lowered before there are states; that it may not be read there is told.
+        return unknown(name);
+    }
     let Some(state) = paths::names(cx, env.state, &path.iter().collect::<Vec<_>>()) else {
         return unknown(name);
     };

@@ -134,7 +134,9 @@ fn missing(cx: &mut Cx<'_>, env: &Env, name: &str, span: Span) {
         cx.report(finding);
         return;
     }
-    if let StateKind::Final { params, .. } = &cx.chart.state(env.state).kind
+    // Declarations are lowered before there are states.
+    let state = cx.chart.states.get(env.state.index());
+    if let Some(StateKind::Final { params, .. }) = state.map(|s| &s.kind)
         && params.iter().any(|param| param.name == name)
     {
         let finding = rule

@@ -1,0 +1,104 @@
+//! What the fuzz targets were given, once more: every input that a target once stumbled over, and the corpus. `fuzz/README.md` tells
+//! how new ones are found.
+
+use crate::project::{read, root};
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+
+#[allow(unreachable_pub, reason = "the fuzz targets are another crate, which names them")]
+#[path = "../../fuzz/src/lib.rs"]
+pub(crate) mod targets;
+
+/// What one input may take in a build without optimisation, on a machine that does other things, too. Where libFuzzer runs it, one
+/// second.
+const LONGEST: Duration = Duration::from_secs(20);
+
+/// The inputs below a folder of `fuzz/` for this target, by name.
+fn inputs(folder: &str, target: &str) -> Vec<(String, Vec<u8>)> {
+    let folder = root().join("fuzz").join(folder).join(target);
+    let entries = std::fs::read_dir(&folder).into_iter().flatten().flatten();
+    let read = |entry: std::fs::DirEntry| {
+        let path = entry.path();
+        (path.display().to_string(), std::fs::read(&path).expect("it is a file"))
+    };
+    let mut found: Vec<_> = entries.map(read).collect();
+    found.sort();
+    found
+}
+
+/// Runs a target on what is kept for it, and says how many inputs that is.
+fn run(target: &str) -> usize {
+    let (_, run) = targets::TARGETS.iter().find(|(name, _)| *name == target).expect("a target");
+    let all = ["regressions", "corpus"].map(|folder| inputs(folder, target)).concat();
+    for (name, data) in &all {
+        println!("{name}");
+        let start = Instant::now();
+        run(data);
+        assert!(start.elapsed() < LONGEST, "{name} takes {:?}", start.elapsed());
+    }
+    all.len()
+}
+
+#[test]
+fn the_chart_front_end_takes_what_is_kept() {
+    assert!(run("chart") > 0);
+}
+
+#[test]
+fn the_agent_front_end_takes_what_is_kept() {
+    assert!(run("agent") > 0);
+}
+
+#[test]
+fn the_scxml_front_end_takes_what_is_kept() {
+    assert!(run("scxml") > 0);
+}
+
+#[test]
+fn the_lowering_takes_what_is_kept() {
+    assert!(run("lower") > 0);
+}
+
+#[test]
+fn the_check_takes_what_is_kept() {
+    assert!(run("check") > 0);
+}
+
+/// Bytes that look random and are always the same.
+fn bytes(seed: u64, length: usize) -> Vec<u8> {
+    let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
+    let next = |_| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 33) as u8
+    };
+    (0..length).map(next).collect()
+}
+
+#[test]
+fn most_grown_charts_are_whole() {
+    let charts = 60;
+    let (mut lowered, mut whole) = (0, 0);
+    for seed in 1..=charts {
+        let text = targets::grow(&bytes(seed, 30));
+        let done = chartc::check(&["a.chart".into()], &chartc::load::Memory::of("a.chart", &text));
+        let syntax = done.diagnostics.iter().find(|d| d.rule.code == "C0001");
+        assert!(syntax.is_none(), "{:?} in\n{text}", syntax.map(|d| &d.message));
+        lowered += usize::from(!done.lowered.is_empty());
+        whole += usize::from(!done.charts.is_empty());
+    }
+    assert_eq!(lowered as u64, charts);
+    assert!(whole > 10, "only {whole} are sound");
+}
+
+#[test]
+fn each_target_has_its_program_and_its_dictionary_or_none() {
+    let manifest = read("fuzz/Cargo.toml");
+    let named: BTreeSet<&str> = targets::TARGETS.iter().map(|(name, _)| *name).collect();
+    let built: BTreeSet<&str> = manifest
+        .lines()
+        .filter_map(|line| line.strip_prefix("path = \"targets/")?.strip_suffix(".rs\""))
+        .collect();
+    assert_eq!(named, built);
+}
