@@ -26,18 +26,21 @@ pub(crate) fn apply(files: &[File], sources: &Sources, diagnostics: &mut Vec<Dia
     let mut allows: BTreeMap<(FileId, usize), Vec<Allow>> = BTreeMap::new();
     for file in files {
         let source = sources.get(file.id);
+        let read = |comment: &Span| (*comment, read(source, *comment, &mut found));
+        let mut read: Vec<(Span, Vec<Allow>)> = file.comments.iter().map(read).collect();
+        read.retain(|(_, read)| !read.is_empty());
+        if read.is_empty() {
+            continue;
+        }
         let lines = Lines::of(source, &file.comments);
-        for comment in &file.comments {
-            let read = read(source, *comment, &mut found);
-            if !read.is_empty() {
-                allows.entry((file.id, lines.about(*comment))).or_default().extend(read);
-            }
+        for (comment, read) in read {
+            allows.entry((file.id, lines.about(comment))).or_default().extend(read);
         }
     }
     if !allows.is_empty() {
         diagnostics.retain(|finding| {
             let place = finding.span;
-            let line = sources.get(place.file).position(place.start).line;
+            let line = sources.get(place.file).line_of(place.start);
             let here = allows.get_mut(&(place.file, line)).into_iter().flatten();
             let mut allowed = false;
             for allow in here.filter(|allow| allow.rule.code == finding.rule.code) {
@@ -90,7 +93,7 @@ impl<'s> Lines<'s> {
 
 /// First and last line of a comment.
 fn extent(source: &Source, comment: Span) -> (usize, usize) {
-    (source.position(comment.start).line, source.position(comment.end).line)
+    (source.line_of(comment.start), source.line_of(comment.end))
 }
 
 /// What a comment allows; nothing, if it is none for chartc.

@@ -32,9 +32,8 @@ impl Source {
     /// Reads the line starts of `text` once.
     pub fn new(name: impl Into<String>, text: impl Into<String>) -> Self {
         let text = text.into();
-        let lines = std::iter::once(0)
-            .chain(text.bytes().enumerate().filter(|(_, b)| *b == b'\n').map(|(i, _)| i as u32 + 1))
-            .collect();
+        let ends = text.match_indices('\n').map(|(i, _)| i as u32 + 1);
+        let lines = std::iter::once(0).chain(ends).collect();
         let mut sum = 0;
         let continued = text
             .as_bytes()
@@ -50,11 +49,16 @@ impl Source {
     /// Line and column of a byte offset; one past the end is allowed, anything further counts as the end.
     pub fn position(&self, offset: u32) -> Position {
         let offset = offset.min(self.text.len() as u32);
-        let line = self.lines.partition_point(|start| *start <= offset);
+        let line = self.line_of(offset);
         let start = self.lines[line - 1] as usize;
         let offset = offset as usize;
         let column = offset - start - (self.continued(offset) - self.continued(start)) + 1;
         Position { line, column }
+    }
+
+    /// The line of a byte offset, from 1; a column costs more.
+    pub fn line_of(&self, offset: u32) -> usize {
+        self.lines.partition_point(|start| *start <= offset)
     }
 
     /// How many bytes before `offset` continue a character.

@@ -1,11 +1,13 @@
 //! How long chartc takes and how much memory it needs.
 //!
 //! ```console
-//! cargo run --release -p chartc-bench -- scale            # synthetic charts of 1k, 10k and 100k states
+//! cargo run --release -p chartc-bench -- scale            # synthetic charts of 10k to 100k states, in several shapes
 //! cargo run --release -p chartc-bench -- scale 5000       # of other sizes
 //! cargo run --release -p chartc-bench -- emitter          # generated Rust: time, bytes, rustc; events in the interpreter
 //! cargo run --release -p chartc-bench -- chart 1000       # one such chart, as text
 //! cargo run --release -p chartc-bench -- table            # the chart of `charts/table.chart`
+//! cargo run --release -p chartc-bench -- lints 20000      # what each lint costs on them
+//! cargo run --release -p chartc-bench -- folder target/release/chartc    # one call for 200 agents and 200 charts
 //! cargo run --release -p chartc-bench -- repository charts/*.chart       # 200 ordinary files
 //! cargo run --release -p chartc-bench -- interpreter      # events a second, and what an event costs in charts of any size
 //! cargo run --release -p chartc-bench -- hostile target/release/chartc   # input that is meant to hurt
@@ -15,21 +17,25 @@
     reason = "it measures, so it reads the clock, arguments and files"
 )]
 
+mod agents;
 mod dice;
 mod emitter;
 mod event;
+mod folder;
 mod grammar;
 mod hostile;
 mod interpreter;
+mod lints;
 mod memory;
 mod repository;
 mod scale;
+mod shape;
 mod synthetic;
 mod table;
 
 use std::process::ExitCode;
 
-const USAGE: &str = "usage: chartc-bench scale [STATES…] | chart STATES | memory STATES | emitted STATES | emitter [STATES…] | interpreter [STATES…] | table | repository FILES… | hostile PROGRAM";
+const USAGE: &str = "usage: chartc-bench scale [STATES…] | lints STATES | folder PROGRAM | chart STATES | memory SHAPE STATES | emitted STATES | emitter [STATES…] | interpreter [STATES…] | table | repository FILES… | hostile PROGRAM";
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -37,14 +43,18 @@ fn main() -> ExitCode {
     let sizes: Option<Vec<usize>> = rest.iter().map(|a| a.parse().ok()).collect();
     match (command, sizes.as_deref()) {
         ("repository", None) => repository::run(rest),
+        ("folder", None) if rest.len() == 1 => folder::run(&rest[0]),
         ("hostile", None) if rest.len() == 1 => hostile::run(&rest[0]),
         ("table", Some([])) => print!("{}", table::chart()),
-        ("scale", Some([])) => scale::run(&[1_000, 10_000, 100_000]),
+        ("scale", Some([])) => scale::run(&[10_000, 20_000, 50_000, 100_000]),
         ("scale", Some(sizes)) => scale::run(sizes),
         ("chart", Some([states])) => print!("{}", synthetic::chart(*states)),
         ("interpreter", Some([])) => interpreter::run(&[10, 100, 500, 10_000]),
         ("interpreter", Some(sizes)) => interpreter::run(sizes),
-        ("memory", Some([states])) => memory::report(*states),
+        ("memory", None) if rest.len() == 2 => {
+            memory::report(&rest[0], rest[1].parse().unwrap_or_default());
+        }
+        ("lints", Some([states])) => lints::run(*states),
         ("emitted", Some([states])) => memory::report_emit(*states),
         ("emitter", Some([])) => emitter::run(&[10, 100, 500, 10_000]),
         ("emitter", Some(sizes)) => emitter::run(sizes),

@@ -1,7 +1,8 @@
 //! How the time of a check grows with the chart, beside what the parser alone needs for the same text.
 
 use crate::grammar::{Grammar, Rule};
-use crate::{memory, synthetic};
+use crate::memory;
+use crate::shape::SHAPES;
 use chartc::analysis::Facts;
 use chartc::load::{Loaded, Memory, load};
 use chartc::lower::{Lowered, lower};
@@ -27,13 +28,20 @@ struct Measured {
 /// Measures charts of these sizes and prints what came out.
 pub(crate) fn run(sizes: &[usize]) {
     println!(
-        "{:>8} {:>9} {:>10} {:>10} {:>6} {:>11}   stages, ms",
-        "states", "bytes", "pest ms", "check ms", "ratio", "peak B/state"
+        "{:>8} {:>8} {:>9} {:>10} {:>10} {:>6} {:>11}   stages, ms",
+        "shape", "states", "bytes", "pest ms", "check ms", "ratio", "peak B/state"
     );
+    for (shape, make) in SHAPES {
+        rows(shape, *make, sizes);
+    }
+}
+
+/// Measures charts of one shape.
+fn rows(shape: &str, make: fn(usize) -> String, sizes: &[usize]) {
     let mut all: Vec<Measured> = Vec::new();
     for states in sizes {
-        let one = measure(*states);
-        let peak = memory::of_check(*states)
+        let one = measure(make, *states);
+        let peak = memory::of_check(shape, *states)
             .map_or("-".to_owned(), |bytes| (bytes / *states as u64).to_string());
         let stages: Vec<String> = STAGES
             .iter()
@@ -41,7 +49,7 @@ pub(crate) fn run(sizes: &[usize]) {
             .map(|(name, time)| format!("{name} {:.1}", ms(time)))
             .collect();
         println!(
-            "{:>8} {:>9} {:>10.1} {:>10.1} {:>6.2} {peak:>11}   {}",
+            "{shape:>8} {:>8} {:>9} {:>10.1} {:>10.1} {:>6.2} {peak:>11}   {}",
             one.states,
             one.bytes,
             ms(one.pest),
@@ -57,7 +65,7 @@ pub(crate) fn run(sizes: &[usize]) {
             (ms(time(&pair[1])) / ms(time(&pair[0]))).ln() / grown.ln()
         };
         println!(
-            "{} to {} states: check grows with exponent {:.2}, pest with {:.2}",
+            "{shape}, {} to {} states: check grows with exponent {:.2}, pest with {:.2}",
             pair[0].states,
             pair[1].states,
             slope(|m| m.check),
@@ -67,8 +75,8 @@ pub(crate) fn run(sizes: &[usize]) {
 }
 
 /// Rounds are interleaved, so that what else the machine does meets all stages alike.
-fn measure(states: usize) -> Measured {
-    let text = synthetic::chart(states);
+fn measure(make: fn(usize) -> String, states: usize) -> Measured {
+    let text = make(states);
     let loader = Memory::of(PATH, &text);
     let rounds = (400_000 / states).clamp(5, 100);
     let mut pest = Vec::new();
