@@ -21,10 +21,10 @@ mod differential;
 mod docs;
 mod dot;
 mod drawn;
-mod fuzzed;
 #[cfg(feature = "run")]
 mod faults;
 mod guards;
+mod fuzzed;
 mod hostile;
 mod interpreter;
 mod licences;
