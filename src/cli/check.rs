@@ -59,7 +59,8 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
     let mut done = crate::check(&files, &Files);
     let empty = done.diagnostics.iter().filter(|d| d.rule.name == "empty-file").count();
     let nothing = empty == done.sources.iter().count();
-    levels.apply(&mut done.diagnostics, done.silent);
+    let silent = std::mem::take(&mut done.silent);
+    levels.apply(&mut done.diagnostics, silent);
     let report: &Report = REPORTS
         .iter()
         .find(|r| r.name == args.format)
