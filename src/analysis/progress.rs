@@ -51,9 +51,10 @@ pub fn traps(chart: &Chart, facts: &Facts) -> Vec<Trap> {
 }
 
 /// Puts a parent in place of its children where all leaves of it that can be entered are in the set.
-fn lift(chart: &Chart, facts: &Facts, mut states: Vec<StateId>) -> Vec<StateId> {
+fn lift(chart: &Chart, facts: &Facts, states: Vec<StateId>) -> Vec<StateId> {
     let mut lifted = Vec::new();
-    while let Some(first) = states.first().copied() {
+    let mut at = 0;
+    while let Some(first) = states.get(at).copied() {
         let whole = |top: &StateId| {
             let below = (top.0..chart.state(*top).end.0).map(StateId);
             let mut leaves = below.filter(|s| is_leaf(chart, *s) && facts.reach.enters(*s));
@@ -61,7 +62,8 @@ fn lift(chart: &Chart, facts: &Facts, mut states: Vec<StateId>) -> Vec<StateId> 
         };
         let above = chart.ancestors(first).filter(|s| *s != StateId::at(0));
         let top = above.take_while(whole).last().unwrap_or(first);
-        states.retain(|s| !chart.contains(top, *s));
+        // They are ascending, and what `top` contains is a range.
+        at += states[at..].partition_point(|s| *s < chart.state(top).end);
         lifted.push(top);
     }
     lifted
