@@ -23,8 +23,8 @@ mod dot;
 mod drawn;
 #[cfg(feature = "run")]
 mod faults;
-mod guards;
 mod fuzzed;
+mod guards;
 mod hostile;
 mod interpreter;
 mod licences;
