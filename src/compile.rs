@@ -96,7 +96,7 @@ pub fn check(paths: &[String], loader: &dyn Loader) -> Compilation {
         let mut facts = Facts::of(&one.chart);
         let child = |step: StepId| named.get(&one.map.step(step).child?).copied();
         facts.passed = handling::passed(&one.chart, &child);
-        lint::run(one, &facts, &mut diagnostics);
+        lint::run(one, &facts, &loaded.sources, &mut diagnostics);
     }
     allow::apply(&loaded.files, &loaded.sources, &mut diagnostics);
     diagnostics.sort_by_key(|d| (d.span, d.rule.code));

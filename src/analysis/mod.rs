@@ -3,6 +3,7 @@
 //! Whatever says "can" counts too much rather than too little: a guard that is not decided may hold, a host may send any event at
 //! any time, a model may give any answer. So "cannot" is certain, and only "cannot" is reported.
 
+pub mod answers;
 pub mod asking;
 pub mod calls;
 pub mod cover;
@@ -21,6 +22,7 @@ pub mod restart;
 pub mod uses;
 pub mod waiting;
 pub mod witness;
+pub mod wording;
 
 use chartc_core::arena::EventId;
 use chartc_core::model::Chart;

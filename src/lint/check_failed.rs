@@ -49,7 +49,7 @@ fn reaches(context: &Context<'_>, span: Span, state: StateId) -> Option<Diagnost
 }
 
 fn always(context: &Context<'_>, span: Span, state: StateId) -> Option<Diagnostic> {
-    let Context { chart, facts, map } = context;
+    let Context { chart, facts, map, .. } = context;
     if !facts.reach.enters(state) {
         return reaches(context, span, state);
     }
@@ -67,7 +67,7 @@ fn always(context: &Context<'_>, span: Span, state: StateId) -> Option<Diagnosti
 }
 
 fn no_call(context: &Context<'_>, span: Span, state: StateId) -> Option<Diagnostic> {
-    let Context { chart, facts, map } = context;
+    let Context { chart, facts, map, .. } = context;
     let mut calls: Vec<(&crate::analysis::place::Place, Span)> = Vec::new();
     for (i, line) in chart.transitions.iter().enumerate() {
         if let Trigger::Choice(choice) = line.trigger

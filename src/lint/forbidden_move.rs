@@ -14,7 +14,7 @@ static RULE: Rule = Rule {
 };
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
-    let Context { chart, facts, map } = context;
+    let Context { chart, facts, map, .. } = context;
     for (i, line) in chart.transitions.iter().enumerate() {
         let id = TransitionId::at(i);
         for from in &facts.places.forbidden[i] {

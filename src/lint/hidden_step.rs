@@ -14,7 +14,7 @@ static RULE: Rule = Rule {
 };
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
-    let Context { chart, facts, map } = context;
+    let Context { chart, facts, map, .. } = context;
     for Hiding { first, hidden } in hidden(chart, facts) {
         let name = |id: chartc_core::arena::StepId| format!("`{}`", chart.steps[id.index()].name);
         let shown: Vec<String> = hidden.iter().take(3).map(|s| name(*s)).collect();

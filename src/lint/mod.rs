@@ -44,6 +44,8 @@ pub(crate) mod unknown_field;
 pub(crate) mod unknown_name;
 pub(crate) mod unknown_placeholder;
 pub(crate) mod unloaded_components;
+mod unmapped_answer;
+mod unnamed_answer;
 mod unput_question;
 mod unreachable_state;
 pub(crate) mod unreadable_file;
@@ -58,6 +60,7 @@ pub(crate) mod wrong_type;
 use crate::analysis::Facts;
 use crate::diagnostic::{Diagnostic, Rule, nearest};
 use crate::lower::{Lowered, SourceMap};
+use crate::source::Sources;
 use chartc_core::model::Chart;
 
 /// What a lint sees.
@@ -68,6 +71,10 @@ pub struct Context<'c> {
     pub facts: &'c Facts,
     /// Where its parts stand.
     pub map: &'c SourceMap,
+    /// The texts.
+    pub sources: &'c Sources,
+    /// Whether prompts are as they will be sent: components that are not loaded may add to them.
+    pub full_prompts: bool,
 }
 
 /// One lint.
@@ -102,6 +109,8 @@ pub const LINTS: &[&Lint] = &[
     &check_failed::LINT,
     &undecided_check::LINT,
     &too_few_options::LINT,
+    &unnamed_answer::LINT,
+    &unmapped_answer::LINT,
     &read_before_set::LINT,
     &name_clash::LINT,
     &duplicate_name::LINT,
@@ -129,8 +138,12 @@ pub fn named(word: &str) -> Result<&'static Rule, Option<&'static str>> {
 }
 
 /// Runs every lint; those that need the whole chart only if nothing of it was lost to errors.
-pub fn run(lowered: &Lowered, facts: &Facts, diagnostics: &mut Vec<Diagnostic>) {
-    let context = Context { chart: &lowered.chart, facts, map: &lowered.map };
+pub fn run(lowered: &Lowered, facts: &Facts, sources: &Sources, diagnostics: &mut Vec<Diagnostic>) {
+    let (chart, map) = (&lowered.chart, &lowered.map);
+    let lacks =
+        |d: &Diagnostic| d.rule.code == unloaded_components::RULE.code && d.span.file == map.file;
+    let full_prompts = !diagnostics.iter().any(lacks);
+    let context = Context { chart, facts, map, sources, full_prompts };
     for lint in LINTS.iter().filter(|l| lowered.whole || !l.needs_whole) {
         (lint.run)(&context, diagnostics);
     }

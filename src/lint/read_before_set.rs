@@ -14,7 +14,7 @@ static RULE: Rule = Rule {
 };
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
-    let Context { chart, facts, map } = context;
+    let Context { chart, facts, map, .. } = context;
     for Early { step, reading, value, setter } in early(chart, facts) {
         let spans = map.step(step);
         let (place, what) = match reading {

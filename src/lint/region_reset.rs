@@ -15,7 +15,7 @@ static RULE: Rule = Rule {
 };
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
-    let Context { chart, facts, map } = context;
+    let Context { chart, facts, map, .. } = context;
     let mut told = BTreeSet::new();
     for reset in resets(chart, facts) {
         let spans = map.line(reset.line);

@@ -15,7 +15,7 @@ static RULE: Rule = Rule {
 };
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
-    let Context { chart, facts, map } = context;
+    let Context { chart, facts, map, .. } = context;
     let mut hidden: BTreeMap<_, Vec<_>> = BTreeMap::new();
     for shadow in shadows(chart, facts) {
         hidden.entry(map.line(shadow.line).whole).or_default().push(shadow);

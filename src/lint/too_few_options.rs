@@ -17,7 +17,7 @@ static RULE: Rule = Rule {
 };
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
-    let Context { chart, facts, map } = context;
+    let Context { chart, facts, map, .. } = context;
     let mut offers: BTreeMap<StateId, Vec<TransitionId>> = BTreeMap::new();
     for (i, line) in chart.transitions.iter().enumerate() {
         if matches!(line.trigger, Trigger::Choice(_)) {

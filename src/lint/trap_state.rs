@@ -15,7 +15,7 @@ static RULE: Rule = Rule {
 };
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
-    let Context { chart, facts, map } = context;
+    let Context { chart, facts, map, .. } = context;
     for Trap { states, ends } in traps(chart, facts) {
         let Some(first) = states.first() else { continue };
         let names = words::states(chart, &states);

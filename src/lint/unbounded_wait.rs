@@ -14,7 +14,7 @@ static RULE: Rule = Rule {
 };
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
-    let Context { chart, facts, map } = context;
+    let Context { chart, facts, map, .. } = context;
     for wait in unbounded(chart, facts) {
         let (step, leaf) = (words::step(chart, wait.step), words::state(chart, wait.leaf));
         let message =

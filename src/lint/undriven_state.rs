@@ -15,7 +15,7 @@ static RULE: Rule = Rule {
 };
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
-    let Context { chart, facts, map } = context;
+    let Context { chart, facts, map, .. } = context;
     for state in undriven(chart, facts) {
         let name = words::state(chart, state);
         let mut found = RULE

@@ -13,7 +13,7 @@ static RULE: Rule = Rule {
 };
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
-    let Context { chart, facts, map } = context;
+    let Context { chart, facts, map, .. } = context;
     for (step, lines) in &facts.places.unput {
         let name = &chart.steps[step.index()].name;
         let line = words::line(chart, lines[0]);

@@ -18,7 +18,7 @@ static RULE: Rule = Rule {
 };
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
-    let Context { chart, facts, map } = context;
+    let Context { chart, facts, map, .. } = context;
     let mut lines = None;
     for state in chart.state_ids().skip(1) {
         let row = chart.state(state);
@@ -54,7 +54,7 @@ pub(super) fn explain(
     state: StateId,
     mut found: Diagnostic,
 ) -> Diagnostic {
-    let Context { chart, facts, map } = context;
+    let Context { chart, facts, map, .. } = context;
     let mut lines = 0;
     let inside = state..chart.state(state).end;
     for id in leading.range(inside).flat_map(|(_, ids)| ids).copied() {

@@ -17,7 +17,7 @@ static RULE: Rule = Rule {
 };
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
-    let Context { chart, facts, map } = context;
+    let Context { chart, facts, map, .. } = context;
     if !chart.state_ids().any(|s| is_history(chart, s)) {
         return;
     }

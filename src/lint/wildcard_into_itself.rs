@@ -15,7 +15,7 @@ static RULE: Rule = Rule {
 };
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
-    let Context { chart, facts, map } = context;
+    let Context { chart, facts, map, .. } = context;
     for restart in restarts(chart, facts) {
         let line = chart.transition(restart.line);
         let spans = map.line(restart.line);

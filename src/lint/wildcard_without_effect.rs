@@ -17,7 +17,7 @@ static RULE: Rule = Rule {
 };
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
-    let Context { chart, facts, map } = context;
+    let Context { chart, facts, map, .. } = context;
     for (row, span) in chart.permissions.iter().zip(&map.permissions) {
         if let Some(end) = row.from.filter(|s| is_end(chart, *s)) {
             let message =

@@ -2,8 +2,11 @@
 
 use crate::analysis::witness::{Witness, witness};
 use crate::notation;
+use crate::source::Sources;
+use crate::span::Span;
 use chartc_core::arena::{StateId, StepId, TransitionId};
 use chartc_core::model::{Chart, Trigger};
+use std::ops::Range;
 
 /// A state by its path; the root by the chart's name.
 pub(super) fn state(chart: &Chart, id: StateId) -> String {
@@ -82,4 +85,30 @@ pub(super) fn run(chart: &Chart, witness: &Witness) -> String {
         text.push_str(&format!(", {} leads to {}", line(chart, *by), state(chart, *to)));
     }
     text
+}
+
+/// Names of the user in a row; after the fourth only their number.
+pub(super) fn names<'n>(all: impl IntoIterator<Item = &'n str>) -> String {
+    let all: Vec<String> = all.into_iter().map(|name| format!("`{name}`")).collect();
+    match all.split_last() {
+        None => "none".into(),
+        Some((last, [])) => last.clone(),
+        Some(_) if all.len() > 4 => format!("{} and {} more", all[..4].join(", "), all.len() - 4),
+        Some((last, rest)) => format!("{} and {last}", rest.join(", ")),
+    }
+}
+
+/// Where the piece `at` of a text stands in the source: `part` is the span of the whole text. All of the part, where escapes or line
+/// ends hide which piece of it is meant.
+pub(super) fn piece(sources: &Sources, part: Span, text: &str, at: &Range<usize>) -> Span {
+    let written = sources.get(part.file).slice(part);
+    let piece = &text[at.clone()];
+    let nth = text[..at.start].matches(piece).count();
+    if piece.is_empty() || written.matches(piece).count() != text.matches(piece).count() {
+        return part;
+    }
+    written.match_indices(piece).nth(nth).map_or(part, |(from, _)| {
+        let start = part.start as usize + from;
+        Span::new(part.file, start, start + piece.len())
+    })
 }

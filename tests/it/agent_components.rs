@@ -123,7 +123,7 @@ fn fragments_stand_in_prompts_by_kind_place_and_condition() {
         prompts(&done, &repeating),
         [
             [frugal, &own, breaker, goal, phase].join("\n\n"),
-            ["Go on, or ship it?", breaker, "You like what is new."].join("\n\n"),
+            ["Continue, or ship it?", breaker, "You like what is new."].join("\n\n"),
         ]
     );
     let otherwise = [("action_history", Value::Text("a".to_owned())), ("balance", Value::Int(50))];

@@ -19,7 +19,7 @@ const COMPILER: &[(&str, &[&str])] = &[
     ("notation", &[]),
     ("spelling", &[]),
     ("analysis", &[]),
-    ("lint", &["analysis", "diagnostic", "lower", "notation", "span", "spelling"]),
+    ("lint", &["analysis", "diagnostic", "lower", "notation", "source", "span", "spelling"]),
     ("print", &["span", "syntax"]),
     ("report", &["diagnostic", "source", "span"]),
     ("emit", &["compile", "diagnostic", "lint", "lower", "notation", "source", "span", "spelling"]),

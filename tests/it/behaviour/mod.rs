@@ -13,7 +13,7 @@ const HEAD: &str = "event a  event b  event c  event d\n  input x: Bool = false 
 /// The chart with these items.
 fn chart(items: &str) -> String {
     let (above, items): (Vec<&str>, Vec<&str>) =
-        items.lines().partition(|l| l.starts_with("enum ") || l.starts_with("tool "));
+        items.lines().partition(|l| ["enum ", "tool ", "tools "].iter().any(|w| l.starts_with(w)));
     format!("{}\nchart T {{\n  {HEAD}{}\n}}\n", above.join("\n"), items.join("\n"))
 }
 
@@ -112,6 +112,11 @@ fn trapping() {
 #[test]
 fn asking() {
     check("asking");
+}
+
+#[test]
+fn answering() {
+    check(include_str!("answering.cases"));
 }
 
 #[test]

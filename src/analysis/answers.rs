@@ -1,0 +1,269 @@
+//! Which answers of the model lead somewhere, against those that its prompt offers.
+
+use super::Facts;
+use super::uses::walk;
+use super::wording::{names, offered, plain};
+use chartc_core::arena::{ComponentId, StateId, StepId, TransitionId};
+use chartc_core::model::{
+    Action, Chart, ChoiceKind, CompareOp, Expr, ExprKind, FunctionKind, Observable, StepKind,
+    Template, TemplatePart, Trigger, Type, VariableKind,
+};
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+/// More answers than anybody names by hand: their names are not looked for.
+const MOST: usize = 256;
+
+/// What a step offers and what it understands do not agree.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mismatch {
+    /// The step that asks.
+    pub step: StepId,
+    /// Answers that lead somewhere.
+    pub answers: Vec<(String, TransitionId)>,
+    /// Those that nothing in the prompt names, by their number.
+    pub unnamed: Vec<usize>,
+    /// Words that the prompt offers and that lead nowhere.
+    pub unmapped: Vec<Offered>,
+}
+
+/// A word that a prompt offers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Offered {
+    /// As written.
+    pub word: String,
+    /// The component that holds it; `None` is the step's own prompt.
+    pub component: Option<ComponentId>,
+    /// The part of that text.
+    pub part: usize,
+    /// Where in the part.
+    pub at: Range<usize>,
+}
+
+/// Steps of which an answer is not in the prompt, or a word of the prompt is no answer.
+pub fn mismatches(chart: &Chart, facts: &Facts) -> Vec<Mismatch> {
+    let mut found = Vec::new();
+    let mut offers = Offers::new();
+    for (i, line) in chart.transitions.iter().enumerate() {
+        if matches!(line.trigger, Trigger::Choice(_)) {
+            offers.entry(line.source).or_default().push(TransitionId::at(i));
+        }
+    }
+    let mut told: Option<String> = None;
+    let mut injected: BTreeMap<StepId, Vec<ComponentId>> = BTreeMap::new();
+    for (i, component) in chart.components.iter().enumerate() {
+        for insert in &component.inserts {
+            injected.entry(insert.step).or_default().push(ComponentId::at(i));
+        }
+    }
+    for (i, step) in chart.steps.iter().enumerate() {
+        let id = StepId::at(i);
+        let Some(prompt) = &step.prompt else { continue };
+        let (answers, closed) = match &step.kind {
+            StepKind::Ask { .. } => (options(chart, facts, id, &offers), true),
+            StepKind::Llm if step.returns == Type::Text => compared(chart, id),
+            StepKind::Llm
+            | StepKind::Code(_)
+            | StepKind::Call(..)
+            | StepKind::Human(_)
+            | StepKind::Run(..) => continue,
+        };
+        if answers.is_empty() {
+            continue;
+        }
+        let components = injected.get(&id).into_iter().flatten();
+        let texts: Vec<(Option<ComponentId>, &Template)> = std::iter::once((None, prompt))
+            .chain(components.map(|c| (Some(*c), &chart.components[c.index()].text)))
+            .collect();
+        let unnamed =
+            if answers.len() > MOST || texts.iter().any(|(_, text)| may_say_more(chart, text)) {
+                Vec::new()
+            } else {
+                let mut said: String = texts.iter().map(|(_, text)| words(chart, text)).collect();
+                said.push_str(told.get_or_insert_with(|| set_texts(chart)));
+                let named = |(name, _): &(String, TransitionId)| names(&said, &plain(name));
+                (0..answers.len()).filter(|n| !named(&answers[*n])).collect()
+            };
+        let known: BTreeSet<String> = answers.iter().map(|(name, _)| plain(name)).collect();
+        let texts = texts.iter().filter(|_| closed);
+        let parts = texts.flat_map(|(of, text)| text.parts.iter().enumerate().map(|p| (*of, p)));
+        let mut unmapped = Vec::new();
+        for (component, (part, text)) in parts {
+            if let TemplatePart::Text(text) = text {
+                let words = offered(text, &known).into_iter();
+                unmapped.extend(words.map(|(word, at)| Offered { word, component, part, at }));
+            }
+        }
+        if !unnamed.is_empty() || !unmapped.is_empty() {
+            found.push(Mismatch { step: id, answers, unnamed, unmapped });
+        }
+    }
+    found
+}
+
+/// The `may` lines by their state.
+type Offers = BTreeMap<StateId, Vec<TransitionId>>;
+
+/// The options that may be offered where a question is put, tools by their names.
+fn options(
+    chart: &Chart,
+    facts: &Facts,
+    step: StepId,
+    offers: &Offers,
+) -> Vec<(String, TransitionId)> {
+    let mut lines = BTreeSet::new();
+    for top in &facts.places.step(step).within {
+        let above = chart.ancestors(*top).filter_map(|s| offers.get(&s)).flatten();
+        let below = offers.range(*top..StateId(chart.state(*top).end.0)).flat_map(|(_, l)| l);
+        lines.extend(above.chain(below).copied());
+    }
+    let mut answers = Vec::new();
+    for line in lines {
+        let Trigger::Choice(choice) = chart.transition(line).trigger else { continue };
+        match &chart.choices[choice.index()].kind {
+            ChoiceKind::Option(_) => {
+                answers.push((chart.choices[choice.index()].name.clone(), line));
+            }
+            ChoiceKind::Call(set, _) => {
+                let tools = chart.tools_of(*set).into_iter();
+                answers.extend(tools.map(|t| (chart.tools[t.index()].name.clone(), line)));
+            }
+        }
+    }
+    let mut once = BTreeSet::new();
+    answers.retain(|(name, _)| once.insert(name.clone()));
+    answers
+}
+
+/// The texts that the outcomes of a step compare its answer with, and whether any other answer leads nowhere.
+fn compared(chart: &Chart, step: StepId) -> (Vec<(String, TransitionId)>, bool) {
+    let mut answers = Vec::new();
+    let mut closed = true;
+    for id in &chart.steps[step.index()].outcomes {
+        let line = chart.transition(*id);
+        if line.trigger != Trigger::StepDone(step) {
+            continue;
+        }
+        let before = answers.len();
+        if let Some(guard) = &line.guard {
+            walk(chart, guard, &mut |e| {
+                if let ExprKind::Compare(left, rest) = &e.kind
+                    && let [(CompareOp::Equal, right)] = rest.as_slice()
+                    && is_answer(left, step)
+                    && let ExprKind::Text(text) = &right.kind
+                    && let Some(text) = text.literal()
+                {
+                    answers.push((text.to_owned(), *id));
+                }
+            });
+        }
+        closed &= answers.len() > before;
+    }
+    (answers, closed)
+}
+
+fn is_answer(expr: &Expr, step: StepId) -> bool {
+    matches!(expr.kind, ExprKind::Answer(of) if of == step)
+        || matches!(expr.kind, ExprKind::Payload(0))
+}
+
+/// Whether a text may name answers that are not written in it: it lists the options, or shows what a host function gives, or a
+/// text of the host's that by its name is made of instructions.
+fn may_say_more(chart: &Chart, text: &Template) -> bool {
+    const TELLING: &[&str] = &[
+        "prompt",
+        "instruction",
+        "option",
+        "choice",
+        "answer",
+        "format",
+        "schema",
+        "rule",
+        "menu",
+    ];
+    text.parts.iter().any(|part| match part {
+        TemplatePart::Options | TemplatePart::Bad(_) => true,
+        TemplatePart::Text(_) => false,
+        TemplatePart::Hole { expr, .. } => {
+            let mut more = false;
+            walk(chart, expr, &mut |e| {
+                if let ExprKind::Call(function, _) = e.kind {
+                    let kind = &chart.functions[function.index()].kind;
+                    more |= matches!(kind, FunctionKind::Pure { .. });
+                }
+                if let ExprKind::Variable(id) = e.kind {
+                    let row = &chart.variables[id.index()];
+                    let name = row.name.to_lowercase();
+                    let given = !matches!(row.kind, VariableKind::Var { .. });
+                    more |= given && TELLING.iter().any(|word| name.contains(word));
+                }
+            });
+            more
+        }
+    })
+}
+
+/// All words of a text, those inside of its placeholders and of the advice that it shows included.
+fn words(chart: &Chart, text: &Template) -> String {
+    let mut all = String::new();
+    for part in &text.parts {
+        match part {
+            TemplatePart::Text(text) | TemplatePart::Bad(text) => all.push_str(&plain(text)),
+            TemplatePart::Options => {}
+            TemplatePart::Hole { expr, .. } => {
+                let mut advised = false;
+                walk(chart, expr, &mut |e| {
+                    literals(e, &mut all);
+                    advised |= matches!(e.kind, ExprKind::Observable(Observable::Advice));
+                });
+                if advised {
+                    for advice in chart.states.iter().filter_map(|s| s.advice.as_ref()) {
+                        all.extend(advice.parts.iter().map(|p| match p {
+                            TemplatePart::Text(text) => plain(text),
+                            TemplatePart::Options
+                            | TemplatePart::Bad(_)
+                            | TemplatePart::Hole { .. } => " ".into(),
+                        }));
+                    }
+                }
+                all.push(' ');
+            }
+        }
+    }
+    all
+}
+
+fn literals(expr: &Expr, all: &mut String) {
+    if let ExprKind::Text(text) = &expr.kind {
+        for part in &text.parts {
+            if let TemplatePart::Text(text) = part {
+                all.push(' ');
+                all.push_str(&plain(text));
+                all.push(' ');
+            }
+        }
+    }
+}
+
+/// The texts that variables begin with or are set to: a prompt may show them.
+fn set_texts(chart: &Chart) -> String {
+    let mut all = String::from(" ");
+    let mut add = |expr| walk(chart, expr, &mut |e| literals(e, &mut all));
+    chart.variables.iter().filter_map(|v| v.default.as_ref()).for_each(&mut add);
+    let code = chart.steps.iter().filter_map(|s| match &s.kind {
+        StepKind::Code(actions) => Some(actions),
+        StepKind::Llm
+        | StepKind::Ask { .. }
+        | StepKind::Call(..)
+        | StepKind::Human(_)
+        | StepKind::Run(..) => None,
+    });
+    for actions in chart.blocks().chain(code) {
+        Action::walk(actions, &mut |action| {
+            if let Action::Assign(_, value) = action {
+                add(value);
+            }
+        });
+    }
+    all
+}

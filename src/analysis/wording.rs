@@ -1,0 +1,247 @@
+//! Answers that a text offers, as far as its words are certain: lists of which some items are known answers.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+/// A text without what authors vary: capitals, and whether a name's parts are joined by `_`, `-` or a space.
+pub fn plain(text: &str) -> String {
+    text.chars()
+        .flat_map(char::to_lowercase)
+        .map(|c| if matches!(c, '_' | '-') { ' ' } else { c })
+        .collect()
+}
+
+/// Whether the name stands in the text as a whole word; both as [`plain`] gives them.
+pub fn names(text: &str, name: &str) -> bool {
+    let word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+    text.match_indices(name).any(|(at, _)| {
+        !word(text[..at].chars().next_back()) && !word(text[at + name.len()..].chars().next())
+    })
+}
+
+/// One word of a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Item {
+    word: String,
+    at: Range<usize>,
+    quoted: bool,
+}
+
+/// Words that the text offers beside known answers, with their places. `known` are names as [`plain`] gives them.
+///
+/// A list counts if at least half of its items are known: words between quotation marks joined by commas or `or`; bare words after a
+/// colon, `one of` or `either`, up to the end of the sentence; lines that begin with a bullet; values of one key in JSON examples.
+pub fn offered(text: &str, known: &BTreeSet<String>) -> Vec<(String, Range<usize>)> {
+    let mut lists = Vec::new();
+    let mut bullets = Vec::new();
+    let mut pairs: Vec<(String, Vec<Item>)> = Vec::new();
+    let mut start = 0;
+    for line in text.split('\n') {
+        rows(line, start, &mut lists);
+        values(line, start, &mut pairs);
+        bullet(line, start, &mut bullets, &mut lists);
+        start += line.len() + 1;
+    }
+    lists.extend(bullets.into_iter().map(Option::unwrap_or_default));
+    lists.extend(pairs.into_iter().map(|(_, items)| items));
+    let mut found: Vec<(String, Range<usize>)> = Vec::new();
+    for list in lists {
+        let is_known = |item: &&Item| known.contains(&plain(&item.word));
+        let hits = list.iter().filter(is_known).count();
+        let others: BTreeSet<String> =
+            list.iter().filter(|i| !is_known(i)).map(|i| plain(&i.word)).collect();
+        if hits > 0 && hits >= others.len() {
+            found.extend(list.into_iter().filter(|i| !is_known(&i)).map(|i| (i.word, i.at)));
+        }
+    }
+    found.sort_by(|a, b| (a.1.start, &a.0).cmp(&(b.1.start, &b.0)));
+    let mut told = BTreeSet::new();
+    found.retain(|(word, _)| told.insert(plain(word)));
+    found
+}
+
+const QUOTES: &[(&str, &str)] =
+    &[("**", "**"), ("\"", "\""), ("'", "'"), ("`", "`"), ("“", "”"), ("‘", "’")];
+
+fn is_name(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, '_' | '-')
+}
+
+/// The word that the text begins with, between quotation marks or bare, and what it takes up.
+fn word(text: &str, at: usize) -> Option<(Item, usize)> {
+    for (open, close) in QUOTES {
+        if let Some(rest) = text.strip_prefix(open) {
+            let end = rest.find(|c| !is_name(c))?;
+            let inner = &rest[..end];
+            let closed = rest[end..].starts_with(close);
+            let from = at + open.len();
+            let item = Item { word: inner.to_owned(), at: from..from + end, quoted: true };
+            return (closed && end > 0).then_some((item, open.len() + end + close.len()));
+        }
+    }
+    let end = text.find(|c| !is_name(c)).unwrap_or(text.len());
+    let begins = text.starts_with(char::is_alphabetic);
+    let item = Item { word: text[..end].to_owned(), at: at..at + end, quoted: false };
+    (end > 0 && begins).then_some((item, end))
+}
+
+/// How much of the text joins two items of a list; none if it does not.
+fn joint(text: &str) -> Option<usize> {
+    let mut rest = text.trim_start_matches(' ');
+    let mut joined = false;
+    if let Some(after) = rest.strip_prefix([',', '/', '|', ';']) {
+        rest = after.trim_start_matches(' ');
+        joined = true;
+    }
+    for and in ["or ", "and ", "OR "] {
+        if let Some(after) = rest.strip_prefix(and)
+            && (joined || rest.len() < text.len())
+        {
+            rest = after.trim_start_matches(' ');
+            joined = true;
+        }
+    }
+    joined.then_some(text.len() - rest.len())
+}
+
+/// Whether bare words that follow are a list of answers.
+fn leads(before: &str) -> bool {
+    let before = before.trim_end().to_lowercase();
+    ["one of", "either", "one of:"].iter().any(|w| before.ends_with(w)) || before.ends_with(':')
+}
+
+/// Lists inside of one line.
+fn rows(line: &str, start: usize, lists: &mut Vec<Vec<Item>>) {
+    let mut at = 0;
+    while at < line.len() {
+        let inside = line[..at].chars().next_back().is_some_and(is_name);
+        let first = if inside { None } else { word(&line[at..], start + at) };
+        let Some((item, length)) = first else {
+            at += line[at..].chars().next().map_or(1, char::len_utf8);
+            continue;
+        };
+        let (begin, quoted) = (at, item.quoted);
+        let mut items = vec![item];
+        at += length;
+        while let Some(gap) = joint(&line[at..]) {
+            let Some((next, length)) = word(&line[at + gap..], start + at + gap) else { break };
+            if next.quoted != quoted {
+                break;
+            }
+            items.push(next);
+            at += gap + length;
+        }
+        let ends = line[at..].trim_start().chars().next().is_none_or(|c| ".;)]}\"'`".contains(c));
+        if items.len() > 1 && (quoted || (ends && leads(&line[..begin]))) {
+            lists.push(items);
+        }
+    }
+}
+
+/// `"key": "value"` of an example; a value may list the answers, as in `"a|b"`.
+fn values(line: &str, start: usize, pairs: &mut Vec<(String, Vec<Item>)>) {
+    for (colon, _) in line.match_indices("\":") {
+        let Some(open) = line[..colon].rfind('"') else { continue };
+        let key = line[open + 1..colon].to_owned();
+        let after = &line[colon + 2..];
+        let gap = after.len() - after.trim_start().len();
+        let Some(rest) = after.trim_start().strip_prefix('"') else { continue };
+        let Some(end) = rest.find('"') else { continue };
+        let mut from = start + colon + 2 + gap + 1;
+        let mut items = Vec::new();
+        for part in rest[..end].split('|') {
+            let lead = part.len() - part.trim_start().len();
+            let text = part.trim();
+            if let Some((item, length)) = word(text, from + lead)
+                && length == text.len()
+            {
+                items.push(item);
+            }
+            from += part.len() + 1;
+        }
+        match pairs.iter_mut().find(|(k, _)| *k == key) {
+            Some((_, all)) => all.extend(items),
+            None => pairs.push((key, items)),
+        }
+    }
+}
+
+/// Gathers lines that begin with a bullet; a list ends at a line of another kind. `None` is a list with an item that is no word.
+fn bullet(line: &str, start: usize, open: &mut Vec<Option<Vec<Item>>>, lists: &mut Vec<Vec<Item>>) {
+    let text = line.trim_start();
+    let indent = line.len() - text.len();
+    let digits = text.trim_start_matches(|c: char| c.is_ascii_digit());
+    let mark = if digits.len() < text.len() && digits.starts_with(['.', ')']) {
+        text.len() - digits.len() + 1
+    } else {
+        ["-", "* ", "•"].iter().find(|m| text.starts_with(**m)).map_or(0, |m| m.len())
+    };
+    if mark == 0 {
+        if !text.is_empty() && indent == 0 {
+            lists.extend(open.drain(..).flatten());
+        }
+        return;
+    }
+    if open.is_empty() {
+        open.push(Some(Vec::new()));
+    }
+    let rest = text[mark..].trim_start();
+    let at = start + line.len() - rest.len();
+    let item = word(rest, at).filter(|(item, length)| {
+        let after = rest[*length..].trim_start();
+        let ends = after.is_empty() || after.starts_with([':', '-', '–', '—', '(', '=']);
+        ends && (item.quoted || !after.starts_with(':') || !after[1..].trim().is_empty())
+    });
+    for list in open.iter_mut() {
+        match (&mut *list, &item) {
+            (Some(items), Some((item, _))) => items.push(item.clone()),
+            (Some(_), None) | (None, _) => *list = None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, words: &[&str]) {
+        let known = ["continue", "pivot", "ship it"].map(str::to_owned).into();
+        let found = offered(text, &known);
+        assert_eq!(found.iter().map(|(w, _)| w.as_str()).collect::<Vec<_>>(), words, "{text}");
+        for (word, at) in found {
+            assert_eq!(text[at], word);
+        }
+    }
+
+    #[test]
+    fn lists_with_an_unknown_answer() {
+        check("Answer with one of: continue, pivot, stop", &["stop"]);
+        check("Answer one of: continue, stop.", &["stop"]);
+        check("Say 'continue' or 'stop', not 'maybe'.", &["stop"]);
+        check("Answer:\n- \"continue\"\n- \"stop\": give up\nThen wait.", &["stop"]);
+        check("1. **continue** - go on\n2. **stop** - give up", &["stop"]);
+        check("{\"decision\": \"continue|pivot|stop\"}", &["stop"]);
+        check(
+            "{\"decision\": \"continue\"} or {\"decision\": \"stop\", \"why\": \"x\"}",
+            &["stop"],
+        );
+        check("Choose either pivot or halt", &["halt"]);
+    }
+
+    #[test]
+    fn lists_of_known_answers() {
+        check("Answer with one of: continue, pivot, ship_it", &[]);
+        check("- 'continue'\n- 'ship-it'\n", &[]);
+    }
+
+    #[test]
+    fn prose_is_no_list() {
+        check("Look at balance, tools and friends, then continue, or pivot and rest.", &[]);
+        check("Whenever \"market\" closes, continue.", &[]);
+        check("Facts:\n- balance: 3\n- a longer line\n- continue: yes\n", &[]);
+        check("Think: alone, together or never. Then answer continue or pivot.", &[]);
+        check("one of: red, green, continue", &[]);
+        check("don't continue, it's over", &[]);
+    }
+}
