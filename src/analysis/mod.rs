@@ -19,6 +19,7 @@ pub mod place;
 pub mod progress;
 pub mod reach;
 pub mod restart;
+pub mod usage;
 pub mod uses;
 pub mod waiting;
 pub mod witness;

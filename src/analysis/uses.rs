@@ -8,6 +8,14 @@ use std::collections::BTreeSet;
 
 /// What an expression is made of, in the order evaluated; predicates are looked into.
 fn parts<'e>(chart: &'e Chart, expr: &'e Expr) -> Vec<&'e Expr> {
+    if let ExprKind::Predicate(id) = expr.kind {
+        return vec![&chart.predicates[id.index()].expr];
+    }
+    own_parts(expr)
+}
+
+/// The same; predicates are not looked into.
+fn own_parts(expr: &Expr) -> Vec<&Expr> {
     match &expr.kind {
         ExprKind::None
         | ExprKind::Bool(_)
@@ -19,9 +27,9 @@ fn parts<'e>(chart: &'e Chart, expr: &'e Expr) -> Vec<&'e Expr> {
         | ExprKind::Local(_)
         | ExprKind::Payload(_)
         | ExprKind::Answer(_)
+        | ExprKind::Predicate(_)
         | ExprKind::Observable(_)
         | ExprKind::Unknown(_) => Vec::new(),
-        ExprKind::Predicate(id) => vec![&chart.predicates[id.index()].expr],
         ExprKind::Text(text) => holes(text).collect(),
         ExprKind::Field(e, _) | ExprKind::Unary(_, e) => vec![e],
         ExprKind::Index(a, b) | ExprKind::Binary(_, a, b) | ExprKind::Default(a, b) => vec![a, b],
@@ -48,6 +56,17 @@ pub fn walk<'e>(chart: &'e Chart, expr: &'e Expr, visit: &mut dyn FnMut(&'e Expr
     visit(expr);
     for part in parts(chart, expr) {
         walk(chart, part, visit);
+    }
+}
+
+/// Like [`walk`], without what predicates are made of.
+pub fn own_walk<'e>(expr: &'e Expr, visit: &mut dyn FnMut(&'e Expr)) {
+    let mut open = vec![expr];
+    while let Some(expr) = open.pop() {
+        visit(expr);
+        let from = open.len();
+        open.extend(own_parts(expr));
+        open[from..].reverse();
     }
 }
 

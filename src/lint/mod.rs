@@ -25,6 +25,7 @@ pub(crate) mod missing_field;
 pub(crate) mod missing_initial;
 pub(crate) mod name_clash;
 mod needless_guard;
+mod never_set;
 pub(crate) mod not_yet;
 pub(crate) mod outside_subset;
 mod read_before_set;
@@ -48,8 +49,10 @@ mod unmapped_answer;
 mod unnamed_answer;
 mod unput_question;
 mod unreachable_state;
+mod unread_variable;
 pub(crate) mod unreadable_file;
 pub(crate) mod unused_allow;
+mod unused_declaration;
 pub(crate) mod unused_fragment;
 mod useless_history;
 mod wildcard_into_itself;
@@ -58,7 +61,7 @@ mod words;
 pub(crate) mod wrong_type;
 
 use crate::analysis::Facts;
-use crate::diagnostic::{Diagnostic, Rule, nearest};
+use crate::diagnostic::{Diagnostic, Rule, Severity, nearest};
 use crate::lower::{Lowered, SourceMap};
 use crate::source::Sources;
 use chartc_core::model::Chart;
@@ -75,6 +78,8 @@ pub struct Context<'c> {
     pub sources: &'c Sources,
     /// Whether prompts are as they will be sent: components that are not loaded may add to them.
     pub full_prompts: bool,
+    /// Whether everything that the file says has been read: what a fault hides may use a declaration.
+    pub all_read: bool,
 }
 
 /// One lint.
@@ -112,6 +117,9 @@ pub const LINTS: &[&Lint] = &[
     &unnamed_answer::LINT,
     &unmapped_answer::LINT,
     &read_before_set::LINT,
+    &unused_declaration::LINT,
+    &never_set::LINT,
+    &unread_variable::LINT,
     &name_clash::LINT,
     &duplicate_name::LINT,
 ];
@@ -143,7 +151,13 @@ pub fn run(lowered: &Lowered, facts: &Facts, sources: &Sources, diagnostics: &mu
     let lacks =
         |d: &Diagnostic| d.rule.code == unloaded_components::RULE.code && d.span.file == map.file;
     let full_prompts = !diagnostics.iter().any(lacks);
-    let context = Context { chart, facts, map, sources, full_prompts };
+    let hides = |d: &Diagnostic| {
+        d.span.file == map.file
+            && (d.rule.code == lost_division::RULE.code
+                || d.severity == Severity::Error && !d.rule.code.starts_with("C03"))
+    };
+    let all_read = !diagnostics.iter().any(hides);
+    let context = Context { chart, facts, map, sources, full_prompts, all_read };
     for lint in LINTS.iter().filter(|l| lowered.whole || !l.needs_whole) {
         (lint.run)(&context, diagnostics);
     }

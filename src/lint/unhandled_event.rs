@@ -19,7 +19,7 @@ static RULE: Rule = Rule {
 };
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
-    let Context { chart, facts, map } = context;
+    let Context { chart, facts, map, .. } = context;
     for one in unhandled(chart, facts) {
         let name = &chart.events[one.event.index()].name;
         let posted = |post: &PostSpans| post.event == one.event && post.to != Receiver::Own;

@@ -114,6 +114,8 @@ fn comments_that_read_like_divisors() {
         );
         let done = check(&[("a.chart", &text)]);
         let expected: &[&str] = if lost { &["C0008"] } else { &[] };
-        assert_eq!(codes(&done), expected, "{line}");
+        // Not every line uses all that is declared.
+        let found: Vec<&str> = codes(&done).into_iter().filter(|c| *c != "C0411").collect();
+        assert_eq!(found, expected, "{line}");
     }
 }

@@ -1,0 +1,38 @@
+//! Variables that are set and never read.
+
+use super::{Context, Lint};
+use crate::analysis::usage::Usage;
+use crate::diagnostic::{Diagnostic, Rule, Severity};
+use chartc_core::model::VariableKind;
+
+pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
+
+static RULE: Rule = Rule {
+    code: "C0413",
+    name: "unread-variable",
+    severity: Severity::Off,
+    page: include_str!("unread_variable.md"),
+};
+
+fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
+    let Context { chart, map, .. } = context;
+    if !context.all_read {
+        return;
+    }
+    let usage = Usage::of(chart);
+    for (i, variable) in chart.variables.iter().enumerate() {
+        if matches!(variable.kind, VariableKind::Param { .. }) && !usage.seen[i] {
+            let message = format!("nothing in the chart reads the param `{}`", variable.name);
+            let found = RULE.at(map.variables[i], message);
+            diagnostics.push(found.help("remove it, unless the host reads it"));
+        }
+        let var = matches!(variable.kind, VariableKind::Var { .. });
+        if var && usage.set[i] && !usage.read[i] {
+            let but = if usage.seen[i] { " but to set itself" } else { "" };
+            let message =
+                format!("`{}` is set, and nothing in the chart reads it{but}", variable.name);
+            let found = RULE.at(map.variables[i], message);
+            diagnostics.push(found.help("remove it, unless the host reads it"));
+        }
+    }
+}
