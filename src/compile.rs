@@ -1,5 +1,6 @@
 //! All stages up to the findings.
 
+use crate::analysis::explore::STATES;
 use crate::analysis::{Facts, handling};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::load::{Loaded, Loader, load};
@@ -85,6 +86,11 @@ impl Checked {
 
 /// Loads `paths` with their imports and runs every stage. Findings are collected; one broken file does not hide the others.
 pub fn check(paths: &[String], loader: &dyn Loader) -> Compilation {
+    check_within(paths, loader, STATES)
+}
+
+/// As [`check`]; for each `check` line at most so many states are looked at. With none, the lines are not decided.
+pub fn check_within(paths: &[String], loader: &dyn Loader, states: usize) -> Compilation {
     let mut diagnostics = Vec::new();
     let loaded = load(paths, loader, &mut diagnostics);
     let (lowered, others) = lower(&loaded, &mut diagnostics);
@@ -96,6 +102,9 @@ pub fn check(paths: &[String], loader: &dyn Loader) -> Compilation {
         let mut facts = Facts::of(&one.chart);
         let child = |step: StepId| named.get(&one.map.step(step).child?).copied();
         facts.passed = handling::passed(&one.chart, &child);
+        if states > 0 && one.whole && !diagnostics.iter().any(|d| d.severity == Severity::Error) {
+            facts.prove(&one.chart, states);
+        }
         lint::run(one, &facts, &loaded.sources, &mut diagnostics);
     }
     allow::apply(&loaded.files, &loaded.sources, &mut diagnostics);

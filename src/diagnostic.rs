@@ -56,6 +56,7 @@ impl Rule {
             help: None,
             span,
             related: Vec::new(),
+            witness: Vec::new(),
         }
     }
 }
@@ -77,6 +78,8 @@ pub struct Diagnostic {
     pub span: Span,
     /// Further places that matter, each with what it has to do with it.
     pub related: Vec<(Span, String)>,
+    /// Files that show it when they are played: what each is called, and its text.
+    pub witness: Vec<(String, String)>,
 }
 
 impl Diagnostic {

@@ -26,4 +26,4 @@ pub mod syntax;
 #[cfg(feature = "cli")]
 pub mod cli;
 
-pub use compile::{Checked, Compilation, check};
+pub use compile::{Checked, Compilation, check, check_within};

@@ -2,7 +2,7 @@
 //!
 //! A file of events is a JSON array, or one JSON object a line. An entry is one of
 //! `{"event": "e", "data": {…}}`, `{"turn": {"an_input": 1}}` (or `{"event": "turn"}`), `{"input": {"an_input": 1}}`, and where no model
-//! answers `{"answer": …, "data": {…}, "step": "s"}`, `{"fail": "why"}`; each with `"after_ms": N` if time is to pass before it.
+//! answers `{"answer": …, "data": {…}, "step": "s"}`, `{"fail": "why"}`, `{"unusable": true}`, `{"doubt": true}`; each with `"after_ms": N` if time is to pass before it.
 
 use crate::error::RunError;
 use chartc_core::arena::EventId;
@@ -75,6 +75,16 @@ pub enum Sent {
         /// Which step, where several are open.
         step: Option<String>,
     },
+    /// The answer to the open question or step means nothing.
+    Unusable {
+        /// Which step, where several are open.
+        step: Option<String>,
+    },
+    /// Whether the open step ran cannot be told.
+    Doubt {
+        /// Which step, where several are open.
+        step: Option<String>,
+    },
 }
 
 /// A file of events that cannot be read.
@@ -136,15 +146,18 @@ fn entry(value: Value) -> Result<Entry, String> {
             ("input", Value::Map(map)) => inputs = map,
             ("answer", value) => sent.push(Sent::Answer { value, data: None, step: None }),
             ("fail", Value::Text(why)) => sent.push(Sent::Fail { why, step: None }),
+            ("unusable", Value::Bool(true)) => sent.push(Sent::Unusable { step: None }),
+            ("doubt", Value::Bool(true)) => sent.push(Sent::Doubt { step: None }),
             ("data", value) => data = Some(value),
             ("step", Value::Text(name)) => step = Some(name),
             ("after_ms", Value::Int(ms)) if ms >= 0 => after_ms = Some(ms as u64),
             ("after_ms", _) => return Err("`after_ms` is a whole number of milliseconds".into()),
             ("event" | "fail" | "step", _) => return Err(format!("`{key}` is a string")),
+            ("unusable" | "doubt", _) => return Err(format!("`{key}` is `true`")),
             ("turn" | "input", _) => return Err(format!("`{key}` is an object of inputs")),
             _ => {
                 return Err(format!(
-                    "`{key}` is unknown; there are event, turn, input, answer, fail, data, step, after_ms"
+                    "`{key}` is unknown; there are event, turn, input, answer, fail, unusable, doubt, data, step, after_ms"
                 ));
             }
         }
@@ -166,8 +179,12 @@ fn entry(value: Value) -> Result<Entry, String> {
         (Sent::Nothing, None, None) => Sent::Nothing,
         (Sent::Answer { value, .. }, data, step) => Sent::Answer { value, data, step },
         (Sent::Fail { why, .. }, None, step) => Sent::Fail { why, step },
+        (Sent::Unusable { .. }, None, step) => Sent::Unusable { step },
+        (Sent::Doubt { .. }, None, step) => Sent::Doubt { step },
         (_, Some(_), _) => return Err("`data` goes with `event` or `answer`".into()),
-        (_, None, Some(_)) => return Err("`step` goes with `answer` or `fail`".into()),
+        (_, None, Some(_)) => {
+            return Err("`step` goes with `answer`, `fail`, `unusable` or `doubt`".into());
+        }
     };
     Ok(Entry { after_ms, inputs, what })
 }

@@ -98,7 +98,9 @@ async fn one<M: Machine, T: trace::Sink>(
             }
             session.begin_turn().await?;
         }
-        Sent::Answer { .. } | Sent::Fail { .. } => return Err(Stop::Answer),
+        Sent::Answer { .. } | Sent::Fail { .. } | Sent::Unusable { .. } | Sent::Doubt { .. } => {
+            return Err(Stop::Answer);
+        }
     }
     Ok(())
 }

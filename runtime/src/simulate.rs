@@ -143,6 +143,14 @@ async fn play<M: Machine, T: trace::Sink>(
             let at = open(session, step.as_deref())?;
             Ok(session.answer(&at, Outcome::Failed(vec![Value::Text(why.clone())]))??)
         }
+        Sent::Unusable { step } => {
+            let at = open(session, step.as_deref())?;
+            Ok(session.answer(&at, Outcome::Unusable)??)
+        }
+        Sent::Doubt { step } => {
+            let at = open(session, step.as_deref())?;
+            Ok(session.answer(&at, Outcome::Doubt)??)
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use super::reach::{Reach, entered_with, entries, is_end, is_history, is_leaf};
 use chartc_core::arena::{StateId, TransitionId};
 use chartc_core::model::{Chart, StateKind};
 use petgraph::graph::{DiGraph, NodeIndex};
-use petgraph::visit::{Dfs, Reversed};
+use petgraph::visit::{Bfs, Dfs, Reversed};
 use std::collections::BTreeMap;
 
 /// What a chart can do, from any configuration that it can be in. Too much rather than too little: an edge may need more than the
@@ -66,6 +66,20 @@ impl Moves {
             }
         }
         leads
+    }
+
+    /// By state: over how many nodes it leads to the goal at least.
+    pub fn distances(&self, goal: StateId) -> Vec<u32> {
+        let reversed = Reversed(&self.graph);
+        let mut search = Bfs::new(reversed, self.index(Node::Active(goal)));
+        let mut distances = vec![u32::MAX; self.nodes()];
+        while let Some(node) = search.next(reversed) {
+            let near = self.graph.neighbors(node).map(|next| distances[next.index()]).min();
+            distances[node.index()] = near.map_or(0, |near| near.saturating_add(1));
+        }
+        distances[self.place(Node::Active(goal))] = 0;
+        distances.truncate(self.states);
+        distances
     }
 
     /// What the node leads to directly, in no particular order.

@@ -10,6 +10,7 @@ pub mod cover;
 pub mod dataflow;
 pub mod drive;
 mod finite;
+pub mod explore;
 mod formula;
 pub mod graph;
 pub mod guard;
@@ -27,6 +28,7 @@ pub mod wording;
 
 use chartc_core::arena::EventId;
 use chartc_core::model::Chart;
+use explore::property::{Properties, Verdict};
 use graph::Moves;
 use place::Places;
 use reach::Reach;
@@ -43,6 +45,8 @@ pub struct Facts {
     pub moves: Moves,
     /// Events that charts which it runs may take from it: see [`handling::passed`]. Empty as long as nobody says which these are.
     pub passed: BTreeSet<EventId>,
+    /// What became of the `check` lines, in their order; empty where they were not tried.
+    pub checks: Vec<Verdict>,
 }
 
 impl Facts {
@@ -51,6 +55,12 @@ impl Facts {
         let places = Places::of(chart);
         let reach = Reach::of(chart, &places);
         let moves = Moves::of(chart, &places, &reach);
-        Self { places, reach, moves, passed: BTreeSet::new() }
+        Self { places, reach, moves, passed: BTreeSet::new(), checks: Vec::new() }
+    }
+
+    /// Decides the `check` lines, looking at so many states for each.
+    pub fn prove(&mut self, chart: &Chart, states: usize) {
+        let mut properties = Properties::of(chart, self, states);
+        self.checks = chart.checks.iter().map(|check| properties.decide(check)).collect();
     }
 }

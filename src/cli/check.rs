@@ -1,11 +1,13 @@
 //! `chartc check`.
 
-use super::files::{Files, find};
+use super::files::{Files, find, write_into};
 use super::output::{Colour, paper, print};
 use super::{Exit, config, output};
+use crate::analysis::explore::STATES;
 use crate::diagnostic::Severity;
 use crate::report::{REPORTS, Report};
 use clap::builder::PossibleValuesParser;
+use std::path::PathBuf;
 
 /// Check charts and agents: names, structure, behaviour, prompts and data, before anything runs.
 #[derive(Debug, clap::Args)]
@@ -15,6 +17,7 @@ Examples:
   chartc check charts/builder.chart agents/     some files and folders
   cat my.chart | chartc check -                 standard input
   chartc check --deny warnings                  fail on warnings, too
+  chartc check --witness runs/                  write the runs that refute `check` lines, to be simulated
   chartc check --format json > findings.json    for other programs
 
 A chartc.toml in this folder or one above it sets levels for a project: \"[lints]\", then lines such as
@@ -40,6 +43,12 @@ pub(super) struct Args {
     /// Leave a finding out: a code or a name (errors of syntax, names and data cannot be)
     #[arg(long, value_name = "CODE|NAME")]
     allow: Vec<String>,
+    /// States to look at for a `check` line that is not decided before [default: 2000]
+    #[arg(long, value_name = "N")]
+    explore: Option<usize>,
+    /// Write the run that refutes a `check` line into this folder, for `chartc simulate`
+    #[arg(long, value_name = "DIR")]
+    witness: Option<PathBuf>,
     /// Colours in human output
     #[arg(long, value_name = "WHEN", value_enum, default_value_t = Colour::Auto)]
     color: Colour,
@@ -56,7 +65,8 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         );
         return Ok(Exit::Nothing);
     }
-    let mut done = crate::check(&files, &Files);
+    let states = args.explore.or(config.explore).unwrap_or(STATES);
+    let mut done = crate::check_within(&files, &Files, states);
     let empty = done.diagnostics.iter().filter(|d| d.rule.name == "empty-file").count();
     let nothing = empty == done.sources.iter().count();
     let silent = std::mem::take(&mut done.silent);
@@ -66,6 +76,10 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         .find(|r| r.name == args.format)
         .expect("clap allows only names of the table");
     print(&(report.render)(&done.diagnostics, &done.sources, paper(args.color)))?;
+    if let Some(folder) = &args.witness {
+        let shown = done.diagnostics.iter().flat_map(|found| &found.witness);
+        write_into(folder, shown)?;
+    }
     let bar = match args.fail_on.or(config.fail_on).as_deref() {
         Some("note") => Severity::Note,
         Some("warning") => Severity::Warning,

@@ -3,6 +3,7 @@
 //! ```toml
 //! [check]
 //! fail-on = "warning"       # as --fail-on
+//! explore = 100000          # as --explore
 //!
 //! [lints]
 //! undriven-state = "allow"  # by name or code: allow, warn, deny
@@ -27,6 +28,8 @@ pub(super) struct Config {
     pub(super) levels: Levels,
     /// The least severity that makes a check fail.
     pub(super) fail_on: Option<String>,
+    /// States to look at for a `check` line.
+    pub(super) explore: Option<usize>,
 }
 
 /// Reads the `chartc.toml` of this folder or of the nearest above it that has one; without any, nothing is said.
@@ -94,8 +97,15 @@ fn check(source: &Source, table: &DeTable<'_>, config: &mut Config) -> miette::R
             "fail-on" => {
                 config.fail_on = Some(word(source, value, &["error", "warning", "note"])?);
             }
+            "explore" => {
+                let number = value.get_ref().as_integer().map(|n| (n.as_str(), n.radix()));
+                let states = number.and_then(|(n, radix)| usize::from_str_radix(n, radix).ok());
+                config.explore = Some(states.ok_or_else(|| {
+                    fault(source, &value.span(), "a number of states is expected here", None)
+                })?);
+            }
             other => {
-                let help = "there is `fail-on`".to_owned();
+                let help = "there are `fail-on` and `explore`".to_owned();
                 let what = format!("unknown key `{other}`");
                 return Err(fault(source, &key.span(), &what, Some(help)));
             }
@@ -129,9 +139,10 @@ mod tests {
 
     #[test]
     fn what_is_meant_is_taken() {
-        let text = "[check]\nfail-on = \"note\"\n[lints]\nwarnings = \"deny\"\nC0301 = \"allow\"\n";
+        let text = "[check]\nfail-on = \"note\"\nexplore = 5_000\n[lints]\nwarnings = \"deny\"\nC0301 = \"allow\"\n";
         let config = config(text).expect("all of it means something");
         assert_eq!(config.fail_on.as_deref(), Some("note"));
+        assert_eq!(config.explore, Some(5000));
         assert_ne!(format!("{:?}", config.levels), format!("{:?}", Levels::default()));
     }
 
@@ -148,7 +159,11 @@ mod tests {
             ("check = 1\n", "chartc.toml:1:9: a table is expected here"),
             (
                 "[check]\nfail_on = \"note\"\n",
-                "chartc.toml:2:1: unknown key `fail_on` (there is `fail-on`)",
+                "chartc.toml:2:1: unknown key `fail_on` (there are `fail-on` and `explore`)",
+            ),
+            (
+                "[check]\nexplore = \"all\"\n",
+                "chartc.toml:2:11: a number of states is expected here",
             ),
             ("[check\n", "chartc.toml:1:7: "),
         ] {

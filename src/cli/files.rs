@@ -98,6 +98,25 @@ pub fn write(path: &Path, text: &str) -> miette::Result<()> {
         .map_err(|fault| miette::miette!("cannot write {}: {}", path.display(), reason(&fault)))
 }
 
+/// Writes files by name into a folder, which is made if there are any and it is not there.
+///
+/// # Errors
+/// Why the folder or a file could not be written.
+pub fn write_into<'f>(
+    folder: &Path,
+    files: impl Iterator<Item = &'f (String, String)>,
+) -> miette::Result<()> {
+    for (nth, (name, text)) in files.enumerate() {
+        if nth == 0 {
+            std::fs::create_dir_all(folder).map_err(|fault| {
+                miette::miette!("cannot write {}: {}", folder.display(), reason(&fault))
+            })?;
+        }
+        write(&folder.join(name), text)?;
+    }
+    Ok(())
+}
+
 /// Writes files that are not there yet: all, or none where one of them is.
 ///
 /// # Errors

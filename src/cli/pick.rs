@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 /// # Errors
 /// When the file has several charts and none is named, or none of that name.
 pub fn pick(file: &str, name: Option<&str>) -> miette::Result<Result<Checked, Exit>> {
-    let done = crate::check(&find_one(file)?, &Files);
+    let done = crate::check_within(&find_one(file)?, &Files, 0);
     choose(file, name, &done)
 }
 
@@ -28,17 +28,21 @@ pub fn pick_with_sources(
     file: &str,
     name: Option<&str>,
 ) -> miette::Result<Result<(Checked, Sources), Exit>> {
-    let done = crate::check(&find_one(file)?, &Files);
+    let done = crate::check_within(&find_one(file)?, &Files, 0);
     Ok(choose(file, name, &done)?.map(|checked| (checked, done.sources)))
 }
 
 /// As [`pick`], and the file has no errors at all: behaviour that cannot be meant, and what does not run yet, stand in the way
-/// of a run.
+/// of a run. At most so many states are looked at for each `check` line: none, and the lines are not decided.
 ///
 /// # Errors
 /// As for [`pick`].
-pub fn pick_to_run(file: &str, name: Option<&str>) -> miette::Result<Result<Checked, Exit>> {
-    let done = crate::check(&find_one(file)?, &Files);
+pub fn pick_to_run(
+    file: &str,
+    name: Option<&str>,
+    states: usize,
+) -> miette::Result<Result<Checked, Exit>> {
+    let done = crate::check_within(&find_one(file)?, &Files, states);
     let chosen = choose(file, name, &done)?;
     let has_errors = done.diagnostics.iter().any(|d| d.severity == Severity::Error);
     Ok(if chosen.is_ok() && has_errors { Err(refuse(file, &done)) } else { chosen })

@@ -6,6 +6,7 @@ use super::output::{Colour, paper};
 use super::pick::pick_to_run;
 use super::screen::Screen;
 use super::{Exit, files};
+use crate::analysis::explore::STATES;
 use chartc_core::plan::Plan;
 use chartc_runtime::clock::{Clock, RealClock, VirtualClock};
 use chartc_runtime::trace::JsonLines;
@@ -68,7 +69,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: Args) -> miette::Result<Exit> {
-    let checked = match pick_to_run(&args.file, args.chart.as_deref())? {
+    let checked = match pick_to_run(&args.file, args.chart.as_deref(), STATES)? {
         Ok(checked) => checked,
         Err(exit) => return Ok(exit),
     };

@@ -17,7 +17,8 @@ Examples:
   chartc simulate door.chart --events events.json --format json
 
 An entry of the events is {\"event\": \"e\", \"data\": {}, \"after_ms\": 0}; {\"event\": \"turn\"} is a turn, and
-{\"answer\": \"option\", \"data\": {}} answers the open question or step.
+{\"answer\": \"option\", \"data\": {}} answers the open question or step, {\"fail\": \"why\"},
+{\"unusable\": true} and {\"doubt\": true} do so badly; {\"step\": \"name\"} says which, where several are open.
 
 Exit codes: 0 played, 1 errors in the chart, 2 wrong usage or an entry that does not fit, 3 a fault of chartc, 4 no chart in the file")]
 pub(super) struct Args {
@@ -44,7 +45,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: Args) -> miette::Result<Exit> {
-    let checked = match pick_to_run(&args.file, args.chart.as_deref())? {
+    let checked = match pick_to_run(&args.file, args.chart.as_deref(), 0)? {
         Ok(checked) => checked,
         Err(exit) => return Ok(exit),
     };
@@ -103,6 +104,8 @@ fn name(entry: &data::Entry) -> String {
         data::Sent::Event(name, _) => name.clone(),
         data::Sent::Answer { value, .. } => format!("answer {}", super::screen::json(value)),
         data::Sent::Fail { .. } => "fail".to_owned(),
+        data::Sent::Unusable { .. } => "unusable".to_owned(),
+        data::Sent::Doubt { .. } => "doubt".to_owned(),
     };
     match entry.after_ms {
         Some(milliseconds) if milliseconds > 0 => {

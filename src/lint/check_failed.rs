@@ -1,13 +1,13 @@
-//! `check` lines: properties decided on the graph.
+//! `check` lines that some run refutes.
 
 use super::{Context, Lint, unreachable_state, words};
-use crate::analysis::place::meet;
-use crate::analysis::reach::is_leaf;
-use crate::analysis::witness::witness;
+use crate::analysis::explore::property::Verdict;
+use crate::analysis::explore::witness::{Witness, json};
 use crate::diagnostic::{Diagnostic, Rule, Severity};
+use crate::notation;
 use crate::span::Span;
-use chartc_core::arena::{StateId, TransitionId};
-use chartc_core::model::{CheckArgument, ChoiceKind, StepKind, Trigger};
+use chartc_core::arena::StateId;
+use chartc_core::model::{Check, CheckArgument};
 
 pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
 
@@ -18,83 +18,99 @@ static RULE: Rule = Rule {
     page: include_str!("check_failed.md"),
 };
 
+/// Steps of a run that are told; of a longer one its beginning and its end.
+const TOLD: usize = 16;
+
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
-    let Context { chart, map, .. } = context;
-    for (check, span) in chart.checks.iter().zip(&map.checks) {
-        let found = match (check.name.as_str(), &check.arguments[..]) {
-            ("reaches", [CheckArgument::State(state)]) => reaches(context, *span, *state),
-            ("always_reaches", [CheckArgument::State(state)]) => always(context, *span, *state),
-            ("no_call", [CheckArgument::State(state)]) => no_call(context, *span, *state),
-            _ => None,
-        };
-        diagnostics.extend(found);
+    let Context { chart, facts, map, .. } = context;
+    for (nth, verdict) in facts.checks.iter().enumerate() {
+        let (check, span) = (&chart.checks[nth], map.checks[nth]);
+        match verdict {
+            Verdict::NeverEntered(state) => diagnostics.push(never(context, span, *state)),
+            Verdict::Refuted(witness, leaves) => {
+                diagnostics.push(refuted(context, nth, check, span, witness, leaves));
+            }
+            Verdict::Holds | Verdict::Open(..) | Verdict::Unknown => {}
+        }
     }
 }
 
-/// Whether `check_failed` decides checks of this name.
-pub(super) fn decides(name: &str) -> bool {
-    matches!(name, "reaches" | "always_reaches" | "no_call")
-}
-
-fn reaches(context: &Context<'_>, span: Span, state: StateId) -> Option<Diagnostic> {
-    if context.facts.reach.enters(state) {
-        return None;
-    }
+fn never(context: &Context<'_>, span: Span, state: StateId) -> Diagnostic {
     let name = words::state(context.chart, state);
-    let related = RULE
+    let found = RULE
         .at(span, format!("this does not hold: no run enters {name}"))
         .related(context.map.state(state).name, "never entered");
+    if context.facts.reach.enters(state) {
+        return found.help(format!(
+            "every run was tried, with all values: let a line that leads to {name} be taken"
+        ));
+    }
     let leading = unreachable_state::leading(context.chart);
-    Some(unreachable_state::explain(context, &leading, state, related))
+    unreachable_state::explain(context, &leading, state, found)
 }
 
-fn always(context: &Context<'_>, span: Span, state: StateId) -> Option<Diagnostic> {
-    let Context { chart, facts, map, .. } = context;
-    if !facts.reach.enters(state) {
-        return reaches(context, span, state);
+fn refuted(
+    context: &Context<'_>,
+    nth: usize,
+    check: &Check,
+    span: Span,
+    witness: &Witness,
+    leaves: &[StateId],
+) -> Diagnostic {
+    let Context { chart, map, .. } = context;
+    let state = |id: &StateId| words::state(chart, *id);
+    let at = words::states(chart, leaves);
+    let why = match &check.arguments[..] {
+        [CheckArgument::State(s)] if check.name == "no_call" => {
+            format!("a tool can be called inside {}", state(s))
+        }
+        [CheckArgument::State(s)] => format!("from {at} no run leads to {}", state(s)),
+        [CheckArgument::Before(a, b)] => {
+            format!("{} can be entered before {}", state(a), state(b))
+        }
+        [CheckArgument::Bound(bound, unit)] if unit == "turns" => {
+            let bound = notation::expression(chart, bound);
+            format!("a run can go on after `{bound}` turns, in {at}")
+        }
+        [CheckArgument::Bound(bound, _)] => {
+            format!("a run can make more than `{}` calls", notation::expression(chart, bound))
+        }
+        _ => "a run is otherwise".into(),
+    };
+    let mut found = RULE.at(span, format!("this does not hold: {why}"));
+    if let [leaf, ..] = leaves {
+        found = found.related(map.state(*leaf).name, "where that run stands");
     }
-    let leads = facts.moves.leads_to([state]);
-    let lost = facts.reach.leaves(chart).filter(|l| !leads[l.index()]);
-    let (lost, way) = lost
-        .filter_map(|l| witness(&facts.reach, l).map(|w| (l, w)))
-        .min_by_key(|(l, w)| (w.hops.len(), *l))?;
-    let (name, from) = (words::state(chart, state), words::state(chart, lost));
-    let found = RULE
-        .at(span, format!("this does not hold: from {from} no run leads to {name}"))
-        .related(map.state(lost).name, format!("no way from here to {name}"))
-        .help(format!("a run that ends here: {}", words::run(chart, &way)));
-    Some(found)
+    let plain = |c: char| if c.is_alphanumeric() { c } else { '_' };
+    let name: String = chart.name.chars().map(plain).collect();
+    let base = format!("{name}.{}.{}", check.name, nth + 1);
+    found.witness.push((format!("{base}.events.jsonl"), witness.events()));
+    let mut flags = format!("--events {base}.events.jsonl");
+    let script = witness.script();
+    if !script.is_empty() {
+        flags.push_str(&format!(" --functions {base}.functions.yaml"));
+        found.witness.push((format!("{base}.functions.yaml"), script));
+    }
+    for (kind, rows) in [("param", &witness.params), ("input", &witness.inputs)] {
+        for (name, value) in rows {
+            flags.push_str(&format!(" --{kind} '{name}={}'", json(value)));
+        }
+    }
+    found.help(format!(
+        "a run that shows it: {}; `chartc check --witness DIR` writes it, and `chartc simulate FILE {flags}` plays it",
+        told(&witness.steps)
+    ))
 }
 
-fn no_call(context: &Context<'_>, span: Span, state: StateId) -> Option<Diagnostic> {
-    let Context { chart, facts, map, .. } = context;
-    let mut calls: Vec<(&crate::analysis::place::Place, Span)> = Vec::new();
-    for (i, line) in chart.transitions.iter().enumerate() {
-        if let Trigger::Choice(choice) = line.trigger
-            && matches!(chart.choices[choice.index()].kind, ChoiceKind::Call(..))
-        {
-            calls.push((facts.places.line(TransitionId::at(i)), map.lines[i].whole));
-        }
+/// The steps of a run, numbered.
+fn told(steps: &[String]) -> String {
+    let number = |(i, step): (usize, &String)| format!("({}) {step}", i + 1);
+    let all = steps.iter().enumerate();
+    if steps.len() <= TOLD {
+        return all.map(number).collect::<Vec<_>>().join(" ");
     }
-    for (i, step) in chart.steps.iter().enumerate() {
-        if matches!(step.kind, StepKind::Call(..)) {
-            calls.push((&facts.places.steps[i], map.steps[i].name));
-        }
-    }
-    for (place, call) in calls {
-        let Some(part) = meet(chart, &place.within, &[state]).into_iter().next() else { continue };
-        let inside = if chart.contains(state, part) { part } else { state };
-        let leaf = (inside.0..chart.state(inside).end.0)
-            .map(StateId)
-            .filter(|s| is_leaf(chart, *s) && facts.reach.enters(*s))
-            .find(|s| !place.leaves_out(chart, *s));
-        let Some(way) = leaf.and_then(|l| witness(&facts.reach, l)) else { continue };
-        let name = words::state(chart, state);
-        let found = RULE
-            .at(span, format!("this does not hold: a tool can be called inside {name}"))
-            .related(call, "this call")
-            .help(format!("a run that gets there: {}", words::run(chart, &way)));
-        return Some(found);
-    }
-    None
+    let last = steps.len() - TOLD / 2;
+    let first = all.clone().take(TOLD / 2).map(number).collect::<Vec<_>>().join(" ");
+    let end = all.skip(last).map(number).collect::<Vec<_>>().join(" ");
+    format!("{first} … {end}")
 }

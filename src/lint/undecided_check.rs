@@ -1,9 +1,10 @@
-//! `check` lines that are not decided.
+//! `check` lines that no run refutes as far as was looked, and that are not proved either.
 
-use super::{Context, Lint, check_failed::decides};
+use super::{Context, Lint};
+use crate::analysis::explore::property::Verdict;
 use crate::diagnostic::{Diagnostic, Rule, Severity};
 
-pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: false, run };
+pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
 
 static RULE: Rule = Rule {
     code: "C0391",
@@ -13,11 +14,19 @@ static RULE: Rule = Rule {
 };
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
-    for (check, span) in context.chart.checks.iter().zip(&context.map.checks) {
-        if !decides(&check.name) {
-            diagnostics.push(
-                RULE.at(*span, format!("`{}` is not decided yet: it may hold or not", check.name)),
-            );
-        }
+    for (verdict, span) in context.facts.checks.iter().zip(&context.map.checks) {
+        let found = match verdict {
+            Verdict::Open(states, why) => RULE
+                .at(
+                    *span,
+                    format!("not refuted within {states} states, and not proved: {}", why.join(", ")),
+                )
+                .help("`chartc check --explore N` looks at more states; what is unbounded is tried with some values only"),
+            Verdict::Unknown => RULE.at(*span, "no property is written so").help(
+                "there are `reaches(s)`, `always_reaches(s)`, `never(a before b)`, `no_call(s)`, `ends_within(n turns)`, `at_most(n calls)`",
+            ),
+            Verdict::Holds | Verdict::NeverEntered(_) | Verdict::Refuted(..) => continue,
+        };
+        diagnostics.push(found);
     }
 }

@@ -21,6 +21,7 @@ mod differential;
 mod docs;
 mod dot;
 mod drawn;
+mod explore;
 #[cfg(feature = "run")]
 mod faults;
 mod fuzzed;

@@ -58,6 +58,24 @@ impl Data {
         }
     }
 
+    /// A copy without notes.
+    pub(super) fn kept(&self) -> Self {
+        Self {
+            begun: self.begun,
+            variables: self.variables.clone(),
+            answers: self.answers.clone(),
+            bound: self.bound.clone(),
+            fields: self.fields.clone(),
+            raised: self.raised.clone(),
+            sent: self.sent.clone(),
+            posted: Vec::new(),
+            finals: self.finals.clone(),
+            last_result: self.last_result.clone(),
+            calls: self.calls.clone(),
+            notes: RefCell::new(Vec::new()),
+        }
+    }
+
     /// Makes something what is being handled. The fields of tools are not read by expressions.
     #[inline(always)]
     pub(super) fn bind(&mut self, bound: Bound<Vec<Value>>) {

@@ -11,17 +11,20 @@
 //! | `prompt` | prompts and offers |
 //! | `children` | the machines of `run` steps |
 //! | `snapshot` | all of it as data |
+//! | `point` | all of it, kept to come back to |
 
 mod action;
 mod check;
 mod children;
 mod context;
 mod data;
+mod point;
 mod program;
 mod prompt;
 mod quick;
 mod snapshot;
 
+pub use point::{Facts, Point};
 pub use snapshot::{RestoreError, Snapshot};
 
 use crate::arena::{ChoiceId, EventId, StateId, StepId, ToolId};

@@ -23,6 +23,7 @@
 //! | `due` | the armed deadlines in the order they are due |
 //! | `limit` | what may still be spent |
 //! | `snapshot` | all registers as data |
+//! | `point` | all registers, kept to come back to |
 //! | `unroll` | nothing: what all of these do, as data for an emitter |
 
 mod answer;
@@ -35,6 +36,8 @@ mod entry;
 mod input;
 mod limit;
 mod microstep;
+#[cfg(feature = "alloc")]
+mod point;
 mod question;
 mod select;
 mod sending;
@@ -48,6 +51,8 @@ mod turn;
 pub mod unroll;
 
 pub use configuration::is_legal;
+#[cfg(feature = "alloc")]
+pub use point::{Registers, Standing};
 #[cfg(feature = "alloc")]
 pub use snapshot::{RestoreError, Snapshot};
 
@@ -125,21 +130,21 @@ enum Phase {
 /// A turn's walk over the steps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-struct Walk {
+pub struct Walk {
     /// The step to look at next.
-    cursor: u32,
+    pub cursor: u32,
     /// Leaves below this one have been asked by the step at the cursor.
-    leaf: u32,
+    pub leaf: u32,
     /// Model steps started.
-    calls: u32,
+    pub calls: u32,
     /// The step that the walk waits for.
-    awaiting: Option<StepKey>,
+    pub awaiting: Option<StepKey>,
     /// An `on turn` line was taken.
-    turn_taken: bool,
+    pub turn_taken: bool,
     /// The region that has the first call.
-    region: Option<StateId>,
+    pub region: Option<StateId>,
     /// Nothing further is started.
-    over: bool,
+    pub over: bool,
 }
 
 impl<'t, P: Program> Engine<'t, P> {

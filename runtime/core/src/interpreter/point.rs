@@ -1,0 +1,56 @@
+//! A point of a run that is kept to come back to: for whoever tries several inputs there.
+
+use super::Interpreter;
+use super::data::Data;
+use crate::calls::Calls;
+use crate::drive::Host;
+use crate::expr::Value;
+use crate::semantics::{Registers, Standing};
+use crate::store::Dynamic;
+use alloc::vec::Vec;
+
+/// A stable point of a run, without notes and without the machines of `run` steps.
+pub struct Point {
+    registers: Registers<Dynamic>,
+    data: Data,
+}
+
+/// What a run knows beside the registers, to read.
+#[derive(Clone, Copy)]
+pub struct Facts<'m> {
+    /// Params, inputs and vars in declared order; `None` has no value yet.
+    pub variables: &'m [Option<Value>],
+    /// Answers of this turn, by step.
+    pub answers: &'m [Option<Value>],
+    /// Payloads of sent events that wait, by slot.
+    pub sent: &'m [Vec<Value>],
+    /// Tool calls of the model.
+    pub calls: &'m Calls,
+    /// What the last step or tool returned.
+    pub last_result: &'m str,
+}
+
+impl<H: Host> Interpreter<'_, H> {
+    /// The point where the run stands. Not for runs with machines of `run` steps under way.
+    pub fn point(&self) -> Point {
+        Point { registers: self.engine.registers(), data: self.engine.program.data.kept() }
+    }
+
+    /// Goes back (or on) to a point of a run of the same plan. The host stays as it is.
+    pub fn go_to(&mut self, point: &Point) {
+        self.engine.go_to(&point.registers);
+        self.engine.program.data = point.data.kept();
+        self.children.clear();
+    }
+
+    /// The registers, to read.
+    pub fn standing(&self) -> Standing<'_> {
+        self.engine.standing()
+    }
+
+    /// What the run knows beside the registers, to read.
+    pub fn facts(&self) -> Facts<'_> {
+        let Data { variables, answers, sent, calls, last_result, .. } = &self.engine.program.data;
+        Facts { variables, answers, sent, calls, last_result }
+    }
+}

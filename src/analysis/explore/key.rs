@@ -1,0 +1,333 @@
+//! What two points of runs have in common when the same can follow on both.
+
+use super::bytes::Bytes;
+use super::fixed::number;
+use super::read::Read;
+use super::relevant::Relevant;
+use super::slot::Slot;
+use chartc_core::arena::{StateId, StepId, VarId};
+use chartc_core::bits;
+use chartc_core::drive::Machine;
+use chartc_core::expr::Value;
+use chartc_core::interpreter::Interpreter;
+use chartc_core::machine::StepKey;
+use chartc_core::model::{Chart, StateKind, StreakOf, VariableKind};
+use chartc_core::tables::TriggerRow;
+
+/// What the key of a point keeps beside what decides moves.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Counting {
+    /// Turns, up to so many.
+    pub(super) turns: Option<u32>,
+    /// Model calls, up to so many.
+    pub(super) calls: Option<u32>,
+}
+
+/// How keys of one chart are made.
+pub(super) struct Keys<'c> {
+    chart: &'c Chart,
+    relevant: &'c Relevant<'c>,
+    pub(super) counting: Counting,
+    /// Rotations beyond are the same as before.
+    regions: u32,
+    /// Deadlines of time, and of turns with the state that they count.
+    timed: Vec<usize>,
+    turned: Vec<(usize, StateId)>,
+    limited: Vec<StateId>,
+}
+
+/// A key, and whether deadlines race.
+pub(super) struct Key {
+    pub(super) bytes: Vec<u8>,
+    pub(super) races: bool,
+}
+
+impl<'c> Keys<'c> {
+    pub(super) fn of(
+        chart: &'c Chart,
+        relevant: &'c Relevant<'c>,
+        tables: &chartc_core::tables::Tables<'_>,
+    ) -> Self {
+        let mut widest = 1;
+        for state in chart.state_ids() {
+            if matches!(chart.state(state).kind, StateKind::Parallel) {
+                widest = widest.max(chart.children(state).count() as u32);
+            }
+        }
+        let (mut timed, mut turned) = (Vec::new(), Vec::new());
+        for row in tables.transitions {
+            let Some(slot) = row.trigger.deadline() else { continue };
+            if matches!(row.trigger, TriggerRow::AfterTurns(_)) {
+                turned.push((slot as usize, row.source));
+            } else {
+                timed.push(slot as usize);
+            }
+        }
+        let limited = |s: &StateId| chart.state(*s).limits != chartc_core::model::Limits::default();
+        Self {
+            chart,
+            relevant,
+            counting: Counting::default(),
+            regions: (1..=widest.min(10)).fold(1, |all, n| all * n / gcd(all, n)),
+            timed,
+            turned,
+            limited: chart.state_ids().filter(limited).collect(),
+        }
+    }
+
+    /// The key of the point where a machine stands.
+    pub(super) fn key<H: chartc_core::drive::Host>(&self, machine: &Interpreter<'_, H>) -> Key {
+        let mut to = Bytes(Vec::with_capacity(128));
+        let at = machine.standing();
+        let facts = machine.facts();
+        if let Some(status) = machine.ended() {
+            to.number(1 + status as u64);
+            to.count(at.turns, self.counting.turns);
+            to.count(at.cells.states[0].calls, self.counting.calls);
+            return Key { bytes: to.0, races: false };
+        }
+        to.number(0);
+        to.bits(at.cells.configuration);
+        to.bits(at.cells.history);
+        to.number(u64::from(at.dead));
+        if self.regions > 1 {
+            to.number(u64::from(at.rotation % self.regions));
+        }
+        to.count(at.turns, self.counting.turns);
+        to.count(at.cells.states[0].calls, self.counting.calls);
+        let param = |id: VarId| facts.variables.get(id.index()).cloned().flatten();
+        let counters = &self.relevant.counters;
+        let upto = |n: u64, read: &Read| match read {
+            Read::Never => None,
+            Read::Exactly => Some(n),
+            Read::UpTo(bounds) => {
+                let mut most = 0;
+                for bound in bounds {
+                    let Some(bound) = number(bound, &param) else { return Some(n) };
+                    most = most.max(u64::try_from(bound).unwrap_or(0).saturating_add(1));
+                }
+                Some(n.min(most))
+            }
+        };
+        to.optional(upto(u64::from(at.turns), &counters.turns));
+        let states = at.cells.states;
+        for state in bits::iter(at.cells.configuration) {
+            let row = &states[state];
+            to.optional(upto(u64::from(row.turns_here), &counters.turns_here));
+            to.optional(upto(u64::from(row.fails_here), &counters.fails_here));
+        }
+        for (state, read) in &counters.turns_in {
+            to.optional(upto(u64::from(states[state.index()].turns_in), read));
+        }
+        for state in &self.limited {
+            let limits = &self.chart.state(*state).limits;
+            let row = &states[state.index()];
+            let bound = |a: Option<i64>, b: Option<i64>| {
+                a.into_iter().chain(b).max().map(|n| u32::try_from(n).unwrap_or(u32::MAX))
+            };
+            let most = |n: Option<u32>| n.map(|n| n.saturating_add(1));
+            to.count(row.calls, most(bound(limits.calls, limits.calls_warn)));
+            to.count(row.turns_in, most(bound(limits.turns, limits.turns_warn)));
+        }
+        if let Some(walk) = at.walk {
+            to.number(1 + u64::from(walk.cursor));
+            to.number(u64::from(walk.leaf));
+            to.number(u64::from(walk.calls));
+            to.number(walk.awaiting.map_or(0, |key| 1 + u64::from(key.step.0)));
+            to.number(walk.awaiting.map_or(0, |key| u64::from(key.leaf.0)));
+            to.number(u64::from(walk.turn_taken) + 2 * u64::from(walk.over));
+            to.number(walk.region.map_or(0, |region| 1 + u64::from(region.0)));
+            if self.counts_turns() {
+                to.bits(at.cells.touched);
+                to.bits(at.cells.unbroken);
+            }
+        } else {
+            to.number(0);
+        }
+        let key = |to: &mut Bytes, key: &StepKey| {
+            to.number(u64::from(key.step.0));
+            to.number(u64::from(key.leaf.0));
+            let retries = self.chart.steps[key.step.index()].failure.retries;
+            to.number(u64::from(key.attempt.min(retries.saturating_add(1))));
+        };
+        for question in at.cells.questions.iter().flatten() {
+            key(&mut to, &question.key);
+            to.number(question.calling.map_or(0, |(choice, _)| 1 + u64::from(choice.0)));
+            to.number(question.calling.map_or(0, |(_, tool)| u64::from(tool.0)));
+        }
+        to.mark();
+        for (step, register) in at.cells.steps.iter().enumerate() {
+            if let Some(pending) = &register.pending {
+                key(&mut to, pending);
+            }
+            if register.due {
+                to.number(step as u64);
+            }
+        }
+        to.mark();
+        let races = self.time(&mut to, machine);
+        self.data(&mut to, machine);
+        Key { bytes: to.0, races }
+    }
+
+    fn counts_turns(&self) -> bool {
+        let counters = &self.relevant.counters;
+        counters.turns_here != Read::Never
+            || !counters.turns_in.is_empty()
+            || !self.turned.is_empty()
+            || !self.limited.is_empty()
+    }
+
+    /// What is due, and whether it depends on how long the host waits which is first.
+    fn time<H: chartc_core::drive::Host>(
+        &self,
+        to: &mut Bytes,
+        machine: &Interpreter<'_, H>,
+    ) -> bool {
+        let at = machine.standing();
+        let mut waiting = Vec::new();
+        for slot in &self.timed {
+            let due = at.cells.deadlines[*slot];
+            if due != u64::MAX {
+                to.number(*slot as u64);
+                waiting.push(due.saturating_sub(at.now));
+            }
+        }
+        to.mark();
+        let facts = machine.facts();
+        for sent in at.sends {
+            to.number(u64::from(sent.event.0));
+            to.number(sent.id.map_or(0, |id| 1 + u64::from(id.0)));
+            to.text(&format!("{:?}", sent.to));
+            waiting.push(sent.due.saturating_sub(at.now));
+            let payload = facts.sent.get(sent.slot as usize);
+            for (nth, value) in payload.into_iter().flatten().enumerate() {
+                if self.relevant.slots.contains(&Slot::Field(sent.event, nth as u32)) {
+                    to.value(value);
+                }
+            }
+        }
+        to.mark();
+        for state in &self.limited {
+            let limits = &self.chart.state(*state).limits;
+            if !machine.is_active(*state) {
+                continue;
+            }
+            for bound in [limits.time_warn, limits.time].into_iter().flatten() {
+                let due = at.cells.states[state.index()].entered_at.saturating_add(bound);
+                if due > at.now {
+                    to.number(u64::from(state.0));
+                    waiting.push(due - at.now);
+                }
+            }
+        }
+        to.mark();
+        // One alone is due before or after whatever the host does; how long it takes does not matter.
+        let races = waiting.len() > 1;
+        for left in waiting {
+            to.number(if races { left } else { u64::from(left > 0) });
+        }
+        for (slot, state) in &self.turned {
+            let bound = at.cells.deadlines[*slot];
+            if bound != u64::MAX {
+                let here = u64::from(at.cells.states[state.index()].turns_here);
+                to.number(*slot as u64);
+                to.number(bound.saturating_sub(here));
+            }
+        }
+        to.mark();
+        races
+    }
+
+    fn data<H: chartc_core::drive::Host>(&self, to: &mut Bytes, machine: &Interpreter<'_, H>) {
+        let facts = machine.facts();
+        let param = |id: VarId| facts.variables.get(id.index()).cloned().flatten();
+        for (i, (row, value)) in self.chart.variables.iter().zip(facts.variables).enumerate() {
+            if !self.relevant.slots.contains(&Slot::Variable(VarId::at(i))) {
+                continue;
+            }
+            let Some(value) = value else {
+                to.mark();
+                continue;
+            };
+            let counted = &self.relevant.variables[i];
+            let is_var = matches!(row.kind, VariableKind::Var { .. });
+            let bounds = || counted.bounds.iter().map(|bound| number(bound, &param));
+            match value {
+                Value::Int(n) if is_var && !counted.odd && counted.up && !counted.down => {
+                    let most = bounds().try_fold(i64::MIN, |most, b| Some(most.max(b?)));
+                    to.number(most.map_or(*n, |most| (*n).min(most.saturating_add(1))) as u64);
+                }
+                Value::Int(n) if is_var && !counted.odd && counted.down && !counted.up => {
+                    let least = bounds().try_fold(i64::MAX, |least, b| Some(least.min(b?)));
+                    to.number(least.map_or(*n, |least| (*n).max(least.saturating_sub(1))) as u64);
+                }
+                Value::None
+                | Value::Bool(_)
+                | Value::Int(_)
+                | Value::Float(_)
+                | Value::Text(_)
+                | Value::Duration(_)
+                | Value::List(_)
+                | Value::Map(_) => to.value(value),
+            }
+        }
+        to.mark();
+        for (i, answer) in facts.answers.iter().enumerate() {
+            if let Some(answer) = answer
+                && self.relevant.slots.contains(&Slot::Answer(StepId::at(i)))
+            {
+                to.number(i as u64);
+                to.value(answer);
+            }
+        }
+        to.mark();
+        let counters = &self.relevant.counters;
+        if counters.last_result {
+            to.text(facts.last_result);
+        }
+        if counters.streak == Read::Never && counters.streaks.is_empty() {
+            return;
+        }
+        for (leaf, call) in facts.calls.opened() {
+            to.number(u64::from(leaf.0));
+            to.number(u64::from(call.tool.0));
+            for (nth, value) in call.arguments.iter().enumerate() {
+                if self.relevant.slots.contains(&Slot::Passed(call.tool, nth as u32)) {
+                    to.value(value);
+                }
+            }
+        }
+        to.mark();
+        let last = facts.calls.ended().last();
+        let sure = |read: &Read, n: i64| match read {
+            Read::UpTo(bounds) => {
+                let bounds: Option<Vec<i64>> = bounds.iter().map(|b| number(b, &param)).collect();
+                bounds.map_or(n, |all| n.min(all.into_iter().max().unwrap_or(0).max(0) + 1))
+            }
+            Read::Never => 0,
+            Read::Exactly => n,
+        };
+        if counters.streak != Read::Never {
+            to.number(last.map_or(0, |(call, _)| 1 + u64::from(call.tool.0)));
+            to.number(sure(&counters.streak, facts.calls.streak()) as u64);
+        }
+        for (of, read) in &counters.streaks {
+            let StreakOf::Argument(set, name) = of else { continue };
+            let tools = self.chart.tools_of(*set);
+            let count = facts.calls.streak_of(&tools, name, &machine.tables());
+            to.number(sure(read, count) as u64);
+            if let Some((call, _)) = last.filter(|_| count > 0) {
+                let params = &self.chart.tools[call.tool.index()].params;
+                let place = params.iter().position(|p| p.name == *name);
+                if let Some(value) = place.and_then(|nth| call.arguments.get(nth)) {
+                    to.value(value);
+                }
+            }
+        }
+    }
+}
+
+fn gcd(a: u32, b: u32) -> u32 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}

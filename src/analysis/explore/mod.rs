@@ -1,0 +1,134 @@
+//! Every run of a chart, step by step, as far as it has finitely many states: breadth first over the points between two inputs of the
+//! engine that runs it.
+//!
+//! A point found here is one that a run reaches, by the inputs that led to it. Two points are one where the same can follow on both
+//! (`key`); values that decide nothing are left out (`relevant`), others are tried with all values of their type, or with one of
+//! each class that constants cut it into (`values`). Where that is not everything, `reasons` says why, and nothing is concluded
+//! from what was not found.
+
+mod bytes;
+mod fixed;
+mod host;
+mod key;
+mod moves;
+pub mod property;
+mod read;
+mod relevant;
+mod slot;
+mod values;
+mod walk;
+pub mod witness;
+
+pub use moves::{Answer, Deed};
+pub use walk::explore;
+
+use chartc_core::arena::{StateId, TransitionId};
+use chartc_core::model::Expr;
+use std::collections::BTreeSet;
+
+/// States that are looked at for a `check` line unless a project says otherwise.
+pub const STATES: usize = 2_000;
+
+/// What happened between two points.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Happened {
+    /// A state was entered.
+    Entered(StateId),
+    /// A line was taken.
+    Taken(TransitionId),
+    /// A tool was called while this leaf was active.
+    Called(StateId),
+}
+
+/// One way from a point to another.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Edge {
+    /// The other point.
+    pub to: usize,
+    /// What the host does.
+    pub deed: Deed,
+    /// What happened, as a place in [`Explored::stories`].
+    pub story: usize,
+    /// What functions gave meanwhile, as places in the lists of what they may give.
+    results: Vec<usize>,
+}
+
+/// One point, with how it was reached first.
+#[derive(Debug)]
+pub struct Reached {
+    /// The edge that found it: the point before, and its place there; without a point before one of the starts.
+    pub by: (Option<usize>, usize),
+    /// Whether the run is over.
+    pub ended: bool,
+    /// Active leaves.
+    pub leaves: Vec<StateId>,
+}
+
+/// What exploring found.
+#[derive(Debug)]
+pub struct Explored {
+    /// By number, in the order found: an earlier one is reached by no more inputs.
+    pub points: Vec<Reached>,
+    /// Where each leads, as far as it was tried.
+    pub edges: Vec<Vec<Edge>>,
+    /// Where runs begin, with what happened there.
+    pub starts: Vec<Edge>,
+    /// What happened on edges.
+    pub stories: Vec<Vec<Happened>>,
+    /// Why there may be more than was found; empty if there is not.
+    pub reasons: BTreeSet<String>,
+    /// How many points were tried with everything.
+    pub tried: usize,
+    /// The first point that was looked for.
+    pub goal: Option<usize>,
+}
+
+impl Explored {
+    /// What happened on an edge.
+    pub fn story(&self, edge: &Edge) -> &[Happened] {
+        &self.stories[edge.story]
+    }
+
+    /// The edges that found a point, from the start.
+    pub fn way(&self, point: usize) -> Vec<&Edge> {
+        let mut way = Vec::new();
+        let mut at = Some(point);
+        while let Some(point) = at {
+            let (from, nth) = self.points[point].by;
+            way.push(match from {
+                Some(from) => &self.edges[from][nth],
+                None => &self.starts[nth],
+            });
+            at = from;
+        }
+        way.reverse();
+        way
+    }
+
+    /// Every edge, those where runs begin first, each with the point that it leads from.
+    pub fn all_edges(&self) -> impl Iterator<Item = (Option<usize>, &Edge)> {
+        let rows = self.edges.iter().enumerate();
+        let rest = rows.flat_map(|(from, row)| row.iter().map(move |edge| (Some(from), edge)));
+        self.starts.iter().map(|edge| (None, edge)).chain(rest)
+    }
+
+    /// Whether there is nothing else.
+    pub fn is_complete(&self) -> bool {
+        self.reasons.is_empty()
+    }
+}
+
+/// What is looked for, and how far.
+#[derive(Debug, Clone, Default)]
+pub struct Search {
+    /// Points to look at.
+    pub states: usize,
+    /// Stops at a point of a run that has so many turns and goes on: an expression over params.
+    pub turns: Option<Expr>,
+    /// Stops at a point of a run that has made more model calls.
+    pub calls: Option<Expr>,
+    /// Stops where this state is entered.
+    pub entered: Option<StateId>,
+    /// By state, how far from a goal it is: what is nearer is tried first. Empty: in the order found.
+    pub distances: Vec<u32>,
+}

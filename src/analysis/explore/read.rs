@@ -1,0 +1,67 @@
+//! How counters, variables and the values of slots are read.
+
+use chartc_core::arena::StateId;
+use chartc_core::expr::Value;
+use chartc_core::model::{Expr, StreakOf};
+use std::collections::BTreeMap;
+
+/// How exactly something that counts has to be known.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) enum Read {
+    /// Nothing reads it.
+    #[default]
+    Never,
+    /// It is compared with these; what is greater than all of them is all the same.
+    UpTo(Vec<Expr>),
+    /// Its value itself counts.
+    Exactly,
+}
+
+impl Read {
+    pub(super) fn with(&mut self, bound: &Expr) {
+        match self {
+            Self::Never => *self = Self::UpTo(vec![bound.clone()]),
+            Self::UpTo(bounds) => {
+                if !bounds.contains(bound) {
+                    bounds.push(bound.clone());
+                }
+            }
+            Self::Exactly => {}
+        }
+    }
+}
+
+/// What the machine itself counts, as far as it decides anything.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Counters {
+    pub(super) turns: Read,
+    pub(super) turns_here: Read,
+    pub(super) turns_in: BTreeMap<StateId, Read>,
+    pub(super) fails_here: Read,
+    pub(super) streak: Read,
+    pub(super) streaks: Vec<(StreakOf, Read)>,
+    pub(super) last_result: bool,
+    pub(super) time: bool,
+    pub(super) advice: bool,
+}
+
+/// Slots whose values flow into each other.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Class {
+    /// What they are compared with, or set to.
+    pub(super) constants: Vec<Value>,
+    /// More than comparison with constants is done with them.
+    pub(super) tangled: bool,
+    /// They are compared with each other, and only for equality.
+    pub(super) opaque: bool,
+}
+
+/// How a variable is used.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Counted {
+    pub(super) up: bool,
+    pub(super) down: bool,
+    /// Read otherwise than by comparison with what is fixed.
+    pub(super) odd: bool,
+    pub(super) bounds: Vec<Expr>,
+}

@@ -1,0 +1,368 @@
+//! Where values come from and are kept, and which expressions read and write them.
+
+use chartc_core::arena::{ChoiceId, EventId, FunctionId, StepId, ToolId, TransitionId, VarId};
+use chartc_core::expr::Value;
+use chartc_core::model::{
+    Action, Chart, ChoiceKind, Expr, ExprKind, FunctionKind, StepKind, Template, TemplatePart,
+    Trigger, Type, UnaryOp, VariableKind,
+};
+
+/// A place for values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum Slot {
+    /// A param, input or var.
+    Variable(VarId),
+    /// A field of an event.
+    Field(EventId, u32),
+    /// An argument of an option.
+    Argument(ChoiceId, u32),
+    /// The answer of a step.
+    Answer(StepId),
+    /// Why a step failed.
+    Reason(StepId),
+    /// What a tool returns.
+    Result(ToolId),
+    /// What a tool is called with.
+    Passed(ToolId, u32),
+    /// What a host function returns.
+    Function(FunctionId),
+}
+
+/// What the payload of an expression is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    /// Of what triggers the line.
+    Line(TransitionId),
+    /// Not known: of anything.
+    Anywhere,
+}
+
+/// What an expression is for.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Use<'c> {
+    pub(super) expr: &'c Expr,
+    pub(super) place: Place,
+    /// Where its value goes; `None` if it decides or may fail.
+    pub(super) into: Option<Slot>,
+}
+
+/// Every expression of the chart on which its moves may depend, and the ways of values that no expression writes.
+#[derive(Debug, Default)]
+pub(super) struct Uses<'c> {
+    pub(super) all: Vec<Use<'c>>,
+    /// From, to.
+    pub(super) flows: Vec<(Slot, Slot)>,
+}
+
+impl<'c> Uses<'c> {
+    pub(super) fn of(chart: &'c Chart) -> Self {
+        let mut uses = Self::default();
+        for (i, variable) in chart.variables.iter().enumerate() {
+            if let Some(default) = &variable.default {
+                uses.assign(chart, Slot::Variable(VarId::at(i)), default, Place::Anywhere);
+            }
+        }
+        for (i, line) in chart.transitions.iter().enumerate() {
+            let place = Place::Line(TransitionId::at(i));
+            if let Some(guard) = &line.guard {
+                uses.decide(guard, place);
+            }
+            match &line.trigger {
+                Trigger::After(bound)
+                | Trigger::AfterTurns(bound)
+                | Trigger::StepTimeout(_, bound) => uses.decide(bound, Place::Anywhere),
+                Trigger::Event(_)
+                | Trigger::AnyEvent
+                | Trigger::AnyOccurrence
+                | Trigger::Turn
+                | Trigger::When
+                | Trigger::StateDone(_)
+                | Trigger::Choice(_)
+                | Trigger::StepDone(_)
+                | Trigger::StepError(_)
+                | Trigger::StepDoubt(_)
+                | Trigger::StepElse(_)
+                | Trigger::Error(_)
+                | Trigger::LimitWarn(_) => {}
+            }
+            for argument in line.targets.iter().flat_map(|target| &target.arguments) {
+                uses.may_fail(chart, argument, place);
+            }
+            uses.actions(chart, &line.actions, place);
+        }
+        for state in &chart.states {
+            for block in state.entry.iter().chain(&state.exit).chain([&state.default_actions]) {
+                uses.actions(chart, block, Place::Anywhere);
+            }
+        }
+        for row in &chart.permissions {
+            if let Some(guard) = &row.guard {
+                uses.decide(guard, Place::Anywhere);
+            }
+        }
+        for (i, step) in chart.steps.iter().enumerate() {
+            for condition in step.guard.iter().chain(&step.ends_turn) {
+                uses.decide(condition, Place::Anywhere);
+            }
+            if let StepKind::Code(actions) = &step.kind {
+                uses.actions(chart, actions, Place::Anywhere);
+            }
+            if let Some(into) = step.into {
+                uses.flows.push((Slot::Answer(StepId::at(i)), Slot::Variable(into)));
+            }
+            if let StepKind::Call(tool, _) = step.kind {
+                uses.flows.push((Slot::Result(tool), Slot::Answer(StepId::at(i))));
+            }
+        }
+        for choice in &chart.choices {
+            if let ChoiceKind::Call(set, Some(into)) = choice.kind {
+                for tool in chart.tools_of(set) {
+                    uses.flows.push((Slot::Result(tool), Slot::Variable(into)));
+                }
+            }
+        }
+        uses
+    }
+
+    fn decide(&mut self, expr: &'c Expr, place: Place) {
+        self.all.push(Use { expr, place, into: None });
+    }
+
+    fn may_fail(&mut self, chart: &Chart, expr: &'c Expr, place: Place) {
+        if !is_total(chart, expr, 0) {
+            self.decide(expr, place);
+        }
+    }
+
+    fn assign(&mut self, chart: &Chart, into: Slot, expr: &'c Expr, place: Place) {
+        self.all.push(Use { expr, place, into: Some(into) });
+        self.may_fail(chart, expr, place);
+        if let Slot::Variable(id) = into
+            && chart.variables[id.index()].ty != Type::Json
+            && holds_json(&expr.ty)
+        {
+            self.decide(expr, place);
+        }
+    }
+
+    fn text(&mut self, chart: &Chart, template: &'c Template, place: Place) {
+        for part in &template.parts {
+            match part {
+                TemplatePart::Hole { expr, spec } if !spec.is_empty() => self.decide(expr, place),
+                TemplatePart::Hole { expr, .. } => self.may_fail(chart, expr, place),
+                TemplatePart::Text(_) | TemplatePart::Options | TemplatePart::Bad(_) => {}
+            }
+        }
+    }
+
+    fn actions(&mut self, chart: &Chart, actions: &'c [Action], place: Place) {
+        Action::walk(actions, &mut |action| match action {
+            Action::Assign(variable, expr) => {
+                self.assign(chart, Slot::Variable(*variable), expr, place);
+            }
+            Action::If(condition, _, _) => self.decide(condition, place),
+            Action::For(_, list, _) => self.decide(list, place),
+            Action::Raise(event, arguments) | Action::Send { event, arguments, .. } => {
+                for (n, argument) in arguments.iter().enumerate() {
+                    self.assign(chart, Slot::Field(*event, n as u32), argument, place);
+                }
+                if let Action::Send { after: Some(after), .. } = action {
+                    self.decide(after, place);
+                }
+            }
+            Action::Do(_, arguments) | Action::Result(_, arguments) => {
+                for argument in arguments {
+                    self.may_fail(chart, argument, place);
+                }
+            }
+            Action::Log(template) => self.text(chart, template, place),
+            Action::Cancel(_) => {}
+        });
+    }
+}
+
+fn holds_json(ty: &Type) -> bool {
+    match ty {
+        Type::Json => true,
+        Type::List(inner) | Type::Map(inner) | Type::Optional(inner) => holds_json(inner),
+        Type::Bool | Type::Int | Type::Float | Type::Text | Type::Duration | Type::Named(_) => {
+            false
+        }
+    }
+}
+
+/// Whether evaluating it never fails; counting beyond 64 bits one by one is left out. Deep expressions are taken to fail.
+pub(super) fn is_total(chart: &Chart, expr: &Expr, depth: u32) -> bool {
+    use chartc_core::model::{BinaryOp, Builtin, CompareOp};
+    if depth > 64 {
+        return false;
+    }
+    let total = |e: &Expr| is_total(chart, e, depth + 1);
+    match &expr.kind {
+        ExprKind::None
+        | ExprKind::Bool(_)
+        | ExprKind::Int(_)
+        | ExprKind::Float(_)
+        | ExprKind::Duration(_)
+        | ExprKind::Enum(..)
+        | ExprKind::Local(_)
+        | ExprKind::Payload(_)
+        | ExprKind::Answer(_) => true,
+        ExprKind::Observable(_) => true,
+        ExprKind::Text(template) => template.parts.iter().all(|part| match part {
+            TemplatePart::Text(_) => true,
+            TemplatePart::Hole { expr, spec } => spec.is_empty() && total(expr),
+            TemplatePart::Options | TemplatePart::Bad(_) => false,
+        }),
+        ExprKind::Variable(id) => {
+            let row = &chart.variables[id.index()];
+            row.default.is_some() || matches!(row.kind, VariableKind::Param { .. })
+        }
+        ExprKind::Predicate(id) => total(&chart.predicates[id.index()].expr),
+        ExprKind::Unary(op, inner) => {
+            total(inner)
+                && match op {
+                    UnaryOp::Not => inner.ty == Type::Bool,
+                    UnaryOp::Negate => inner.ty == Type::Float || constant(expr).is_some(),
+                }
+        }
+        ExprKind::Binary(op, a, b) => {
+            total(a)
+                && total(b)
+                && match op {
+                    BinaryOp::And | BinaryOp::Or => true,
+                    BinaryOp::Add | BinaryOp::Subtract => {
+                        let floats = a.ty == Type::Float && b.ty == Type::Float;
+                        let counts =
+                            a.ty == Type::Int && matches!(b.kind, ExprKind::Int(-1000..=1000));
+                        let rows = match (&a.ty, &b.ty) {
+                            (Type::Text, Type::Text) | (Type::List(_), Type::List(_)) => {
+                                *op == BinaryOp::Add
+                            }
+                            _ => false,
+                        };
+                        floats || counts || rows
+                    }
+                    BinaryOp::Multiply
+                    | BinaryOp::Divide
+                    | BinaryOp::FloorDivide
+                    | BinaryOp::Modulo
+                    | BinaryOp::Power => false,
+                }
+        }
+        ExprKind::Compare(first, rest) => {
+            let number = |e: &Expr| matches!(e.ty, Type::Int | Type::Float | Type::Duration);
+            let mut left = &**first;
+            total(first)
+                && rest.iter().all(|(op, right)| {
+                    let fits = match op {
+                        CompareOp::Equal | CompareOp::NotEqual => true,
+                        CompareOp::In | CompareOp::NotIn => {
+                            matches!(right.kind, ExprKind::List(_))
+                        }
+                        CompareOp::Less
+                        | CompareOp::LessEqual
+                        | CompareOp::Greater
+                        | CompareOp::GreaterEqual => number(left) && number(right),
+                    };
+                    left = right;
+                    fits && total(right)
+                })
+        }
+        ExprKind::If(a, b, c) => total(a) && a.ty == Type::Bool && total(b) && total(c),
+        ExprKind::Default(a, b) => total(a) && total(b),
+        ExprKind::Builtin(Builtin::Len, arguments) => {
+            arguments.iter().all(|a| matches!(a.ty, Type::Text | Type::List(_)) && total(a))
+        }
+        ExprKind::Builtin(_, _) => false,
+        ExprKind::Call(id, arguments) => {
+            arguments.iter().all(total)
+                && matches!(
+                    chart.functions[id.index()].kind,
+                    FunctionKind::Pure { fallback: Some(_), .. }
+                )
+        }
+        ExprKind::List(items) => items.iter().all(total),
+        ExprKind::Map(items) => items.iter().all(|(k, v)| total(k) && total(v)),
+        ExprKind::Record(_, fields) => fields.iter().all(|(_, v)| total(v)),
+        ExprKind::Field(..)
+        | ExprKind::Index(..)
+        | ExprKind::Slice(..)
+        | ExprKind::Comprehension { .. }
+        | ExprKind::Unknown(_) => false,
+    }
+}
+
+/// The value of a literal.
+pub(super) fn constant(expr: &Expr) -> Option<Value> {
+    let negated = |inner: &Expr| match constant(inner)? {
+        Value::Int(n) => n.checked_neg().map(Value::Int),
+        Value::Float(x) => Some(Value::Float(-x)),
+        Value::None
+        | Value::Bool(_)
+        | Value::Text(_)
+        | Value::Duration(_)
+        | Value::List(_)
+        | Value::Map(_) => None,
+    };
+    #[allow(clippy::wildcard_enum_match_arm, reason = "whatever is no literal, for ever")]
+    match &expr.kind {
+        ExprKind::None => Some(Value::None),
+        ExprKind::Bool(value) => Some(Value::Bool(*value)),
+        ExprKind::Int(value) => Some(Value::Int(*value)),
+        ExprKind::Float(value) => Some(Value::Float(*value)),
+        ExprKind::Duration(value) => Some(Value::Duration(*value)),
+        ExprKind::Text(text) => text.literal().map(|t| Value::Text(t.into())),
+        ExprKind::Enum(_, name) => Some(Value::Text(name.clone())),
+        ExprKind::Unary(UnaryOp::Negate, inner) => negated(inner),
+        ExprKind::Builtin(chartc_core::model::Builtin::Float, items) => match items.as_slice() {
+            [only] => match constant(only)? {
+                Value::Int(n) => Some(Value::Float(n as f64)),
+                Value::Float(x) => Some(Value::Float(x)),
+                _ => None,
+            },
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// What the nth value of a payload may be.
+pub(super) fn payload(chart: &Chart, place: Place, nth: u32) -> Vec<Slot> {
+    let events = || (0..chart.events.len()).map(EventId::at);
+    let fields = |event: EventId| {
+        let has = (nth as usize) < chart.events[event.index()].fields.len();
+        has.then_some(Slot::Field(event, nth))
+    };
+    let anything = || {
+        let choices =
+            chart.choices.iter().enumerate().filter_map(|(i, choice)| match &choice.kind {
+                ChoiceKind::Option(row) if (nth as usize) < row.len() => {
+                    Some(Slot::Argument(ChoiceId::at(i), nth))
+                }
+                ChoiceKind::Option(_) | ChoiceKind::Call(..) => None,
+            });
+        let steps = (0..chart.steps.len()).map(StepId::at).filter(|_| nth == 0);
+        let answers = steps.flat_map(|s| [Slot::Answer(s), Slot::Reason(s)]);
+        events().filter_map(fields).chain(choices).chain(answers).collect()
+    };
+    let Place::Line(line) = place else { return anything() };
+    match &chart.transition(line).trigger {
+        Trigger::Event(events) => events.iter().copied().filter_map(fields).collect(),
+        Trigger::AnyEvent => events().filter_map(fields).collect(),
+        Trigger::Choice(choice) => vec![Slot::Argument(*choice, nth)],
+        Trigger::StepDone(step) => vec![Slot::Answer(*step)],
+        Trigger::StepError(step) | Trigger::StepDoubt(step) | Trigger::StepElse(step) => {
+            vec![Slot::Reason(*step), Slot::Answer(*step)]
+        }
+        Trigger::AnyOccurrence
+        | Trigger::Turn
+        | Trigger::When
+        | Trigger::StateDone(_)
+        | Trigger::After(_)
+        | Trigger::AfterTurns(_)
+        | Trigger::StepTimeout(..)
+        | Trigger::Error(_)
+        | Trigger::LimitWarn(_) => anything(),
+    }
+}

@@ -1,0 +1,333 @@
+//! Which values an input is tried with: all of a small type, else one of each class that constants cut the type into.
+
+use super::read::Class;
+use super::relevant::Relevant;
+use super::slot::Slot;
+use chartc_core::arena::VarId;
+use chartc_core::expr::{Map, Value, type_text};
+use chartc_core::model::{Chart, FunctionKind, Type, TypeKind, VariableKind};
+
+/// Most values of one slot.
+const MOST: usize = 32;
+
+/// What a slot is tried with.
+#[derive(Debug, Clone)]
+pub(super) struct Tried {
+    pub(super) values: Vec<Value>,
+    /// Any other value does what one of these does.
+    pub(super) exact: bool,
+}
+
+/// The type of a slot, and what it is called.
+pub(super) fn declared(chart: &Chart, slot: Slot) -> (Type, String) {
+    match slot {
+        Slot::Variable(id) => {
+            let row = &chart.variables[id.index()];
+            (row.ty.clone(), row.name.clone())
+        }
+        Slot::Field(event, nth) => {
+            let row = &chart.events[event.index()];
+            let field = &row.fields[nth as usize];
+            (field.ty.clone(), format!("{}.{}", row.name, field.name))
+        }
+        Slot::Argument(choice, nth) => {
+            let row = &chart.choices[choice.index()];
+            match &row.kind {
+                chartc_core::model::ChoiceKind::Option(fields) => match fields.get(nth as usize) {
+                    Some(field) => (field.ty.clone(), format!("{}.{}", row.name, field.name)),
+                    None => (Type::Json, row.name.clone()),
+                },
+                chartc_core::model::ChoiceKind::Call(..) => (Type::Json, row.name.clone()),
+            }
+        }
+        Slot::Answer(step) => {
+            let row = &chart.steps[step.index()];
+            (row.returns.clone(), row.name.clone())
+        }
+        Slot::Reason(step) => (Type::Text, format!("error({})", chart.steps[step.index()].name)),
+        Slot::Result(tool) => {
+            let row = &chart.tools[tool.index()];
+            (row.result.clone(), row.name.clone())
+        }
+        Slot::Passed(tool, nth) => {
+            let row = &chart.tools[tool.index()];
+            let field = &row.params[nth as usize];
+            (field.ty.clone(), format!("{}.{}", row.name, field.name))
+        }
+        Slot::Function(id) => {
+            let row = &chart.functions[id.index()];
+            let ty = match &row.kind {
+                FunctionKind::Pure { result, .. } => result.clone(),
+                FunctionKind::Effect => Type::Json,
+            };
+            (ty, row.name.clone())
+        }
+    }
+}
+
+/// How a slot is shown: `notes: Text`.
+pub(super) fn shown(chart: &Chart, slot: Slot) -> String {
+    let (ty, name) = declared(chart, slot);
+    format!("`{name}: {}`", type_text(&ty, &chart.types))
+}
+
+/// What a slot that values come into from outside is tried with.
+pub(super) fn tried(chart: &Chart, relevant: &Relevant<'_>, slot: Slot) -> Tried {
+    let (ty, _) = declared(chart, slot);
+    if !relevant.slots.contains(&slot) {
+        return Tried { values: vec![sample(chart, &ty, 0)], exact: true };
+    }
+    let range = match slot {
+        Slot::Variable(id) => range(chart, id),
+        Slot::Field(..)
+        | Slot::Argument(..)
+        | Slot::Answer(_)
+        | Slot::Reason(_)
+        | Slot::Result(_)
+        | Slot::Passed(..)
+        | Slot::Function(_) => None,
+    };
+    if let (Type::Int, Some((Value::Int(low), Value::Int(high)))) = (&ty, &range)
+        && high.checked_sub(*low).is_some_and(|n| (0..MOST as i64).contains(&n))
+    {
+        return Tried { values: (*low..=*high).map(Value::Int).collect(), exact: true };
+    }
+    if let Some(values) = all(chart, &ty, 0) {
+        return Tried { values, exact: true };
+    }
+    let mut class = relevant.class(slot);
+    if let Some((low, high)) = &range {
+        class.constants.extend([low.clone(), high.clone()]);
+    }
+    let mut values = classes(chart, &ty, &class);
+    if let Some((low, high)) = &range {
+        values.retain(|value| chartc_core::expr::within("", value, low, high).is_ok());
+    }
+    let exact = !class.tangled && values.len() <= MOST && !is_open(&ty, &class);
+    values.truncate(MOST);
+    Tried { values, exact }
+}
+
+fn range(chart: &Chart, id: VarId) -> Option<(Value, Value)> {
+    match &chart.variables[id.index()].kind {
+        VariableKind::Param { range } => range.clone(),
+        VariableKind::Input | VariableKind::Var { .. } => None,
+    }
+}
+
+/// Whether there are values of the type that comparison with constants tells apart in other ways than these.
+fn is_open(ty: &Type, class: &Class) -> bool {
+    match ty {
+        Type::Bool | Type::Int | Type::Float | Type::Duration | Type::Text => false,
+        Type::Optional(inner) => is_open(inner, class),
+        // Only as a whole, never looked into.
+        Type::Json | Type::List(_) | Type::Map(_) | Type::Named(_) => !class.opaque,
+    }
+}
+
+/// Every value of a small type.
+fn all(chart: &Chart, ty: &Type, depth: u32) -> Option<Vec<Value>> {
+    match ty {
+        Type::Bool => Some(vec![Value::Bool(false), Value::Bool(true)]),
+        Type::Optional(inner) => {
+            let mut values = all(chart, inner, depth)?;
+            values.push(Value::None);
+            Some(values)
+        }
+        Type::Named(id) => match &chart.types[id.index()].kind {
+            TypeKind::Enum(names) if names.len() <= MOST => {
+                Some(names.iter().cloned().map(Value::Text).collect())
+            }
+            TypeKind::Enum(_) => None,
+            TypeKind::Record(fields) => {
+                if depth > 4 {
+                    return None;
+                }
+                let mut rows = vec![Map::new()];
+                for field in fields {
+                    let values = all(chart, &field.ty, depth + 1)?;
+                    if rows.len() * values.len() > MOST {
+                        return None;
+                    }
+                    rows = rows
+                        .iter()
+                        .flat_map(|row| {
+                            values.iter().map(|value| {
+                                let mut row = row.clone();
+                                row.insert(field.name.clone(), value.clone());
+                                row
+                            })
+                        })
+                        .collect();
+                }
+                Some(rows.into_iter().map(Value::Map).collect())
+            }
+        },
+        Type::Int
+        | Type::Float
+        | Type::Text
+        | Type::Duration
+        | Type::Json
+        | Type::List(_)
+        | Type::Map(_) => None,
+    }
+}
+
+/// One value of each class.
+fn classes(chart: &Chart, ty: &Type, class: &Class) -> Vec<Value> {
+    let mut values = Vec::new();
+    match ty {
+        Type::Optional(inner) => {
+            values = classes(chart, inner, class);
+            values.push(Value::None);
+        }
+        Type::Int => {
+            let cuts = class.constants.iter().filter_map(|c| match c {
+                Value::Int(n) => Some((*n, *n)),
+                Value::Float(x) if x.abs() < 1e15 => Some((x.floor() as i64, x.ceil() as i64)),
+                Value::None
+                | Value::Bool(_)
+                | Value::Float(_)
+                | Value::Text(_)
+                | Value::Duration(_)
+                | Value::List(_)
+                | Value::Map(_) => None,
+            });
+            let around = |(low, high): (i64, i64)| {
+                [low.saturating_sub(1), low, high, high.saturating_add(1)]
+            };
+            let mut numbers: Vec<i64> = cuts.flat_map(around).collect();
+            if numbers.is_empty() {
+                numbers = vec![0, 1];
+            }
+            numbers.sort_unstable();
+            numbers.dedup();
+            values.extend(numbers.into_iter().map(Value::Int));
+        }
+        Type::Float => {
+            let mut cuts: Vec<f64> = class
+                .constants
+                .iter()
+                .filter_map(|c| match c {
+                    Value::Int(n) => Some(*n as f64),
+                    Value::Float(x) if x.is_finite() => Some(*x),
+                    Value::None
+                    | Value::Bool(_)
+                    | Value::Float(_)
+                    | Value::Text(_)
+                    | Value::Duration(_)
+                    | Value::List(_)
+                    | Value::Map(_) => None,
+                })
+                .collect();
+            cuts.sort_by(f64::total_cmp);
+            cuts.dedup();
+            let mut numbers = cuts.clone();
+            numbers.extend(cuts.windows(2).map(|pair| f64::midpoint(pair[0], pair[1])));
+            numbers.extend(cuts.first().map(|c| c - 1.0));
+            numbers.extend(cuts.last().map(|c| c + 1.0));
+            if numbers.is_empty() {
+                numbers = vec![0.0, 1.0];
+            }
+            numbers.sort_by(f64::total_cmp);
+            values.extend(numbers.into_iter().map(Value::Float));
+        }
+        Type::Duration => {
+            let mut numbers = vec![0];
+            for constant in &class.constants {
+                if let Value::Duration(n) = constant {
+                    numbers.extend([n.saturating_sub(1), *n, n.saturating_add(1)]);
+                }
+            }
+            numbers.sort_unstable();
+            numbers.dedup();
+            values.extend(numbers.into_iter().map(Value::Duration));
+        }
+        Type::Text => {
+            values.extend(class.constants.iter().filter(|c| matches!(c, Value::Text(_))).cloned());
+            let mut other = String::from("a");
+            for _ in 0..=usize::from(class.opaque) {
+                while values.contains(&Value::Text(other.clone())) {
+                    other.push('a');
+                }
+                values.push(Value::Text(other.clone()));
+            }
+        }
+        Type::Json => {
+            for constant in &class.constants {
+                if !values.contains(constant) {
+                    values.push(constant.clone());
+                }
+            }
+            let own = [Value::None, Value::Bool(false), Value::Bool(true), Value::Int(0)];
+            for value in own.into_iter().chain([Value::Text("a".into())]) {
+                if !values.contains(&value) {
+                    values.push(value);
+                }
+            }
+        }
+        Type::List(inner) => {
+            values.push(Value::List(Vec::new()));
+            values.push(Value::List(vec![sample(chart, inner, 0)]));
+        }
+        Type::Map(_) => {
+            values.push(Value::Map(Map::new()));
+            if class.opaque {
+                let one = [("a".to_owned(), sample(chart, ty, 8))];
+                values.push(Value::Map(one.into_iter().collect()));
+            }
+        }
+        Type::Named(id) => match &chart.types[id.index()].kind {
+            TypeKind::Enum(names) => values.extend(names.iter().cloned().map(Value::Text)),
+            TypeKind::Record(fields) => {
+                let first = sample(chart, ty, 0);
+                // One field at a time.
+                if let Value::Map(row) = &first {
+                    for field in fields {
+                        let inner = Class { opaque: true, ..Class::default() };
+                        for value in all(chart, &field.ty, 1).unwrap_or_else(|| {
+                            if matches!(field.ty, Type::Named(_)) {
+                                Vec::new()
+                            } else {
+                                classes(chart, &field.ty, &inner)
+                            }
+                        }) {
+                            let mut row = row.clone();
+                            row.insert(field.name.clone(), value);
+                            let row = Value::Map(row);
+                            if row != first && !values.contains(&row) {
+                                values.push(row);
+                            }
+                        }
+                    }
+                }
+                values.insert(0, first);
+            }
+        },
+        Type::Bool => values.extend([Value::Bool(false), Value::Bool(true)]),
+    }
+    values
+}
+
+/// Some value of a type.
+pub(super) fn sample(chart: &Chart, ty: &Type, depth: u32) -> Value {
+    match ty {
+        Type::Bool => Value::Bool(false),
+        Type::Int => Value::Int(0),
+        Type::Float => Value::Float(0.0),
+        Type::Text => Value::Text("a".into()),
+        Type::Duration => Value::Duration(0),
+        Type::Json | Type::Optional(_) => Value::None,
+        Type::List(_) => Value::List(Vec::new()),
+        Type::Map(_) => Value::Map(Map::new()),
+        Type::Named(id) => match &chart.types[id.index()].kind {
+            TypeKind::Enum(names) => {
+                names.first().map_or(Value::None, |name| Value::Text(name.clone()))
+            }
+            TypeKind::Record(_) if depth > 8 => Value::None,
+            TypeKind::Record(fields) => Value::Map(
+                fields.iter().map(|f| (f.name.clone(), sample(chart, &f.ty, depth + 1))).collect(),
+            ),
+        },
+    }
+}

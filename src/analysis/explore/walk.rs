@@ -1,0 +1,312 @@
+//! The walk over the points of a chart's runs.
+
+use super::host::Anything;
+use super::key::{Counting, Keys};
+use super::moves::{self, Deed, Moves};
+use super::relevant::Relevant;
+use super::{Edge, Explored, Happened, Reached, Search, fixed, witness};
+use chartc_core::arena::StateId;
+use chartc_core::drive::Machine;
+use chartc_core::interpreter::{Interpreter, Point};
+use chartc_core::machine::{Effect, Record, Sink};
+use chartc_core::model::{Chart, Expr, StepKind};
+use chartc_core::plan::Plan;
+use std::collections::{BTreeSet, HashMap};
+
+/// Inputs that are tried for each state that may be looked at, at most.
+const INPUTS: usize = 20;
+
+/// Things that may happen for each state that may be looked at, at most: a circle that is stopped makes thousands.
+const WORK: usize = 400;
+
+/// Registers that may be kept at once: what bounds the memory of big charts.
+const REGISTERS: usize = 4_000_000;
+
+/// Why something may not have been found: the bound.
+const MORE: &str = "there are more";
+
+struct Log<'c> {
+    chart: &'c Chart,
+    story: Vec<Happened>,
+    told: BTreeSet<Happened>,
+    /// A `run` step was started.
+    runs: bool,
+    work: usize,
+}
+
+impl<'c> Log<'c> {
+    fn of(chart: &'c Chart) -> Self {
+        Self { chart, story: Vec::new(), told: BTreeSet::new(), runs: false, work: 0 }
+    }
+
+    /// Only what happens for the first time: a circle makes thousands that are alike.
+    fn tell(&mut self, happened: Happened) {
+        if self.told.insert(happened) {
+            self.story.push(happened);
+        }
+    }
+}
+
+impl Sink for Log<'_> {
+    fn effect(&mut self, _: Effect) {}
+
+    #[allow(clippy::wildcard_enum_match_arm, reason = "the rest of what happens leads nowhere")]
+    fn record(&mut self, record: Record) {
+        self.work += 1;
+        match record {
+            Record::Entered(state) => self.tell(Happened::Entered(state)),
+            Record::Taken(line) => self.tell(Happened::Taken(line)),
+            Record::Called(key, _, _) => self.tell(Happened::Called(key.leaf)),
+            Record::Started(key) => match self.chart.steps[key.step.index()].kind {
+                StepKind::Call(..) => self.tell(Happened::Called(key.leaf)),
+                StepKind::Run(_) => self.runs = true,
+                StepKind::Llm | StepKind::Code(_) | StepKind::Ask { .. } | StepKind::Human(_) => {}
+            },
+            _ => {}
+        }
+    }
+}
+
+/// Tries everything that a host can do, from every way that a run can begin.
+pub fn explore(chart: &Chart, search: &Search) -> Explored {
+    let relevant = Relevant::of(chart);
+    let plan = Plan::new(chart);
+    let moves = Moves::of(chart, &relevant);
+    let keys = Keys::of(chart, &relevant, &plan.tables());
+    let room = search.states.min(REGISTERS / chart.states.len()).max(1);
+    let mut found = Explored {
+        points: Vec::new(),
+        edges: Vec::new(),
+        starts: Vec::new(),
+        stories: vec![Vec::new()],
+        reasons: BTreeSet::new(),
+        tried: 0,
+        goal: None,
+    };
+    for (step, row) in chart.steps.iter().enumerate() {
+        if let StepKind::Run(run) = &row.kind {
+            found.reasons.insert(format!("`{}` runs {}", chart.steps[step].name, run.chart));
+        }
+    }
+    let counters = &relevant.counters;
+    let reads = [
+        (counters.time, "the time is read"),
+        (counters.last_result, "`last_result` is read"),
+        (counters.advice, "`advice` is read"),
+    ];
+    found.reasons.extend(reads.iter().filter(|(read, _)| *read).map(|(_, why)| (*why).to_owned()));
+    Walk {
+        chart,
+        search,
+        moves,
+        keys,
+        room,
+        known: HashMap::new(),
+        told: HashMap::from([(Vec::new(), 0)]),
+        points: Vec::new(),
+        todo: BTreeSet::new(),
+        inputs: 0,
+        work: 0,
+        found,
+    }
+    .run(&plan, Anything::of(chart, &relevant))
+}
+
+struct Walk<'c> {
+    chart: &'c Chart,
+    search: &'c Search,
+    moves: Moves<'c>,
+    keys: Keys<'c>,
+    room: usize,
+    known: HashMap<Vec<u8>, usize>,
+    told: HashMap<Vec<Happened>, usize>,
+    /// By number, those that were not tried yet.
+    points: Vec<Option<Point>>,
+    /// Their numbers, by how far from a goal they are.
+    todo: BTreeSet<(u32, usize)>,
+    inputs: usize,
+    work: usize,
+    found: Explored,
+}
+
+pub(super) type Machined<'p> = Interpreter<'p, Anything>;
+
+impl Walk<'_> {
+    fn run(mut self, plan: &Plan<'_>, mut host: Anything) -> Explored {
+        for start in self.moves.starts.clone() {
+            let params = witness::params(self.chart, &start);
+            let Ok(mut machine) = Interpreter::new(plan, std::mem::take(&mut host), params) else {
+                self.found.reasons.insert("a run cannot begin with some params".into());
+                return self.found;
+            };
+            let before = machine.point();
+            self.step(&mut machine, &before, None, &Deed::Start(start));
+            host = machine.with_host(std::mem::take);
+        }
+        let first = self.moves.starts.first().map(|start| witness::params(self.chart, start));
+        if let Ok(mut machine) = Interpreter::new(plan, host, first.unwrap_or_default()) {
+            // One machine serves every instance: a point holds its params.
+            self.go(&mut machine);
+            if machine.with_host(|host| host.capped) {
+                self.found.reasons.insert("too many results of host functions together".into());
+            }
+        }
+        if !self.todo.is_empty() && self.found.goal.is_none() {
+            self.found.reasons.insert(MORE.into());
+        }
+        self.found.reasons.extend(std::mem::take(&mut self.moves.reasons));
+        self.found
+    }
+
+    fn go(&mut self, machine: &mut Machined<'_>) {
+        while self.found.goal.is_none()
+            && self.inputs <= self.room.saturating_mul(INPUTS)
+            && self.work <= self.room.saturating_mul(WORK)
+            && let Some((_, nth)) = self.todo.pop_first()
+        {
+            let Some(point) = self.points[nth].take() else { continue };
+            machine.go_to(&point);
+            for deed in self.moves.here(machine, self.has_waited(nth)) {
+                self.step(machine, &point, Some(nth), &deed);
+            }
+            self.found.tried += 1;
+        }
+    }
+
+    /// Whether what is due at the point was waited for, in vain.
+    fn has_waited(&self, point: usize) -> bool {
+        match self.found.points[point].by {
+            (Some(from), nth) => self.found.edges[from][nth].deed == Deed::Wait(0),
+            (None, _) => false,
+        }
+    }
+
+    /// Does one thing at a point, with everything that functions may give meanwhile.
+    fn step(&mut self, machine: &mut Machined<'_>, at: &Point, from: Option<usize>, deed: &Deed) {
+        machine.with_host(Anything::begin);
+        loop {
+            if self.found.goal.is_some() {
+                return;
+            }
+            machine.go_to(at);
+            let mut log = Log::of(self.chart);
+            self.inputs += 1;
+            let taken = perform(self.chart, machine, deed, &mut log);
+            self.work += log.work;
+            if taken && !log.runs {
+                self.arrive(machine, from, deed, log.story);
+            }
+            if !machine.with_host(Anything::next) {
+                return;
+            }
+        }
+    }
+
+    fn arrive(
+        &mut self,
+        machine: &mut Machined<'_>,
+        from: Option<usize>,
+        deed: &Deed,
+        story: Vec<Happened>,
+    ) {
+        self.count(machine);
+        let key = self.keys.key(machine);
+        if key.races {
+            self.found.reasons.insert("deadlines run at the same time".into());
+        }
+        let next = self.found.points.len();
+        let known = self.known.get(&key.bytes).copied();
+        let enters = |state| story.contains(&Happened::Entered(state));
+        let entered = self.search.entered.is_some_and(enters);
+        if known.is_none() && next >= self.room {
+            self.found.reasons.insert(MORE.into());
+            return;
+        }
+        let to = known.unwrap_or(next);
+        let story = self.place(story);
+        let edge =
+            Edge { to, deed: deed.clone(), story, results: machine.with_host(|h| h.chosen()) };
+        let edges = match from {
+            None => &mut self.found.starts,
+            Some(from) => &mut self.found.edges[from],
+        };
+        let alike = |e: &Edge| (e.to, e.story) == (to, story);
+        if known.is_none() || !(from == known && story == 0 || edges.iter().any(alike)) {
+            edges.push(edge);
+        }
+        if entered {
+            self.found.goal = Some(to);
+        }
+        if known.is_none() {
+            let by = (from, edges.len() - 1);
+            self.known.insert(key.bytes, next);
+            let (ended, leaves) = (machine.ended().is_some(), machine.leaves());
+            self.found.points.push(Reached { by, ended, leaves });
+            self.found.edges.push(Vec::new());
+            let far = |leaf: &StateId| self.search.distances.get(leaf.index()).copied();
+            let far = self.found.points[next].leaves.iter().filter_map(far).min();
+            self.points.push(Some(machine.point()));
+            self.todo.insert((far.unwrap_or(0), next));
+            if self.is_goal(machine) {
+                self.found.goal = Some(next);
+            }
+        }
+    }
+
+    fn place(&mut self, story: Vec<Happened>) -> usize {
+        if let Some(place) = self.told.get(&story) {
+            return *place;
+        }
+        let place = self.found.stories.len();
+        self.found.stories.push(story.clone());
+        self.told.insert(story, place);
+        place
+    }
+
+    /// What is counted, for this instance.
+    fn count(&mut self, machine: &Machined<'_>) {
+        let bound = |expr: Option<&Expr>, more: i64| {
+            let bound = bound(expr?, machine)?;
+            Some(u32::try_from(bound.saturating_add(more).max(0)).unwrap_or(u32::MAX))
+        };
+        let Search { turns, calls, .. } = self.search;
+        let counting =
+            Counting { turns: bound(turns.as_ref(), 0), calls: bound(calls.as_ref(), 1) };
+        if counting.turns.is_some() != turns.is_some()
+            || counting.calls.is_some() != calls.is_some()
+        {
+            self.found.reasons.insert("the bound is no sum of params".into());
+        }
+        self.keys.counting = counting;
+    }
+
+    fn is_goal(&self, machine: &Machined<'_>) -> bool {
+        let at = machine.standing();
+        let counting = &self.keys.counting;
+        let turned = counting.turns.is_some_and(|n| machine.ended().is_none() && at.turns >= n);
+        turned || counting.calls.is_some_and(|n| at.cells.states[0].calls >= n)
+    }
+}
+
+/// The whole number that an expression over params is in this instance.
+fn bound(expr: &Expr, machine: &Machined<'_>) -> Option<i64> {
+    let values = machine.facts().variables;
+    fixed::number(expr, &|id| values.get(id.index()).cloned().flatten())
+}
+
+/// Does one thing; whether the machine took it.
+pub(super) fn perform(
+    chart: &Chart,
+    machine: &mut Machined<'_>,
+    deed: &Deed,
+    log: &mut dyn Sink,
+) -> bool {
+    for (id, value) in witness::inputs(chart, deed) {
+        let _ = machine.set_input(&chart.variables[id.index()].name, value.clone());
+    }
+    let mut now = machine.standing().now;
+    if let Deed::Wait(milliseconds) = deed {
+        now = now.saturating_add(*milliseconds);
+    }
+    machine.handle(moves::input(deed), now, log).is_ok()
+}

@@ -1,0 +1,273 @@
+//! A run that shows something: in words, and as a file that `chartc simulate` plays.
+
+use super::Edge;
+use super::host::Anything;
+use super::moves::{Answer, Deed};
+use super::relevant::Relevant;
+use super::walk::{Machined, perform};
+use chartc_core::arena::VarId;
+use chartc_core::drive::Machine;
+use chartc_core::duration::Duration;
+use chartc_core::expr::{Map, Value};
+use chartc_core::interpreter::Interpreter;
+use chartc_core::machine::StepKey;
+use chartc_core::model::{Chart, StepKind, VariableKind};
+use chartc_core::plan::Plan;
+use std::collections::BTreeMap;
+
+/// A run from its start.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Witness {
+    /// Params that are given, by name.
+    pub params: Vec<(String, Value)>,
+    /// Inputs that are set before the start.
+    pub inputs: Vec<(String, Value)>,
+    /// What is done, and where the run is then: one in words for each, the start first.
+    pub steps: Vec<String>,
+    /// What is done after the start, each a JSON object as `chartc simulate` takes it.
+    pub entries: Vec<String>,
+    /// What host functions give, by name, in the order they are called.
+    pub functions: BTreeMap<String, Vec<Result<Value, String>>>,
+}
+
+impl Witness {
+    /// The events, one a line.
+    pub fn events(&self) -> String {
+        self.entries.iter().map(|entry| format!("{entry}\n")).collect()
+    }
+
+    /// The results of host functions as a script; empty where none is called.
+    pub fn script(&self) -> String {
+        if self.functions.is_empty() {
+            return String::new();
+        }
+        let mut text = String::from("functions:\n");
+        for (name, results) in &self.functions {
+            text.push_str(&format!("  {name}:\n"));
+            for result in results {
+                text.push_str(&match result {
+                    Ok(value) => format!("    - {{answer: {}}}\n", json(value)),
+                    Err(why) => format!("    - {{fail: {}}}\n", json(&Value::Text(why.clone()))),
+                });
+            }
+        }
+        text
+    }
+}
+
+/// The params among the values that a run begins with, by name.
+pub(super) fn params(chart: &Chart, start: &[(VarId, Value)]) -> Vec<(String, Value)> {
+    let rows = start.iter().map(|(id, value)| (&chart.variables[id.index()], value));
+    rows.filter(|(row, _)| matches!(row.kind, VariableKind::Param { .. }))
+        .map(|(row, value)| (row.name.clone(), value.clone()))
+        .collect()
+}
+
+/// The inputs that a deed sets.
+pub(super) fn inputs<'d>(
+    chart: &Chart,
+    deed: &'d Deed,
+) -> impl Iterator<Item = &'d (VarId, Value)> {
+    let rows = match deed {
+        Deed::Start(rows) | Deed::Event(rows, ..) | Deed::Turn(rows) => &rows[..],
+        Deed::Wait(_) | Deed::Answer(..) => &[],
+    };
+    rows.iter().filter(|(id, _)| matches!(chart.variables[id.index()].kind, VariableKind::Input))
+}
+
+/// A value as JSON.
+pub fn json(value: &Value) -> String {
+    serde_json::to_string(value).unwrap_or_else(|_| "null".into())
+}
+
+/// Does again what the edges did, and tells of it.
+pub fn witness(chart: &Chart, way: &[&Edge]) -> Witness {
+    let relevant = Relevant::of(chart);
+    let plan = Plan::new(chart);
+    let mut told = Witness {
+        params: Vec::new(),
+        inputs: Vec::new(),
+        steps: Vec::new(),
+        entries: Vec::new(),
+        functions: BTreeMap::new(),
+    };
+    let Some(Deed::Start(start)) = way.first().map(|edge| &edge.deed) else { return told };
+    told.params = params(chart, start);
+    let host = Anything::of(chart, &relevant);
+    let Ok(mut machine) = Interpreter::new(&plan, host, told.params.clone()) else { return told };
+    let mut teller = Teller { chart, known: Vec::new() };
+    for edge in way {
+        machine.with_host(|host| host.begin_with(&edge.results));
+        if let Deed::Answer(key, _) = &edge.deed {
+            // As `chartc simulate` does before an answer.
+            let is_called = machine.call(*key).is_ok();
+            let kind = &chart.steps[key.step.index()].kind;
+            if !is_called && matches!(kind, StepKind::Ask { .. }) {
+                machine.options(*key);
+            }
+        }
+        let pending = machine.pending();
+        let words = teller.words(&edge.deed);
+        let entry = teller.entry(&edge.deed, &pending);
+        perform(chart, &mut machine, &edge.deed, &mut ());
+        for (name, result) in machine.with_host(|host| std::mem::take(&mut host.log)) {
+            told.functions.entry(name).or_default().push(result);
+        }
+        match &edge.deed {
+            Deed::Start(_) => {
+                told.inputs = inputs(chart, &edge.deed)
+                    .map(|(id, value)| (chart.variables[id.index()].name.clone(), value.clone()))
+                    .collect();
+            }
+            Deed::Event(..) | Deed::Turn(_) | Deed::Wait(_) | Deed::Answer(..) => {
+                told.entries.push(entry);
+            }
+        }
+        told.steps.push(format!("{words} → {}", place(chart, &machine)));
+    }
+    told
+}
+
+fn place(chart: &Chart, machine: &Machined<'_>) -> String {
+    let leaves = machine.leaves();
+    let names: Vec<String> =
+        leaves.iter().map(|leaf| format!("`{}`", chart.state(*leaf).path)).collect();
+    match machine.ended() {
+        Some(status) => format!("{}, ended {}", names.join(" "), status.word()),
+        None => names.join(" "),
+    }
+}
+
+struct Teller<'c> {
+    chart: &'c Chart,
+    /// Inputs as they were told last.
+    known: Vec<(VarId, Value)>,
+}
+
+impl Teller<'_> {
+    fn set(&mut self, deed: &Deed) -> String {
+        let mut told = Vec::new();
+        for (id, value) in inputs(self.chart, deed) {
+            if self.known.contains(&(*id, value.clone())) {
+                continue;
+            }
+            self.known.retain(|(other, _)| other != id);
+            self.known.push((*id, value.clone()));
+            told.push(format!("{} = {}", self.chart.variables[id.index()].name, json(value)));
+        }
+        if told.is_empty() { String::new() } else { format!(" with {}", told.join(", ")) }
+    }
+
+    fn fields<'v>(names: impl Iterator<Item = &'v String>, values: &[Value]) -> Map {
+        names.cloned().zip(values.iter().cloned()).collect()
+    }
+
+    fn step(&self, key: &StepKey) -> &str {
+        &self.chart.steps[key.step.index()].name
+    }
+
+    fn words(&mut self, deed: &Deed) -> String {
+        let chart = self.chart;
+        match deed {
+            Deed::Start(start) => {
+                let params = params(chart, start);
+                let shown: Vec<String> =
+                    params.iter().map(|(name, v)| format!("{name} = {}", json(v))).collect();
+                let with = if shown.is_empty() {
+                    String::new()
+                } else {
+                    format!(" with {}", shown.join(", "))
+                };
+                format!("start{with}{}", self.set(deed))
+            }
+            Deed::Event(_, event, payload) => {
+                let row = &chart.events[event.index()];
+                let data = if payload.is_empty() {
+                    String::new()
+                } else {
+                    let shown: Vec<String> = payload.iter().map(json).collect();
+                    format!("({})", shown.join(", "))
+                };
+                format!("event `{}{data}`{}", row.name, self.set(deed))
+            }
+            Deed::Turn(_) => format!("turn{}", self.set(deed)),
+            Deed::Wait(milliseconds) => format!("wait {}", Duration(*milliseconds)),
+            Deed::Answer(key, answer) => {
+                let step = self.step(key);
+                match answer {
+                    Answer::Done(value) => format!("`{step}` is done: {}", json(value)),
+                    Answer::Option(choice, _) => {
+                        format!("`{step}` answers `{}`", chart.choices[choice.index()].name)
+                    }
+                    Answer::Call(tool, _) => {
+                        format!("`{step}` calls `{}`", chart.tools[tool.index()].name)
+                    }
+                    Answer::Unusable => format!("`{step}` gives no usable answer"),
+                    Answer::Failed => format!("`{step}` fails"),
+                    Answer::Doubt => format!("`{step}` is in doubt"),
+                }
+            }
+        }
+    }
+
+    fn entry(&self, deed: &Deed, pending: &[StepKey]) -> String {
+        let chart = self.chart;
+        let text = |text: &str| Value::Text(text.to_owned());
+        let set = || {
+            let rows = inputs(chart, deed);
+            let named = |(id, value): &(VarId, Value)| {
+                (chart.variables[id.index()].name.clone(), value.clone())
+            };
+            rows.map(named).collect::<Map>()
+        };
+        let mut row = Map::new();
+        let mut put = |name: &str, value: Value| row.insert(name.to_owned(), value);
+        match deed {
+            Deed::Start(_) => {}
+            Deed::Event(_, event, payload) => {
+                let declared = &chart.events[event.index()];
+                put("event", text(&declared.name));
+                if !payload.is_empty() {
+                    let names = declared.fields.iter().map(|f| &f.name);
+                    put("data", Value::Map(Self::fields(names, payload)));
+                }
+                let set = set();
+                if !set.is_empty() {
+                    put("input", Value::Map(set));
+                }
+            }
+            Deed::Turn(_) => put("turn", Value::Map(set())),
+            Deed::Wait(milliseconds) => put("after_ms", Value::Int(*milliseconds as i64)),
+            Deed::Answer(key, answer) => {
+                match answer {
+                    Answer::Done(value) => put("answer", value.clone()),
+                    Answer::Option(choice, values) => {
+                        let choice = &chart.choices[choice.index()];
+                        put("answer", text(&choice.name));
+                        if let chartc_core::model::ChoiceKind::Option(fields) = &choice.kind
+                            && !fields.is_empty()
+                        {
+                            let names = fields.iter().map(|f| &f.name);
+                            put("data", Value::Map(Self::fields(names, values)));
+                        }
+                    }
+                    Answer::Call(tool, values) => {
+                        let tool = &chart.tools[tool.index()];
+                        put("answer", text(&tool.name));
+                        if !values.is_empty() {
+                            let names = tool.params.iter().map(|f| &f.name);
+                            put("data", Value::Map(Self::fields(names, values)));
+                        }
+                    }
+                    Answer::Unusable => put("unusable", Value::Bool(true)),
+                    Answer::Failed => put("fail", text("failed")),
+                    Answer::Doubt => put("doubt", Value::Bool(true)),
+                }
+                if pending.len() > 1 {
+                    put("step", text(self.step(key)));
+                }
+            }
+        }
+        json(&Value::Map(row))
+    }
+}
