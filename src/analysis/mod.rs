@@ -26,9 +26,10 @@ pub mod waiting;
 pub mod witness;
 pub mod wording;
 
-use chartc_core::arena::EventId;
+use chartc_core::arena::{EventId, StateId};
 use chartc_core::model::Chart;
 use explore::property::{Properties, Verdict};
+use explore::seen::Seen;
 use graph::Moves;
 use place::Places;
 use reach::Reach;
@@ -45,6 +46,8 @@ pub struct Facts {
     pub moves: Moves,
     /// Events that charts which it runs may take from it: see [`handling::passed`]. Empty as long as nobody says which these are.
     pub passed: BTreeSet<EventId>,
+    /// What the runs of the chart do, where every one of them was tried.
+    pub seen: Option<Seen>,
     /// What became of the `check` lines, in their order; empty where they were not tried.
     pub checks: Vec<Verdict>,
 }
@@ -55,7 +58,18 @@ impl Facts {
         let places = Places::of(chart);
         let reach = Reach::of(chart, &places);
         let moves = Moves::of(chart, &places, &reach);
-        Self { places, reach, moves, passed: BTreeSet::new(), checks: Vec::new() }
+        Self { places, reach, moves, passed: BTreeSet::new(), seen: None, checks: Vec::new() }
+    }
+
+    /// Tries every run, if the chart is small and its data finite.
+    pub fn look(&mut self, chart: &Chart) {
+        self.seen = Seen::of(chart);
+    }
+
+    /// Whether some run may enter a state.
+    pub fn enters(&self, state: StateId) -> bool {
+        let seen = self.seen.as_ref().is_none_or(|seen| seen.entered[state.index()]);
+        seen && self.reach.enters(state)
     }
 
     /// Decides the `check` lines, looking at so many states for each.

@@ -7,6 +7,7 @@ pub mod reported;
 
 mod check_failed;
 pub(crate) mod conflicting_fields;
+mod dead_line;
 pub(crate) mod duplicate_name;
 pub(crate) mod empty_file;
 pub(crate) mod endless_run;
@@ -122,6 +123,8 @@ pub const LINTS: &[&Lint] = &[
     &unread_variable::LINT,
     &name_clash::LINT,
     &duplicate_name::LINT,
+    // Last: it keeps silent about what others tell of.
+    &dead_line::LINT,
 ];
 
 /// Every kind of finding, by code.

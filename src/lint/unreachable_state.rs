@@ -22,15 +22,45 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let mut lines = None;
     for state in chart.state_ids().skip(1) {
         let row = chart.state(state);
-        let inside = row.parent.is_some_and(|p| facts.reach.enters(p));
-        if facts.reach.enters(state) || !inside || is_history(chart, state) {
+        let inside = row.parent.is_some_and(|p| facts.enters(p));
+        if facts.enters(state) || !inside || is_history(chart, state) {
             continue;
         }
         let name = words::state(chart, state);
         let found = RULE.at(map.state(state).name, format!("{name} can never be entered"));
         let lines = lines.get_or_insert_with(|| leading(chart));
+        if facts.reach.enters(state) {
+            diagnostics.push(closed_by_values(context, lines, state, found));
+            continue;
+        }
         diagnostics.push(explain(context, lines, state, found));
     }
+}
+
+/// Adds the lines that lead to a state, of which no run takes any.
+fn closed_by_values(
+    context: &Context<'_>,
+    leading: &Leading,
+    state: StateId,
+    mut found: Diagnostic,
+) -> Diagnostic {
+    let Context { chart, facts, map } = context;
+    let inside = state..chart.state(state).end;
+    let lines = leading.range(inside).flat_map(|(_, ids)| ids).copied();
+    let outside = |id: &TransitionId| {
+        let places = &facts.places.line(*id).within;
+        !chart.contains(state, chart.transition(*id).source)
+            && places.iter().any(|place| facts.enters(*place))
+    };
+    for id in lines.filter(outside).take(3) {
+        let why = if chart.transition(id).guard.is_some() {
+            "leads here, but its condition does not hold when it could be taken"
+        } else {
+            "leads here, but no run takes it"
+        };
+        found = found.related(map.line(id).whole, format!("{} {why}", words::line(chart, id)));
+    }
+    found.help("every run was tried, with all values: let one of these lines be taken, or remove the state")
 }
 
 /// Lines by each of their targets.

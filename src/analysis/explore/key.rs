@@ -7,7 +7,7 @@ use super::relevant::Relevant;
 use super::slot::Slot;
 use chartc_core::arena::{StateId, StepId, VarId};
 use chartc_core::bits;
-use chartc_core::drive::Machine;
+use chartc_core::drive::{Host, Machine};
 use chartc_core::expr::Value;
 use chartc_core::interpreter::Interpreter;
 use chartc_core::machine::StepKey;
@@ -168,6 +168,18 @@ impl<'c> Keys<'c> {
         let races = self.time(&mut to, machine);
         self.data(&mut to, machine);
         Key { bytes: to.0, races }
+    }
+
+    /// The values of the vars that decide moves.
+    pub(super) fn values<H: Host>(&self, machine: &Interpreter<'_, H>) -> Vec<(VarId, Value)> {
+        let rows = self.chart.variables.iter().zip(machine.facts().variables).enumerate();
+        rows.filter_map(|(i, (row, value))| {
+            let id = VarId::at(i);
+            let is_var = matches!(row.kind, VariableKind::Var { .. });
+            let decides = is_var && self.relevant.slots.contains(&Slot::Variable(id));
+            decides.then(|| value.clone().map(|value| (id, value))).flatten()
+        })
+        .collect()
     }
 
     fn counts_turns(&self) -> bool {

@@ -14,6 +14,7 @@ mod moves;
 pub mod property;
 mod read;
 mod relevant;
+pub mod seen;
 mod slot;
 mod values;
 mod walk;
@@ -22,7 +23,8 @@ pub mod witness;
 pub use moves::{Answer, Deed};
 pub use walk::explore;
 
-use chartc_core::arena::{StateId, TransitionId};
+use chartc_core::arena::{StateId, TransitionId, VarId};
+use chartc_core::expr::Value;
 use chartc_core::model::Expr;
 use std::collections::BTreeSet;
 
@@ -62,6 +64,8 @@ pub struct Reached {
     pub ended: bool,
     /// Active leaves.
     pub leaves: Vec<StateId>,
+    /// Values of the vars that decide moves.
+    pub values: Vec<(VarId, Value)>,
 }
 
 /// What exploring found.

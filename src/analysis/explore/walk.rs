@@ -70,22 +70,15 @@ impl Sink for Log<'_> {
 /// Tries everything that a host can do, from every way that a run can begin.
 pub fn explore(chart: &Chart, search: &Search) -> Explored {
     let relevant = Relevant::of(chart);
-    let plan = Plan::new(chart);
-    let moves = Moves::of(chart, &relevant);
-    let keys = Keys::of(chart, &relevant, &plan.tables());
-    let room = search.states.min(REGISTERS / chart.states.len()).max(1);
-    let mut found = Explored {
-        points: Vec::new(),
-        edges: Vec::new(),
-        starts: Vec::new(),
-        stories: vec![Vec::new()],
-        reasons: BTreeSet::new(),
-        tried: 0,
-        goal: None,
-    };
-    for (step, row) in chart.steps.iter().enumerate() {
+    explore_with(chart, &relevant, search)
+}
+
+/// Why not everything would be tried, without trying anything.
+pub(super) fn obstacles(chart: &Chart, relevant: &Relevant<'_>) -> BTreeSet<String> {
+    let mut reasons = BTreeSet::new();
+    for row in &chart.steps {
         if let StepKind::Run(run) = &row.kind {
-            found.reasons.insert(format!("`{}` runs {}", chart.steps[step].name, run.chart));
+            reasons.insert(format!("`{}` runs {}", row.name, run.chart));
         }
     }
     let counters = &relevant.counters;
@@ -94,7 +87,25 @@ pub fn explore(chart: &Chart, search: &Search) -> Explored {
         (counters.last_result, "`last_result` is read"),
         (counters.advice, "`advice` is read"),
     ];
-    found.reasons.extend(reads.iter().filter(|(read, _)| *read).map(|(_, why)| (*why).to_owned()));
+    reasons.extend(reads.iter().filter(|(read, _)| *read).map(|(_, why)| (*why).to_owned()));
+    reasons
+}
+
+/// As [`explore`], with what is known of the chart.
+pub(super) fn explore_with(chart: &Chart, relevant: &Relevant<'_>, search: &Search) -> Explored {
+    let plan = Plan::new(chart);
+    let moves = Moves::of(chart, relevant);
+    let keys = Keys::of(chart, relevant, &plan.tables());
+    let room = search.states.min(REGISTERS / chart.states.len()).max(1);
+    let found = Explored {
+        points: Vec::new(),
+        edges: Vec::new(),
+        starts: Vec::new(),
+        stories: vec![Vec::new()],
+        reasons: obstacles(chart, relevant),
+        tried: 0,
+        goal: None,
+    };
     Walk {
         chart,
         search,
@@ -109,7 +120,7 @@ pub fn explore(chart: &Chart, search: &Search) -> Explored {
         work: 0,
         found,
     }
-    .run(&plan, Anything::of(chart, &relevant))
+    .run(&plan, Anything::of(chart, relevant))
 }
 
 struct Walk<'c> {
@@ -241,7 +252,8 @@ impl Walk<'_> {
             let by = (from, edges.len() - 1);
             self.known.insert(key.bytes, next);
             let (ended, leaves) = (machine.ended().is_some(), machine.leaves());
-            self.found.points.push(Reached { by, ended, leaves });
+            let values = self.keys.values(machine);
+            self.found.points.push(Reached { by, ended, leaves, values });
             self.found.edges.push(Vec::new());
             let far = |leaf: &StateId| self.search.distances.get(leaf.index()).copied();
             let far = self.found.points[next].leaves.iter().filter_map(far).min();

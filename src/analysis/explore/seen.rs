@@ -1,0 +1,90 @@
+//! What the runs of a small chart do, where every run was tried.
+
+use super::moves::Moves;
+use super::relevant::Relevant;
+use super::slot::Slot;
+use super::walk::{explore_with, obstacles};
+use super::{Explored, Happened, Search};
+use chartc_core::arena::{StateId, TransitionId, VarId};
+use chartc_core::expr::Value;
+use chartc_core::model::{Chart, VariableKind};
+
+/// States that are looked at in charts without `check` lines.
+const STATES: usize = 300;
+
+/// States and lines of a chart that is looked at.
+const SIZE: usize = 400;
+
+/// Everything that some run does.
+#[derive(Debug, Clone)]
+pub struct Seen {
+    /// By state: whether a run enters it.
+    pub entered: Vec<bool>,
+    /// By line: whether a run takes it.
+    pub taken: Vec<bool>,
+    /// Where runs rest: the active leaves, with the values of the vars that decide moves.
+    pub rests: Vec<(Vec<StateId>, Vec<(VarId, Value)>)>,
+}
+
+impl Seen {
+    /// `None` where not every run was tried, and where the vars decide nothing: there the graph tells as much.
+    pub fn of(chart: &Chart) -> Option<Self> {
+        if chart.states.len() + chart.transitions.len() > SIZE {
+            return None;
+        }
+        let relevant = Relevant::of(chart);
+        let decides = |(i, row): (usize, &chartc_core::model::Variable)| {
+            matches!(row.kind, VariableKind::Var { .. })
+                && relevant.slots.contains(&Slot::Variable(VarId::at(i)))
+        };
+        let is_read = chart.variables.iter().enumerate().any(decides);
+        if !is_read
+            || !obstacles(chart, &relevant).is_empty()
+            || !Moves::of(chart, &relevant).reasons.is_empty()
+        {
+            return None;
+        }
+        let search = Search { states: STATES, ..Search::default() };
+        let found = explore_with(chart, &relevant, &search);
+        found.is_complete().then(|| Self::in_all(chart, &found))
+    }
+
+    /// What happens in what was found.
+    pub fn in_all(chart: &Chart, found: &Explored) -> Self {
+        let mut entered = vec![false; chart.states.len()];
+        let mut taken = vec![false; chart.transitions.len()];
+        for (_, edge) in found.all_edges() {
+            for happened in found.story(edge) {
+                match happened {
+                    Happened::Entered(state) => entered[state.index()] = true,
+                    Happened::Taken(line) => taken[line.index()] = true,
+                    Happened::Called(_) => {}
+                }
+            }
+        }
+        let open = found.points.iter().filter(|point| !point.ended);
+        let rests = open.map(|point| (point.leaves.clone(), point.values.clone())).collect();
+        Self { entered, taken, rests }
+    }
+
+    /// Whether a run takes a line.
+    pub fn takes(&self, line: TransitionId) -> bool {
+        self.taken[line.index()]
+    }
+
+    /// The values of a var wherever a run rests inside a state, each once, in the order found.
+    pub fn values(&self, chart: &Chart, state: StateId, variable: VarId) -> Vec<&Value> {
+        let mut values = Vec::new();
+        for (leaves, row) in &self.rests {
+            if leaves.iter().any(|leaf| chart.contains(state, *leaf)) {
+                let here = row.iter().filter(|(id, _)| *id == variable).map(|(_, value)| value);
+                for value in here {
+                    if !values.contains(&value) {
+                        values.push(value);
+                    }
+                }
+            }
+        }
+        values
+    }
+}

@@ -1,0 +1,87 @@
+//! Lines that no run takes, though their states are entered.
+
+use super::{Context, Lint, words};
+use crate::analysis::explore::witness::json;
+use crate::analysis::uses::reads;
+use crate::diagnostic::{Diagnostic, Rule, Severity};
+use crate::notation::expression_in;
+use chartc_core::arena::{StateId, TransitionId, VarId};
+use chartc_core::expr::Value;
+use chartc_core::model::{Trigger, VariableKind};
+use std::collections::BTreeSet;
+
+pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
+
+static RULE: Rule = Rule {
+    code: "C0330",
+    name: "dead-line",
+    severity: Severity::Warning,
+    page: include_str!("dead_line.md"),
+};
+
+/// Values of a variable that are shown.
+const SHOWN: usize = 5;
+
+fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
+    let Context { chart, facts, map } = context;
+    let Some(seen) = &facts.seen else { return };
+    let mut found = Vec::new();
+    for (i, line) in chart.transitions.iter().enumerate() {
+        let id = TransitionId::at(i);
+        let (Some(guard), false) = (&line.guard, seen.takes(id)) else { continue };
+        let span = map.lines[i].whole;
+        let is_alone = map.lines.iter().filter(|other| other.whole == span).count() == 1;
+        let place = facts.places.line(id);
+        let entered: Vec<StateId> =
+            place.within.iter().copied().filter(|s| facts.enters(*s)).collect();
+        // Told otherwise: where it stands is never entered, or what it leads to, or another finding is about it.
+        let leads_nowhere = line.targets.iter().any(|target| !facts.enters(target.state));
+        let told = |d: &Diagnostic| {
+            d.span.file == span.file && d.span.start < span.end && span.start < d.span.end
+        };
+        if !is_alone
+            || !facts.reach.takes(id)
+            || entered.is_empty()
+            || leads_nowhere
+            || diagnostics.iter().any(told)
+            || matches!(line.trigger, Trigger::Error(_) | Trigger::LimitWarn(_))
+        {
+            continue;
+        }
+        let mut variables = BTreeSet::new();
+        reads(chart, guard, &mut variables);
+        let payload = crate::notation::payload(line);
+        let text = words::short(&expression_in(chart, guard, &payload));
+        let there = words::states(chart, &entered);
+        let mut one = RULE.at(
+            map.lines[i].guard.unwrap_or(map.lines[i].trigger),
+            format!("no run takes this line: in {there}, `{text}` does not hold when it could be"),
+        );
+        let values: Vec<String> =
+            variables.into_iter().filter_map(|id| told_of(context, &entered, id)).collect();
+        if !values.is_empty() {
+            one = one.label(values.join("; "));
+        }
+        found.push(one.help("every run was tried: correct the condition, or remove the line"));
+    }
+    diagnostics.append(&mut found);
+}
+
+/// The values that a var has where runs rest in these states.
+fn told_of(context: &Context<'_>, states: &[StateId], id: VarId) -> Option<String> {
+    let Context { chart, facts, .. } = context;
+    let row = &chart.variables[id.index()];
+    let seen = facts.seen.as_ref()?;
+    if !matches!(row.kind, VariableKind::Var { .. }) {
+        return None;
+    }
+    let mut values: Vec<&Value> = Vec::new();
+    for value in states.iter().flat_map(|state| seen.values(chart, *state, id)) {
+        if !values.contains(&value) {
+            values.push(value);
+        }
+    }
+    let shown: Vec<String> = values.iter().take(SHOWN).map(|value| json(value)).collect();
+    let more = if values.len() > SHOWN { ", …" } else { "" };
+    (!shown.is_empty()).then(|| format!("`{}` is {}{more} there", row.name, shown.join(" or ")))
+}

@@ -1,0 +1,282 @@
+//! What is said of charts with finite data is what trying everything shows: states that are entered, lines that are taken, points from
+//! which no run ends. The trying here knows nothing of what decides moves: two points are one if their snapshots are, less clocks and
+//! counters that these charts never read.
+
+use super::finite;
+use crate::interpreter::Log;
+use crate::soundness::random::Random;
+use chartc::analysis::Facts;
+use chartc::analysis::explore::seen::Seen;
+use chartc::analysis::explore::{Search, explore, property};
+use chartc::load::Memory;
+use chartc_core::arena::{EventId, StateId, TransitionId};
+use chartc_core::drive::{Host, Machine};
+use chartc_core::expr::Value;
+use chartc_core::interpreter::{Interpreter, Snapshot};
+use chartc_core::machine::{Input, Outcome, Record};
+use chartc_core::model::{Chart, StepKind};
+use chartc_core::plan::Plan;
+use chartc_core::tables::TriggerRow;
+use serde_json::Value as Json;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Charts that are tried; `CHARTC_CASES` says otherwise.
+const CHARTS: u64 = 20;
+
+/// Points beyond which a chart is left out.
+const MOST: usize = 500;
+
+struct NoHost;
+
+impl Host for NoHost {
+    fn call(&mut self, _: &str, _: &[Value]) -> Result<Value, String> {
+        Err("there is none".into())
+    }
+}
+
+/// What trying everything shows.
+#[derive(Debug, Default, PartialEq)]
+struct Shown {
+    entered: BTreeSet<StateId>,
+    taken: BTreeSet<TransitionId>,
+    /// Leaves of points from which no run ends.
+    endless: BTreeSet<Vec<StateId>>,
+    /// Leaves of points that no run leaves.
+    fixed: BTreeSet<Vec<StateId>>,
+}
+
+/// The snapshot without what only counts up.
+fn plain(chart: &Plan<'_>, snapshot: &Snapshot) -> String {
+    let mut json = serde_json::to_value(snapshot).expect("a snapshot is data");
+    for name in ["handled", "last_result", "answers", "finals", "calls", "called"] {
+        json[name] = Json::Null;
+    }
+    let machine = &mut json["machine"];
+    let now = machine["scalars"]["now"].as_u64().expect("a time");
+    for name in ["turns", "events", "now", "started_at"] {
+        machine["scalars"][name] = Json::Null;
+    }
+    let rotation = machine["scalars"]["rotation"].as_u64().expect("a count");
+    machine["scalars"]["rotation"] = (rotation % 2).into();
+    machine["scalars"]["walk"]["awaiting"]["event"] = Json::Null;
+    machine["entered_at"] = Json::Null;
+    let here = machine["counters"][0].as_array().expect("a list").clone();
+    // Turns count where a deadline of turns is armed, which is two at most.
+    let here: Vec<u64> = here.iter().map(|n| n.as_u64().expect("a count").min(2)).collect();
+    machine["counters"] = here.into();
+    if machine["scalars"]["walk"].is_null() {
+        machine["bits"][2] = Json::Null;
+        machine["bits"][3] = Json::Null;
+    }
+    for list in ["questions", "steps"] {
+        for row in machine[list].as_array_mut().expect("a list") {
+            if row.is_object() {
+                row["started_at"] = Json::Null;
+                for key in ["key", "pending"] {
+                    if row[key].is_object() {
+                        row[key]["event"] = Json::Null;
+                    }
+                }
+            }
+        }
+    }
+    for row in chart.tables().transitions {
+        if let (Some(slot), false) =
+            (row.trigger.deadline(), matches!(row.trigger, TriggerRow::AfterTurns(_)))
+        {
+            let due = machine["deadlines"][slot as usize].as_u64().expect("a time");
+            if due != u64::MAX {
+                machine["deadlines"][slot as usize] = (due - now).into();
+            }
+        }
+    }
+    json.to_string()
+}
+
+fn inputs(chart: &Chart, machine: &mut Interpreter<'_, NoHost>) -> Vec<(Input<Vec<Value>>, u64)> {
+    let now = machine.standing().now;
+    let mut all = Vec::new();
+    let text = |text: &str| Value::Text(text.into());
+    for (i, event) in chart.events.iter().enumerate() {
+        let payloads = match event.name.as_str() {
+            "b" => vec![vec![Value::Bool(true)], vec![Value::Bool(false)]],
+            "c" => ["p", "q", "r"].iter().map(|name| vec![text(name)]).collect(),
+            _ => vec![vec![]],
+        };
+        for payload in payloads {
+            all.push((Input::Event(EventId::at(i), payload), now));
+        }
+    }
+    if !machine.is_walking() {
+        all.push((Input::Turn, now));
+    }
+    if let Some(due) = machine.next_deadline() {
+        all.push((Input::Tick, due.max(now)));
+    }
+    for key in machine.pending() {
+        let mut outcomes = vec![Outcome::Unusable, Outcome::Failed(vec![text("no")])];
+        let step = &chart.steps[key.step.index()];
+        if matches!(step.kind, StepKind::Ask { .. }) {
+            for offer in machine.options(key) {
+                outcomes.push(Outcome::Choice(offer.choice, Vec::new()));
+            }
+        } else {
+            let given = [Value::Bool(true), Value::Bool(false), text("p"), text("q"), text("r")];
+            outcomes.extend(given.map(|value| Outcome::Done(vec![value])));
+        }
+        all.extend(outcomes.into_iter().map(|outcome| (Input::Answer(key, outcome), now)));
+    }
+    all
+}
+
+/// Tries everything; `None` where that is too much.
+fn brute(chart: &Chart) -> Option<Shown> {
+    let plan = Plan::new(chart);
+    let mut shown = Shown::default();
+    let mut known: BTreeMap<String, usize> = BTreeMap::new();
+    let (mut points, mut ends, mut edges) = (Vec::new(), Vec::new(), Vec::new());
+    let mut note = |log: &Log| {
+        for record in &log.records {
+            match record {
+                Record::Entered(state) => drop(shown.entered.insert(*state)),
+                Record::Taken(line) => drop(shown.taken.insert(*line)),
+                _ => {}
+            }
+        }
+    };
+    let mut put = |machine: &Interpreter<'_, NoHost>,
+                   points: &mut Vec<(Snapshot, Vec<StateId>)>,
+                   ends: &mut Vec<bool>| {
+        let snapshot = machine.snapshot();
+        let next = points.len();
+        *known.entry(plain(&plan, &snapshot)).or_insert_with(|| {
+            points.push((snapshot, machine.leaves()));
+            ends.push(machine.ended().is_some());
+            next
+        })
+    };
+    for lim in 1..=2 {
+        let given = [("lim".to_owned(), Value::Int(lim))];
+        let mut machine = Interpreter::new(&plan, NoHost, given).expect("in its range");
+        let mut log = Log::default();
+        machine.handle(Input::Start, 0, &mut log).expect("it starts");
+        note(&log);
+        put(&machine, &mut points, &mut ends);
+    }
+    let mut at = 0;
+    while at < points.len() {
+        if points.len() > MOST {
+            return None;
+        }
+        let again = |points: &[(Snapshot, Vec<StateId>)]| {
+            Interpreter::restore(&plan, NoHost, &points[at].0).expect("it was one")
+        };
+        let mut row = BTreeSet::new();
+        if !ends[at] {
+            for (input, now) in inputs(chart, &mut again(&points)) {
+                let mut machine = again(&points);
+                let mut log = Log::default();
+                machine.handle(input, now, &mut log).expect("it fits");
+                note(&log);
+                row.insert(put(&machine, &mut points, &mut ends));
+            }
+        }
+        edges.push(row);
+        at += 1;
+    }
+    // Backwards from what ends.
+    let mut good = ends.clone();
+    loop {
+        let more: Vec<usize> = (0..points.len())
+            .filter(|nth| !good[*nth] && edges[*nth].iter().any(|to| good[*to]))
+            .collect();
+        if more.is_empty() {
+            break;
+        }
+        more.into_iter().for_each(|nth| good[nth] = true);
+    }
+    for nth in (0..points.len()).filter(|nth| !ends[*nth]) {
+        let leaves = &points[nth].1;
+        if !good[nth] {
+            shown.endless.insert(leaves.clone());
+        }
+        if edges[nth].iter().all(|to| points[*to].1 == *leaves && !ends[*to]) {
+            shown.fixed.insert(leaves.clone());
+        }
+    }
+    Some(shown)
+}
+
+/// The same, as exploring says.
+fn explored(chart: &Chart, found: &chartc::analysis::explore::Explored) -> Shown {
+    let seen = Seen::in_all(chart, found);
+    let good = property::leading(found, |edge| found.points[edge.to].ended);
+    let mut shown = Shown {
+        entered: chart.state_ids().filter(|s| seen.entered[s.index()]).collect(),
+        taken: (0..chart.transitions.len())
+            .map(TransitionId::at)
+            .filter(|l| seen.takes(*l))
+            .collect(),
+        ..Shown::default()
+    };
+    for (nth, point) in found.points.iter().enumerate().filter(|(_, point)| !point.ended) {
+        if !good[nth] {
+            shown.endless.insert(point.leaves.clone());
+        }
+        let stays = |to: usize| found.points[to].leaves == point.leaves && !found.points[to].ended;
+        if found.edges[nth].iter().all(|edge| stays(edge.to)) {
+            shown.fixed.insert(point.leaves.clone());
+        }
+    }
+    shown
+}
+
+#[test]
+fn exploring_finds_what_trying_everything_does() {
+    let charts = std::env::var("CHARTC_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(CHARTS);
+    let (mut compiled, mut tried, mut equal, mut claims) = (0, 0, 0, [0; 4]);
+    for seed in 1..=charts {
+        let text = finite::chart(&mut Random::new(seed));
+        let done = chartc::check_within(&["a.chart".into()], &Memory::of("a.chart", &text), 0);
+        let Some(checked) = done.charts.first() else {
+            panic!("{}\n{text}", chartc::report::short(&done.diagnostics, &done.sources));
+        };
+        let chart = checked.chart();
+        compiled += 1;
+        let Some(shown) = brute(chart) else { continue };
+        tried += 1;
+        let mut facts = Facts::of(chart);
+        for state in &shown.entered {
+            assert!(facts.reach.enters(*state), "seed {seed}: {state:?} is entered\n{text}");
+        }
+        for line in &shown.taken {
+            assert!(facts.reach.takes(*line), "seed {seed}: {line:?} is taken\n{text}");
+        }
+        facts.look(chart);
+        if let Some(seen) = &facts.seen {
+            let dead = shown.taken.iter().find(|line| !seen.takes(**line));
+            assert_eq!(dead, None, "seed {seed}: a line is taken\n{text}");
+            let closed = shown.entered.iter().find(|state| !facts.enters(**state));
+            assert_eq!(closed, None, "seed {seed}: a state is entered\n{text}");
+        }
+        let found = explore(chart, &Search { states: 2 * MOST, ..Search::default() });
+        let told = explored(chart, &found);
+        assert!(
+            told.entered.is_subset(&shown.entered) || !found.is_complete(),
+            "seed {seed}\n{text}"
+        );
+        if found.is_complete() {
+            assert_eq!(told, shown, "seed {seed}\n{text}");
+            equal += 1;
+            let states = chart.states.len() - shown.entered.len();
+            let lines = chart.transitions.len() - shown.taken.len();
+            let counts = [states, lines, shown.endless.len(), shown.fixed.len()];
+            claims.iter_mut().zip(counts).for_each(|(all, n)| *all += n);
+        }
+    }
+    println!(
+        "{compiled} charts, {tried} tried whole, {equal} complete and equal; never entered, never taken, endless, fixed: {claims:?}"
+    );
+    assert!(equal * 3 > compiled, "only {equal} of {compiled} charts are compared");
+    assert!(claims.iter().all(|n| *n > 2), "too little is claimed: {claims:?}");
+}
