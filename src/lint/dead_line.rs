@@ -23,7 +23,7 @@ static RULE: Rule = Rule {
 const SHOWN: usize = 5;
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
-    let Context { chart, facts, map } = context;
+    let Context { chart, facts, map, .. } = context;
     let Some(seen) = &facts.seen else { return };
     let mut found = Vec::new();
     for (i, line) in chart.transitions.iter().enumerate() {

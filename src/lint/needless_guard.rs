@@ -22,7 +22,7 @@ static RULE: Rule = Rule {
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     lines(context, diagnostics);
-    let Context { chart, facts, map } = context;
+    let Context { chart, facts, map, .. } = context;
     for ((step, spans), place) in chart.steps.iter().zip(&map.steps).zip(&facts.places.steps) {
         if let Some(guard) = step.guard.as_ref().filter(|_| !place.within.is_empty())
             && always(context, guard, &Place::of(step.state))
@@ -47,7 +47,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
 }
 
 fn lines(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
-    let Context { chart, facts, map } = context;
+    let Context { chart, facts, map, .. } = context;
     // `each after` writes several lines in one place: it is told of once, and only if it goes for all of them.
     let mut found: BTreeMap<Span, (Vec<TransitionId>, Diagnostic)> = BTreeMap::new();
     for (i, (line, spans)) in chart.transitions.iter().zip(&map.lines).enumerate() {

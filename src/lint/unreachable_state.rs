@@ -44,7 +44,7 @@ fn closed_by_values(
     state: StateId,
     mut found: Diagnostic,
 ) -> Diagnostic {
-    let Context { chart, facts, map } = context;
+    let Context { chart, facts, map, .. } = context;
     let inside = state..chart.state(state).end;
     let lines = leading.range(inside).flat_map(|(_, ids)| ids).copied();
     let outside = |id: &TransitionId| {
