@@ -8,6 +8,7 @@ pub mod asking;
 pub mod calls;
 pub mod cover;
 pub mod dataflow;
+pub mod deadline;
 pub mod drive;
 mod finite;
 pub mod explore;

@@ -8,6 +8,7 @@ pub mod reported;
 mod check_failed;
 pub(crate) mod conflicting_fields;
 mod dead_line;
+mod dead_deadline;
 pub(crate) mod duplicate_name;
 pub(crate) mod empty_file;
 pub(crate) mod endless_run;
@@ -112,6 +113,7 @@ pub const LINTS: &[&Lint] = &[
     &unbounded_wait::LINT,
     &unhandled_event::LINT,
     &needless_guard::LINT,
+    &dead_deadline::LINT,
     &check_failed::LINT,
     &undecided_check::LINT,
     &too_few_options::LINT,

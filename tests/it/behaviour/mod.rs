@@ -146,3 +146,8 @@ fn deciding() {
 fn handling() {
     check("handling");
 }
+
+#[test]
+fn waiting() {
+    check("waiting");
+}

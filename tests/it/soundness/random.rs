@@ -132,11 +132,14 @@ fn line(random: &mut Random, states: &[State], id: usize) -> String {
         6 => format!("on *{guard}{effect}"),
         7 => format!("on turn{guard}{effect}"),
         8 => {
-            let when = random.pick(&["x", "not x", "n > 3", "m < 2", "y", "hot()", "x and y"]);
+            let when =
+                random.pick(&["x", "not x", "n > 3", "m < 2", "y", "hot()", "x and y", "true"]);
             format!("when {when}{effect}")
         }
-        9 => format!("after {}s{guard}{effect}", 1 + random.below(9)),
-        10 => format!("after {} turns{guard}{effect}", 1 + random.below(3)),
+        9 => format!("after {}s{}{effect}", 1 + random.below(9), random.pick(&["", "", guard])),
+        10 => {
+            format!("after {} turns{}{effect}", 1 + random.below(3), random.pick(&["", "", guard]))
+        }
         11 => match random.pick(&states[id].children[..]) {
             child if is_place(states[*child].kind) => {
                 format!("on done({}){effect}", states[*child].path)
