@@ -88,7 +88,7 @@ fn circle(
 }
 
 /// The one leaf that a line enters, if it is one and no other region is at work.
-fn landing(chart: &Chart, line: &Transition) -> Option<StateId> {
+pub(super) fn landing(chart: &Chart, line: &Transition) -> Option<StateId> {
     let entered = entries(chart, line);
     let [mut at] = entered[..] else { return None };
     loop {
@@ -107,7 +107,7 @@ fn landing(chart: &Chart, line: &Transition) -> Option<StateId> {
 }
 
 /// Whether no other region can be at work while the leaf is active.
-fn lonely(chart: &Chart, leaf: StateId) -> bool {
+pub(super) fn lonely(chart: &Chart, leaf: StateId) -> bool {
     chart.ancestors(leaf).all(|s| !matches!(chart.state(s).kind, StateKind::Parallel))
 }
 

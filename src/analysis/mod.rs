@@ -10,6 +10,7 @@ pub mod cover;
 pub mod dataflow;
 pub mod deadline;
 pub mod drive;
+pub mod echo;
 mod finite;
 pub mod explore;
 mod formula;

@@ -12,6 +12,7 @@ mod dead_deadline;
 pub(crate) mod duplicate_name;
 pub(crate) mod empty_file;
 pub(crate) mod endless_run;
+mod event_cycle;
 mod eventless_cycle;
 pub(crate) mod faulty_allow;
 pub(crate) mod faulty_expression;
@@ -113,6 +114,7 @@ pub const LINTS: &[&Lint] = &[
     &unbounded_wait::LINT,
     &unhandled_event::LINT,
     &needless_guard::LINT,
+    &event_cycle::LINT,
     &dead_deadline::LINT,
     &check_failed::LINT,
     &undecided_check::LINT,

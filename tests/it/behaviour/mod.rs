@@ -151,3 +151,8 @@ fn handling() {
 fn waiting() {
     check("waiting");
 }
+
+#[test]
+fn echoing() {
+    check("echoing");
+}

@@ -6,7 +6,7 @@ use crate::interpreter::Log;
 use chartc::analysis::place::scope;
 use chartc::analysis::reach::is_leaf;
 use chartc::analysis::{
-    Facts, calls, cover, deadline, drive, handling, livelock, progress, restart,
+    Facts, calls, cover, deadline, drive, echo, handling, livelock, progress, restart,
 };
 use chartc::load::Memory;
 use chartc_core::arena::{EventId, StateId, StepId, TransitionId};
@@ -68,7 +68,11 @@ impl Claims {
             shadowed: cover::shadows(chart, &facts).iter().map(|s| s.line).collect(),
             undriven: drive::undriven(chart, &facts).into_iter().collect(),
             hidden: calls::hidden(chart, &facts).into_iter().flat_map(|h| h.hidden).collect(),
-            circles: livelock::livelocks(chart, &facts).iter().map(|l| l.given).collect(),
+            circles: livelock::livelocks(chart, &facts)
+                .iter()
+                .map(|l| l.given)
+                .chain(echo::echoes(chart, &facts).into_iter().flatten())
+                .collect(),
             traps: progress::traps(chart, &facts),
             resets: restart::resets(chart, &facts).iter().map(|r| (r.line, r.parallel)).collect(),
             restarts: restart::restarts(chart, &facts).iter().map(|r| (r.line, r.state)).collect(),
