@@ -19,7 +19,7 @@ static RULE: Rule = Rule {
 };
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
-    let Context { chart, facts, map } = context;
+    let Context { chart, facts, map, .. } = context;
     let mut found: BTreeMap<Span, Vec<Dead>> = BTreeMap::new();
     for one in dead(chart, facts) {
         found.entry(map.line(one.line).whole).or_default().push(one);

@@ -14,7 +14,7 @@ static RULE: Rule = Rule {
 };
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
-    let Context { chart, facts, map } = context;
+    let Context { chart, facts, map, .. } = context;
     for lines in echoes(chart, facts) {
         let Some((first, rest)) = lines.split_first() else { continue };
         let name = words::line(chart, *first);

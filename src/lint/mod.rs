@@ -7,8 +7,8 @@ pub mod reported;
 
 mod check_failed;
 pub(crate) mod conflicting_fields;
-mod dead_line;
 mod dead_deadline;
+mod dead_line;
 pub(crate) mod duplicate_name;
 pub(crate) mod empty_file;
 pub(crate) mod endless_run;
