@@ -1,7 +1,8 @@
 //! Charts from bytes: each byte picks a production of [`grammar`](super::grammar), so that a changed byte changes a part of the
 //! chart and most charts are well-formed.
 
-use super::grammar::{INSIDE, OUTSIDE, PLACES, RULES, START};
+use super::declared::{INSIDE, OUTSIDE, PLACES};
+use super::grammar::{RULES, START};
 
 /// Bytes after which rules take their first production.
 const LONGEST: usize = 6_000;

@@ -1,6 +1,7 @@
 //! What must hold whatever the input is. Each function is one fuzz target; the tests of the project run them on every input that is
 //! kept.
 
+mod declared;
 mod grammar;
 mod grow;
 mod play;
