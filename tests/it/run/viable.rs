@@ -13,7 +13,8 @@ fn forms(name: &str) -> [Chart; 2] {
         (path, text)
     }));
     [format!("charts/{name}/agent.yaml"), format!("charts/{name}.chart")].map(|path| {
-        let done = chartc::check(std::slice::from_ref(&path), &all);
+        // Less the notes about `check` lines that unbounded inputs leave open.
+        let done = chartc::check_within(std::slice::from_ref(&path), &all, 0);
         let found = chartc::report::short(&done.diagnostics, &done.sources);
         assert_eq!(found, "", "{path}");
         done.charts[0].chart().clone()
