@@ -22,9 +22,12 @@ pub struct Seen {
     pub entered: Vec<bool>,
     /// By line: whether a run takes it.
     pub taken: Vec<bool>,
-    /// Where runs rest: the active leaves, with the values of the vars that decide moves.
-    pub rests: Vec<(Vec<StateId>, Vec<(VarId, Value)>)>,
+    /// Where runs rest.
+    pub rests: Vec<Rest>,
 }
+
+/// The active leaves of a point, with the values of the vars that decide moves.
+pub type Rest = (Vec<StateId>, Vec<(VarId, Value)>);
 
 impl Seen {
     /// `None` where not every run was tried, and where the vars decide nothing: there the graph tells as much.

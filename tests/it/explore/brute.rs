@@ -193,7 +193,9 @@ fn brute(chart: &Chart) -> Option<Shown> {
         if more.is_empty() {
             break;
         }
-        more.into_iter().for_each(|nth| good[nth] = true);
+        for nth in more {
+            good[nth] = true;
+        }
     }
     for nth in (0..points.len()).filter(|nth| !ends[*nth]) {
         let leaves = &points[nth].1;

@@ -126,7 +126,7 @@ fn step(random: &mut Random, shape: &Shape, number: usize) -> String {
 }
 
 fn lines(random: &mut Random, shape: &Shape, pad: &str, steps: &mut usize, out: &mut String) {
-    for _ in 0..1 + random.below(3) {
+    for _ in 0..=random.below(3) {
         let _ = writeln!(out, "{pad}{}", line(random, shape));
     }
     if random.below(4) == 0 {
