@@ -6,6 +6,8 @@
 pub mod answers;
 pub mod asking;
 pub mod calls;
+pub mod cheapest;
+pub mod cost;
 pub mod cover;
 pub mod dataflow;
 pub mod deadline;
@@ -22,6 +24,7 @@ pub mod place;
 pub mod progress;
 pub mod reach;
 pub mod restart;
+mod turns;
 pub mod usage;
 pub mod uses;
 pub mod waiting;

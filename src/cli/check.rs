@@ -2,9 +2,9 @@
 
 use super::files::{Files, find, write_into};
 use super::output::{Colour, paper, print};
-use super::{Exit, config, output};
+use super::{Exit, config, cost, output};
 use crate::analysis::explore::STATES;
-use crate::diagnostic::Severity;
+use crate::diagnostic::{Diagnostic, Severity};
 use crate::report::{REPORTS, Report};
 use clap::builder::PossibleValuesParser;
 use std::path::PathBuf;
@@ -19,6 +19,7 @@ Examples:
   chartc check --deny warnings                  fail on warnings, too
   chartc check --witness runs/                  write the runs that refute `check` lines, to be simulated
   chartc check --format json > findings.json    for other programs
+  chartc check --cost my.chart                  model calls of a turn and of a run, at least and at most
 
 A chartc.toml in this folder or one above it sets levels for a project: \"[lints]\", then lines such as
 undriven-state = \"allow\" or warnings = \"deny\"; \"[check]\", then fail-on = \"warning\". A comment leaves out what
@@ -31,6 +32,9 @@ pub(super) struct Args {
     /// How findings are shown
     #[arg(long, default_value = "human", value_parser = PossibleValuesParser::new(REPORTS.iter().map(|r| r.name)))]
     format: String,
+    /// Show how many model calls a turn and a run make, at least and at most, instead of findings; as text or, with --format json, as JSON
+    #[arg(long)]
+    cost: bool,
     /// The least severity that makes the check fail [default: error]
     #[arg(long, value_name = "LEVEL", value_parser = ["error", "warning", "note"])]
     fail_on: Option<String>,
@@ -58,6 +62,9 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
     let config = config::load()?;
     let mut levels = config.levels;
     levels.add(&args.allow, &args.warn, &args.deny)?;
+    if args.cost && !matches!(args.format.as_str(), "human" | "json") {
+        return Err(miette::miette!("--cost is shown as text or, with `--format json`, as JSON"));
+    }
     let files = find(&args.paths);
     if files.is_empty() {
         output::complain(
@@ -75,7 +82,20 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         .iter()
         .find(|r| r.name == args.format)
         .expect("clap allows only names of the table");
-    print(&(report.render)(&done.diagnostics, &done.sources, paper(args.color)))?;
+    if args.cost {
+        let rank = |d: &&Diagnostic| d.severity == Severity::Error;
+        let errors: Vec<Diagnostic> = done.diagnostics.iter().filter(rank).cloned().collect();
+        let text = (REPORTS[0].render)(&errors, &done.sources, paper(args.color));
+        if !errors.is_empty() {
+            output::complain(text.trim_end());
+        }
+        print(&match args.format.as_str() {
+            "json" => cost::json(&done.charts),
+            _ => cost::human(&done.charts),
+        })?;
+    } else {
+        print(&(report.render)(&done.diagnostics, &done.sources, paper(args.color)))?;
+    }
     if let Some(folder) = &args.witness {
         let shown = done.diagnostics.iter().flat_map(|found| &found.witness);
         write_into(folder, shown)?;

@@ -12,6 +12,7 @@ mod check;
 mod completions;
 mod config;
 mod convert;
+mod cost;
 #[cfg(feature = "run")]
 mod ending;
 mod explain;

@@ -17,6 +17,7 @@ mod check;
 mod checks;
 mod cli;
 mod conformance;
+mod cost;
 mod differential;
 mod docs;
 mod dot;

@@ -1,5 +1,6 @@
 //! What the analyses say cannot happen does not happen: random charts, run on random inputs, against their facts.
 
+mod costs;
 pub(crate) mod random;
 
 use crate::interpreter::Log;

@@ -1,0 +1,201 @@
+//! `chartc check --cost`: model calls of a turn and of a run.
+
+use crate::analysis::Facts;
+use crate::analysis::cost::{Bound, Cost, Driver, cost};
+use crate::compile::Checked;
+use chartc_core::arena::{StateId, StepId};
+use chartc_core::model::Chart;
+use serde::Serialize;
+use std::fmt::Write;
+
+/// Rows of a table that people read; the dearest turns come first.
+const ROWS: usize = 20;
+
+/// The figures of each chart, as text.
+pub(super) fn human(charts: &[Checked]) -> String {
+    let mut out = String::new();
+    for checked in charts {
+        let chart = checked.chart();
+        let found = cost(chart, &Facts::of(chart));
+        let gap = if out.is_empty() { "" } else { "\n" };
+        let _ = writeln!(out, "{gap}{}: model calls of {}", checked.source(), chart.name);
+        table(&mut out, chart, &found);
+    }
+    out
+}
+
+fn table(out: &mut String, chart: &Chart, found: &Cost) {
+    let mut turns: Vec<_> = found.turns.iter().collect();
+    turns.sort_by_key(|t| (std::cmp::Reverse(t.worst), t.leaf));
+    let more = turns.len().saturating_sub(ROWS);
+    turns.truncate(ROWS);
+    let mut rows: Vec<[String; 4]> =
+        vec![["a turn that begins in".into(), "least".into(), "worst".into(), String::new()]];
+    for turn in turns {
+        let why: Vec<String> = turn.drivers.iter().take(4).map(|d| driver(chart, d)).collect();
+        let rest = if turn.drivers.len() > 4 { " + …" } else { "" };
+        rows.push([
+            path(chart, turn.leaf).to_owned(),
+            turn.least.to_string(),
+            turn.worst.to_string(),
+            why.join(" + ") + rest,
+        ]);
+    }
+    if more > 0 {
+        rows.push([format!("and {more} more"), String::new(), String::new(), String::new()]);
+    }
+    for event in &found.events {
+        let why = driver(chart, event);
+        rows.push([
+            format!("a question of {}", name(chart, event.step)),
+            "0".into(),
+            event.calls().to_string(),
+            why,
+        ]);
+    }
+    let (least, way) = match &found.run.least {
+        Some((calls, lines)) => (calls.to_string(), lines.len()),
+        None => ("-".into(), 0),
+    };
+    let worst = found.run.worst.calls().map_or("unbounded".into(), |n| n.to_string());
+    let by = match (found.run.least.is_some(), bound(chart, found.run.worst)) {
+        (true, by) => format!("least over {way} lines; worst: {by}"),
+        (false, by) => format!("no end is `ok`; worst: {by}"),
+    };
+    rows.push(["a run, to an end that is ok".into(), least, worst, by]);
+    let width = |n: usize| rows.iter().map(|r| r[n].chars().count()).max().unwrap_or(0);
+    let widths = [width(0), width(1), width(2)];
+    for [what, least, worst, why] in &rows {
+        let line = format!(
+            "  {what:<a$}  {least:>b$}  {worst:>c$}  {why}",
+            a = widths[0],
+            b = widths[1],
+            c = widths[2]
+        );
+        let _ = writeln!(out, "{}", line.trim_end());
+    }
+}
+
+fn path(chart: &Chart, state: StateId) -> &str {
+    let row = chart.state(state);
+    if row.path.is_empty() { &row.name } else { &row.path }
+}
+
+fn name(chart: &Chart, step: StepId) -> &str {
+    &chart.steps[step.index()].name
+}
+
+/// `ask next 1 + 1 retry of client model`.
+fn driver(chart: &Chart, driver: &Driver) -> String {
+    let mut text = format!("{} 1", name(chart, driver.step));
+    if driver.retries > 0 {
+        let word = if driver.retries == 1 { "retry" } else { "retries" };
+        let _ = write!(text, " + {} {word}", driver.retries);
+    }
+    let client = chart.steps[driver.step.index()].client.filter(|_| driver.of_client);
+    if let Some(client) = client {
+        let _ = write!(text, " of client {}", chart.clients[client.index()].name);
+    }
+    if driver.times > 1 {
+        text = format!("{} × ({text})", driver.times);
+    }
+    text
+}
+
+/// What bounds a run, in words.
+fn bound(chart: &Chart, bound: Bound) -> String {
+    match bound {
+        Bound::NoCalls => "no step calls a model".into(),
+        Bound::Calls(calls) => format!("limits {{ calls {calls} }}"),
+        Bound::Turns { turns, each } => format!("{each} a turn, limits {{ turns {turns} }}"),
+        Bound::None { step, leaf: Some(leaf) } => {
+            format!("{} in every turn that begins in {}", name(chart, step), path(chart, leaf))
+        }
+        Bound::None { step, leaf: None } => {
+            format!("{} whenever its event comes", name(chart, step))
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct Document<'c> {
+    version: u32,
+    charts: Vec<Figures<'c>>,
+}
+
+#[derive(Serialize)]
+struct Figures<'c> {
+    file: &'c str,
+    chart: &'c str,
+    turns: Vec<Turn<'c>>,
+    events: Vec<By<'c>>,
+    run: Run,
+}
+
+#[derive(Serialize)]
+struct Turn<'c> {
+    state: &'c str,
+    least: u64,
+    worst: u64,
+    steps: Vec<By<'c>>,
+}
+
+#[derive(Serialize)]
+struct By<'c> {
+    step: &'c str,
+    times: u64,
+    retries: u64,
+    calls: u64,
+}
+
+#[derive(Serialize)]
+struct Run {
+    least: Option<u64>,
+    worst: Option<u64>,
+    bound: String,
+}
+
+fn steps<'c>(chart: &'c Chart, drivers: &[Driver]) -> Vec<By<'c>> {
+    let by = |d: &Driver| {
+        let step = name(chart, d.step);
+        By { step, times: d.times, retries: d.retries, calls: d.calls() }
+    };
+    drivers.iter().map(by).collect()
+}
+
+/// The same for other programs: `{"version":1,"charts":[…]}`, which only gains fields. `null` is no end, or no bound.
+pub(super) fn json(charts: &[Checked]) -> String {
+    let figures = |checked: &Checked| {
+        let chart = checked.chart();
+        let found = cost(chart, &Facts::of(chart));
+        let bound = bound(chart, found.run.worst);
+        (found, bound)
+    };
+    let all: Vec<(Cost, String)> = charts.iter().map(figures).collect();
+    let charts = charts
+        .iter()
+        .zip(&all)
+        .map(|(checked, (found, bound))| {
+            let chart = checked.chart();
+            let turns = found.turns.iter().map(|t| Turn {
+                state: path(chart, t.leaf),
+                least: t.least,
+                worst: t.worst,
+                steps: steps(chart, &t.drivers),
+            });
+            Figures {
+                file: checked.source(),
+                chart: &chart.name,
+                turns: turns.collect(),
+                events: steps(chart, &found.events),
+                run: Run {
+                    least: found.run.least.as_ref().map(|(calls, _)| *calls),
+                    worst: found.run.worst.calls(),
+                    bound: bound.clone(),
+                },
+            }
+        })
+        .collect();
+    let text = serde_json::to_string_pretty(&Document { version: 1, charts });
+    text.expect("strings and numbers always serialize") + "\n"
+}
