@@ -26,6 +26,7 @@ pub(crate) mod legacy;
 pub(crate) mod lost_division;
 pub(crate) mod missing_field;
 pub(crate) mod missing_initial;
+mod missing_prompt;
 pub(crate) mod name_clash;
 mod needless_guard;
 mod never_set;
@@ -125,6 +126,7 @@ pub const LINTS: &[&Lint] = &[
     &unused_declaration::LINT,
     &never_set::LINT,
     &unread_variable::LINT,
+    &missing_prompt::LINT,
     &name_clash::LINT,
     &duplicate_name::LINT,
     // Last: it keeps silent about what others tell of.

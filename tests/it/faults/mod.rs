@@ -106,5 +106,5 @@ fn each_fault_stands_in_both_formats() {
     for (name, paths) in &formats {
         assert_eq!(paths.len(), 2, "{name} is there as {paths:?} only");
     }
-    assert!(formats.len() >= 18, "only {} faults", formats.len());
+    assert!(formats.len() >= 24, "only {} faults", formats.len());
 }

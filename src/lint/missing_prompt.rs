@@ -1,0 +1,40 @@
+//! Model calls with nothing to say.
+
+use super::{Context, Lint, words};
+use crate::diagnostic::{Diagnostic, Rule, Severity};
+use chartc_core::arena::StepId;
+use chartc_core::model::{StepKind, Template};
+
+pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
+
+static RULE: Rule = Rule {
+    code: "C0414",
+    name: "missing-prompt",
+    severity: Severity::Warning,
+    page: include_str!("missing_prompt.md"),
+};
+
+fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
+    let Context { chart, map, .. } = context;
+    let mut told = vec![false; chart.steps.len()];
+    for component in chart.components.iter().filter(|c| !is_blank(&c.text)) {
+        for insert in &component.inserts {
+            told[insert.step.index()] = true;
+        }
+    }
+    for (i, step) in chart.steps.iter().enumerate() {
+        let id = StepId::at(i);
+        let calls = matches!(step.kind, StepKind::Llm | StepKind::Ask { .. });
+        let says = told[i] || step.prompt.as_ref().is_some_and(|prompt| !is_blank(prompt));
+        if calls && !says {
+            let name = words::step(chart, id);
+            let found = RULE.at(map.step(id).name, format!("{name} tells the model nothing"));
+            diagnostics.push(found.help("give it a prompt, or a component that goes into it"));
+        }
+    }
+}
+
+/// Whether a text shows nothing, whatever the data.
+fn is_blank(text: &Template) -> bool {
+    text.literal().is_some_and(|text| text.trim().is_empty())
+}
