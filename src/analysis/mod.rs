@@ -16,6 +16,7 @@ pub mod echo;
 pub mod explore;
 mod finite;
 mod formula;
+pub mod gap;
 pub mod graph;
 pub mod guard;
 pub mod handling;

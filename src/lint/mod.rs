@@ -17,6 +17,7 @@ mod eventless_cycle;
 pub(crate) mod faulty_allow;
 pub(crate) mod faulty_expression;
 mod forbidden_move;
+mod gap;
 mod hidden_step;
 pub(crate) mod illegal_structure;
 pub(crate) mod import_cycle;
@@ -126,6 +127,7 @@ pub const LINTS: &[&Lint] = &[
     &unused_declaration::LINT,
     &never_set::LINT,
     &unread_variable::LINT,
+    &gap::LINT,
     &missing_prompt::LINT,
     &name_clash::LINT,
     &duplicate_name::LINT,
