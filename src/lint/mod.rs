@@ -24,6 +24,7 @@ pub(crate) mod import_cycle;
 mod impossible_guard;
 pub(crate) mod left_out;
 pub(crate) mod legacy;
+mod limit_out_of_reach;
 pub(crate) mod lost_division;
 pub(crate) mod missing_field;
 pub(crate) mod missing_initial;
@@ -128,6 +129,7 @@ pub const LINTS: &[&Lint] = &[
     &never_set::LINT,
     &unread_variable::LINT,
     &gap::LINT,
+    &limit_out_of_reach::LINT,
     &missing_prompt::LINT,
     &name_clash::LINT,
     &duplicate_name::LINT,

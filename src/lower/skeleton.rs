@@ -151,7 +151,11 @@ fn add_state<'s>(
         advice: None,
         limits: Limits::default(),
     });
-    cx.map.states.push(StateSpans { name: place.name.span, whole: place.whole, initial: None });
+    cx.map.states.push(StateSpans {
+        name: place.name.span,
+        whole: place.whole,
+        ..StateSpans::default()
+    });
     cx.nodes.push(Node { kind, items, each: Vec::new(), each_above: None });
     id
 }

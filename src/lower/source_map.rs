@@ -67,6 +67,8 @@ pub struct StateSpans {
     pub whole: Span,
     /// Target of its `initial` line, if it has one.
     pub initial: Option<Span>,
+    /// Its limit of model calls, if it has one.
+    pub calls: Option<Span>,
 }
 
 /// Spans of a line.

@@ -1,0 +1,51 @@
+//! Limits of model calls that are too small, or of no use.
+
+use super::{Context, Lint, words};
+use crate::analysis::cheapest::least;
+use crate::diagnostic::{Diagnostic, Rule, Severity};
+use chartc_core::arena::StateId;
+use chartc_core::model::{Chart, StepKind};
+
+pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
+
+static RULE: Rule = Rule {
+    code: "C0504",
+    name: "limit-out-of-reach",
+    severity: Severity::Warning,
+    page: include_str!("limit_out_of_reach.md"),
+};
+
+fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
+    let Context { chart, facts, map, .. } = context;
+    for (i, state) in chart.states.iter().enumerate() {
+        let (Some(bound), Some(span)) = (state.limits.calls, map.states[i].calls) else { continue };
+        if !calls_inside(chart, StateId::at(i)) {
+            let name = words::state(chart, StateId::at(i));
+            let message = format!("this limit is never reached: nothing in {name} calls a model");
+            diagnostics.push(RULE.at(span, message).help("remove it"));
+        }
+        if i > 0 {
+            continue;
+        }
+        let Some((calls, way)) = least(chart, facts) else { continue };
+        if u64::try_from(bound).is_ok_and(|bound| bound < calls) {
+            let message = format!("no run ends well: the cheapest makes {calls} model calls");
+            let mut found = RULE.at(span, message).help(format!(
+                "allow at least {calls}, and more for retries: `chartc check --cost` tells what makes them"
+            ));
+            for line in way.iter().take(4) {
+                found = found.related(map.line(*line).whole, "on the cheapest way to the end");
+            }
+            diagnostics.push(found);
+        }
+    }
+}
+
+/// Whether a step calls a model while the state is active.
+fn calls_inside(chart: &Chart, state: StateId) -> bool {
+    chart.steps.iter().any(|step| {
+        // What a chart that is run calls is not known here.
+        let calls = matches!(step.kind, StepKind::Llm | StepKind::Ask { .. } | StepKind::Run(_));
+        calls && (chart.contains(state, step.state) || chart.contains(step.state, state))
+    })
+}
