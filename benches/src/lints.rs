@@ -22,7 +22,9 @@ pub(crate) fn run(states: usize) {
         let (lowered, _) = lower(&loaded, &mut found);
         let lowered = &lowered[0];
         let facts = Facts::of(&lowered.chart);
-        let context = Context { chart: &lowered.chart, facts: &facts, map: &lowered.map };
+        let (chart, map, sources) = (&lowered.chart, &lowered.map, &loaded.sources);
+        let context =
+            Context { chart, facts: &facts, map, sources, full_prompts: true, all_read: true };
         let mut costs: Vec<(Duration, &str, usize)> = Vec::new();
         for lint in LINTS {
             let mut told = 0;

@@ -5,7 +5,6 @@ use crate::analysis::gap::gaps;
 use crate::diagnostic::{Diagnostic, Rule, Severity};
 use crate::notation::expression;
 use chartc_core::expr::Value;
-use chartc_core::model::Trigger;
 
 pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
 
@@ -28,11 +27,9 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
                 Value::None | Value::Duration(_) | Value::List(_) | Value::Map(_) => String::new(),
             })
             .collect();
-        let what = match chart.transition(*first).trigger {
-            Trigger::StepDone(step) => {
-                format!("no `done` line of {} holds", words::step(chart, step))
-            }
-            _ => format!("no {} line holds", words::line(chart, *first)),
+        let what = match chart.transition(*first).trigger.step() {
+            Some(step) => format!("no `done` line of {} holds", words::step(chart, step)),
+            None => format!("no {} line holds", words::line(chart, *first)),
         };
         let message = format!("{what} where {}: nothing happens then", case.join(" and "));
         let spans = map.line(*last);

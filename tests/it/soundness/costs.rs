@@ -108,7 +108,9 @@ fn play(chart: &Chart, found: &Cost, random: &mut Random, met: &mut [usize; 3]) 
             matches!(r, Record::Error(_) | Record::Failed(_) | Record::Ended(_) | Record::Lost(..))
         };
         let broken = log.records.iter().any(wrong);
-        turn.iter_mut().for_each(|t| t.broken |= broken);
+        if let Some(t) = &mut turn {
+            t.broken |= broken;
+        }
         let ended = log.records.iter().any(|r| matches!(r, Record::TurnEnded(_)));
         if let Some(t) = &turn {
             if let Some(fault) = refuted(chart, found, t, ended) {
