@@ -30,7 +30,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
             shown.join(", ")
         );
         let mut found = RULE.at(map.step(first).name, message).help(
-            "give the step a condition, put it after the others, or allow more calls: `limits { calls 2 per turn }`",
+            "give the step a condition, put it after the others, or allow more calls: `limits { calls 2 per turn }`; for an `agent.yaml` `chartc run --calls-per-turn 2`",
         );
         for step in hidden.iter().take(3) {
             found = found.related(map.step(*step).name, "never runs");
