@@ -4,7 +4,7 @@ use super::guard::Verdict;
 use super::uses::walk;
 use chartc_core::arena::{PredicateId, VarId};
 use chartc_core::expr::{Environment, Fuel, Value, holds};
-use chartc_core::model::{Chart, Expr, ExprKind, Type, TypeKind, VariableKind};
+use chartc_core::model::{Builtin, Chart, Expr, ExprKind, Type, TypeKind, VariableKind};
 use std::collections::BTreeMap;
 
 /// Most assignments that are tried.
@@ -51,6 +51,8 @@ fn read<'c>(chart: &'c Chart, goals: &[(&'c Expr, bool)]) -> Option<Domains<'c>>
             | ExprKind::Observable(_)
             | ExprKind::Call(..)
             | ExprKind::Comprehension { .. }
+            // What always fails is reported where it was read.
+            | ExprKind::Builtin(Builtin::Fail, _)
             | ExprKind::Unknown(_) => closed = false,
             ExprKind::None
             | ExprKind::Bool(_)

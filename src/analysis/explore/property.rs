@@ -4,6 +4,7 @@ use super::witness::{Witness, witness};
 use super::{Edge, Explored, Happened, Search, explore};
 use crate::analysis::Facts;
 use crate::analysis::place::meet;
+use crate::analysis::reach::is_end;
 use chartc_core::arena::{EventId, StateId, TransitionId};
 use chartc_core::model::{
     Chart, Check, CheckArgument, ChoiceKind, ExprKind, StepKind, Transition, Trigger,
@@ -273,7 +274,11 @@ fn at_once(chart: &Chart, state: StateId) -> bool {
     let leads = |line: &Transition| {
         line.source == StateId(0)
             && line.guard.is_none()
-            && line.scope.is_none()
+            && line.scope.as_ref().is_none_or(|scope| {
+                // Where it does not hold, the run is over or there already.
+                let over = |s: &StateId| chart.contains(state, *s) || is_end(chart, *s);
+                scope.any_of.is_empty() && scope.none_of.iter().all(over)
+            })
             && line.targets.iter().any(|target| chart.contains(state, target.state))
             && matches!(&line.trigger, Trigger::Event(events) if events.iter().any(alone))
     };

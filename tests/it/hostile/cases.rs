@@ -29,7 +29,7 @@ pub(super) fn case(
 /// A small sound chart whose one condition, with its `if`, is `guard`.
 fn chart(guard: &str) -> String {
     format!(
-        "chart A {{\n  event go\n  var x: Int = 0\n  initial a\n  state a {{ on go {guard} -> b }}\n  final b\n}}\n"
+        "chart A {{\n  event go\n  var x: Int = 0\n  initial a\n  state a {{ on go {guard} -> b {{ x = 1 }} }}\n  final b\n}}\n"
     )
 }
 
@@ -338,7 +338,7 @@ pub(crate) fn all() -> Vec<Case> {
                 )
             }),
             0,
-            "",
+            "warning[C0310] nothing handles `go`",
         ),
         case(
             "500 regions",
