@@ -72,7 +72,7 @@ pub(super) fn all() -> Vec<Mutant> {
             ),
             (
                 "asked-of-a-leaf-entered-since",
-                &[("!is_found || ", "")],
+                &[("!is_found", "false")],
                 &[
                     "semantics::questions::an_event_is_for_the_leaf_that_it_found",
                     "semantics::questions::an_event_is_for_the_leaves_that_it_found_in_every_region",
