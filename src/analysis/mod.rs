@@ -8,6 +8,7 @@ pub mod asking;
 pub mod calls;
 pub mod cheapest;
 pub mod cost;
+pub mod counting;
 pub mod cover;
 pub mod dataflow;
 pub mod deadline;

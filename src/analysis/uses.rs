@@ -160,3 +160,28 @@ pub fn changes(
     let defaulted = || chart.states.iter().any(|s| sets(&s.default_actions));
     sets(&line.actions) || (moved && (entered || left || defaulted()))
 }
+
+/// Whether a line reads anything that comes with what it is on.
+pub fn takes_payload(line: &Transition) -> bool {
+    let mut takes = false;
+    let mut look = |expr| {
+        own_walk(expr, &mut |e| takes |= matches!(e.kind, ExprKind::Payload(_)));
+    };
+    line.guard.iter().for_each(&mut look);
+    line.targets.iter().flat_map(|t| &t.arguments).for_each(&mut look);
+    Action::walk(&line.actions, &mut |action| {
+        own_expressions(action).into_iter().for_each(&mut look)
+    });
+    takes
+}
+
+/// The expressions of an action, less those of the actions in it.
+pub fn own_expressions(action: &Action) -> Vec<&Expr> {
+    match action {
+        Action::Assign(_, e) | Action::If(e, ..) | Action::For(_, e, _) => vec![e],
+        Action::Do(_, es) | Action::Raise(_, es) | Action::Result(_, es) => es.iter().collect(),
+        Action::Send { arguments, after, .. } => arguments.iter().chain(after).collect(),
+        Action::Cancel(_) => Vec::new(),
+        Action::Log(text) => holes(text).collect(),
+    }
+}

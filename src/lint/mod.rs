@@ -43,6 +43,7 @@ mod too_few_options;
 mod trap_state;
 pub(crate) mod type_error;
 mod unbounded_wait;
+mod uncounted_line;
 mod undecided_check;
 mod undriven_state;
 pub(crate) mod unescaped_brace;
@@ -58,6 +59,7 @@ mod unreachable_state;
 mod unread_variable;
 pub(crate) mod unreadable_file;
 pub(crate) mod unused_allow;
+mod unused_binding;
 mod unused_declaration;
 pub(crate) mod unused_fragment;
 mod useless_history;
@@ -128,6 +130,8 @@ pub const LINTS: &[&Lint] = &[
     &unused_declaration::LINT,
     &never_set::LINT,
     &unread_variable::LINT,
+    &unused_binding::LINT,
+    &uncounted_line::LINT,
     &gap::LINT,
     &limit_out_of_reach::LINT,
     &missing_prompt::LINT,
