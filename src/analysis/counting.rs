@@ -80,12 +80,10 @@ fn bounded(chart: &Chart, guard: &Expr) -> Vec<VarId> {
             matches!(chart.variables[id.index()].kind, VariableKind::Var { per_turn: false });
         let mut fixed = true;
         own_walk(high, &mut |e| {
-            fixed &= match e.kind {
-                ExprKind::Variable(id) => {
-                    matches!(chart.variables[id.index()].kind, VariableKind::Param { .. })
-                }
-                ExprKind::Int(_) | ExprKind::Float(_) | ExprKind::Binary(..) => true,
-                _ => false,
+            fixed &= if let ExprKind::Variable(id) = e.kind {
+                matches!(chart.variables[id.index()].kind, VariableKind::Param { .. })
+            } else {
+                matches!(e.kind, ExprKind::Int(_) | ExprKind::Float(_) | ExprKind::Binary(..))
             };
         });
         if is_counter && fixed {

@@ -16,6 +16,7 @@ pub mod drive;
 pub mod echo;
 pub mod explore;
 mod finite;
+pub mod flow;
 mod formula;
 pub mod gap;
 pub mod graph;

@@ -251,7 +251,7 @@ fn shown<'c>(text: &'c Template, visit: &mut dyn FnMut(Spot, &'c Expr)) {
 }
 
 /// Calls `visit` with every action of blocks and of `code` steps.
-fn actions<'c>(chart: &'c Chart, visit: &mut dyn FnMut(&'c Action)) {
+pub(super) fn actions<'c>(chart: &'c Chart, visit: &mut dyn FnMut(&'c Action)) {
     chart.blocks().for_each(|block| Action::walk(block, visit));
     for step in &chart.steps {
         if let StepKind::Code(block) = &step.kind {

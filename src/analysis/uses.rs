@@ -170,7 +170,7 @@ pub fn takes_payload(line: &Transition) -> bool {
     line.guard.iter().for_each(&mut look);
     line.targets.iter().flat_map(|t| &t.arguments).for_each(&mut look);
     Action::walk(&line.actions, &mut |action| {
-        own_expressions(action).into_iter().for_each(&mut look)
+        own_expressions(action).into_iter().for_each(&mut look);
     });
     takes
 }

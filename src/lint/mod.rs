@@ -26,6 +26,7 @@ pub(crate) mod left_out;
 pub(crate) mod legacy;
 mod limit_out_of_reach;
 pub(crate) mod lost_division;
+mod maybe_unset;
 pub(crate) mod missing_field;
 pub(crate) mod missing_initial;
 mod missing_prompt;
@@ -35,6 +36,7 @@ mod never_set;
 pub(crate) mod not_yet;
 pub(crate) mod outside_subset;
 mod read_before_set;
+mod reading;
 pub(crate) mod refused_code;
 mod region_reset;
 mod shadowed_line;
@@ -127,6 +129,7 @@ pub const LINTS: &[&Lint] = &[
     &unnamed_answer::LINT,
     &unmapped_answer::LINT,
     &read_before_set::LINT,
+    &maybe_unset::LINT,
     &unused_declaration::LINT,
     &never_set::LINT,
     &unread_variable::LINT,

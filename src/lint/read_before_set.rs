@@ -6,7 +6,7 @@ use crate::diagnostic::{Diagnostic, Rule, Severity};
 
 pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
 
-static RULE: Rule = Rule {
+pub(super) static RULE: Rule = Rule {
     code: "C0407",
     name: "read-before-set",
     severity: Severity::Warning,

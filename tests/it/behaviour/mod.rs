@@ -156,3 +156,8 @@ fn waiting() {
 fn echoing() {
     check("echoing");
 }
+
+#[test]
+fn missing() {
+    check("missing");
+}

@@ -26,7 +26,7 @@ const CHARTS: u64 = 60;
 /// Points beyond which a chart is left out.
 const MOST: usize = 500;
 
-struct NoHost;
+pub(crate) struct NoHost;
 
 impl Host for NoHost {
     fn call(&mut self, _: &str, _: &[Value]) -> Result<Value, String> {
@@ -46,7 +46,7 @@ struct Shown {
 }
 
 /// The snapshot without what only counts up.
-fn plain(chart: &Plan<'_>, snapshot: &Snapshot) -> String {
+pub(crate) fn plain(chart: &Plan<'_>, snapshot: &Snapshot) -> String {
     let mut json = serde_json::to_value(snapshot).expect("a snapshot is data");
     for name in ["handled", "last_result", "answers", "finals", "calls", "called"] {
         json[name] = Json::Null;
@@ -93,7 +93,10 @@ fn plain(chart: &Plan<'_>, snapshot: &Snapshot) -> String {
     json.to_string()
 }
 
-fn inputs(chart: &Chart, machine: &mut Interpreter<'_, NoHost>) -> Vec<(Input<Vec<Value>>, u64)> {
+pub(crate) fn inputs(
+    chart: &Chart,
+    machine: &mut Interpreter<'_, NoHost>,
+) -> Vec<(Input<Vec<Value>>, u64)> {
     let now = machine.standing().now;
     let mut all = Vec::new();
     let text = |text: &str| Value::Text(text.into());

@@ -1,6 +1,6 @@
 //! Exploring charts: what `check` lines come to, and runs that show it.
 
-mod brute;
+pub(crate) mod brute;
 mod finite;
 mod point;
 mod witness;

@@ -1,6 +1,8 @@
 //! What the analyses say cannot happen does not happen: random charts, run on random inputs, against their facts.
 
 mod costs;
+mod data;
+mod data_charts;
 pub(crate) mod random;
 
 use crate::interpreter::Log;

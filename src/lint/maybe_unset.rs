@@ -1,0 +1,83 @@
+//! Values that are read although some run comes there without setting them.
+
+use super::{Context, Lint, read_before_set, reading};
+use crate::analysis::dataflow::{Value, early};
+use crate::analysis::flow::Flow;
+use crate::diagnostic::{Diagnostic, Rule, Severity};
+use chartc_core::arena::{StepId, TransitionId, VarId};
+use chartc_core::model::VariableKind;
+use std::collections::BTreeSet;
+
+pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
+
+static RULE: Rule = Rule {
+    code: "C0415",
+    name: "maybe-unset",
+    severity: Severity::Warning,
+    page: include_str!("maybe_unset.md"),
+};
+
+/// Readings that are told of; a chart with more is built by a program.
+const MOST: usize = 200;
+
+fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
+    let Context { chart, facts, .. } = context;
+    if !context.all_read {
+        return;
+    }
+    let agent = reading::is_yaml(context);
+    let inferred = |id: VarId| {
+        agent && matches!(chart.variables[id.index()].kind, VariableKind::Var { per_turn: true })
+    };
+    let unset = Flow::of(chart, facts).unset(facts, &inferred);
+    if unset.is_empty() {
+        return;
+    }
+    let mut told: BTreeSet<(Option<StepId>, Option<TransitionId>, Value)> =
+        early(chart, facts).into_iter().map(|e| (Some(e.step), None, e.value)).collect();
+    for found in unset.into_iter().take(MOST) {
+        let line = reading::line_of(found.site);
+        if !told.insert((reading::step_of(found.site), line, found.value)) {
+            continue;
+        }
+        let (span, what) = reading::place(context, found.site);
+        let name = reading::name(chart, found.value);
+        let setters = reading::setters(context, found.value);
+        let message = match &found.way {
+            None if found.missing => format!("{name} is never there when {what} reads it"),
+            None => format!("{name} is always empty when {what} reads it"),
+            Some(_) => format!("{name} may not be there when {what} reads it"),
+        };
+        let lasts = match found.value {
+            Value::Answer(_) => "; an answer lasts until its turn ends, keep it in a variable",
+            Value::Variable(id)
+                if matches!(
+                    chart.variables[id.index()].kind,
+                    VariableKind::Var { per_turn: true }
+                ) =>
+            {
+                "; what a turn sets is gone when it ends"
+            }
+            Value::Variable(_) => "",
+        };
+        let help = match &found.way {
+            None => format!("set it before, or leave it out here{lasts}"),
+            Some(way) => format!(
+                "a run that gets there: {}; set it on every way, or ask for it before{lasts}",
+                reading::way(chart, found.value, way)
+            ),
+        };
+        let rule = if found.way.is_none() { &read_before_set::RULE } else { &RULE };
+        let mut one = rule.at(span, message).help(help);
+        let past = found.way.iter().find_map(|way| reading::past(context, found.value, way));
+        if let Some((place, why)) = past {
+            one = one.related(place, why);
+        }
+        for place in setters.iter().take(2) {
+            if past.is_none_or(|(p, _)| p != *place) {
+                one = one.related(*place, "set here");
+            }
+        }
+        diagnostics.push(one);
+    }
+}

@@ -1,0 +1,184 @@
+//! How findings about data name where a value is read, where it is set, and how a run gets past that.
+
+use super::{Context, words};
+use crate::analysis::dataflow::Value;
+use crate::analysis::flow::{By, Site};
+use crate::analysis::uses::assigned;
+use crate::span::Span;
+use chartc_core::arena::{StateId, StepId, TransitionId};
+use chartc_core::model::{Chart, ChoiceKind, Step, StepKind, Trigger};
+
+/// What reads, and in words.
+pub(super) fn place(context: &Context<'_>, site: Site) -> (Span, String) {
+    let Context { chart, map, .. } = context;
+    let of = |id: StepId, what: &str| format!("{what} of {}", words::step(chart, id));
+    match site {
+        Site::Line(id) => {
+            let spans = map.line(id);
+            (
+                spans.guard.unwrap_or(spans.trigger),
+                format!("the condition of {}", words::line(chart, id)),
+            )
+        }
+        Site::Moves(id) => (map.line(id).whole, words::line(chart, id)),
+        Site::State(id) => (map.state(id).name, format!("a block of {}", words::state(chart, id))),
+        Site::Guard(id) => {
+            (map.step(id).guard.unwrap_or(map.step(id).name), of(id, "the condition"))
+        }
+        Site::Prompt(id, part) => {
+            let spans = map.step(id);
+            (spans.prompt_parts.get(part).copied().unwrap_or(spans.name), of(id, "the prompt"))
+        }
+        Site::Injection(id, component) => (
+            map.components.get(component.index()).copied().unwrap_or(map.step(id).name),
+            of(id, "a component in the prompt"),
+        ),
+        Site::Fragment(id, component, part) => {
+            let parts = map.component_parts.get(component.index());
+            let span = parts.and_then(|parts| parts.get(part)).copied();
+            (span.unwrap_or(map.step(id).name), of(id, "a component in the prompt"))
+        }
+        Site::Code(id) => (map.step(id).name, of(id, "the code")),
+        Site::Arguments(id) => (map.step(id).name, words::step(chart, id)),
+        Site::EndsTurn(id) => (map.step(id).name, of(id, "`ends turn`")),
+    }
+}
+
+/// The step that a place belongs to.
+pub(super) fn step_of(site: Site) -> Option<StepId> {
+    match site {
+        Site::Guard(id)
+        | Site::Prompt(id, _)
+        | Site::Injection(id, _)
+        | Site::Fragment(id, ..)
+        | Site::Code(id)
+        | Site::Arguments(id)
+        | Site::EndsTurn(id) => Some(id),
+        Site::Line(_) | Site::Moves(_) | Site::State(_) => None,
+    }
+}
+
+/// A value in words.
+pub(super) fn name(chart: &Chart, value: Value) -> String {
+    match value {
+        Value::Variable(id) => format!("`{}`", chart.variables[id.index()].name),
+        Value::Answer(id) => format!("the answer of {}", words::step(chart, id)),
+    }
+}
+
+/// Whether a step sets the value.
+fn sets(step: &Step, value: Value) -> bool {
+    let Value::Variable(id) = value else { return false };
+    let code = matches!(&step.kind, StepKind::Code(actions) if assigned(actions).contains(&id));
+    code || step.into == Some(id)
+}
+
+/// Where the value is set, each place once, in the order of the chart.
+pub(super) fn setters(context: &Context<'_>, value: Value) -> Vec<Span> {
+    let Context { chart, map, .. } = context;
+    if let Value::Answer(id) = value {
+        return vec![map.step(id).name];
+    }
+    let mut found = Vec::new();
+    for (i, step) in chart.steps.iter().enumerate() {
+        if sets(step, value) {
+            found.push(map.step(StepId::at(i)).name);
+        }
+    }
+    let Value::Variable(id) = value else { return found };
+    for (i, line) in chart.transitions.iter().enumerate() {
+        let kept = if let Trigger::Choice(choice) = line.trigger
+            && let ChoiceKind::Call(_, Some(into)) = chart.choices[choice.index()].kind
+        {
+            into == id
+        } else {
+            false
+        };
+        if kept || assigned(&line.actions).contains(&id) {
+            found.push(map.line(TransitionId::at(i)).whole);
+        }
+    }
+    for (i, state) in chart.states.iter().enumerate() {
+        let mut blocks = state.entry.iter().chain(&state.exit).chain([&state.default_actions]);
+        if blocks.any(|b| assigned(b).contains(&id)) {
+            found.push(map.state(StateId::at(i)).name);
+        }
+    }
+    found.sort_unstable_by_key(|s| (s.file, s.start));
+    found.dedup();
+    found
+}
+
+/// A run in words, as far as it has to do with the value.
+pub(super) fn way(chart: &Chart, value: Value, way: &[By]) -> String {
+    let mut told: Vec<String> = Vec::new();
+    for by in way {
+        match *by {
+            By::Line(from, id, to) if from != to => {
+                let by = words::line(chart, id);
+                if told.is_empty() {
+                    told.push(format!("in {}", words::state(chart, from)));
+                }
+                told.push(format!("{by} leads to {}", words::state(chart, to)));
+            }
+            By::Skipped(id) if is_setter(chart, id, value) => {
+                told.push(format!("{} is skipped", words::step(chart, id)));
+            }
+            By::Failed(id) if is_setter(chart, id, value) => {
+                told.push(format!("{} fails", words::step(chart, id)));
+            }
+            By::Done(id) if sets(&chart.steps[id.index()], value) => {
+                told.push(format!("{} runs without setting it", words::step(chart, id)));
+            }
+            By::Line(..) | By::Skipped(_) | By::Failed(_) | By::Done(_) | By::Turn | By::Passed => {
+            }
+        }
+    }
+    // Rounds that change nothing are not told twice.
+    told.dedup();
+    if told.is_empty() { "at the start of the run".into() } else { told.join(", ") }
+}
+
+fn is_setter(chart: &Chart, id: StepId, value: Value) -> bool {
+    value == Value::Answer(id) || sets(&chart.steps[id.index()], value)
+}
+
+/// The place where the run goes past what sets the value.
+pub(super) fn past(
+    context: &Context<'_>,
+    value: Value,
+    way: &[By],
+) -> Option<(Span, &'static str)> {
+    let Context { chart, map, .. } = context;
+    way.iter().rev().find_map(|by| match *by {
+        By::Skipped(id) if is_setter(chart, id, value) => {
+            Some((map.step(id).guard.unwrap_or(map.step(id).name), "skipped unless this holds"))
+        }
+        By::Failed(id) if is_setter(chart, id, value) => {
+            Some((map.step(id).name, "it fails, and the walk goes on"))
+        }
+        By::Line(from, id, to) if from != to => Some((map.line(id).whole, "this goes past it")),
+        By::Line(..) | By::Skipped(_) | By::Failed(_) | By::Done(_) | By::Turn | By::Passed => None,
+    })
+}
+
+/// Whether the chart is an agent, whose variables have no declared defaults.
+pub(super) fn is_yaml(context: &Context<'_>) -> bool {
+    let name = &context.sources.get(context.map.file).name;
+    [".yaml", ".yml"].iter().any(|end| name.ends_with(end))
+}
+
+/// The line that a place belongs to.
+pub(super) fn line_of(site: Site) -> Option<TransitionId> {
+    match site {
+        Site::Line(id) | Site::Moves(id) => Some(id),
+        Site::State(_)
+        | Site::Guard(_)
+        | Site::Prompt(..)
+        | Site::Injection(..)
+        | Site::Fragment(..)
+        | Site::Code(_)
+        | Site::Arguments(_)
+        | Site::EndsTurn(_) => None,
+    }
+}
