@@ -1,5 +1,7 @@
 //! Where a machine's registers live: arrays for generated code without alloc, vectors for the interpreter.
 
+#[cfg(feature = "alloc")]
+mod kept;
 mod queue;
 
 pub use queue::Places;
@@ -336,7 +338,7 @@ pub const fn queue_places(states: usize) -> usize {
 
 /// Registers in vectors, sized by the tables.
 #[cfg(feature = "alloc")]
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Dynamic {
     bits: [alloc::vec::Vec<u64>; 7],
     history: alloc::vec::Vec<u64>,

@@ -34,12 +34,9 @@ pub(super) struct Keys<'c> {
     timed: Vec<usize>,
     turned: Vec<(usize, StateId)>,
     limited: Vec<StateId>,
-}
-
-/// A key, and whether deadlines race.
-pub(super) struct Key {
-    pub(super) bytes: Vec<u8>,
-    pub(super) races: bool,
+    /// By variable and by step: whether its value or answer decides moves.
+    decides: Vec<bool>,
+    answers: Vec<bool>,
 }
 
 impl<'c> Keys<'c> {
@@ -72,19 +69,25 @@ impl<'c> Keys<'c> {
             timed,
             turned,
             limited: chart.state_ids().filter(limited).collect(),
+            decides: (0..chart.variables.len())
+                .map(|i| relevant.slots.contains(&Slot::Variable(VarId::at(i))))
+                .collect(),
+            answers: (0..chart.steps.len())
+                .map(|i| relevant.slots.contains(&Slot::Answer(StepId::at(i))))
+                .collect(),
         }
     }
 
-    /// The key of the point where a machine stands.
-    pub(super) fn key<H: chartc_core::drive::Host>(&self, machine: &Interpreter<'_, H>) -> Key {
-        let mut to = Bytes(Vec::with_capacity(128));
+    /// Writes the key of the point where a machine stands; whether deadlines race there.
+    pub(super) fn key<H: Host>(&self, machine: &Interpreter<'_, H>, to: &mut Bytes) -> bool {
+        to.0.clear();
         let at = machine.standing();
         let facts = machine.facts();
         if let Some(status) = machine.ended() {
             to.number(1 + status as u64);
             to.count(at.turns, self.counting.turns);
             to.count(at.cells.states[0].calls, self.counting.calls);
-            return Key { bytes: to.0, races: false };
+            return false;
         }
         to.number(0);
         to.bits(at.cells.configuration);
@@ -151,23 +154,23 @@ impl<'c> Keys<'c> {
             to.number(u64::from(key.attempt.min(retries.saturating_add(1))));
         };
         for question in at.cells.questions.iter().flatten() {
-            key(&mut to, &question.key);
+            key(to, &question.key);
             to.number(question.calling.map_or(0, |(choice, _)| 1 + u64::from(choice.0)));
             to.number(question.calling.map_or(0, |(_, tool)| u64::from(tool.0)));
         }
         to.mark();
         for (step, register) in at.cells.steps.iter().enumerate() {
             if let Some(pending) = &register.pending {
-                key(&mut to, pending);
+                key(to, pending);
             }
             if register.due {
                 to.number(step as u64);
             }
         }
         to.mark();
-        let races = self.time(&mut to, machine);
-        self.data(&mut to, machine);
-        Key { bytes: to.0, races }
+        let races = self.time(to, machine);
+        self.data(to, machine);
+        races
     }
 
     /// The values of the vars that decide moves.
@@ -176,7 +179,7 @@ impl<'c> Keys<'c> {
         rows.filter_map(|(i, (row, value))| {
             let id = VarId::at(i);
             let is_var = matches!(row.kind, VariableKind::Var { .. });
-            let decides = is_var && self.relevant.slots.contains(&Slot::Variable(id));
+            let decides = is_var && self.decides[i];
             decides.then(|| value.clone().map(|value| (id, value))).flatten()
         })
         .collect()
@@ -191,7 +194,7 @@ impl<'c> Keys<'c> {
     }
 
     /// What is due, and whether it depends on how long the host waits which is first.
-    fn time<H: chartc_core::drive::Host>(
+    fn time<H: Host>(
         &self,
         to: &mut Bytes,
         machine: &Interpreter<'_, H>,
@@ -251,11 +254,11 @@ impl<'c> Keys<'c> {
         races
     }
 
-    fn data<H: chartc_core::drive::Host>(&self, to: &mut Bytes, machine: &Interpreter<'_, H>) {
+    fn data<H: Host>(&self, to: &mut Bytes, machine: &Interpreter<'_, H>) {
         let facts = machine.facts();
         let param = |id: VarId| facts.variables.get(id.index()).cloned().flatten();
         for (i, (row, value)) in self.chart.variables.iter().zip(facts.variables).enumerate() {
-            if !self.relevant.slots.contains(&Slot::Variable(VarId::at(i))) {
+            if !self.decides[i] {
                 continue;
             }
             let Some(value) = value else {
@@ -287,7 +290,7 @@ impl<'c> Keys<'c> {
         to.mark();
         for (i, answer) in facts.answers.iter().enumerate() {
             if let Some(answer) = answer
-                && self.relevant.slots.contains(&Slot::Answer(StepId::at(i)))
+                && self.answers[i]
             {
                 to.number(i as u64);
                 to.value(answer);

@@ -8,6 +8,7 @@
 
 mod bytes;
 mod fixed;
+mod hash;
 mod host;
 mod key;
 mod moves;

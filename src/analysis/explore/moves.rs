@@ -1,18 +1,27 @@
 //! What a host can do at a point of a run: events, turns, answers, and waiting for what is due.
 
+use super::host::Anything;
 use super::relevant::Relevant;
 use super::slot::Slot;
 use super::values::{shown, tried};
 use chartc_core::arena::{ChoiceId, EventId, StepId, ToolId, VarId};
-use chartc_core::drive::{Host, Machine};
+use chartc_core::drive::Machine;
 use chartc_core::expr::Value;
 use chartc_core::interpreter::Interpreter;
 use chartc_core::machine::{Input, Outcome, StepKey};
-use chartc_core::model::{Chart, ChoiceKind, StepKind, Trigger, VariableKind};
-use std::collections::BTreeSet;
+use chartc_core::model::{AskOn, Chart, ChoiceKind, StepKind, Trigger, VariableKind};
+use chartc_core::{arena::StateId, bits};
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 /// Most combinations of the values of several inputs, params or fields.
 const MOST: usize = 128;
+
+/// Values of fields, in their order.
+pub type Row = Rc<[Value]>;
+
+/// Values of params and inputs.
+pub type Named = Rc<[(VarId, Value)]>;
 
 /// What an answer to an open step is.
 #[derive(Debug, Clone, PartialEq)]
@@ -20,9 +29,9 @@ pub enum Answer {
     /// The step, or the tool that a question called, is done.
     Done(Value),
     /// An option with its arguments.
-    Option(ChoiceId, Vec<Value>),
+    Option(ChoiceId, Row),
     /// A tool with its arguments.
-    Call(ToolId, Vec<Value>),
+    Call(ToolId, Row),
     /// Nothing that fits.
     Unusable,
     /// It failed.
@@ -35,11 +44,11 @@ pub enum Answer {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Deed {
     /// It starts the machine with these params and inputs.
-    Start(Vec<(VarId, Value)>),
+    Start(Named),
     /// It sets these inputs and sends an event.
-    Event(Vec<(VarId, Value)>, EventId, Vec<Value>),
+    Event(Named, EventId, Row),
     /// It sets these inputs and takes a turn.
-    Turn(Vec<(VarId, Value)>),
+    Turn(Named),
     /// It waits until something is due, so many milliseconds.
     Wait(u64),
     /// It answers an open step or question.
@@ -51,11 +60,64 @@ pub(super) struct Moves<'c> {
     chart: &'c Chart,
     relevant: &'c Relevant<'c>,
     /// Params and inputs that a run may begin with.
-    pub(super) starts: Vec<Vec<(VarId, Value)>>,
-    inputs: Vec<Vec<(VarId, Value)>>,
-    events: Vec<(EventId, Vec<Vec<Value>>)>,
+    pub(super) starts: Vec<Named>,
+    inputs: Vec<Named>,
+    events: Vec<(EventId, Rc<[Row]>, Heard)>,
+    /// Steps with a line for doubt.
+    doubted: BTreeSet<StepId>,
+    /// What was combined before.
+    combined: BTreeMap<Vec<Slot>, Rc<[Row]>>,
     /// Why not everything is tried.
     pub(super) reasons: BTreeSet<String>,
+}
+
+/// Where an event is heard: the states whose lines or questions it triggers. Where none of them is active, an event does what any
+/// other does that is not heard there either.
+#[derive(Debug, Clone)]
+enum Heard {
+    Everywhere,
+    In(Vec<StateId>),
+}
+
+impl Heard {
+    fn of(chart: &Chart, relevant: &Relevant<'_>, event: EventId) -> Self {
+        if relevant.counters.event {
+            return Self::Everywhere;
+        }
+        let hears = |trigger: &Trigger| match trigger {
+            Trigger::Event(events) => events.contains(&event),
+            Trigger::AnyEvent | Trigger::AnyOccurrence => true,
+            Trigger::Turn
+            | Trigger::When
+            | Trigger::StateDone(_)
+            | Trigger::After(_)
+            | Trigger::AfterTurns(_)
+            | Trigger::Choice(_)
+            | Trigger::StepDone(_)
+            | Trigger::StepError(_)
+            | Trigger::StepDoubt(_)
+            | Trigger::StepTimeout(..)
+            | Trigger::StepElse(_)
+            | Trigger::Error(_)
+            | Trigger::LimitWarn(_) => false,
+        };
+        let lines = chart.transitions.iter().filter(|line| hears(&line.trigger));
+        let asks = chart.steps.iter().filter(|step| {
+            matches!(&step.kind, StepKind::Ask { on: AskOn::Event(on), .. } if on.contains(&event))
+        });
+        let mut states: Vec<StateId> =
+            lines.map(|line| line.source).chain(asks.map(|step| step.state)).collect();
+        states.sort_unstable();
+        states.dedup();
+        Self::In(states)
+    }
+
+    fn at(&self, configuration: &[u64]) -> bool {
+        match self {
+            Self::Everywhere => true,
+            Self::In(states) => states.iter().any(|s| bits::has(configuration, s.index())),
+        }
+    }
 }
 
 impl<'c> Moves<'c> {
@@ -66,8 +128,13 @@ impl<'c> Moves<'c> {
             starts: Vec::new(),
             inputs: Vec::new(),
             events: Vec::new(),
+            doubted: BTreeSet::new(),
+            combined: BTreeMap::new(),
             reasons: BTreeSet::new(),
         };
+        made.doubted.extend(chart.transitions.iter().filter_map(|line| {
+            if let Trigger::StepDoubt(step) = line.trigger { Some(step) } else { None }
+        }));
         let all = |kind: fn(&VariableKind) -> bool| -> Vec<VarId> {
             let rows = chart.variables.iter().enumerate();
             rows.filter(|(_, row)| kind(&row.kind)).map(|(i, _)| VarId::at(i)).collect()
@@ -88,15 +155,16 @@ impl<'c> Moves<'c> {
             let slots: Vec<Slot> =
                 (0..event.fields.len()).map(|nth| Slot::Field(id, nth as u32)).collect();
             let payloads = made.combinations(&slots);
-            made.events.push((id, payloads));
+            made.events.push((id, payloads, Heard::of(chart, relevant, id)));
         }
         made
     }
 
-    fn named(&mut self, ids: &[VarId]) -> Vec<Vec<(VarId, Value)>> {
+    fn named(&mut self, ids: &[VarId]) -> Vec<Named> {
         let slots: Vec<Slot> = ids.iter().map(|id| Slot::Variable(*id)).collect();
-        let rows = self.combinations(&slots).into_iter();
-        rows.map(|values| ids.iter().copied().zip(values).collect()).collect()
+        let rows = self.combinations(&slots);
+        let named = |values: &Row| ids.iter().copied().zip(values.iter().cloned()).collect();
+        rows.iter().map(named).collect()
     }
 
     fn values(&mut self, slot: Slot) -> Vec<Value> {
@@ -108,7 +176,16 @@ impl<'c> Moves<'c> {
     }
 
     /// Every way to give each slot one of its values.
-    fn combinations(&mut self, slots: &[Slot]) -> Vec<Vec<Value>> {
+    fn combinations(&mut self, slots: &[Slot]) -> Rc<[Row]> {
+        if let Some(rows) = self.combined.get(slots) {
+            return rows.clone();
+        }
+        let rows: Rc<[Row]> = self.combine(slots).into_iter().map(Rc::from).collect();
+        self.combined.insert(slots.to_vec(), rows.clone());
+        rows
+    }
+
+    fn combine(&mut self, slots: &[Slot]) -> Vec<Vec<Value>> {
         let all: Vec<Vec<Value>> = slots.iter().map(|slot| self.values(*slot)).collect();
         let count = all.iter().try_fold(1_usize, |n, v| n.checked_mul(v.len()));
         if count.is_none_or(|n| n > MOST) {
@@ -138,9 +215,9 @@ impl<'c> Moves<'c> {
 
     /// Everything that can be done where the machine stands, in a fixed order.
     /// `waited` says that what is due has been waited for already.
-    pub(super) fn here<H: Host>(
+    pub(super) fn here(
         &mut self,
-        machine: &mut Interpreter<'_, H>,
+        machine: &mut Interpreter<'_, Anything>,
         waited: bool,
     ) -> Vec<Deed> {
         let mut deeds = Vec::new();
@@ -152,10 +229,16 @@ impl<'c> Moves<'c> {
         if due.is_some_and(|due| due <= now) && !waited {
             return vec![Deed::Wait(0)];
         }
+        let configuration = machine.configuration();
         for inputs in &self.inputs {
-            for (event, payloads) in &self.events {
-                let each = |p: &Vec<Value>| Deed::Event(inputs.clone(), *event, p.clone());
-                deeds.extend(payloads.iter().map(each));
+            let mut is_tried = false;
+            for (event, payloads, heard) in &self.events {
+                // One event that nothing hears stands for all of them.
+                let is_heard = heard.at(configuration);
+                let count = if is_heard { payloads.len() } else { usize::from(!is_tried) };
+                is_tried |= !is_heard;
+                let each = |p: &Row| Deed::Event(inputs.clone(), *event, p.clone());
+                deeds.extend(payloads.iter().take(count).map(each));
             }
         }
         for key in machine.pending() {
@@ -168,42 +251,39 @@ impl<'c> Moves<'c> {
         deeds
     }
 
-    fn answers<H: Host>(
+    fn answers(
         &mut self,
-        machine: &mut Interpreter<'_, H>,
+        machine: &mut Interpreter<'_, Anything>,
         key: StepKey,
         deeds: &mut Vec<Deed>,
     ) {
         let chart = self.chart;
         let mut put = |answer| deeds.push(Deed::Answer(key, answer));
         let step = &chart.steps[key.step.index()];
-        let doubts = |step: StepId| {
-            chart.transitions.iter().any(|line| line.trigger == Trigger::StepDoubt(step))
-        };
         if let Some(tool) = machine.calls(key) {
-            self.values(Slot::Result(tool)).into_iter().for_each(|v| put(Answer::Done(v)));
+            self.combinations(&[Slot::Result(tool)]).iter().for_each(|v| put(Answer::Done(v[0].clone())));
             put(Answer::Failed);
         } else if matches!(step.kind, StepKind::Ask { .. }) {
-            for offer in machine.options(key) {
-                match offer.tool {
+            for (choice, tool) in offered(machine, key) {
+                match tool {
                     Some(tool) => {
                         let count = chart.tools[tool.index()].params.len();
                         let slots: Vec<Slot> =
                             (0..count).map(|nth| Slot::Passed(tool, nth as u32)).collect();
-                        for row in self.combinations(&slots) {
-                            put(Answer::Call(tool, row));
+                        for row in self.combinations(&slots).iter() {
+                            put(Answer::Call(tool, row.clone()));
                         }
                     }
                     None => {
-                        let ChoiceKind::Option(fields) = &chart.choices[offer.choice.index()].kind
+                        let ChoiceKind::Option(fields) = &chart.choices[choice.index()].kind
                         else {
                             continue;
                         };
                         let slots: Vec<Slot> = (0..fields.len())
-                            .map(|nth| Slot::Argument(offer.choice, nth as u32))
+                            .map(|nth| Slot::Argument(choice, nth as u32))
                             .collect();
-                        for row in self.combinations(&slots) {
-                            put(Answer::Option(offer.choice, row));
+                        for row in self.combinations(&slots).iter() {
+                            put(Answer::Option(choice, row.clone()));
                         }
                     }
                 }
@@ -219,31 +299,50 @@ impl<'c> Moves<'c> {
                 | StepKind::Human(_)
                 | StepKind::Run(_) => Slot::Answer(key.step),
             };
-            self.values(slot).into_iter().for_each(|v| put(Answer::Done(v)));
+            self.combinations(&[slot]).iter().for_each(|v| put(Answer::Done(v[0].clone())));
             if !matches!(step.kind, StepKind::Call(..)) {
                 put(Answer::Unusable);
             }
             put(Answer::Failed);
         }
-        if doubts(key.step) {
+        if self.doubted.contains(&key.step) {
             put(Answer::Doubt);
         }
     }
 }
 
-/// A deed as the machine is told it, and when.
+/// What a question offers, with whatever functions may give meanwhile.
+fn offered(
+    machine: &mut Interpreter<'_, Anything>,
+    key: StepKey,
+) -> Vec<(ChoiceId, Option<ToolId>)> {
+    let mut all = Vec::new();
+    machine.with_host(Anything::begin);
+    loop {
+        for offer in machine.offered(key) {
+            if !all.contains(&offer) {
+                all.push(offer);
+            }
+        }
+        if !machine.with_host(Anything::next) {
+            return all;
+        }
+    }
+}
+
+/// A deed as the machine is told it.
 pub(super) fn input(deed: &Deed) -> Input<Vec<Value>> {
     match deed {
         Deed::Start(_) => Input::Start,
-        Deed::Event(_, event, payload) => Input::Event(*event, payload.clone()),
+        Deed::Event(_, event, payload) => Input::Event(*event, payload.to_vec()),
         Deed::Turn(_) => Input::Turn,
         Deed::Wait(_) => Input::Tick,
         Deed::Answer(key, answer) => Input::Answer(
             *key,
             match answer {
                 Answer::Done(value) => Outcome::Done(vec![value.clone()]),
-                Answer::Option(choice, values) => Outcome::Choice(*choice, values.clone()),
-                Answer::Call(tool, values) => Outcome::Call(*tool, values.clone()),
+                Answer::Option(choice, values) => Outcome::Choice(*choice, values.to_vec()),
+                Answer::Call(tool, values) => Outcome::Call(*tool, values.to_vec()),
                 Answer::Unusable => Outcome::Unusable,
                 Answer::Failed => Outcome::Failed(vec![Value::Text("failed".into())]),
                 Answer::Doubt => Outcome::Doubt,

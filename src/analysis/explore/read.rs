@@ -43,6 +43,8 @@ pub(super) struct Counters {
     pub(super) last_result: bool,
     pub(super) time: bool,
     pub(super) advice: bool,
+    /// The event that is being handled.
+    pub(super) event: bool,
 }
 
 /// Slots whose values flow into each other.

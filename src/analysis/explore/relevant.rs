@@ -202,9 +202,11 @@ impl<'c> Relevant<'c> {
                 counters.advice = true;
                 return;
             }
-            Observable::State | Observable::In(_) | Observable::Health | Observable::Event => {
+            Observable::Event => {
+                counters.event = true;
                 return;
             }
+            Observable::State | Observable::In(_) | Observable::Health => return,
         };
         match bound {
             Some(bound) => read.with(bound),

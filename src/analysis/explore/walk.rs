@@ -1,17 +1,20 @@
 //! The walk over the points of a chart's runs.
 
 use super::host::Anything;
+use super::bytes::Bytes;
+use super::hash::Map;
 use super::key::{Counting, Keys};
 use super::moves::{self, Deed, Moves};
 use super::relevant::Relevant;
 use super::{Edge, Explored, Happened, Reached, Search, fixed, witness};
 use chartc_core::arena::StateId;
 use chartc_core::drive::Machine;
+use chartc_core::expr::Value;
 use chartc_core::interpreter::{Interpreter, Point};
 use chartc_core::machine::{Effect, Record, Sink};
 use chartc_core::model::{Chart, Expr, StepKind};
 use chartc_core::plan::Plan;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
 /// Inputs that are tried for each state that may be looked at, at most.
 const INPUTS: usize = 20;
@@ -24,6 +27,9 @@ const REGISTERS: usize = 4_000_000;
 
 /// Why something may not have been found: the bound.
 const MORE: &str = "there are more";
+
+/// What happens in most steps is so little that looking through it is quickest.
+const SHORT: usize = 16;
 
 struct Log<'c> {
     chart: &'c Chart,
@@ -39,8 +45,23 @@ impl<'c> Log<'c> {
         Self { chart, story: Vec::new(), told: BTreeSet::new(), runs: false, work: 0 }
     }
 
+    fn clear(&mut self) {
+        self.story.clear();
+        self.told.clear();
+        (self.runs, self.work) = (false, 0);
+    }
+
     /// Only what happens for the first time: a circle makes thousands that are alike.
     fn tell(&mut self, happened: Happened) {
+        if self.story.len() < SHORT {
+            if !self.story.contains(&happened) {
+                self.story.push(happened);
+            }
+            return;
+        }
+        if self.told.is_empty() {
+            self.told.extend(self.story.iter().copied());
+        }
         if self.told.insert(happened) {
             self.story.push(happened);
         }
@@ -112,8 +133,10 @@ pub(super) fn explore_with(chart: &Chart, relevant: &Relevant<'_>, search: &Sear
         moves,
         keys,
         room,
-        known: HashMap::new(),
-        told: HashMap::from([(Vec::new(), 0)]),
+        known: Map::default(),
+        key: Bytes::default(),
+        log: Log::of(chart),
+        told: Map::from_iter([(Vec::new(), 0)]),
         points: Vec::new(),
         todo: BTreeSet::new(),
         inputs: 0,
@@ -129,8 +152,12 @@ struct Walk<'c> {
     moves: Moves<'c>,
     keys: Keys<'c>,
     room: usize,
-    known: HashMap<Vec<u8>, usize>,
-    told: HashMap<Vec<Happened>, usize>,
+    known: Map<Box<[u8]>, usize>,
+    /// The key of where the machine stands.
+    key: Bytes,
+    /// What the machine does.
+    log: Log<'c>,
+    told: Map<Vec<Happened>, usize>,
     /// By number, those that were not tried yet.
     points: Vec<Option<Point>>,
     /// Their numbers, by how far from a goal they are.
@@ -200,12 +227,12 @@ impl Walk<'_> {
                 return;
             }
             machine.go_to(at);
-            let mut log = Log::of(self.chart);
+            self.log.clear();
             self.inputs += 1;
-            let taken = perform(self.chart, machine, deed, &mut log);
-            self.work += log.work;
-            if taken && !log.runs {
-                self.arrive(machine, from, deed, log.story);
+            let taken = perform(self.chart, machine, deed, &mut self.log);
+            self.work += self.log.work;
+            if taken && !self.log.runs {
+                self.arrive(machine, from, deed);
             }
             if !machine.with_host(Anything::next) {
                 return;
@@ -218,39 +245,36 @@ impl Walk<'_> {
         machine: &mut Machined<'_>,
         from: Option<usize>,
         deed: &Deed,
-        story: Vec<Happened>,
     ) {
         self.count(machine);
-        let key = self.keys.key(machine);
-        if key.races {
+        if self.keys.key(machine, &mut self.key) {
             self.found.reasons.insert("deadlines run at the same time".into());
         }
         let next = self.found.points.len();
-        let known = self.known.get(&key.bytes).copied();
-        let enters = |state| story.contains(&Happened::Entered(state));
+        let known = self.known.get(&self.key.0[..]).copied();
+        let enters = |state| self.log.story.contains(&Happened::Entered(state));
         let entered = self.search.entered.is_some_and(enters);
         if known.is_none() && next >= self.room {
             self.found.reasons.insert(MORE.into());
             return;
         }
         let to = known.unwrap_or(next);
-        let story = self.place(story);
-        let edge =
-            Edge { to, deed: deed.clone(), story, results: machine.with_host(|h| h.chosen()) };
+        let story = self.place();
         let edges = match from {
             None => &mut self.found.starts,
             Some(from) => &mut self.found.edges[from],
         };
         let alike = |e: &Edge| (e.to, e.story) == (to, story);
         if known.is_none() || !(from == known && story == 0 || edges.iter().any(alike)) {
-            edges.push(edge);
+            let results = machine.with_host(|host| host.chosen());
+            edges.push(Edge { to, deed: deed.clone(), story, results });
         }
         if entered {
             self.found.goal = Some(to);
         }
         if known.is_none() {
             let by = (from, edges.len() - 1);
-            self.known.insert(key.bytes, next);
+            self.known.insert(self.key.0.as_slice().into(), next);
             let (ended, leaves) = (machine.ended().is_some(), machine.leaves());
             let values = self.keys.values(machine);
             self.found.points.push(Reached { by, ended, leaves, values });
@@ -265,13 +289,18 @@ impl Walk<'_> {
         }
     }
 
-    fn place(&mut self, story: Vec<Happened>) -> usize {
-        if let Some(place) = self.told.get(&story) {
+    /// The place of what happened among the stories.
+    fn place(&mut self) -> usize {
+        let story = &self.log.story;
+        if story.is_empty() {
+            return 0;
+        }
+        if let Some(place) = self.told.get(story) {
             return *place;
         }
         let place = self.found.stories.len();
         self.found.stories.push(story.clone());
-        self.told.insert(story, place);
+        self.told.insert(story.clone(), place);
         place
     }
 
@@ -314,6 +343,16 @@ pub(super) fn perform(
     log: &mut dyn Sink,
 ) -> bool {
     for (id, value) in witness::inputs(chart, deed) {
+        // Most inputs stay as they are.
+        let is_new = match (value, &machine.facts().variables[id.index()]) {
+            (Value::Bool(to), Some(Value::Bool(from))) => to != from,
+            (Value::Int(to), Some(Value::Int(from))) => to != from,
+            (Value::Text(to), Some(Value::Text(from))) => to != from,
+            _ => true,
+        };
+        if !is_new {
+            continue;
+        }
         let _ = machine.set_input(&chart.variables[id.index()].name, value.clone());
     }
     let mut now = machine.standing().now;

@@ -76,6 +76,26 @@ impl Data {
         }
     }
 
+    /// Becomes what was kept, in the memory that is there.
+    pub(super) fn go_to(&mut self, kept: &Self) {
+        self.begun = kept.begun;
+        put_all(&mut self.variables, &kept.variables);
+        put_all(&mut self.answers, &kept.answers);
+        self.bound.clone_from(&kept.bound);
+        self.fields.clone_from(&kept.fields);
+        self.raised.clone_from(&kept.raised);
+        self.sent.clone_from(&kept.sent);
+        self.posted.clear();
+        if !self.finals.is_empty() || !kept.finals.is_empty() {
+            self.finals.clone_from(&kept.finals);
+        }
+        self.last_result.clone_from(&kept.last_result);
+        if self.calls != kept.calls {
+            self.calls.clone_from(&kept.calls);
+        }
+        self.notes.get_mut().clear();
+    }
+
     /// Makes something what is being handled. The fields of tools are not read by expressions.
     #[inline(always)]
     pub(super) fn bind(&mut self, bound: Bound<Vec<Value>>) {
@@ -120,5 +140,15 @@ impl Data {
 
     pub(super) fn take_notes(&mut self) -> Vec<String> {
         core::mem::take(self.notes.get_mut())
+    }
+}
+
+fn put_all(to: &mut [Option<Value>], from: &[Option<Value>]) {
+    for (to, from) in to.iter_mut().zip(from) {
+        if let (Some(Value::Text(to)), Some(Value::Text(from))) = (&mut *to, from) {
+            to.clone_from(from);
+        } else {
+            to.clone_from(from);
+        }
     }
 }

@@ -2,9 +2,11 @@
 
 use super::Interpreter;
 use super::data::Data;
-use crate::calls::Calls;
+use crate::arena::{ChoiceId, ToolId};
+use crate::calls::{Calls, add_option};
 use crate::drive::Host;
 use crate::expr::Value;
+use crate::machine::StepKey;
 use crate::semantics::{Registers, Standing};
 use crate::store::Dynamic;
 use alloc::vec::Vec;
@@ -39,8 +41,17 @@ impl<H: Host> Interpreter<'_, H> {
     /// Goes back (or on) to a point of a run of the same plan. The host stays as it is.
     pub fn go_to(&mut self, point: &Point) {
         self.engine.go_to(&point.registers);
-        self.engine.program.data = point.data.kept();
+        self.engine.program.data.go_to(&point.data);
         self.children.clear();
+    }
+
+    /// What an open question offers, without words: options, and tools.
+    pub fn offered(&mut self, key: StepKey) -> Vec<(ChoiceId, Option<ToolId>)> {
+        let mut offered = Vec::new();
+        if key.leaf.index() < self.plan.chart().states.len() {
+            self.engine.options(key, &mut |choice, tool| add_option(&mut offered, choice, tool));
+        }
+        offered
     }
 
     /// The registers, to read.

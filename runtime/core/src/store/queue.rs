@@ -72,10 +72,10 @@ impl<const Q: usize> Few<Q> {
 
 /// Places in a vector.
 #[cfg(feature = "alloc")]
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(super) struct Many {
-    places: alloc::vec::Vec<Occurrence>,
-    bound: usize,
+    pub(super) places: alloc::vec::Vec<Occurrence>,
+    pub(super) bound: usize,
 }
 
 #[cfg(feature = "alloc")]
