@@ -103,7 +103,6 @@ pub fn check_within(paths: &[String], loader: &dyn Loader, states: usize) -> Com
         let child = |step: StepId| named.get(&one.map.step(step).child?).copied();
         facts.passed = handling::passed(&one.chart, &child);
         if states > 0 && one.whole && !diagnostics.iter().any(|d| d.severity == Severity::Error) {
-            facts.look(&one.chart);
             facts.prove(&one.chart, states);
         }
         lint::run(one, &facts, &loaded.sources, &mut diagnostics);

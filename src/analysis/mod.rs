@@ -80,9 +80,8 @@ impl Facts {
         seen && self.reach.enters(state)
     }
 
-    /// Decides the `check` lines, looking at so many states for each.
+    /// Decides the `check` lines, looking at so many states for each, and keeps what the runs do if all of them were tried.
     pub fn prove(&mut self, chart: &Chart, states: usize) {
-        let mut properties = Properties::of(chart, self, states);
-        self.checks = chart.checks.iter().map(|check| properties.decide(check)).collect();
+        (self.checks, self.seen) = Properties::of(chart, self, states).decide_all();
     }
 }

@@ -16,6 +16,9 @@ static RULE: Rule = Rule {
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     for (verdict, span) in context.facts.checks.iter().zip(&context.map.checks) {
         let found = match verdict {
+            Verdict::Open(0, why) => RULE
+                .at(*span, format!("neither refuted nor proved, as not every run can be tried: {}", why.join(", ")))
+                .help("what is unbounded is tried with some values only: a Bool, an enum or an Int that is compared with constants can be tried whole"),
             Verdict::Open(states, why) => RULE
                 .at(
                     *span,

@@ -3,6 +3,7 @@
 use super::bytes::Bytes;
 use super::fixed::number;
 use super::read::Read;
+use super::relax::Relax;
 use super::relevant::Relevant;
 use super::slot::Slot;
 use chartc_core::arena::{StateId, StepId, VarId};
@@ -11,7 +12,7 @@ use chartc_core::drive::{Host, Machine};
 use chartc_core::expr::Value;
 use chartc_core::interpreter::Interpreter;
 use chartc_core::machine::StepKey;
-use chartc_core::model::{Chart, StateKind, StreakOf, VariableKind};
+use chartc_core::model::{Chart, Limits, StateKind, StreakOf, VariableKind};
 use chartc_core::tables::TriggerRow;
 
 /// What the key of a point keeps beside what decides moves.
@@ -33,7 +34,7 @@ pub(super) struct Keys<'c> {
     /// Deadlines of time, and of turns with the state that they count.
     timed: Vec<usize>,
     turned: Vec<(usize, StateId)>,
-    limited: Vec<StateId>,
+    limited: Vec<(StateId, bool, bool)>,
     /// By variable and by step: whether its value or answer decides moves.
     decides: Vec<bool>,
     answers: Vec<bool>,
@@ -44,6 +45,7 @@ impl<'c> Keys<'c> {
         chart: &'c Chart,
         relevant: &'c Relevant<'c>,
         tables: &chartc_core::tables::Tables<'_>,
+        relax: &Relax,
     ) -> Self {
         let mut widest = 1;
         for state in chart.state_ids() {
@@ -60,7 +62,11 @@ impl<'c> Keys<'c> {
                 timed.push(slot as usize);
             }
         }
-        let limited = |s: &StateId| chart.state(*s).limits != chartc_core::model::Limits::default();
+        let limited = |s: &StateId| chart.state(*s).limits != Limits::default();
+        let kept = |s: StateId| {
+            let (calls, turns) = relax.leaves_out(s);
+            (s, !calls, !turns)
+        };
         Self {
             chart,
             relevant,
@@ -68,7 +74,7 @@ impl<'c> Keys<'c> {
             regions: (1..=widest.min(10)).fold(1, |all, n| all * n / gcd(all, n)),
             timed,
             turned,
-            limited: chart.state_ids().filter(limited).collect(),
+            limited: chart.state_ids().filter(limited).map(kept).collect(),
             decides: (0..chart.variables.len())
                 .map(|i| relevant.slots.contains(&Slot::Variable(VarId::at(i))))
                 .collect(),
@@ -122,15 +128,19 @@ impl<'c> Keys<'c> {
         for (state, read) in &counters.turns_in {
             to.optional(upto(u64::from(states[state.index()].turns_in), read));
         }
-        for state in &self.limited {
+        for (state, calls, turns) in &self.limited {
             let limits = &self.chart.state(*state).limits;
             let row = &states[state.index()];
             let bound = |a: Option<i64>, b: Option<i64>| {
                 a.into_iter().chain(b).max().map(|n| u32::try_from(n).unwrap_or(u32::MAX))
             };
             let most = |n: Option<u32>| n.map(|n| n.saturating_add(1));
-            to.count(row.calls, most(bound(limits.calls, limits.calls_warn)));
-            to.count(row.turns_in, most(bound(limits.turns, limits.turns_warn)));
+            if *calls {
+                to.count(row.calls, most(bound(limits.calls, limits.calls_warn)));
+            }
+            if *turns {
+                to.count(row.turns_in, most(bound(limits.turns, limits.turns_warn)));
+            }
         }
         if let Some(walk) = at.walk {
             to.number(1 + u64::from(walk.cursor));
@@ -190,15 +200,11 @@ impl<'c> Keys<'c> {
         counters.turns_here != Read::Never
             || !counters.turns_in.is_empty()
             || !self.turned.is_empty()
-            || !self.limited.is_empty()
+            || self.limited.iter().any(|(_, _, turns)| *turns)
     }
 
     /// What is due, and whether it depends on how long the host waits which is first.
-    fn time<H: Host>(
-        &self,
-        to: &mut Bytes,
-        machine: &Interpreter<'_, H>,
-    ) -> bool {
+    fn time<H: Host>(&self, to: &mut Bytes, machine: &Interpreter<'_, H>) -> bool {
         let at = machine.standing();
         let mut waiting = Vec::new();
         for slot in &self.timed {
@@ -223,7 +229,7 @@ impl<'c> Keys<'c> {
             }
         }
         to.mark();
-        for state in &self.limited {
+        for (state, ..) in &self.limited {
             let limits = &self.chart.state(*state).limits;
             if !machine.is_active(*state) {
                 continue;

@@ -11,9 +11,11 @@ mod fixed;
 mod hash;
 mod host;
 mod key;
+mod log;
 mod moves;
 pub mod property;
 mod read;
+mod relax;
 mod relevant;
 pub mod seen;
 mod slot;
@@ -21,7 +23,7 @@ mod values;
 mod walk;
 pub mod witness;
 
-pub use moves::{Answer, Deed};
+pub use moves::{Answer, Deed, Named, Row};
 pub use walk::explore;
 
 use chartc_core::arena::{StateId, TransitionId, VarId};
@@ -86,6 +88,8 @@ pub struct Explored {
     pub tried: usize,
     /// The first point that was looked for.
     pub goal: Option<usize>,
+    /// Limits are used up whenever they like: there are runs here that the chart has not.
+    pub relaxed: bool,
 }
 
 impl Explored {
@@ -136,4 +140,8 @@ pub struct Search {
     pub entered: Option<StateId>,
     /// By state, how far from a goal it is: what is nearer is tried first. Empty: in the order found.
     pub distances: Vec<u32>,
+    /// Leaves out the counters of limits that nothing else needs, and uses limits up whenever it likes.
+    pub relax: bool,
+    /// Stops as soon as it is certain that not everything will be tried.
+    pub whole: bool,
 }

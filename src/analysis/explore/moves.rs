@@ -4,13 +4,13 @@ use super::host::Anything;
 use super::relevant::Relevant;
 use super::slot::Slot;
 use super::values::{shown, tried};
-use chartc_core::arena::{ChoiceId, EventId, StepId, ToolId, VarId};
+use chartc_core::arena::{ChoiceId, EventId, StateId, StepId, ToolId, VarId};
+use chartc_core::bits;
 use chartc_core::drive::Machine;
 use chartc_core::expr::Value;
 use chartc_core::interpreter::Interpreter;
 use chartc_core::machine::{Input, Outcome, StepKey};
 use chartc_core::model::{AskOn, Chart, ChoiceKind, StepKind, Trigger, VariableKind};
-use chartc_core::{arena::StateId, bits};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
@@ -261,7 +261,9 @@ impl<'c> Moves<'c> {
         let mut put = |answer| deeds.push(Deed::Answer(key, answer));
         let step = &chart.steps[key.step.index()];
         if let Some(tool) = machine.calls(key) {
-            self.combinations(&[Slot::Result(tool)]).iter().for_each(|v| put(Answer::Done(v[0].clone())));
+            self.combinations(&[Slot::Result(tool)])
+                .iter()
+                .for_each(|v| put(Answer::Done(v[0].clone())));
             put(Answer::Failed);
         } else if matches!(step.kind, StepKind::Ask { .. }) {
             for (choice, tool) in offered(machine, key) {
@@ -275,8 +277,7 @@ impl<'c> Moves<'c> {
                         }
                     }
                     None => {
-                        let ChoiceKind::Option(fields) = &chart.choices[choice.index()].kind
-                        else {
+                        let ChoiceKind::Option(fields) = &chart.choices[choice.index()].kind else {
                             continue;
                         };
                         let slots: Vec<Slot> = (0..fields.len())

@@ -1,6 +1,8 @@
 //! Whether a `check` line holds: proved, refuted by a run, or neither within the states that were looked at.
 
-use super::witness::{Witness, witness};
+use super::seen::Seen;
+use super::walk::MORE;
+use super::witness::{Witness, plays, witness};
 use super::{Edge, Explored, Happened, Search, explore};
 use crate::analysis::Facts;
 use crate::analysis::place::meet;
@@ -10,6 +12,9 @@ use chartc_core::model::{
     Chart, Check, CheckArgument, ChoiceKind, ExprKind, StepKind, Transition, Trigger,
 };
 use std::collections::VecDeque;
+
+/// Points from which nothing leads to a state that are tried, until the chart itself plays one.
+const TRIED: usize = 20;
 
 /// What became of a `check` line.
 #[derive(Debug, Clone)]
@@ -33,12 +38,34 @@ pub struct Properties<'c> {
     states: usize,
     /// Shared by the lines that count nothing.
     plain: Option<Explored>,
+    /// Likewise, with limits as they are.
+    exact: Option<Explored>,
 }
+
+/// A run was found that only a chart with other limits has.
+struct Unconfirmed;
 
 impl<'c> Properties<'c> {
     /// `states` is how many may be looked at for each line.
     pub fn of(chart: &'c Chart, facts: &'c Facts, states: usize) -> Self {
-        Self { chart, facts, states, plain: None }
+        Self { chart, facts, states, plain: None, exact: None }
+    }
+
+    /// Decides all lines of the chart, and gives what its runs do if every one of them was tried.
+    pub fn decide_all(mut self) -> (Vec<Verdict>, Option<Seen>) {
+        let chart = self.chart;
+        // Those that only look for one state come last: what others find may answer them.
+        let (later, first): (Vec<usize>, Vec<usize>) =
+            (0..chart.checks.len()).partition(|nth| chart.checks[*nth].name == "reaches");
+        let mut verdicts = vec![Verdict::Unknown; chart.checks.len()];
+        for nth in first.into_iter().chain(later) {
+            verdicts[nth] = self.decide(&chart.checks[nth]);
+        }
+        let seen = match &self.plain {
+            Some(found) => found.is_complete().then(|| Seen::in_all(chart, found)),
+            None => Seen::of(chart),
+        };
+        (verdicts, seen)
     }
 
     /// Decides one line.
@@ -70,50 +97,83 @@ impl<'c> Properties<'c> {
             .all(|step| !matches!(step.kind, StepKind::Llm | StepKind::Ask { .. }))
     }
 
+    /// A search that lets limits be used up whenever they like: what holds of its runs holds of the chart's.
     fn search(&self) -> Search {
-        Search { states: self.states, ..Search::default() }
+        Search { states: self.states, relax: true, ..Search::default() }
     }
 
-    /// Itself and what exploring found, once and for all lines.
-    fn explored(&mut self) -> (&Self, &Explored) {
-        if self.plain.is_none() {
-            self.plain = Some(explore(self.chart, &self.search()));
+    /// Decides by what exploring finds, once and for all lines; with limits as they are if a run is found that the chart has not.
+    fn by(&mut self, judge: impl Fn(&Self, &Explored) -> Result<Verdict, Unconfirmed>) -> Verdict {
+        let found = self.plain.take().filter(|found| found.goal.is_none());
+        let found = found.unwrap_or_else(|| explore(self.chart, &self.search()));
+        let verdict = judge(self, &found);
+        self.plain = Some(found);
+        if let Ok(verdict) = verdict {
+            return verdict;
         }
-        let found = self.plain.as_ref().expect("it was explored");
-        (self, found)
+        let found = self
+            .exact
+            .take()
+            .unwrap_or_else(|| explore(self.chart, &Search { relax: false, ..self.search() }));
+        let verdict = judge(self, &found).unwrap_or(Verdict::Unknown);
+        self.exact = Some(found);
+        verdict
     }
 
     fn counted(&self, search: Search) -> Verdict {
-        let found = explore(self.chart, &search);
-        match found.goal {
-            Some(goal) => self.refuted(&found, &found.way(goal), goal),
-            None => closed(&found),
-        }
+        let judge = |found: &Explored| match found.goal {
+            Some(goal) => self.refuted(found, &found.way(goal), goal),
+            None => Ok(closed(found)),
+        };
+        judge(&explore(self.chart, &search)).unwrap_or_else(|Unconfirmed| {
+            let found = explore(self.chart, &Search { relax: false, ..search });
+            judge(&found).unwrap_or(Verdict::Unknown)
+        })
     }
 
-    fn refuted(&self, found: &Explored, way: &[&Edge], at: usize) -> Verdict {
+    fn refuted(&self, found: &Explored, way: &[&Edge], at: usize) -> Result<Verdict, Unconfirmed> {
+        if found.relaxed && !plays(self.chart, found, way) {
+            return Err(Unconfirmed);
+        }
         let leaves = found.points[at].leaves.clone();
-        Verdict::Refuted(Box::new(witness(self.chart, way)), leaves)
+        Ok(Verdict::Refuted(Box::new(witness(self.chart, way)), leaves))
     }
 
     fn reaches(&mut self, state: StateId) -> Verdict {
         if !self.facts.reach.enters(state) {
             return Verdict::NeverEntered(state);
         }
-        let enters =
-            |found: &Explored, edge: &Edge| found.story(edge).contains(&Happened::Entered(state));
-        if self.plain.as_ref().is_some_and(|f| f.all_edges().any(|(_, e)| enters(f, e))) {
-            return Verdict::Holds;
+        let chart = self.chart;
+        let enters = |found: &Explored| {
+            let entered = Happened::Entered(state);
+            let edge = found.all_edges().find(|(_, edge)| found.story(edge).contains(&entered));
+            edge.map(|(from, edge)| {
+                let mut way = from.map(|from| found.way(from)).unwrap_or_default();
+                way.push(edge);
+                !found.relaxed || plays(chart, found, &way)
+            })
+        };
+        if let Some(found) = &self.plain {
+            match enters(found) {
+                Some(true) => return Verdict::Holds,
+                None if found.is_complete() => return Verdict::NeverEntered(state),
+                Some(false) | None => {}
+            }
         }
         let distances = self.facts.moves.distances(state);
         let search = Search { entered: Some(state), distances, ..self.search() };
-        let found = explore(self.chart, &search);
-        if found.goal.is_some() {
-            Verdict::Holds
-        } else if found.is_complete() {
-            Verdict::NeverEntered(state)
-        } else {
-            closed(&found)
+        let found = explore(chart, &search);
+        match enters(&found) {
+            Some(true) => Verdict::Holds,
+            Some(false) => {
+                let found = explore(chart, &Search { relax: false, ..search });
+                if found.goal.is_some() { Verdict::Holds } else { closed(&found) }
+            }
+            None if found.is_complete() => {
+                self.plain = Some(found);
+                Verdict::NeverEntered(state)
+            }
+            None => closed(&found),
         }
     }
 
@@ -127,24 +187,48 @@ impl<'c> Properties<'c> {
             return Verdict::Holds;
         }
         let leads = facts.moves.leads_to([state]);
-        let (this, found) = self.explored();
-        let good = leading(found, |edge| found.story(edge).contains(&Happened::Entered(state)));
-        let complete = found.is_complete();
-        let lost = (0..found.points.len()).find(|nth| {
-            let point = &found.points[*nth];
-            let inside = point.leaves.iter().any(|leaf| chart.contains(state, *leaf));
-            !point.ended
-                && !inside
-                && if complete {
-                    !good[*nth]
-                } else {
-                    point.leaves.iter().all(|leaf| !leads[leaf.index()])
-                }
-        });
-        match lost {
-            Some(lost) => this.refuted(found, &found.way(lost), lost),
-            None => closed(found),
+        let inside = |leaf: StateId| chart.contains(state, leaf);
+        // Where the graph always leads there, only all runs together tell that some do not.
+        let is_open = facts.reach.leaves(chart).any(|leaf| !leads[leaf.index()] && !inside(leaf));
+        if self.plain.is_none() && !is_open {
+            let whole = !chart.checks.iter().any(|check| match &check.arguments[..] {
+                [CheckArgument::State(of)] => check.name == "no_call" && self.may_call(*of),
+                [CheckArgument::Before(first, _)] => facts.reach.enters(*first),
+                _ => false,
+            });
+            let found = explore(chart, &Search { whole, ..self.search() });
+            if whole && !found.is_complete() && !found.reasons.contains(MORE) {
+                return Verdict::Open(0, found.reasons.into_iter().collect());
+            }
+            self.plain = Some(found);
         }
+        self.by(|this, found| {
+            let good = leading(found, |edge| found.story(edge).contains(&Happened::Entered(state)));
+            let complete = found.is_complete();
+            let lost = (0..found.points.len()).filter(|nth| {
+                let point = &found.points[*nth];
+                !point.ended
+                    && !point.leaves.iter().any(|leaf| inside(*leaf))
+                    && if complete {
+                        !good[*nth]
+                    } else {
+                        point.leaves.iter().all(|leaf| !leads[leaf.index()])
+                    }
+            });
+            let mut verdict = Ok(closed(found));
+            for lost in lost.take(TRIED) {
+                verdict = this.refuted(found, &found.way(lost), lost);
+                if verdict.is_ok() {
+                    break;
+                }
+            }
+            // With limits as they are, most runs get nowhere just before one is used up: that is not what is asked.
+            verdict.or_else(|Unconfirmed| {
+                let mut reasons = found.reasons.clone();
+                reasons.insert("a limit is used up before".into());
+                Ok(Verdict::Open(found.points.len(), reasons.into_iter().collect()))
+            })
+        })
     }
 
     /// Whether the graph has a call inside the state at all.
@@ -167,19 +251,19 @@ impl<'c> Properties<'c> {
             return Verdict::Holds;
         }
         let chart = self.chart;
-        let (this, found) = self.explored();
-        let calls = |edge: &Edge| {
-            found
-                .story(edge)
-                .iter()
-                .any(|one| matches!(one, Happened::Called(leaf) if chart.contains(state, *leaf)))
-        };
-        let first = found.all_edges().find(|(_, edge)| calls(edge));
-        let Some((from, edge)) = first else { return closed(found) };
-        let mut way = from.map(|from| found.way(from)).unwrap_or_default();
-        way.push(edge);
-        let at = from.unwrap_or(edge.to);
-        this.refuted(found, &way, at)
+        self.by(|this, found| {
+            let calls = |edge: &Edge| {
+                found.story(edge).iter().any(
+                    |one| matches!(one, Happened::Called(leaf) if chart.contains(state, *leaf)),
+                )
+            };
+            let first = found.all_edges().find(|(_, edge)| calls(edge));
+            let Some((from, edge)) = first else { return Ok(closed(found)) };
+            let mut way = from.map(|from| found.way(from)).unwrap_or_default();
+            way.push(edge);
+            let at = from.unwrap_or(edge.to);
+            this.refuted(found, &way, at)
+        })
     }
 
     /// `first` is not entered on any run before `then` is.
@@ -187,7 +271,15 @@ impl<'c> Properties<'c> {
         if !self.facts.reach.enters(first) {
             return Verdict::Holds;
         }
-        let (this, found) = self.explored();
+        self.by(|this, found| this.never_in(found, first, then))
+    }
+
+    fn never_in(
+        &self,
+        found: &Explored,
+        first: StateId,
+        then: StateId,
+    ) -> Result<Verdict, Unconfirmed> {
         let mut by: Vec<Option<(Option<usize>, &Edge)>> = vec![None; found.points.len()];
         let mut todo: VecDeque<usize> = VecDeque::new();
         let mut edges: VecDeque<(Option<usize>, &Edge)> =
@@ -208,7 +300,7 @@ impl<'c> Properties<'c> {
                             at = before;
                         }
                         way.reverse();
-                        return this.refuted(found, &way, edge.to);
+                        return self.refuted(found, &way, edge.to);
                     }
                     Some(_) => {}
                     None => {
@@ -219,7 +311,7 @@ impl<'c> Properties<'c> {
                     }
                 }
             }
-            let Some(point) = todo.pop_front() else { return closed(found) };
+            let Some(point) = todo.pop_front() else { return Ok(closed(found)) };
             edges.extend(found.edges[point].iter().map(|edge| (Some(point), edge)));
         }
     }

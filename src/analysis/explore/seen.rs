@@ -47,7 +47,7 @@ impl Seen {
         {
             return None;
         }
-        let search = Search { states: STATES, ..Search::default() };
+        let search = Search { states: STATES, relax: true, whole: true, ..Search::default() };
         let found = explore_with(chart, &relevant, &search);
         found.is_complete().then(|| Self::in_all(chart, &found))
     }

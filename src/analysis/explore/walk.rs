@@ -1,17 +1,19 @@
 //! The walk over the points of a chart's runs.
 
-use super::host::Anything;
 use super::bytes::Bytes;
 use super::hash::Map;
+use super::host::Anything;
 use super::key::{Counting, Keys};
+use super::log::Log;
 use super::moves::{self, Deed, Moves};
+use super::relax::Relax;
 use super::relevant::Relevant;
 use super::{Edge, Explored, Happened, Reached, Search, fixed, witness};
 use chartc_core::arena::StateId;
 use chartc_core::drive::Machine;
 use chartc_core::expr::Value;
 use chartc_core::interpreter::{Interpreter, Point};
-use chartc_core::machine::{Effect, Record, Sink};
+use chartc_core::machine::Sink;
 use chartc_core::model::{Chart, Expr, StepKind};
 use chartc_core::plan::Plan;
 use std::collections::BTreeSet;
@@ -26,67 +28,7 @@ const WORK: usize = 400;
 const REGISTERS: usize = 4_000_000;
 
 /// Why something may not have been found: the bound.
-const MORE: &str = "there are more";
-
-/// What happens in most steps is so little that looking through it is quickest.
-const SHORT: usize = 16;
-
-struct Log<'c> {
-    chart: &'c Chart,
-    story: Vec<Happened>,
-    told: BTreeSet<Happened>,
-    /// A `run` step was started.
-    runs: bool,
-    work: usize,
-}
-
-impl<'c> Log<'c> {
-    fn of(chart: &'c Chart) -> Self {
-        Self { chart, story: Vec::new(), told: BTreeSet::new(), runs: false, work: 0 }
-    }
-
-    fn clear(&mut self) {
-        self.story.clear();
-        self.told.clear();
-        (self.runs, self.work) = (false, 0);
-    }
-
-    /// Only what happens for the first time: a circle makes thousands that are alike.
-    fn tell(&mut self, happened: Happened) {
-        if self.story.len() < SHORT {
-            if !self.story.contains(&happened) {
-                self.story.push(happened);
-            }
-            return;
-        }
-        if self.told.is_empty() {
-            self.told.extend(self.story.iter().copied());
-        }
-        if self.told.insert(happened) {
-            self.story.push(happened);
-        }
-    }
-}
-
-impl Sink for Log<'_> {
-    fn effect(&mut self, _: Effect) {}
-
-    #[allow(clippy::wildcard_enum_match_arm, reason = "the rest of what happens leads nowhere")]
-    fn record(&mut self, record: Record) {
-        self.work += 1;
-        match record {
-            Record::Entered(state) => self.tell(Happened::Entered(state)),
-            Record::Taken(line) => self.tell(Happened::Taken(line)),
-            Record::Called(key, _, _) => self.tell(Happened::Called(key.leaf)),
-            Record::Started(key) => match self.chart.steps[key.step.index()].kind {
-                StepKind::Call(..) => self.tell(Happened::Called(key.leaf)),
-                StepKind::Run(_) => self.runs = true,
-                StepKind::Llm | StepKind::Code(_) | StepKind::Ask { .. } | StepKind::Human(_) => {}
-            },
-            _ => {}
-        }
-    }
-}
+pub(super) const MORE: &str = "there are more";
 
 /// Tries everything that a host can do, from every way that a run can begin.
 pub fn explore(chart: &Chart, search: &Search) -> Explored {
@@ -116,22 +58,32 @@ pub(super) fn obstacles(chart: &Chart, relevant: &Relevant<'_>) -> BTreeSet<Stri
 pub(super) fn explore_with(chart: &Chart, relevant: &Relevant<'_>, search: &Search) -> Explored {
     let plan = Plan::new(chart);
     let moves = Moves::of(chart, relevant);
-    let keys = Keys::of(chart, relevant, &plan.tables());
-    let room = search.states.min(REGISTERS / chart.states.len()).max(1);
+    let relax = match search.relax {
+        true => Relax::of(chart, relevant, search.calls.is_none(), search.turns.is_none()),
+        false => Relax::default(),
+    };
+    let keys = Keys::of(chart, relevant, &plan.tables(), &relax);
+    let reasons = obstacles(chart, relevant);
+    // Where not everything will be tried, only a run against the line is looked for: most are short.
+    let is_open = !reasons.is_empty() || !moves.reasons.is_empty();
+    let states = if is_open { search.states.div_ceil(4) } else { search.states };
+    let room = states.min(REGISTERS / chart.states.len()).max(1);
     let found = Explored {
         points: Vec::new(),
         edges: Vec::new(),
         starts: Vec::new(),
         stories: vec![Vec::new()],
-        reasons: obstacles(chart, relevant),
+        reasons,
         tried: 0,
         goal: None,
+        relaxed: !relax.is_empty(),
     };
     Walk {
         chart,
         search,
         moves,
         keys,
+        relax,
         room,
         known: Map::default(),
         key: Bytes::default(),
@@ -151,6 +103,7 @@ struct Walk<'c> {
     search: &'c Search,
     moves: Moves<'c>,
     keys: Keys<'c>,
+    relax: Relax,
     room: usize,
     known: Map<Box<[u8]>, usize>,
     /// The key of where the machine stands.
@@ -189,7 +142,10 @@ impl Walk<'_> {
                 self.found.reasons.insert("too many results of host functions together".into());
             }
         }
-        if !self.todo.is_empty() && self.found.goal.is_none() {
+        if !self.todo.is_empty()
+            && self.found.goal.is_none()
+            && !(self.search.whole && self.is_open())
+        {
             self.found.reasons.insert(MORE.into());
         }
         self.found.reasons.extend(std::mem::take(&mut self.moves.reasons));
@@ -198,6 +154,7 @@ impl Walk<'_> {
 
     fn go(&mut self, machine: &mut Machined<'_>) {
         while self.found.goal.is_none()
+            && !(self.search.whole && self.is_open())
             && self.inputs <= self.room.saturating_mul(INPUTS)
             && self.work <= self.room.saturating_mul(WORK)
             && let Some((_, nth)) = self.todo.pop_first()
@@ -211,6 +168,11 @@ impl Walk<'_> {
         }
     }
 
+    /// Whether it is certain that not everything is tried.
+    fn is_open(&self) -> bool {
+        !self.found.reasons.is_empty() || !self.moves.reasons.is_empty()
+    }
+
     /// Whether what is due at the point was waited for, in vain.
     fn has_waited(&self, point: usize) -> bool {
         match self.found.points[point].by {
@@ -219,33 +181,54 @@ impl Walk<'_> {
         }
     }
 
-    /// Does one thing at a point, with everything that functions may give meanwhile.
+    /// Does one thing at a point, with everything that functions may give meanwhile, and every way in which limits can stand.
     fn step(&mut self, machine: &mut Machined<'_>, at: &Point, from: Option<usize>, deed: &Deed) {
-        machine.with_host(Anything::begin);
-        loop {
-            if self.found.goal.is_some() {
-                return;
-            }
-            machine.go_to(at);
-            self.log.clear();
-            self.inputs += 1;
-            let taken = perform(self.chart, machine, deed, &mut self.log);
-            self.work += self.log.work;
-            if taken && !self.log.runs {
-                self.arrive(machine, from, deed);
-            }
-            if !machine.with_host(Anything::next) {
-                return;
+        let counts = self.step_in(machine, at, from, deed, 0);
+        if counts {
+            for way in 1..self.relax.ways.len() {
+                self.step_in(machine, at, from, deed, way);
             }
         }
     }
 
-    fn arrive(
+    /// The same where limits stand in one way; whether they counted.
+    fn step_in(
         &mut self,
         machine: &mut Machined<'_>,
+        at: &Point,
         from: Option<usize>,
         deed: &Deed,
-    ) {
+        way: usize,
+    ) -> bool {
+        let mut counts = false;
+        machine.with_host(Anything::begin);
+        loop {
+            if self.found.goal.is_some() {
+                return false;
+            }
+            machine.go_to(at);
+            for (state, calls, turns) in self.relax.ways.get(way).into_iter().flatten() {
+                machine.set_counted(*state, *calls, *turns);
+            }
+            self.log.clear();
+            self.inputs += 1;
+            let taken = perform(self.chart, machine, deed, &mut self.log);
+            self.work += self.log.work;
+            let Log { calls, forbidden, turns, .. } = self.log;
+            counts |= calls + forbidden + turns > 0;
+            if self.found.relaxed && calls > 0 && calls + forbidden > 1 {
+                self.found.reasons.insert("several model calls are made at once".into());
+            }
+            if taken && !self.log.runs {
+                self.arrive(machine, from, deed);
+            }
+            if !machine.with_host(Anything::next) {
+                return counts;
+            }
+        }
+    }
+
+    fn arrive(&mut self, machine: &mut Machined<'_>, from: Option<usize>, deed: &Deed) {
         self.count(machine);
         if self.keys.key(machine, &mut self.key) {
             self.found.reasons.insert("deadlines run at the same time".into());

@@ -1,10 +1,11 @@
 //! A run that shows something: in words, and as a file that `chartc simulate` plays.
 
-use super::Edge;
 use super::host::Anything;
+use super::log::Log;
 use super::moves::{Answer, Deed};
 use super::relevant::Relevant;
 use super::walk::{Machined, perform};
+use super::{Edge, Explored};
 use chartc_core::arena::VarId;
 use chartc_core::drive::Machine;
 use chartc_core::duration::Duration;
@@ -78,6 +79,25 @@ pub(super) fn inputs<'d>(
 /// A value as JSON.
 pub fn json(value: &Value) -> String {
     serde_json::to_string(value).unwrap_or_else(|_| "null".into())
+}
+
+/// Whether the chart itself, with its limits as they are, does what the edges did.
+pub fn plays(chart: &Chart, found: &Explored, way: &[&Edge]) -> bool {
+    let relevant = Relevant::of(chart);
+    let plan = Plan::new(chart);
+    let Some(Deed::Start(start)) = way.first().map(|edge| &edge.deed) else { return false };
+    let host = Anything::of(chart, &relevant);
+    let Ok(mut machine) = Interpreter::new(&plan, host, params(chart, start)) else { return false };
+    let mut log = Log::of(chart);
+    let same = way.iter().all(|edge| {
+        machine.with_host(|host| host.begin_with(&edge.results));
+        log.clear();
+        perform(chart, &mut machine, &edge.deed, &mut log) && log.story == found.story(edge)
+    });
+    same && way.last().is_some_and(|edge| {
+        let last = &found.points[edge.to];
+        machine.leaves() == last.leaves && machine.ended().is_some() == last.ended
+    })
 }
 
 /// Does again what the edges did, and tells of it.

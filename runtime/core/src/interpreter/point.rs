@@ -2,7 +2,7 @@
 
 use super::Interpreter;
 use super::data::Data;
-use crate::arena::{ChoiceId, ToolId};
+use crate::arena::{ChoiceId, StateId, ToolId};
 use crate::calls::{Calls, add_option};
 use crate::drive::Host;
 use crate::expr::Value;
@@ -52,6 +52,11 @@ impl<H: Host> Interpreter<'_, H> {
             self.engine.options(key, &mut |choice, tool| add_option(&mut offered, choice, tool));
         }
         offered
+    }
+
+    /// Sets what a state has counted for its limits: model calls, and turns.
+    pub fn set_counted(&mut self, state: StateId, calls: Option<u32>, turns: Option<u32>) {
+        self.engine.set_counted(state, calls, turns);
     }
 
     /// The registers, to read.

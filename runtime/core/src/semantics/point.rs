@@ -1,6 +1,7 @@
 //! Registers that are kept to come back to: for whoever tries several inputs at one point of a run.
 
 use super::{Engine, Scalars, Walk};
+use crate::arena::StateId;
 use crate::machine::Instant;
 use crate::program::Program;
 use crate::store::{Cells, Sent, Store};
@@ -69,5 +70,12 @@ impl<P: Program> Engine<'_, P> {
         self.store.clone_from(&registers.store);
         self.leaves = registers.leaves;
         self.armed = registers.armed;
+    }
+
+    /// Sets the counters of a state's limits.
+    pub(crate) fn set_counted(&mut self, state: StateId, calls: Option<u32>, turns: Option<u32>) {
+        let row = &mut self.store.cells_mut().states[state.index()];
+        row.calls = calls.unwrap_or(row.calls);
+        row.turns_in = turns.unwrap_or(row.turns_in);
     }
 }

@@ -1,0 +1,84 @@
+//! What happens while a machine handles one input.
+
+use super::Happened;
+use chartc_core::machine::{Effect, ErrorKind, LimitKind, Record, Sink};
+use chartc_core::model::{Chart, StepKind};
+use std::collections::BTreeSet;
+
+/// What happens in most steps is so little that looking through it is quickest.
+const SHORT: usize = 16;
+
+pub(super) struct Log<'c> {
+    chart: &'c Chart,
+    pub(super) story: Vec<Happened>,
+    told: BTreeSet<Happened>,
+    /// A `run` step was started.
+    pub(super) runs: bool,
+    pub(super) work: usize,
+    /// Model calls, those that a limit forbade, and ends of turns.
+    pub(super) calls: u32,
+    pub(super) forbidden: u32,
+    pub(super) turns: u32,
+}
+
+impl<'c> Log<'c> {
+    pub(super) const fn of(chart: &'c Chart) -> Self {
+        Self {
+            chart,
+            story: Vec::new(),
+            told: BTreeSet::new(),
+            runs: false,
+            work: 0,
+            calls: 0,
+            forbidden: 0,
+            turns: 0,
+        }
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.story.clear();
+        self.told.clear();
+        (self.runs, self.work) = (false, 0);
+        (self.calls, self.forbidden, self.turns) = (0, 0, 0);
+    }
+
+    /// Only what happens for the first time: a circle makes thousands that are alike.
+    fn tell(&mut self, happened: Happened) {
+        if self.story.len() < SHORT {
+            if !self.story.contains(&happened) {
+                self.story.push(happened);
+            }
+            return;
+        }
+        if self.told.is_empty() {
+            self.told.extend(self.story.iter().copied());
+        }
+        if self.told.insert(happened) {
+            self.story.push(happened);
+        }
+    }
+}
+
+impl Sink for Log<'_> {
+    fn effect(&mut self, _: Effect) {}
+
+    #[allow(clippy::wildcard_enum_match_arm, reason = "the rest of what happens leads nowhere")]
+    fn record(&mut self, record: Record) {
+        self.work += 1;
+        match record {
+            Record::Entered(state) => self.tell(Happened::Entered(state)),
+            Record::Taken(line) => self.tell(Happened::Taken(line)),
+            Record::Called(key, _, _) => self.tell(Happened::Called(key.leaf)),
+            Record::Started(key) => match self.chart.steps[key.step.index()].kind {
+                StepKind::Call(..) => self.tell(Happened::Called(key.leaf)),
+                StepKind::Run(_) => self.runs = true,
+                StepKind::Llm | StepKind::Ask { .. } => self.calls += 1,
+                StepKind::Code(_) | StepKind::Human(_) => {}
+            },
+            Record::Retried(_) => self.calls += 1,
+            Record::Error(ErrorKind::Limit(LimitKind::Calls)) => self.forbidden += 1,
+            Record::TurnEnded(_) => self.turns += 1,
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! Limits of turns and calls that are used up whenever they like. The runs of the chart are among those that come of it, with far
+//! fewer points: what the counters of limits are is left out of the key, and everything is tried with each way in which they can
+//! stand to their bounds.
+
+use super::relevant::Relevant;
+use chartc_core::arena::StateId;
+use chartc_core::model::{Chart, Limits};
+
+/// Ways to stand, of all limits together, beyond which their counters are kept.
+const MOST: usize = 12;
+
+/// What the counters of a state's limits are set to.
+pub(super) type Set = (StateId, Option<u32>, Option<u32>);
+
+/// The limits whose counters are left out.
+#[derive(Debug, Default)]
+pub(super) struct Relax {
+    /// By limited state: whether its calls are left out, and its turns.
+    states: Vec<(StateId, bool, bool)>,
+    /// Each way in which the counters can stand to their bounds; the first is far from all of them, if there is such a one.
+    pub(super) ways: Vec<Vec<Set>>,
+}
+
+impl Relax {
+    /// Of those limits that nothing else counts; `calls` and `turns` say which may be left out.
+    pub(super) fn of(chart: &Chart, relevant: &Relevant<'_>, calls: bool, turns: bool) -> Self {
+        let mut made = Self { states: Vec::new(), ways: vec![Vec::new()] };
+        for state in chart.state_ids() {
+            let limits = &chart.state(state).limits;
+            let calls = calls && (limits.calls.is_some() || limits.calls_warn.is_some());
+            let turns = turns
+                && (limits.turns.is_some() || limits.turns_warn.is_some())
+                && !relevant.counters.turns_in.contains_key(&state);
+            if !calls && !turns {
+                continue;
+            }
+            let calls_ways = if calls { of_calls(limits) } else { vec![None] };
+            let turns_ways = if turns { of_turns(limits) } else { vec![None] };
+            let count = made.ways.len() * calls_ways.len() * turns_ways.len();
+            if count > MOST {
+                continue;
+            }
+            let mut ways = Vec::with_capacity(count);
+            for way in &made.ways {
+                for calls in &calls_ways {
+                    for turns in &turns_ways {
+                        let mut way = way.clone();
+                        way.push((state, *calls, *turns));
+                        ways.push(way);
+                    }
+                }
+            }
+            made.ways = ways;
+            made.states.push((state, calls, turns));
+        }
+        made
+    }
+
+    /// Whether the chart has none of them.
+    pub(super) fn is_empty(&self) -> bool {
+        self.states.is_empty()
+    }
+
+    /// Whether the calls of a state are left out, and its turns.
+    pub(super) fn leaves_out(&self, state: StateId) -> (bool, bool) {
+        let row = self.states.iter().find(|(s, ..)| *s == state);
+        row.map_or((false, false), |(_, calls, turns)| (*calls, *turns))
+    }
+}
+
+/// Bounds that a chart can have: those that it has not are 0, as in its tables.
+fn bound(n: Option<i64>) -> u32 {
+    n.map_or(0, |n| u32::try_from(n).unwrap_or(u32::MAX))
+}
+
+/// One number of calls of each class: the next one is no news, or is warned of, or is forbidden.
+fn of_calls(limits: &Limits) -> Vec<Option<u32>> {
+    let (hard, warn) = (bound(limits.calls), bound(limits.calls_warn));
+    let class = |n: u32| (hard != 0 && n >= hard, n.saturating_add(1) == warn);
+    one_of_each(class, [warn.saturating_sub(1), hard])
+}
+
+/// One number of turns of each class: the next one is no news, or is warned of, or is the last.
+fn of_turns(limits: &Limits) -> Vec<Option<u32>> {
+    let (hard, warn) = (bound(limits.turns), bound(limits.turns_warn));
+    let class = |n: u32| (n.saturating_add(1) == hard, n.saturating_add(1) == warn);
+    one_of_each(class, [warn.saturating_sub(1), hard.saturating_sub(1)])
+}
+
+fn one_of_each(class: impl Fn(u32) -> (bool, bool), bounds: [u32; 2]) -> Vec<Option<u32>> {
+    let mut found: Vec<((bool, bool), u32)> = Vec::new();
+    let mut put = |n: u32| {
+        let class = class(n);
+        if !found.iter().any(|(other, _)| *other == class) {
+            found.push((class, n));
+        }
+    };
+    // Between two neighbours of bounds nothing changes.
+    let [a, b] = bounds;
+    for n in [0, 1, 2, a.saturating_add(1), b.saturating_add(1), a, b] {
+        put(n);
+    }
+    found.sort_by_key(|(class, _)| *class);
+    found.into_iter().map(|(_, n)| Some(n)).collect()
+}
