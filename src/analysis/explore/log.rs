@@ -75,7 +75,6 @@ impl Sink for Log<'_> {
                 StepKind::Llm | StepKind::Ask { .. } => self.calls += 1,
                 StepKind::Code(_) | StepKind::Human(_) => {}
             },
-            Record::Retried(_) => self.calls += 1,
             Record::Error(ErrorKind::Limit(LimitKind::Calls)) => self.forbidden += 1,
             Record::TurnEnded(_) => self.turns += 1,
             _ => {}

@@ -25,7 +25,7 @@ fn shape(random: &mut Random) -> Shape {
     }
     let paths = (0..count).map(|nth| format!("s{nth}")).collect();
     let with = (0..count).find(|nth| !inner[*nth].is_empty() && parallel != Some(*nth));
-    let history = with.filter(|_| random.below(3) == 0);
+    let history = with.filter(|_| random.below(3) > 0);
     Shape { paths, inner, parallel, history }
 }
 
@@ -37,7 +37,8 @@ fn target(random: &mut Random, shape: &Shape) -> String {
     let mut all: Vec<String> = shape.paths.clone();
     all.extend(shape.inner.iter().flatten().cloned());
     all.extend(["over".to_owned(), "failed".to_owned()]);
-    all.extend(shape.history.map(|nth| format!("s{nth}.before")));
+    // Twice: only what leads there tells what was kept.
+    all.extend([0, 1].iter().filter_map(|_| Some(format!("s{}.before", shape.history?))));
     all.swap_remove(random.below(all.len()))
 }
 
@@ -74,6 +75,60 @@ const ACTIONS: &[&str] = &[
     " { raise d }",
     " { g = f and n < 2 }",
 ];
+
+/// What is set on one event, and asked for on a later one: a key without the variable takes both points for one.
+const SET_AND_ASKED: &[(&str, &str)] = &[
+    ("f = true", "f"),
+    ("f = not f", "not f"),
+    ("g = not g", "g and f"),
+    ("g = false", "not g"),
+    ("h = true", "h"),
+    ("h = not h", "not h and g"),
+    ("k = K.q", "k == K.q"),
+    ("k = K.r", "k != K.r"),
+    ("n = 2", "n == 2"),
+    ("n = 3", "n > lim"),
+    ("m = lim", "m == 2"),
+    ("m = 1", "m < 1"),
+    ("e = k", "e == K.r"),
+    ("e = K.q", "e != K.p"),
+];
+
+/// Two lines of one state.
+fn later(random: &mut Random, shape: &Shape) -> [String; 2] {
+    let (set, asked) = SET_AND_ASKED[random.below(SET_AND_ASKED.len())];
+    let event = pick(random, &["a", "d", "turn"]);
+    let goal = target(random, shape);
+    [format!("on {event} {{ {set} }}"), format!("on b if {asked} -> {goal}")]
+}
+
+/// Bounds that are used up soon, of the chart or of one state, and what is done then.
+fn limits(random: &mut Random, shape: &Shape) -> String {
+    let most = 2 + random.below(2);
+    let bound = match random.below(4) {
+        0 => format!("turns {most} warn 1"),
+        1 => format!("calls {most} warn 1"),
+        2 => format!("turns {most} calls 2"),
+        _ => format!("turns {most}"),
+    };
+    let mut out = format!("  limits {{ {bound} }}\n");
+    if bound.contains("calls") {
+        let goal = target(random, shape);
+        let _ = writeln!(
+            out,
+            "  ask q0 on turn always else stay {{ prompt \"{{options}}\" retry 1 }}\n  may o -> {goal}"
+        );
+    }
+    for kind in ["turns", "calls"] {
+        if random.below(2) == 0 {
+            let _ = writeln!(out, "  on limit.{kind} -> {} {{ h = true }}", target(random, shape));
+        }
+        if random.below(2) == 0 {
+            let _ = writeln!(out, "  on limit.warn.{kind} {{ g = not g }}");
+        }
+    }
+    out
+}
 
 fn line(random: &mut Random, shape: &Shape) -> String {
     let (mut guard, mut actions) = (pick(random, GUARDS), pick(random, ACTIONS));
@@ -129,6 +184,11 @@ fn lines(random: &mut Random, shape: &Shape, pad: &str, steps: &mut usize, out: 
     for _ in 0..=random.below(3) {
         let _ = writeln!(out, "{pad}{}", line(random, shape));
     }
+    if random.below(3) == 0 {
+        for line in later(random, shape) {
+            let _ = writeln!(out, "{pad}{line}");
+        }
+    }
     if random.below(4) == 0 {
         *steps += 1;
         let _ = writeln!(out, "{pad}{}", step(random, shape, *steps));
@@ -145,8 +205,11 @@ pub(crate) fn chart(random: &mut Random) -> String {
     let mut out = String::from(
         "enum K { p q r }\nchart T {\n  event a  event b(v: Bool)  event c(x: K)  event d\n  \
          param lim: Int in 1..2 = 2\n  var f: Bool = false\n  var g: Bool = false\n  var k: K = K.p\n  \
-         var n: Int = 0\n",
+         var n: Int = 0\n  var h: Bool = false\n  var m: Int = 0\n  var e: K = K.p\n",
     );
+    if random.below(4) == 0 {
+        out.push_str(&limits(random, &shape));
+    }
     if random.below(4) == 0 {
         for _ in 0..3 {
             let goal = &shape.paths[random.below(shape.paths.len())];
