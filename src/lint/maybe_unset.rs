@@ -2,7 +2,7 @@
 
 use super::{Context, Lint, read_before_set, reading};
 use crate::analysis::dataflow::{Value, early};
-use crate::analysis::flow::Flow;
+use crate::analysis::flow::{Flow, Lack};
 use crate::diagnostic::{Diagnostic, Rule, Severity};
 use chartc_core::arena::{StepId, TransitionId, VarId};
 use chartc_core::model::VariableKind;
@@ -37,16 +37,17 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         early(chart, facts).into_iter().map(|e| (Some(e.step), None, e.value)).collect();
     for found in unset.into_iter().take(MOST) {
         let line = reading::line_of(found.site);
-        if !told.insert((reading::step_of(found.site), line, found.value)) {
+        if !told.insert((reading::step_of(chart, found.site), line, found.value)) {
             continue;
         }
         let (span, what) = reading::place(context, found.site);
         let name = reading::name(chart, found.value);
         let setters = reading::setters(context, found.value);
-        let message = match &found.way {
-            None if found.missing => format!("{name} is never there when {what} reads it"),
-            None => format!("{name} is always empty when {what} reads it"),
-            Some(_) => format!("{name} may not be there when {what} reads it"),
+        let message = match (&found.way, found.lack) {
+            (Some(_), _) => format!("{name} may not be there when {what} reads it"),
+            (None, Lack::Missing) => format!("{name} is never there when {what} reads it"),
+            (None, Lack::Empty) => format!("{name} is always empty when {what} reads it"),
+            (None, Lack::Default) => format!("{name} is never set when {what} reads it"),
         };
         let lasts = match found.value {
             Value::Answer(_) => "; an answer lasts until its turn ends, keep it in a variable",

@@ -41,11 +41,16 @@ pub(super) fn place(context: &Context<'_>, site: Site) -> (Span, String) {
         Site::Code(id) => (map.step(id).name, of(id, "the code")),
         Site::Arguments(id) => (map.step(id).name, words::step(chart, id)),
         Site::EndsTurn(id) => (map.step(id).name, of(id, "`ends turn`")),
+        Site::Permission(row, id) => {
+            let mover = chart.transition(id).trigger.step();
+            let mover = mover.map_or_else(|| words::line(chart, id), |s| words::step(chart, s));
+            (map.permissions[row], format!("what permits the move of {mover}"))
+        }
     }
 }
 
 /// The step that a place belongs to.
-pub(super) fn step_of(site: Site) -> Option<StepId> {
+pub(super) fn step_of(chart: &Chart, site: Site) -> Option<StepId> {
     match site {
         Site::Guard(id)
         | Site::Prompt(id, _)
@@ -54,6 +59,7 @@ pub(super) fn step_of(site: Site) -> Option<StepId> {
         | Site::Code(id)
         | Site::Arguments(id)
         | Site::EndsTurn(id) => Some(id),
+        Site::Permission(_, id) => chart.transition(id).trigger.step(),
         Site::Line(_) | Site::Moves(_) | Site::State(_) => None,
     }
 }
@@ -179,6 +185,7 @@ pub(super) fn line_of(site: Site) -> Option<TransitionId> {
         | Site::Fragment(..)
         | Site::Code(_)
         | Site::Arguments(_)
-        | Site::EndsTurn(_) => None,
+        | Site::EndsTurn(_)
+        | Site::Permission(..) => None,
     }
 }

@@ -58,8 +58,19 @@ pub struct Unset {
     pub value: Value,
     /// A run that comes there without setting it; `None`: every run does.
     pub way: Option<Vec<By>>,
-    /// Whether it is not there at all, and not only empty.
-    pub missing: bool,
+    /// What is there instead.
+    pub lack: Lack,
+}
+
+/// What is there instead of a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lack {
+    /// Nothing.
+    Missing,
+    /// A text, a list or a map with nothing in it.
+    Empty,
+    /// Another default.
+    Default,
 }
 
 /// A condition that has one value wherever it is asked for, because of what its variables hold there.
@@ -168,16 +179,22 @@ impl<'c> Flow<'c> {
             let missing = row.is_missing(self.chart)
                 || row.default.is_some()
                     && matches!(row.value, Value::Variable(id) if inferred(id));
-            let empty = missing || row.is_empty();
+            let lack = match (row.is_missing(self.chart), row.is_empty()) {
+                (true, _) => Lack::Missing,
+                (false, true) => Lack::Empty,
+                (false, false) => Lack::Default,
+            };
             let always = seen.all & !row.none_bits() & !FRESH == 0;
-            if always && empty && seen.shown && row.is_set {
-                found.push(Unset { site: *site, value: row.value, way: None, missing });
+            let shown = seen.shown && (missing || lack != Lack::Default);
+            let asked = row.per_turn && is_condition(*site) && row.default.is_some();
+            if always && row.is_set && (shown || asked) {
+                found.push(Unset { site: *site, value: row.value, way: None, lack });
             } else if missing && seen.hard & (FRESH | row.none_bits()) != 0 && ways < MOST_WAYS {
                 ways += 1;
                 if let Some(way) =
                     way::find(self.chart, &self.cells, &points, &self.masks, *site, *cell as usize)
                 {
-                    found.push(Unset { site: *site, value: row.value, way: Some(way), missing });
+                    found.push(Unset { site: *site, value: row.value, way: Some(way), lack });
                 }
             }
         }
@@ -189,7 +206,7 @@ impl<'c> Flow<'c> {
         let mut found = Vec::new();
         let mut by_site: BTreeMap<Site, Vec<(usize, u16)>> = BTreeMap::new();
         for ((site, cell), seen) in &self.records {
-            if matches!(site, Site::Line(_) | Site::Guard(_)) {
+            if is_condition(*site) {
                 by_site.entry(*site).or_default().push((*cell as usize, seen.asked));
             }
         }
@@ -225,6 +242,7 @@ impl<'c> Flow<'c> {
             | Site::EndsTurn(_)
             | Site::Moves(_)
             | Site::State(_) => None,
+            Site::Permission(row, _) => self.chart.permissions[row].guard.as_ref(),
         }
     }
 
@@ -232,6 +250,11 @@ impl<'c> Flow<'c> {
     pub fn is_exact(&self) -> bool {
         self.exact
     }
+}
+
+/// Whether a place is a condition of its own.
+const fn is_condition(site: Site) -> bool {
+    matches!(site, Site::Line(_) | Site::Guard(_) | Site::Permission(..))
 }
 
 /// What a value may be where it is read.

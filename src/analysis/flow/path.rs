@@ -7,9 +7,11 @@ use super::cell::{Cells, constant};
 use super::edge::Op;
 use super::parts::{each_part, literal};
 use super::read::{How, Reader, Site, look};
-use chartc_core::arena::{StepId, VarId};
+use chartc_core::arena::{StateId, StepId, VarId};
 use chartc_core::expr::Value as Data;
-use chartc_core::model::{Action, Chart, Expr, ExprKind, Receiver, StepKind, VariableKind};
+use chartc_core::model::{
+    Action, Chart, Expr, ExprKind, Observable, Receiver, StepKind, VariableKind,
+};
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -28,6 +30,8 @@ pub(super) struct Path {
     given: BTreeSet<StepId>,
     /// Steps that were started and that nobody waits for.
     started: BTreeSet<StepId>,
+    /// The active leaf, where it is known.
+    pub(super) leaf: Option<StateId>,
     /// What was found to hold, in terms of what it held of then.
     known: Vec<(Expr, bool)>,
 }
@@ -66,7 +70,13 @@ impl Path {
                 values.insert(VarId::at(i), default.clone());
             }
         }
-        Self { values, given: BTreeSet::new(), started: BTreeSet::new(), known: Vec::new() }
+        Self {
+            values,
+            given: BTreeSet::new(),
+            started: BTreeSet::new(),
+            leaf: None,
+            known: Vec::new(),
+        }
     }
 
     /// Whether the value is not there.
@@ -191,6 +201,10 @@ impl Path {
         if let ExprKind::Predicate(id) = expr.kind {
             *expr = chart.predicates[id.index()].expr.clone();
         }
+        if let (ExprKind::Observable(Observable::In(state)), Some(leaf)) = (&expr.kind, self.leaf) {
+            expr.kind = ExprKind::Bool(chart.contains(*state, leaf));
+            return;
+        }
         if let ExprKind::Variable(id) = expr.kind
             && let Some(value) = self.values.get(&id)
         {
@@ -286,7 +300,9 @@ impl Path {
 
     /// Runs a block; `None` if the goal is found in it. What may fail is taken to go well; what sends events is not followed.
     fn block(&self, world: &World<'_>, site: Site, actions: &[Action]) -> Option<Vec<Self>> {
-        let mut paths = vec![self.clone()];
+        // On the way some states are left and others not yet entered.
+        let leaf = if matches!(site, Site::Code(_)) { self.leaf } else { None };
+        let mut paths = vec![Self { leaf, ..self.clone() }];
         for action in actions {
             let mut next = Vec::new();
             for mut path in paths {

@@ -6,9 +6,10 @@ use super::super::reach::is_end;
 use super::edge::{Edge, Op};
 use super::enter::{into, taken};
 use super::read::{How, Site};
+use super::walk::is_permitted;
 use chartc_core::arena::{ComponentId, EventId, StateId, StepId, TransitionId};
 use chartc_core::model::{
-    Action, AskOn, Chart, ChoiceKind, Insert, Receiver, StateKind, StepKind, Trigger,
+    Action, AskOn, Chart, ChoiceKind, Insert, Permission, Receiver, StateKind, StepKind, Trigger,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -63,6 +64,8 @@ pub(super) struct Points<'c, 'f> {
     pub(super) injected: BTreeMap<StepId, Vec<(ComponentId, &'c Insert)>>,
     /// Questions that events put.
     asks: bool,
+    /// The `allow` lines with their numbers, by the state that they permit to enter.
+    pub(super) rows: BTreeMap<StateId, Vec<(usize, &'c Permission)>>,
     pub(super) cap: Option<u32>,
     /// Whether the table of `allow` lines has a say.
     pub(super) table: bool,
@@ -105,7 +108,11 @@ impl<'c, 'f> Points<'c, 'f> {
             chart.steps.iter().any(|s| matches!(s.kind, StepKind::Ask { on: AskOn::Event(_), .. }));
         let cap = chart.calls_per_turn.filter(|n| *n <= MOST_CALLS);
         let table = !chart.permissions.is_empty();
-        Self { chart, facts, steps, own_events, injected, asks, cap, table }
+        let mut rows: BTreeMap<StateId, Vec<(usize, &Permission)>> = BTreeMap::new();
+        for (row, permission) in chart.permissions.iter().enumerate() {
+            rows.entry(permission.to).or_default().push((row, permission));
+        }
+        Self { chart, facts, steps, own_events, injected, asks, rows, cap, table }
     }
 
     /// Where runs begin, and what runs there.
@@ -295,6 +302,9 @@ impl<'c, 'f> Points<'c, 'f> {
         let line = self.chart.transition(id);
         if let Some(guard) = &line.guard {
             ops.push(Op::Assume(Some(Site::Line(id)), guard, true));
+        }
+        if self.table && is_permitted(&line.trigger) {
+            self.permissions(point.leaf, id, &mut ops);
         }
         match &line.trigger {
             Trigger::After(e) | Trigger::AfterTurns(e) | Trigger::StepTimeout(_, e) => {

@@ -29,6 +29,8 @@ pub enum Site {
     Arguments(StepId),
     /// Its `ends turn`.
     EndsTurn(StepId),
+    /// The condition of an `allow` line that a line needs.
+    Permission(usize, TransitionId),
 }
 
 /// How a value is read.

@@ -5,8 +5,8 @@ use super::super::uses::holes;
 use super::edge::{Edge, Op};
 use super::point::{By, Lines, Mode, Point, Points};
 use super::read::{How, Site};
-use chartc_core::arena::StepId;
-use chartc_core::model::{AskOn, Failure, Step, StepKind, TemplatePart, Trigger};
+use chartc_core::arena::{StateId, StepId, TransitionId};
+use chartc_core::model::{AskOn, Failure, Permission, Step, StepKind, TemplatePart, Trigger};
 
 impl<'c> Points<'c, '_> {
     pub(super) fn of_turn(&self, point: Point, lines: &Lines, edges: &mut Vec<Edge<'c>>) {
@@ -239,6 +239,26 @@ impl<'c> Points<'c, '_> {
         self.outcome(point, lines, &Trigger::StepError(id), ops, next, By::Failed(id), sure, edges);
     }
 
+    /// The conditions of what permits the line's moves from a leaf.
+    pub(super) fn permissions(&self, leaf: StateId, id: TransitionId, ops: &mut Vec<Op<'c>>) {
+        for target in &self.chart.transition(id).targets {
+            let rows = self.rows.get(&target.state).map_or(&[][..], Vec::as_slice);
+            let fits = |p: &Permission| p.from.is_none_or(|from| self.chart.contains(from, leaf));
+            let fitting: Vec<_> = rows.iter().filter(|(_, p)| fits(p)).collect();
+            if fitting.iter().any(|(_, p)| p.guard.is_none()) {
+                continue;
+            }
+            for (row, permission) in &fitting {
+                let Some(guard) = &permission.guard else { continue };
+                let site = Site::Permission(*row, id);
+                ops.push(match fitting.len() {
+                    1 => Op::Assume(Some(site), guard, true),
+                    _ => Op::Read(site, guard, How::Soft),
+                });
+            }
+        }
+    }
+
     /// The lines on an outcome, and that none of them is taken.
     #[allow(clippy::too_many_arguments, reason = "where, what, and what it adds to")]
     fn outcome(
@@ -282,6 +302,11 @@ impl<'c> Points<'c, '_> {
             edges.push(Edge { ops, to: Point { leaf: point.leaf, mode }, by, sure });
         }
     }
+}
+
+/// Whether the table of `allow` lines has a say in what a line on this does.
+pub(super) fn is_permitted(trigger: &Trigger) -> bool {
+    trigger.step().is_some() || matches!(trigger, Trigger::Choice(_))
 }
 
 /// The walk behind the step of a point.

@@ -49,7 +49,8 @@ pub(super) fn find(
         if nodes.len() > MOST || fuel.get() == 0 {
             return None;
         }
-        let (point, path) = (nodes[at].0, nodes[at].1.clone());
+        let (point, mut path) = (nodes[at].0, nodes[at].1.clone());
+        path.leaf = Some(point.leaf);
         edges.clear();
         points.edges(point, &mut edges);
         for edge in edges.iter().filter(|e| e.sure) {
