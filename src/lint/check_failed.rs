@@ -6,7 +6,7 @@ use crate::analysis::explore::witness::{Witness, json};
 use crate::diagnostic::{Diagnostic, Rule, Severity};
 use crate::notation;
 use crate::span::Span;
-use chartc_core::arena::StateId;
+use chartc_core::arena::{StateId, TransitionId};
 use chartc_core::model::{Check, CheckArgument};
 
 pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
@@ -20,6 +20,9 @@ static RULE: Rule = Rule {
 
 /// Steps of a run that are told; of a longer one its beginning and its end.
 const TOLD: usize = 16;
+
+/// Lines of a run that are shown.
+const LINES: usize = 3;
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, .. } = context;
@@ -40,12 +43,14 @@ fn never(context: &Context<'_>, span: Span, state: StateId) -> Diagnostic {
     let found = RULE
         .at(span, format!("this does not hold: no run enters {name}"))
         .related(context.map.state(state).name, "never entered");
+    let leading = unreachable_state::leading(context.chart);
     if context.facts.reach.enters(state) {
+        let first = unreachable_state::first_closed(context, &leading, state);
+        let found = unreachable_state::closed_by_values(context, &leading, first, found);
         return found.help(format!(
             "every run was tried, with all values: let a line that leads to {name} be taken"
         ));
     }
-    let leading = unreachable_state::leading(context.chart);
     unreachable_state::explain(context, &leading, state, found)
 }
 
@@ -80,6 +85,18 @@ fn refuted(
     let mut found = RULE.at(span, format!("this does not hold: {why}"));
     if let [leaf, ..] = leaves {
         found = found.related(map.state(*leaf).name, "where that run stands");
+    }
+    // What was done last is mended most often.
+    let mut lines: Vec<TransitionId> = Vec::new();
+    for (step, line) in witness.taken.iter().rev() {
+        if lines.len() == LINES {
+            break;
+        }
+        if !lines.contains(line) {
+            let when = if lines.is_empty() { "last taken" } else { "taken before" };
+            found = found.related(map.line(*line).whole, format!("{when}, in step {step} of the run"));
+            lines.push(*line);
+        }
     }
     let plain = |c: char| if c.is_alphanumeric() { c } else { '_' };
     let name: String = chart.name.chars().map(plain).collect();

@@ -17,6 +17,9 @@ static RULE: Rule = Rule {
     page: include_str!("unreachable_state.md"),
 };
 
+/// States on the way to one that are looked at.
+const ON_THE_WAY: usize = 64;
+
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, .. } = context;
     let mut lines = None;
@@ -37,14 +40,9 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Adds the lines that lead to a state, of which no run takes any.
-fn closed_by_values(
-    context: &Context<'_>,
-    leading: &Leading,
-    state: StateId,
-    mut found: Diagnostic,
-) -> Diagnostic {
-    let Context { chart, facts, map, .. } = context;
+/// The lines that lead into a state from where runs are, of which none takes any.
+fn closed(context: &Context<'_>, leading: &Leading, state: StateId) -> Vec<TransitionId> {
+    let Context { chart, facts, .. } = context;
     let inside = state..chart.state(state).end;
     let lines = leading.range(inside).flat_map(|(_, ids)| ids).copied();
     let outside = |id: &TransitionId| {
@@ -52,7 +50,39 @@ fn closed_by_values(
         !chart.contains(state, chart.transition(*id).source)
             && places.iter().any(|place| facts.enters(*place))
     };
-    for id in lines.filter(outside).take(3) {
+    lines.filter(outside).collect()
+}
+
+/// The state itself, or the first on the way to it that lines would lead into from where runs are.
+pub(super) fn first_closed(context: &Context<'_>, leading: &Leading, state: StateId) -> StateId {
+    let Context { chart, facts, .. } = context;
+    let (mut todo, mut next) = (vec![state], 0);
+    while let Some(at) = todo.get(next).copied() {
+        next += 1;
+        if !closed(context, leading, at).is_empty() {
+            return at;
+        }
+        let inside = at..chart.state(at).end;
+        for id in leading.range(inside).flat_map(|(_, ids)| ids) {
+            for place in &facts.places.line(*id).within {
+                if !todo.contains(place) && todo.len() < ON_THE_WAY {
+                    todo.push(*place);
+                }
+            }
+        }
+    }
+    state
+}
+
+/// Adds the lines that lead to a state, of which no run takes any.
+pub(super) fn closed_by_values(
+    context: &Context<'_>,
+    leading: &Leading,
+    state: StateId,
+    mut found: Diagnostic,
+) -> Diagnostic {
+    let Context { chart, map, .. } = context;
+    for id in closed(context, leading, state).into_iter().take(3) {
         let why = if chart.transition(id).guard.is_some() {
             "leads here, but its condition does not hold when it could be taken"
         } else {

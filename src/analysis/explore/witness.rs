@@ -5,8 +5,8 @@ use super::log::Log;
 use super::moves::{Answer, Deed};
 use super::relevant::Relevant;
 use super::walk::{Machined, perform};
-use super::{Edge, Explored};
-use chartc_core::arena::VarId;
+use super::{Edge, Explored, Happened};
+use chartc_core::arena::{TransitionId, VarId};
 use chartc_core::drive::Machine;
 use chartc_core::duration::Duration;
 use chartc_core::expr::{Map, Value};
@@ -29,6 +29,8 @@ pub struct Witness {
     pub entries: Vec<String>,
     /// What host functions give, by name, in the order they are called.
     pub functions: BTreeMap<String, Vec<Result<Value, String>>>,
+    /// The lines that are taken, each with the number of the step that takes it, the start being 1.
+    pub taken: Vec<(usize, TransitionId)>,
 }
 
 impl Witness {
@@ -110,12 +112,14 @@ pub fn witness(chart: &Chart, way: &[&Edge]) -> Witness {
         steps: Vec::new(),
         entries: Vec::new(),
         functions: BTreeMap::new(),
+        taken: Vec::new(),
     };
     let Some(Deed::Start(start)) = way.first().map(|edge| &edge.deed) else { return told };
     told.params = params(chart, start);
     let host = Anything::of(chart, &relevant);
     let Ok(mut machine) = Interpreter::new(&plan, host, told.params.clone()) else { return told };
     let mut teller = Teller { chart, known: Vec::new() };
+    let mut log = Log::of(chart);
     for edge in way {
         machine.with_host(|host| host.begin_with(&edge.results));
         if let Deed::Answer(key, _) = &edge.deed {
@@ -129,7 +133,13 @@ pub fn witness(chart: &Chart, way: &[&Edge]) -> Witness {
         let pending = machine.pending();
         let words = teller.words(&edge.deed);
         let entry = teller.entry(&edge.deed, &pending);
-        perform(chart, &mut machine, &edge.deed, &mut ());
+        log.clear();
+        perform(chart, &mut machine, &edge.deed, &mut log);
+        let nth = told.steps.len() + 1;
+        told.taken.extend(log.story.iter().filter_map(|one| match one {
+            Happened::Taken(line) => Some((nth, *line)),
+            Happened::Entered(_) | Happened::Called(_) => None,
+        }));
         for (name, result) in machine.with_host(|host| std::mem::take(&mut host.log)) {
             told.functions.entry(name).or_default().push(result);
         }
