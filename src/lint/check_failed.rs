@@ -94,7 +94,8 @@ fn refuted(
         }
         if !lines.contains(line) {
             let when = if lines.is_empty() { "last taken" } else { "taken before" };
-            found = found.related(map.line(*line).whole, format!("{when}, in step {step} of the run"));
+            found =
+                found.related(map.line(*line).whole, format!("{when}, in step {step} of the run"));
             lines.push(*line);
         }
     }
@@ -120,7 +121,7 @@ fn refuted(
 }
 
 /// The steps of a run, numbered.
-fn told(steps: &[String]) -> String {
+pub(super) fn told(steps: &[String]) -> String {
     let number = |(i, step): (usize, &String)| format!("({}) {step}", i + 1);
     let all = steps.iter().enumerate();
     if steps.len() <= TOLD {

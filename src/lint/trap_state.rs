@@ -1,9 +1,16 @@
 //! States that the run cannot leave.
 
+use super::check_failed::told as told_run;
 use super::{Context, Lint, words};
+use crate::analysis::drive::undriven;
+use crate::analysis::explore::property::Verdict;
+use crate::analysis::explore::witness::json;
 use crate::analysis::progress::{Trap, traps};
 use crate::analysis::reach::Cause;
+use crate::analysis::uses::reads;
 use crate::diagnostic::{Diagnostic, Rule, Severity};
+use chartc_core::arena::TransitionId;
+use std::collections::BTreeSet;
 
 pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
 
@@ -16,7 +23,9 @@ static RULE: Rule = Rule {
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, .. } = context;
-    for Trap { states, ends } in traps(chart, facts) {
+    let all = traps(chart, facts);
+    diagnostics.extend(by_values(context, &all));
+    for Trap { states, ends } in all {
         let Some(first) = states.first() else { continue };
         let names = words::states(chart, &states);
         let message = match (states.len(), ends) {
@@ -41,4 +50,54 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         }
         diagnostics.push(found);
     }
+}
+
+/// States that runs cannot end from once variables have some values, where every run was tried. Where a condition there never holds at
+/// all, that line is told of.
+fn by_values(context: &Context<'_>, traps: &[Trap]) -> Vec<Diagnostic> {
+    let Context { chart, facts, map, .. } = context;
+    let Some(seen) = &facts.seen else { return Vec::new() };
+    let failed = facts.checks.iter().any(|check| matches!(check, Verdict::Refuted(..)));
+    let silent = undriven(chart, facts);
+    let mut found = Vec::new();
+    for lost in seen.lost.iter().filter(|_| !failed) {
+        let told = traps.iter().flat_map(|trap| &trap.states).chain(&silent);
+        let acts = |id: TransitionId| {
+            facts.places.line(id).within.iter().any(|place| chart.contains(*place, lost.leaf))
+        };
+        let mut read = BTreeSet::new();
+        let mut is_dead = false;
+        for (i, line) in chart.transitions.iter().enumerate() {
+            if let Some(guard) = line.guard.as_ref().filter(|_| acts(TransitionId::at(i))) {
+                is_dead |= !seen.takes(TransitionId::at(i));
+                reads(chart, guard, &mut read);
+            }
+        }
+        let values: Vec<String> = lost
+            .values
+            .iter()
+            .filter(|(id, _)| read.contains(id))
+            .map(|(id, value)| format!("`{}` is {}", chart.variables[id.index()].name, json(value)))
+            .collect();
+        if is_dead || values.is_empty() || told.into_iter().any(|s| chart.contains(*s, lost.leaf)) {
+            continue;
+        }
+        let name = words::state(chart, lost.leaf);
+        let values = values.join(" and ");
+        let mut one = RULE
+            .at(
+                map.state(lost.leaf).name,
+                format!("{name} becomes a trap: when {values}, no run leads from it to an end"),
+            )
+            .help(format!(
+                "add a line for that case; a run that gets there: {}",
+                told_run(&lost.run.steps)
+            ));
+        if let Some((step, line)) = lost.run.taken.last() {
+            let label = format!("the last line that is taken, in step {step} of the run");
+            one = one.related(map.line(*line).whole, label);
+        }
+        found.push(one);
+    }
+    found
 }

@@ -65,6 +65,8 @@ pub struct Reached {
     pub by: (Option<usize>, usize),
     /// Whether the run is over.
     pub ended: bool,
+    /// Whether a limit has ended it.
+    pub limited: bool,
     /// Active leaves.
     pub leaves: Vec<StateId>,
     /// Values of the vars that decide moves.

@@ -1,9 +1,11 @@
 //! What the runs of a small chart do, where every run was tried.
 
 use super::moves::Moves;
+use super::property::leading;
 use super::relevant::Relevant;
 use super::slot::Slot;
 use super::walk::{explore_with, obstacles};
+use super::witness::{Witness, plays, witness};
 use super::{Explored, Happened, Search};
 use chartc_core::arena::{StateId, TransitionId, VarId};
 use chartc_core::expr::Value;
@@ -24,6 +26,47 @@ pub struct Seen {
     pub taken: Vec<bool>,
     /// Where runs rest.
     pub rests: Vec<Rest>,
+    /// Where runs stop to be able to end, other than by a limit: a few of them, one for a leaf.
+    pub lost: Vec<Lost>,
+}
+
+/// A point from which no run ends any more, though from the one before it some do.
+#[derive(Debug, Clone)]
+pub struct Lost {
+    /// The leaf that is active there.
+    pub leaf: StateId,
+    /// The vars that decide moves.
+    pub values: Vec<(VarId, Value)>,
+    /// A run that leads there.
+    pub run: Witness,
+}
+
+/// Lost points that are kept.
+const LOST: usize = 3;
+
+impl Lost {
+    fn all(chart: &Chart, found: &Explored) -> Vec<Self> {
+        let ends = |nth: usize| found.points[nth].ended && !found.points[nth].limited;
+        if !found.is_complete() || !(0..found.points.len()).any(ends) {
+            return Vec::new();
+        }
+        let good = leading(found, |edge| ends(edge.to));
+        let mut lost: Vec<Self> = Vec::new();
+        for (nth, point) in found.points.iter().enumerate() {
+            let (Some(from), &[leaf]) = (point.by.0, &point.leaves[..]) else { continue };
+            if point.ended || good[nth] || !good[from] || lost.iter().any(|l| l.leaf == leaf) {
+                continue;
+            }
+            let way = found.way(nth);
+            if !found.relaxed || plays(chart, found, &way) {
+                lost.push(Self { leaf, values: point.values.clone(), run: witness(chart, &way) });
+            }
+            if lost.len() == LOST {
+                break;
+            }
+        }
+        lost
+    }
 }
 
 /// The active leaves of a point, with the values of the vars that decide moves.
@@ -67,7 +110,7 @@ impl Seen {
         }
         let open = found.points.iter().filter(|point| !point.ended);
         let rests = open.map(|point| (point.leaves.clone(), point.values.clone())).collect();
-        Self { entered, taken, rests }
+        Self { entered, taken, rests, lost: Lost::all(chart, found) }
     }
 
     /// Whether a run takes a line.

@@ -8,6 +8,7 @@ use crate::soundness::random::Random;
 use chartc::analysis::Facts;
 use chartc::analysis::explore::seen::Seen;
 use chartc::analysis::explore::{Search, explore, property};
+use chartc::analysis::progress::traps;
 use chartc::load::Memory;
 use chartc_core::arena::{EventId, StateId, TransitionId, VarId};
 use chartc_core::drive::{Host, Machine};
@@ -260,7 +261,7 @@ fn explored(chart: &Chart, found: &chartc::analysis::explore::Explored) -> Shown
 fn exploring_finds_what_trying_everything_does() {
     let charts = std::env::var("CHARTC_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(CHARTS);
     let (mut compiled, mut tried, mut equal, mut claims) = (0, 0, 0, [0; 4]);
-    let (mut limited, mut relaxed) = (0, 0);
+    let (mut limited, mut relaxed, mut traps_told) = (0, 0, 0);
     for seed in 1..=charts {
         let text = finite::chart(&mut Random::new(seed));
         let done = chartc::check_within(&["a.chart".into()], &Memory::of("a.chart", &text), 0);
@@ -284,6 +285,21 @@ fn exploring_finds_what_trying_everything_does() {
             assert_eq!(dead, None, "seed {seed}: a line is taken\n{text}");
             let closed = shown.entered.iter().find(|state| !facts.enters(**state));
             assert_eq!(closed, None, "seed {seed}: a state is entered\n{text}");
+        }
+        // A limit that ends the run is no way out for a trap, and one for trying everything.
+        if chart.states.iter().all(|state| state.limits == Limits::default()) {
+            let all = traps(chart, &facts).into_iter().filter(|trap| trap.ends);
+            let by_graph: Vec<StateId> = all.flat_map(|trap| trap.states).collect();
+            for (leaves, _) in &shown.rests {
+                let is_told =
+                    by_graph.iter().any(|s| leaves.iter().any(|leaf| chart.contains(*s, *leaf)));
+                assert!(!is_told || shown.endless.contains(leaves), "seed {seed}: a trap\n{text}");
+            }
+            let lost = facts.seen.iter().flat_map(|seen| &seen.lost);
+            for leaf in lost.map(|lost| lost.leaf) {
+                assert!(shown.endless.contains(&vec![leaf]), "seed {seed}: no trap\n{text}");
+                traps_told += 1;
+            }
         }
         let search = Search { states: 2 * MOST, ..Search::default() };
         let loose = explore(chart, &Search { relax: true, ..search.clone() });
@@ -322,8 +338,9 @@ fn exploring_finds_what_trying_everything_does() {
         }
     }
     println!(
-        "{compiled} charts, {tried} tried whole, {equal} complete and equal; never entered, never taken, endless, fixed: {claims:?}; {relaxed} of {limited} with limits complete"
+        "{compiled} charts, {tried} tried whole, {equal} complete and equal; never entered, never taken, endless, fixed: {claims:?}; {relaxed} of {limited} with limits complete; {traps_told} traps by values"
     );
+    assert!(traps_told > 2, "{traps_told} traps by values");
     assert!(equal * 3 > compiled, "only {equal} of {compiled} charts are compared");
     assert!(relaxed * 2 > limited && limited > 3, "{relaxed} of {limited} charts with limits");
     assert!(claims.iter().all(|n| *n > 2), "too little is claimed: {claims:?}");

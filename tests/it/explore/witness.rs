@@ -171,3 +171,39 @@ fn runs_of_random_charts_play() {
     }
     assert!(refuted > 3 && compiled > 5, "{refuted} runs of {compiled} charts");
 }
+
+#[test]
+fn the_lines_that_a_run_took_are_shown_the_last_first() {
+    let text = include_str!("refuted.chart").split("\n---\n").next().expect("a first one");
+    let done = chartc::check(&["a.chart".into()], &Memory::of("a.chart", text));
+    let found = done
+        .diagnostics
+        .iter()
+        .find(|d| d.rule.code == "C0390" && d.message.contains("before"))
+        .expect("`live` before `review`");
+    let related: Vec<(&str, &str)> = found
+        .related
+        .iter()
+        .map(|(span, what)| (&text[span.start as usize..span.end as usize], what.as_str()))
+        .filter(|(_, what)| what.contains("taken"))
+        .collect();
+    assert_eq!(
+        related,
+        [
+            ("on ready if urgent -> live", "last taken, in step 3 of the run"),
+            ("on hurry(how) { urgent = how }", "taken before, in step 2 of the run"),
+        ]
+    );
+}
+
+#[test]
+fn what_keeps_a_state_closed_is_shown_where_runs_stop() {
+    let text = "chart T {\n  event a\n  var k: Int = 0\n  initial s\n  state s {\n    \
+                on a if k > 0 -> t\n    on a { k = 0 }\n  }\n  state t { on a -> u }\n  \
+                state u { on a -> s }\n  check reaches(u)\n}\n";
+    let done = chartc::check(&["a.chart".into()], &Memory::of("a.chart", text));
+    let found = done.diagnostics.iter().find(|d| d.rule.code == "C0390").expect("it is refuted");
+    let (span, what) = found.related.last().expect("a line");
+    assert_eq!(&text[span.start as usize..span.end as usize], "on a if k > 0 -> t");
+    assert!(what.contains("its condition does not hold"), "{what}");
+}
