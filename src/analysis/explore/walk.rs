@@ -58,9 +58,10 @@ pub(super) fn obstacles(chart: &Chart, relevant: &Relevant<'_>) -> BTreeSet<Stri
 pub(super) fn explore_with(chart: &Chart, relevant: &Relevant<'_>, search: &Search) -> Explored {
     let plan = Plan::new(chart);
     let moves = Moves::of(chart, relevant);
-    let relax = match search.relax {
-        true => Relax::of(chart, relevant, search.calls.is_none(), search.turns.is_none()),
-        false => Relax::default(),
+    let relax = if search.relax {
+        Relax::of(chart, relevant, search.calls.is_none(), search.turns.is_none())
+    } else {
+        Relax::default()
     };
     let keys = Keys::of(chart, relevant, &plan.tables(), &relax);
     let reasons = obstacles(chart, relevant);

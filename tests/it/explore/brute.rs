@@ -27,8 +27,11 @@ const CHARTS: u64 = 60;
 /// Points beyond which a chart is left out.
 const MOST: usize = 500;
 
+/// Values by name, as they are shown.
+type Values = Vec<(String, String)>;
+
 /// A point of a run: how to get back to it, its leaves, and the values there.
-type Rest = (Snapshot, Vec<StateId>, Vec<(String, String)>);
+type Rest = (Snapshot, Vec<StateId>, Values);
 
 pub(crate) struct NoHost;
 
@@ -48,7 +51,7 @@ struct Shown {
     /// Leaves of points that no run leaves.
     fixed: BTreeSet<Vec<StateId>>,
     /// Leaves where runs rest, with the values of the vars there.
-    rests: BTreeSet<(Vec<StateId>, Vec<(String, String)>)>,
+    rests: BTreeSet<(Vec<StateId>, Values)>,
 }
 
 /// The snapshot without what only counts up.
@@ -324,7 +327,7 @@ fn exploring_finds_what_trying_everything_does() {
                 .first()
                 .map(|(_, values)| values.iter().map(|(name, _)| name.clone()).collect());
             if let Some(read) = read {
-                let less = |(leaves, values): (Vec<StateId>, Vec<(String, String)>)| {
+                let less = |(leaves, values): (Vec<StateId>, Values)| {
                     (leaves, values.into_iter().filter(|(name, _)| read.contains(name)).collect())
                 };
                 shown.rests = shown.rests.into_iter().map(less).collect();
