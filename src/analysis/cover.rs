@@ -48,8 +48,8 @@ pub fn shadows(chart: &Chart, facts: &Facts) -> Vec<Shadow> {
 }
 
 /// What makes two lines of one state candidates at the same moment.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-enum Key {
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Key {
     Event(EventId),
     AnyEvent,
     AnyOccurrence,
@@ -60,7 +60,7 @@ enum Key {
     Deadline,
 }
 
-fn keys(line: &Transition) -> Vec<Key> {
+pub(super) fn keys(line: &Transition) -> Vec<Key> {
     match &line.trigger {
         Trigger::Event(events) => events.iter().copied().map(Key::Event).collect(),
         Trigger::AnyEvent => vec![Key::AnyEvent],

@@ -3,8 +3,6 @@
 use super::{Context, Lint, words};
 use crate::analysis::gap::gaps;
 use crate::diagnostic::{Diagnostic, Rule, Severity};
-use crate::notation::expression;
-use chartc_core::expr::Value;
 
 pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
 
@@ -15,23 +13,12 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, .. } = context;
     for gap in gaps(chart, facts) {
         let (Some(first), Some(last)) = (gap.lines.first(), gap.lines.last()) else { continue };
-        let case: Vec<String> = gap
-            .case
-            .iter()
-            .map(|(term, value)| match value {
-                Value::Bool(true) => format!("`{}`", expression(chart, term)),
-                Value::Bool(false) => format!("`not {}`", expression(chart, term)),
-                Value::Text(name) => format!("`{} == {name}`", expression(chart, term)),
-                Value::Int(n) => format!("`{} == {n}`", expression(chart, term)),
-                Value::Float(n) => format!("`{} == {n:?}`", expression(chart, term)),
-                Value::None | Value::Duration(_) | Value::List(_) | Value::Map(_) => String::new(),
-            })
-            .collect();
+        let case = words::case(chart, &gap.case);
         let what = match chart.transition(*first).trigger.step() {
             Some(step) => format!("no `done` line of {} holds", words::step(chart, step)),
             None => format!("no {} line holds", words::line(chart, *first)),
         };
-        let message = format!("{what} where {}: nothing happens then", case.join(" and "));
+        let message = format!("{what} where {case}: nothing happens then");
         let spans = map.line(*last);
         let mut found = RULE
             .at(spans.guard.unwrap_or(spans.trigger), message)

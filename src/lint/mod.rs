@@ -9,6 +9,7 @@ mod check_failed;
 pub(crate) mod conflicting_fields;
 mod dead_deadline;
 mod dead_line;
+mod dead_option;
 pub(crate) mod duplicate_name;
 pub(crate) mod empty_file;
 pub(crate) mod endless_run;
@@ -38,12 +39,14 @@ pub(crate) mod outside_subset;
 mod read_before_set;
 mod reading;
 pub(crate) mod refused_code;
+mod overlap;
 mod region_reset;
 mod shadowed_line;
 pub(crate) mod syntax;
 mod too_few_options;
 mod trap_state;
 pub(crate) mod type_error;
+mod unbounded_calls;
 mod unbounded_wait;
 mod uncounted_line;
 mod undecided_check;
@@ -58,6 +61,7 @@ mod unmapped_answer;
 mod unnamed_answer;
 mod unput_question;
 mod unreachable_state;
+mod unreached_step;
 mod unread_variable;
 pub(crate) mod unreadable_file;
 pub(crate) mod unused_allow;
@@ -117,6 +121,8 @@ pub const LINTS: &[&Lint] = &[
     &forbidden_move::LINT,
     &hidden_step::LINT,
     &unput_question::LINT,
+    &unreached_step::LINT,
+    &dead_option::LINT,
     &impossible_guard::LINT,
     &unbounded_wait::LINT,
     &unhandled_event::LINT,
@@ -136,6 +142,8 @@ pub const LINTS: &[&Lint] = &[
     &unused_binding::LINT,
     &uncounted_line::LINT,
     &gap::LINT,
+    &overlap::LINT,
+    &unbounded_calls::LINT,
     &limit_out_of_reach::LINT,
     &missing_prompt::LINT,
     &name_clash::LINT,

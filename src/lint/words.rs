@@ -5,7 +5,8 @@ use crate::notation;
 use crate::source::Sources;
 use crate::span::Span;
 use chartc_core::arena::{StateId, StepId, TransitionId};
-use chartc_core::model::{Chart, Trigger};
+use chartc_core::expr::Value;
+use chartc_core::model::{Chart, ChoiceKind, Expr, Trigger};
 use std::ops::Range;
 
 /// A state by its path; the root by the chart's name.
@@ -49,7 +50,13 @@ pub(super) fn line(chart: &Chart, id: TransitionId) -> String {
         Trigger::StateDone(s) => format!("on done({})", chart.state(*s).path),
         Trigger::After(bound) => format!("after {}", notation::expression(chart, bound)),
         Trigger::AfterTurns(bound) => format!("after {} turns", notation::expression(chart, bound)),
-        Trigger::Choice(choice) => format!("may {}", chart.choices[choice.index()].name),
+        Trigger::Choice(choice) => {
+            let choice = &chart.choices[choice.index()];
+            match choice.kind {
+                ChoiceKind::Option(_) => format!("may {}", choice.name),
+                ChoiceKind::Call(..) => format!("may call {}", choice.name),
+            }
+        }
         Trigger::StepDone(id) => return format!("`done` of `{}`", step(id)),
         Trigger::StepError(id) => return format!("`error` of `{}`", step(id)),
         Trigger::StepTimeout(id, _) => return format!("`timeout` of `{}`", step(id)),
@@ -111,4 +118,22 @@ pub(super) fn piece(sources: &Sources, part: Span, text: &str, at: &Range<usize>
         let start = part.start as usize + from;
         Span::new(part.file, start, start + piece.len())
     })
+}
+
+/// Values of variables, as conditions in a row.
+pub(super) fn case(chart: &Chart, case: &[(Expr, Value)]) -> String {
+    let one = |(term, value): &(Expr, Value)| {
+        let term = notation::expression(chart, term);
+        match value {
+            Value::Bool(true) => format!("`{term}`"),
+            Value::Bool(false) => format!("`not {term}`"),
+            Value::Text(name) => format!("`{term} == {name}`"),
+            Value::Int(n) => format!("`{term} == {n}`"),
+            Value::Float(n) => format!("`{term} == {n:?}`"),
+            Value::None => format!("`{term} == none`"),
+            Value::Duration(_) | Value::List(_) | Value::Map(_) => String::new(),
+        }
+    };
+    let said: Vec<String> = case.iter().map(one).filter(|text| !text.is_empty()).collect();
+    said.join(" and ")
 }

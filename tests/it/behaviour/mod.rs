@@ -51,7 +51,11 @@ fn findings(items: &str) -> String {
             || d.rule.name == "unused-declaration"
     };
     let told = |d: &&Diagnostic| !unused(d) || d.span.start as usize > below;
-    done.diagnostics.iter().filter(told).map(line).collect()
+    let mut told: Vec<&Diagnostic> = done.diagnostics.iter().filter(told).collect();
+    // What is off and not a matter of taste in most cases.
+    told.extend(done.silent.iter().filter(|d| d.rule.name == "overlap"));
+    told.sort_by_key(|d| d.span.start);
+    told.into_iter().map(line).collect()
 }
 
 /// Compares every section of a file with what is found now; `UPDATE=1` writes that.
@@ -75,6 +79,21 @@ fn check(file: &str) {
 #[test]
 fn entering() {
     check("entering");
+}
+
+#[test]
+fn walking() {
+    check("walking");
+}
+
+#[test]
+fn offering() {
+    check("offering");
+}
+
+#[test]
+fn overlapping() {
+    check("overlapping");
 }
 
 #[test]

@@ -165,13 +165,14 @@ fn line(random: &mut Random, states: &[State], id: usize) -> String {
 fn step(random: &mut Random, states: &[State], number: usize) -> String {
     let guard = *random.pick(&["", "", "", " if x", " if in(s1)", " if not in(s2)"]);
     let goal = target(random, states);
-    match random.below(3) {
+    match random.below(4) {
         0 => format!(
             "ask q{number} on {} else {goal} {{ prompt \"{{options}}\" }}",
             random.pick(&["turn", "c"])
         ),
         1 => format!("llm l{number}{guard} {{ prompt \"p\" retry 0 then skip error -> {goal} }}"),
-        _ => format!("llm l{number}{guard} {{ prompt \"p\" retry 1 then skip }} -> {goal}"),
+        2 => format!("llm l{number}{guard} {{ prompt \"p\" retry 1 then skip }} -> {goal}"),
+        _ => format!("llm l{number}{guard} {{ prompt \"p\" retry 0 then fail }} -> {goal}"),
     }
 }
 
@@ -185,8 +186,8 @@ fn body(random: &mut Random, states: &[State], id: usize, out: &mut String, dept
         let name = initial.rsplit('.').next().unwrap_or_default();
         let _ = writeln!(out, "{pad}initial {name}");
     }
-    if random.below(3) == 0 {
-        let _ = writeln!(out, "{pad}{}", step(random, states, id));
+    for number in 0..*random.pick(&[0, 0, 0, 1, 1, 2, 3]) {
+        let _ = writeln!(out, "{pad}{}", step(random, states, 10 * id + number));
     }
     for _ in 0..random.below(4) {
         if !state.children.is_empty() || state.kind == Kind::Atomic {

@@ -1,0 +1,224 @@
+//! Rounds of model calls that nothing bounds.
+
+use super::Facts;
+use super::graph::{Moves, Node};
+use super::place::Place;
+use super::reach::{is_end, is_leaf};
+use super::uses::{assigned, reads, walk};
+use chartc_core::arena::{EventId, StateId, StepId, TransitionId, VarId};
+use chartc_core::model::{
+    Action, AskOn, Chart, Expr, ExprKind, Limits, Observable, Receiver, Step, StepKind, Trigger,
+};
+use std::collections::BTreeSet;
+
+/// A round that calls the model each time it is made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Round {
+    /// A step that calls in it.
+    pub step: StepId,
+    /// The lines that make it up, ascending; empty where the step may just stay in its state.
+    pub lines: Vec<TransitionId>,
+}
+
+/// The first round of model calls that a run may make as often as it likes although the chart is meant to end: nothing the host does is
+/// needed for it, no limit and no deadline ends it, and no condition in it counts. Linear, up to logarithms.
+pub fn endless(chart: &Chart, facts: &Facts) -> Option<Round> {
+    let ends = chart.state_ids().any(|s| is_end(chart, s) && facts.reach.enters(s));
+    if !ends || is_limited(&chart.state(StateId::at(0)).limits) || !chart.steps.iter().any(calls) {
+        return None;
+    }
+    let alone = Alone::of(chart)?;
+    let mut places = facts.places.clone();
+    for (i, place) in places.lines.iter_mut().enumerate() {
+        if !alone.takes(chart, TransitionId::at(i)) {
+            place.within.clear();
+        }
+    }
+    let moves = Moves::of(chart, &places, &facts.reach);
+    let counted = counted(chart);
+    for component in moves.components().iter().rev() {
+        let mut lines: Vec<TransitionId> = Vec::new();
+        let mut leaves: Vec<StateId> = Vec::new();
+        for node in component {
+            match node {
+                Node::Line(line) => lines.push(*line),
+                Node::Active(state) if is_leaf(chart, *state) => leaves.push(*state),
+                Node::Active(_) | Node::Entered(_) | Node::Any(_) => {}
+            }
+        }
+        lines.sort_unstable();
+        leaves.sort_unstable();
+        if let Some(round) = round(chart, facts, &leaves, lines)
+            && !is_bounded(chart, facts, &leaves, &counted)
+        {
+            return Some(round);
+        }
+    }
+    None
+}
+
+/// Whether a turn makes the step call the model.
+fn calls(step: &Step) -> bool {
+    matches!(step.kind, StepKind::Llm | StepKind::Ask { on: AskOn::Turn, .. })
+}
+
+fn is_limited(limits: &Limits) -> bool {
+    limits.calls.is_some()
+        || limits.tokens.is_some()
+        || limits.cost.is_some()
+        || limits.time.is_some()
+        || limits.turns.is_some()
+}
+
+/// What happens without the host.
+struct Alone {
+    /// Events that the chart gives itself.
+    own: BTreeSet<EventId>,
+}
+
+impl Alone {
+    /// `None` where some questions wait for an event of the host and others do not: whose options are taken is not told apart.
+    fn of(chart: &Chart) -> Option<Self> {
+        let mut own = BTreeSet::new();
+        for block in chart.blocks() {
+            Action::walk(block, &mut |action| match action {
+                Action::Raise(event, ..) => {
+                    own.insert(*event);
+                }
+                Action::Send { event, to: Receiver::Own, .. } => {
+                    own.insert(*event);
+                }
+                Action::Send { .. }
+                | Action::Assign(..)
+                | Action::Do(..)
+                | Action::If(..)
+                | Action::For(..)
+                | Action::Cancel(_)
+                | Action::Result(..)
+                | Action::Log(_) => {}
+            });
+        }
+        let waits = |step: &&Step| match &step.kind {
+            StepKind::Ask { on: AskOn::Event(events), .. } => {
+                !events.iter().any(|event| own.contains(event))
+            }
+            StepKind::Ask { .. }
+            | StepKind::Llm
+            | StepKind::Code(_)
+            | StepKind::Call(..)
+            | StepKind::Human(_)
+            | StepKind::Run(..) => false,
+        };
+        (!chart.steps.iter().any(|s| waits(&s))).then_some(Self { own })
+    }
+
+    fn takes(&self, chart: &Chart, line: TransitionId) -> bool {
+        match &chart.transition(line).trigger {
+            Trigger::Event(events) => events.iter().any(|event| self.own.contains(event)),
+            Trigger::AnyEvent => !self.own.is_empty(),
+            // A person answers as seldom as a host, and a chart that is run has limits of its own.
+            Trigger::StepDone(step)
+            | Trigger::StepError(step)
+            | Trigger::StepTimeout(step, _)
+            | Trigger::StepDoubt(step)
+            | Trigger::StepElse(step) => {
+                let kind = &chart.steps[step.index()].kind;
+                !matches!(kind, StepKind::Human(_) | StepKind::Run(..))
+            }
+            Trigger::AnyOccurrence
+            | Trigger::Turn
+            | Trigger::When
+            | Trigger::StateDone(_)
+            | Trigger::After(_)
+            | Trigger::AfterTurns(_)
+            | Trigger::Choice(_)
+            | Trigger::Error(_)
+            | Trigger::LimitWarn(_) => true,
+        }
+    }
+}
+
+/// The round that the leaves and lines make, if it calls.
+fn round(
+    chart: &Chart,
+    facts: &Facts,
+    leaves: &[StateId],
+    lines: Vec<TransitionId>,
+) -> Option<Round> {
+    let covers = |place: &Place| leaves.iter().any(|leaf| place.covers(chart, *leaf));
+    let steps = chart.steps.iter().enumerate().map(|(i, step)| (StepId::at(i), step));
+    let mut calling = steps.filter(|(id, s)| calls(s) && covers(facts.places.step(*id)));
+    if !lines.is_empty() {
+        return calling.next().map(|(step, _)| Round { step, lines });
+    }
+    let stays = |step: &Step| {
+        let mut done = step.outcomes.iter().map(|line| chart.transition(*line));
+        !done.any(|l| matches!(l.trigger, Trigger::StepDone(_)) && l.guard.is_none())
+    };
+    let stays = calling.find(|(_, s)| matches!(s.kind, StepKind::Llm) && stays(s));
+    stays.map(|(step, _)| Round { step, lines })
+}
+
+/// Variables that the chart counts up or down.
+fn counted(chart: &Chart) -> BTreeSet<VarId> {
+    let code = chart.steps.iter().filter_map(|step| match &step.kind {
+        StepKind::Code(actions) => Some(actions),
+        StepKind::Llm
+        | StepKind::Ask { .. }
+        | StepKind::Call(..)
+        | StepKind::Human(_)
+        | StepKind::Run(..) => None,
+    });
+    let mut counted = BTreeSet::new();
+    for block in chart.blocks().chain(code) {
+        // A list that grows, or a text, bounds as well as a number.
+        Action::walk(block, &mut |action| {
+            if let Action::Assign(variable, value) = action {
+                let mut read = BTreeSet::new();
+                reads(chart, value, &mut read);
+                if read.contains(variable) || !read.is_disjoint(&assigned(block)) {
+                    counted.insert(*variable);
+                }
+            }
+        });
+    }
+    counted
+}
+
+/// Whether something ends the rounds in time: a limit or a deadline of one of the states, or a condition that counts.
+fn is_bounded(chart: &Chart, facts: &Facts, leaves: &[StateId], counted: &BTreeSet<VarId>) -> bool {
+    let around: BTreeSet<StateId> = leaves.iter().flat_map(|leaf| chart.ancestors(*leaf)).collect();
+    if around.iter().any(|state| is_limited(&chart.state(*state).limits)) {
+        return true;
+    }
+    let counts = |guard: &Expr| {
+        let mut found = false;
+        walk(chart, guard, &mut |e| {
+            if let ExprKind::Variable(id) = &e.kind {
+                found |= counted.contains(id);
+            }
+            if let ExprKind::Observable(seen) = &e.kind {
+                found |= matches!(
+                    seen,
+                    Observable::Turns
+                        | Observable::TurnsHere
+                        | Observable::TurnsIn(_)
+                        | Observable::FailsHere
+                        | Observable::Elapsed
+                        | Observable::ElapsedHere
+                        | Observable::Streak(_)
+                );
+            }
+        });
+        found
+    };
+    let acting = chart.transitions.iter().zip(&facts.places.lines);
+    let mut acting = acting.filter(|(_, place)| place.within.iter().any(|s| {
+        around.contains(s) || chart.ancestors(*s).any(|a| around.contains(&a) && a.0 != 0)
+    }));
+    let lines = acting.any(|(line, _)| {
+        matches!(line.trigger, Trigger::After(_) | Trigger::AfterTurns(_))
+            || line.guard.as_ref().is_some_and(counts)
+    });
+    lines || chart.steps.iter().any(|s| around.contains(&s.state) && s.guard.as_ref().is_some_and(counts))
+}

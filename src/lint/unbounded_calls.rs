@@ -1,0 +1,45 @@
+//! Rounds of model calls without an end.
+
+use super::{Context, Lint, words};
+use crate::analysis::endless::endless;
+use crate::diagnostic::{Diagnostic, Rule, Severity};
+use chartc_core::arena::StateId;
+
+pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
+
+static RULE: Rule = Rule {
+    code: "C0316",
+    name: "unbounded-calls",
+    severity: Severity::Warning,
+    page: include_str!("unbounded_calls.md"),
+};
+
+fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
+    let Context { chart, facts, map, sources, .. } = context;
+    // Of these the host bounds the turns: the format has no word for it.
+    let name = &sources.get(map.file).name;
+    if [".yaml", ".yml"].iter().any(|end| name.ends_with(end)) {
+        return;
+    }
+    let Some(round) = endless(chart, facts) else { return };
+    let step = words::step(chart, round.step);
+    let moves = round.lines.iter().copied().find(|line| {
+        let row = chart.transition(*line);
+        row.targets.iter().any(|t| t.state.0 != 0) && map.line(*line).whole.file == map.file
+    });
+    let message = match moves {
+        Some(line) => {
+            let source = chart.transition(line).targets.first().map_or(StateId::at(0), |t| t.state);
+            let source = words::state(chart, source);
+            format!("{step} may call the model again and again: nothing bounds the rounds through {source}")
+        }
+        None => format!("{step} may call the model again and again: no line has to leave its state"),
+    };
+    let mut found = RULE.at(map.step(round.step).name, message).help(
+        "bound the run, `limits { turns 50 }` or `limits { calls 20 }`, or the state: `after 10 turns -> …`",
+    );
+    if let Some(line) = moves {
+        found = found.related(map.line(line).whole, "part of the round");
+    }
+    diagnostics.push(found);
+}

@@ -1,0 +1,38 @@
+//! Steps whose state is never active when their turn comes.
+
+use super::{Context, Lint, words};
+use crate::analysis::calls::hidden;
+use crate::analysis::unreached::unreached;
+use crate::diagnostic::{Diagnostic, Rule, Severity};
+use std::collections::BTreeSet;
+
+pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
+
+static RULE: Rule = Rule {
+    code: "C0318",
+    name: "unreached-step",
+    severity: Severity::Warning,
+    page: include_str!("unreached_step.md"),
+};
+
+fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
+    let Context { chart, facts, map, .. } = context;
+    let found = unreached(chart, facts);
+    if found.is_empty() {
+        return;
+    }
+    // Those that no call is left for are told of as such.
+    let told: BTreeSet<_> = hidden(chart, facts).into_iter().flat_map(|h| h.hidden).collect();
+    for one in found.iter().filter(|one| !told.contains(&one.step)) {
+        let (step, after) = (words::step(chart, one.step), words::step(chart, one.after));
+        let state = words::state(chart, chart.steps[one.step.index()].state);
+        let message = format!("{step} never runs: {after} has always left {state} before");
+        diagnostics.push(
+            RULE.at(map.step(one.step).name, message)
+                .related(map.line(one.line).whole, "leaves the state")
+                .help(format!(
+                    "a turn comes to each step once, from top to bottom: put it before {after}, or into the state that {after} leads to"
+                )),
+        );
+    }
+}
