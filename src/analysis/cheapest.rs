@@ -3,7 +3,7 @@
 use super::Facts;
 use super::reach::{entered_with, entries, is_history};
 use chartc_core::arena::{StateId, TransitionId};
-use chartc_core::model::{Chart, ChoiceKind, StateKind, StepKind, Trigger};
+use chartc_core::model::{AskOn, Chart, ChoiceKind, StateKind, StepKind, Trigger};
 use chartc_core::status::Status;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -21,6 +21,19 @@ struct Item {
 /// Fewest model calls before a run ends `ok`, with the lines on the way; `None` if no run does. Conditions on the way count as true, and a
 /// question that may be taken unasked as free, so no run is cheaper. Linear.
 pub fn least(chart: &Chart, facts: &Facts) -> Option<(u64, Vec<TransitionId>)> {
+    search(chart, facts, false)
+}
+
+/// Fewest turns before a run ends `ok`, as far as the model calls of their walks tell, with the lines on the way; `None` if no run does, or
+/// if a turn makes any number of calls.
+pub fn least_turns(chart: &Chart, facts: &Facts) -> Option<(u64, Vec<TransitionId>)> {
+    let each = u64::from(chart.calls_per_turn?);
+    let (calls, way) = search(chart, facts, true)?;
+    Some((calls.div_ceil(each.max(1)), way))
+}
+
+/// The cheapest way, where calls count, or only those of walks.
+fn search(chart: &Chart, facts: &Facts, walks: bool) -> Option<(u64, Vec<TransitionId>)> {
     let mut lines: Vec<Vec<TransitionId>> = vec![Vec::new(); chart.states.len()];
     for (i, place) in facts.places.lines.iter().enumerate() {
         if Regions::waits(chart, TransitionId::at(i)).is_some() {
@@ -32,7 +45,7 @@ pub fn least(chart: &Chart, facts: &Facts) -> Option<(u64, Vec<TransitionId>)> {
     }
     let mut regions = Regions::of(chart);
     let root = StateId::at(0);
-    let prices = Prices::of(chart);
+    let prices = Prices::of(chart, walks);
     let mut active: Vec<Option<Cause>> = vec![None; chart.states.len()];
     let mut entered = vec![false; chart.states.len()];
     let mut taken = vec![false; chart.transitions.len()];
@@ -179,10 +192,12 @@ struct Prices {
     open: Vec<u32>,
     /// Every question is put even with a single option.
     always: bool,
+    /// Some options may be chosen outside of walks, where these calls do not count.
+    outside: bool,
 }
 
 impl Prices {
-    fn of(chart: &Chart) -> Self {
+    fn of(chart: &Chart, walks: bool) -> Self {
         let mut open = vec![0; chart.states.len()];
         for line in &chart.transitions {
             let plain = line.guard.is_none() && line.scope.is_none();
@@ -195,13 +210,18 @@ impl Prices {
             open[i] += above;
         }
         let free = |kind: &StepKind| matches!(kind, StepKind::Ask { always: false, .. });
-        Self { open, always: !chart.steps.iter().any(|s| free(&s.kind)) }
+        let waits = |kind: &StepKind| matches!(kind, StepKind::Ask { on: AskOn::Event(_), .. });
+        let outside = walks && chart.steps.iter().any(|s| waits(&s.kind));
+        Self { open, always: !chart.steps.iter().any(|s| free(&s.kind)), outside }
     }
 
     fn pays(&self, chart: &Chart, id: TransitionId) -> bool {
         let line = chart.transition(id);
         let open = self.open[line.source.index()];
         if let Trigger::Choice(choice) = line.trigger {
+            if self.outside {
+                return false;
+            }
             let asked = match &chart.choices[choice.index()].kind {
                 ChoiceKind::Option(fields) => !fields.is_empty(),
                 ChoiceKind::Call(..) => true,
@@ -213,7 +233,9 @@ impl Prices {
         match chart.steps[step.index()].kind {
             StepKind::Llm => true,
             // Without an option that is open, its `else` is taken unasked.
-            StepKind::Ask { .. } => !matches!(line.trigger, Trigger::StepElse(_)) || open > 0,
+            StepKind::Ask { .. } => {
+                !self.outside && (!matches!(line.trigger, Trigger::StepElse(_)) || open > 0)
+            }
             StepKind::Code(_) | StepKind::Call(..) | StepKind::Human(_) | StepKind::Run(..) => {
                 false
             }

@@ -213,12 +213,18 @@ fn is_bounded(chart: &Chart, facts: &Facts, leaves: &[StateId], counted: &BTreeS
         found
     };
     let acting = chart.transitions.iter().zip(&facts.places.lines);
-    let mut acting = acting.filter(|(_, place)| place.within.iter().any(|s| {
-        around.contains(s) || chart.ancestors(*s).any(|a| around.contains(&a) && a.0 != 0)
-    }));
+    let mut acting = acting.filter(|(_, place)| {
+        place.within.iter().any(|s| {
+            around.contains(s) || chart.ancestors(*s).any(|a| around.contains(&a) && a.0 != 0)
+        })
+    });
     let lines = acting.any(|(line, _)| {
         matches!(line.trigger, Trigger::After(_) | Trigger::AfterTurns(_))
             || line.guard.as_ref().is_some_and(counts)
     });
-    lines || chart.steps.iter().any(|s| around.contains(&s.state) && s.guard.as_ref().is_some_and(counts))
+    lines
+        || chart
+            .steps
+            .iter()
+            .any(|s| around.contains(&s.state) && s.guard.as_ref().is_some_and(counts))
 }

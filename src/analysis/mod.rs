@@ -30,6 +30,7 @@ pub mod place;
 pub mod progress;
 pub mod reach;
 pub mod restart;
+pub mod tooling;
 mod turns;
 pub mod unreached;
 pub mod usage;

@@ -32,7 +32,9 @@ pub fn unoffered(chart: &Chart, facts: &Facts) -> Vec<(TransitionId, Why)> {
             let line = chart.transition(*id);
             let Trigger::Choice(choice) = line.trigger else { continue };
             let never = |guard| matches!(decide(chart, &[(guard, true)]), Verdict::Never);
-            if line.guard.as_ref().is_some_and(never) || !facts.places.forbidden[id.index()].is_empty() {
+            if line.guard.as_ref().is_some_and(never)
+                || !facts.places.forbidden[id.index()].is_empty()
+            {
                 continue;
             }
             if facts.places.line(*id).within.is_empty() {

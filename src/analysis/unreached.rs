@@ -3,7 +3,9 @@
 use super::Facts;
 use super::reach::{entries, is_history};
 use chartc_core::arena::{StateId, StepId, TransitionId};
-use chartc_core::model::{AskOn, Chart, Expr, ExprKind, Failure, Observable, Step, StepKind, Trigger};
+use chartc_core::model::{
+    AskOn, Chart, Expr, ExprKind, Failure, Observable, Step, StepKind, Transition, Trigger,
+};
 use std::collections::BTreeMap;
 
 /// A step that never runs.
@@ -11,7 +13,9 @@ use std::collections::BTreeMap;
 pub struct Unreached {
     /// The step.
     pub step: StepId,
-    /// An earlier step of its state, which always runs, and after which that state is left or the walk ends.
+    /// Where it would run.
+    pub state: StateId,
+    /// An earlier step there, which always runs, and after which that state is left or the walk ends.
     pub after: StepId,
     /// Its line that leaves.
     pub line: TransitionId,
@@ -21,27 +25,32 @@ pub struct Unreached {
 /// it, and nothing in between comes back, the later one never finds it active. Linear in steps and lines.
 pub fn unreached(chart: &Chart, facts: &Facts) -> Vec<Unreached> {
     let mut found = Vec::new();
-    let many = |state: &StateId| chart.state(*state).steps.len() > 1;
-    let states: Vec<StateId> =
-        chart.state_ids().skip(1).filter(|s| many(s) && facts.reach.enters(*s)).collect();
-    if states.is_empty() {
+    let mut by_state: BTreeMap<StateId, Vec<StepId>> = BTreeMap::new();
+    for (i, place) in facts.places.steps.iter().enumerate() {
+        if let [state] = place.within[..]
+            && state != StateId::at(0)
+            && facts.reach.enters(state)
+        {
+            by_state.entry(state).or_default().push(StepId::at(i));
+        }
+    }
+    by_state.retain(|_, steps| steps.len() > 1);
+    if by_state.is_empty() {
         return found;
     }
     let back = Entering::of(chart);
-    for state in states {
+    for (state, steps) in by_state {
         let mut gone: Option<(StepId, TransitionId)> = None;
-        for id in &chart.state(state).steps {
-            let step = &chart.steps[id.index()];
+        for id in steps {
             if let Some((after, line)) = gone
-                && in_walk(step)
-                && !facts.places.step(*id).within.is_empty()
-                && !back.between(chart, state, after, *id)
+                && in_walk(&chart.steps[id.index()])
+                && !back.between(chart, state, after, id)
             {
-                found.push(Unreached { step: *id, after, line });
+                found.push(Unreached { step: id, state, after, line });
                 continue;
             }
-            if let Some(line) = leaves(chart, facts, *id) {
-                gone = Some((*id, line));
+            if let Some(line) = leaves(chart, facts, state, id) {
+                gone = Some((id, line));
             }
         }
     }
@@ -59,7 +68,7 @@ fn in_walk(step: &Step) -> bool {
 }
 
 /// A line of the step, if it runs whenever its state is active and the walk goes on only where that state has been left.
-fn leaves(chart: &Chart, facts: &Facts, id: StepId) -> Option<TransitionId> {
+fn leaves(chart: &Chart, facts: &Facts, state: StateId, id: StepId) -> Option<TransitionId> {
     let step = &chart.steps[id.index()];
     let awaited = match &step.kind {
         StepKind::Llm | StepKind::Call(..) | StepKind::Code(_) => true,
@@ -67,7 +76,6 @@ fn leaves(chart: &Chart, facts: &Facts, id: StepId) -> Option<TransitionId> {
     };
     let place = facts.places.step(id);
     let always = step.guard.as_ref().is_none_or(is_where)
-        && place.within == [step.state]
         && place.except.is_empty()
         && !place.is_loose;
     if !awaited || !always || step.failure.then == Failure::Skip {
@@ -80,8 +88,8 @@ fn leaves(chart: &Chart, facts: &Facts, id: StepId) -> Option<TransitionId> {
     };
     for line in step.outcomes.iter().copied().chain(failing) {
         let row = chart.transition(line);
-        let permitted = facts.places.forbidden[line.index()].is_empty();
-        let away = !row.targets.is_empty() && permitted && outside(chart, step.state, line);
+        let away =
+            !row.targets.is_empty() && permitted(chart, state, row) && outside(chart, state, line);
         if !away {
             return None;
         }
@@ -89,9 +97,19 @@ fn leaves(chart: &Chart, facts: &Facts, id: StepId) -> Option<TransitionId> {
             sure = sure.or(Some(line));
         }
     }
-    // A table whose rows have conditions may forbid the move.
-    let open = chart.permissions.iter().all(|p| p.guard.is_none());
-    sure.filter(|_| open)
+    sure
+}
+
+/// Whether the table permits the move from the state whatever the variables.
+fn permitted(chart: &Chart, state: StateId, line: &Transition) -> bool {
+    let rows = &chart.permissions;
+    let permits = |target: StateId| {
+        rows.iter().any(|row| {
+            let from = row.from.is_none_or(|from| chart.contains(from, state));
+            from && row.to == target && row.guard.is_none()
+        })
+    };
+    rows.is_empty() || line.targets.iter().all(|target| permits(target.state))
 }
 
 /// Whether the line leaves the state without entering it again.

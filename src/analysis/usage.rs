@@ -38,6 +38,10 @@ pub struct Usage {
     pub asked: Vec<bool>,
     /// Clients that a step, or another client, uses.
     pub clients: Vec<bool>,
+    /// Tools that a line offers or a step calls.
+    pub tools: Vec<bool>,
+    /// Sets of tools that a line offers.
+    pub tool_sets: Vec<bool>,
 }
 
 impl Usage {
@@ -51,6 +55,8 @@ impl Usage {
             called: vec![false; chart.functions.len()],
             asked: vec![false; chart.predicates.len()],
             clients: vec![false; chart.clients.len()],
+            tools: vec![false; chart.tools.len()],
+            tool_sets: vec![false; chart.tool_sets.len()],
         };
         expressions(chart, &mut |spot, expr| {
             own_walk(expr, &mut |e| {
@@ -77,10 +83,16 @@ impl Usage {
         for step in &chart.steps {
             step.into.iter().for_each(|id| usage.set[id.index()] = true);
             step.client.iter().for_each(|id| usage.clients[id.index()] = true);
+            if let StepKind::Call(tool, _) = step.kind {
+                usage.tools[tool.index()] = true;
+            }
         }
         for choice in &chart.choices {
-            if let ChoiceKind::Call(_, Some(id)) = choice.kind {
-                usage.set[id.index()] = true;
+            if let ChoiceKind::Call(set, into) = choice.kind {
+                into.iter().for_each(|id| usage.set[id.index()] = true);
+                if !std::mem::replace(&mut usage.tool_sets[set.index()], true) {
+                    chart.tools_of(set).iter().for_each(|t| usage.tools[t.index()] = true);
+                }
             }
         }
         for client in &chart.clients {

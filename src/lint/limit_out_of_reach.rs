@@ -1,7 +1,7 @@
-//! Limits of model calls that are too small, or of no use.
+//! Limits of model calls and turns that are too small, or of no use.
 
 use super::{Context, Lint, words};
-use crate::analysis::cheapest::least;
+use crate::analysis::cheapest::{least, least_turns};
 use crate::diagnostic::{Diagnostic, Rule, Severity};
 use chartc_core::arena::StateId;
 use chartc_core::model::{Chart, StepKind};
@@ -18,25 +18,32 @@ static RULE: Rule = Rule {
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, .. } = context;
     for (i, state) in chart.states.iter().enumerate() {
-        let (Some(bound), Some(span)) = (state.limits.calls, map.states[i].calls) else { continue };
+        let (Some(_), Some(span)) = (state.limits.calls, map.states[i].calls) else { continue };
         if !calls_inside(chart, StateId::at(i)) {
             let name = words::state(chart, StateId::at(i));
             let message = format!("this limit is never reached: nothing in {name} calls a model");
             diagnostics.push(RULE.at(span, message).help("remove it"));
         }
-        if i > 0 {
-            continue;
-        }
-        let Some((calls, way)) = least(chart, facts) else { continue };
-        if u64::try_from(bound).is_ok_and(|bound| bound < calls) {
-            let message = format!("no run ends well: the cheapest makes {calls} model calls");
+    }
+    let Some(root) = map.states.first() else { return };
+    let limits = &chart.state(StateId::at(0)).limits;
+    for (bound, span, way, what, help) in [
+        (limits.calls, root.calls, least(chart, facts), "model calls", "and more for retries"),
+        (limits.turns, root.turns, least_turns(chart, facts), "turns", "as each makes its calls"),
+    ] {
+        let (Some(bound), Some(span), Some((least, way))) = (bound, span, way) else { continue };
+        if u64::try_from(bound).is_ok_and(|bound| bound < least) {
+            let verb = if what == "turns" { "takes" } else { "makes" };
+            let message = format!("no run ends well: the cheapest {verb} {least} {what}");
             let mut found = RULE.at(span, message).help(format!(
-                "allow at least {calls}, and more for retries: `chartc check --cost` tells what makes them"
+                "allow at least {least}, {help}: `chartc check --cost` tells what makes them"
             ));
             for line in way.iter().take(4) {
                 found = found.related(map.line(*line).whole, "on the cheapest way to the end");
             }
             diagnostics.push(found);
+            // One of the two is enough.
+            break;
         }
     }
 }

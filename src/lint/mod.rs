@@ -20,6 +20,7 @@ pub(crate) mod faulty_expression;
 mod forbidden_move;
 mod gap;
 mod hidden_step;
+mod huge_retry;
 pub(crate) mod illegal_structure;
 pub(crate) mod import_cycle;
 mod impossible_guard;
@@ -28,6 +29,7 @@ pub(crate) mod legacy;
 mod limit_out_of_reach;
 pub(crate) mod lost_division;
 mod maybe_unset;
+mod misleading_format;
 pub(crate) mod missing_field;
 pub(crate) mod missing_initial;
 mod missing_prompt;
@@ -36,10 +38,10 @@ mod needless_guard;
 mod never_set;
 pub(crate) mod not_yet;
 pub(crate) mod outside_subset;
+mod overlap;
 mod read_before_set;
 mod reading;
 pub(crate) mod refused_code;
-mod overlap;
 mod region_reset;
 mod shadowed_line;
 pub(crate) mod syntax;
@@ -64,6 +66,7 @@ mod unreachable_state;
 mod unreached_step;
 mod unread_variable;
 pub(crate) mod unreadable_file;
+mod unusable_tool;
 pub(crate) mod unused_allow;
 mod unused_binding;
 mod unused_declaration;
@@ -146,6 +149,9 @@ pub const LINTS: &[&Lint] = &[
     &unbounded_calls::LINT,
     &limit_out_of_reach::LINT,
     &missing_prompt::LINT,
+    &huge_retry::LINT,
+    &unusable_tool::LINT,
+    &misleading_format::LINT,
     &name_clash::LINT,
     &duplicate_name::LINT,
     // Last: it keeps silent about what others tell of.

@@ -31,9 +31,13 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         Some(line) => {
             let source = chart.transition(line).targets.first().map_or(StateId::at(0), |t| t.state);
             let source = words::state(chart, source);
-            format!("{step} may call the model again and again: nothing bounds the rounds through {source}")
+            format!(
+                "{step} may call the model again and again: nothing bounds the rounds through {source}"
+            )
         }
-        None => format!("{step} may call the model again and again: no line has to leave its state"),
+        None => {
+            format!("{step} may call the model again and again: no line has to leave its state")
+        }
     };
     let mut found = RULE.at(map.step(round.step).name, message).help(
         "bound the run, `limits { turns 50 }` or `limits { calls 20 }`, or the state: `after 10 turns -> …`",

@@ -25,7 +25,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let told: BTreeSet<_> = hidden(chart, facts).into_iter().flat_map(|h| h.hidden).collect();
     for one in found.iter().filter(|one| !told.contains(&one.step)) {
         let (step, after) = (words::step(chart, one.step), words::step(chart, one.after));
-        let state = words::state(chart, chart.steps[one.step.index()].state);
+        let state = words::state(chart, one.state);
         let message = format!("{step} never runs: {after} has always left {state} before");
         diagnostics.push(
             RULE.at(map.step(one.step).name, message)

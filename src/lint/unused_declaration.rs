@@ -4,7 +4,7 @@ use super::{Context, Lint};
 use crate::analysis::usage::Usage;
 use crate::diagnostic::{Diagnostic, Rule, Severity};
 use crate::span::Span;
-use chartc_core::model::{FunctionKind, VariableKind};
+use chartc_core::model::{FunctionKind, ToolSet, VariableKind};
 
 pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
 
@@ -49,6 +49,22 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
             FunctionKind::Effect => "effect",
         };
         unused(map.functions[i], word, &function.name, "calls");
+    }
+    for (i, client) in chart.clients.iter().enumerate().filter(|(i, _)| !usage.clients[*i]) {
+        unused(map.clients[i], "client", &client.name, "uses");
+    }
+    for (i, tool) in chart.tools.iter().enumerate().filter(|(i, _)| !usage.tools[*i]) {
+        unused(map.tools[i], "tool", &tool.name, "offers or calls");
+    }
+    let sets = chart.tool_sets.iter().enumerate().filter(|(i, _)| !usage.tool_sets[*i]);
+    for (set, span) in sets.filter_map(|(i, set)| Some((set, map.tool_sets[i]?))) {
+        // One that is made for others is used by them.
+        let apart = |other: &ToolSet| {
+            other.name == set.name || set.tools.iter().any(|tool| !other.tools.contains(tool))
+        };
+        if set.any || chart.tool_sets.iter().all(apart) {
+            unused(span, "set of tools", &set.name, "offers");
+        }
     }
     for (i, predicate) in chart.predicates.iter().enumerate().filter(|(i, _)| !usage.asked[*i]) {
         unused(map.predicates[i], "condition", &predicate.name, "asks for");

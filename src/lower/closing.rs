@@ -5,10 +5,10 @@ use super::expr::{self, Env, Options};
 use super::items::Declared;
 use super::{paths, step, trigger};
 use crate::lint::reported::TYPE_ERROR;
-use crate::lint::unknown_name;
+use crate::lint::{duplicate_name, unknown_name};
 use crate::span::Span;
 use crate::syntax::{self, Argument, MetaValue};
-use chartc_core::arena::{ComponentId, StateId};
+use chartc_core::arena::{ComponentId, StateId, StepId};
 use chartc_core::expr::Value;
 use chartc_core::model::{Check, CheckArgument, Component, Insert, Place, Type};
 
@@ -22,6 +22,7 @@ pub(super) fn component(
     let (name, span) = (&node.name.node, node.name.span);
     let mut inserts = Vec::new();
     let mut asks_only = true;
+    let mut told: Vec<(StepId, syntax::Place, Span)> = Vec::new();
     for insert in &node.inserts {
         let Some(found) = step::named(cx, &insert.step.node) else {
             if !item.shared {
@@ -30,6 +31,16 @@ pub(super) fn component(
             }
             continue;
         };
+        if insert.guard.is_none() {
+            let first =
+                told.iter().find(|(step, place, _)| (*step, *place) == (found, insert.place));
+            if let Some((.., first)) = first {
+                let message = format!("`{name}` goes into `{}` twice", insert.step.node);
+                cx.report(duplicate_name::again(message, insert.step.span, *first));
+                continue;
+            }
+            told.push((found, insert.place, insert.step.span));
+        }
         asks_only &= trigger::is_ask(&cx.chart.steps[found.index()].kind);
         let state = cx.chart.steps[found.index()].state;
         let guard = insert.guard.as_ref().map(|g| expr::condition(cx, &mut Env::at(state), g));

@@ -78,6 +78,7 @@ pub(super) fn tools(
         let params = structure::fields(cx, &item.node.params);
         let result = types::resolve(cx, &item.node.result);
         if free {
+            cx.map.tools.push(span);
             cx.chart.tools.push(Tool { name, doc: item.doc.to_owned(), params, result });
         }
     }
@@ -139,6 +140,7 @@ fn tool_set(cx: &mut Cx<'_>, node: &syntax::ToolSet) {
     if declare(&mut cx.findings, &mut cx.names.tool_sets, "tool set", name, span, id) {
         let tools = tools.into_iter().collect();
         cx.chart.tool_sets.push(ToolSet { name: name.clone(), any, tools, minus });
+        cx.map.tool_sets.push(Some(span));
     }
 }
 
@@ -161,6 +163,7 @@ pub(super) fn tools_named(cx: &mut Cx<'_>, name: &str, span: Span) -> Option<Too
     let id = ToolSetId::at(cx.chart.tool_sets.len());
     let (tools, minus) = (tool.into_iter().collect(), Vec::new());
     cx.chart.tool_sets.push(ToolSet { name: name.to_owned(), any, tools, minus });
+    cx.map.tool_sets.push(None);
     Some(id)
 }
 
@@ -205,6 +208,7 @@ pub(super) fn clients(cx: &mut Cx<'_>, items: &[Declared<'_, &syntax::Client>]) 
         let id = ClientId::at(cx.chart.clients.len());
         if declare(&mut cx.findings, &mut cx.names.clients, "client", &name.node, name.span, id) {
             kept.push((id, item.node));
+            cx.map.clients.push(name.span);
             cx.chart.clients.push(Client {
                 name: name.node.clone(),
                 model: String::new(),

@@ -58,8 +58,11 @@ fn whole_run(cx: &mut Cx<'_>, state: StateId, limit: &Limit, span: Span) {
             let warn = limit.warn.as_ref().and_then(|w| count(cx, w, "`warn`"));
             refuse_late(cx, limit, bound.zip(warn).is_some_and(|(bound, warn)| warn > bound));
             refuse_nothing(cx, limit, bound == Some(0));
-            if name == "calls" {
-                cx.map.states[state.index()].calls = Some(limit.bound.span);
+            let spans = &mut cx.map.states[state.index()];
+            match name {
+                "calls" => spans.calls = Some(limit.bound.span),
+                "turns" => spans.turns = Some(limit.bound.span),
+                _ => {}
             }
             let limits = &mut cx.chart.states[state.index()].limits;
             match name {

@@ -25,6 +25,12 @@ pub struct SourceMap {
     pub events: Vec<Span>,
     /// By function: its name.
     pub functions: Vec<Span>,
+    /// By tool: its name.
+    pub tools: Vec<Span>,
+    /// By set of tools: its name; `None` for one that a line made of a single tool.
+    pub tool_sets: Vec<Option<Span>>,
+    /// By client: its name.
+    pub clients: Vec<Span>,
     /// By named condition: its name.
     pub predicates: Vec<Span>,
     /// By choice: its name.
@@ -69,6 +75,8 @@ pub struct StateSpans {
     pub initial: Option<Span>,
     /// Its limit of model calls, if it has one.
     pub calls: Option<Span>,
+    /// Its limit of turns, if it has one.
+    pub turns: Option<Span>,
 }
 
 /// Spans of a line.

@@ -97,6 +97,11 @@ fn overlapping() {
 }
 
 #[test]
+fn limiting() {
+    check("limiting");
+}
+
+#[test]
 fn driving() {
     check("driving");
 }

@@ -1,0 +1,154 @@
+//! Tools that the texts for the model name, against those that it may call there.
+
+use super::Facts;
+use chartc_core::arena::{ComponentId, StateId, StepId, ToolId};
+use chartc_core::model::{Chart, ChoiceKind, StepKind, Template, TemplatePart, Trigger};
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+/// A tool that a prompt names in vain.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mention {
+    /// The step that asks.
+    pub step: StepId,
+    /// The component that holds the name; `None` is the step's own prompt.
+    pub component: Option<ComponentId>,
+    /// The part of that text.
+    pub part: usize,
+    /// Where in the part.
+    pub at: Range<usize>,
+    /// As written.
+    pub word: String,
+    /// The tool, if there is one of the name.
+    pub tool: Option<ToolId>,
+    /// Tools that may be called there.
+    pub open: BTreeSet<ToolId>,
+}
+
+/// Every such name, by step and place, each word once a step. A word counts that is a tool's name with a dot in it, or begins as such names
+/// do and is none; what stands behind a `not` or a `never` is no invitation. Linear in the texts.
+pub fn mentions(chart: &Chart, facts: &Facts) -> Vec<Mention> {
+    let named: BTreeMap<&str, ToolId> = chart
+        .tools
+        .iter()
+        .enumerate()
+        .filter(|(_, tool)| tool.name.contains('.'))
+        .map(|(i, tool)| (tool.name.as_str(), ToolId::at(i)))
+        .collect();
+    if named.is_empty() {
+        return Vec::new();
+    }
+    let spaces: BTreeSet<&str> =
+        named.keys().filter_map(|name| Some(name.rsplit_once('.')?.0)).collect();
+    let mut injected: BTreeMap<StepId, Vec<ComponentId>> = BTreeMap::new();
+    for (i, component) in chart.components.iter().enumerate() {
+        for insert in &component.inserts {
+            injected.entry(insert.step).or_default().push(ComponentId::at(i));
+        }
+    }
+    let offers = offers(chart, facts);
+    let mut found = Vec::new();
+    for (i, step) in chart.steps.iter().enumerate() {
+        let id = StepId::at(i);
+        if !matches!(step.kind, StepKind::Ask { .. }) || facts.places.step(id).within.is_empty() {
+            continue;
+        }
+        let own = step.prompt.iter().map(|prompt| (None, prompt));
+        let components = injected.get(&id).into_iter().flatten();
+        let components = components.map(|c| (Some(*c), &chart.components[c.index()].text));
+        let texts: Vec<(Option<ComponentId>, &Template)> = own.chain(components).collect();
+        let mut open = None;
+        let mut told = BTreeSet::new();
+        for (component, text) in texts {
+            for (part, piece) in text.parts.iter().enumerate() {
+                let TemplatePart::Text(piece) = piece else { continue };
+                for (word, at) in dotted(piece) {
+                    let tool = named.get(word).copied();
+                    let kin =
+                        word.rsplit_once('.').is_some_and(|(space, _)| spaces.contains(space));
+                    if tool.is_none() && !kin || refused(&piece[..at.start]) {
+                        continue;
+                    }
+                    let open = open.get_or_insert_with(|| callable(chart, facts, id, &offers));
+                    if tool.is_some_and(|tool| open.contains(&tool)) || !told.insert(word) {
+                        continue;
+                    }
+                    let (word, open) = (word.to_owned(), open.clone());
+                    found.push(Mention { step: id, component, part, at, word, tool, open });
+                }
+            }
+        }
+    }
+    found
+}
+
+/// The tools that the `may call` lines offer, by the states of their places.
+fn offers(chart: &Chart, facts: &Facts) -> BTreeMap<StateId, BTreeSet<ToolId>> {
+    let mut offers: BTreeMap<StateId, BTreeSet<ToolId>> = BTreeMap::new();
+    for (line, place) in chart.transitions.iter().zip(&facts.places.lines) {
+        let Trigger::Choice(choice) = line.trigger else { continue };
+        let ChoiceKind::Call(set, _) = chart.choices[choice.index()].kind else { continue };
+        for state in &place.within {
+            offers.entry(*state).or_default().extend(chart.tools_of(set));
+        }
+    }
+    offers
+}
+
+/// The tools that may be called somewhere where the question is put.
+fn callable(
+    chart: &Chart,
+    facts: &Facts,
+    step: StepId,
+    offers: &BTreeMap<StateId, BTreeSet<ToolId>>,
+) -> BTreeSet<ToolId> {
+    let mut open = BTreeSet::new();
+    for top in &facts.places.step(step).within {
+        let above = chart.ancestors(*top).filter_map(|state| offers.get(&state));
+        let below = offers.range(*top..chart.state(*top).end).map(|(_, tools)| tools);
+        open.extend(above.chain(below).flatten().copied());
+    }
+    open
+}
+
+/// Words with a dot inside, and where they stand.
+fn dotted(text: &str) -> Vec<(&str, Range<usize>)> {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.';
+    let mut found = Vec::new();
+    let mut rest = 0;
+    while let Some(from) = text[rest..].find(is_part).map(|at| rest + at) {
+        let end = text[from..].find(|c| !is_part(c)).map_or(text.len(), |at| from + at);
+        let word = text[from..end].trim_matches('.');
+        let start = from + text[from..end].find(word).unwrap_or(0);
+        if word.contains('.') {
+            found.push((word, start..start + word.len()));
+        }
+        rest = end;
+    }
+    found
+}
+
+/// Whether the sentence that the text ends in says what not to do.
+fn refused(before: &str) -> bool {
+    let sentence = before.rsplit(['\n', '.', '!', '?', ';']).next().unwrap_or_default();
+    let sentence = sentence.to_lowercase();
+    let mut words = sentence.split(|c: char| !c.is_alphanumeric() && c != '\'' && c != '’');
+    words.any(|word| {
+        matches!(
+            word,
+            "not"
+                | "never"
+                | "no"
+                | "without"
+                | "avoid"
+                | "instead"
+                | "cannot"
+                | "later"
+                | "unless"
+                | "earlier"
+                | "was"
+                | "were"
+        ) || word.ends_with("n't")
+            || word.ends_with("n’t")
+    })
+}
