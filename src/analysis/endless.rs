@@ -151,11 +151,18 @@ fn round(
     if !lines.is_empty() {
         return calling.next().map(|(step, _)| Round { step, lines });
     }
-    let stays = |step: &Step| {
+    // A step beside it that always moves on ends the round as well as its own line.
+    let moves_on = |step: &Step| {
         let mut done = step.outcomes.iter().map(|line| chart.transition(*line));
-        !done.any(|l| matches!(l.trigger, Trigger::StepDone(_)) && l.guard.is_none())
+        done.any(|l| {
+            matches!(l.trigger, Trigger::StepDone(_)) && l.guard.is_none() && !l.targets.is_empty()
+        })
     };
-    let stays = calling.find(|(_, s)| matches!(s.kind, StepKind::Llm) && stays(s));
+    let steps = chart.steps.iter().enumerate();
+    if steps.filter(|(i, _)| covers(&facts.places.steps[*i])).any(|(_, step)| moves_on(step)) {
+        return None;
+    }
+    let stays = calling.find(|(_, s)| matches!(s.kind, StepKind::Llm));
     stays.map(|(step, _)| Round { step, lines })
 }
 
