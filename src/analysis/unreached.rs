@@ -75,9 +75,8 @@ fn leaves(chart: &Chart, facts: &Facts, state: StateId, id: StepId) -> Option<Tr
         StepKind::Ask { .. } | StepKind::Human(_) | StepKind::Run(..) => false,
     };
     let place = facts.places.step(id);
-    let always = step.guard.as_ref().is_none_or(is_where)
-        && place.except.is_empty()
-        && !place.is_loose;
+    let always =
+        step.guard.as_ref().is_none_or(is_where) && place.except.is_empty() && !place.is_loose;
     if !awaited || !always || step.failure.then == Failure::Skip {
         return None;
     }
