@@ -17,7 +17,7 @@ use std::fmt::Write;
 use std::sync::Arc;
 
 /// Random charts that are tried.
-const CHARTS: u64 = 12;
+const CHARTS: u64 = 16;
 
 /// What `chartc simulate` makes of the files of a witness.
 fn play(chart: &Chart, witness: &Witness) -> Result<(Simulation, Vec<What>), String> {
