@@ -48,6 +48,11 @@ impl Fuel {
         Self(Cell::new(units))
     }
 
+    /// What is left.
+    pub fn left(&self) -> u64 {
+        self.0.get()
+    }
+
     /// Takes `units` away.
     ///
     /// # Errors

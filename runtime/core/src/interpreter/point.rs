@@ -69,4 +69,15 @@ impl<H: Host> Interpreter<'_, H> {
         let Data { variables, answers, sent, calls, last_result, .. } = &self.engine.program.data;
         Facts { variables, answers, sent, calls, last_result }
     }
+
+    /// Bounds what all evaluations of actions, conditions and arguments together may spend from now on, in units of
+    /// [`crate::expr::Fuel`]; without it each has a bound of its own only. Once nothing is left every one of them fails.
+    pub fn allow(&mut self, units: u64) {
+        self.engine.program.allowance.set(units);
+    }
+
+    /// What is left of the units that were allowed.
+    pub fn allowed(&self) -> u64 {
+        self.engine.program.allowance.get()
+    }
 }

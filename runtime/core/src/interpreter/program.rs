@@ -20,7 +20,7 @@ use crate::tables::Tables;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::cell::RefCell;
+use core::cell::{Cell, RefCell};
 
 pub(super) struct Runner<'p, H> {
     pub(super) chart: &'p Chart,
@@ -29,11 +29,34 @@ pub(super) struct Runner<'p, H> {
     pub(super) data: Data,
     /// How many actions of the block that is to be run were run already.
     begun: usize,
+    /// What all evaluations together may spend; `u64::MAX` is no bound.
+    pub(super) allowance: Cell<u64>,
 }
 
 impl<'p, H: Host> Runner<'p, H> {
     pub(super) fn new(chart: &'p Chart, quick: &'p Quick, host: Option<H>, data: Data) -> Self {
-        Self { chart, quick, host: RefCell::new(Lent::of(host)), data, begun: 0 }
+        Self {
+            chart,
+            quick,
+            host: RefCell::new(Lent::of(host)),
+            data,
+            begun: 0,
+            allowance: Cell::new(u64::MAX),
+        }
+    }
+
+    /// What the next evaluation may spend.
+    fn fuel(&self) -> Fuel {
+        Fuel::new(Fuel::USUAL.min(self.allowance.get()))
+    }
+
+    /// Takes from the allowance what an evaluation has spent of what [`Self::fuel`] gave it.
+    fn burn(&self, fuel: &Fuel) {
+        let allowance = self.allowance.get();
+        if allowance != u64::MAX {
+            let spent = Fuel::USUAL.min(allowance) - fuel.left();
+            self.allowance.set(allowance - spent);
+        }
     }
 
     /// The place of the host, from which a child borrows it.
@@ -109,9 +132,12 @@ impl<'p, H: Host> Runner<'p, H> {
     }
 
     fn set_default(&mut self, id: VarId, default: &Expr, view: &View<'_>) -> Result<(), Mismatch> {
+        let fuel = self.fuel();
         let mut context = self.context(view, None);
-        let value = evaluate(default, &context, &Fuel::default());
-        value.and_then(|value| context.assign(id, value)).map_err(|error| {
+        let value = evaluate(default, &context, &fuel);
+        let set = value.and_then(|value| context.assign(id, value));
+        self.burn(&fuel);
+        set.map_err(|error| {
             let name = &self.chart.variables[id.index()].name;
             Mismatch(format!("default of `{name}`: {}", error.message))
         })
@@ -176,9 +202,10 @@ impl<'p, H: Host> Runner<'p, H> {
             return Err(Fault);
         };
         let params = &chart.tools[tool.index()].params;
+        let fuel = self.fuel();
         let context = self.context(view, None);
-        let fuel = Fuel::default();
         let values = fields(arguments, params, &chart.types, |e| evaluate(e, &context, &fuel));
+        self.burn(&fuel);
         let values = self.explain(values, || describe::code_of(view.tables, step))?;
         Ok((*tool, values))
     }
@@ -193,12 +220,14 @@ impl<'p, H: Host> Runner<'p, H> {
         let Some(StepKind::Run(run)) = chart.steps.get(step.index()).map(|s| &s.kind) else {
             return Err(Fault);
         };
-        let (context, fuel) = (self.context(view, None), Fuel::default());
+        let fuel = self.fuel();
+        let context = self.context(view, None);
         let values = run
             .arguments
             .iter()
             .map(|(name, argument)| Ok((name.clone(), evaluate(argument, &context, &fuel)?)));
         let values = values.collect();
+        self.burn(&fuel);
         self.explain(values, || describe::code_of(view.tables, step))
     }
 
@@ -209,7 +238,9 @@ impl<'p, H: Host> Runner<'p, H> {
         what: impl FnOnce(&Tables<'_>) -> String,
     ) -> Result<bool, Fault> {
         let Some(condition) = condition else { return Ok(true) };
-        let result = holds(condition, &self.context(view, None), &Fuel::default());
+        let fuel = self.fuel();
+        let result = holds(condition, &self.context(view, None), &fuel);
+        self.burn(&fuel);
         self.explain(result, || what(view.tables))
     }
 }
@@ -295,7 +326,9 @@ impl<H: Host> Program for Runner<'_, H> {
         else {
             return Err(Fault);
         };
-        let value = evaluate(bound, &self.context(view, None), &Fuel::default());
+        let fuel = self.fuel();
+        let value = evaluate(bound, &self.context(view, None), &fuel);
+        self.burn(&fuel);
         let turns = matches!(chart.transition(line).trigger, Trigger::AfterTurns(_));
         let bound = value.and_then(|value| {
             if let (false, Value::Duration(millis)) = (turns, &value) {
@@ -316,10 +349,11 @@ impl<H: Host> Program for Runner<'_, H> {
             if target.arguments.is_empty() {
                 continue;
             }
+            let fuel = self.fuel();
             let context = self.context(view, None);
-            let fuel = Fuel::default();
             let values =
                 fields(&target.arguments, params, &chart.types, |e| evaluate(e, &context, &fuel));
+            self.burn(&fuel);
             let values = self.explain(values, || describe::arguments_of(view.tables, line))?;
             self.data.finals.insert(target.state, values);
         }
@@ -356,7 +390,7 @@ impl<H: Host> Program for Runner<'_, H> {
         if actions.is_empty() {
             return Ok(());
         }
-        let fuel = Fuel::default();
+        let fuel = self.fuel();
         let mut context = self.context(view, None);
         let result =
             execute(actions, &mut context, &fuel, &mut |context, action, locals| match action {
@@ -370,6 +404,7 @@ impl<H: Host> Program for Runner<'_, H> {
                 | Action::Result(..)
                 | Action::Log(_) => act(action, context, locals, &fuel),
             });
+        self.burn(&fuel);
         self.explain(result, || describe::actions_of(view.tables, block))
     }
 
@@ -377,11 +412,12 @@ impl<H: Host> Program for Runner<'_, H> {
         let StepKind::Code(actions) = &self.chart.steps[step.index()].kind else {
             return Ok(());
         };
-        let fuel = Fuel::default();
+        let fuel = self.fuel();
         let mut context = self.context(view, None);
         let result = execute(actions, &mut context, &fuel, &mut |context, action, locals| {
             act(action, context, locals, &fuel)
         });
+        self.burn(&fuel);
         self.explain(result, || describe::code_of(view.tables, step))
     }
 }
