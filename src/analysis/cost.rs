@@ -4,9 +4,11 @@
 //! charts that a `run` step starts count for those.
 
 use super::Facts;
+use super::graph::Node;
 use super::turns::Walks;
 use chartc_core::arena::{StateId, StepId, TransitionId};
 use chartc_core::model::{AskOn, Chart, Step, StepKind};
+use std::collections::{BTreeMap, VecDeque};
 
 /// Model calls of a chart.
 #[derive(Debug, Clone)]
@@ -59,6 +61,9 @@ pub struct RunCost {
     pub least: Option<(u64, Vec<TransitionId>)>,
     /// What bounds the calls of any run.
     pub worst: Bound,
+    /// Where nothing bounds them: the fewest lines that lead from the leaf, or from the step's state, back to it. Empty if it need not be
+    /// left in between.
+    pub round: Vec<TransitionId>,
 }
 
 /// What bounds the calls of a run.
@@ -68,6 +73,8 @@ pub enum Bound {
     NoCalls,
     /// `limits { calls … }` of the chart.
     Calls(u64),
+    /// `limits { calls … }` of states: each step that calls has one around it; their sum.
+    States(u64),
     /// `limits { turns … }` of the chart, with the worst turn.
     Turns {
         /// The limit.
@@ -89,7 +96,7 @@ impl Bound {
     pub fn calls(self) -> Option<u64> {
         match self {
             Self::NoCalls => Some(0),
-            Self::Calls(calls) => Some(calls),
+            Self::Calls(calls) | Self::States(calls) => Some(calls),
             Self::Turns { turns, each } => Some(turns.saturating_mul(each)),
             Self::None { .. } => None,
         }
@@ -108,7 +115,65 @@ pub fn cost(chart: &Chart, facts: &Facts) -> Cost {
         .map(|(i, _)| walks.driver(StepId::at(i)))
         .collect();
     let worst = bound(chart, &turns, &events);
-    Cost { turns, events, run: RunCost { least: super::cheapest::least(chart, facts), worst } }
+    let round = match worst {
+        Bound::None { step, leaf } => {
+            round(chart, facts, leaf.unwrap_or(chart.steps[step.index()].state))
+        }
+        Bound::NoCalls | Bound::Calls(_) | Bound::States(_) | Bound::Turns { .. } => Vec::new(),
+    };
+    let least = super::cheapest::least(chart, facts);
+    Cost { turns, events, run: RunCost { least, worst, round } }
+}
+
+/// The fewest lines that lead from a state back to it.
+fn round(chart: &Chart, facts: &Facts, state: StateId) -> Vec<TransitionId> {
+    let goal = Node::Active(state);
+    let mut from: Vec<Option<Node>> = vec![None; facts.moves.nodes()];
+    let mut open = VecDeque::from([goal]);
+    while let Some(node) = open.pop_front() {
+        for next in facts.moves.next(node) {
+            // A state that goes on around another is no way back into it.
+            let up =
+                matches!((node, next), (Node::Active(s), Node::Active(t)) if chart.contains(t, s));
+            let known = &mut from[facts.moves.place(next)];
+            if known.is_some() || up && chart.state(state).parent.is_none() {
+                continue;
+            }
+            *known = Some(node);
+            if next == goal {
+                return back(facts, &from, goal);
+            }
+            open.push_back(next);
+        }
+    }
+    Vec::new()
+}
+
+/// The lines on the way that leads back to the goal.
+fn back(facts: &Facts, from: &[Option<Node>], goal: Node) -> Vec<TransitionId> {
+    let mut lines = Vec::new();
+    let mut at = from[facts.moves.place(goal)];
+    while let Some(node) = at.filter(|node| *node != goal) {
+        if let Node::Line(line) = node {
+            lines.push(line);
+        }
+        at = from[facts.moves.place(node)];
+    }
+    lines.reverse();
+    lines
+}
+
+/// The sum of the limits of states, if each step that calls stands in one that has a limit.
+fn by_states(chart: &Chart, turns: &[TurnCost], events: &[Driver]) -> Option<u64> {
+    let mut limited: BTreeMap<StateId, u64> = BTreeMap::new();
+    for driver in turns.iter().flat_map(|turn| &turn.drivers).chain(events) {
+        let state = chart.steps[driver.step.index()].state;
+        let limit = |s: StateId| Some((s, u64::try_from(chart.state(s).limits.calls?).ok()?));
+        // Of several the outermost counts the calls of all.
+        let (state, calls) = chart.ancestors(state).filter_map(limit).last()?;
+        limited.insert(state, calls);
+    }
+    Some(limited.values().fold(0, |sum: u64, calls| sum.saturating_add(*calls)))
 }
 
 fn bound(chart: &Chart, turns: &[TurnCost], events: &[Driver]) -> Bound {
@@ -119,7 +184,8 @@ fn bound(chart: &Chart, turns: &[TurnCost], events: &[Driver]) -> Bound {
     let by_turns = given(limits.turns).filter(|_| events.is_empty());
     let by_turns = by_turns.map(|turns| Bound::Turns { turns, each });
     let by_calls = given(limits.calls).map(Bound::Calls);
-    let least = [by_turns, by_calls].into_iter().flatten().min_by_key(|b| b.calls());
+    let by_states = by_states(chart, turns, events).map(Bound::States);
+    let least = [by_turns, by_calls, by_states].into_iter().flatten().min_by_key(|b| b.calls());
     match (dearest.and_then(|t| Some((t, t.drivers.first()?))), events.first()) {
         (None, None) => Bound::NoCalls,
         (Some((turn, driver)), _) => {

@@ -1,8 +1,9 @@
 //! `chartc check --cost`: model calls of a turn and of a run.
 
 use crate::analysis::Facts;
-use crate::analysis::cost::{Bound, Cost, Driver, cost};
+use crate::analysis::cost::{Bound, Cost, Driver, RunCost, cost};
 use crate::compile::Checked;
+use crate::lint::words;
 use chartc_core::arena::{StateId, StepId};
 use chartc_core::model::Chart;
 use serde::Serialize;
@@ -58,8 +59,10 @@ fn table(out: &mut String, chart: &Chart, found: &Cost) {
         None => ("-".into(), 0),
     };
     let worst = found.run.worst.calls().map_or("unbounded".into(), |n| n.to_string());
-    let by = match (found.run.least.is_some(), bound(chart, found.run.worst)) {
-        (true, by) => format!("least over {way} lines; worst: {by}"),
+    let by = match (found.run.least.is_some(), bound(chart, &found.run)) {
+        (true, by) => {
+            format!("least over {way} {}; worst: {by}", if way == 1 { "line" } else { "lines" })
+        }
         (false, by) => format!("no end is `ok`; worst: {by}"),
     };
     rows.push(["a run, to an end that is ok".into(), least, worst, by]);
@@ -103,16 +106,27 @@ fn driver(chart: &Chart, driver: &Driver) -> String {
 }
 
 /// What bounds a run, in words.
-fn bound(chart: &Chart, bound: Bound) -> String {
-    match bound {
+fn bound(chart: &Chart, run: &RunCost) -> String {
+    let round = || {
+        let lines: Vec<String> = run.round.iter().take(4).map(|l| words::line(chart, *l)).collect();
+        let more = if run.round.len() > 4 { ", …" } else { "" };
+        match lines.len() {
+            0 => String::new(),
+            1 => format!("; back by {}", lines[0]),
+            _ => format!("; back by {}{more}", lines.join(", ")),
+        }
+    };
+    match run.worst {
         Bound::NoCalls => "no step calls a model".into(),
         Bound::Calls(calls) => format!("limits {{ calls {calls} }}"),
+        Bound::States(calls) => format!("limits {{ calls … }} of states, {calls} together"),
         Bound::Turns { turns, each } => format!("{each} a turn, limits {{ turns {turns} }}"),
         Bound::None { step, leaf: Some(leaf) } => {
-            format!("{} in every turn that begins in {}", name(chart, step), path(chart, leaf))
+            let (step, leaf) = (name(chart, step), path(chart, leaf));
+            format!("{step} in every turn that begins in {leaf}{}", round())
         }
         Bound::None { step, leaf: None } => {
-            format!("{} whenever its event comes", name(chart, step))
+            format!("{} whenever its event comes{}", name(chart, step), round())
         }
     }
 }
@@ -168,7 +182,7 @@ pub(super) fn json(charts: &[Checked]) -> String {
     let figures = |checked: &Checked| {
         let chart = checked.chart();
         let found = cost(chart, &Facts::of(chart));
-        let bound = bound(chart, found.run.worst);
+        let bound = bound(chart, &found.run);
         (found, bound)
     };
     let all: Vec<(Cost, String)> = charts.iter().map(figures).collect();

@@ -74,7 +74,7 @@ pub(crate) mod unused_fragment;
 mod useless_history;
 mod wildcard_into_itself;
 mod wildcard_without_effect;
-mod words;
+pub(crate) mod words;
 pub(crate) mod wrong_type;
 
 use crate::analysis::Facts;

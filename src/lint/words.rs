@@ -34,7 +34,7 @@ pub(super) fn step(chart: &Chart, id: StepId) -> String {
 }
 
 /// A line by its first words, as written in a chart.
-pub(super) fn line(chart: &Chart, id: TransitionId) -> String {
+pub(crate) fn line(chart: &Chart, id: TransitionId) -> String {
     let row = chart.transition(id);
     let step = |id: &StepId| &chart.steps[id.index()].name;
     let payload = notation::payload(row);
