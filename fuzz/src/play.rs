@@ -13,6 +13,9 @@ use chartc_core::semantics::is_legal;
 /// Inputs that a machine is given.
 const INPUTS: usize = 8;
 
+/// What all of its evaluations together may spend.
+const UNITS: u64 = 5_000_000;
+
 /// Numbers that look random and are always the same for the same input.
 struct Dice(u64);
 
@@ -101,6 +104,8 @@ pub fn play(sound: &Checked, data: &[u8]) {
     let made = made.or_else(|_| Interpreter::new(&plan, Anyone(Dice::of(data)), []));
     // A param without a default has to be given, and may have bounds.
     let Ok(mut machine) = made else { return };
+    // A circle whose lists double may spend a thousand times what one block may.
+    machine.allow(UNITS);
     let mut open = Open::default();
     let mut now = 0;
     for nth in 0..INPUTS {

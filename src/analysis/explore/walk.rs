@@ -24,6 +24,10 @@ const INPUTS: usize = 20;
 /// Things that may happen for each state that may be looked at, at most: a circle that is stopped makes thousands.
 const WORK: usize = 400;
 
+/// What all conditions and actions together may spend, in units of evaluation: a list that doubles in each round of a circle takes a
+/// thousand times what one block may.
+const UNITS: u64 = 5_000_000;
+
 /// Registers that may be kept at once: what bounds the memory of big charts.
 const REGISTERS: usize = 4_000_000;
 
@@ -94,6 +98,7 @@ pub(super) fn explore_with(chart: &Chart, relevant: &Relevant<'_>, search: &Sear
         todo: BTreeSet::new(),
         inputs: 0,
         work: 0,
+        units: UNITS,
         found,
     }
     .run(&plan, Anything::of(chart, relevant))
@@ -118,6 +123,8 @@ struct Walk<'c> {
     todo: BTreeSet<(u32, usize)>,
     inputs: usize,
     work: usize,
+    /// What evaluations may still spend.
+    units: u64,
     found: Explored,
 }
 
@@ -131,13 +138,16 @@ impl Walk<'_> {
                 self.found.reasons.insert("a run cannot begin with some params".into());
                 return self.found;
             };
+            machine.allow(self.units);
             let before = machine.point();
             self.step(&mut machine, &before, None, &Deed::Start(start));
+            self.units = machine.allowed();
             host = machine.with_host(std::mem::take);
         }
         let first = self.moves.starts.first().map(|start| witness::params(self.chart, start));
         if let Ok(mut machine) = Interpreter::new(plan, host, first.unwrap_or_default()) {
             // One machine serves every instance: a point holds its params.
+            machine.allow(self.units);
             self.go(&mut machine);
             if machine.with_host(|host| host.capped) {
                 self.found.reasons.insert("too many results of host functions together".into());
@@ -155,6 +165,7 @@ impl Walk<'_> {
 
     fn go(&mut self, machine: &mut Machined<'_>) {
         while self.found.goal.is_none()
+            && machine.allowed() > 0
             && !(self.search.whole && self.is_open())
             && self.inputs <= self.room.saturating_mul(INPUTS)
             && self.work <= self.room.saturating_mul(WORK)
@@ -215,6 +226,11 @@ impl Walk<'_> {
             self.inputs += 1;
             let taken = perform(self.chart, machine, deed, &mut self.log);
             self.work += self.log.work;
+            if machine.allowed() == 0 {
+                // What it did, it may have done for want of units.
+                self.found.reasons.insert("its conditions and actions compute too much".into());
+                return false;
+            }
             let Log { calls, forbidden, turns, .. } = self.log;
             counts |= calls + forbidden + turns > 0;
             if self.found.relaxed && calls > 0 && calls + forbidden > 1 {
