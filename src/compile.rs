@@ -98,11 +98,17 @@ pub fn check_within(paths: &[String], loader: &dyn Loader, states: usize) -> Com
     let others: Vec<Arc<Lowered>> = others.into_iter().map(Arc::new).collect();
     let named: BTreeMap<Span, &Chart> =
         lowered.iter().chain(&others).map(|one| (one.map.name, &one.chart)).collect();
+    // An error in one chart is no reason to leave the `check` lines of others open.
+    let ready: BTreeSet<Span> = sound(&loaded, &lowered, &others, &diagnostics)
+        .iter()
+        .filter(|checked| checked.not_yet.is_empty())
+        .map(|checked| checked.lowered.map.name)
+        .collect();
     for one in &lowered {
         let mut facts = Facts::of(&one.chart);
         let child = |step: StepId| named.get(&one.map.step(step).child?).copied();
         facts.passed = handling::passed(&one.chart, &child);
-        if states > 0 && one.whole && !diagnostics.iter().any(|d| d.severity == Severity::Error) {
+        if states > 0 && one.whole && ready.contains(&one.map.name) {
             facts.prove(&one.chart, states);
         }
         lint::run(one, &facts, &loaded.sources, &mut diagnostics);

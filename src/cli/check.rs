@@ -3,11 +3,14 @@
 use super::files::{Files, find, write_into};
 use super::output::{Colour, paper, print};
 use super::{Exit, config, cost, output};
+use crate::Compilation;
 use crate::analysis::explore::STATES;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::report::{REPORTS, Report};
+use crate::span::FileId;
 use clap::builder::PossibleValuesParser;
-use std::path::PathBuf;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 
 /// Check charts and agents: names, structure, behaviour, prompts and data, before anything runs.
 #[derive(Debug, clap::Args)]
@@ -97,8 +100,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         print(&(report.render)(&done.diagnostics, &done.sources, paper(args.color)))?;
     }
     if let Some(folder) = &args.witness {
-        let shown = done.diagnostics.iter().flat_map(|found| &found.witness);
-        write_into(folder, shown)?;
+        write_runs(folder, &done)?;
     }
     let bar = match args.fail_on.or(config.fail_on).as_deref() {
         Some("note") => Severity::Note,
@@ -115,4 +117,34 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
     } else {
         Exit::Clean
     })
+}
+
+/// Writes the runs that refute `check` lines; those of charts that share a name each into a folder that is called as their file.
+fn write_runs(folder: &Path, done: &Compilation) -> miette::Result<()> {
+    let mut by_file: BTreeMap<FileId, Vec<&(String, String)>> = BTreeMap::new();
+    for found in &done.diagnostics {
+        by_file.entry(found.span.file).or_default().extend(&found.witness);
+    }
+    let mut owners: BTreeMap<&str, usize> = BTreeMap::new();
+    for runs in by_file.values() {
+        let names: BTreeSet<&str> = runs.iter().map(|(name, _)| name.as_str()).collect();
+        names.into_iter().for_each(|name| *owners.entry(name).or_default() += 1);
+    }
+    for (file, runs) in by_file {
+        let (own, shared): (Vec<_>, Vec<_>) =
+            runs.into_iter().partition(|(n, _)| owners[&**n] == 1);
+        write_into(folder, own.into_iter())?;
+        if !shared.is_empty() {
+            let plain = |c: char| if c.is_alphanumeric() || c == '.' { c } else { '_' };
+            let name: String = done.sources.get(file).name.chars().map(plain).collect();
+            let inner = folder.join(name.trim_start_matches(['_', '.']));
+            output::complain(&format!(
+                "several charts have one name: the runs of {} are in {}",
+                done.sources.get(file).name,
+                inner.display()
+            ));
+            write_into(&inner, shared.into_iter())?;
+        }
+    }
+    Ok(())
 }

@@ -119,3 +119,18 @@ fn comments_that_read_like_divisors() {
         assert_eq!(found, expected, "{line}");
     }
 }
+
+#[test]
+fn check_lines_are_decided_in_each_chart_whatever_is_wrong_elsewhere() {
+    let wrong = |name: &str| {
+        format!(
+            "chart {name} {{ event go  initial a  state a {{ on go -> b }}  final b  check never(a before b) }}\n"
+        )
+    };
+    let both = format!("{}{BAD}{}", wrong("One"), wrong("Other"));
+    assert_eq!(codes(&check(&[("a.chart", &both)])), ["C0390", "C0102", "C0390"]);
+    let texts = [("a.chart", wrong("One")), ("b.chart", wrong("Other"))];
+    let texts: BTreeMap<String, String> = texts.map(|(name, text)| (name.to_owned(), text)).into();
+    let paths: Vec<String> = texts.keys().cloned().collect();
+    assert_eq!(codes(&chartc::check(&paths, &Memory(texts))), ["C0390", "C0390"]);
+}

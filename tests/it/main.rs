@@ -41,6 +41,7 @@ mod reports;
 mod rows;
 #[cfg(feature = "run")]
 mod run;
+mod runs;
 mod rust_emit;
 mod scxml;
 mod semantics;

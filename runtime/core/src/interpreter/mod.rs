@@ -14,6 +14,7 @@
 //! | `point` | all of it, kept to come back to |
 
 mod action;
+mod begin;
 mod check;
 mod children;
 mod context;

@@ -9,7 +9,7 @@ use crate::calls::failure;
 use crate::describe;
 use crate::drive::{Host, Mismatch, Post};
 use crate::expr::quick::Quick;
-use crate::expr::{EvalError, Fuel, Value, evaluate, execute, fit, holds, python};
+use crate::expr::{EvalError, Value, evaluate, execute, fit, holds, python};
 use crate::family::Lent;
 use crate::machine::{Fault, Receiver};
 use crate::model::{Action, Chart, ChoiceKind, Expr, StateKind, StepKind, Trigger, VariableKind};
@@ -45,20 +45,6 @@ impl<'p, H: Host> Runner<'p, H> {
         }
     }
 
-    /// What the next evaluation may spend.
-    fn fuel(&self) -> Fuel {
-        Fuel::new(Fuel::USUAL.min(self.allowance.get()))
-    }
-
-    /// Takes from the allowance what an evaluation has spent of what [`Self::fuel`] gave it.
-    fn burn(&self, fuel: &Fuel) {
-        let allowance = self.allowance.get();
-        if allowance != u64::MAX {
-            let spent = Fuel::USUAL.min(allowance) - fuel.left();
-            self.allowance.set(allowance - spent);
-        }
-    }
-
     /// The place of the host, from which a child borrows it.
     pub(super) fn host(&mut self) -> &mut Lent<H> {
         self.host.get_mut()
@@ -81,65 +67,6 @@ impl<'p, H: Host> Runner<'p, H> {
         result.map_err(|error| {
             self.data.note(format!("{}: {}", what(), error.message));
             Fault
-        })
-    }
-
-    /// Sets params and inputs.
-    pub(super) fn begin(
-        &mut self,
-        params: Vec<(VarId, Value)>,
-        view: &View<'_>,
-    ) -> Result<(), Mismatch> {
-        for (id, value) in params {
-            self.data.variables[id.index()] = Some(value);
-        }
-        let chart = self.chart;
-        for (i, variable) in chart.variables.iter().enumerate() {
-            if self.data.variables[i].is_some() {
-                continue;
-            }
-            match (&variable.default, &variable.kind) {
-                (Some(default), VariableKind::Param { .. } | VariableKind::Input) => {
-                    self.set_default(VarId::at(i), default, view)?;
-                }
-                // What cannot be computed yet, because it reads an input, can be when the run begins.
-                (Some(default), VariableKind::Var { .. }) => {
-                    let _ = self.set_default(VarId::at(i), default, view);
-                }
-                (None, VariableKind::Param { .. }) => {
-                    return Err(Mismatch(format!("param `{}` is missing", variable.name)));
-                }
-                (None, VariableKind::Input | VariableKind::Var { .. }) => {}
-            }
-        }
-        self.data.take_notes();
-        super::check::ranges(chart, &self.data.variables)
-    }
-
-    /// Gives the vars their initial values, which may read inputs.
-    pub(super) fn begin_run(&mut self, view: &View<'_>) -> Result<(), Mismatch> {
-        if self.data.begun {
-            return Ok(());
-        }
-        let chart = self.chart;
-        for (i, variable) in chart.variables.iter().enumerate() {
-            if let (Some(default), VariableKind::Var { .. }) = (&variable.default, &variable.kind) {
-                self.set_default(VarId::at(i), default, view)?;
-            }
-        }
-        self.data.begun = true;
-        Ok(())
-    }
-
-    fn set_default(&mut self, id: VarId, default: &Expr, view: &View<'_>) -> Result<(), Mismatch> {
-        let fuel = self.fuel();
-        let mut context = self.context(view, None);
-        let value = evaluate(default, &context, &fuel);
-        let set = value.and_then(|value| context.assign(id, value));
-        self.burn(&fuel);
-        set.map_err(|error| {
-            let name = &self.chart.variables[id.index()].name;
-            Mismatch(format!("default of `{name}`: {}", error.message))
         })
     }
 
