@@ -120,7 +120,7 @@ pub(super) fn way(chart: &Chart, value: Value, way: &[By]) -> String {
     let mut told: Vec<String> = Vec::new();
     for by in way {
         match *by {
-            By::Line(from, id, to) if from != to => {
+            By::Line(from, id, to) if moves(chart, id) => {
                 let by = words::line(chart, id);
                 if told.is_empty() {
                     told.push(format!("in {}", words::state(chart, from)));
@@ -149,6 +149,11 @@ fn is_setter(chart: &Chart, id: StepId, value: Value) -> bool {
     value == Value::Answer(id) || sets(&chart.steps[id.index()], value)
 }
 
+/// Whether a line leaves anything.
+fn moves(chart: &Chart, id: TransitionId) -> bool {
+    !chart.transition(id).targets.is_empty()
+}
+
 /// The place where the run goes past what sets the value.
 pub(super) fn past(
     context: &Context<'_>,
@@ -163,7 +168,7 @@ pub(super) fn past(
         By::Failed(id) if is_setter(chart, id, value) => {
             Some((map.step(id).name, "it fails, and the walk goes on"))
         }
-        By::Line(from, id, to) if from != to => Some((map.line(id).whole, "this goes past it")),
+        By::Line(_, id, _) if moves(chart, id) => Some((map.line(id).whole, "this goes past it")),
         By::Line(..) | By::Skipped(_) | By::Failed(_) | By::Done(_) | By::Turn | By::Passed => None,
     })
 }

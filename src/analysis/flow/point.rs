@@ -2,7 +2,7 @@
 
 use super::super::Facts;
 use super::super::dataflow::Value;
-use super::super::reach::is_end;
+use super::super::reach::{domain, is_end};
 use super::edge::{Edge, Op};
 use super::enter::{into, taken};
 use super::read::{How, Site};
@@ -169,17 +169,28 @@ impl<'c, 'f> Points<'c, 'f> {
         }
     }
 
-    /// How the run goes on in another leaf.
-    fn after(&self, mode: Mode, leaf: StateId) -> Mode {
+    /// How the run goes on in another leaf, after a line that leaves all below `top`.
+    fn after(&self, mode: Mode, leaf: StateId, top: Option<StateId>) -> Mode {
         match mode {
             Mode::Rest => Mode::Rest,
             Mode::Begin => self.walk(leaf, 0, 0),
             Mode::Walk(step, calls) => self.walk(leaf, step, calls),
             Mode::Wait(step, calls) => {
-                let inside = self.chart.contains(self.chart.steps[step as usize].state, leaf);
-                if inside { mode } else { self.walk(leaf, step + 1, calls) }
+                if self.goes_on(step, top) {
+                    mode
+                } else {
+                    self.walk(leaf, step + 1, calls)
+                }
             }
         }
+    }
+
+    /// Whether a step is still awaited after all below `top` was left: a question belongs to its leaf, any other step to its state.
+    fn goes_on(&self, step: u32, top: Option<StateId>) -> bool {
+        let row = &self.chart.steps[step as usize];
+        let is_ask = matches!(row.kind, StepKind::Ask { .. });
+        let leaves = |top| is_ask || top != row.state && self.chart.contains(top, row.state);
+        !top.is_some_and(leaves)
     }
 
     /// Adds everything that may happen at a point.
@@ -328,8 +339,9 @@ impl<'c, 'f> Points<'c, 'f> {
             | Trigger::Error(_)
             | Trigger::LimitWarn(_) => {}
         }
+        let top = domain(self.chart, line);
         for (leaf, more, certain) in taken(self.chart, point.leaf, id) {
-            let to = Point { leaf, mode: self.after(mode, leaf) };
+            let to = Point { leaf, mode: self.after(mode, leaf, top) };
             let all = ops.iter().copied().chain(more).collect();
             let by = By::Line(point.leaf, id, leaf);
             edges.push(Edge { ops: all, to, by, sure: sure && certain });
