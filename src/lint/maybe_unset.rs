@@ -1,6 +1,6 @@
 //! Values that are read although some run comes there without setting them.
 
-use super::{Context, Lint, read_before_set, reading};
+use super::{Context, Lint, never_set, read_before_set, reading};
 use crate::analysis::dataflow::{Value, early};
 use crate::analysis::flow::{Flow, Lack};
 use crate::diagnostic::{Diagnostic, Rule, Severity};
@@ -29,7 +29,9 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let inferred = |id: VarId| {
         agent && matches!(chart.variables[id.index()].kind, VariableKind::Var { per_turn: true })
     };
-    let unset = Flow::of(chart, facts).unset(facts, &inferred);
+    let flow = Flow::of(chart, facts);
+    never_set::always_alike(context, &flow, diagnostics);
+    let unset = flow.unset(facts, &inferred);
     if unset.is_empty() {
         return;
     }

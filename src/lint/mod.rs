@@ -138,9 +138,10 @@ pub const LINTS: &[&Lint] = &[
     &unnamed_answer::LINT,
     &unmapped_answer::LINT,
     &read_before_set::LINT,
-    &maybe_unset::LINT,
     &unused_declaration::LINT,
     &never_set::LINT,
+    // With the conditions that what is followed shows to be `never_set`, so that it is followed once.
+    &maybe_unset::LINT,
     &unread_variable::LINT,
     &unused_binding::LINT,
     &uncounted_line::LINT,

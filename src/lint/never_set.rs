@@ -43,13 +43,16 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         diagnostics
             .push(found.related(map.variables[variable.index()], format!("it stays `{is}`")));
     }
-    always_alike(context, diagnostics);
 }
 
 /// Conditions on variables that something sets, though never on the way to where they are asked for.
-fn always_alike(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
+pub(super) fn always_alike(
+    context: &Context<'_>,
+    flow: &Flow<'_>,
+    diagnostics: &mut Vec<Diagnostic>,
+) {
     let Context { chart, facts, map, .. } = context;
-    for fixed in Flow::of(chart, facts).fixed().into_iter().take(MOST) {
+    for fixed in flow.fixed().into_iter().take(MOST) {
         let line = reading::line_of(fixed.site);
         // Every run was tried: what is never taken is told of with what the runs do there.
         let tried = facts.seen.is_some() && !fixed.holds && line.is_some();

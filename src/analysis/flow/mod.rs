@@ -31,7 +31,7 @@ use point::{Point, Points};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Most cells times points, and most operations, of an analysis by points.
-const MOST_WORK: usize = 6_000_000;
+const MOST_WORK: usize = 1_500_000;
 
 /// Most readings for which a way is looked for.
 const MOST_WAYS: usize = 40;
@@ -95,7 +95,9 @@ impl<'c> Flow<'c> {
         }
         let parallel = chart.states.iter().any(|s| matches!(s.kind, StateKind::Parallel));
         let points = Points::of(chart, facts);
-        flow.exact = !parallel && flow.solve(&points);
+        let parts = 4 * (chart.states.len() + chart.transitions.len()) + 12 * chart.steps.len();
+        let small = parts * (1 + flow.cells.rows.len()) <= MOST_WORK;
+        flow.exact = small && !parallel && flow.solve(&points);
         if !flow.exact {
             flow.masks.clear();
             flow.records.clear();
