@@ -1,7 +1,7 @@
 //! Parts of expressions, to be replaced, and literals.
 
 use chartc_core::expr::Value as Data;
-use chartc_core::model::{Expr, ExprKind, Template, TemplatePart};
+use chartc_core::model::{BinaryOp, Expr, ExprKind, Template, TemplatePart};
 
 /// The literal of a value, where there is one.
 pub(super) fn literal(value: &Data) -> Option<ExprKind> {
@@ -86,4 +86,20 @@ pub(super) fn each_part(expr: &mut Expr, visit: &mut dyn FnMut(&mut Expr)) {
         | ExprKind::Observable(_)
         | ExprKind::Unknown(_) => {}
     }
+}
+
+/// The conditions that a condition with this value is made of.
+pub(super) fn split(condition: Expr, value: bool) -> Vec<(Expr, bool)> {
+    let joined = if value { BinaryOp::And } else { BinaryOp::Or };
+    let (mut open, mut parts) = (vec![(condition, value)], Vec::new());
+    while let Some((condition, value)) = open.pop() {
+        match condition.kind {
+            ExprKind::Binary(op, a, b) if op == joined => {
+                open.push((*a, value));
+                open.push((*b, value));
+            }
+            kind => parts.push((Expr { kind, ty: condition.ty }, value)),
+        }
+    }
+    parts
 }

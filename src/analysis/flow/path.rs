@@ -5,7 +5,7 @@ use super::super::guard::{Verdict, decide};
 use super::super::uses::walk;
 use super::cell::{Cells, constant};
 use super::edge::Op;
-use super::parts::{each_part, literal};
+use super::parts::{each_part, literal, split};
 use super::read::{How, Reader, Site, look};
 use chartc_core::arena::{StateId, StepId, VarId};
 use chartc_core::expr::Value as Data;
@@ -178,11 +178,14 @@ impl Path {
         {
             return false;
         }
-        if constant(&condition).is_none() {
-            if self.known.len() == CONDITIONS {
-                self.known.remove(0);
+        // One by one, so that what is forgotten of one side leaves the other.
+        for part in split(condition, value) {
+            if constant(&part.0).is_none() {
+                if self.known.len() == CONDITIONS {
+                    self.known.remove(0);
+                }
+                self.known.push(part);
             }
-            self.known.push((condition, value));
         }
         true
     }
