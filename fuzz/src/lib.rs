@@ -26,6 +26,9 @@ pub type Target = (&'static str, fn(&[u8]));
 pub const TARGETS: &[Target] =
     &[("agent", agent), ("chart", chart), ("check", check), ("lower", lower), ("scxml", scxml)];
 
+/// States that are looked at for a `check` line: what takes many shows nothing that few do not.
+const STATES: usize = 100;
+
 /// The other file that a text may import.
 const OTHER: (&str, &str) = (
     "b.chart",
@@ -121,7 +124,7 @@ pub fn check(data: &[u8]) {
 }
 
 fn checked(name: &str, text: &str) -> Compilation {
-    chartc::check(&[name.to_owned()], &both(name, text))
+    chartc::check_within(&[name.to_owned()], &both(name, text), STATES)
 }
 
 /// Every chart of a file whose text is sound has the same model when the file is printed and read again.

@@ -1,6 +1,7 @@
 //! Random agents as their authors would write them: a way from the start to an end, with turns back, questions, waits and code.
 
 use crate::random::Random;
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 const DEEDS: &[&str] = &[
@@ -41,14 +42,16 @@ pub(crate) fn workflow(random: &mut Random) -> String {
         "  code measure {{\n    is_rich = balance >= {}.0\n  }}\n",
         10 + random.below(90)
     );
-    let _ = writeln!(out, "  initial {}\n", names[0]);
+    // The moves of half of them stand in a table, too.
+    let (has_table, mut moves, mut body) = (random.chance(50), BTreeSet::new(), String::new());
     let uses_mood = has_mood.then(|| random.below(count));
     let (rich_at, note_at) = (random.below(count), random.below(count));
     for i in 0..count {
         let next = names.get(i + 1).copied().unwrap_or("finished");
         let back = names[random.below(i + 1)];
         state(
-            &mut out,
+            &mut body,
+            &mut moves,
             random,
             &State {
                 name: names[i],
@@ -60,7 +63,10 @@ pub(crate) fn workflow(random: &mut Random) -> String {
             },
         );
     }
-    let _ = writeln!(out, "  on stop -> stopped\n");
+    for (from, to) in moves.iter().filter(|_| has_table) {
+        let _ = writeln!(out, "  allow {from} -> {to}");
+    }
+    let _ = writeln!(out, "  initial {}\n\n{body}  on stop -> stopped\n", names[0]);
     let _ = writeln!(
         out,
         "  final finished\n  final stopped : canceled\n  final given_up(why: Text) : stuck\n"
@@ -83,8 +89,17 @@ struct State<'n> {
     note: bool,
 }
 
-fn state(out: &mut String, random: &mut Random, of: &State<'_>) {
+/// Writes a state, and notes where its steps and options lead.
+fn state(
+    out: &mut String,
+    moves: &mut BTreeSet<(String, String)>,
+    random: &mut Random,
+    of: &State<'_>,
+) {
     let State { name, next, back, .. } = of;
+    let mut leads = |all: &[&str]| {
+        moves.extend(all.iter().map(|to| ((*name).to_owned(), (*to).to_owned())));
+    };
     let _ = writeln!(out, "  state {name} {{");
     let note = if of.note { "Notes: {notes}\n        " } else { "" };
     let kind = if of.mood {
@@ -103,15 +118,18 @@ fn state(out: &mut String, random: &mut Random, of: &State<'_>) {
                 "    llm {name}_it {{\n      prompt \"\"\"\n        You are {{agent}} and have {{balance:.0f}}.\n        {note}Do: {name}.\n        \"\"\""
             );
             if of.rich {
+                leads(&[next, back, "given_up"]);
                 let _ = writeln!(
                     out,
                     "      done if is_rich -> {next}\n      done if tries < patience -> {back} {{ tries = tries + 1 }}\n      done -> given_up(\"no money\")\n    }}"
                 );
             } else {
+                leads(&[next]);
                 let _ = writeln!(out, "    }} -> {next}");
             }
         }
         1 => {
+            leads(&[next, back, "given_up"]);
             let _ = writeln!(
                 out,
                 "    ask {name}_how on turn else {next} {{\n      prompt \"\"\"\n        {note}Tries so far: {{tries}}.\n        {{options}}\n        \"\"\"\n    }}"
@@ -133,6 +151,7 @@ fn state(out: &mut String, random: &mut Random, of: &State<'_>) {
             );
         }
         _ if of.mood => {
+            leads(&[next, back, "given_up"]);
             let _ = writeln!(
                 out,
                 "    llm {name}_it {{\n      prompt \"\"\"{name}: how are they, {{agent}}?\"\"\"\n      returns Mood into mood"
@@ -143,6 +162,7 @@ fn state(out: &mut String, random: &mut Random, of: &State<'_>) {
             );
         }
         _ => {
+            leads(&[next, "given_up"]);
             let _ = writeln!(
                 out,
                 "    llm {name}_it {{\n      prompt \"\"\"Do: {name}, {{agent}}.\"\"\"\n      timeout 60s -> given_up(\"too slow\")\n    }} -> {next}"
