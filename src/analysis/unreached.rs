@@ -148,12 +148,12 @@ impl Entering {
         let mut chosen = Vec::new();
         for line in &chart.transitions {
             let entered = entries(chart, line);
-            match line.trigger {
-                Trigger::Choice(_) => chosen.extend(entered),
-                _ => match line.trigger.step() {
-                    Some(step) => steps.entry(step).or_default().extend(entered),
-                    None => others.extend(entered),
-                },
+            if matches!(line.trigger, Trigger::Choice(_)) {
+                chosen.extend(entered);
+            } else if let Some(step) = line.trigger.step() {
+                steps.entry(step).or_default().extend(entered);
+            } else {
+                others.extend(entered);
             }
         }
         let asks = chart.steps.iter().enumerate();
@@ -177,6 +177,6 @@ impl Entering {
         let beside = |id: &StepId| waits(id) || (after < *id && *id < until);
         any(&self.others)
             || self.steps.iter().any(|(id, entered)| beside(id) && any(entered))
-            || self.asks.iter().any(|id| beside(id)) && any(&self.chosen)
+            || self.asks.iter().any(beside) && any(&self.chosen)
     }
 }

@@ -89,7 +89,9 @@ impl Usage {
         }
         for choice in &chart.choices {
             if let ChoiceKind::Call(set, into) = choice.kind {
-                into.iter().for_each(|id| usage.set[id.index()] = true);
+                if let Some(id) = into {
+                    usage.set[id.index()] = true;
+                }
                 if !std::mem::replace(&mut usage.tool_sets[set.index()], true) {
                     chart.tools_of(set).iter().for_each(|t| usage.tools[t.index()] = true);
                 }

@@ -128,7 +128,9 @@ fn write_runs(folder: &Path, done: &Compilation) -> miette::Result<()> {
     let mut owners: BTreeMap<&str, usize> = BTreeMap::new();
     for runs in by_file.values() {
         let names: BTreeSet<&str> = runs.iter().map(|(name, _)| name.as_str()).collect();
-        names.into_iter().for_each(|name| *owners.entry(name).or_default() += 1);
+        for name in names {
+            *owners.entry(name).or_default() += 1;
+        }
     }
     for (file, runs) in by_file {
         let (own, shared): (Vec<_>, Vec<_>) =

@@ -93,12 +93,14 @@ pub(super) fn split(condition: Expr, value: bool) -> Vec<(Expr, bool)> {
     let joined = if value { BinaryOp::And } else { BinaryOp::Or };
     let (mut open, mut parts) = (vec![(condition, value)], Vec::new());
     while let Some((condition, value)) = open.pop() {
-        match condition.kind {
-            ExprKind::Binary(op, a, b) if op == joined => {
-                open.push((*a, value));
-                open.push((*b, value));
+        if let ExprKind::Binary(op, a, b) = condition.kind {
+            if op == joined {
+                open.extend([(*a, value), (*b, value)]);
+            } else {
+                parts.push((Expr { kind: ExprKind::Binary(op, a, b), ty: condition.ty }, value));
             }
-            kind => parts.push((Expr { kind, ty: condition.ty }, value)),
+        } else {
+            parts.push((condition, value));
         }
     }
     parts
