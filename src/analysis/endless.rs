@@ -2,7 +2,6 @@
 
 use super::Facts;
 use super::graph::{Moves, Node};
-use super::place::Place;
 use super::reach::{is_end, is_leaf};
 use super::uses::{assigned, reads, walk};
 use chartc_core::arena::{EventId, StateId, StepId, TransitionId, VarId};
@@ -35,7 +34,7 @@ pub fn endless(chart: &Chart, facts: &Facts) -> Option<Round> {
         }
     }
     let moves = Moves::of(chart, &places, &facts.reach);
-    let counted = counted(chart);
+    let around = Around::of(chart, facts, &counted(chart));
     for component in moves.components().iter().rev() {
         let mut lines: Vec<TransitionId> = Vec::new();
         let mut leaves: Vec<StateId> = Vec::new();
@@ -48,9 +47,7 @@ pub fn endless(chart: &Chart, facts: &Facts) -> Option<Round> {
         }
         lines.sort_unstable();
         leaves.sort_unstable();
-        if let Some(round) = round(chart, facts, &leaves, lines)
-            && !is_bounded(chart, facts, &leaves, &counted)
-        {
+        if let Some(round) = around.round(chart, &leaves, lines) {
             return Some(round);
         }
     }
@@ -138,32 +135,70 @@ impl Alone {
     }
 }
 
-/// The round that the leaves and lines make, if it calls.
-fn round(
-    chart: &Chart,
-    facts: &Facts,
-    leaves: &[StateId],
-    lines: Vec<TransitionId>,
-) -> Option<Round> {
-    let covers = |place: &Place| leaves.iter().any(|leaf| place.covers(chart, *leaf));
-    let steps = chart.steps.iter().enumerate().map(|(i, step)| (StepId::at(i), step));
-    let mut calling = steps.filter(|(id, s)| calls(s) && covers(facts.places.step(*id)));
-    if !lines.is_empty() {
-        return calling.next().map(|(step, _)| Round { step, lines });
+/// By state: what is true of it or of a state around it.
+struct Around {
+    /// The first step that a turn makes call the model there.
+    calling: Vec<Option<StepId>>,
+    /// A step there always moves on when it has answered.
+    moves_on: Vec<bool>,
+    /// A limit, a deadline or a condition that counts ends what happens there.
+    bounded: Vec<bool>,
+}
+
+impl Around {
+    fn of(chart: &Chart, facts: &Facts, counted: &BTreeSet<VarId>) -> Self {
+        let count = chart.states.len();
+        let (mut calling, mut moves_on) = (vec![None; count], vec![false; count]);
+        let mut bounded: Vec<bool> = chart.states.iter().map(|s| is_limited(&s.limits)).collect();
+        for (i, (step, place)) in chart.steps.iter().zip(&facts.places.steps).enumerate() {
+            let counts = step.guard.as_ref().is_some_and(|guard| counts(chart, guard, counted));
+            for state in place.within.iter().map(|s| s.index()) {
+                moves_on[state] |= always_moves_on(chart, step);
+                bounded[state] |= counts;
+                if calls(step) && place.except.is_empty() {
+                    calling[state] = calling[state].or(Some(StepId::at(i)));
+                }
+            }
+        }
+        for (line, place) in chart.transitions.iter().zip(&facts.places.lines) {
+            let ends = matches!(line.trigger, Trigger::After(_) | Trigger::AfterTurns(_))
+                || line.guard.as_ref().is_some_and(|guard| counts(chart, guard, counted));
+            if ends {
+                place.within.iter().for_each(|state| bounded[state.index()] = true);
+            }
+        }
+        for (i, state) in chart.states.iter().enumerate() {
+            let Some(parent) = state.parent.map(StateId::index) else { continue };
+            calling[i] = match (calling[i], calling[parent]) {
+                (Some(own), Some(around)) => Some(own.min(around)),
+                (one, other) => one.or(other),
+            };
+            moves_on[i] |= moves_on[parent];
+            bounded[i] |= bounded[parent];
+        }
+        Self { calling, moves_on, bounded }
     }
-    // A step beside it that always moves on ends the round as well as its own line.
-    let moves_on = |step: &Step| {
-        let mut done = step.outcomes.iter().map(|line| chart.transition(*line));
-        done.any(|l| {
-            matches!(l.trigger, Trigger::StepDone(_)) && l.guard.is_none() && !l.targets.is_empty()
-        })
-    };
-    let steps = chart.steps.iter().enumerate();
-    if steps.filter(|(i, _)| covers(&facts.places.steps[*i])).any(|(_, step)| moves_on(step)) {
-        return None;
+
+    /// The round that the leaves and lines make, if it calls and nothing ends it.
+    fn round(&self, chart: &Chart, leaves: &[StateId], lines: Vec<TransitionId>) -> Option<Round> {
+        if leaves.iter().any(|leaf| self.bounded[leaf.index()]) {
+            return None;
+        }
+        let step = leaves.iter().find_map(|leaf| self.calling[leaf.index()])?;
+        // A step beside it that always moves on ends what stays as well as its own line.
+        let stays = matches!(chart.steps[step.index()].kind, StepKind::Llm)
+            && !leaves.iter().any(|leaf| self.moves_on[leaf.index()]);
+        (!lines.is_empty() || stays).then_some(Round { step, lines })
     }
-    let stays = calling.find(|(_, s)| matches!(s.kind, StepKind::Llm));
-    stays.map(|(step, _)| Round { step, lines })
+}
+
+/// Whether the step leads elsewhere whenever it has answered.
+fn always_moves_on(chart: &Chart, step: &Step) -> bool {
+    step.outcomes.iter().map(|line| chart.transition(*line)).any(|line| {
+        matches!(line.trigger, Trigger::StepDone(_))
+            && line.guard.is_none()
+            && !line.targets.is_empty()
+    })
 }
 
 /// Variables that the chart counts up or down.
@@ -192,46 +227,25 @@ fn counted(chart: &Chart) -> BTreeSet<VarId> {
     counted
 }
 
-/// Whether something ends the rounds in time: a limit or a deadline of one of the states, or a condition that counts.
-fn is_bounded(chart: &Chart, facts: &Facts, leaves: &[StateId], counted: &BTreeSet<VarId>) -> bool {
-    let around: BTreeSet<StateId> = leaves.iter().flat_map(|leaf| chart.ancestors(*leaf)).collect();
-    if around.iter().any(|state| is_limited(&chart.state(*state).limits)) {
-        return true;
-    }
-    let counts = |guard: &Expr| {
-        let mut found = false;
-        walk(chart, guard, &mut |e| {
-            if let ExprKind::Variable(id) = &e.kind {
-                found |= counted.contains(id);
-            }
-            if let ExprKind::Observable(seen) = &e.kind {
-                found |= matches!(
-                    seen,
-                    Observable::Turns
-                        | Observable::TurnsHere
-                        | Observable::TurnsIn(_)
-                        | Observable::FailsHere
-                        | Observable::Elapsed
-                        | Observable::ElapsedHere
-                        | Observable::Streak(_)
-                );
-            }
-        });
-        found
-    };
-    let acting = chart.transitions.iter().zip(&facts.places.lines);
-    let mut acting = acting.filter(|(_, place)| {
-        place.within.iter().any(|s| {
-            around.contains(s) || chart.ancestors(*s).any(|a| around.contains(&a) && a.0 != 0)
-        })
+/// Whether a condition reads what counts: turns, time, or a variable that is counted.
+fn counts(chart: &Chart, guard: &Expr, counted: &BTreeSet<VarId>) -> bool {
+    let mut found = false;
+    walk(chart, guard, &mut |e| {
+        if let ExprKind::Variable(id) = &e.kind {
+            found |= counted.contains(id);
+        }
+        if let ExprKind::Observable(seen) = &e.kind {
+            found |= matches!(
+                seen,
+                Observable::Turns
+                    | Observable::TurnsHere
+                    | Observable::TurnsIn(_)
+                    | Observable::FailsHere
+                    | Observable::Elapsed
+                    | Observable::ElapsedHere
+                    | Observable::Streak(_)
+            );
+        }
     });
-    let lines = acting.any(|(line, _)| {
-        matches!(line.trigger, Trigger::After(_) | Trigger::AfterTurns(_))
-            || line.guard.as_ref().is_some_and(counts)
-    });
-    lines
-        || chart
-            .steps
-            .iter()
-            .any(|s| around.contains(&s.state) && s.guard.as_ref().is_some_and(counts))
+    found
 }
