@@ -1,9 +1,10 @@
 //! Limits of model calls and turns that are too small, or of no use.
 
 use super::{Context, Lint, words};
+use crate::analysis::Facts;
 use crate::analysis::cheapest::{least, least_turns};
 use crate::diagnostic::{Diagnostic, Rule, Severity};
-use chartc_core::arena::StateId;
+use chartc_core::arena::{StateId, TransitionId};
 use chartc_core::model::{Chart, StepKind};
 
 pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
@@ -27,11 +28,13 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     }
     let Some(root) = map.states.first() else { return };
     let limits = &chart.state(StateId::at(0)).limits;
-    for (bound, span, way, what, help) in [
-        (limits.calls, root.calls, least(chart, facts), "model calls", "and more for retries"),
-        (limits.turns, root.turns, least_turns(chart, facts), "turns", "as each makes its calls"),
+    type Least = fn(&Chart, &Facts) -> Option<(u64, Vec<TransitionId>)>;
+    for (bound, span, cheapest, what, help) in [
+        (limits.calls, root.calls, least as Least, "model calls", "and more for retries"),
+        (limits.turns, root.turns, least_turns, "turns", "as each makes its calls"),
     ] {
-        let (Some(bound), Some(span), Some((least, way))) = (bound, span, way) else { continue };
+        let (Some(bound), Some(span)) = (bound, span) else { continue };
+        let Some((least, way)) = cheapest(chart, facts) else { continue };
         if u64::try_from(bound).is_ok_and(|bound| bound < least) {
             let verb = if what == "turns" { "takes" } else { "makes" };
             let message = format!("no run ends well: the cheapest {verb} {least} {what}");

@@ -1,6 +1,7 @@
 //! Values that are read although some run comes there without setting them.
 
-use super::{Context, Lint, never_set, read_before_set, reading};
+use super::reading::{self, Setters};
+use super::{Context, Lint, never_set, read_before_set};
 use crate::analysis::dataflow::{Value, early};
 use crate::analysis::flow::{Flow, Lack};
 use crate::diagnostic::{Diagnostic, Rule, Severity};
@@ -37,6 +38,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     }
     let mut told: BTreeSet<(Option<StepId>, Option<TransitionId>, Value)> =
         early(chart, facts).into_iter().map(|e| (Some(e.step), None, e.value)).collect();
+    let setters = Setters::of(context);
     for found in unset.into_iter().take(MOST) {
         let line = reading::line_of(found.site);
         if !told.insert((reading::step_of(chart, found.site), line, found.value)) {
@@ -44,7 +46,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         }
         let (span, what) = reading::place(context, found.site);
         let name = reading::name(chart, found.value);
-        let setters = reading::setters(context, found.value);
+        let setters = setters.places(context, found.value);
         let message = match (&found.way, found.lack) {
             (Some(_), _) => format!("{name} may not be there when {what} reads it"),
             (None, Lack::Missing) => format!("{name} is never there when {what} reads it"),

@@ -1,6 +1,7 @@
 //! Conditions on variables that nothing sets.
 
-use super::{Context, Lint, reading};
+use super::reading::{self, Setters};
+use super::{Context, Lint};
 use crate::analysis::dataflow::Value;
 use crate::analysis::explore::witness::json;
 use crate::analysis::flow::Flow;
@@ -52,6 +53,7 @@ pub(super) fn always_alike(
     diagnostics: &mut Vec<Diagnostic>,
 ) {
     let Context { chart, facts, map, .. } = context;
+    let mut setters = None;
     for fixed in flow.fixed().into_iter().take(MOST) {
         let line = reading::line_of(fixed.site);
         // Every run was tried: what is never taken is told of with what the runs do there.
@@ -85,7 +87,8 @@ pub(super) fn always_alike(
             .help("set it on the way that leads here, or remove the condition");
         for (id, _) in fixed.values.iter().take(1) {
             found = found.related(map.variables[id.index()], "it begins here");
-            for place in reading::setters(context, Value::Variable(*id)).into_iter().take(2) {
+            let setters = setters.get_or_insert_with(|| Setters::of(context));
+            for place in setters.places(context, Value::Variable(*id)).into_iter().take(2) {
                 found = found.related(place, "set here");
             }
         }

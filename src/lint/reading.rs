@@ -5,8 +5,9 @@ use crate::analysis::dataflow::Value;
 use crate::analysis::flow::{By, Site};
 use crate::analysis::uses::assigned;
 use crate::span::Span;
-use chartc_core::arena::{StateId, StepId, TransitionId};
+use chartc_core::arena::{StateId, StepId, TransitionId, VarId};
 use chartc_core::model::{Chart, ChoiceKind, Step, StepKind, Trigger};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What reads, and in words.
 pub(super) fn place(context: &Context<'_>, site: Site) -> (Span, String) {
@@ -79,40 +80,53 @@ fn sets(step: &Step, value: Value) -> bool {
     code || step.into == Some(id)
 }
 
-/// Where the value is set, each place once, in the order of the chart.
-pub(super) fn setters(context: &Context<'_>, value: Value) -> Vec<Span> {
-    let Context { chart, map, .. } = context;
-    if let Value::Answer(id) = value {
-        return vec![map.step(id).name];
-    }
-    let mut found = Vec::new();
-    for (i, step) in chart.steps.iter().enumerate() {
-        if sets(step, value) {
-            found.push(map.step(StepId::at(i)).name);
-        }
-    }
-    let Value::Variable(id) = value else { return found };
-    for (i, line) in chart.transitions.iter().enumerate() {
-        let kept = if let Trigger::Choice(choice) = line.trigger
-            && let ChoiceKind::Call(_, Some(into)) = chart.choices[choice.index()].kind
-        {
-            into == id
-        } else {
-            false
+/// Where the variables of a chart are set.
+pub(super) struct Setters(BTreeMap<VarId, Vec<Span>>);
+
+impl Setters {
+    /// Reads the whole chart once.
+    pub(super) fn of(context: &Context<'_>) -> Self {
+        let Context { chart, map, .. } = context;
+        let mut found: BTreeMap<VarId, Vec<Span>> = BTreeMap::new();
+        let mut add = |ids: BTreeSet<VarId>, place: Span| {
+            for id in ids {
+                found.entry(id).or_default().push(place);
+            }
         };
-        if kept || assigned(&line.actions).contains(&id) {
-            found.push(map.line(TransitionId::at(i)).whole);
+        for (i, step) in chart.steps.iter().enumerate() {
+            let place = map.step(StepId::at(i)).name;
+            if let StepKind::Code(actions) = &step.kind {
+                add(assigned(actions), place);
+            }
+            add(step.into.into_iter().collect(), place);
+        }
+        for (i, line) in chart.transitions.iter().enumerate() {
+            let place = map.line(TransitionId::at(i)).whole;
+            if let Trigger::Choice(choice) = line.trigger
+                && let ChoiceKind::Call(_, Some(into)) = chart.choices[choice.index()].kind
+            {
+                add([into].into(), place);
+            }
+            add(assigned(&line.actions), place);
+        }
+        for (i, state) in chart.states.iter().enumerate() {
+            let blocks = state.entry.iter().chain(&state.exit).chain([&state.default_actions]);
+            blocks.for_each(|block| add(assigned(block), map.state(StateId::at(i)).name));
+        }
+        for places in found.values_mut() {
+            places.sort_unstable_by_key(|s| (s.file, s.start));
+            places.dedup();
+        }
+        Self(found)
+    }
+
+    /// Where the value is set, each place once, in the order of the chart.
+    pub(super) fn places(&self, context: &Context<'_>, value: Value) -> Vec<Span> {
+        match value {
+            Value::Answer(id) => vec![context.map.step(id).name],
+            Value::Variable(id) => self.0.get(&id).cloned().unwrap_or_default(),
         }
     }
-    for (i, state) in chart.states.iter().enumerate() {
-        let mut blocks = state.entry.iter().chain(&state.exit).chain([&state.default_actions]);
-        if blocks.any(|b| assigned(b).contains(&id)) {
-            found.push(map.state(StateId::at(i)).name);
-        }
-    }
-    found.sort_unstable_by_key(|s| (s.file, s.start));
-    found.dedup();
-    found
 }
 
 /// A run in words, as far as it has to do with the value.
