@@ -4,6 +4,7 @@
 //! its deadlines. Who answers is an [`oracle::Oracle`], who has tools a [`tools::Tools`], what time it is a [`clock::Clock`], and everything that happens is a
 //! [`trace::Line`]. What a model says is read by one [`ladder`] for all oracles. Nothing here knows the grammar.
 
+pub mod budget;
 pub mod clock;
 pub mod data;
 pub mod drive;
@@ -19,7 +20,7 @@ pub mod tools;
 pub mod trace;
 
 pub use chartc_core as core;
-pub use drive::{Session, TurnReport};
+pub use drive::{Backoff, Session, TurnReport};
 pub use error::RunError;
 pub use play::{PlayError, play};
 pub use population::{AgentId, Population};

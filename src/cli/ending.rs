@@ -6,6 +6,7 @@ use super::screen::json;
 use chartc_core::drive::Machine;
 use chartc_core::expr::{Map, Value};
 use chartc_core::machine::Status;
+use chartc_runtime::budget::Usage;
 use chartc_runtime::trace::Sink;
 use chartc_runtime::{Session, TurnReport};
 
@@ -20,8 +21,9 @@ pub(super) fn close<M: Machine, T: Sink>(
         states if states.concat().is_empty() => session.machine().tables().name.to_owned(),
         states => states.join(", "),
     };
-    let counts =
+    let mut counts =
         format!("{}, {}", number(session.turns(), "turn"), number(session.calls(), "model call"));
+    counts += &spent(session.spent());
     let failed = last.and_then(|turn| turn.failed);
     let how = match (session.status(), &failed) {
         (Some(status), _) => format!("ended {}", status.word()),
@@ -55,6 +57,18 @@ pub(super) fn close<M: Machine, T: Sink>(
         None if failed.is_some() => Exit::Findings,
         None => Exit::Clean,
     })
+}
+
+/// Tokens and money, where anybody says.
+fn spent(usage: Usage) -> String {
+    let tokens = usage.input_tokens.saturating_add(usage.output_tokens);
+    if tokens == 0 {
+        return String::new();
+    }
+    match usage.cost {
+        Some(cost) if cost > 0 => format!(", {tokens} tokens, {:.4} spent", cost as f64 / 1e6),
+        Some(_) | None => format!(", {tokens} tokens"),
+    }
 }
 
 fn number(count: u32, word: &str) -> String {

@@ -221,6 +221,10 @@ impl Sink for Screen {
             What::CallFailed { step, why, .. } => {
                 self.write(Ink::Bad, &format!("  {step}: failed: {why}"))
             }
+            What::Waiting { step, until_ms, .. } => {
+                let wait = Duration(until_ms.saturating_sub(self.now));
+                self.write(Ink::Faint, &format!("  {step}: tried again in {wait}"))
+            }
             What::Cancelled { step, .. } => self.write(Ink::Faint, &format!("  {step}: given up")),
             What::Done { step } if self.answered.as_ref() != Some(step) => {
                 self.write(Ink::Faint, &format!("  {step}"))
@@ -301,6 +305,7 @@ impl Sink for Screen {
             | What::Exited { .. }
             | What::Entered { .. }
             | What::Question { .. }
+            | What::Usage { .. }
             | What::Skipped { .. }
             | What::Done { .. }
             | What::Chosen { .. }

@@ -45,5 +45,5 @@ fn answer(question: &Question) -> Result<Answer, OracleError> {
     if read == 0 {
         return Err(OracleError::Denied("nobody answers: the input has ended".into()));
     }
-    Ok(Answer { text: line.trim_end_matches(['\n', '\r']).to_owned() })
+    Ok(Answer::from(line.trim_end_matches(['\n', '\r']).to_owned()))
 }

@@ -61,6 +61,7 @@ pub(crate) mod unknown_placeholder;
 pub(crate) mod unloaded_components;
 mod unmapped_answer;
 mod unnamed_answer;
+mod unpriced_model;
 mod unput_question;
 mod unreachable_state;
 mod unreached_step;
@@ -151,6 +152,7 @@ pub const LINTS: &[&Lint] = &[
     &limit_out_of_reach::LINT,
     &missing_prompt::LINT,
     &huge_retry::LINT,
+    &unpriced_model::LINT,
     &unusable_tool::LINT,
     &misleading_format::LINT,
     &name_clash::LINT,

@@ -17,8 +17,3 @@ pub(crate) fn scenario(span: Span) -> Diagnostic {
     note.severity = Severity::Note;
     note
 }
-
-/// A construct of the language, as in "`cancel`".
-pub(crate) fn construct(what: &str, span: Span) -> Diagnostic {
-    RULE.at(span, format!("{what} does not run yet"))
-}

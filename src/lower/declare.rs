@@ -198,7 +198,16 @@ fn unknown_tool(cx: &mut Cx<'_>, name: &str, span: Span) {
     cx.unknown("tool", name, span, known.iter().map(String::as_str));
 }
 
-const OPTIONS: [&str; 6] = ["model", "temperature", "max_tokens", "timeout", "retry", "fallback"];
+const OPTIONS: [&str; 8] = [
+    "model",
+    "temperature",
+    "max_tokens",
+    "timeout",
+    "retry",
+    "fallback",
+    "input_price",
+    "output_price",
+];
 
 /// Enters all clients.
 pub(super) fn clients(cx: &mut Cx<'_>, items: &[Declared<'_, &syntax::Client>]) {
@@ -216,6 +225,8 @@ pub(super) fn clients(cx: &mut Cx<'_>, items: &[Declared<'_, &syntax::Client>]) 
                 max_tokens: None,
                 timeout: None,
                 retry: None,
+                input_price: None,
+                output_price: None,
                 fallback: None,
             });
         }
@@ -273,6 +284,14 @@ fn client(cx: &mut Cx<'_>, id: ClientId, node: &syntax::Client) {
                 let bound = count(cx, &option.value, "`retry`");
                 cx.chart.clients[id.index()].retry = bound.and_then(|n| u32::try_from(n).ok());
             }
+            "input_price" | "output_price" => {
+                let price = money(cx, &option.value, &format!("`{name}`"));
+                let client = &mut cx.chart.clients[id.index()];
+                match name {
+                    "input_price" => client.input_price = price,
+                    _ => client.output_price = price,
+                }
+            }
             "fallback" => {
                 let fallback = fallback(cx, &option.value);
                 cx.chart.clients[id.index()].fallback = fallback;
@@ -285,6 +304,24 @@ fn client(cx: &mut Cx<'_>, id: ClientId, node: &syntax::Client) {
             .at(node.name.span, format!("client `{}` names no model", node.name.node))
             .help("add `model \"provider:model\"`");
         cx.report(finding);
+    }
+}
+
+/// An amount of money that is not negative.
+pub(super) fn money(cx: &mut Cx<'_>, written: &syntax::Expr, what: &str) -> Option<f64> {
+    match constant(cx, written, &Type::Float, what)? {
+        Value::Float(x) if x >= 0.0 => Some(x),
+        Value::None
+        | Value::Bool(_)
+        | Value::Int(_)
+        | Value::Float(_)
+        | Value::Text(_)
+        | Value::Duration(_)
+        | Value::List(_)
+        | Value::Map(_) => {
+            cx.report(TYPE_ERROR.at(written.span, format!("{what} cannot be negative")));
+            None
+        }
     }
 }
 

@@ -1,9 +1,9 @@
 //! `limits { }` of the chart and of states.
 
 use super::context::Cx;
-use super::declare::{constant, count};
+use super::declare::{constant, count, money};
+use crate::lint::duplicate_name;
 use crate::lint::reported::{ILLEGAL_STRUCTURE, TYPE_ERROR};
-use crate::lint::{duplicate_name, not_yet};
 use crate::span::Span;
 use crate::syntax::{Limit, Noted};
 use chartc_core::arena::StateId;
@@ -27,7 +27,7 @@ pub(super) fn limits(cx: &mut Cx<'_>, state: StateId, blocks: &[&[Noted<Limit>]]
         if limit.per_turn {
             per_turn(cx, state, limit, noted.span);
         } else {
-            whole_run(cx, state, limit, noted.span);
+            whole_run(cx, state, limit);
         }
     }
 }
@@ -50,7 +50,7 @@ fn per_turn(cx: &mut Cx<'_>, state: StateId, limit: &Limit, span: Span) {
     }
 }
 
-fn whole_run(cx: &mut Cx<'_>, state: StateId, limit: &Limit, span: Span) {
+fn whole_run(cx: &mut Cx<'_>, state: StateId, limit: &Limit) {
     let name = limit.what.node.as_str();
     match name {
         "calls" | "turns" | "tokens" => {
@@ -80,16 +80,14 @@ fn whole_run(cx: &mut Cx<'_>, state: StateId, limit: &Limit, span: Span) {
             (limits.time, limits.time_warn) = (bound, warn);
         }
         "cost" => {
-            let bound = money(cx, &limit.bound);
-            let warn = limit.warn.as_ref().and_then(|w| money(cx, w));
+            cx.map.states[state.index()].cost = Some(limit.bound.span);
+            let bound = money(cx, &limit.bound, "`cost`");
+            let warn = limit.warn.as_ref().and_then(|w| money(cx, w, "`cost`"));
             refuse_late(cx, limit, bound.zip(warn).is_some_and(|(bound, warn)| warn > bound));
             let limits = &mut cx.chart.states[state.index()].limits;
             (limits.cost, limits.cost_warn) = (bound, warn);
         }
         _ => cx.unknown("limit", name, limit.what.span, KINDS),
-    }
-    if matches!(name, "tokens" | "cost") {
-        cx.report(not_yet::construct(&format!("a limit of `{name}`"), span));
     }
 }
 
@@ -121,22 +119,5 @@ fn duration(cx: &mut Cx<'_>, written: &crate::syntax::Expr) -> Option<u64> {
         | Value::Text(_)
         | Value::List(_)
         | Value::Map(_) => None,
-    }
-}
-
-fn money(cx: &mut Cx<'_>, written: &crate::syntax::Expr) -> Option<f64> {
-    match constant(cx, written, &Type::Float, "`cost`")? {
-        Value::Float(x) if x >= 0.0 => Some(x),
-        Value::None
-        | Value::Bool(_)
-        | Value::Int(_)
-        | Value::Float(_)
-        | Value::Text(_)
-        | Value::Duration(_)
-        | Value::List(_)
-        | Value::Map(_) => {
-            cx.report(TYPE_ERROR.at(written.span, "`cost` cannot be negative"));
-            None
-        }
     }
 }

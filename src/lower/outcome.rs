@@ -7,7 +7,7 @@ use super::{LineSpans, trigger};
 use crate::lint::reported::ILLEGAL_STRUCTURE;
 use crate::span::Span;
 use crate::syntax::{self, AskElse, FailWord, OutcomeKind};
-use chartc_core::arena::{StateId, StepId, TransitionId};
+use chartc_core::arena::{ClientId, StateId, StepId, TransitionId};
 use chartc_core::model::{Failure, FailurePolicy, Otherwise, StepKind, Transition, Trigger, Type};
 
 /// An outcome line of the step's body.
@@ -139,13 +139,19 @@ fn instead(
     Some(push(cx, id, Trigger::StepElse(id), tail, spans))
 }
 
+/// How many clients a failed one falls back to, one after the other; each is to be tried. They form no circle.
+fn fallbacks(cx: &Cx<'_>, client: Option<ClientId>) -> u32 {
+    let next = |id: &ClientId| cx.chart.clients[id.index()].fallback;
+    std::iter::successors(client, next).skip(1).count() as u32
+}
+
 /// Settles what a failure does: the step's own words, else for the retries its client's, else the chart's defaults.
 pub(super) fn fail(cx: &mut Cx<'_>, id: StepId, retry: Option<u32>, then: Option<&FailWord>) {
     let state = cx.chart.steps[id.index()].state;
     let defaults = cx.chart.defaults;
     let client = cx.chart.steps[id.index()].client;
     let patience = client.and_then(|client| cx.chart.clients[client.index()].retry);
-    let retries = retry.or(patience).unwrap_or(defaults.retries);
+    let retries = retry.or(patience).unwrap_or(defaults.retries).max(fallbacks(cx, client));
     if trigger::is_ask(&cx.chart.steps[id.index()].kind) {
         cx.chart.steps[id.index()].failure = FailurePolicy { retries, then: Failure::Skip };
         return;

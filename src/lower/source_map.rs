@@ -75,6 +75,8 @@ pub struct StateSpans {
     pub initial: Option<Span>,
     /// Its limit of model calls, if it has one.
     pub calls: Option<Span>,
+    /// Its limit of cost, if it has one.
+    pub cost: Option<Span>,
     /// Its limit of turns, if it has one.
     pub turns: Option<Span>,
 }

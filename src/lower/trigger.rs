@@ -202,7 +202,7 @@ const ERRORS: [&str; 9] = [
 ];
 
 /// Those that nothing raises yet.
-const ERRORS_TO_COME: [&str; 3] = ["limit.tokens", "limit.cost", "stuck.loop"];
+const ERRORS_TO_COME: [&str; 1] = ["stuck.loop"];
 
 /// Soft limits.
 const WARNINGS: [&str; 5] = ["calls", "tokens", "cost", "time", "turns"];

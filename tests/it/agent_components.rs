@@ -67,7 +67,7 @@ impl Oracle for Notes {
     fn ask(&self, question: Question) -> Asking {
         let text = if question.options.is_empty() { r#"{"action": "noop"}"# } else { "continue" };
         self.0.lock().expect("one thread").push(question.prompt);
-        ready(Ok(Answer { text: text.to_owned() }))
+        ready(Ok(Answer::from(text.to_owned())))
     }
 
     fn name(&self) -> String {

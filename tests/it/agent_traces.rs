@@ -38,7 +38,7 @@ impl Oracle for Circles {
             Some("act") => r#"{"reasoning": "r", "action": "query_kernel"}"#.to_owned(),
             Some(word) => format!(r#"{{"reasoning": "r", "action": "{word}"}}"#),
         };
-        ready(Ok(Answer { text }))
+        ready(Ok(Answer::from(text)))
     }
 
     fn name(&self) -> String {

@@ -33,6 +33,10 @@ pub enum Input<P> {
     Turn,
     /// A step has ended.
     Answer(StepKey, Outcome<P>),
+    /// The call of an open step may not be made: what the host counts, tokens or money, would be more than a limit allows.
+    Exhausted(StepKey, LimitKind),
+    /// What the host counts has reached a soft limit.
+    Warn(LimitKind),
     /// Time has passed: due deadlines fire.
     Tick,
     /// The run is over, as `canceled`: what is active runs its `exit`, what is pending is cancelled.
@@ -127,6 +131,8 @@ pub enum LimitKind {
     Calls,
     Turns,
     Time,
+    Tokens,
+    Cost,
 }
 
 /// One line of a trace. Ids only: names are in the tables, data in what the host records beside it.

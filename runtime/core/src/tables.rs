@@ -4,18 +4,24 @@
 
 mod ahead;
 mod choice;
+mod client;
+mod limits;
 mod named;
 mod read;
 
 pub use crate::forward::Forward;
 pub use ahead::{Dispatch, Reacts, Route};
 pub use choice::{ChoiceRow, PermissionRow, ToolRow};
+pub use client::ClientRow;
+#[cfg(feature = "alloc")]
+pub(crate) use client::millionths;
+pub use limits::LimitsRow;
 pub use named::CATCH_ALL;
 
 use crate::arena::{ChoiceId, EventId, StateId, StepId, ToolId, TransitionId};
 
 /// Generated code states the version it was written for and does not compile against another.
-pub const ABI: u32 = 4;
+pub const ABI: u32 = 5;
 
 /// The half-open range `start..start + len` of a pool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -56,6 +62,8 @@ pub struct Tables<'t> {
     pub choices: &'t [ChoiceRow<'t>],
     /// Declared tools.
     pub tools: &'t [ToolRow<'t>],
+    /// Models that steps may be put to.
+    pub clients: &'t [ClientRow<'t>],
     /// `allow` lines; empty is permissive.
     pub permissions: &'t [PermissionRow],
     /// Pool of states.
@@ -139,29 +147,6 @@ impl StateRow<'_> {
         on_path: Reacts::NOTHING,
         index: Span::EMPTY,
     };
-}
-
-/// Bounds that the step algorithm itself charges; 0 is no bound.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct LimitsRow {
-    /// Model calls.
-    pub calls: u32,
-    /// Soft bound of `calls`.
-    pub calls_warn: u32,
-    /// Turns.
-    pub turns: u32,
-    /// Soft bound of `turns`.
-    pub turns_warn: u32,
-    /// Milliseconds.
-    pub time: u64,
-    /// Soft bound of `time`.
-    pub time_warn: u64,
-}
-
-impl LimitsRow {
-    /// No bounds.
-    pub const NONE: Self =
-        Self { calls: 0, calls_warn: 0, turns: 0, turns_warn: 0, time: 0, time_warn: 0 };
 }
 
 /// What kind of vertex a state is.

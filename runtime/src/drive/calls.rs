@@ -1,9 +1,10 @@
 //! Calls under way: begun, waited for, understood, given up.
 
+use super::patience::{self, Failure};
 use super::{At, Session};
 use crate::error::RunError;
 use crate::executor;
-use crate::oracle::{Answer, Asking, Kind, OracleError, Question};
+use crate::oracle::{Answer, Asking, OracleError, Question};
 use crate::tools::Calling;
 use crate::trace::{self, What};
 use chartc_core::drive::{Machine, Mismatch};
@@ -55,9 +56,9 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     pub(super) async fn work(&mut self, until: Option<Instant>) -> Result<(), RunError> {
         let mut idle = 0;
         loop {
-            if let Some(((member, key), outcome)) = self.ready.pop_front() {
+            if let Some(((member, _), input)) = self.ready.pop_front() {
                 // Only answers that were read can mismatch, and those are not put here.
-                drop(self.apply_to(member, Input::Answer(key, outcome))?);
+                drop(self.apply_to(member, input)?);
                 continue;
             }
             if until.is_none() && (self.manual || self.calls.is_empty()) {
@@ -131,59 +132,6 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         .await
     }
 
-    /// Puts the question of a started step.
-    pub(super) fn begin(&mut self, at: At) -> Result<(), RunError> {
-        if self.manual {
-            self.calls.push(Call { at, work: Work::Outside });
-            return Ok(());
-        }
-        let now = self.clock.now();
-        let (member, key) = at.clone();
-        let complaint = self.complaints.remove(&(member.clone(), key.step, key.leaf));
-        let complaint = complaint.filter(|(event, _)| *event == key.event && key.attempt > 1);
-        let why = complaint.as_ref().map(|(_, why)| why.as_str());
-        let question = self
-            .family
-            .with_member(&member, |machine| executor::question(machine, key, why))
-            .unwrap_or_else(|| Err("its chart does not run any more".into()));
-        let child = self.path(&member);
-        self.notes(now, &member, &child)?;
-        match question {
-            Ok(question) => {
-                if question.kind != Kind::Human {
-                    self.total_calls += 1;
-                    self.recent_calls += 1;
-                }
-                if self.recent_calls > self.max_calls {
-                    return Err(RunError::TooManyCalls(self.max_calls));
-                }
-                let options = question.options.iter().map(|o| o.offer.name.clone()).collect();
-                self.tracer.put(
-                    now,
-                    &child,
-                    What::Question {
-                        step: question.step.clone(),
-                        attempt: key.attempt,
-                        prompt: question.prompt.clone(),
-                        options,
-                    },
-                )?;
-                let who = match (question.kind, &self.people) {
-                    (Kind::Human, Some(people)) => people,
-                    (Kind::Human, None) | (Kind::Llm | Kind::Ask, _) => &self.oracle,
-                };
-                let asking = who.ask(question.clone());
-                self.calls.push(Call { at, work: Work::Question(Box::new(question), asking) });
-            }
-            Err(why) => {
-                let step = self.step_name(&member, key);
-                self.failed_call(&at, step, "prompt", &why)?;
-                self.ready.push_back((at, failure(why)));
-            }
-        }
-        Ok(())
-    }
-
     /// Calls under way, in the order they were begun.
     pub(crate) fn open(&self) -> Vec<At> {
         self.calls.iter().map(|c| c.at.clone()).collect()
@@ -213,9 +161,12 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
 
     /// Gives a call up; dropping it cancels it.
     pub(super) fn cancel(&mut self, now: Instant, at: &At) -> Result<(), RunError> {
-        self.ready.retain(|(other, _)| other != at);
+        self.ready.retain(|(other, input)| other != at || matches!(input, Input::Warn(_)));
         let Some(index) = self.calls.iter().position(|c| c.at == *at) else { return Ok(()) };
-        self.calls.remove(index);
+        if let Work::Question(question, _) = self.calls.remove(index).work {
+            // It was put, and may be billed whatever becomes of it.
+            self.settle_call(at, question.model.prices, None, true)?;
+        }
         let (member, key) = at;
         let (child, step) = (self.path(member), self.step_name(member, *key));
         self.tracer.put(now, &child, What::Cancelled { step, attempt: key.attempt })
@@ -229,14 +180,23 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         answer: Result<Answer, OracleError>,
     ) -> Result<(), RunError> {
         let key = at.1;
+        let (usage, billed) = match &answer {
+            Ok(answer) => (answer.usage, true),
+            Err(error) => (None, error.may_be_billed()),
+        };
+        self.settle_call(&at, question.model.prices, usage, billed)?;
         let text = match answer {
-            Ok(answer) => answer.text,
+            Ok(answer) => {
+                self.failures.remove(&(at.0.clone(), key.step, key.leaf));
+                answer.text
+            }
             Err(error) => {
+                self.keep_failure(&at, &question, &error);
                 self.failed_call(&at, question.step.clone(), error.kind(), &error.to_string())?;
                 if error.is_fatal() {
                     return Err(RunError::Oracle { step: question.step, error });
                 }
-                self.ready.push_back((at, failure(error.to_string())));
+                self.ready.push_back((at, Input::Answer(key, failure(error.to_string()))));
                 return Ok(());
             }
         };
@@ -281,6 +241,22 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         }
     }
 
+    /// Keeps why a call failed for its next attempt.
+    fn keep_failure(&mut self, at: &At, question: &Question, error: &OracleError) {
+        let (member, key) = at;
+        let Some(machine) = self.family.member(member) else { return };
+        let client = patience::next_client(&machine.tables(), &question.client);
+        let place = (member.clone(), key.step, key.leaf);
+        let count = self.failures.get(&place).filter(|last| last.event == key.event);
+        let count = count.map_or(1, |last| last.count + 1);
+        // Another client has nothing to recover from.
+        let other = client != question.client;
+        let retry_after = error.retry_after().filter(|_| !other);
+        let is_final = other || matches!(error, OracleError::Denied(_));
+        let event = key.event;
+        self.failures.insert(place, Failure { event, count, retry_after, is_final, client });
+    }
+
     /// The machine itself found that an answer does not fit, and has gone on.
     pub(super) fn misfit(&mut self, at: &At, why: &str) -> Result<(), RunError> {
         if matches!(self.kind(&at.0, at.1), Some(StepRowKind::Run { .. })) {
@@ -316,7 +292,8 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         let now = self.clock.now();
         let (child, step, attempt) = (self.path(&at.0), step.to_owned(), at.1.attempt);
         self.tracer.put(now, &child, What::Unusable { step, attempt, text, ambiguous, why })?;
-        self.ready.push_back((at, Outcome::Unusable));
+        let key = at.1;
+        self.ready.push_back((at, Input::Answer(key, Outcome::Unusable)));
         Ok(())
     }
 

@@ -1,11 +1,15 @@
 //! Drives one machine: performs its effects, feeds answers back, ticks its deadlines.
 
 mod apply;
+mod begin;
 mod calls;
+mod ledger;
 mod log;
+mod patience;
 mod record;
 mod tool;
 
+use crate::budget::Budget;
 use crate::clock::Clock;
 use crate::data;
 use crate::error::RunError;
@@ -18,8 +22,11 @@ use chartc_core::arena::{StateId, StepId};
 use chartc_core::drive::{Machine, Mismatch, Typed};
 use chartc_core::expr::{IntoValue, Map, Value};
 use chartc_core::family::{Family, Member};
-use chartc_core::machine::{Input, Instant, LimitKind, Outcome, Receipt, Status, StepKey};
+use chartc_core::machine::{Input, Instant, LimitKind, Receipt, Status, StepKey};
+use ledger::Ledger;
 pub(crate) use log::basic_states;
+pub use patience::Backoff;
+use patience::Failure;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
@@ -40,8 +47,14 @@ pub struct Session<M, T> {
     tracer: Tracer<T>,
     /// Calls under way, in the order they were started.
     calls: Vec<Call>,
-    /// Outcomes that wait to be told to the machine.
-    ready: VecDeque<(At, Outcome<Vec<Value>>)>,
+    /// What waits to be told to the machine, and the call that it is about.
+    ready: VecDeque<(At, Input<Vec<Value>>)>,
+    /// The last failures of calls, for their next attempts.
+    failures: BTreeMap<(Member, StepId, StateId), Failure>,
+    /// How long to wait after them.
+    backoff: Backoff,
+    /// Tokens and money.
+    ledger: Ledger,
     /// What was wrong with the last answer, for the re-ask.
     complaints: BTreeMap<(Member, StepId, StateId), (u32, String)>,
     /// Text and step of the answer that is being handed over.
@@ -111,6 +124,9 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             tracer: Tracer { sink, seq: 0 },
             calls: Vec::new(),
             ready: VecDeque::new(),
+            failures: BTreeMap::new(),
+            backoff: Backoff::default(),
+            ledger: Ledger::default(),
             complaints: BTreeMap::new(),
             last_answer: None,
             misfit: None,
@@ -138,6 +154,20 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     #[must_use]
     pub fn with_max_calls(mut self, calls: u32) -> Self {
         self.max_calls = calls;
+        self
+    }
+
+    /// How long to wait after a failed call; [`Backoff::default`] unless set.
+    #[must_use]
+    pub fn with_backoff(mut self, backoff: Backoff) -> Self {
+        self.backoff = backoff;
+        self
+    }
+
+    /// Tokens and money that this run shares with others; what its chart's own limits allow counts besides.
+    #[must_use]
+    pub fn with_budget(mut self, budget: Budget) -> Self {
+        self.ledger.shared = Some(budget);
         self
     }
 

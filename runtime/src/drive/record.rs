@@ -19,6 +19,8 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             LimitKind::Calls => "model calls",
             LimitKind::Turns => "turns",
             LimitKind::Time => "time",
+            LimitKind::Tokens => "tokens",
+            LimitKind::Cost => "cost",
         };
         let states = self.configuration().join(", ");
         let place = if states.is_empty() { String::new() } else { format!(" in `{states}`") };

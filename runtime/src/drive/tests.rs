@@ -4,6 +4,7 @@ use crate::clock::{RealClock, VirtualClock};
 use crate::oracle::{Deny, First, Script};
 use chartc_core::arena::{ChoiceId, EventId};
 use chartc_core::drive::{Offer, ToolCall};
+use chartc_core::machine::Outcome;
 use chartc_core::machine::{Effect, Fault, Record, Sink};
 use chartc_core::tables::{EventRow, FailureRow, Span, StateRow, StepRow, StepRowKind, Tables};
 
@@ -84,6 +85,8 @@ impl Machine for Fake {
             | Input::Event(..)
             | Input::Turn
             | Input::Tick
+            | Input::Exhausted(..)
+            | Input::Warn(_)
             | Input::Stop => {}
         }
         self.seen.push((
@@ -92,6 +95,7 @@ impl Machine for Fake {
                 Input::Start => "start".into(),
                 Input::Turn => "turn".into(),
                 Input::Tick => "tick".into(),
+                Input::Exhausted(_, kind) | Input::Warn(kind) => format!("{kind:?}"),
                 Input::Stop => "stop".into(),
                 Input::Event(_, values) => format!("event {values:?}"),
                 Input::Answer(key, outcome) => format!("answer {} {outcome:?}", key.attempt),

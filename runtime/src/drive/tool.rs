@@ -24,7 +24,8 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         let Some(Ok(call)) = call else {
             let why = "its arguments cannot be computed".to_owned();
             self.failed_call(&at, step, "arguments", &why)?;
-            self.ready.push_back((at, failure(why)));
+            let key = at.1;
+            self.ready.push_back((at, Input::Answer(key, failure(why))));
             return Ok(());
         };
         let (tool, arguments) = (call.tool.clone(), call.arguments.iter().cloned().collect());

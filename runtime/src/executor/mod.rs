@@ -7,12 +7,13 @@ mod llm;
 
 pub use human::wanted;
 
+use crate::budget::Prices;
 use crate::ladder::{Rung, Unusable};
-use crate::oracle::{Kind, Question};
+use crate::oracle::{Kind, Model, Question};
 use chartc_core::drive::Machine;
 use chartc_core::expr::Value;
 use chartc_core::machine::{Outcome, StepKey};
-use chartc_core::tables::StepRowKind;
+use chartc_core::tables::{StepRowKind, Tables};
 
 /// What an answer was read as.
 #[derive(Debug, Clone, PartialEq)]
@@ -25,21 +26,23 @@ pub struct Understood {
     pub repairs: Vec<String>,
 }
 
-/// The question of a started step.
+/// The question of a started step; `client` in place of its own.
 ///
 /// # Errors
 /// Why it cannot be put: the prompt cannot be rendered, or this runtime does not know the kind of step.
 pub fn question(
     machine: &mut dyn Machine,
     key: StepKey,
+    client: Option<&str>,
     complaint: Option<&str>,
 ) -> Result<Question, String> {
     let (name, kind, client, state) = {
         let tables = machine.tables();
         let row = &tables.steps[key.step.index()];
         let state = tables.states[key.leaf.index()].path.to_owned();
-        (row.name.to_owned(), row.kind, row.client.to_owned(), state)
+        (row.name.to_owned(), row.kind, client.unwrap_or(row.client).to_owned(), state)
     };
+    let model = model(&machine.tables(), &client);
     let kind = match kind {
         StepRowKind::Llm => Kind::Llm,
         StepRowKind::Ask { .. } => Kind::Ask,
@@ -49,8 +52,15 @@ pub fn question(
         StepRowKind::Run { .. } => return Err("a `run` step asks nobody".into()),
     };
     let mut prompt = machine.prompt(key).map_err(|_| "the prompt cannot be rendered".to_owned())?;
-    let mut question =
-        Question { step: name, kind, state, client, attempt: key.attempt, ..Question::default() };
+    let mut question = Question {
+        step: name,
+        kind,
+        state,
+        client,
+        model,
+        attempt: key.attempt,
+        ..Question::default()
+    };
     match kind {
         Kind::Llm | Kind::Human => question.schema = machine.answer_schema(key.step),
         Kind::Ask => {
@@ -68,6 +78,19 @@ pub fn question(
     }
     question.prompt = prompt;
     Ok(question)
+}
+
+/// What a chart says about a client.
+fn model(tables: &Tables<'_>, client: &str) -> Model {
+    let some = |n: u64| (n != 0).then_some(n);
+    let row = tables.clients.iter().find(|row| row.name == client);
+    row.map_or_else(Model::default, |row| Model {
+        model: row.model.to_owned(),
+        temperature: row.temperature,
+        max_tokens: some(row.max_tokens),
+        timeout: some(row.timeout),
+        prices: Prices { input: row.input_price, output: row.output_price },
+    })
 }
 
 /// What an answer to `question` means.

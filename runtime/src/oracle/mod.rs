@@ -8,6 +8,7 @@ pub use deny::Deny;
 pub use pick::{First, Random};
 pub use script::Script;
 
+use crate::budget::{Prices, Usage};
 use chartc_core::drive::Offer;
 use std::future::Future;
 use std::pin::Pin;
@@ -23,6 +24,8 @@ pub struct Question {
     pub state: String,
     /// Name of the client; empty is the host's default.
     pub client: String,
+    /// What the client says about the call.
+    pub model: Model,
     /// As it is sent: rendered, in a re-ask with what was wrong and what would be right.
     pub prompt: String,
     /// What may be answered, for an `ask`: those enabled now, innermost first.
@@ -33,6 +36,35 @@ pub struct Question {
     pub schema: String,
     /// From 1.
     pub attempt: u32,
+}
+
+impl Question {
+    /// The most tokens that sending it can take. A token stands for one byte or more; what surrounds the prompt is counted, too.
+    pub fn token_bound(&self) -> u64 {
+        let options = self.options.iter().map(|option| {
+            option.offer.name.len() + option.offer.text.len() + option.schema.len() + SURROUND
+        });
+        let bytes = self.prompt.len() + self.schema.len() + SURROUND + options.sum::<usize>();
+        bytes as u64
+    }
+}
+
+/// Tokens around a part of a request: roles, separators, names of fields.
+const SURROUND: usize = 32;
+
+/// The model that a question is put to, and how.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Model {
+    /// `provider:model`; empty is the host's default.
+    pub model: String,
+    /// Sampling temperature.
+    pub temperature: Option<f64>,
+    /// Upper bound of the answer, in tokens.
+    pub max_tokens: Option<u64>,
+    /// Milliseconds that the call may take.
+    pub timeout: Option<u64>,
+    /// What tokens cost.
+    pub prices: Prices,
 }
 
 /// What kind of answer a question wants.
@@ -72,6 +104,14 @@ pub struct Alternative {
 pub struct Answer {
     /// All of it, with reasoning, fences and prose.
     pub text: String,
+    /// What the call took, if the provider says so.
+    pub usage: Option<Usage>,
+}
+
+impl From<String> for Answer {
+    fn from(text: String) -> Self {
+        Self { text, usage: None }
+    }
 }
 
 /// A call that brought no answer.
@@ -131,6 +171,36 @@ impl OracleError {
             Self::Empty => "empty",
             Self::Endless => "endless",
             Self::Other(_) => "other",
+        }
+    }
+
+    /// Whether the provider may have billed for the call: it was put, and nobody says that it was not answered.
+    pub const fn may_be_billed(&self) -> bool {
+        match self {
+            Self::Denied(_) | Self::Script(_) | Self::RateLimited { .. } | Self::Server { .. } => {
+                false
+            }
+            Self::Timeout(_)
+            | Self::Refusal(_)
+            | Self::Connection(_)
+            | Self::Empty
+            | Self::Endless
+            | Self::Other(_) => true,
+        }
+    }
+
+    /// Milliseconds that the provider wants to pass before the next call.
+    pub const fn retry_after(&self) -> Option<u64> {
+        match self {
+            Self::RateLimited { retry_after } | Self::Server { retry_after, .. } => *retry_after,
+            Self::Denied(_)
+            | Self::Script(_)
+            | Self::Timeout(_)
+            | Self::Refusal(_)
+            | Self::Connection(_)
+            | Self::Empty
+            | Self::Endless
+            | Self::Other(_) => None,
         }
     }
 

@@ -92,10 +92,10 @@ fn answer(question: &Question, pick: &mut dyn FnMut(u64) -> u64) -> Answer {
             }
         }
         Kind::Llm if question.schema.is_empty() => json!({"reasoning": "", "action": "noop"}),
-        Kind::Human if question.schema.is_empty() => return Answer { text: String::new() },
+        Kind::Human if question.schema.is_empty() => return Answer::from(String::new()),
         Kind::Llm | Kind::Human => schema::example(&question.schema, pick),
     };
-    Answer { text: value.to_string() }
+    Answer::from(value.to_string())
 }
 
 #[cfg(test)]

@@ -165,6 +165,8 @@ const fn limit(kind: LimitKind) -> &'static str {
         LimitKind::Calls => "calls",
         LimitKind::Turns => "turns",
         LimitKind::Time => "time",
+        LimitKind::Tokens => "tokens",
+        LimitKind::Cost => "cost",
     }
 }
 
@@ -175,6 +177,8 @@ const fn error(kind: ErrorKind) -> &'static str {
         ErrorKind::Limit(LimitKind::Calls) => "limit.calls",
         ErrorKind::Limit(LimitKind::Turns) => "limit.turns",
         ErrorKind::Limit(LimitKind::Time) => "limit.time",
+        ErrorKind::Limit(LimitKind::Tokens) => "limit.tokens",
+        ErrorKind::Limit(LimitKind::Cost) => "limit.cost",
         ErrorKind::StuckDead => "stuck.dead",
         ErrorKind::StuckLoop => "stuck.loop",
     }

@@ -73,7 +73,15 @@ pub enum What {
     /// A step was started for a leaf; attempts count from 1.
     Started { step: String, state: String, attempt: u32 },
     /// What was sent to the model, word for word, with the names of the options.
-    Question { step: String, attempt: u32, prompt: String, options: Vec<String> },
+    Question {
+        step: String,
+        attempt: u32,
+        /// The client, where it is another than the step's own: one that the step's falls back to.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        client: String,
+        prompt: String,
+        options: Vec<String>,
+    },
     /// What it said, word for word, and what that means: `option` with `value` a list of arguments, or `value` alone; the rung of the
     /// ladder (`whole`, `cleaned`, `mention`) and what was put right.
     Answer {
@@ -92,6 +100,18 @@ pub enum What {
     Unusable { step: String, attempt: u32, text: String, ambiguous: bool, why: String },
     /// The call brought no answer; `error` is its kind, such as `timeout`.
     CallFailed { step: String, attempt: u32, error: String, why: String },
+    /// What a call took: tokens and, where prices are known, money; `assumed` where nobody says and what was held for it counts.
+    Usage {
+        step: String,
+        attempt: u32,
+        input_tokens: u64,
+        output_tokens: u64,
+        cost: f64,
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        assumed: bool,
+    },
+    /// The next attempt begins only then, because the last one failed.
+    Waiting { step: String, attempt: u32, until_ms: Instant },
     /// A call under way was given up: the step's state was left.
     Cancelled { step: String, attempt: u32 },
     /// The model's tool call began; `option` is the set that permits it.

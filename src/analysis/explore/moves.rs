@@ -10,7 +10,7 @@ use chartc_core::drive::Machine;
 use chartc_core::expr::Value;
 use chartc_core::interpreter::Interpreter;
 use chartc_core::machine::{Input, Outcome, StepKey};
-use chartc_core::model::{AskOn, Chart, ChoiceKind, StepKind, Trigger, VariableKind};
+use chartc_core::model::{AskOn, Chart, ChoiceKind, Limits, StepKind, Trigger, VariableKind};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
@@ -135,6 +135,10 @@ impl<'c> Moves<'c> {
         made.doubted.extend(chart.transitions.iter().filter_map(|line| {
             if let Trigger::StepDoubt(step) = line.trigger { Some(step) } else { None }
         }));
+        let counted = |limits: &Limits| limits.tokens.is_some() || limits.cost.is_some();
+        if chart.states.iter().any(|state| counted(&state.limits)) {
+            made.reasons.insert("what calls take of a limit of tokens or cost".into());
+        }
         let all = |kind: fn(&VariableKind) -> bool| -> Vec<VarId> {
             let rows = chart.variables.iter().enumerate();
             rows.filter(|(_, row)| kind(&row.kind)).map(|(i, _)| VarId::at(i)).collect()

@@ -172,6 +172,8 @@ fn handle(context: &Context<'_>, item: &mut Impl) {
             Input::Turn => Input::Turn,
             Input::Tick => Input::Tick,
             Input::Stop => Input::Stop,
+            Input::Exhausted(key, kind) => Input::Exhausted(key, kind),
+            Input::Warn(kind) => Input::Warn(kind),
             {event},
             {answer},
         }};

@@ -1,11 +1,11 @@
 //! The static tables of a chart. Fields that have their plain value are left to `PLAIN`.
 
 use super::Context;
-use chartc_core::arena::{ChoiceId, EventId, StateId, StepId, ToolId};
+use chartc_core::arena::{ChoiceId, ClientId, EventId, StateId, StepId, ToolId};
 use chartc_core::model::{Status, Trigger};
 use chartc_core::tables::{
-    ChoiceRow, Dispatch, EventRow, FailureRow, LimitsRow, PermissionRow, Reacts, Route, Span,
-    StateRow, StateRowKind, StepRow, StepRowKind, ToolRow, TransitionRow, TriggerRow,
+    ChoiceRow, ClientRow, Dispatch, EventRow, FailureRow, LimitsRow, PermissionRow, Reacts, Route,
+    Span, StateRow, StateRowKind, StepRow, StepRowKind, ToolRow, TransitionRow, TriggerRow,
 };
 use codegen::Scope;
 use std::fmt::Write;
@@ -31,6 +31,7 @@ pub(super) fn emit(context: &Context<'_>, scope: &mut Scope) {
     rows(&mut out, "steps", t.steps.iter(), step);
     rows(&mut out, "choices", t.choices.iter(), choice);
     rows(&mut out, "tools", t.tools.iter(), tool);
+    rows(&mut out, "clients", t.clients.iter(), client);
     rows(&mut out, "permissions", t.permissions.iter(), permission);
     rows(&mut out, "state_pool", t.state_pool.iter(), |id| state_id(*id));
     rows(&mut out, "event_pool", t.event_pool.iter(), |EventId(n)| format!("EventId({n})"));
@@ -217,13 +218,37 @@ fn route(route: Route) -> Option<String> {
 }
 
 fn limits(row: LimitsRow) -> Option<String> {
-    let LimitsRow { calls, calls_warn, turns, turns_warn, time, time_warn } = row;
-    (row != LimitsRow::NONE).then(|| {
+    if row == LimitsRow::NONE {
+        return None;
+    }
+    let LimitsRow { calls, calls_warn, turns, turns_warn, time, time_warn, .. } = row;
+    let LimitsRow { tokens, tokens_warn, cost, cost_warn, .. } = row;
+    let mut text = format!(
+        "LimitsRow {{ calls: {calls}, calls_warn: {calls_warn}, turns: {turns}, \
+         turns_warn: {turns_warn}, time: {time}, time_warn: {time_warn}, "
+    );
+    text += &if (tokens, tokens_warn, cost, cost_warn) == (0, 0, 0, 0) {
+        "..LimitsRow::NONE }".to_owned()
+    } else {
         format!(
-            "LimitsRow {{ calls: {calls}, calls_warn: {calls_warn}, turns: {turns}, \
-             turns_warn: {turns_warn}, time: {time}, time_warn: {time_warn} }}"
+            "tokens: {tokens}, tokens_warn: {tokens_warn}, cost: {cost}, cost_warn: {cost_warn} }}"
         )
-    })
+    };
+    Some(text)
+}
+
+fn client(row: &ClientRow<'_>) -> String {
+    let some = |value: u64| (value != 0).then(|| value.to_string());
+    Row::new("ClientRow", 8)
+        .field("name", format!("{:?}", row.name))
+        .field("model", format!("{:?}", row.model))
+        .field("temperature", row.temperature.map(|x| format!("Some({x:?})")))
+        .field("max_tokens", some(row.max_tokens))
+        .field("timeout", some(row.timeout))
+        .field("input_price", some(row.input_price))
+        .field("output_price", some(row.output_price))
+        .field("fallback", row.fallback.map(|ClientId(n)| format!("Some(ClientId({n}))")))
+        .text()
 }
 
 fn transition(row: &TransitionRow<'_>) -> String {

@@ -6,7 +6,7 @@ use chartc_core::arena::{EventId, StateId, StepId, ToolId};
 use chartc_core::drive::{Host, Machine, Mismatch};
 use chartc_core::expr::Value;
 use chartc_core::interpreter::Interpreter;
-use chartc_core::machine::{Effect, Input, Outcome, Record, Sink, StepKey};
+use chartc_core::machine::{Effect, Input, LimitKind, Outcome, Record, Sink, StepKey};
 use chartc_core::model::{Chart, FunctionKind, StepKind, Type, VariableKind};
 use chartc_core::plan::Plan;
 use std::collections::BTreeSet;
@@ -238,6 +238,8 @@ enum Step {
     Tick,
     Event(EventId, Vec<Value>),
     Answer(StepKey, Outcome<Vec<Value>>),
+    Exhausted(StepKey, LimitKind),
+    Warn(LimitKind),
     Input(String, Value),
 }
 
@@ -272,6 +274,9 @@ fn next(
         if random.one_in(25) {
             key.attempt += 1;
         }
+        if random.one_in(20) {
+            return Step::Exhausted(key, counted(random));
+        }
         return Step::Answer(key, outcome(chart, random, one));
     }
     match random.below(10) {
@@ -285,8 +290,14 @@ fn next(
             Step::Event(EventId::at(id), payload)
         }
         4..6 => Step::Tick,
+        6 if random.one_in(4) => Step::Warn(counted(random)),
         _ => Step::Turn,
     }
+}
+
+/// What a host counts.
+fn counted(random: &mut Random) -> LimitKind {
+    if random.one_in(2) { LimitKind::Tokens } else { LimitKind::Cost }
 }
 
 /// All that can be seen of a machine after one input.
@@ -314,6 +325,8 @@ fn observe(
         Step::Tick => handle(Input::Tick),
         Step::Event(id, payload) => handle(Input::Event(id, payload)),
         Step::Answer(key, outcome) => handle(Input::Answer(key, outcome)),
+        Step::Exhausted(key, kind) => handle(Input::Exhausted(key, kind)),
+        Step::Warn(kind) => handle(Input::Warn(kind)),
         Step::Input(name, value) => {
             let result = machine.set_input(&name, value);
             if result.is_ok() { "set".to_owned() } else { "it does not fit".to_owned() }

@@ -6,7 +6,7 @@ use super::random::{Random, value};
 use chartc_core::arena::EventId;
 use chartc_core::drive::Machine;
 use chartc_core::interpreter::Interpreter;
-use chartc_core::machine::{ErrorKind, Input, Record};
+use chartc_core::machine::{ErrorKind, Input, LimitKind, Record};
 use chartc_core::model::{Chart, Function, FunctionKind, Type, VariableKind};
 use chartc_core::plan::Plan;
 
@@ -99,6 +99,10 @@ pub(super) fn step(
             let mut key = open.key;
             if random.one_in(25) {
                 key.attempt += 1;
+            }
+            if random.one_in(20) {
+                let kinds = [LimitKind::Tokens, LimitKind::Cost];
+                return Step::Give(*now, Input::Exhausted(key, kinds[random.below(2)]));
             }
             let offers = open.offers.clone();
             let open = answers::Open { key: open.key, tool: open.tool, offers };

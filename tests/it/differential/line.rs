@@ -168,6 +168,8 @@ impl Writer<'_> {
                     "on limit.calls",
                     "on error.limit.*",
                     "on limit.time",
+                    "on limit.tokens",
+                    "on limit.cost",
                 ];
                 self.plain(line, pick(&limits, which))
             }

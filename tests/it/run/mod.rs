@@ -8,6 +8,7 @@ mod researcher;
 mod session;
 mod shipped;
 mod simulate;
+mod spending;
 mod viable;
 
 use crate::project::root;

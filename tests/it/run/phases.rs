@@ -142,7 +142,8 @@ tools:
         s.advance(1).await
     });
     assert_eq!(ran.states, ["run.stuck.search"]);
-    assert!(!ran.of(&["cancelled"]).is_empty(), "the open question is given up");
+    // The model's own minute is over at the same moment.
+    assert!(!ran.of(&["cancelled", "dropped"]).is_empty(), "the open question is given up");
 }
 
 #[test]

@@ -28,6 +28,8 @@ pub(super) fn error(kind: ErrorKind) -> &'static str {
         ErrorKind::Limit(LimitKind::Calls) => "limit calls",
         ErrorKind::Limit(LimitKind::Turns) => "limit turns",
         ErrorKind::Limit(LimitKind::Time) => "limit time",
+        ErrorKind::Limit(LimitKind::Tokens) => "limit tokens",
+        ErrorKind::Limit(LimitKind::Cost) => "limit cost",
         ErrorKind::StuckDead => "stuck dead",
         ErrorKind::StuckLoop => "stuck loop",
     }

@@ -391,6 +391,8 @@ fn answered(input: &Input<Vec<Value>>) -> Option<StepKey> {
         | Input::Event(..)
         | Input::Turn
         | Input::Tick
+        | Input::Exhausted(..)
+        | Input::Warn(_)
         | Input::Stop => None,
     }
 }

@@ -146,6 +146,8 @@ impl<H: Host> Machine for Interpreter<'_, H> {
             Input::Turn => Input::Turn,
             Input::Tick => Input::Tick,
             Input::Stop => Input::Stop,
+            Input::Exhausted(key, kind) => Input::Exhausted(key, kind),
+            Input::Warn(kind) => Input::Warn(kind),
         };
         Ok(self.engine.handle(input, now, sink))
     }

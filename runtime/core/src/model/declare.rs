@@ -156,6 +156,10 @@ pub struct Client {
     pub timeout: Option<u64>,
     /// Transport retries and re-asks.
     pub retry: Option<u32>,
+    /// Price of a million tokens that are sent.
+    pub input_price: Option<f64>,
+    /// Price of a million tokens that are answered.
+    pub output_price: Option<f64>,
     /// The client to use when this one fails.
     pub fallback: Option<ClientId>,
 }

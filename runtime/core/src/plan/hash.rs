@@ -155,7 +155,7 @@ records! {
     Tool { name params result } without doc;
     ToolSet { name any tools minus };
     Predicate { name expr };
-    Client { name model temperature max_tokens timeout retry fallback };
+    Client { name model temperature max_tokens timeout retry input_price output_price fallback };
     Component { name inserts text };
     Insert { step guard place };
     Permission { from to guard };

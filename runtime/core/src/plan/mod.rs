@@ -10,13 +10,14 @@ pub use hash::structural_hash;
 use crate::arena::{ChoiceId, EventId, StateId, StepId, ToolId};
 use crate::expr::quick::Quick;
 use crate::model::{
-    AskOn, Chart, ChoiceKind, Failure, FailurePolicy, Field, Limits, Otherwise, Scope, State,
-    StateKind, Step, StepKind, Transition, TransitionKind, Trigger,
+    AskOn, Chart, ChoiceKind, Client, Failure, FailurePolicy, Field, Limits, Otherwise, Scope,
+    State, StateKind, Step, StepKind, Transition, TransitionKind, Trigger,
 };
 use crate::semantics::MICROSTEPS;
 use crate::tables::{
-    ChoiceRow, Dispatch, EventRow, FailureRow, LimitsRow, PermissionRow, Reacts, Route, Span,
-    StateRow, StateRowKind, StepRow, StepRowKind, Tables, ToolRow, TransitionRow, TriggerRow,
+    ChoiceRow, ClientRow, Dispatch, EventRow, FailureRow, LimitsRow, PermissionRow, Reacts, Route,
+    Span, StateRow, StateRowKind, StepRow, StepRowKind, Tables, ToolRow, TransitionRow, TriggerRow,
+    millionths,
 };
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -32,6 +33,7 @@ pub struct Plan<'c> {
     steps: Vec<StepRow<'c>>,
     choices: Vec<ChoiceRow<'c>>,
     tools: Vec<ToolRow<'c>>,
+    clients: Vec<ClientRow<'c>>,
     permissions: Vec<PermissionRow>,
     pools: Pools<'c>,
     quick: Quick,
@@ -98,6 +100,7 @@ impl<'c> Plan<'c> {
                     },
                 })
                 .collect(),
+            clients: chart.clients.iter().map(client_row).collect(),
             tools: chart
                 .tools
                 .iter()
@@ -136,6 +139,7 @@ impl<'c> Plan<'c> {
             steps: &self.steps,
             choices: &self.choices,
             tools: &self.tools,
+            clients: &self.clients,
             permissions: &self.permissions,
             state_pool: &self.pools.states,
             event_pool: &self.pools.events,
@@ -209,8 +213,22 @@ fn state_row<'c>(state: &'c State, choices: &[ChoiceId], pools: &mut Pools<'c>) 
     }
 }
 
+fn client_row(client: &Client) -> ClientRow<'_> {
+    ClientRow {
+        name: &client.name,
+        model: &client.model,
+        temperature: client.temperature,
+        max_tokens: client.max_tokens.map_or(0, |n| u64::try_from(n).unwrap_or(0)),
+        timeout: client.timeout.unwrap_or(0),
+        input_price: client.input_price.map_or(0, millionths),
+        output_price: client.output_price.map_or(0, millionths),
+        fallback: client.fallback,
+    }
+}
+
 fn limits_row(limits: &Limits) -> LimitsRow {
     let count = |n: Option<i64>| n.map_or(0, |n| u32::try_from(n.max(0)).unwrap_or(u32::MAX));
+    let tokens = |n: Option<i64>| n.map_or(0, |n| u64::try_from(n).unwrap_or(0));
     LimitsRow {
         calls: count(limits.calls),
         calls_warn: count(limits.calls_warn),
@@ -218,6 +236,10 @@ fn limits_row(limits: &Limits) -> LimitsRow {
         turns_warn: count(limits.turns_warn),
         time: limits.time.unwrap_or(0),
         time_warn: limits.time_warn.unwrap_or(0),
+        tokens: tokens(limits.tokens),
+        tokens_warn: tokens(limits.tokens_warn),
+        cost: limits.cost.map_or(0, millionths),
+        cost_warn: limits.cost_warn.map_or(0, millionths),
     }
 }
 

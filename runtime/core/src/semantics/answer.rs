@@ -87,7 +87,7 @@ impl<P: Program> Engine<'_, P> {
         }
     }
 
-    fn is_open(&self, key: StepKey) -> bool {
+    pub(super) fn is_open(&self, key: StepKey) -> bool {
         let cells = self.store.cells();
         let register = cells.steps.get(key.step.index()).and_then(|r| r.pending);
         register == Some(key) || self.question(key.leaf).is_some_and(|q| q.key == key)

@@ -244,6 +244,8 @@ const fn error_name(kind: ErrorKind) -> &'static str {
         ErrorKind::Limit(LimitKind::Calls) => "limit.calls",
         ErrorKind::Limit(LimitKind::Turns) => "limit.turns",
         ErrorKind::Limit(LimitKind::Time) => "limit.time",
+        ErrorKind::Limit(LimitKind::Tokens) => "limit.tokens",
+        ErrorKind::Limit(LimitKind::Cost) => "limit.cost",
         ErrorKind::StuckDead => "stuck.dead",
         ErrorKind::StuckLoop => "stuck.loop",
     }
@@ -254,6 +256,8 @@ const fn limit_name(kind: LimitKind) -> &'static str {
         LimitKind::Calls => "calls",
         LimitKind::Turns => "turns",
         LimitKind::Time => "time",
+        LimitKind::Tokens => "tokens",
+        LimitKind::Cost => "cost",
     }
 }
 

@@ -19,7 +19,13 @@ impl<P: Program> Engine<'_, P> {
             Input::Event(event, payload) => return self.event(event, payload, now, sink),
             Input::Start => return self.begin(now, sink),
             Input::Stop => return self.stop(now, sink),
-            Input::Tick | Input::Turn | Input::Answer(..) if !self.is_ready(now, sink) => {
+            Input::Tick
+            | Input::Turn
+            | Input::Answer(..)
+            | Input::Exhausted(..)
+            | Input::Warn(_)
+                if !self.is_ready(now, sink) =>
+            {
                 Receipt::Closed
             }
             Input::Tick => {
@@ -28,6 +34,11 @@ impl<P: Program> Engine<'_, P> {
             }
             Input::Turn => self.turn(sink),
             Input::Answer(key, outcome) => self.answer(key, outcome, sink),
+            Input::Exhausted(key, kind) => self.exhausted(key, kind, sink),
+            Input::Warn(kind) => {
+                self.soft(kind, sink);
+                Receipt::Handled
+            }
         };
         self.settle(sink);
         receipt

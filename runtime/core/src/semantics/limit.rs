@@ -1,9 +1,10 @@
-//! Limits: charged to a state and its ancestors. A hard limit that no line handles ends the run.
+//! Limits: charged to a state and its ancestors. A hard limit that no line handles ends the run. Tokens and money are counted by the
+//! host, which knows what a call takes, and says when a limit is reached.
 
 use super::Engine;
 use crate::arena::StateId;
 use crate::bits;
-use crate::machine::{ErrorKind, Instant, LimitKind, Record, Sink, Status};
+use crate::machine::{ErrorKind, Instant, LimitKind, Receipt, Record, Sink, Status, StepKey};
 use crate::program::{Bound, Program};
 use crate::store::{Occurrence, Store};
 use crate::tables::Reacts;
@@ -88,7 +89,28 @@ impl<P: Program> Engine<'_, P> {
         if soft { self.soft(LimitKind::Time, sink) } else { self.hard(LimitKind::Time, sink) }
     }
 
-    fn soft(&mut self, kind: LimitKind, sink: &mut dyn Sink) {
+    /// The host may not make the call of an open step: the limit's lines, then the failure policy of the step if it is still open.
+    pub(super) fn exhausted(
+        &mut self,
+        key: StepKey,
+        kind: LimitKind,
+        sink: &mut dyn Sink,
+    ) -> Receipt {
+        if !self.is_open(key) {
+            sink.record(Record::Dropped(key));
+            return Receipt::Refused;
+        }
+        let in_walk = self.scalars.walk.is_some_and(|w| w.awaiting == Some(key));
+        self.hard(kind, sink);
+        if !self.is_over() && self.is_open(key) {
+            self.close(key);
+            self.program.bind(Bound::Nothing);
+            self.step_failed(key.step, key.leaf, in_walk, sink);
+        }
+        Receipt::Handled
+    }
+
+    pub(super) fn soft(&mut self, kind: LimitKind, sink: &mut dyn Sink) {
         sink.record(Record::Warned(kind));
         self.program.bind(Bound::Nothing);
         self.macrostep(Some(Occurrence::Warn(kind)), sink);

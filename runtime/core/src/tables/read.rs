@@ -14,6 +14,7 @@ impl Tables<'_> {
         steps: &[],
         choices: &[],
         tools: &[],
+        clients: &[],
         permissions: &[],
         state_pool: &[],
         event_pool: &[],

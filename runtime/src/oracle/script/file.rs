@@ -2,6 +2,7 @@
 
 use super::function::function;
 use super::{Entry, Reply, ScriptError, Series, State, Then};
+use crate::budget::Usage;
 use crate::oracle::OracleError;
 use chartc_core::duration::Duration;
 use chartc_core::expr::{Map, Value};
@@ -136,7 +137,8 @@ fn series(place: &str, items: Vec<Value>, then: Then) -> Result<Series, ScriptEr
 }
 
 /// Keys that say how an answer is given. A mapping with any other key is an answer itself.
-const CONTROL: [&str; 7] = ["text", "answer", "option", "data", "fail", "timeout", "after"];
+const CONTROL: [&str; 9] =
+    ["text", "answer", "option", "data", "fail", "timeout", "after", "usage", "retry_after"];
 
 pub(super) fn entry(place: &str, value: Value) -> Result<Entry, ScriptError> {
     let is_control = |map: &Map| !map.is_empty() && map.iter().all(|(k, _)| CONTROL.contains(&k));
@@ -149,12 +151,14 @@ pub(super) fn entry(place: &str, value: Value) -> Result<Entry, ScriptError> {
         | Value::Text(_)
         | Value::Duration(_)
         | Value::List(_)
-        | Value::Map(_) => return Ok(Entry { reply: Reply::Value(value), after: 0 }),
+        | Value::Map(_) => return Ok(Entry { reply: Reply::Value(value), after: 0, usage: None }),
     };
     let mut after = 0;
     let mut replies = Vec::new();
     let mut data = None;
     let mut option = None;
+    let mut usage = None;
+    let mut retry_after = None;
     for (key, value) in map {
         match (key.as_str(), value) {
             ("text", Value::Text(text)) => replies.push(Reply::Text(text)),
@@ -167,6 +171,8 @@ pub(super) fn entry(place: &str, value: Value) -> Result<Entry, ScriptError> {
                 replies.push(Reply::Fail(OracleError::Timeout(after)));
             }
             ("after", value) => after = milliseconds(place, &value)?,
+            ("usage", value) => usage = Some(tokens(place, &value)?),
+            ("retry_after", value) => retry_after = Some(milliseconds(place, &value)?),
             (key, _) => return fault(place, &format!("`{key}` has the wrong type")),
         }
     }
@@ -181,12 +187,20 @@ pub(super) fn entry(place: &str, value: Value) -> Result<Entry, ScriptError> {
     if data.is_some() {
         return fault(place, "has `data` without `option`");
     }
+    if let Some(said) = retry_after {
+        match replies.first_mut() {
+            Some(Reply::Fail(
+                OracleError::RateLimited { retry_after } | OracleError::Server { retry_after, .. },
+            )) => *retry_after = Some(said),
+            _ => return fault(place, "has `retry_after` without `fail: rate_limited` or `server`"),
+        }
+    }
     match (replies.pop(), replies.is_empty()) {
         (Some(reply), true) => {
             if reply == Reply::Fail(OracleError::Timeout(TIMEOUT)) && after == 0 {
                 after = TIMEOUT;
             }
-            Ok(Entry { reply, after })
+            Ok(Entry { reply, after, usage })
         }
         _ => fault(place, "says one of `text`, `answer`, `option`, `fail`, `timeout`"),
     }
@@ -201,6 +215,25 @@ fn failure(why: String) -> OracleError {
         "refusal" => OracleError::Refusal("it will not".into()),
         "empty" => OracleError::Empty,
         _ => OracleError::Other(why),
+    }
+}
+
+fn tokens(place: &str, value: &Value) -> Result<Usage, ScriptError> {
+    let Value::Map(map) = value else {
+        return fault(place, "`usage` is `{input: N, output: N}`");
+    };
+    let read = |key: &str| match map.get(key) {
+        Some(Value::Int(n)) => u64::try_from(*n).ok(),
+        None => Some(0),
+        Some(_) => None,
+    };
+    match (read("input"), read("output")) {
+        (Some(input_tokens), Some(output_tokens))
+            if map.iter().all(|(key, _)| ["input", "output"].contains(&key)) =>
+        {
+            Ok(Usage { input_tokens, output_tokens, cost: None })
+        }
+        _ => fault(place, "`usage` is `{input: N, output: N}`"),
     }
 }
 

@@ -27,6 +27,7 @@ mod file;
 mod function;
 
 use super::{Answer, Asking, Oracle, OracleError, Question, ready};
+use crate::budget::Usage;
 use crate::clock::{Clock, VirtualClock};
 use crate::tools::{Calling, done};
 use chartc_core::drive::Host;
@@ -62,6 +63,8 @@ pub(crate) struct Entry {
     pub(crate) reply: Reply,
     /// Milliseconds until it is there.
     pub(crate) after: u64,
+    /// What it took.
+    pub(crate) usage: Option<Usage>,
 }
 
 /// What is said.
@@ -197,10 +200,11 @@ impl Oracle for Script {
             Ok(entry) => entry,
             Err(error) => return ready(Err(error)),
         };
+        let usage = entry.usage;
         let reply = match entry.reply {
-            Reply::Text(text) | Reply::Value(Value::Text(text)) => Ok(Answer { text }),
+            Reply::Text(text) | Reply::Value(Value::Text(text)) => Ok(Answer { text, usage }),
             Reply::Value(value) => match serde_json::to_string(&value) {
-                Ok(text) => Ok(Answer { text }),
+                Ok(text) => Ok(Answer { text, usage }),
                 Err(why) => Err(OracleError::Script(why.to_string())),
             },
             Reply::Fail(error) => Err(error),

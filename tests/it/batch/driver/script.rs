@@ -3,7 +3,7 @@
 use super::{HEAD, Script, Step};
 use chartc_core::arena::{ChoiceId, EventId, StateId, StepId, ToolId};
 use chartc_core::expr::{Map, Value};
-use chartc_core::machine::{Input, Outcome, StepKey};
+use chartc_core::machine::{Input, LimitKind, Outcome, StepKey};
 use std::collections::VecDeque;
 use std::fmt::Write;
 
@@ -43,6 +43,8 @@ pub(crate) fn line(step: &Step) -> String {
         Input::Turn => format!("turn {now}"),
         Input::Tick => format!("tick {now}"),
         Input::Stop => format!("stop {now}"),
+        Input::Exhausted(key, kind) => format!("exhausted {now} {} {}", number(key), limit(*kind)),
+        Input::Warn(kind) => format!("warn {now} {}", limit(*kind)),
         Input::Event(id, payload) => format!("event {now} {}{}", id.0, values(payload)),
         Input::Answer(key, outcome) => {
             let outcome = match outcome {
@@ -56,6 +58,14 @@ pub(crate) fn line(step: &Step) -> String {
             };
             format!("answer {now} {} {outcome}", number(key))
         }
+    }
+}
+
+/// What a host counts, as it stands in a script.
+fn limit(kind: LimitKind) -> &'static str {
+    match kind {
+        LimitKind::Tokens => "tokens",
+        LimitKind::Cost | LimitKind::Calls | LimitKind::Turns | LimitKind::Time => "cost",
     }
 }
 
@@ -160,12 +170,18 @@ impl<'t> Words<'t> {
         })
     }
 
+    fn limit(&mut self) -> Option<LimitKind> {
+        Some(if self.next()? == "tokens" { LimitKind::Tokens } else { LimitKind::Cost })
+    }
+
     fn input(&mut self, kind: &str) -> Option<Input<Vec<Value>>> {
         Some(match kind {
             "start" => Input::Start,
             "turn" => Input::Turn,
             "tick" => Input::Tick,
             "stop" => Input::Stop,
+            "exhausted" => Input::Exhausted(self.key()?, self.limit()?),
+            "warn" => Input::Warn(self.limit()?),
             "event" => Input::Event(EventId(self.number()?), self.values()?),
             "answer" => {
                 let key = self.key()?;

@@ -1,0 +1,92 @@
+//! Puts the questions of started steps.
+
+use super::calls::{Call, Work, failure};
+use super::{At, Session, patience};
+use crate::error::RunError;
+use crate::executor;
+use crate::oracle::Kind;
+use crate::trace::{self, What};
+use chartc_core::drive::Machine;
+use chartc_core::machine::Input;
+
+impl<M: Machine, T: trace::Sink> Session<M, T> {
+    /// Puts the question of a started step.
+    pub(super) fn begin(&mut self, at: At) -> Result<(), RunError> {
+        if self.manual {
+            self.calls.push(Call { at, work: Work::Outside });
+            return Ok(());
+        }
+        let now = self.clock.now();
+        let (member, key) = at.clone();
+        let complaint = self.complaints.remove(&(member.clone(), key.step, key.leaf));
+        let complaint = complaint.filter(|(event, _)| *event == key.event && key.attempt > 1);
+        let why = complaint.as_ref().map(|(_, why)| why.as_str());
+        let last = self.failures.get(&(member.clone(), key.step, key.leaf)).cloned();
+        let last = last.filter(|last| last.event == key.event && key.attempt > 1);
+        let client = last.as_ref().map(|last| last.client.as_str());
+        let question = self
+            .family
+            .with_member(&member, |machine| executor::question(machine, key, client, why))
+            .unwrap_or_else(|| Err("its chart does not run any more".into()));
+        let child = self.path(&member);
+        self.notes(now, &member, &child)?;
+        match question {
+            Ok(mut question) => {
+                let is_call = question.kind != Kind::Human;
+                if is_call && !self.reserve(&at, &mut question) {
+                    return Ok(());
+                }
+                if is_call {
+                    self.total_calls += 1;
+                    self.recent_calls += 1;
+                }
+                if self.recent_calls > self.max_calls {
+                    return Err(RunError::TooManyCalls(self.max_calls));
+                }
+                let not_before = last.filter(|last| is_call && !last.is_final).map(|last| {
+                    let mark = [key.step.0, key.leaf.0, key.event, key.attempt]
+                        .iter()
+                        .fold(0, |mark: u64, part| (mark << 16) ^ u64::from(*part));
+                    now.saturating_add(self.backoff.wait(last.count, last.retry_after, mark))
+                });
+                let not_before = not_before.filter(|at| *at > now);
+                if let Some(until_ms) = not_before {
+                    let (step, attempt) = (question.step.clone(), key.attempt);
+                    self.tracer.put(now, &child, What::Waiting { step, attempt, until_ms })?;
+                }
+                let options = question.options.iter().map(|o| o.offer.name.clone()).collect();
+                self.tracer.put(
+                    now,
+                    &child,
+                    What::Question {
+                        step: question.step.clone(),
+                        attempt: key.attempt,
+                        client: self.client_beside(&at, &question.client),
+                        prompt: question.prompt.clone(),
+                        options,
+                    },
+                )?;
+                let who = match (question.kind, &self.people) {
+                    (Kind::Human, Some(people)) => people,
+                    (Kind::Human, None) | (Kind::Llm | Kind::Ask, _) => &self.oracle,
+                };
+                let asking = patience::asked(who, &self.clock, question.clone(), not_before);
+                self.calls.push(Call { at, work: Work::Question(Box::new(question), asking) });
+            }
+            Err(why) => {
+                let step = self.step_name(&member, key);
+                self.failed_call(&at, step, "prompt", &why)?;
+                let input = Input::Answer(key, failure(why));
+                self.ready.push_back((at, input));
+            }
+        }
+        Ok(())
+    }
+
+    /// The name of a client that is not the step's own.
+    fn client_beside(&self, (member, key): &At, client: &str) -> String {
+        let machine = self.family.member(member);
+        let own = machine.is_some_and(|m| m.tables().steps[key.step.index()].client == client);
+        if own { String::new() } else { client.to_owned() }
+    }
+}

@@ -1,0 +1,125 @@
+//! How long a failed call is waited after, who is asked then, and how long a call may take.
+
+use crate::clock::Clock;
+use crate::oracle::{Asking, Oracle, OracleError, Question};
+use chartc_core::machine::Instant;
+use chartc_core::tables::{ClientRow, Tables};
+use std::future::poll_fn;
+use std::sync::Arc;
+use std::task::Poll;
+
+/// Waits between attempts of a call that failed: each twice as long as the one before, up to a bound, a part of it by chance so that many
+/// agents do not come back at one moment. What a provider says itself goes first. An answer that means nothing is asked
+/// again at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Backoff {
+    /// Milliseconds after the first failure.
+    pub first: u64,
+    /// Milliseconds at most.
+    pub most: u64,
+    /// Makes the part by chance: equal seeds wait equally long.
+    pub seed: u64,
+}
+
+impl Default for Backoff {
+    fn default() -> Self {
+        Self { first: 500, most: 30_000, seed: 0 }
+    }
+}
+
+impl Backoff {
+    /// No waiting.
+    pub const NONE: Self = Self { first: 0, most: 0, seed: 0 };
+
+    /// Milliseconds to wait after failure `nth` (from 1) of a call. `mark` tells calls apart.
+    pub fn wait(self, nth: u32, retry_after: Option<u64>, mark: u64) -> u64 {
+        let doubled = self.first.saturating_mul(1 << nth.saturating_sub(1).min(32));
+        let whole = doubled.min(self.most);
+        let half = whole / 2;
+        let chance = scrambled(self.seed ^ scrambled(mark)) % (whole - half + 1);
+        let wait = half + chance;
+        retry_after.map_or(wait, |said| said.max(wait))
+    }
+}
+
+/// SplitMix64, one step.
+fn scrambled(mut x: u64) -> u64 {
+    x = x.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    x ^ (x >> 31)
+}
+
+/// The last failure of a call, for its next attempt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Failure {
+    /// The event that the step was started in.
+    pub(super) event: u32,
+    /// How many in a row.
+    pub(super) count: u32,
+    pub(super) retry_after: Option<u64>,
+    /// Whether nobody is there who could do better later.
+    pub(super) is_final: bool,
+    /// The client that failed.
+    pub(super) client: String,
+}
+
+/// The client that a failed one falls back to; itself, where it has none.
+pub(super) fn next_client(tables: &Tables<'_>, failed: &str) -> String {
+    let row = |name: &str| tables.clients.iter().find(|row| row.name == name);
+    let next = row(failed).and_then(|row| tables.clients.get(row.fallback?.index()));
+    next.map_or(failed, |row: &ClientRow<'_>| row.name).to_owned()
+}
+
+/// Puts a question, not before a time and with the time that its client allows.
+pub(super) fn asked(
+    oracle: &Arc<dyn Oracle>,
+    clock: &Arc<dyn Clock>,
+    question: Question,
+    not_before: Option<Instant>,
+) -> Asking {
+    let timeout = question.model.timeout;
+    if not_before.is_none() && timeout.is_none() {
+        return oracle.ask(question);
+    }
+    let (oracle, clock) = (oracle.clone(), clock.clone());
+    Box::pin(async move {
+        if let Some(at) = not_before {
+            clock.sleep_until(at).await;
+        }
+        let mut asking = oracle.ask(question);
+        let Some(timeout) = timeout else { return asking.await };
+        let mut sleep = clock.sleep_until(clock.now().saturating_add(timeout));
+        poll_fn(|cx| match asking.as_mut().poll(cx) {
+            Poll::Ready(answer) => Poll::Ready(answer),
+            Poll::Pending => sleep.as_mut().poll(cx).map(|()| Err(OracleError::Timeout(timeout))),
+        })
+        .await
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waits_double_up_to_a_bound_and_differ_between_agents() {
+        let one = Backoff { first: 1000, most: 5000, seed: 1 };
+        for (nth, whole) in [(1, 1000), (2, 2000), (3, 4000), (4, 5000), (40, 5000)] {
+            let waits: Vec<u64> = (0..200).map(|mark| one.wait(nth, None, mark)).collect();
+            assert!(waits.iter().all(|w| (whole / 2..=whole).contains(w)), "{nth}: {waits:?}");
+            assert!(waits.iter().any(|w| *w != waits[0]), "{nth}");
+        }
+        assert_eq!(one.wait(2, None, 7), one.wait(2, None, 7));
+        let other = Backoff { seed: 2, ..one };
+        assert!((0..20).any(|mark| one.wait(1, None, mark) != other.wait(1, None, mark)));
+    }
+
+    #[test]
+    fn what_the_provider_says_goes_first_unless_it_is_too_short() {
+        let one = Backoff { first: 1000, most: 5000, seed: 1 };
+        assert_eq!(one.wait(1, Some(20_000), 3), 20_000);
+        assert!(one.wait(1, Some(1), 3) >= 500);
+        assert_eq!(Backoff::NONE.wait(9, None, 3), 0);
+    }
+}
