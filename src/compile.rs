@@ -4,6 +4,7 @@ use crate::analysis::explore::STATES;
 use crate::analysis::{Facts, handling};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::load::{Loaded, Loader, load};
+use crate::lower::test::Test;
 use crate::lower::{Lowered, SourceMap, lower};
 use crate::source::Sources;
 use crate::span::{FileId, Span};
@@ -23,6 +24,8 @@ pub struct Compilation {
     pub files: Vec<syntax::File>,
     /// Charts without errors of syntax, names, structure or data: they can be drawn, generated and run.
     pub charts: Vec<Checked>,
+    /// The charts that tests are for, likewise without such errors, with those of files that only were imported.
+    pub tested: Vec<Checked>,
     /// All charts that could be lowered, faulty ones included, in the order of the files.
     pub lowered: Vec<Arc<Lowered>>,
     /// All findings, by file and place.
@@ -56,6 +59,11 @@ impl Checked {
     pub fn family(&self) -> Vec<&Chart> {
         let others = self.children.iter().filter(|child| !Arc::ptr_eq(child, &self.lowered));
         std::iter::once(self.chart()).chain(others.map(|child| &child.chart)).collect()
+    }
+
+    /// The tests that are for it, in the order of their files.
+    pub fn tests(&self) -> &[Test] {
+        &self.lowered.tests
     }
 
     /// It with its spans.
@@ -100,6 +108,7 @@ pub fn check_within(paths: &[String], loader: &dyn Loader, states: usize) -> Com
         lowered.iter().chain(&others).map(|one| (one.map.name, &one.chart)).collect();
     // An error in one chart is no reason to leave the `check` lines of others open.
     let ready: BTreeSet<Span> = sound(&loaded, &lowered, &others, &diagnostics)
+        .0
         .iter()
         .filter(|checked| checked.not_yet.is_empty())
         .map(|checked| checked.lowered.map.name)
@@ -120,19 +129,19 @@ pub fn check_within(paths: &[String], loader: &dyn Loader, states: usize) -> Com
     diagnostics.retain(|d| told.insert((d.span, d.rule.code, d.message.clone())));
     let off = |d: &Diagnostic| d.severity == Severity::Off;
     let (silent, diagnostics): (Vec<_>, Vec<_>) = diagnostics.into_iter().partition(off);
-    let charts = sound(&loaded, &lowered, &others, &diagnostics);
+    let (charts, tested) = sound(&loaded, &lowered, &others, &diagnostics);
     let (sources, files) = (loaded.sources, loaded.files);
-    Compilation { sources, files, charts, lowered, diagnostics, silent }
+    Compilation { sources, files, charts, tested, lowered, diagnostics, silent }
 }
 
 /// The charts that no error is about: none inside of the chart or of one that it runs, and none beside the charts of its file
-/// and of those it imports.
+/// and of those it imports. With them all of these, and of others, that tests are for.
 fn sound(
     loaded: &Loaded,
     lowered: &[Arc<Lowered>],
     others: &[Arc<Lowered>],
     diagnostics: &[Diagnostic],
-) -> Vec<Checked> {
+) -> (Vec<Checked>, Vec<Checked>) {
     let whole = |one: &Lowered| one.map.states.first().map_or(one.map.name, |s| s.whole);
     let all: Vec<&Arc<Lowered>> = lowered.iter().chain(others).collect();
     let places: BTreeMap<Span, usize> =
@@ -167,8 +176,8 @@ fn sound(
     };
     let names: BTreeMap<Span, usize> =
         all.iter().enumerate().map(|(i, one)| (one.map.name, i)).collect();
-    let mut charts = Vec::new();
-    for (i, one) in lowered.iter().enumerate() {
+    let (mut charts, mut tested) = (Vec::new(), Vec::new());
+    for (i, one) in all.iter().copied().enumerate() {
         let children = reached(i, &all, &names);
         let mut own = about(i);
         for child in children.iter().filter(|child| **child != i) {
@@ -176,15 +185,21 @@ fn sound(
         }
         let is = |found: &Diagnostic, family: &str| found.rule.code.starts_with(family);
         if own.iter().all(|d| is(d, "C03") || is(d, "C05")) {
-            charts.push(Checked {
+            let checked = Checked {
                 lowered: one.clone(),
                 children: children.iter().map(|child| all[*child].clone()).collect(),
                 source: loaded.sources.get(one.map.file).name.clone(),
                 not_yet: own.into_iter().filter(|d| is(d, "C05")).cloned().collect(),
-            });
+            };
+            if !one.tests.is_empty() {
+                tested.push(checked.clone());
+            }
+            if i < lowered.len() {
+                charts.push(checked);
+            }
         }
     }
-    charts
+    (charts, tested)
 }
 
 /// The charts that a chart runs, and those that they run.

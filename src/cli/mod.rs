@@ -33,6 +33,8 @@ mod show;
 mod simulate;
 #[cfg(feature = "run")]
 mod terminal;
+#[cfg(feature = "run")]
+mod test;
 
 use clap::{CommandFactory, Parser, Subcommand};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -52,6 +54,7 @@ Examples:
   chartc show builder.chart          a drawing in the terminal
   chartc graph builder.chart         a picture, for Graphviz or Mermaid
   chartc run builder.chart           run it, without a network
+  chartc test                        play the tests of every chart below this folder
   chartc build builder.chart         Rust
   chartc fmt                         write every chart the one way
   chartc convert agent.yaml          the same agent as a .chart; also of .scxml
@@ -78,6 +81,8 @@ enum Command {
     Show(show::Args),
     #[cfg(feature = "run")]
     Simulate(simulate::Args),
+    #[cfg(feature = "run")]
+    Test(test::Args),
 }
 
 fn dispatch(command: Command) -> miette::Result<Exit> {
@@ -95,6 +100,8 @@ fn dispatch(command: Command) -> miette::Result<Exit> {
         Command::Show(args) => show::run(args),
         #[cfg(feature = "run")]
         Command::Simulate(args) => simulate::run(args),
+        #[cfg(feature = "run")]
+        Command::Test(args) => test::run(args),
     }
 }
 
@@ -190,7 +197,8 @@ mod tests {
             assert!(examples.len() > 1, "{name} lacks examples:\n{help}");
             for words in examples {
                 // What is left out of a build has no command there.
-                let is_left_out = words.first().is_some_and(|w| w == "run" || w == "simulate");
+                let without = ["run", "simulate", "test"];
+                let is_left_out = words.first().is_some_and(|w| without.contains(&w.as_str()));
                 if cfg!(not(feature = "run")) && is_left_out {
                     continue;
                 }

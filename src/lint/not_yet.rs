@@ -1,7 +1,6 @@
 //! A construct that parses but does not run yet.
 
-use crate::diagnostic::{Diagnostic, Rule, Severity};
-use crate::span::Span;
+use crate::diagnostic::{Rule, Severity};
 
 /// The rule.
 pub static RULE: Rule = Rule {
@@ -10,10 +9,3 @@ pub static RULE: Rule = Rule {
     severity: Severity::Error,
     page: include_str!("not_yet.md"),
 };
-
-/// A `test` block, which is a note: it hinders nothing.
-pub(crate) fn scenario(span: Span) -> Diagnostic {
-    let mut note = RULE.at(span, "`test` blocks are kept and do not run yet");
-    note.severity = Severity::Note;
-    note
-}

@@ -1,8 +1,9 @@
 //! What a chart sees: the top level of its file and of the files that it imports, and its own declarations.
 
 use crate::load::Loaded;
-use crate::span::{FileId, Ident};
+use crate::span::{FileId, Ident, Span};
 use crate::syntax::{self, ChartItem, Item, Noted};
+use std::collections::BTreeMap;
 
 /// A declaration with its docs.
 pub(super) struct Declared<'s, T> {
@@ -107,4 +108,38 @@ fn chart_level<'s>(all: &mut Declarations<'s>, noted: &'s Noted<ChartItem>) {
 
 fn own<T>(node: T, doc: &str) -> Declared<'_, T> {
     Declared { node, doc, shared: false }
+}
+
+/// The tests of the files that were asked for, by the place of the chart's name that each is for.
+pub(super) type Scenarios<'s> = BTreeMap<Span, Vec<&'s syntax::Scenario>>;
+
+/// Gathers the tests of the files that were asked for.
+pub(super) fn scenarios(loaded: &Loaded) -> Scenarios<'_> {
+    let mut found = Scenarios::new();
+    for file in loaded.files.iter().filter(|file| loaded.is_root(file.id)) {
+        let of_file = |noted: &'_ Noted<Item>| matches!(noted.node, Item::Scenario(_));
+        if !file.items.iter().any(of_file) {
+            continue;
+        }
+        let seen = gather(loaded, file.id, None);
+        for noted in &file.items {
+            if let Item::Scenario(scenario) = &noted.node
+                && let Some(chart) = meant(&seen, file.id, scenario)
+            {
+                found.entry(chart.name.span).or_default().push(scenario);
+            }
+        }
+    }
+    found
+}
+
+/// The chart that a test is for: one of its file hides one of the same name that was imported.
+pub(super) fn meant<'s>(
+    seen: &Declarations<'s>,
+    file: FileId,
+    scenario: &syntax::Scenario,
+) -> Option<&'s syntax::Chart> {
+    let named = |chart: &&&'s syntax::Chart| chart.name.node == scenario.chart.node;
+    let own = seen.charts.iter().find(|c| named(c) && c.name.span.file == file);
+    own.or_else(|| seen.charts.iter().find(named)).copied()
 }

@@ -26,13 +26,14 @@ mod skeleton;
 mod source_map;
 mod step;
 mod structure;
+pub mod test;
 mod trigger;
 mod types;
 
 pub use source_map::{LineSpans, PostSpans, SourceMap, StateSpans, StepSpans};
 
 use crate::diagnostic::Diagnostic;
-use crate::lint::{duplicate_name, illegal_structure, not_yet, unknown_name};
+use crate::lint::{duplicate_name, illegal_structure, unknown_name};
 use crate::load::Loaded;
 use crate::span::{Ident, Span};
 use crate::syntax::{self, ChartItem, FailWord, Item};
@@ -54,12 +55,15 @@ pub struct Lowered {
     /// Whether every state, line and step that was written is in the model. Where one had to be left out, what seems to be
     /// missing from the chart may not be.
     pub whole: bool,
+    /// The tests that are for it.
+    pub tests: Vec<test::Test>,
 }
 
 /// Lowers every chart of every file that was asked for, in order; beside them those of other files that they run.
 pub fn lower(loaded: &Loaded, diagnostics: &mut Vec<Diagnostic>) -> (Vec<Lowered>, Vec<Lowered>) {
     let mut lowered = Vec::new();
     let mut findings = Vec::new();
+    let scenarios = items::scenarios(loaded);
     for file in loaded.files.iter().filter(|f| loaded.is_root(f.id)) {
         let first = lowered.len();
         let mut names: BTreeMap<&str, Span> = BTreeMap::new();
@@ -76,14 +80,16 @@ pub fn lower(loaded: &Loaded, diagnostics: &mut Vec<Diagnostic>) -> (Vec<Lowered
                     names.insert(&chart.name.node, chart.name.span);
                     let seen = items::gather(loaded, file.id, Some(chart));
                     let cx = Cx::new(&chart.name, &noted.doc);
-                    lowered.push(one(cx, chart, noted.span, &seen, &mut findings));
+                    lowered.push(one(cx, chart, noted.span, &seen, &scenarios, &mut findings));
                 }
                 Item::Scenario(scenario) => {
                     let (name, span) = (&scenario.name.node, scenario.name.span);
                     if let Some(first) = tests.insert(name, span) {
                         findings.push(duplicate_name::twice("test", name, span, first));
                     }
-                    self::scenario(scenario, &seen, &mut findings);
+                    if items::meant(&seen, file.id, scenario).is_none() {
+                        findings.push(for_no_chart(scenario, &seen));
+                    }
                 }
                 Item::Import(_)
                 | Item::Record(_)
@@ -106,7 +112,7 @@ pub fn lower(loaded: &Loaded, diagnostics: &mut Vec<Diagnostic>) -> (Vec<Lowered
         let charts: Vec<_> = lowered[first..].iter().collect();
         closing::lost_components(&shared, &charts, &mut findings);
     }
-    let others = run::others(loaded, &lowered, &mut findings);
+    let others = run::others(loaded, &lowered, &scenarios, &mut findings);
     run::refuse_endless(lowered.iter().chain(&others), &mut findings);
     namesakes::refuse(&lowered, &others, &mut findings);
     posts::refuse_unheard(&lowered, &others, &mut findings);
@@ -116,15 +122,11 @@ pub fn lower(loaded: &Loaded, diagnostics: &mut Vec<Diagnostic>) -> (Vec<Lowered
     (lowered, others)
 }
 
-/// Scenarios are kept as written: of each, only the chart that it is for is looked up.
-fn scenario(scenario: &syntax::Scenario, seen: &Declarations<'_>, findings: &mut Vec<Diagnostic>) {
+/// A test of a chart that there is not.
+fn for_no_chart(scenario: &syntax::Scenario, seen: &Declarations<'_>) -> Diagnostic {
     let place = &scenario.chart;
-    let known = || seen.charts.iter().map(|c| c.name.node.as_str());
-    if !known().any(|name| name == place.node) {
-        let known = Some(known());
-        findings.push(unknown_name::unknown("chart", &place.node, place.span, known));
-    }
-    findings.push(not_yet::scenario(scenario.name.span));
+    let known = seen.charts.iter().map(|c| c.name.node.as_str());
+    unknown_name::unknown("chart", &place.node, place.span, Some(known))
 }
 
 /// Declares what a chart sees.
@@ -140,6 +142,7 @@ fn one<'s>(
     chart: &'s syntax::Chart,
     whole: Span,
     seen: &Declarations<'s>,
+    scenarios: &items::Scenarios<'_>,
     findings: &mut Vec<Diagnostic>,
 ) -> Lowered {
     cx.charts.clone_from(&seen.charts);
@@ -167,8 +170,10 @@ fn one<'s>(
             closing::check(&mut cx, check, noted.span);
         }
     }
+    let written = scenarios.get(&chart.name.span).map_or(&[][..], Vec::as_slice);
+    let tests = test::all(&mut cx, written);
     findings.append(&mut cx.findings);
-    Lowered { chart: cx.chart, map: cx.map, whole: !cx.dropped }
+    Lowered { chart: cx.chart, map: cx.map, whole: !cx.dropped, tests }
 }
 
 /// Variables, events, and what the chart says of itself.

@@ -149,14 +149,16 @@ fn in_range(cx: &mut Cx<'_>, param: &Param<'_>, value: &Expr, span: Span) {
     }
 }
 
-/// The charts of files that were not asked for which the lowered ones run, and those that these run.
+/// The charts of files that were not asked for which the lowered ones run or tests are for, and those that these run.
 pub(super) fn others(
     loaded: &Loaded,
     lowered: &[Lowered],
+    scenarios: &items::Scenarios<'_>,
     findings: &mut Vec<Diagnostic>,
 ) -> Vec<Lowered> {
     let mut known: BTreeSet<Span> = lowered.iter().map(|one| one.map.name).collect();
     let mut wanted: Vec<Span> = lowered.iter().flat_map(children).collect();
+    wanted.extend(scenarios.keys().copied());
     let mut found = Vec::new();
     while let Some(name) = wanted.pop() {
         if !known.insert(name) {
@@ -168,7 +170,7 @@ pub(super) fn others(
             if chart.name.span == name {
                 let seen = items::gather(loaded, name.file, Some(chart));
                 let cx = Cx::new(&chart.name, &noted.doc);
-                let child = one(cx, chart, noted.span, &seen, findings);
+                let child = one(cx, chart, noted.span, &seen, scenarios, findings);
                 wanted.extend(children(&child));
                 found.push(child);
             }

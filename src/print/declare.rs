@@ -3,6 +3,7 @@
 use super::chart;
 use super::expr::{expr, param, params, type_expr};
 use super::out::{Layout, Out};
+use super::test;
 use super::text::{lower, path, plain, template, uninterpolated, upper};
 use crate::syntax::{
     Client, ClientOption, Component, Enum, ExprKind, Function, FunctionKind, Insert, Item, Place,
@@ -21,10 +22,7 @@ pub(super) fn item(out: &mut Out, item: &Item) {
         Item::Client(node) => client(out, node),
         Item::Component(node) => component(out, node),
         Item::Chart(node) => chart::chart(out, node),
-        Item::Scenario(node) => {
-            let (name, chart) = (plain(&node.name.node), upper(&node.chart.node));
-            out.push(&format!("test {name} for {chart} {{{}}}", node.body.node));
-        }
+        Item::Scenario(node) => test::scenario(out, node),
         Item::Bad(_) => {}
     }
 }

@@ -5,6 +5,7 @@
 //! | `out`, `columns` | lines, bodies, comments, docs, blank lines; what stands below each other |
 //! | `declare`, `chart` | what stands at the top of a file and in a chart |
 //! | `state`, `step` | states, lines, steps, statements, actions |
+//! | `test` | tests |
 //! | `expr`, `text` | expressions and types, texts and names |
 //!
 //! Printed text parses to the same syntax, spans and the place of a few comments aside, and prints as itself.
@@ -16,6 +17,7 @@ mod expr;
 mod out;
 mod state;
 mod step;
+mod test;
 mod text;
 
 use crate::syntax;

@@ -3,12 +3,13 @@
 use super::{Paper, Report, cut, more, shown, summary};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::source::{Position, Source, Sources};
-use crate::span::Span;
+use crate::span::{FileId, Span};
 use miette::{
     GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteError, MietteSpanContents,
     SourceCode, SourceSpan, SpanContents,
 };
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fmt;
 
 /// A span of more lines than this is shown by its first line.
@@ -25,6 +26,21 @@ const LONGEST_PLACE: usize = 200;
 pub(super) static REPORT: Report = Report { name: "human", render };
 
 fn render(diagnostics: &[Diagnostic], sources: &Sources, paper: Paper) -> String {
+    let (text, left_out) = drawn(diagnostics, sources, paper);
+    text + &more(&left_out, sources) + &summary(diagnostics, sources.iter().count()) + "\n"
+}
+
+/// A finding as people see it, without a summary.
+pub(super) fn one(diagnostic: &Diagnostic, sources: &Sources, paper: Paper) -> String {
+    drawn(std::slice::from_ref(diagnostic), sources, paper).0
+}
+
+/// The findings that are shown, and how many of each file are not.
+fn drawn(
+    diagnostics: &[Diagnostic],
+    sources: &Sources,
+    paper: Paper,
+) -> (String, BTreeMap<FileId, usize>) {
     let theme =
         if paper.colour { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
     let handler = GraphicalReportHandler::new_themed(theme)
@@ -40,7 +56,7 @@ fn render(diagnostics: &[Diagnostic], sources: &Sources, paper: Paper) -> String
         }
         text.push('\n');
     }
-    text + &more(&left_out, sources) + &summary(diagnostics, sources.iter().count()) + "\n"
+    (text, left_out)
 }
 
 /// A finding as miette sees it, or a related place in another file.

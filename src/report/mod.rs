@@ -43,6 +43,12 @@ pub fn short(diagnostics: &[Diagnostic], sources: &Sources) -> String {
     (short::REPORT.render)(diagnostics, sources, Paper { colour: false, width: 100 })
 }
 
+/// One finding as people see it, without a summary.
+#[cfg(feature = "cli")]
+pub fn one(diagnostic: &Diagnostic, sources: &Sources, paper: Paper) -> String {
+    human::one(diagnostic, sources, paper)
+}
+
 /// `2 errors, 1 warning in 3 files`; the files are those that have findings.
 pub fn summary(diagnostics: &[Diagnostic], files: usize) -> String {
     let counted =

@@ -25,7 +25,7 @@ pub enum Item {
     /// `chart N { }`.
     Chart(Chart),
     /// `test "name" for N { }`.
-    Scenario(Scenario),
+    Scenario(super::Scenario),
     /// What recovery skipped.
     Bad(Span),
 }
@@ -337,15 +337,4 @@ pub struct Bound {
     pub expr: Expr,
     /// `turns`, `calls`.
     pub unit: Ident,
-}
-
-/// `test "name" for N { … }`: its statements are kept as written until `chartc test` runs them.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Scenario {
-    /// Its name.
-    pub name: Spanned<String>,
-    /// The chart.
-    pub chart: Ident,
-    /// The text between the braces, as written.
-    pub body: Spanned<String>,
 }

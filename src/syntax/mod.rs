@@ -7,11 +7,12 @@ mod declare;
 mod expr;
 mod name;
 mod state;
+mod test;
 
 pub use declare::{
     Argument, Bound, Chart, ChartItem, Check, Client, ClientOption, Component, Enum, FailWord,
     Field, Function, FunctionKind, Import, Insert, Item, Limit, Meta, MetaValue, Param, Place,
-    Policy, Predicate, Record, Scenario, Tool, ToolPattern, ToolSet, Variable, VariableKind,
+    Policy, Predicate, Record, Tool, ToolPattern, ToolSet, Variable, VariableKind,
 };
 pub use expr::{
     Action, BinaryOp, Block, CompareOp, Entry, Expr, ExprKind, Forward, Hole, Template,
@@ -23,6 +24,7 @@ pub use state::{
     LineKind, May, MayKind, Outcome, OutcomeKind, Run, State, StateBody, StateItem, StateKind,
     Step, StepItem, StepKind, Tail, Target,
 };
+pub use test::{Expectation, GivenFunction, Said, Scenario, TestItem, Told, Why};
 
 use crate::span::{FileId, Ident, Span};
 

@@ -43,6 +43,8 @@ mod rows;
 mod run;
 mod runs;
 mod rust_emit;
+#[cfg(feature = "run")]
+mod scenario;
 mod scxml;
 mod semantics;
 mod shared_agents;

@@ -41,6 +41,8 @@ pub(super) enum Place {
     Enum,
     /// In `meta`.
     Meta,
+    /// In a test.
+    Test,
 }
 
 impl Place {
@@ -62,6 +64,7 @@ impl Place {
             Self::Record => Rule::just_param,
             Self::Enum => Rule::just_enum_name,
             Self::Meta => Rule::just_meta_entry,
+            Self::Test => Rule::just_test_item,
         }
     }
 
@@ -73,6 +76,7 @@ impl Place {
             Self::State => &[words::LINES, words::STATES],
             Self::From => &[words::LINES],
             Self::Step => &[words::STEPS],
+            Self::Test => &[words::TESTS],
             Self::Code
             | Self::Actions
             | Self::Limits
@@ -98,13 +102,9 @@ impl Place {
             Self::Record => "in a type",
             Self::Enum => "in an enum",
             Self::Meta => "in `meta`",
+            Self::Test => "in a test",
         }
     }
-}
-
-/// What recovery makes.
-pub(super) fn is_bad(rule: Rule) -> bool {
-    matches!(rule, Rule::bad_item | Rule::bad_step | Rule::bad_entry | Rule::bad_top)
 }
 
 /// A fault in a text, with offsets in it.

@@ -56,6 +56,10 @@ pub(super) const STEPS: &[&str] = &[
     "ends",
 ];
 
+/// First words in tests.
+pub(super) const TESTS: &[&str] =
+    &["given", "at", "send", "turn", "turns", "set", "wait", "answers", "fails", "tool", "expect"];
+
 /// What to type where a rule was expected; `None` where it is not worth saying.
 pub(super) fn words(rule: Rule) -> Option<&'static str> {
     Some(match rule {
@@ -87,12 +91,9 @@ pub(super) fn words(rule: Rule) -> Option<&'static str> {
         Rule::close_paren => "`)`",
         Rule::open_bracket => "`[`",
         Rule::close_bracket => "`]`",
-        Rule::open_brace
-        | Rule::state_body
-        | Rule::step_body
-        | Rule::statements
-        | Rule::block
-        | Rule::raw_body => "`{`",
+        Rule::open_brace | Rule::state_body | Rule::step_body | Rule::statements | Rule::block => {
+            "`{`"
+        }
         Rule::close_brace | Rule::unclosed => "`}`",
         Rule::comma => "`,`",
         Rule::colon | Rule::status => "`:`",
@@ -127,6 +128,17 @@ pub(super) fn words(rule: Rule) -> Option<&'static str> {
         Rule::may_call => return None,
         Rule::machine_event | Rule::done_of | Rule::error_of | Rule::doubt_of => return None,
         Rule::place => "`start`, `end` or `replace`",
+        Rule::why => "a reason",
+        Rule::option_use => "an option",
+        Rule::given_fn => "`fn`",
+        Rule::test_turn | Rule::test_turns => return None,
+        Rule::told_text | Rule::prompt_of => return None,
+        Rule::told_at => "`at`",
+        Rule::told_ended => "`ended`",
+        Rule::told_offered => "`offered`",
+        Rule::told_denied => "`denied`",
+        Rule::told_called => "`called`",
+        Rule::told_asked => "`asked`",
         Rule::assign | Rule::do_call => "an assignment or a call",
         Rule::raise | Rule::send | Rule::cancel | Rule::log => return None,
         _ => return keyword(rule),
@@ -161,6 +173,19 @@ fn keyword(rule: Rule) -> Option<&'static str> {
         (Rule::kw_retry, "`retry`"),
         (Rule::kw_skip, "`skip`"),
         (Rule::kw_fail, "`fail`"),
+        (Rule::kw_returns, "`returns`"),
+        (Rule::kw_fails, "`fails`"),
+        (Rule::kw_not, "`not`"),
+        (Rule::kw_of, "`of`"),
+        (Rule::kw_contains, "`contains`"),
     ];
     KEYWORDS.iter().find(|(r, _)| *r == rule).map(|(_, word)| *word)
+}
+
+/// What recovery makes.
+pub(super) fn is_bad(rule: Rule) -> bool {
+    matches!(
+        rule,
+        Rule::bad_item | Rule::bad_step | Rule::bad_test | Rule::bad_entry | Rule::bad_top
+    )
 }

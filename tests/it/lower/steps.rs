@@ -103,7 +103,6 @@ chart Later {
     on error.stuck.* -> a
   }
 }
-test "kept" for Later { anything }
 "#
     ));
 }

@@ -10,6 +10,7 @@
 //! | `check` | whether what comes from outside fits its declared types |
 //! | `prompt` | prompts and offers |
 //! | `children` | the machines of `run` steps |
+//! | `query` | expressions of others, for tests |
 //! | `snapshot` | all of it as data |
 //! | `point` | all of it, kept to come back to |
 
@@ -22,6 +23,7 @@ mod data;
 mod point;
 mod program;
 mod prompt;
+mod query;
 mod quick;
 mod snapshot;
 

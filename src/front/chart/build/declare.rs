@@ -1,14 +1,14 @@
 //! Top level items and the declarations of a chart.
 
 use super::name::Spelling;
-use super::{Cx, chart, child, parts};
+use super::{Cx, chart, child, parts, test};
 use crate::front::chart::grammar::Rule;
 use crate::front::chart::recover::Place;
-use crate::span::{Ident, Spanned};
+use crate::span::Ident;
 use crate::syntax::{
     Client, ClientOption, Component, Enum, Expr, ExprKind, Field, Function, FunctionKind, Import,
-    Insert, Item, Param, Place as At, Record, Scenario, Template, TemplatePart, Tool, ToolPattern,
-    ToolSet, TypeExpr, TypeKind, UnaryOp,
+    Insert, Item, Param, Place as At, Record, Template, TemplatePart, Tool, ToolPattern, ToolSet,
+    TypeExpr, TypeKind, UnaryOp,
 };
 use pest::iterators::Pair;
 
@@ -26,7 +26,7 @@ pub(super) fn item(cx: &mut Cx<'_>, pair: P<'_>) -> Item {
         Rule::client => Item::Client(client(cx, pair)),
         Rule::component => Item::Component(component(cx, pair)),
         Rule::chart => Item::Chart(chart::chart(cx, pair)),
-        Rule::scenario => Item::Scenario(scenario(cx, pair)),
+        Rule::scenario => Item::Scenario(test::scenario(cx, pair)),
         _ => Item::Bad(cx.span(&pair)),
     }
 }
@@ -276,26 +276,4 @@ fn insert(cx: &mut Cx<'_>, pair: P<'_>) -> Insert {
         }
     }
     Insert { step: step.expect("an insertion names a step"), guard, place }
-}
-
-fn scenario(cx: &mut Cx<'_>, pair: P<'_>) -> Scenario {
-    let span = cx.span(&pair);
-    let mut name = Spanned::new(String::new(), span);
-    let mut chart = Ident::new(String::new(), span);
-    let mut body = Spanned::new(String::new(), span);
-    for part in pair.into_inner() {
-        match part.as_rule() {
-            Rule::line_string => name = cx.plain_text(&part),
-            Rule::name => chart = cx.ident(&part),
-            Rule::raw_body => {
-                for text in part.into_inner().filter(|p| p.as_rule() == Rule::raw_text) {
-                    let (start, end) = (text.as_span().start(), text.as_span().end());
-                    body = Spanned::new(text.as_str().to_owned(), cx.range(start, end));
-                    cx.skip_comments(end);
-                }
-            }
-            _ => {}
-        }
-    }
-    Scenario { name, chart, body }
 }

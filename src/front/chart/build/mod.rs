@@ -17,12 +17,14 @@ mod state;
 mod statement;
 mod step;
 mod template;
+mod test;
 
 pub(super) use expr::just as just_expr;
 
 use super::grammar::Rule;
 use super::recover::{self, Place};
 use super::scan::Comment as Token;
+use super::words;
 use crate::diagnostic::Diagnostic;
 use crate::lint::reported::SYNTAX;
 use crate::span::{FileId, Ident, Span};
@@ -124,9 +126,7 @@ impl<'s> Cx<'s> {
         let span = self.span(&pair);
         let start = pair.as_span().start();
         let (mut trivia, doc) = self.before(start);
-        if pair.as_rule() != Rule::scenario {
-            trivia.after = self.after(start);
-        }
+        trivia.after = self.after(start);
         self.first = true;
         let node = build(self, pair);
         self.first = false;
@@ -217,7 +217,7 @@ impl<'s> Cx<'s> {
             ) {
                 continue;
             }
-            let bad = recover::is_bad(rule);
+            let bad = words::is_bad(rule);
             if bad && !was_bad {
                 let span = self.span(&pair);
                 recover::report(self, place, previous, span);
@@ -249,13 +249,6 @@ impl<'s> Cx<'s> {
         let made = read(self);
         self.cursor = cursor;
         made
-    }
-
-    /// Leaves the comments up to `end` out: they are part of a text that is kept as it is.
-    pub(super) fn skip_comments(&mut self, end: usize) {
-        while self.comments.get(self.cursor).is_some_and(|c| c.start < end) {
-            self.cursor += 1;
-        }
     }
 
     /// A dotted path.

@@ -1,0 +1,79 @@
+//! Expressions that are not the chart's own, evaluated over a run: for tests.
+
+use super::Interpreter;
+use crate::arena::{FunctionId, PredicateId, StateId, StepId, VarId};
+use crate::drive::Host;
+use crate::expr::{Environment, EvalError, Value, evaluate};
+use crate::model::{Expr, Observable, Template};
+
+/// What expressions of the chart see, with another payload.
+struct With<'a> {
+    inner: &'a dyn Environment,
+    payload: &'a [Value],
+}
+
+impl Environment for With<'_> {
+    fn variable(&self, id: VarId) -> Option<&Value> {
+        self.inner.variable(id)
+    }
+
+    fn unset(&self, id: VarId) -> EvalError {
+        self.inner.unset(id)
+    }
+
+    fn payload(&self, nth: u32) -> Option<&Value> {
+        self.payload.get(nth as usize)
+    }
+
+    fn answer(&self, step: StepId) -> Option<&Value> {
+        self.inner.answer(step)
+    }
+
+    fn predicate(&self, id: PredicateId) -> Option<&Expr> {
+        self.inner.predicate(id)
+    }
+
+    fn advice(&self) -> Option<&Template> {
+        self.inner.advice()
+    }
+
+    fn options(&self) -> Option<&str> {
+        self.inner.options()
+    }
+
+    fn observe(&self, observable: &Observable) -> Result<Value, EvalError> {
+        self.inner.observe(observable)
+    }
+
+    fn call(&self, id: FunctionId, arguments: &[Value]) -> Result<Value, EvalError> {
+        self.inner.call(id, arguments)
+    }
+}
+
+impl<H: Host> Interpreter<'_, H> {
+    /// What an expression over this chart comes to now, at an active leaf; `payload` is what it reads as the fields of what is
+    /// handled. Nothing of the run changes but what its host functions do.
+    ///
+    /// # Errors
+    /// Why it has no value.
+    pub fn evaluate(
+        &mut self,
+        leaf: StateId,
+        expr: &Expr,
+        payload: &[Value],
+    ) -> Result<Value, EvalError> {
+        let notes = self.engine.program.data.take_notes();
+        let value = self.engine.with_view(leaf, |program, view| {
+            let fuel = program.fuel();
+            let context = program.context(view, None);
+            let value = evaluate(expr, &With { inner: &context, payload }, &fuel);
+            program.burn(&fuel);
+            value
+        });
+        self.engine.program.data.take_notes();
+        for note in notes {
+            self.engine.program.data.note(note);
+        }
+        value
+    }
+}

@@ -1,0 +1,267 @@
+//! Who answers in a test: the test itself, and nobody else.
+
+use chartc_core::drive::{Host, ToolCall};
+use chartc_core::expr::Value;
+use chartc_core::machine::Instant;
+use chartc_runtime::clock::{Clock, Sleep, VirtualClock};
+use chartc_runtime::oracle::{Answer, Asking, Kind, Oracle, OracleError, Question};
+use chartc_runtime::tools::{Calling, Tools};
+use chartc_runtime::trace::{Line, Sink};
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
+
+/// Lines of the trace of one test: a run that has more does not end.
+const LONGEST: usize = 100_000;
+
+/// What somebody waits for.
+#[derive(Debug, Clone)]
+pub(super) enum Wanted {
+    /// An answer.
+    Answer(Box<Question>),
+    /// The result of a tool.
+    Result(ToolCall),
+}
+
+impl Wanted {
+    /// The name of the step, or of the tool.
+    pub(super) fn name(&self) -> &str {
+        match self {
+            Self::Answer(question) => &question.step,
+            Self::Result(call) => &call.tool,
+        }
+    }
+
+    /// Whether nobody can go on before it is there: a person may take any time.
+    pub(super) fn is_owed(&self) -> bool {
+        match self {
+            Self::Answer(question) => question.kind != Kind::Human,
+            Self::Result(_) => true,
+        }
+    }
+}
+
+/// What is said to whom waits.
+#[derive(Debug)]
+pub(super) enum Reply {
+    Text(String),
+    Value(Value),
+    Fail(OracleError),
+}
+
+/// A case of a host function: the name, what it is called with, what it gives.
+pub(super) type Case = (String, Option<Vec<Value>>, Result<Value, String>);
+
+#[derive(Debug, Default)]
+struct State {
+    next: u64,
+    open: Vec<(u64, Wanted)>,
+    replies: Vec<(u64, Reply)>,
+    /// The last ones are tried first.
+    cases: Vec<Case>,
+    /// `do` functions: they need no case.
+    effects: Vec<String>,
+    /// Calls of functions that have no case.
+    missing: Vec<String>,
+    called: Vec<(String, Vec<Value>)>,
+    lines: Vec<Line>,
+    /// Time passes though somebody waits.
+    passing: bool,
+    /// The test looks: what is called now is none of the run's calls.
+    looking: bool,
+}
+
+/// The test as oracle, tools, host, trace: clones are one.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Desk(Arc<Mutex<State>>);
+
+impl Desk {
+    pub(super) fn new(effects: Vec<String>) -> Self {
+        Self(Arc::new(Mutex::new(State { effects, ..State::default() })))
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What is waited for, in the order in which it was asked.
+    pub(super) fn open(&self) -> Vec<Wanted> {
+        self.state().open.iter().map(|(_, wanted)| wanted.clone()).collect()
+    }
+
+    /// Replies to the first that fits; says whether there is one.
+    pub(super) fn reply(&self, fits: impl Fn(&Wanted) -> bool, reply: Reply) -> bool {
+        let mut state = self.state();
+        let Some(index) = state.open.iter().position(|(_, wanted)| fits(wanted)) else {
+            return false;
+        };
+        let (id, _) = state.open.remove(index);
+        state.replies.push((id, reply));
+        true
+    }
+
+    /// Adds a case, which is tried before those that are there.
+    pub(super) fn add(&self, case: Case) {
+        self.state().cases.push(case);
+    }
+
+    /// Calls that nothing gives a result for, taken away.
+    pub(super) fn missing(&self) -> Vec<String> {
+        std::mem::take(&mut self.state().missing)
+    }
+
+    /// Calls of host functions so far.
+    pub(super) fn called(&self) -> Vec<(String, Vec<Value>)> {
+        self.state().called.clone()
+    }
+
+    /// How many there are.
+    pub(super) fn calls(&self) -> usize {
+        self.state().called.len()
+    }
+
+    /// Reads the trace so far.
+    pub(super) fn with_lines<R>(&self, read: impl FnOnce(&[Line]) -> R) -> R {
+        read(&self.state().lines)
+    }
+
+    /// The trace.
+    pub(super) fn take_lines(&self) -> Vec<Line> {
+        std::mem::take(&mut self.state().lines)
+    }
+
+    /// Whether time may pass though somebody waits.
+    pub(super) fn pass(&self, passing: bool) {
+        self.state().passing = passing;
+    }
+
+    /// Whether calls are those of an expectation.
+    pub(super) fn look(&self, looking: bool) {
+        self.state().looking = looking;
+    }
+
+    fn wait(&self, wanted: Wanted) -> Waiting {
+        let mut state = self.state();
+        state.next += 1;
+        let id = state.next;
+        state.open.push((id, wanted));
+        Waiting { desk: self.clone(), id }
+    }
+}
+
+/// Resolves when the test replies; dropped, it waits no longer.
+struct Waiting {
+    desk: Desk,
+    id: u64,
+}
+
+impl Future for Waiting {
+    type Output = Reply;
+
+    fn poll(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Reply> {
+        let mut state = self.desk.state();
+        match state.replies.iter().position(|(id, _)| *id == self.id) {
+            Some(index) => Poll::Ready(state.replies.remove(index).1),
+            None => Poll::Pending,
+        }
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        let mut state = self.desk.state();
+        state.open.retain(|(id, _)| *id != self.id);
+        state.replies.retain(|(id, _)| *id != self.id);
+    }
+}
+
+impl Oracle for Desk {
+    fn ask(&self, question: Question) -> Asking {
+        let waiting = self.wait(Wanted::Answer(Box::new(question)));
+        Box::pin(async move {
+            match waiting.await {
+                Reply::Text(text) => Ok(Answer::from(text)),
+                Reply::Value(value) => serde_json::to_string(&value)
+                    .map(Answer::from)
+                    .map_err(|why| OracleError::Other(why.to_string())),
+                Reply::Fail(error) => Err(error),
+            }
+        })
+    }
+
+    fn name(&self) -> String {
+        "test".to_owned()
+    }
+}
+
+impl Tools for Desk {
+    fn call(&self, call: ToolCall) -> Calling {
+        let waiting = self.wait(Wanted::Result(call));
+        Box::pin(async move {
+            match waiting.await {
+                Reply::Text(text) => Ok(Value::Text(text)),
+                Reply::Value(value) => Ok(value),
+                Reply::Fail(error) => Err(error),
+            }
+        })
+    }
+}
+
+impl Host for Desk {
+    fn call(&mut self, function: &str, arguments: &[Value]) -> Result<Value, String> {
+        let mut state = self.state();
+        if !state.looking {
+            state.called.push((function.to_owned(), arguments.to_vec()));
+        }
+        let fits = |(name, given, _): &&Case| {
+            name == function && given.as_ref().is_none_or(|given| given == arguments)
+        };
+        if let Some((_, _, result)) = state.cases.iter().rev().find(fits) {
+            return result.clone();
+        }
+        if state.effects.iter().any(|effect| effect == function) {
+            return Ok(Value::None);
+        }
+        let shown: Vec<String> = arguments.iter().map(super::show::value).collect();
+        state.missing.push(format!("{function}({})", shown.join(", ")));
+        Err("the test gives no result for it".to_owned())
+    }
+}
+
+impl Sink for Desk {
+    fn line(&mut self, line: &Line) -> std::io::Result<()> {
+        let mut state = self.state();
+        if state.lines.len() >= LONGEST {
+            let why = format!("more than {LONGEST} things have happened: the run does not end");
+            return Err(std::io::Error::other(why));
+        }
+        state.lines.push(line.clone());
+        Ok(())
+    }
+}
+
+/// Virtual time that stands still while the test is asked for something, unless it lets time pass.
+#[derive(Debug, Clone)]
+pub(super) struct TestClock {
+    pub(super) time: VirtualClock,
+    pub(super) desk: Desk,
+}
+
+impl Clock for TestClock {
+    fn now(&self) -> Instant {
+        self.time.now()
+    }
+
+    fn sleep_until(&self, at: Instant) -> Sleep {
+        self.time.sleep_until(at)
+    }
+
+    fn jump(&self) -> bool {
+        let may = {
+            let state = self.desk.state();
+            state.passing || state.open.is_empty()
+        };
+        may && self.time.jump()
+    }
+}

@@ -1,0 +1,277 @@
+//! Whether what a test expects is so.
+
+use super::play::{Failure, Player};
+use super::show;
+use crate::lower::test::Expected;
+use crate::notation;
+use crate::span::Span;
+use chartc_core::arena::StateId;
+use chartc_core::drive::Machine;
+use chartc_core::expr::Value;
+use chartc_core::model::{Expr, ExprKind};
+use chartc_runtime::trace::What;
+
+/// What expressions of tests call the values that only they read.
+const NAMES: [&str; 2] = ["calls", "result"];
+
+/// Values that are shown of a condition that does not hold.
+const MOST_SHOWN: usize = 6;
+
+/// What there is instead, if it is not so.
+struct Seen {
+    holds: bool,
+    what: String,
+    found: String,
+}
+
+/// Fails unless `expected` is as `wanted`.
+pub(super) fn expect(
+    player: &mut Player<'_>,
+    expected: &Expected,
+    wanted: bool,
+    span: Span,
+) -> Result<(), Failure> {
+    let seen = see(player, expected, span)?;
+    if seen.holds == wanted {
+        return Ok(());
+    }
+    let not = if wanted { "" } else { "not " };
+    Err(Failure::new(span, format!("expected {not}{}", seen.what)).found(seen.found))
+}
+
+fn see(player: &mut Player<'_>, expected: &Expected, span: Span) -> Result<Seen, Failure> {
+    let chart = player.chart;
+    Ok(match expected {
+        Expected::Holds(condition) => {
+            let value = player.value(condition, span)?;
+            let what = notation::expression_in(chart, condition, &NAMES);
+            let found = reads(player, condition, span);
+            Seen { holds: value == Value::Bool(true), what: format!("`{what}`"), found }
+        }
+        Expected::At(states) => {
+            let machine = player.session.machine();
+            let holds = states.iter().all(|state| machine.is_active(*state));
+            Seen { holds, what: format!("to be at {}", listed(player, states)), found: at(player) }
+        }
+        Expected::Ended(status) => {
+            let ended = player.session.status().map(chartc_core::machine::Status::word);
+            let holds = ended.is_some() && status.as_deref().is_none_or(|s| Some(s) == ended);
+            let what = status.as_ref().map_or(String::new(), |word| format!(" {word}"));
+            let found = match ended {
+                Some(word) => format!("it has ended {word}, {}", at(player)),
+                None => format!("it goes on, {}", at(player)),
+            };
+            Seen { holds, what: format!("the run to have ended{what}"), found }
+        }
+        Expected::Offered(names, only) => {
+            let offered = player.desk.with_lines(|lines| {
+                lines.iter().rev().find_map(|line| match &line.what {
+                    What::Question { options, .. } if !options.is_empty() => Some(options.clone()),
+                    _ => None,
+                })
+            });
+            let found = match &offered {
+                Some(offered) => format!("offered: {}", offered.join(", ")),
+                None => "nothing was offered yet".to_owned(),
+            };
+            let offered = offered.unwrap_or_default();
+            let holds = names.iter().all(|name| offered.contains(name))
+                && (!only || offered.iter().all(|name| names.contains(name)));
+            let only = if *only { "only " } else { "" };
+            Seen { holds, what: format!("{only}{} to be offered", names.join(", ")), found }
+        }
+        Expected::Denied(state) => denied(player, *state),
+        Expected::Called(name, arguments) => called(player, name, arguments.as_deref(), span)?,
+        Expected::Asked(step) => {
+            let holds = asked(player, step).is_some();
+            let found = if holds { "it has asked" } else { "it has not asked" };
+            Seen { holds, what: format!("`{step}` to have asked"), found: found.to_owned() }
+        }
+        Expected::Prompt(step, text) => match last_prompt(player, step) {
+            Some(prompt) => Seen {
+                holds: prompt.contains(text.as_str()),
+                what: format!("the prompt of `{step}` to contain {}", show::quoted(text)),
+                found: format!("it is: {}", show::short(&prompt, 600)),
+            },
+            None => {
+                let message = format!("`{step}` has not asked anything");
+                return Err(Failure::new(span, message).found("no prompt was sent"));
+            }
+        },
+        Expected::Text(expr, text) => {
+            let value = player.value(expr, span)?;
+            let name = notation::expression_in(chart, expr, &NAMES);
+            let holds = matches!(&value, Value::Text(whole) if whole.contains(text.as_str()));
+            let found = format!("it is {}", show::short(&show::value(&value), 600));
+            Seen { holds, what: format!("`{name}` to contain {}", show::quoted(text)), found }
+        }
+    })
+}
+
+fn denied(player: &Player<'_>, state: Option<StateId>) -> Seen {
+    let path = state.map(|state| player.chart.state(state).path.clone());
+    let denied: Vec<String> = player.desk.with_lines(|lines| {
+        let since = lines[player.since.0.min(lines.len())..].iter();
+        let targets = since.filter_map(|line| match &line.what {
+            What::Denied { line } => Some(line.targets.join(", ")),
+            _ => None,
+        });
+        targets.collect()
+    });
+    let holds = match &path {
+        Some(path) => denied.iter().any(|targets| targets.split(", ").any(|t| t == path)),
+        None => !denied.is_empty(),
+    };
+    let found = match denied.as_slice() {
+        [] => "no move was denied".to_owned(),
+        denied => format!("denied: -> {}", denied.join("; -> ")),
+    };
+    let to = path.map_or(String::new(), |path| format!(" to `{path}`"));
+    Seen { holds, what: format!("a move{to} to be denied"), found }
+}
+
+fn called(
+    player: &mut Player<'_>,
+    name: &str,
+    arguments: Option<&[Expr]>,
+    span: Span,
+) -> Result<Seen, Failure> {
+    let wanted = match arguments {
+        Some(all) => Some(player.values(all, span)?),
+        None => None,
+    };
+    let mut calls: Vec<Vec<Value>> = player
+        .desk
+        .called()
+        .into_iter()
+        .skip(player.since.1)
+        .filter(|(function, _)| function == name)
+        .map(|(_, arguments)| arguments)
+        .collect();
+    player.desk.with_lines(|lines| {
+        for line in &lines[player.since.0.min(lines.len())..] {
+            if let What::ToolCall { tool, arguments: Value::Map(map), .. } = &line.what
+                && tool == name
+            {
+                calls.push(map.iter().map(|(_, value)| value.clone()).collect());
+            }
+        }
+    });
+    let holds = match &wanted {
+        Some(wanted) => calls.contains(wanted),
+        None => !calls.is_empty(),
+    };
+    let words = |values: &Vec<Value>| {
+        format!("{name}({})", values.iter().map(show::value).collect::<Vec<_>>().join(", "))
+    };
+    let found = match calls.as_slice() {
+        [] => format!("`{name}` was not called"),
+        calls => format!("called: {}", calls.iter().map(words).collect::<Vec<_>>().join("; ")),
+    };
+    let what = wanted.as_ref().map_or_else(|| name.to_owned(), words);
+    Ok(Seen { holds, what: format!("`{what}` to have been called"), found })
+}
+
+/// Whether a step has put a question since the host did something.
+fn asked(player: &Player<'_>, step: &str) -> Option<String> {
+    prompt_since(player, step, player.since.0)
+}
+
+fn last_prompt(player: &Player<'_>, step: &str) -> Option<String> {
+    prompt_since(player, step, 0)
+}
+
+fn prompt_since(player: &Player<'_>, step: &str, since: usize) -> Option<String> {
+    player.desk.with_lines(|lines| {
+        lines[since.min(lines.len())..].iter().rev().find_map(|line| match &line.what {
+            What::Question { step: other, prompt, .. } if other == step => Some(prompt.clone()),
+            _ => None,
+        })
+    })
+}
+
+fn listed(player: &Player<'_>, states: &[StateId]) -> String {
+    let names = states.iter().map(|state| format!("`{}`", player.chart.state(*state).path));
+    names.collect::<Vec<_>>().join(", ")
+}
+
+fn at(player: &Player<'_>) -> String {
+    let states: Vec<String> =
+        player.session.configuration().iter().map(|path| format!("`{path}`")).collect();
+    format!("at {}", states.join(", "))
+}
+
+/// What a condition reads, with the values that it has now.
+fn reads(player: &mut Player<'_>, condition: &Expr, span: Span) -> String {
+    let mut leaves: Vec<Expr> = Vec::new();
+    collect(condition, &mut leaves);
+    let mut shown = Vec::new();
+    for leaf in leaves.iter().take(MOST_SHOWN) {
+        let name = notation::expression_in(player.chart, leaf, &NAMES);
+        let value = match player.value(leaf, span) {
+            Ok(value) => show::short(&show::value(&value), 200),
+            Err(failure) => failure.found.unwrap_or(failure.message),
+        };
+        shown.push(format!("{name} is {value}"));
+    }
+    if shown.is_empty() { "it is false".to_owned() } else { shown.join(", ") }
+}
+
+/// The parts of an expression that the run decides, each once.
+fn collect(expr: &Expr, found: &mut Vec<Expr>) {
+    let mut inner: Vec<&Expr> = Vec::new();
+    match &expr.kind {
+        ExprKind::Variable(_)
+        | ExprKind::Observable(_)
+        | ExprKind::Payload(_)
+        | ExprKind::Answer(_)
+        | ExprKind::Predicate(_)
+        | ExprKind::Call(..) => {
+            if !found.contains(expr) {
+                found.push(expr.clone());
+            }
+        }
+        ExprKind::Field(base, _) => match base.kind {
+            // A field says more than the whole.
+            ExprKind::Variable(_) | ExprKind::Payload(_) | ExprKind::Field(..) => {
+                if !found.contains(expr) {
+                    found.push(expr.clone());
+                }
+            }
+            _ => inner.push(base),
+        },
+        ExprKind::Index(a, b) | ExprKind::Binary(_, a, b) | ExprKind::Default(a, b) => {
+            inner.extend([a.as_ref(), b.as_ref()]);
+        }
+        ExprKind::Slice(a, from, to) => {
+            inner.push(a);
+            inner.extend(from.iter().chain(to).map(AsRef::as_ref));
+        }
+        ExprKind::Unary(_, a) => inner.push(a),
+        ExprKind::Compare(first, rest) => {
+            inner.push(first);
+            inner.extend(rest.iter().map(|(_, e)| e));
+        }
+        ExprKind::If(a, b, c) => inner.extend([a.as_ref(), b.as_ref(), c.as_ref()]),
+        ExprKind::Builtin(_, all) | ExprKind::List(all) => inner.extend(all),
+        ExprKind::Map(pairs) => {
+            for (key, value) in pairs {
+                inner.extend([key, value]);
+            }
+        }
+        ExprKind::Record(_, fields) => inner.extend(fields.iter().map(|(_, e)| e)),
+        ExprKind::Comprehension { source, .. } => inner.push(source),
+        ExprKind::None
+        | ExprKind::Bool(_)
+        | ExprKind::Int(_)
+        | ExprKind::Float(_)
+        | ExprKind::Text(_)
+        | ExprKind::Duration(_)
+        | ExprKind::Enum(..)
+        | ExprKind::Local(_)
+        | ExprKind::Unknown(_) => {}
+    }
+    for expr in inner {
+        collect(expr, found);
+    }
+}

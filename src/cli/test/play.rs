@@ -1,0 +1,366 @@
+//! Plays one test.
+
+use super::desk::{Desk, Reply, TestClock, Wanted};
+use super::expect;
+use crate::compile::Checked;
+use crate::lower::test::{Answer, Move, Reason, Test};
+use crate::span::Span;
+use chartc_core::arena::StateId;
+use chartc_core::drive::{Machine, Mismatch};
+use chartc_core::expr::{Environment, Fuel, Map, Value, evaluate};
+use chartc_core::interpreter::Interpreter;
+use chartc_core::model::{Chart, Expr, FunctionKind, StateKind};
+use chartc_core::plan::Plan;
+use chartc_runtime::clock::VirtualClock;
+use chartc_runtime::oracle::OracleError;
+use chartc_runtime::trace::Line;
+use chartc_runtime::{RunError, Session};
+use std::future::Future;
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+
+/// A test that was played.
+pub(super) struct Played {
+    /// Why it failed, if it did.
+    pub(super) failure: Option<Failure>,
+    /// Where the run was at the end, as dotted paths.
+    pub(super) states: Vec<String>,
+    /// What happened.
+    pub(super) lines: Vec<Line>,
+}
+
+/// Why a test failed.
+pub(super) struct Failure {
+    /// What was expected or done.
+    pub(super) span: Span,
+    /// In one line.
+    pub(super) message: String,
+    /// What was found instead, beside the place.
+    pub(super) found: Option<String>,
+    /// What to do.
+    pub(super) help: Option<String>,
+}
+
+impl Failure {
+    pub(super) fn new(span: Span, message: impl Into<String>) -> Self {
+        Self { span, message: message.into(), found: None, help: None }
+    }
+
+    pub(super) fn found(mut self, found: impl Into<String>) -> Self {
+        self.found = Some(found.into());
+        self
+    }
+
+    fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+}
+
+/// A test under way.
+pub(super) struct Player<'p> {
+    pub(super) chart: &'p Chart,
+    pub(super) session: Session<Interpreter<'p, Desk>, Desk>,
+    pub(super) desk: Desk,
+    /// Lines of the trace, and calls of host functions, before what the host did last.
+    pub(super) since: (usize, usize),
+    /// Where the host did something last.
+    pub(super) last: Span,
+}
+
+/// Nothing of a run.
+struct Constants;
+
+impl Environment for Constants {}
+
+/// Plays a test of a chart on a machine of its own.
+pub(super) fn play(checked: &Checked, test: &Test) -> Played {
+    let chart = prepared(checked.chart(), test);
+    let mut family = checked.family();
+    family[0] = &chart;
+    let plans: Vec<Plan<'_>> = family.iter().map(|chart| Plan::new(chart)).collect();
+    let functions = family.iter().flat_map(|chart| &chart.functions);
+    let effects = functions.filter(|f| f.kind == FunctionKind::Effect).map(|f| f.name.clone());
+    let desk = Desk::new(effects.collect());
+    let machine = match Interpreter::new(&plans[0], desk.clone(), Map::new()) {
+        Ok(machine) => machine.with_charts(&plans),
+        Err(Mismatch(why)) => {
+            let failure = Failure::new(test.span, format!("the run cannot start: {why}"));
+            let (states, lines) = (Vec::new(), Vec::new());
+            return Played { failure: Some(failure), states, lines };
+        }
+    };
+    let clock = Arc::new(TestClock { time: VirtualClock::new(), desk: desk.clone() });
+    let session = Session::new(machine, Arc::new(desk.clone()), clock, desk.clone())
+        .with_tools(Arc::new(desk.clone()));
+    let mut player = Player { chart: &chart, session, desk, since: (0, 0), last: test.span };
+    let failure = player.all(test).err();
+    Played { failure, states: player.session.configuration(), lines: player.desk.take_lines() }
+}
+
+/// The chart as it begins in this test: with other values, in other states.
+fn prepared(chart: &Chart, test: &Test) -> Chart {
+    let mut chart = chart.clone();
+    for (id, value) in &test.given {
+        chart.variables[id.index()].default = Some(value.clone());
+    }
+    if !test.begins.is_empty() {
+        let root = &mut chart.states[0];
+        root.kind = StateKind::Compound { initial: test.begins.clone() };
+        root.default_actions.clear();
+    }
+    chart
+}
+
+/// Goes on until the future waits for the test, or is done.
+fn drive<F: Future>(future: F) -> Option<F::Output> {
+    match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(value) => Some(value),
+        Poll::Pending => None,
+    }
+}
+
+impl Player<'_> {
+    fn all(&mut self, test: &Test) -> Result<(), Failure> {
+        // Functions that are given before anything is done are there when the run starts.
+        let given = |(m, _): &&(Move, Span)| matches!(m, Move::Function { .. });
+        let before = test.moves.iter().take_while(given).count();
+        for (step, span) in &test.moves[..before] {
+            self.step(step, *span)?;
+        }
+        let started = drive(self.session.start());
+        self.done(started, test.span)?;
+        for (step, span) in &test.moves[before..] {
+            self.step(step, *span)?;
+        }
+        match self.desk.open().iter().find(|wanted| wanted.is_owed()) {
+            Some(wanted) => Err(owed(wanted, self.last)),
+            None => Ok(()),
+        }
+    }
+
+    fn step(&mut self, step: &Move, span: Span) -> Result<(), Failure> {
+        match step {
+            Move::Function { name, arguments, result } => {
+                let constant = |expr: &Expr| {
+                    evaluate(expr, &Constants, &Fuel::new(Fuel::USUAL))
+                        .map_err(|why| Failure::new(span, why.message))
+                };
+                let arguments = arguments.as_ref().map(|all| all.iter().map(constant).collect());
+                let result = match result {
+                    Ok(value) => Ok(constant(value)?),
+                    Err(why) => Err(why.clone()),
+                };
+                self.desk.add((name.clone(), arguments.transpose()?, result));
+                Ok(())
+            }
+            Move::Send(event, arguments) => {
+                let row = &self.chart.events[event.index()];
+                let values = self.values(arguments, span)?;
+                self.host(span)?;
+                let names = row.fields.iter().map(|field| field.name.clone());
+                let posted = drive(self.session.post(&row.name, names.zip(values).collect()));
+                self.done(posted, span)?;
+                self.settle(span)
+            }
+            Move::Turns(count) => {
+                for _ in 0..*count {
+                    self.turn(span)?;
+                }
+                Ok(())
+            }
+            Move::Set(name, value) => {
+                let value = self.value(value, span)?;
+                let set = self.session.input(name, value);
+                set.map_err(|why| Failure::new(span, why.to_string()))
+            }
+            Move::Wait(time) => {
+                let Value::Duration(time) = self.value(time, span)? else {
+                    return Err(Failure::new(span, "this is no duration"));
+                };
+                self.host(span)?;
+                self.desk.pass(true);
+                let waited = drive(self.session.advance(time));
+                self.desk.pass(false);
+                self.done(waited, span)?;
+                self.settle(span)
+            }
+            Move::Answer(id, answer) => {
+                let reply = self.said(answer, span)?;
+                self.reply(&self.chart.steps[id.index()].name, false, reply, span)
+            }
+            Move::Fail(id, reason) => {
+                let reply = Reply::Fail(failed(reason));
+                self.reply(&self.chart.steps[id.index()].name, false, reply, span)
+            }
+            Move::Return(tool, value) => {
+                let reply = Reply::Value(self.value(value, span)?);
+                self.reply(tool, true, reply, span)
+            }
+            Move::ToolFail(tool, reason) => {
+                self.reply(tool, true, Reply::Fail(failed(reason)), span)
+            }
+            Move::Expect(expected, holds) => expect::expect(self, expected, *holds, span),
+        }
+    }
+
+    /// The host is about to do something.
+    fn host(&mut self, span: Span) -> Result<(), Failure> {
+        if let Some(status) = self.session.status() {
+            let message =
+                format!("the run has ended {}: nothing can be done any more", status.word());
+            return Err(Failure::new(span, message));
+        }
+        self.since = (self.desk.with_lines(<[Line]>::len), self.desk.calls());
+        self.last = span;
+        Ok(())
+    }
+
+    fn turn(&mut self, span: Span) -> Result<(), Failure> {
+        self.host(span)?;
+        if self.session.machine().is_walking() {
+            let open = self.desk.open();
+            return Err(match open.iter().find(|wanted| wanted.is_owed()) {
+                Some(wanted) => owed(wanted, span),
+                None => Failure::new(span, "the turn before has not ended"),
+            });
+        }
+        let begun = drive(self.session.begin_turn());
+        self.done(begun, span)?;
+        self.settle(span)
+    }
+
+    fn reply(
+        &mut self,
+        name: &str,
+        is_tool: bool,
+        reply: Reply,
+        span: Span,
+    ) -> Result<(), Failure> {
+        let fits = |wanted: &Wanted| {
+            wanted.name() == name && matches!(wanted, Wanted::Result(_)) == is_tool
+        };
+        if !self.desk.reply(fits, reply) {
+            let open: Vec<String> =
+                self.desk.open().iter().map(|w| format!("`{}`", w.name())).collect();
+            let what = if is_tool { "is not being called" } else { "does not ask" };
+            let found = match open.as_slice() {
+                [] => "nothing waits for an answer".to_owned(),
+                open => format!("waiting: {}", open.join(", ")),
+            };
+            return Err(Failure::new(span, format!("`{name}` {what} now")).found(found));
+        }
+        self.last = span;
+        self.settle(span)
+    }
+
+    fn settle(&mut self, span: Span) -> Result<(), Failure> {
+        let settled = drive(self.session.settle());
+        self.done(settled, span)
+    }
+
+    /// Whether the run went on, and asked for nothing that the test does not give.
+    fn done<T>(&mut self, outcome: Option<Result<T, RunError>>, span: Span) -> Result<(), Failure> {
+        if let Some(call) = self.desk.missing().first() {
+            let name = call.split('(').next().unwrap_or_default();
+            let message = format!("`{name}` is called, and the test gives no result for it");
+            let help = format!("begin with `given fn {name} = …`, or with `given fn {call} = …`");
+            return Err(Failure::new(span, message).found(format!("calls {call}")).help(help));
+        }
+        match outcome {
+            Some(Err(RunError::Trace(why))) => Err(Failure::new(span, why.to_string())),
+            Some(Err(why)) => Err(Failure::new(span, why.to_string())),
+            Some(Ok(_)) | None => Ok(()),
+        }
+    }
+
+    /// The active leaf that expressions are evaluated at: the first.
+    fn leaf(&self) -> StateId {
+        self.session.machine().leaves().first().copied().unwrap_or(StateId(0))
+    }
+
+    /// What an expression of the test comes to now.
+    pub(super) fn value(&mut self, expr: &Expr, span: Span) -> Result<Value, Failure> {
+        let leaf = self.leaf();
+        let result: Map = self.session.machine().result().into_iter().collect();
+        let payload = [Value::Int(i64::from(self.session.calls())), Value::Map(result)];
+        self.desk.look(true);
+        let value = self.session.machine_mut().evaluate(leaf, expr, &payload);
+        self.desk.look(false);
+        self.done(None::<Result<(), RunError>>, span)?;
+        value.map_err(|why| Failure::new(span, "this has no value here").found(why.message))
+    }
+
+    pub(super) fn values(&mut self, all: &[Expr], span: Span) -> Result<Vec<Value>, Failure> {
+        all.iter().map(|expr| self.value(expr, span)).collect()
+    }
+
+    fn said(&mut self, answer: &Answer, span: Span) -> Result<Reply, Failure> {
+        Ok(match answer {
+            Answer::Text(text) => Reply::Text(text.clone()),
+            Answer::Noop => Reply::Text("{\"reasoning\": \"\", \"action\": \"noop\"}".to_owned()),
+            Answer::Value(expr) => match self.value(expr, span)? {
+                Value::Text(text) => Reply::Text(text),
+                value => Reply::Value(value),
+            },
+            Answer::Option { name, arguments, .. } if arguments.is_empty() => {
+                Reply::Text(name.clone())
+            }
+            Answer::Option { name, tool, arguments } => {
+                let mut given = Map::new();
+                for (field, expr) in arguments {
+                    given.insert(field.clone(), self.value(expr, span)?);
+                }
+                let key = if *tool { "tool" } else { "choice" };
+                let pairs = [
+                    (key.to_owned(), Value::Text(name.clone())),
+                    ("arguments".to_owned(), Value::Map(given)),
+                ];
+                Reply::Value(Value::Map(pairs.into_iter().collect()))
+            }
+        })
+    }
+}
+
+/// Something is waited for, and the test goes on or ends without it.
+fn owed(wanted: &Wanted, span: Span) -> Failure {
+    let name = wanted.name();
+    match wanted {
+        Wanted::Answer(question) => {
+            let options: Vec<&str> =
+                question.options.iter().map(|o| o.offer.name.as_str()).collect();
+            let offered = match options.as_slice() {
+                [] => String::new(),
+                options => format!("; offered: {}", options.join(", ")),
+            };
+            let asked = super::show::short(&question.prompt, 200);
+            Failure::new(span, format!("`{name}` asks, and the test gives no answer"))
+                .found(format!("asked: {asked}{offered}"))
+                .help(format!("go on with `answers {name} …` or `fails {name} timeout`"))
+        }
+        Wanted::Result(call) => {
+            let given: Map = call.arguments.iter().cloned().collect();
+            Failure::new(span, format!("the tool `{name}` is called, and the test gives no result"))
+                .found(format!("called with {}", super::show::value(&Value::Map(given))))
+                .help(format!("go on with `tool {name} returns …` or `tool {name} fails \"why\"`"))
+        }
+    }
+}
+
+fn failed(reason: &Reason) -> OracleError {
+    let said = || "the test says so".to_owned();
+    match reason {
+        Reason::Text(why) => OracleError::Other(why.clone()),
+        Reason::Kind(kind) => match *kind {
+            "timeout" => OracleError::Timeout(60_000),
+            "rate_limited" => OracleError::RateLimited { retry_after: None },
+            "server" => OracleError::Server { status: 500, retry_after: None },
+            "connection" => OracleError::Connection(said()),
+            "refusal" => OracleError::Refusal(said()),
+            "empty" => OracleError::Empty,
+            "endless" => OracleError::Endless,
+            other => OracleError::Other(other.to_owned()),
+        },
+    }
+}

@@ -1,0 +1,85 @@
+//! Tests in words: values, lines of a trace, failures.
+
+use super::play::{Failure, Played};
+use crate::diagnostic::{Diagnostic, Rule, Severity};
+use chartc_core::expr::Value;
+use chartc_runtime::trace::Line;
+
+/// Lines of the trace that a failure shows.
+const TAIL: usize = 12;
+
+/// What a failed test is as a finding.
+pub(super) static RULE: Rule =
+    Rule { code: "C0601", name: "failed-test", severity: Severity::Error, page: "" };
+
+/// A value as JSON.
+pub(super) fn value(value: &Value) -> String {
+    serde_json::to_string(value).unwrap_or_else(|_| "…".to_owned())
+}
+
+/// A text in quotes.
+pub(super) fn quoted(text: &str) -> String {
+    value(&Value::Text(text.to_owned()))
+}
+
+/// A text of at most so many characters, on one line.
+pub(super) fn short(text: &str, most: usize) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line,
+    }
+}
+
+/// A failure as a finding of the test called `name`.
+pub(super) fn finding(name: &str, failure: &Failure) -> Diagnostic {
+    let mut found = RULE.at(failure.span, format!("{name}: {}", failure.message));
+    found.label.clone_from(&failure.found);
+    found.help.clone_from(&failure.help);
+    found
+}
+
+/// Where the run was, and what happened last.
+pub(super) fn tail(played: &Played) -> String {
+    let states = match played.states.join(", ") {
+        states if states.is_empty() => "nowhere".to_owned(),
+        states => states,
+    };
+    let mut text = format!("  at {states}; the last that happened:\n");
+    let from = played.lines.len().saturating_sub(TAIL);
+    for line in &played.lines[from..] {
+        text.push_str(&format!("    {}\n", words(line)));
+    }
+    text
+}
+
+/// A line of a trace on one line: its kind, then what it says.
+pub(super) fn words(line: &Line) -> String {
+    let Ok(serde_json::Value::Object(fields)) = serde_json::to_value(&line.what) else {
+        return String::new();
+    };
+    let mut text = if line.child.is_empty() { String::new() } else { format!("{}: ", line.child) };
+    text.push_str(fields.get("kind").and_then(serde_json::Value::as_str).unwrap_or_default());
+    if let Some(line) = fields.get("line") {
+        let word = |key: &str| line[key].as_str().unwrap_or_default().to_owned();
+        let targets = line["targets"].as_array().into_iter().flatten();
+        let targets: Vec<&str> = targets.filter_map(serde_json::Value::as_str).collect();
+        text.push_str(&format!(" {} {}", word("state"), word("trigger")));
+        if !targets.is_empty() {
+            text.push_str(&format!(" -> {}", targets.join(", ")));
+        }
+    }
+    for (key, value) in &fields {
+        if matches!(key.as_str(), "kind" | "line" | "hash" | "oracle") {
+            continue;
+        }
+        let value = match value {
+            serde_json::Value::String(text) => text.clone(),
+            value => value.to_string(),
+        };
+        if !value.is_empty() {
+            text.push_str(&format!(" {key}={}", short(&value, 80)));
+        }
+    }
+    text
+}

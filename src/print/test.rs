@@ -1,0 +1,93 @@
+//! Tests.
+
+use super::expr::{arguments, expr};
+use super::out::{Layout, Out};
+use super::text::{lower, path, plain, upper};
+use crate::syntax::{Expectation, Expr, GivenFunction, Path, Said, Scenario, TestItem, Told, Why};
+
+/// A test.
+pub(super) fn scenario(out: &mut Out, node: &Scenario) {
+    out.push(&format!("test {} for {} ", plain(&node.name.node), upper(&node.chart.node)));
+    out.body(&node.items, &node.end, Layout::Lines, item);
+}
+
+fn item(out: &mut Out, node: &TestItem) {
+    let level = out.level;
+    let text = match node {
+        TestItem::Given(name, value) => {
+            format!("given {} = {}", lower(&name.node), expr(value, level))
+        }
+        TestItem::GivenFunction(GivenFunction { name, arguments: given, result }) => {
+            let given = given.as_ref().map_or(String::new(), |all| arguments(all, level));
+            let result = match result {
+                Ok(value) => format!("= {}", expr(value, level)),
+                Err(reason) => format!("fails {}", why(reason)),
+            };
+            format!("given fn {}{given} {result}", lower(&name.node))
+        }
+        TestItem::At(states) => format!("at {}", paths(states)),
+        TestItem::Send(event, all) => format!("send {}{}", path(event), optional(all, level)),
+        TestItem::Turn(None) => "turn".to_owned(),
+        TestItem::Turn(Some(count)) => format!("turns {}", count.node),
+        TestItem::Set(name, value) => format!("set {} = {}", lower(&name.node), expr(value, level)),
+        TestItem::Wait(time) => format!("wait {}", expr(time, level)),
+        TestItem::Answers(step, said) => {
+            let said = match said {
+                Said::Text(text) => plain(&text.node),
+                Said::Option(option, all) => format!("{}{}", path(option), optional(all, level)),
+                Said::Value(value) => expr(value, level),
+            };
+            format!("answers {} {said}", lower(&step.node))
+        }
+        TestItem::Fails(step, reason) => format!("fails {} {}", lower(&step.node), why(reason)),
+        TestItem::Returns(tool, value) => {
+            format!("tool {} returns {}", path(tool), expr(value, level))
+        }
+        TestItem::ToolFails(tool, reason) => format!("tool {} fails {}", path(tool), why(reason)),
+        TestItem::Expect(expectation) => expected(expectation, level),
+        TestItem::Bad(_) => return,
+    };
+    out.push(&text);
+}
+
+fn expected(Expectation { negated, what }: &Expectation, level: usize) -> String {
+    let not = if *negated { "not " } else { "" };
+    let what = match what {
+        Told::Holds(condition) => expr(condition, level),
+        Told::At(states) => format!("at {}", paths(states)),
+        Told::Ended(None) => "ended".to_owned(),
+        Told::Ended(Some(status)) => format!("ended {}", status.node),
+        Told::Offered(names, is_only) => {
+            format!("offered {}{}", if *is_only { "only " } else { "" }, paths(names))
+        }
+        Told::Denied(None) => "denied".to_owned(),
+        Told::Denied(Some(state)) => format!("denied -> {}", path(state)),
+        Told::Called(name, all) => {
+            let all = all.as_ref().map_or(String::new(), |all| arguments(all, level));
+            format!("called {}{all}", path(name))
+        }
+        Told::Asked(step) => format!("asked {}", lower(&step.node)),
+        Told::Prompt(step, text) => {
+            format!("prompt of {} contains {}", lower(&step.node), plain(&text.node))
+        }
+        Told::Text(name, text) => {
+            format!("{} contains {}", lower(&name.node), plain(&text.node))
+        }
+    };
+    format!("expect {not}{what}")
+}
+
+fn paths(all: &[Path]) -> String {
+    all.iter().map(path).collect::<Vec<_>>().join(", ")
+}
+
+fn why(why: &Why) -> String {
+    match why {
+        Why::Kind(word) => lower(&word.node),
+        Why::Text(text) => plain(&text.node),
+    }
+}
+
+fn optional(all: &[Expr], level: usize) -> String {
+    if all.is_empty() { String::new() } else { arguments(all, level) }
+}

@@ -1,0 +1,110 @@
+//! `chartc test`: tests of charts, played from the command line.
+
+mod closed;
+mod expecting;
+mod shipped;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// A chart that asks a model, a host function, a tool and a person.
+const DESK: &str = r#"
+type Order { id: Text  total: Float }
+tool shop.order(id: Text) -> Order
+tools shop = shop.*
+fn vip(name: Text) -> Bool else false
+do tell(text: Text)
+enum Verdict { yes  no }
+
+chart Desk {
+  param limit: Float in 0.0..100.0 = 50.0
+  input hour: Int = 9
+  event knock(name: Text)
+  event leave
+  var name: Text = ""
+  var order: Order? = none
+  var verdict: Verdict = Verdict.no
+  initial idle
+  state idle {
+    on knock(who) if vip(who) -> done { tell("welcome " + who) }
+    on knock(who) -> sorting { name = who }
+  }
+  state sorting {
+    ask next on turn else idle { prompt "{name} at {hour}: {options}"  retry 1 }
+    may call shop into order
+    may note(text: Text) "keep it" -> asking { tell(text) }
+    may drop "forget it"           -> idle
+    after 10m -> idle
+  }
+  state asking {
+    human approve "Well?" {
+      returns Verdict into verdict
+      done if verdict == Verdict.yes -> done
+      done -> idle
+    }
+    on leave -> idle
+    advice "Somebody has to answer."
+  }
+  state done { llm sum { prompt "Sum up."  returns Int }  on done(sum) as n -> over(n) }
+  final over(count: Int) : partial
+}
+"#;
+
+/// A fresh folder of this name.
+fn folder(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("scenario-{name}"));
+    if folder.exists() {
+        std::fs::remove_dir_all(&folder).expect("the folder is the test's own");
+    }
+    std::fs::create_dir_all(&folder).expect("the target folder can be written");
+    folder
+}
+
+/// What a command prints, and its exit code.
+fn chartc(folder: &Path, arguments: &[&str]) -> (String, i32) {
+    let output = Command::new(env!("CARGO_BIN_EXE_chartc"))
+        .args(arguments)
+        .current_dir(folder)
+        .env("COLUMNS", "100")
+        .env("NO_COLOR", "1")
+        .output()
+        .expect("chartc runs");
+    let text = [output.stdout, output.stderr].concat();
+    let text = String::from_utf8(text).expect("chartc prints text");
+    (text, output.status.code().expect("it ends by itself"))
+}
+
+/// Plays the tests of a text.
+fn play(name: &str, text: &str) -> (String, i32) {
+    let folder = folder(name);
+    std::fs::write(folder.join("it.chart"), text).expect("the folder can be written");
+    chartc(&folder, &["test", "it.chart"])
+}
+
+/// Plays a test of [`DESK`] whose body this is.
+fn desk(name: &str, body: &str) -> (String, i32) {
+    play(name, &format!("{DESK}\ntest \"it\" for Desk {{\n{body}\n}}\n"))
+}
+
+/// It passes.
+fn passes(name: &str, body: &str) {
+    let (text, code) = desk(name, body);
+    assert_eq!((text.as_str(), code), ("ok     it.chart: it\n\n1 passed, 0 failed\n", 0), "{body}");
+}
+
+/// It fails, at this line and for this reason.
+fn fails(name: &str, body: &str, at: &str, why: &str) {
+    let (text, code) = desk(name, body);
+    assert_eq!(code, 1, "{text}");
+    assert!(text.starts_with("FAILED it.chart: it\n"), "{text}");
+    let flat = flat(&text);
+    assert!(flat.contains(why), "wanted {why}:\n{text}");
+    let marked = text.lines().skip_while(|line| !line.contains(at)).nth(1).unwrap_or_default();
+    assert!(marked.contains('·') && marked.contains('─'), "`{at}` is not marked:\n{text}");
+}
+
+/// The text on one line, without what miette draws.
+fn flat(text: &str) -> String {
+    let words = text.split_whitespace().filter(|word| !["│", "·", "×"].contains(word));
+    words.collect::<Vec<_>>().join(" ")
+}
