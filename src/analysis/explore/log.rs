@@ -15,6 +15,8 @@ pub(super) struct Log<'c> {
     /// A `run` step was started.
     pub(super) runs: bool,
     pub(super) work: usize,
+    /// It was stopped as a livelock.
+    pub(super) circles: bool,
     /// Model calls, those that a limit forbade, and ends of turns.
     pub(super) calls: u32,
     pub(super) forbidden: u32,
@@ -29,6 +31,7 @@ impl<'c> Log<'c> {
             told: BTreeSet::new(),
             runs: false,
             work: 0,
+            circles: false,
             calls: 0,
             forbidden: 0,
             turns: 0,
@@ -38,7 +41,7 @@ impl<'c> Log<'c> {
     pub(super) fn clear(&mut self) {
         self.story.clear();
         self.told.clear();
-        (self.runs, self.work) = (false, 0);
+        (self.runs, self.work, self.circles) = (false, 0, false);
         (self.calls, self.forbidden, self.turns) = (0, 0, 0);
     }
 
@@ -76,6 +79,7 @@ impl Sink for Log<'_> {
                 StepKind::Code(_) | StepKind::Human(_) => {}
             },
             Record::Error(ErrorKind::Limit(LimitKind::Calls)) => self.forbidden += 1,
+            Record::Error(ErrorKind::Livelock) => self.circles = true,
             Record::TurnEnded(_) => self.turns += 1,
             _ => {}
         }

@@ -21,8 +21,12 @@ use std::collections::BTreeSet;
 /// Inputs that are tried for each state that may be looked at, at most.
 const INPUTS: usize = 20;
 
-/// Things that may happen for each state that may be looked at, at most: a circle that is stopped makes thousands.
-const WORK: usize = 400;
+/// Things that may happen for each state that may be looked at, at most.
+const WORK: usize = 100;
+
+/// Things that may happen in inputs that are stopped as a livelock, at most: each makes thousands, and shows in its first round what it
+/// does in all of them.
+const CIRCLES: usize = 40_000;
 
 /// What all conditions and actions together may spend, in units of evaluation: a list that doubles in each round of a circle takes a
 /// thousand times what one block may.
@@ -98,6 +102,7 @@ pub(super) fn explore_with(chart: &Chart, relevant: &Relevant<'_>, search: &Sear
         todo: BTreeSet::new(),
         inputs: 0,
         work: 0,
+        circles: 0,
         units: UNITS,
         found,
     }
@@ -123,6 +128,7 @@ struct Walk<'c> {
     todo: BTreeSet<(u32, usize)>,
     inputs: usize,
     work: usize,
+    circles: usize,
     /// What evaluations may still spend.
     units: u64,
     found: Explored,
@@ -167,17 +173,27 @@ impl Walk<'_> {
         while self.found.goal.is_none()
             && machine.allowed() > 0
             && !(self.search.whole && self.is_open())
-            && self.inputs <= self.room.saturating_mul(INPUTS)
-            && self.work <= self.room.saturating_mul(WORK)
+            && !self.is_spent()
             && let Some((_, nth)) = self.todo.pop_first()
         {
             let Some(point) = self.points[nth].take() else { continue };
             machine.go_to(&point);
             for deed in self.moves.here(machine, self.has_waited(nth)) {
+                if self.is_spent() {
+                    self.found.reasons.insert(MORE.into());
+                    break;
+                }
                 self.step(machine, &point, Some(nth), &deed);
             }
             self.found.tried += 1;
         }
+    }
+
+    /// Whether nothing more may be tried.
+    fn is_spent(&self) -> bool {
+        self.inputs > self.room.saturating_mul(INPUTS)
+            || self.work > self.room.saturating_mul(WORK)
+            || self.circles > CIRCLES
     }
 
     /// Whether it is certain that not everything is tried.
@@ -226,6 +242,9 @@ impl Walk<'_> {
             self.inputs += 1;
             let taken = perform(self.chart, machine, deed, &mut self.log);
             self.work += self.log.work;
+            if self.log.circles {
+                self.circles += self.log.work;
+            }
             if machine.allowed() == 0 {
                 // What it did, it may have done for want of units.
                 self.found.reasons.insert("its conditions and actions compute too much".into());
@@ -240,6 +259,10 @@ impl Walk<'_> {
                 self.arrive(machine, from, deed);
             }
             if !machine.with_host(Anything::next) {
+                return counts;
+            }
+            if self.is_spent() {
+                self.found.reasons.insert(MORE.into());
                 return counts;
             }
         }

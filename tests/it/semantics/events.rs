@@ -370,3 +370,15 @@ fn a_run_that_begins_in_a_final_state_is_over() {
     sim.send("e");
     assert_eq!(sim.receipt(), "Closed");
 }
+
+#[test]
+fn a_dead_end_that_its_own_lines_lead_into_again_is_told_only_once_after_the_livelock() {
+    let mut sim = Sim::of(
+        "chart T { event go var seen: Int = 0 initial a
+           on error.stuck.dead -> a { seen = seen + 1  send go }
+           state a { } }",
+    );
+    assert_eq!(sim.var("seen"), "1002");
+    sim.wait(1);
+    assert_eq!(sim.var("seen"), "1002", "{}", sim.trace());
+}

@@ -185,15 +185,16 @@ impl<P: Program> Engine<'_, P> {
         }
     }
 
-    /// At a stable point: raises `error.stuck.dead` once if nothing can ever happen again.
-    pub(super) fn look_for_dead_end(&mut self, sink: &mut dyn Sink) {
+    /// At a stable point: raises `error.stuck.dead` once if nothing can ever happen again. Whether it did.
+    pub(super) fn look_for_dead_end(&mut self, sink: &mut dyn Sink) -> bool {
         if self.is_over() || self.scalars.dead || self.scalars.walk.is_some() || self.may_go_on() {
-            return;
+            return false;
         }
         self.scalars.dead = true;
         sink.record(Record::Error(ErrorKind::StuckDead));
         self.program.bind(Bound::Nothing);
         self.macrostep(Some(Occurrence::Error(ErrorKind::StuckDead)), sink);
+        true
     }
 
     #[inline]

@@ -36,9 +36,11 @@ impl<P: Program> Engine<'_, P> {
     }
 
     fn settle_all(&mut self, sink: &mut dyn Sink) {
+        // A dead end whose own lines lead into it again, and send each time, is told once more after its livelock.
+        let mut last = false;
         loop {
             self.walk_on(sink);
-            self.look_for_dead_end(sink);
+            last = last || self.look_for_dead_end(sink) && self.is_in_livelock();
             if self.is_over() || self.next_send().is_none_or(|due| due > self.scalars.now) {
                 return;
             }
