@@ -1,7 +1,7 @@
 //! Which answers of the model lead somewhere, against those that its prompt offers.
 
 use super::Facts;
-use super::uses::walk;
+use super::uses::{walk, written};
 use super::wording::{names, offered, plain};
 use chartc_core::arena::{ComponentId, StateId, StepId, TransitionId};
 use chartc_core::model::{
@@ -250,15 +250,7 @@ fn set_texts(chart: &Chart) -> String {
     let mut all = String::from(" ");
     let mut add = |expr| walk(chart, expr, &mut |e| literals(e, &mut all));
     chart.variables.iter().filter_map(|v| v.default.as_ref()).for_each(&mut add);
-    let code = chart.steps.iter().filter_map(|s| match &s.kind {
-        StepKind::Code(actions) => Some(actions),
-        StepKind::Llm
-        | StepKind::Ask { .. }
-        | StepKind::Call(..)
-        | StepKind::Human(_)
-        | StepKind::Run(..) => None,
-    });
-    for actions in chart.blocks().chain(code) {
+    for actions in written(chart) {
         Action::walk(actions, &mut |action| {
             if let Action::Assign(_, value) = action {
                 add(value);

@@ -2,10 +2,9 @@
 
 use super::Facts;
 use super::place::Place;
+use super::uses::is_where;
 use chartc_core::arena::{StateId, StepId};
-use chartc_core::model::{
-    AskOn, BinaryOp, Chart, Expr, ExprKind, Observable, Step, StepKind, Trigger,
-};
+use chartc_core::model::{AskOn, Chart, Step, StepKind, Trigger};
 use std::collections::BTreeMap;
 
 /// A step that uses up the turn's model call before others come to their turn.
@@ -69,13 +68,4 @@ fn is_model(step: &Step) -> bool {
 /// unasked.
 fn surely_calls(step: &Step) -> bool {
     step.guard.as_ref().is_none_or(is_where) && matches!(step.kind, StepKind::Llm)
-}
-
-/// Whether a condition asks only for active states.
-fn is_where(guard: &Expr) -> bool {
-    if let ExprKind::Binary(BinaryOp::Or, a, b) = &guard.kind {
-        is_where(a) && is_where(b)
-    } else {
-        matches!(guard.kind, ExprKind::Observable(Observable::In(_)))
-    }
 }

@@ -3,10 +3,11 @@
 use super::Facts;
 use super::graph::{Moves, Node};
 use super::reach::{is_end, is_leaf};
-use super::uses::{assigned, reads, walk};
+use super::uses::{assigned, reads, walk, written};
 use chartc_core::arena::{EventId, StateId, StepId, TransitionId, VarId};
 use chartc_core::model::{
-    Action, AskOn, Chart, Expr, ExprKind, Limits, Observable, Receiver, Step, StepKind, Trigger,
+    Action, AskOn, Chart, ChoiceKind, Expr, ExprKind, Limits, Observable, Receiver, Step, StepKind,
+    Trigger,
 };
 use std::collections::BTreeSet;
 
@@ -141,6 +142,10 @@ struct Around {
     calling: Vec<Option<StepId>>,
     /// A step there always moves on when it has answered.
     moves_on: Vec<bool>,
+    /// An option of a question there has no target. That no answer of the model is usable, round after round, is not meant.
+    asks_on: Vec<bool>,
+    /// Options that a question there may offer, two for one that is not taken unasked.
+    offers: Vec<usize>,
     /// A limit, a deadline or a condition that counts ends what happens there.
     bounded: Vec<bool>,
 }
@@ -149,6 +154,7 @@ impl Around {
     fn of(chart: &Chart, facts: &Facts, counted: &BTreeSet<VarId>) -> Self {
         let count = chart.states.len();
         let (mut calling, mut moves_on) = (vec![None; count], vec![false; count]);
+        let (mut asks_on, mut offers) = (vec![false; count], vec![0_usize; count]);
         let mut bounded: Vec<bool> = chart.states.iter().map(|s| is_limited(&s.limits)).collect();
         for (i, (step, place)) in chart.steps.iter().zip(&facts.places.steps).enumerate() {
             let counts = step.guard.as_ref().is_some_and(|guard| counts(chart, guard, counted));
@@ -166,6 +172,14 @@ impl Around {
             if ends {
                 place.within.iter().for_each(|state| bounded[state.index()] = true);
             }
+            let stays = line.targets.is_empty();
+            if let Trigger::Choice(choice) = line.trigger {
+                let alone = matches!(&chart.choices[choice.index()].kind, ChoiceKind::Option(fields) if fields.is_empty());
+                for state in place.within.iter().map(|s| s.index()) {
+                    offers[state] += if alone { 1 } else { 2 };
+                    asks_on[state] |= stays;
+                }
+            }
         }
         for (i, state) in chart.states.iter().enumerate() {
             let Some(parent) = state.parent.map(StateId::index) else { continue };
@@ -174,9 +188,11 @@ impl Around {
                 (one, other) => one.or(other),
             };
             moves_on[i] |= moves_on[parent];
+            asks_on[i] |= asks_on[parent];
+            offers[i] += offers[parent];
             bounded[i] |= bounded[parent];
         }
-        Self { calling, moves_on, bounded }
+        Self { calling, moves_on, asks_on, offers, bounded }
     }
 
     /// The round that the leaves and lines make, if it calls and nothing ends it.
@@ -186,8 +202,19 @@ impl Around {
         }
         let step = leaves.iter().find_map(|leaf| self.calling[leaf.index()])?;
         // A step beside it that always moves on ends what stays as well as its own line.
-        let stays = matches!(chart.steps[step.index()].kind, StepKind::Llm)
-            && !leaves.iter().any(|leaf| self.moves_on[leaf.index()]);
+        let asks = |always: bool| {
+            leaves.iter().map(|leaf| leaf.index()).any(|leaf| {
+                self.asks_on[leaf] && (self.offers[leaf] > 1 || always && self.offers[leaf] > 0)
+            })
+        };
+        let stays = match chart.steps[step.index()].kind {
+            StepKind::Llm => true,
+            StepKind::Ask { always, .. } => asks(always),
+            StepKind::Code(_) | StepKind::Call(..) | StepKind::Human(_) | StepKind::Run(..) => {
+                false
+            }
+        };
+        let stays = stays && !leaves.iter().any(|leaf| self.moves_on[leaf.index()]);
         (!lines.is_empty() || stays).then_some(Round { step, lines })
     }
 }
@@ -203,16 +230,8 @@ fn always_moves_on(chart: &Chart, step: &Step) -> bool {
 
 /// Variables that the chart counts up or down.
 fn counted(chart: &Chart) -> BTreeSet<VarId> {
-    let code = chart.steps.iter().filter_map(|step| match &step.kind {
-        StepKind::Code(actions) => Some(actions),
-        StepKind::Llm
-        | StepKind::Ask { .. }
-        | StepKind::Call(..)
-        | StepKind::Human(_)
-        | StepKind::Run(..) => None,
-    });
     let mut counted = BTreeSet::new();
-    for block in chart.blocks().chain(code) {
+    for block in written(chart) {
         // A list that grows, or a text, bounds as well as a number.
         Action::walk(block, &mut |action| {
             if let Action::Assign(variable, value) = action {

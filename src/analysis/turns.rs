@@ -4,10 +4,9 @@ use super::Facts;
 use super::cost::{Driver, TurnCost};
 use super::place::exclusive;
 use super::reach::{entered_with, entries, is_end, is_history, is_leaf};
+use super::uses::is_where;
 use chartc_core::arena::{StateId, StepId, TransitionId};
-use chartc_core::model::{
-    Action, AskOn, BinaryOp, Chart, Expr, ExprKind, Observable, StateKind, Step, StepKind, Trigger,
-};
+use chartc_core::model::{Action, AskOn, Chart, StateKind, Step, StepKind, Trigger};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The walks of turns.
@@ -272,15 +271,6 @@ impl Walk<'_, '_> {
 /// Whether a step calls the model in the walk of a turn.
 fn in_turn(step: &Step) -> bool {
     matches!(step.kind, StepKind::Llm | StepKind::Ask { on: AskOn::Turn, .. })
-}
-
-/// Whether a condition asks only for active states: where the step may act says the rest.
-fn is_where(guard: &Expr) -> bool {
-    if let ExprKind::Binary(BinaryOp::Or, a, b) = &guard.kind {
-        is_where(a) && is_where(b)
-    } else {
-        matches!(guard.kind, ExprKind::Observable(Observable::In(_)))
-    }
 }
 
 /// Adds the leaves that entering a state may make active; of a history, all of its parent.

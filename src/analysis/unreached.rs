@@ -2,10 +2,9 @@
 
 use super::Facts;
 use super::reach::{entries, is_history};
+use super::uses::is_where;
 use chartc_core::arena::{StateId, StepId, TransitionId};
-use chartc_core::model::{
-    AskOn, Chart, Expr, ExprKind, Failure, Observable, Step, StepKind, Transition, Trigger,
-};
+use chartc_core::model::{AskOn, Chart, Failure, Step, StepKind, Transition, Trigger};
 use std::collections::BTreeMap;
 
 /// A step that never runs.
@@ -124,11 +123,6 @@ fn touches(chart: &Chart, target: StateId, state: StateId) -> bool {
         target
     };
     chart.contains(target, state) || chart.contains(state, target)
-}
-
-/// Whether a condition asks only for active states: where the step may act says the rest.
-fn is_where(guard: &Expr) -> bool {
-    matches!(guard.kind, ExprKind::Observable(Observable::In(_)))
 }
 
 /// The lines by which a state may be entered within a walk.

@@ -2,9 +2,32 @@
 
 use chartc_core::arena::{StateId, VarId};
 use chartc_core::model::{
-    Action, Chart, Expr, ExprKind, Observable, Template, TemplatePart, Transition,
+    Action, BinaryOp, Chart, Expr, ExprKind, Observable, StepKind, Template, TemplatePart,
+    Transition,
 };
 use std::collections::BTreeSet;
+
+/// Whether a condition asks only for active states: where the line or the step may act says the rest.
+pub fn is_where(guard: &Expr) -> bool {
+    if let ExprKind::Binary(BinaryOp::Or, a, b) = &guard.kind {
+        is_where(a) && is_where(b)
+    } else {
+        matches!(guard.kind, ExprKind::Observable(Observable::In(_)))
+    }
+}
+
+/// Every action block of the chart, and the statements of its `code` steps.
+pub fn written(chart: &Chart) -> impl Iterator<Item = &Vec<Action>> {
+    let code = chart.steps.iter().filter_map(|step| match &step.kind {
+        StepKind::Code(actions) => Some(actions),
+        StepKind::Llm
+        | StepKind::Ask { .. }
+        | StepKind::Call(..)
+        | StepKind::Human(_)
+        | StepKind::Run(..) => None,
+    });
+    chart.blocks().chain(code)
+}
 
 /// What an expression is made of, in the order evaluated; predicates are looked into.
 fn parts<'e>(chart: &'e Chart, expr: &'e Expr) -> Vec<&'e Expr> {

@@ -187,7 +187,7 @@ pub(super) fn past(
     })
 }
 
-/// Whether the chart is an agent, whose variables have no declared defaults.
+/// Whether the chart is an `agent.yaml`.
 pub(super) fn is_yaml(context: &Context<'_>) -> bool {
     let name = &context.sources.get(context.map.file).name;
     [".yaml", ".yml"].iter().any(|end| name.ends_with(end))

@@ -1,5 +1,6 @@
 //! Rounds of model calls without an end.
 
+use super::reading::is_yaml;
 use super::{Context, Lint, words};
 use crate::analysis::endless::endless;
 use crate::diagnostic::{Diagnostic, Rule, Severity};
@@ -15,10 +16,9 @@ static RULE: Rule = Rule {
 };
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
-    let Context { chart, facts, map, sources, .. } = context;
+    let Context { chart, facts, map, .. } = context;
     // Of these the host bounds the turns: the format has no word for it.
-    let name = &sources.get(map.file).name;
-    if [".yaml", ".yml"].iter().any(|end| name.ends_with(end)) {
+    if is_yaml(context) {
         return;
     }
     let Some(round) = endless(chart, facts) else { return };

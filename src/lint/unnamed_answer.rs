@@ -1,9 +1,11 @@
 //! Answers that the prompt does not name.
 
+use super::reading::is_yaml;
 use super::{Context, Lint, words};
 use crate::analysis::answers::{Mismatch, mismatches};
-use crate::analysis::wording::plain;
+use crate::analysis::wording::{names, plain};
 use crate::diagnostic::{Diagnostic, Rule, Severity, nearest};
+use crate::span::Span;
 use chartc_core::model::StepKind;
 
 pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
@@ -26,9 +28,9 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
             found.unnamed.iter().copied().filter(|n| !is_slip(&found, *n)).collect();
         let Some(first) = unnamed.first() else { continue };
         let spans = map.step(*step);
-        let prompt = spans.prompt.unwrap_or(spans.name);
+        let prompt = spans.prompt.map_or(spans.name, |prompt| place(context, prompt, &found));
         let lines = unnamed.iter().map(|n| map.line(answers[*n].1).whole);
-        let names = words::names(unnamed.iter().map(|n| answers[*n].0.as_str()));
+        let unsaid = words::names(unnamed.iter().map(|n| answers[*n].0.as_str()));
         let name = words::step(chart, *step);
         let asks = matches!(chart.steps[step.index()].kind, StepKind::Ask { .. });
         let mut diagnostic = if unnamed.len() == answers.len() {
@@ -36,7 +38,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
             let found = RULE.at(
                 prompt,
                 format!(
-                    "the prompt of `{}` does not name {what}, {names}",
+                    "the prompt of `{}` does not name {what}, {unsaid}",
                     chart.steps[step.index()].name
                 ),
             );
@@ -44,7 +46,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         } else {
             let found = RULE.at(
                 map.line(answers[*first].1).whole,
-                format!("the prompt of {name} does not name its answer {names}"),
+                format!("the prompt of {name} does not name its answer {unsaid}"),
             );
             let rest = lines.skip(1).take(3);
             rest.fold(found, |found, line| found.related(line, "nor this one"))
@@ -52,6 +54,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         };
         let all = answers.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>();
         let all = if all.len() > 6 { String::new() } else { format!(": {}", all.join(", ")) };
+        // The prompts of an agent have no `{options}`.
         let yaml = is_yaml(context);
         diagnostic = diagnostic.help(if asks && !yaml {
             "write `{options}` into the prompt: it lists the answers that are open".to_owned()
@@ -62,10 +65,33 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Whether the chart is an agent, whose prompts have no `{options}`.
-fn is_yaml(context: &Context<'_>) -> bool {
-    let name = &context.sources.get(context.map.file).name;
-    [".yaml", ".yml"].iter().any(|end| name.ends_with(end))
+/// The line of the prompt that names the answer before the first that is not named, where a list of them goes on; its last line where
+/// there is no such line.
+fn place(context: &Context<'_>, prompt: Span, found: &Mismatch) -> Span {
+    let source = context.sources.get(prompt.file);
+    let Some(text) = source.text.get(prompt.start as usize..prompt.end as usize) else {
+        return prompt;
+    };
+    let mut lines = Vec::new();
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        let says = line.trim().trim_matches('"');
+        if !says.is_empty() {
+            lines.push((at + line.len() - line.trim_start().len(), line.trim()));
+        }
+        at += line.len();
+    }
+    let first = found.unnamed.first().copied().unwrap_or(0);
+    let mut before = found.answers[..first].iter().rev().map(|(name, _)| plain(name));
+    let listed = before.find_map(|name| lines.iter().rfind(|(_, says)| names(&plain(says), &name)));
+    match listed.or(lines.last()) {
+        Some((at, says)) => Span {
+            start: prompt.start + *at as u32,
+            end: prompt.start + (at + says.len()) as u32,
+            ..prompt
+        },
+        None => prompt,
+    }
 }
 
 /// Whether the prompt names something so alike that the other finding tells of it.
