@@ -73,6 +73,26 @@ impl VirtualClock {
         Self::default()
     }
 
+    /// Jumps as [`Clock::jump`] does, but no further than `limit`. Says whether time has passed.
+    pub(crate) fn jump_at_most(&self, limit: Instant) -> bool {
+        let earliest = self.state().waiting.first_key_value().map(|((at, _), _)| *at);
+        self.move_to(earliest.unwrap_or(limit).min(limit))
+    }
+
+    /// Moves to `at`, unless that has passed. Says whether time has passed.
+    pub(crate) fn move_to(&self, at: Instant) -> bool {
+        let mut state = self.state();
+        if at <= state.now {
+            return false;
+        }
+        state.now = at;
+        let later = state.waiting.split_off(&(at.saturating_add(1), 0));
+        for (_, waker) in std::mem::replace(&mut state.waiting, later) {
+            waker.wake();
+        }
+        true
+    }
+
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -58,6 +58,11 @@ pub(super) fn read(path: &str) -> Result<String, String> {
     Files.read(path)
 }
 
+/// Whether there is such a file or folder.
+pub(super) fn is_there(path: &Path) -> bool {
+    path.exists()
+}
+
 /// The names of what a folder holds, the folder of this process for an empty path; `None` where there is none.
 fn names(path: &str) -> Option<Vec<String>> {
     let folder = if path.is_empty() { "." } else { path };

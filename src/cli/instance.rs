@@ -5,6 +5,7 @@ use super::output::complain;
 use super::terminal::Person;
 use crate::diagnostic::nearest;
 use crate::load::Loader;
+use chartc_core::drive::Host;
 use chartc_core::expr::{Map, Value};
 use chartc_core::interpreter::Interpreter;
 use chartc_core::model::{AskOn, Chart, StepKind, Transition, Trigger, Type, VariableKind};
@@ -187,11 +188,11 @@ pub(super) fn functions(charts: &[&Chart], file: Option<&Path>) -> miette::Resul
 }
 
 /// The machine of the first chart, with its params; the others are those that it runs.
-pub(super) fn instance<'p>(
+pub(super) fn instance<'p, H: Host>(
     plans: &'p [Plan<'p>],
     given: &Given,
-    host: Script,
-) -> miette::Result<Interpreter<'p, Script>> {
+    host: H,
+) -> miette::Result<Interpreter<'p, H>> {
     Interpreter::new(&plans[0], host, given.params.clone())
         .map(|machine| machine.with_charts(plans))
         .map_err(|fault| miette::miette!("{fault}"))

@@ -25,6 +25,8 @@ mod levels;
 mod new;
 mod page;
 #[cfg(feature = "run")]
+mod replay;
+#[cfg(feature = "run")]
 mod run;
 #[cfg(feature = "run")]
 mod screen;
@@ -54,6 +56,7 @@ Examples:
   chartc show builder.chart          a drawing in the terminal
   chartc graph builder.chart         a picture, for Graphviz or Mermaid
   chartc run builder.chart           run it, without a network
+  chartc replay run.jsonl            run it again from its trace
   chartc test                        play the tests of every chart below this folder
   chartc build builder.chart         Rust
   chartc fmt                         write every chart the one way
@@ -77,6 +80,8 @@ enum Command {
     Graph(graph::Args),
     New(new::Args),
     #[cfg(feature = "run")]
+    Replay(replay::Args),
+    #[cfg(feature = "run")]
     Run(Box<run::Args>),
     Show(show::Args),
     #[cfg(feature = "run")]
@@ -95,6 +100,8 @@ fn dispatch(command: Command) -> miette::Result<Exit> {
         Command::Fmt(args) => fmt::run(args),
         Command::Graph(args) => graph::run(args),
         Command::New(args) => new::run(args),
+        #[cfg(feature = "run")]
+        Command::Replay(args) => replay::run(args),
         #[cfg(feature = "run")]
         Command::Run(args) => run::run(*args),
         Command::Show(args) => show::run(args),
@@ -197,7 +204,7 @@ mod tests {
             assert!(examples.len() > 1, "{name} lacks examples:\n{help}");
             for words in examples {
                 // What is left out of a build has no command there.
-                let without = ["run", "simulate", "test"];
+                let without = ["replay", "run", "simulate", "test"];
                 let is_left_out = words.first().is_some_and(|w| without.contains(&w.as_str()));
                 if cfg!(not(feature = "run")) && is_left_out {
                     continue;

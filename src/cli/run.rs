@@ -9,7 +9,8 @@ use super::{Exit, files};
 use crate::analysis::explore::STATES;
 use chartc_core::plan::Plan;
 use chartc_runtime::clock::{Clock, RealClock, VirtualClock};
-use chartc_runtime::trace::JsonLines;
+use chartc_runtime::host::{HostLog, Watched};
+use chartc_runtime::trace::{JsonLines, Origin};
 use chartc_runtime::{PlayError, RunError, Session, data, play};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -94,6 +95,11 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         .enable_time()
         .build()
         .map_err(|fault| miette::miette!("no runtime: {fault}"))?;
+    let origin = Origin {
+        file: if args.file == "-" { String::new() } else { args.file.clone() },
+        calls_per_turn: args.calls_per_turn,
+        real_clock: args.clock == "real",
+    };
     let mut charts = checked.family();
     charts[0] = &chart;
     let plans: Vec<Plan<'_>> = charts.iter().map(|chart| Plan::new(chart)).collect();
@@ -104,9 +110,13 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         };
         let functions = args.functions.as_deref();
         let who = oracle(&charts, args.llm.as_deref(), args.human.as_deref(), functions, &clock)?;
-        let machine = instance(&plans, &given, who.host)?;
+        let log = HostLog::default();
+        let machine = instance(&plans, &given, Watched::new(who.host, log.clone()))?;
         let sink = (Screen::new(paper(args.color), &charts), trace.map(JsonLines));
-        let mut session = Session::new(machine, who.oracle, clock, sink).with_tools(who.tools);
+        let mut session = Session::new(machine, who.oracle, clock, sink)
+            .with_tools(who.tools)
+            .with_host_log(log)
+            .with_origin(origin);
         if let Some(people) = who.people {
             session = session.with_people(people);
         }

@@ -268,7 +268,7 @@ impl Sink for Screen {
             What::Refused { event } => {
                 self.write(Ink::Bad, &format!("  {event}: nothing handles it now"))
             }
-            What::NotTaken { input, why } => {
+            What::NotTaken { input, why, .. } => {
                 let why =
                     if why == "closed" { "the run has ended" } else { "a turn is being walked" };
                 self.write(Ink::Bad, &format!("  {input}: not taken, {why}"))
@@ -278,7 +278,7 @@ impl Sink for Screen {
             }
             What::Error { error } => self.write(Ink::Bad, &format!("  error.{error}")),
             What::Warned { limit } => self.write(Ink::Bad, &format!("  limit.warn.{limit}")),
-            What::Note { text } if self.note.as_ref() != Some(text) => {
+            What::Note { text, .. } if self.note.as_ref() != Some(text) => {
                 self.write(Ink::Faint, &format!("  {text}"))?;
                 self.note = Some(text.clone());
                 Ok(())

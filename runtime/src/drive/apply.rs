@@ -1,9 +1,10 @@
 //! Hands inputs to the family and sees to what comes of them.
 
+use super::calls::IDLE_TICKS;
 use super::log::{Happening, Log};
 use super::{At, Session};
 use crate::error::RunError;
-use crate::trace::{self, What};
+use crate::trace::{self, Origin, What};
 use chartc_core::arena::EventId;
 use chartc_core::drive::{Machine, Mismatch};
 use chartc_core::expr::Value;
@@ -35,6 +36,32 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         input: Input<Vec<Value>>,
     ) -> Result<Result<Receipt, Mismatch>, RunError> {
         let now = self.clock.now();
+        self.apply_at(now, member, input)
+    }
+
+    /// Hands what the host does to the chart itself. What is due by then comes first, as inputs of their own: so a trace does not
+    /// depend on whether anybody has looked at the clock just before.
+    pub(super) fn apply_of_the_host(
+        &mut self,
+        input: Input<Vec<Value>>,
+    ) -> Result<Result<Receipt, Mismatch>, RunError> {
+        let now = self.clock.now();
+        for _ in 0..IDLE_TICKS {
+            let due = self.family.next_deadline().filter(|at| *at <= now);
+            if due.is_none() || self.status.is_some() {
+                break;
+            }
+            drop(self.apply_at(now, Member::new(), Input::Tick)?);
+        }
+        self.apply_at(now, Member::new(), input)
+    }
+
+    fn apply_at(
+        &mut self,
+        now: Instant,
+        member: Member,
+        input: Input<Vec<Value>>,
+    ) -> Result<Result<Receipt, Mismatch>, RunError> {
         self.family.tell(member, input, now);
         let mut answer = Ok(Receipt::Refused);
         for _ in 0..HANDLED {
@@ -54,6 +81,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         let sent = data.map(|data| self.sending.replace(Value::Map(data)));
         let notes = self.family.with_member(&member, |machine| machine.take_notes());
         let notes = notes.unwrap_or_default();
+        let called = self.host_log.take();
         let child = self.path(&member);
         if let Some(key) = answered.filter(|key| receipt.is_ok() && !log.accepts(*key)) {
             let why = notes.iter().find(|n| n.starts_with("answer to ")).map(String::as_str);
@@ -65,7 +93,8 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         }
         if !asked && receipt == Ok(Receipt::Busy) {
             let (input, why) = ("turn".into(), "busy".into());
-            self.tracer.put(now, &child, What::NotTaken { input, why })?;
+            let data = Value::None;
+            self.tracer.put(now, &child, What::NotTaken { input, why, data })?;
         }
         let mut begun: Vec<(StepKey, bool)> = Vec::new();
         for happening in log.0 {
@@ -93,9 +122,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
                 }
             }
         }
-        for text in notes {
-            self.tracer.put(now, &child, What::Note { text })?;
-        }
+        self.put_notes(now, &child, notes, called)?;
         if let Some(of_the_host) = sent {
             self.sending = of_the_host;
         }
@@ -121,19 +148,22 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         let mut child = member.clone();
         child.push(key);
         let Some(machine) = self.family.member(&child) else { return Ok(()) };
-        let what = self.run_begins(machine);
+        let what = self.run_begins(machine, &Origin::default());
         let path = self.path(&child);
         self.tracer.put(now, &path, what)
     }
 
     /// The first line of a run.
-    pub(super) fn run_begins(&self, machine: &dyn Machine) -> What {
+    pub(super) fn run_begins(&self, machine: &dyn Machine, origin: &Origin) -> What {
         let tables = machine.tables();
         What::Run {
             chart: tables.name.to_owned(),
             hash: format!("{:016x}", tables.hash),
             oracle: if self.manual { "nobody".into() } else { self.oracle.name() },
             variables: Value::Map(machine.variables().into_iter().collect()),
+            file: origin.file.clone(),
+            calls_per_turn: origin.calls_per_turn,
+            clock: if origin.real_clock { "real".into() } else { String::new() },
         }
     }
 

@@ -41,7 +41,7 @@ enum Woken {
 }
 
 /// Ticks at one moment that change nothing before the run is given up.
-const IDLE_TICKS: u32 = 1000;
+pub(super) const IDLE_TICKS: u32 = 1000;
 
 impl<M: Machine, T: trace::Sink> Session<M, T> {
     /// Waits until no call is under way. Deadlines that come due meanwhile fire.

@@ -13,10 +13,11 @@ use crate::budget::Budget;
 use crate::clock::Clock;
 use crate::data;
 use crate::error::RunError;
+use crate::host::HostLog;
 use crate::oracle::{Deny, Oracle};
 use crate::population;
 use crate::tools::{NoTools, Tools};
-use crate::trace::{self, Line, What};
+use crate::trace::{self, Line, Origin, What};
 use calls::Call;
 use chartc_core::arena::{StateId, StepId};
 use chartc_core::drive::{Machine, Mismatch, Typed};
@@ -45,6 +46,9 @@ pub struct Session<M, T> {
     tools: Arc<dyn Tools>,
     clock: Arc<dyn Clock>,
     tracer: Tracer<T>,
+    /// Calls of host functions that are not in the trace yet.
+    host_log: HostLog,
+    origin: Origin,
     /// Calls under way, in the order they were started.
     calls: Vec<Call>,
     /// What waits to be told to the machine, and the call that it is about.
@@ -122,6 +126,8 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             tools: Arc::new(NoTools),
             clock,
             tracer: Tracer { sink, seq: 0 },
+            host_log: HostLog::default(),
+            origin: Origin::default(),
             calls: Vec::new(),
             ready: VecDeque::new(),
             failures: BTreeMap::new(),
@@ -182,6 +188,21 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     #[must_use]
     pub fn with_people(mut self, people: Arc<dyn Oracle>) -> Self {
         self.people = Some(people);
+        self
+    }
+
+    /// Where the calls of host functions are kept until they are written: those of a [`Watched`](crate::host::Watched) host.
+    /// Without it the trace tells of them in words only.
+    #[must_use]
+    pub fn with_host_log(mut self, log: HostLog) -> Self {
+        self.host_log = log;
+        self
+    }
+
+    /// How the run was started, for the first line of the trace.
+    #[must_use]
+    pub fn with_origin(mut self, origin: Origin) -> Self {
+        self.origin = origin;
         self
     }
 
@@ -246,7 +267,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             return Ok(());
         }
         self.started = true;
-        let what = self.run_begins(self.family.root());
+        let what = self.run_begins(self.family.root(), &self.origin);
         self.tracer.put(self.clock.now(), "", what)?;
         self.apply(Input::Start)?.map_err(|Mismatch(why)| RunError::Start(why))?;
         self.settle().await
@@ -260,8 +281,8 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         self.start().await?;
         self.recent_calls = 0;
         self.failed = None;
-        let receipt = self.apply_own(Input::Turn)?;
-        self.not_taken("turn", receipt)?;
+        let receipt = self.apply_of_the_host(Input::Turn)?.unwrap_or(Receipt::Refused);
+        self.not_taken("turn", receipt, Value::None)?;
         Ok(receipt)
     }
 
@@ -327,13 +348,14 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     pub async fn post(&mut self, event: &str, data: Map) -> Result<Receipt, RunError> {
         self.start().await?;
         let (id, payload) = data::payload(&self.family.root().tables(), event, &data)?;
+        let kept = if data.is_empty() { Value::None } else { Value::Map(data.clone()) };
         self.sending = Some(Value::Map(data));
         self.recent_calls = 0;
         let receipt = self
-            .apply(Input::Event(id, payload))?
+            .apply_of_the_host(Input::Event(id, payload))?
             .map_err(|Mismatch(why)| RunError::event(event, &why))?;
         self.sending = None;
-        self.not_taken(event, receipt)?;
+        self.not_taken(event, receipt, kept)?;
         Ok(receipt)
     }
 
@@ -347,14 +369,14 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         self.work(Some(until)).await
     }
 
-    fn not_taken(&mut self, input: &str, receipt: Receipt) -> Result<(), RunError> {
+    fn not_taken(&mut self, input: &str, receipt: Receipt, data: Value) -> Result<(), RunError> {
         let why = match receipt {
             Receipt::Closed => "closed",
             Receipt::Busy => "busy",
             Receipt::Handled | Receipt::Unhandled | Receipt::Refused => return Ok(()),
         };
         let now = self.clock.now();
-        self.tracer.put(now, "", What::NotTaken { input: input.into(), why: why.into() })
+        self.tracer.put(now, "", What::NotTaken { input: input.into(), why: why.into(), data })
     }
 }
 

@@ -2,11 +2,12 @@
 
 use super::Session;
 use crate::error::RunError;
-use crate::trace::{self, What, describe};
+use crate::trace::{self, HostCall, What, describe};
 use chartc_core::drive::Machine;
 use chartc_core::expr::Value;
 use chartc_core::family::Member;
 use chartc_core::machine::{ErrorKind, Instant, LimitKind, Record, Status, WalkEnd};
+use std::collections::VecDeque;
 
 impl<M: Machine, T: trace::Sink> Session<M, T> {
     /// What forced an end that no final state has given arguments: which limit was used up, where, after how much work.
@@ -79,9 +80,50 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         child: &str,
     ) -> Result<(), RunError> {
         let notes = self.family.with_member(member, |machine| machine.take_notes());
-        for text in notes.unwrap_or_default() {
-            self.tracer.put(now, child, What::Note { text })?;
+        let called = self.host_log.take();
+        self.put_notes(now, child, notes.unwrap_or_default(), called)
+    }
+
+    /// Writes notes, those of host calls with the call. A call whose note is gone gets one.
+    pub(super) fn put_notes(
+        &mut self,
+        now: Instant,
+        child: &str,
+        notes: Vec<String>,
+        called: Vec<HostCall>,
+    ) -> Result<(), RunError> {
+        let mut called = VecDeque::from(called);
+        for text in notes {
+            let is_of = |call: &HostCall| {
+                text.strip_prefix(&call.function).is_some_and(|rest| rest.starts_with('('))
+            };
+            let mut call = None;
+            if let Some(index) = called.iter().position(is_of) {
+                for lost in called.drain(..index).collect::<Vec<_>>() {
+                    self.tracer.put(now, child, noted(lost))?;
+                }
+                call = called.pop_front();
+            }
+            self.tracer.put(now, child, What::Note { text, call })?;
+        }
+        for lost in called {
+            self.tracer.put(now, child, noted(lost))?;
         }
         Ok(())
     }
+}
+
+/// The note of a call that the machine has none of.
+fn noted(call: HostCall) -> What {
+    let arguments: Vec<String> = call.arguments.iter().map(json).collect();
+    let end = match &call.failed {
+        Some(why) => format!(" failed: {why}"),
+        None => format!(" = {}", json(&call.value)),
+    };
+    let text = format!("{}({}){end}", call.function, arguments.join(", "));
+    What::Note { text, call: Some(call) }
+}
+
+fn json(value: &Value) -> String {
+    serde_json::to_string(value).unwrap_or_default()
 }

@@ -3,6 +3,7 @@
 mod deny;
 mod pick;
 pub mod script;
+mod told;
 
 pub use deny::Deny;
 pub use pick::{First, Random};

@@ -36,8 +36,19 @@ pub struct Line {
 #[allow(missing_docs, reason = "the fields are described with their kind")]
 pub enum What {
     /// The run begins: chart, its structural hash in hex, who answers, and params, inputs and vars
-    /// just before the start.
-    Run { chart: String, hash: String, oracle: String, variables: Value },
+    /// just before the start; where the chart stands and how it is run, as far as that is said: [`Origin`].
+    Run {
+        chart: String,
+        hash: String,
+        oracle: String,
+        variables: Value,
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        file: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        calls_per_turn: Option<u32>,
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        clock: String,
+    },
     /// The host set an input.
     Input { name: String, value: Value },
     /// A host event begins, with its data.
@@ -58,8 +69,13 @@ pub enum What {
     Refused { event: String },
     /// An event that nothing in this chart handled, and that the charts it runs are offered.
     PassedOn { event: String },
-    /// What the host sent was not taken: `closed` or `busy`.
-    NotTaken { input: String, why: String },
+    /// What the host sent was not taken: `closed` or `busy`. An event with its data, unless it has none.
+    NotTaken {
+        input: String,
+        why: String,
+        #[serde(default, skip_serializing_if = "is_none")]
+        data: Value,
+    },
     /// A candidate that was not taken: `guard`, `fault`, `scope`, `preempted`.
     Lost { line: LineName, why: String },
     /// A line was taken.
@@ -163,8 +179,38 @@ pub enum What {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         summary: Option<String>,
     },
-    /// What the chart's own code says: `log`, reasons of faults, host calls.
-    Note { text: String },
+    /// What the chart's own code says: `log`, reasons of faults, host calls; of these what a machine can read, too.
+    Note {
+        text: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        call: Option<HostCall>,
+    },
+}
+
+/// A call of a host function.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct HostCall {
+    /// Its name.
+    pub function: String,
+    /// What it was called with, in declared order.
+    pub arguments: Vec<Value>,
+    /// What it gave, before that was fitted to the declared type; none for an effect.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub value: Value,
+    /// Why it failed, if it did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failed: Option<String>,
+}
+
+/// How a run was started, for its first line: what somebody who has nothing but the trace needs to run it again.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Origin {
+    /// The file of the chart, as it was named; empty where there is none.
+    pub file: String,
+    /// The bound of model calls in a turn, where it is not the chart's own.
+    pub calls_per_turn: Option<u32>,
+    /// The computer's time passes, not a virtual clock's.
+    pub real_clock: bool,
 }
 
 fn is_none(value: &Value) -> bool {

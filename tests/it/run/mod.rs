@@ -4,6 +4,7 @@ mod agents;
 mod children;
 mod command;
 mod phases;
+mod replay;
 mod researcher;
 mod session;
 mod shipped;

@@ -1,0 +1,119 @@
+//! Whoever answered, from the trace.
+
+use super::clock::ReplayClock;
+use super::tape::Tape;
+use crate::clock::Clock;
+use crate::oracle::{Answer, Asking, Oracle, OracleError, Question};
+use crate::tools::{Calling, Tools};
+use crate::trace::{Line, What};
+use chartc_core::drive::{Host, ToolCall};
+use chartc_core::expr::Value;
+use std::future::poll_fn;
+use std::sync::Arc;
+use std::task::Poll;
+
+/// Models, people, tools and host functions, as they are in a trace. An answer is there when the next line of the trace is its line.
+#[derive(Debug, Clone)]
+pub struct Recalled {
+    tape: Tape,
+    clock: Arc<ReplayClock>,
+}
+
+impl Recalled {
+    pub(super) fn new(tape: Tape, clock: Arc<ReplayClock>) -> Self {
+        Self { tape, clock }
+    }
+
+    /// Waits for the line that `read` takes for the end of the call that the last line has begun.
+    fn wait<T: Send + 'static>(
+        &self,
+        read: impl Fn(&What, &What) -> Option<T> + Send + 'static,
+    ) -> std::pin::Pin<Box<dyn Future<Output = T> + Send>> {
+        let Self { tape, clock } = self.clone();
+        let begun = tape.last();
+        Box::pin(poll_fn(move |_| {
+            let (Some(begun), Some((_, line))) = (&begun, tape.next()) else {
+                return Poll::Pending;
+            };
+            if line.child != begun.child || line.at_ms > clock.now() {
+                return Poll::Pending;
+            }
+            match read(&begun.what, &line.what) {
+                Some(ended) => {
+                    tape.count_answer();
+                    Poll::Ready(ended)
+                }
+                None => Poll::Pending,
+            }
+        }))
+    }
+}
+
+impl Oracle for Recalled {
+    fn ask(&self, _question: Question) -> Asking {
+        self.wait(answered)
+    }
+
+    fn name(&self) -> String {
+        match self.tape.first() {
+            Some(Line { what: What::Run { oracle, .. }, .. }) => oracle.clone(),
+            Some(_) | None => String::new(),
+        }
+    }
+}
+
+/// What a line says of a question.
+fn answered(question: &What, line: &What) -> Option<Result<Answer, OracleError>> {
+    let What::Question { step: asked, attempt: nth, .. } = question else { return None };
+    if let What::Answer { step, attempt, text, .. } | What::Unusable { step, attempt, text, .. } =
+        line
+        && (step, attempt) == (asked, nth)
+    {
+        return Some(Ok(Answer { text: text.clone() }));
+    }
+    if let What::CallFailed { step, attempt, error, why } = line
+        && (step, attempt) == (asked, nth)
+    {
+        return Some(Err(OracleError::told(error, why)));
+    }
+    None
+}
+
+impl Tools for Recalled {
+    fn call(&self, _call: ToolCall) -> Calling {
+        self.wait(returned)
+    }
+}
+
+/// What a line says of a tool call.
+fn returned(call: &What, line: &What) -> Option<Result<Value, OracleError>> {
+    let What::ToolCall { step: of, tool: called, .. } = call else { return None };
+    if let What::ToolResult { step, tool, value } = line
+        && (step, tool) == (of, called)
+    {
+        return Some(Ok(value.clone()));
+    }
+    if let What::ToolFailed { step, tool, error, why } = line
+        && (step, tool) == (of, called)
+    {
+        return Some(Err(OracleError::told(error, why)));
+    }
+    None
+}
+
+impl Host for Recalled {
+    fn call(&mut self, function: &str, _arguments: &[Value]) -> Result<Value, String> {
+        // Another function or other arguments stand in the note that follows, and differ there.
+        match self.tape.call() {
+            Some(call) if call.function == function => match call.failed {
+                Some(why) => Err(why),
+                None => Ok(call.value),
+            },
+            Some(call) => Err(format!(
+                "the trace has a call of `{}` here, not of `{function}`",
+                call.function
+            )),
+            None => Err(format!("the trace has no further result of `{function}`")),
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! The trace that a run is held against, and how far it has come.
+
+use super::clock::ReplayClock;
+use super::difference::Difference;
+use super::recalled::Recalled;
+use crate::host::{HostLog, Watched};
+use crate::trace::{self, HostCall, Line, Origin, ReadError, Sink, What};
+use chartc_core::expr::{Map, Value};
+use std::collections::VecDeque;
+use std::io;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// A trace, and the next of its lines. As the sink of a run it takes the lines that are the same and refuses the first other one.
+/// Clones share the place.
+#[derive(Debug, Clone)]
+pub struct Tape {
+    lines: Arc<Vec<Line>>,
+    texts: Arc<Vec<String>>,
+    place: Arc<Mutex<Place>>,
+    log: HostLog,
+}
+
+#[derive(Debug, Default)]
+struct Place {
+    /// The next line, from 0.
+    next: usize,
+    answers: usize,
+    calls: VecDeque<HostCall>,
+    difference: Option<Difference>,
+}
+
+impl Tape {
+    /// Reads the text of a trace.
+    ///
+    /// # Errors
+    /// The first line that cannot be read.
+    pub fn read(text: &str) -> Result<Self, ReadError> {
+        let lines = trace::read(text)?;
+        let texts = text.lines().filter(|l| !l.trim().is_empty()).map(|l| l.trim().to_owned());
+        let call = |line: &Line| {
+            if let What::Note { call, .. } = &line.what { call.clone() } else { None }
+        };
+        let calls = lines.iter().filter_map(call);
+        let place = Place { calls: calls.collect(), ..Place::default() };
+        Ok(Self {
+            texts: Arc::new(texts.collect()),
+            lines: Arc::new(lines),
+            place: Arc::new(Mutex::new(place)),
+            log: HostLog::default(),
+        })
+    }
+
+    /// The host that gives what host functions gave.
+    pub fn host(&self) -> Watched<Recalled> {
+        let clock = Arc::new(ReplayClock::new(self.clone(), false));
+        Watched::new(self.recalled(clock), self.log())
+    }
+
+    /// Params, inputs and vars just before the start, by name.
+    pub fn variables(&self) -> Map {
+        match self.first().map(|line| &line.what) {
+            Some(What::Run { variables: Value::Map(map), .. }) => map.clone(),
+            _ => Map::new(),
+        }
+    }
+
+    /// The first line.
+    pub fn first(&self) -> Option<&Line> {
+        self.lines.first()
+    }
+
+    /// How the run was started.
+    pub fn origin(&self) -> Origin {
+        match self.first().map(|line| &line.what) {
+            Some(What::Run { file, calls_per_turn, clock, .. }) => Origin {
+                file: file.clone(),
+                calls_per_turn: *calls_per_turn,
+                real_clock: clock == "real",
+            },
+            _ => Origin::default(),
+        }
+    }
+
+    pub(super) fn log(&self) -> HostLog {
+        self.log.clone()
+    }
+
+    pub(super) fn recalled(&self, clock: Arc<ReplayClock>) -> Recalled {
+        Recalled::new(self.clone(), clock)
+    }
+
+    fn place(&self) -> MutexGuard<'_, Place> {
+        self.place.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.lines.len()
+    }
+
+    pub(super) fn answers(&self) -> usize {
+        self.place().answers
+    }
+
+    /// An answer was given.
+    pub(super) fn count_answer(&self) {
+        self.place().answers += 1;
+    }
+
+    /// The line that is to come, and its index.
+    pub(super) fn next(&self) -> Option<(usize, Line)> {
+        let next = self.place().next;
+        self.lines.get(next).map(|line| (next, line.clone()))
+    }
+
+    /// The line that came last.
+    pub(super) fn last(&self) -> Option<Line> {
+        let next = self.place().next;
+        self.lines.get(next.checked_sub(1)?).cloned()
+    }
+
+    /// The next call of a host function.
+    pub(super) fn call(&self) -> Option<HostCall> {
+        self.place().calls.pop_front()
+    }
+
+    pub(super) fn difference(&self) -> Option<Difference> {
+        self.place().difference.clone()
+    }
+
+    /// The next line does not come.
+    pub(super) fn missing(&self) -> Difference {
+        let next = self.place().next;
+        Difference { line: next + 1, recorded: self.texts.get(next).cloned(), now: None }
+    }
+}
+
+impl Sink for Tape {
+    fn line(&mut self, line: &Line) -> io::Result<()> {
+        let now = serde_json::to_string(line)?;
+        let mut place = self.place();
+        let recorded = self.texts.get(place.next).cloned();
+        if recorded.as_ref().is_some_and(|recorded| is_same(recorded, &now)) {
+            place.next += 1;
+            return Ok(());
+        }
+        let difference = Difference { line: place.next + 1, recorded, now: Some(now) };
+        place.difference.get_or_insert(difference);
+        Err(io::Error::other("the run differs from its trace"))
+    }
+}
+
+/// Equal as JSON: space and the order of fields do not count.
+fn is_same(a: &str, b: &str) -> bool {
+    let parsed = |text| serde_json::from_str::<serde_json::Value>(text).ok();
+    a == b || parsed(a).is_some_and(|a| Some(a) == parsed(b))
+}
+
+/// Whether a line may be how a call of a model or a tool ended.
+pub(super) fn ends_a_call(what: &What) -> bool {
+    matches!(
+        what,
+        What::Answer { .. }
+            | What::Unusable { .. }
+            | What::CallFailed { .. }
+            | What::ToolResult { .. }
+            | What::ToolFailed { .. }
+    )
+}
+
+/// Whether a line is what a run waits for: something from outside.
+pub(super) fn wakes(line: &Line) -> bool {
+    ends_a_call(&line.what) || is_of_the_host(line)
+}
+
+/// Whether a line may be something that the host did. An event may also be one that another chart has sent.
+pub(super) fn is_of_the_host(line: &Line) -> bool {
+    let is_host = matches!(
+        line.what,
+        What::Input { .. } | What::Event { .. } | What::Turn { .. } | What::NotTaken { .. }
+    );
+    is_host && line.child.is_empty()
+}

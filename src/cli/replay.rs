@@ -1,0 +1,108 @@
+//! `chartc replay`.
+
+use super::Exit;
+use super::files;
+use super::instance::{Given, instance, read};
+use super::output::print;
+use super::pick::pick_to_run;
+use chartc_core::expr::Map;
+use chartc_core::model::VariableKind;
+use chartc_core::plan::Plan;
+use chartc_runtime::replay::{ReplayError, Tape, replay};
+use chartc_runtime::trace::What;
+use std::path::{Path, PathBuf};
+
+/// Run a chart again from the trace of a run: the same inputs, answers and results at the same times, and nobody is asked.
+///
+/// Each line must come out as it stands in the trace; the first that does not is shown with what comes out instead.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  chartc run builder.chart --llm random:7 --param agent_id=ada --trace run.jsonl
+  chartc replay run.jsonl                       with the chart's file that the trace names
+  chartc replay run.jsonl changed.chart         does it still do the same?
+  chartc replay run.jsonl changed.chart --force although its structure is another
+
+Exit codes: 0 the same again, 1 a difference, or errors in the chart, 2 wrong usage, another chart's trace, 3 a fault of chartc,
+4 no chart in the file")]
+pub(super) struct Args {
+    /// What `chartc run --trace` wrote
+    trace: PathBuf,
+    /// The chart's file [default: the one that the trace names, from this folder or else from that of the trace]
+    file: Option<String>,
+    /// Replay although the chart is not the one that was run: shows where they part
+    #[arg(long)]
+    force: bool,
+}
+
+pub(super) fn run(args: Args) -> miette::Result<Exit> {
+    let name = args.trace.display().to_string();
+    let tape = Tape::read(&read(&args.trace)?).map_err(|fault| {
+        miette::miette!(help = "`chartc trace` shows what can be read of it", "{name}, {fault}")
+    })?;
+    let Some(What::Run { chart: wanted, hash, .. }) = tape.first().map(|line| &line.what) else {
+        return Err(miette::miette!("{name}: {}", ReplayError::NoRun));
+    };
+    let file = match args.file {
+        Some(file) => file,
+        None => find(&name, &args.trace, &tape.origin().file)?,
+    };
+    let checked = match pick_to_run(&file, Some(wanted), 0)? {
+        Ok(checked) => checked,
+        Err(exit) => return Ok(exit),
+    };
+    let mut chart = checked.chart().clone();
+    if let Some(calls) = tape.origin().calls_per_turn {
+        chart.calls_per_turn = (calls > 0).then_some(calls);
+    }
+    let mut charts = checked.family();
+    charts[0] = &chart;
+    let plans: Vec<Plan<'_>> = charts.iter().map(|chart| Plan::new(chart)).collect();
+    let found = format!("{:016x}", plans[0].tables().hash);
+    if found != *hash && !args.force {
+        return Err(miette::miette!(
+            help = "name the file as it was then: chartc replay TRACE FILE; or see with --force where the runs part",
+            "{name} is a run of another chart: `{wanted}` had the hash {hash}, in {file} it has {found}"
+        ));
+    }
+    let is_param = |name: &str| {
+        chart
+            .variables
+            .iter()
+            .any(|v| v.name == name && matches!(v.kind, VariableKind::Param { .. }))
+    };
+    let params: Map = tape.variables().into_iter().filter(|(name, _)| is_param(name)).collect();
+    let given = Given { params, inputs: Map::new() };
+    let machine = instance(&plans, &given, tape.host())?;
+    match replay(&tape, machine) {
+        Ok(done) => {
+            let (lines, turns, answers) = (done.lines, done.turns, done.answers);
+            print(&format!(
+                "{name}: the same again: {wanted}, {lines} lines, {turns} turns, {answers} answers from the trace, 0 model calls\n"
+            ))?;
+            Ok(Exit::Clean)
+        }
+        Err(different) => {
+            print(&format!("{name}, {different}\n"))?;
+            Ok(Exit::Findings)
+        }
+    }
+}
+
+/// The chart's file that a trace names: from this folder, or else from the folder of the trace.
+fn find(name: &str, trace: &Path, file: &str) -> miette::Result<String> {
+    if file.is_empty() {
+        return Err(miette::miette!(
+            help = "name it: chartc replay TRACE FILE",
+            "{name} does not say in which file its chart is"
+        ));
+    }
+    let beside = trace.parent().unwrap_or(Path::new("")).join(file);
+    let found = [PathBuf::from(file), beside].into_iter().find(|path| files::is_there(path));
+    found.map(|path| path.display().to_string()).ok_or_else(|| {
+        miette::miette!(
+            help = "name it: chartc replay TRACE FILE",
+            "{name} is a run of {file}, which is not there"
+        )
+    })
+}
