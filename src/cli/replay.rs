@@ -21,7 +21,7 @@ Examples:
   chartc run builder.chart --llm random:7 --param agent_id=ada --trace run.jsonl
   chartc replay run.jsonl                       with the chart's file that the trace names
   chartc replay run.jsonl changed.chart         does it still do the same?
-  chartc replay run.jsonl changed.chart --force although its structure is another
+  chartc replay run.jsonl changed.chart --force    although its structure is another
 
 Exit codes: 0 the same again, 1 a difference, or errors in the chart, 2 wrong usage, another chart's trace, 3 a fault of chartc,
 4 no chart in the file")]

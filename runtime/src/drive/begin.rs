@@ -75,7 +75,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             }
             Err(why) => {
                 let step = self.step_name(&member, key);
-                self.failed_call(&at, step, "prompt", &why)?;
+                self.failed_call(&at, step, "prompt", why.clone(), None)?;
                 let input = Input::Answer(key, failure(why));
                 self.ready.push_back((at, input));
             }

@@ -192,7 +192,8 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             }
             Err(error) => {
                 self.keep_failure(&at, &question, &error);
-                self.failed_call(&at, question.step.clone(), error.kind(), &error.to_string())?;
+                let (kind, why, wait) = (error.kind(), error.to_string(), error.retry_after());
+                self.failed_call(&at, question.step.clone(), kind, why, wait)?;
                 if error.is_fatal() {
                     return Err(RunError::Oracle { step: question.step, error });
                 }
@@ -302,12 +303,14 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         at: &At,
         step: String,
         error: &str,
-        why: &str,
+        why: String,
+        retry_after_ms: Option<u64>,
     ) -> Result<(), RunError> {
         let now = self.clock.now();
-        let (error, why) = (error.to_owned(), why.to_owned());
+        let (error, attempt) = (error.to_owned(), at.1.attempt);
         let child = self.path(&at.0);
-        self.tracer.put(now, &child, What::CallFailed { step, attempt: at.1.attempt, error, why })
+        let what = What::CallFailed { step, attempt, error, why, retry_after_ms };
+        self.tracer.put(now, &child, what)
     }
 }
 

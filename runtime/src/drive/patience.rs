@@ -79,7 +79,7 @@ pub(super) fn asked(
     not_before: Option<Instant>,
 ) -> Asking {
     let timeout = question.model.timeout;
-    if not_before.is_none() && timeout.is_none() {
+    if (not_before.is_none() && timeout.is_none()) || oracle.keeps_time() {
         return oracle.ask(question);
     }
     let (oracle, clock) = (oracle.clone(), clock.clone());

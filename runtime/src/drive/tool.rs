@@ -23,7 +23,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         self.notes(now, member, &child)?;
         let Some(Ok(call)) = call else {
             let why = "its arguments cannot be computed".to_owned();
-            self.failed_call(&at, step, "arguments", &why)?;
+            self.failed_call(&at, step, "arguments", why.clone(), None)?;
             let key = at.1;
             self.ready.push_back((at, Input::Answer(key, failure(why))));
             return Ok(());

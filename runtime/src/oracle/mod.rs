@@ -222,6 +222,11 @@ pub trait Oracle: Send + Sync {
     /// Why there is no answer.
     fn ask(&self, question: Question) -> Asking;
 
+    /// Whether its answers come at the times of a run that was: waits and deadlines of calls are in them already.
+    fn keeps_time(&self) -> bool {
+        false
+    }
+
     /// For the first line of a trace.
     fn name(&self) -> String;
 }

@@ -3,9 +3,8 @@
 use super::OracleError;
 
 impl OracleError {
-    /// The error of this kind whose message is `why`: what [`OracleError::kind`] and the message were made from. What no message says
-    /// is not known again.
-    pub fn told(kind: &str, why: &str) -> Self {
+    /// The error of this kind whose message is `why`: what [`OracleError::kind`] and the message were made from.
+    pub fn told(kind: &str, why: &str, retry_after: Option<u64>) -> Self {
         let after = |start: &str| why.strip_prefix(start).map(str::to_owned);
         let read = match kind {
             "denied" => after("no model may be asked: ").map(Self::Denied),
@@ -14,10 +13,10 @@ impl OracleError {
                 .and_then(|rest| rest.strip_suffix(" ms")?.parse().ok())
                 .map(Self::Timeout),
             "refusal" => after("the model refused: ").map(Self::Refusal),
-            "rate_limited" => Some(Self::RateLimited { retry_after: None }),
+            "rate_limited" => Some(Self::RateLimited { retry_after }),
             "server" => after("the provider failed with status ")
                 .and_then(|status| status.parse().ok())
-                .map(|status| Self::Server { status, retry_after: None }),
+                .map(|status| Self::Server { status, retry_after }),
             "connection" => after("connection lost: ").map(Self::Connection),
             "empty" => Some(Self::Empty),
             "endless" => Some(Self::Endless),
@@ -39,13 +38,15 @@ mod tests {
             OracleError::Timeout(30),
             OracleError::Refusal("no".into()),
             OracleError::RateLimited { retry_after: None },
+            OracleError::RateLimited { retry_after: Some(7) },
             OracleError::Server { status: 503, retry_after: None },
             OracleError::Connection("reset".into()),
             OracleError::Empty,
             OracleError::Endless,
             OracleError::Other("odd".into()),
         ] {
-            assert_eq!(OracleError::told(error.kind(), &error.to_string()), error);
+            let told = OracleError::told(error.kind(), &error.to_string(), error.retry_after());
+            assert_eq!(told, error);
         }
     }
 }

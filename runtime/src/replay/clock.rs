@@ -1,6 +1,6 @@
 //! The time of a run that is run again.
 
-use super::tape::{Tape, wakes};
+use super::tape::Tape;
 use crate::clock::{Clock, Sleep, VirtualClock};
 use chartc_core::machine::Instant;
 use std::task::Poll;
@@ -35,8 +35,8 @@ impl ReplayClock {
 impl Clock for ReplayClock {
     fn now(&self) -> Instant {
         if self.is_real
-            && let Some((_, line)) = self.tape.next()
-            && !wakes(&line)
+            && let Some((index, line)) = self.tape.next()
+            && !self.tape.wakes(index)
         {
             self.time.move_to(line.at_ms);
         }

@@ -2,6 +2,7 @@
 
 use super::clock::ReplayClock;
 use super::tape::Tape;
+use crate::budget::Usage;
 use crate::clock::Clock;
 use crate::oracle::{Answer, Asking, Oracle, OracleError, Question};
 use crate::tools::{Calling, Tools};
@@ -24,21 +25,28 @@ impl Recalled {
         Self { tape, clock }
     }
 
-    /// Waits for the line that `read` takes for the end of the call that the last line has begun.
+    /// Waits for the lines that `read` takes for the end of the call that the last line has begun. What the call took stands
+    /// before how it ended.
     fn wait<T: Send + 'static>(
         &self,
-        read: impl Fn(&What, &What) -> Option<T> + Send + 'static,
+        read: impl Fn(&What, &What, Option<Usage>) -> Option<T> + Send + 'static,
     ) -> std::pin::Pin<Box<dyn Future<Output = T> + Send>> {
         let Self { tape, clock } = self.clone();
         let begun = tape.last();
         Box::pin(poll_fn(move |_| {
-            let (Some(begun), Some((_, line))) = (&begun, tape.next()) else {
+            let (Some(begun), Some((index, line))) = (&begun, tape.next()) else {
                 return Poll::Pending;
             };
             if line.child != begun.child || line.at_ms > clock.now() {
                 return Poll::Pending;
             }
-            match read(&begun.what, &line.what) {
+            let ended = match (&line.what, tape.line(index + 1)) {
+                (What::Usage { .. }, Some(end)) if end.child == line.child => {
+                    read(&begun.what, &end.what, taken(&line.what))
+                }
+                _ => read(&begun.what, &line.what, None),
+            };
+            match ended {
                 Some(ended) => {
                     tape.count_answer();
                     Poll::Ready(ended)
@@ -49,9 +57,26 @@ impl Recalled {
     }
 }
 
+/// What a provider said that a call took.
+fn taken(what: &What) -> Option<Usage> {
+    if let What::Usage { input_tokens, output_tokens, cost, assumed: false, .. } = what {
+        let (input_tokens, output_tokens) = (*input_tokens, *output_tokens);
+        return Some(Usage {
+            input_tokens,
+            output_tokens,
+            cost: Some((cost * 1e6).round() as u64),
+        });
+    }
+    None
+}
+
 impl Oracle for Recalled {
     fn ask(&self, _question: Question) -> Asking {
         self.wait(answered)
+    }
+
+    fn keeps_time(&self) -> bool {
+        true
     }
 
     fn name(&self) -> String {
@@ -63,18 +88,22 @@ impl Oracle for Recalled {
 }
 
 /// What a line says of a question.
-fn answered(question: &What, line: &What) -> Option<Result<Answer, OracleError>> {
+fn answered(
+    question: &What,
+    line: &What,
+    usage: Option<Usage>,
+) -> Option<Result<Answer, OracleError>> {
     let What::Question { step: asked, attempt: nth, .. } = question else { return None };
     if let What::Answer { step, attempt, text, .. } | What::Unusable { step, attempt, text, .. } =
         line
         && (step, attempt) == (asked, nth)
     {
-        return Some(Ok(Answer { text: text.clone() }));
+        return Some(Ok(Answer { text: text.clone(), usage }));
     }
-    if let What::CallFailed { step, attempt, error, why } = line
+    if let What::CallFailed { step, attempt, error, why, retry_after_ms } = line
         && (step, attempt) == (asked, nth)
     {
-        return Some(Err(OracleError::told(error, why)));
+        return Some(Err(OracleError::told(error, why, *retry_after_ms)));
     }
     None
 }
@@ -86,7 +115,7 @@ impl Tools for Recalled {
 }
 
 /// What a line says of a tool call.
-fn returned(call: &What, line: &What) -> Option<Result<Value, OracleError>> {
+fn returned(call: &What, line: &What, _: Option<Usage>) -> Option<Result<Value, OracleError>> {
     let What::ToolCall { step: of, tool: called, .. } = call else { return None };
     if let What::ToolResult { step, tool, value } = line
         && (step, tool) == (of, called)
@@ -96,7 +125,7 @@ fn returned(call: &What, line: &What) -> Option<Result<Value, OracleError>> {
     if let What::ToolFailed { step, tool, error, why } = line
         && (step, tool) == (of, called)
     {
-        return Some(Err(OracleError::told(error, why)));
+        return Some(Err(OracleError::told(error, why, None)));
     }
     None
 }

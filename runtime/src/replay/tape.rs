@@ -112,6 +112,26 @@ impl Tape {
         self.lines.get(next).map(|line| (next, line.clone()))
     }
 
+    /// The line of an index.
+    pub(super) fn line(&self, index: usize) -> Option<&Line> {
+        self.lines.get(index)
+    }
+
+    /// Whether a line is what a run waits for: something from outside. Of the end of a call that is what it took, if that is told, and
+    /// else how it ended.
+    pub(super) fn wakes(&self, index: usize) -> bool {
+        let Some(line) = self.line(index) else { return false };
+        let beside = |other: Option<usize>| {
+            other.and_then(|other| self.line(other)).filter(|other| other.child == line.child)
+        };
+        if let What::Usage { .. } = line.what {
+            return beside(Some(index + 1)).is_some_and(|end| ends_a_call(&end.what));
+        }
+        let told = beside(index.checked_sub(1));
+        let is_told = told.is_some_and(|told| matches!(told.what, What::Usage { .. }));
+        is_of_the_host(line) || (ends_a_call(&line.what) && !is_told)
+    }
+
     /// The line that came last.
     pub(super) fn last(&self) -> Option<Line> {
         let next = self.place().next;
@@ -159,17 +179,13 @@ fn is_same(a: &str, b: &str) -> bool {
 pub(super) fn ends_a_call(what: &What) -> bool {
     matches!(
         what,
-        What::Answer { .. }
+        What::Usage { .. }
+            | What::Answer { .. }
             | What::Unusable { .. }
             | What::CallFailed { .. }
             | What::ToolResult { .. }
             | What::ToolFailed { .. }
     )
-}
-
-/// Whether a line is what a run waits for: something from outside.
-pub(super) fn wakes(line: &Line) -> bool {
-    ends_a_call(&line.what) || is_of_the_host(line)
 }
 
 /// Whether a line may be something that the host did. An event may also be one that another chart has sent.

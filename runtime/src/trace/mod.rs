@@ -114,8 +114,15 @@ pub enum What {
     },
     /// What it said could not be used.
     Unusable { step: String, attempt: u32, text: String, ambiguous: bool, why: String },
-    /// The call brought no answer; `error` is its kind, such as `timeout`.
-    CallFailed { step: String, attempt: u32, error: String, why: String },
+    /// The call brought no answer; `error` is its kind, such as `timeout`; how long the provider wants to be left alone.
+    CallFailed {
+        step: String,
+        attempt: u32,
+        error: String,
+        why: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        retry_after_ms: Option<u64>,
+    },
     /// What a call took: tokens and, where prices are known, money; `assumed` where nobody says and what was held for it counts.
     Usage {
         step: String,

@@ -73,6 +73,10 @@ const FED: &[(&str, &str)] = &[
     ("not_taken", "input"),
     ("unusable", "text"),
     ("call_failed", "why"),
+    ("call_failed", "retry_after_ms"),
+    ("usage", "cost"),
+    ("usage", "input_tokens"),
+    ("usage", "output_tokens"),
     ("tool_result", "value"),
     ("tool_failed", "why"),
 ];

@@ -9,6 +9,7 @@ use chartc_core::expr::{Map, Value};
 use chartc_core::interpreter::Interpreter;
 use chartc_core::model::{Chart, FunctionKind, Type, VariableKind};
 use chartc_core::plan::Plan;
+use chartc_runtime::budget::Usage;
 use chartc_runtime::clock::{Clock, Sleep, VirtualClock};
 use chartc_runtime::host::{HostLog, Watched};
 use chartc_runtime::oracle::{self, Answer, Asking, Oracle, OracleError, Question};
@@ -37,7 +38,7 @@ pub(super) fn charts() -> Vec<Checked> {
     found
 }
 
-/// Regions that ask at the same time, a person, a tool of a `call` step, a chart that is run twice, events that are sent late.
+/// Clients with prices and deadlines, limits, regions that ask at the same time, a person, a tool of a `call` step, a chart that is run twice, events that are sent late.
 const OWN: &str = r#"
 tool look(what: Text) -> Int
 
@@ -55,6 +56,9 @@ chart Helper {
 }
 
 chart Own {
+  client big { model "openai:big"  max_tokens 200  timeout 4s  input_price 1.5  output_price 2.0  fallback small }
+  client small { model "openai:small"  max_tokens 100  timeout 6s  input_price 0.5  output_price 1.0 }
+  limits { tokens 9000 warn 300  cost 90.0 warn 0.002 }
   fn weight(what: Text, n: Int) -> Float else 0.5
   do tell(what: Text)
   input level: Int = 0
@@ -63,12 +67,13 @@ chart Own {
   event late(n: Int)
   var said: Json = none
   var seen: Int = 0
+  on limit.* -> both.left.waiting
   initial both
   parallel both {
     state left {
       initial thinking
       state thinking {
-        llm plan { prompt "Level {level}, seen {seen}."  returns Int  retry 2  done -> asking  error -> waiting }
+        llm plan with big { prompt "Level {level}, seen {seen}."  returns Int  retry 2  done -> asking  error -> waiting }
         after 5s -> waiting
       }
       state asking {
@@ -134,7 +139,7 @@ impl Chance {
         let mut random = self.random.lock().expect("one thread");
         Some(match random.below(24) {
             0 => OracleError::Timeout(random.number() % 9000),
-            1 => OracleError::RateLimited { retry_after: None },
+            1 => OracleError::RateLimited { retry_after: Some(random.number() % 90_000) },
             2 => OracleError::Server { status: 503, retry_after: None },
             3 => OracleError::Connection("reset".into()),
             4 => OracleError::Refusal("I would rather not".into()),
@@ -165,7 +170,13 @@ impl Oracle for Chance {
                 }
             }
         };
-        self.later(Ok(Answer { text }))
+        let usage = {
+            let mut random = self.random.lock().expect("one thread");
+            let cost = random.one_in(2).then(|| random.number() % 5_000_000);
+            let (input_tokens, output_tokens) = (random.number() % 90, random.number() % 200);
+            (!random.one_in(3)).then_some(Usage { input_tokens, output_tokens, cost })
+        };
+        self.later(Ok(Answer { text, usage }))
     }
 
     fn name(&self) -> String {
