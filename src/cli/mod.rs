@@ -16,12 +16,14 @@ mod cost;
 #[cfg(feature = "run")]
 mod ending;
 mod explain;
+mod explore;
 mod fmt;
 mod graph;
 mod highlight;
 #[cfg(feature = "run")]
 mod instance;
 mod levels;
+mod lines;
 mod new;
 mod page;
 #[cfg(feature = "run")]
@@ -55,6 +57,7 @@ Examples:
   chartc explain C0301               what a finding means and what to do
   chartc show builder.chart          a drawing in the terminal
   chartc graph builder.chart         a picture, for Graphviz or Mermaid
+  chartc explore builder.chart       what a model and a host can do with it
   chartc run builder.chart           run it, without a network
   chartc replay run.jsonl            run it again from its trace
   chartc test                        play the tests of every chart below this folder
@@ -76,6 +79,7 @@ enum Command {
     Completions(completions::Args),
     Convert(convert::Args),
     Explain(explain::Args),
+    Explore(explore::Args),
     Fmt(fmt::Args),
     Graph(graph::Args),
     New(new::Args),
@@ -97,6 +101,7 @@ fn dispatch(command: Command) -> miette::Result<Exit> {
         Command::Completions(args) => completions::run(args, Cli::command()),
         Command::Convert(args) => convert::run(args),
         Command::Explain(args) => explain::run(args),
+        Command::Explore(args) => explore::run(args),
         Command::Fmt(args) => fmt::run(args),
         Command::Graph(args) => graph::run(args),
         Command::New(args) => new::run(args),

@@ -19,6 +19,7 @@ mod relax;
 mod relevant;
 pub mod seen;
 mod slot;
+pub mod survey;
 mod values;
 mod walk;
 pub mod witness;
@@ -28,6 +29,7 @@ pub use walk::explore;
 
 use chartc_core::arena::{StateId, TransitionId, VarId};
 use chartc_core::expr::Value;
+use chartc_core::machine::Status;
 use chartc_core::model::Expr;
 use std::collections::BTreeSet;
 
@@ -54,6 +56,8 @@ pub struct Edge {
     pub deed: Deed,
     /// What happened, as a place in [`Explored::stories`].
     pub story: usize,
+    /// Model calls that it makes: the most, where several ways come to the same.
+    pub calls: u32,
     /// What functions gave meanwhile, as places in the lists of what they may give.
     results: Vec<usize>,
 }
@@ -67,6 +71,10 @@ pub struct Reached {
     pub ended: bool,
     /// Whether a limit has ended it.
     pub limited: bool,
+    /// How it has ended.
+    pub status: Option<Status>,
+    /// Whether everything was tried here.
+    pub tried: bool,
     /// Active leaves.
     pub leaves: Vec<StateId>,
     /// Values of the vars that decide moves.
@@ -144,6 +152,8 @@ pub struct Search {
     pub distances: Vec<u32>,
     /// Leaves out the counters of limits that nothing else needs, and uses limits up whenever it likes.
     pub relax: bool,
+    /// Tries nothing that this many inputs after the start or more lead to; none is as many as there are.
+    pub inputs: Option<u32>,
     /// Stops as soon as it is certain that not everything will be tried.
     pub whole: bool,
 }

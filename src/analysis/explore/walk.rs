@@ -75,7 +75,8 @@ pub(super) fn explore_with(chart: &Chart, relevant: &Relevant<'_>, search: &Sear
     let reasons = obstacles(chart, relevant);
     // Where not everything will be tried, only a run against the line is looked for: most are short.
     let is_open = !reasons.is_empty() || !moves.reasons.is_empty();
-    let states = if is_open { search.states.div_ceil(4) } else { search.states };
+    let states =
+        if is_open && search.inputs.is_none() { search.states.div_ceil(4) } else { search.states };
     let room = states.min(REGISTERS / chart.states.len()).max(1);
     let found = Explored {
         points: Vec::new(),
@@ -100,6 +101,7 @@ pub(super) fn explore_with(chart: &Chart, relevant: &Relevant<'_>, search: &Sear
         told: Map::from_iter([(Vec::new(), 0)]),
         points: Vec::new(),
         todo: BTreeSet::new(),
+        depths: Vec::new(),
         inputs: 0,
         work: 0,
         circles: 0,
@@ -126,6 +128,8 @@ struct Walk<'c> {
     points: Vec<Option<Point>>,
     /// Their numbers, by how far from a goal they are.
     todo: BTreeSet<(u32, usize)>,
+    /// By number, how many inputs after the start each was found.
+    depths: Vec<u32>,
     inputs: usize,
     work: usize,
     circles: usize,
@@ -186,6 +190,7 @@ impl Walk<'_> {
                 self.step(machine, &point, Some(nth), &deed);
             }
             self.found.tried += 1;
+            self.found.points[nth].tried = true;
         }
     }
 
@@ -287,10 +292,13 @@ impl Walk<'_> {
             None => &mut self.found.starts,
             Some(from) => &mut self.found.edges[from],
         };
-        let alike = |e: &Edge| (e.to, e.story) == (to, story);
-        if known.is_none() || !(from == known && story == 0 || edges.iter().any(alike)) {
+        let calls = self.log.calls;
+        let alike = edges.iter_mut().find(|e| (e.to, e.story) == (to, story));
+        if let Some(alike) = alike {
+            alike.calls = alike.calls.max(calls);
+        } else if known.is_none() || !(from == known && story == 0) {
             let results = machine.with_host(|host| host.chosen());
-            edges.push(Edge { to, deed: deed.clone(), story, results });
+            edges.push(Edge { to, deed: deed.clone(), story, calls, results });
         }
         if entered {
             self.found.goal = Some(to);
@@ -300,13 +308,20 @@ impl Walk<'_> {
             self.known.insert(self.key.0.as_slice().into(), next);
             let (ended, leaves) = (machine.ended().is_some(), machine.leaves());
             let values = self.keys.values(machine);
-            let limited = machine.ended() == Some(Status::Limit);
-            self.found.points.push(Reached { by, ended, limited, leaves, values });
+            let status = machine.ended();
+            let limited = status == Some(Status::Limit);
+            let tried = false;
+            let point = Reached { by, ended, limited, status, tried, leaves, values };
+            self.found.points.push(point);
             self.found.edges.push(Vec::new());
             let far = |leaf: &StateId| self.search.distances.get(leaf.index()).copied();
             let far = self.found.points[next].leaves.iter().filter_map(far).min();
             self.points.push(Some(machine.point()));
-            self.todo.insert((far.unwrap_or(0), next));
+            let depth = from.map_or(0, |from| self.depths[from] + 1);
+            self.depths.push(depth);
+            if self.search.inputs.is_none_or(|inputs| depth < inputs) {
+                self.todo.insert((far.unwrap_or(0), next));
+            }
             if self.is_goal(machine) {
                 self.found.goal = Some(next);
             }

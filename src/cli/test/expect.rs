@@ -65,9 +65,9 @@ fn see(player: &mut Player<'_>, expected: &Expected, span: Span) -> Result<Seen,
         }
         Expected::Offered(names, only) => {
             let offered = player.desk.with_lines(|lines| {
-                lines.iter().rev().find_map(|line| match &line.what {
-                    What::Question { options, .. } if !options.is_empty() => Some(options.clone()),
-                    _ => None,
+                lines.iter().rev().find_map(|line| {
+                    let What::Question { options, .. } = &line.what else { return None };
+                    (!options.is_empty()).then(|| options.clone())
                 })
             });
             let found = match &offered {
@@ -112,9 +112,9 @@ fn denied(player: &Player<'_>, state: Option<StateId>) -> Seen {
     let path = state.map(|state| player.chart.state(state).path.clone());
     let denied: Vec<String> = player.desk.with_lines(|lines| {
         let since = lines[player.since.0.min(lines.len())..].iter();
-        let targets = since.filter_map(|line| match &line.what {
-            What::Denied { line } => Some(line.targets.join(", ")),
-            _ => None,
+        let targets = since.filter_map(|line| {
+            let What::Denied { line } = &line.what else { return None };
+            Some(line.targets.join(", "))
         });
         targets.collect()
     });
@@ -183,9 +183,9 @@ fn last_prompt(player: &Player<'_>, step: &str) -> Option<String> {
 
 fn prompt_since(player: &Player<'_>, step: &str, since: usize) -> Option<String> {
     player.desk.with_lines(|lines| {
-        lines[since.min(lines.len())..].iter().rev().find_map(|line| match &line.what {
-            What::Question { step: other, prompt, .. } if other == step => Some(prompt.clone()),
-            _ => None,
+        lines[since.min(lines.len())..].iter().rev().find_map(|line| {
+            let What::Question { step: other, prompt, .. } = &line.what else { return None };
+            (other == step).then(|| prompt.clone())
         })
     })
 }
@@ -231,15 +231,18 @@ fn collect(expr: &Expr, found: &mut Vec<Expr>) {
                 found.push(expr.clone());
             }
         }
-        ExprKind::Field(base, _) => match base.kind {
+        ExprKind::Field(base, _) => {
             // A field says more than the whole.
-            ExprKind::Variable(_) | ExprKind::Payload(_) | ExprKind::Field(..) => {
-                if !found.contains(expr) {
-                    found.push(expr.clone());
-                }
+            let is_path = matches!(
+                base.kind,
+                ExprKind::Variable(_) | ExprKind::Payload(_) | ExprKind::Field(..)
+            );
+            if !is_path {
+                inner.push(base);
+            } else if !found.contains(expr) {
+                found.push(expr.clone());
             }
-            _ => inner.push(base),
-        },
+        }
         ExprKind::Index(a, b) | ExprKind::Binary(_, a, b) | ExprKind::Default(a, b) => {
             inner.extend([a.as_ref(), b.as_ref()]);
         }

@@ -1,18 +1,23 @@
 //! `chartc test`.
 
+mod coverage;
 mod desk;
 mod expect;
 mod play;
+mod report;
 mod show;
 
 use super::Exit;
-use super::files::{Files, find};
+use super::files::{Files, create, find};
 use super::output::{Colour, complain, paper, print};
 use crate::compile::{Checked, Compilation};
 use crate::diagnostic::Severity;
 use crate::lower::test::Test;
 use crate::report::{REPORTS, one};
+use coverage::Coverage;
 use play::Played;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
 
 /// Play the tests of charts: offline, in virtual time, and nothing is answered that a test does not answer.
 #[derive(Debug, clap::Args)]
@@ -21,21 +26,46 @@ Examples:
   chartc test                                  every test of every *.chart below this folder
   chartc test charts/builder.test.chart        the tests of one file
   chartc test --filter pivot                   those with a word in their name
+  chartc test --coverage --min-coverage 80     what they go through; fail below 80 % of the lines of a chart
+  chartc test --junit report.xml               for a continuous integration server
 
-Exit codes: 0 all passed, 1 a test failed or a chart has errors, 2 wrong usage, 3 a fault of chartc, 4 no test found")]
+A test stands outside charts: test \"name\" for Chart { given x = 1  send e  turn  answers s option  expect at t }.
+A file x.test.chart beside a chart or an agent.yaml imports it.
+
+Exit codes: 0 all passed, 1 a test failed, too little coverage, or a chart has errors, 2 wrong usage, 3 a fault of chartc,
+4 no test found")]
 pub(super) struct Args {
     /// Files or folders [default: this folder]
     paths: Vec<String>,
     /// Play only tests whose name contains this
     #[arg(long, value_name = "TEXT")]
     filter: Option<String>,
+    /// How it is shown
+    #[arg(long, default_value = "text", value_parser = ["text", "json"])]
+    format: String,
+    /// Where to write the outcome as JUnit's XML
+    #[arg(long, value_name = "FILE")]
+    junit: Option<PathBuf>,
+    /// Show what the tests go through of each chart: states, lines, options, conditions
+    #[arg(long)]
+    coverage: bool,
+    /// Fail where the tests of a chart take less of its lines than this
+    #[arg(long, value_name = "PERCENT", value_parser = percent)]
+    min_coverage: Option<f64>,
     /// Colours in the output
     #[arg(long, value_name = "WHEN", value_enum, default_value_t = Colour::Auto)]
     color: Colour,
 }
 
+fn percent(text: &str) -> Result<f64, String> {
+    let number: f64 =
+        text.trim_end_matches('%').parse().map_err(|_| "it is no number".to_owned())?;
+    if (0.0..=100.0).contains(&number) { Ok(number) } else { Err("it is not in 0..100".to_owned()) }
+}
+
 /// A test with the chart that it is for, and how it went.
 struct Row<'c> {
+    checked: &'c Checked,
     test: &'c Test,
     played: Played,
 }
@@ -53,25 +83,80 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         });
         return Ok(Exit::Nothing);
     }
-    let mut rows = Vec::new();
+    let is_text = args.format == "text";
     let paper = paper(args.color);
+    let mut rows = Vec::new();
     for (checked, test) in tests {
         let played = play::play(checked, test);
-        let word = if played.failure.is_some() { "FAILED" } else { "ok" };
-        let file = &done.sources.get(test.span.file).name;
-        print(&format!("{word:6} {file}: {}\n", test.name))?;
-        rows.push(Row { test, played });
+        if is_text {
+            let file = &done.sources.get(test.span.file).name;
+            print(&format!("{} {file}: {}\n", show::word(&played, paper), test.name))?;
+        }
+        rows.push(Row { checked, test, played });
     }
-    let mut failed = 0;
-    for row in &rows {
-        let Some(failure) = &row.played.failure else { continue };
-        failed += 1;
-        let finding = show::finding(&row.test.name, failure);
-        let text = one(&finding, &done.sources, paper);
-        print(&format!("\n{text}{}", show::tail(&row.played)))?;
+    let wants = args.coverage || args.min_coverage.is_some();
+    let runs = rows.iter().map(|row| (row.checked, row.played.lines.as_slice()));
+    let coverage = wants.then(|| coverage::coverage(runs, &done.sources));
+    if let Some(path) = &args.junit {
+        write(path, &report::junit(&rows, &done.sources))?;
     }
-    print(&format!("\n{} passed, {failed} failed\n", rows.len() - failed))?;
-    Ok(if failed == 0 { Exit::Clean } else { Exit::Findings })
+    let failed = rows.iter().filter(|row| row.played.failure.is_some()).count();
+    if is_text {
+        for row in &rows {
+            let Some(failure) = &row.played.failure else { continue };
+            let finding = show::finding(&row.test.name, failure);
+            let text = one(&finding, &done.sources, paper);
+            print(&format!("\n{text}{}", show::tail(&row.played)))?;
+        }
+        if let (Some(all), true) = (&coverage, args.coverage) {
+            print(&coverage::human(all))?;
+            print(&untested(&done))?;
+        }
+        print(&format!("\n{} passed, {failed} failed\n", rows.len() - failed))?;
+    } else {
+        print(&report::json(&rows, coverage.as_deref(), &done.sources))?;
+    }
+    let lacks = args.min_coverage.is_some_and(|least| lacks(coverage.as_deref(), least));
+    Ok(if failed == 0 && !lacks { Exit::Clean } else { Exit::Findings })
+}
+
+/// Tells which charts have less of their lines taken than they must.
+fn lacks(coverage: Option<&[Coverage]>, least: f64) -> bool {
+    let poor = |one: &&Coverage| one.lines.percent() < least;
+    let poor: Vec<&Coverage> = coverage.into_iter().flatten().filter(poor).collect();
+    for one in &poor {
+        complain(&format!(
+            "error: the tests take {} of {} lines of {}, {:.1} %, and {least} % are wanted",
+            one.lines.seen,
+            one.lines.all,
+            one.chart,
+            one.lines.percent()
+        ));
+    }
+    !poor.is_empty()
+}
+
+/// The charts that were found and that no test is for.
+fn untested(done: &Compilation) -> String {
+    let is_tested = |checked: &&Checked| {
+        done.tested.iter().any(|other| {
+            let name = checked.map().name;
+            other.map().name == name || other.lowered_children().any(|c| c.map.name == name)
+        })
+    };
+    let names: Vec<String> = (done.charts.iter().filter(|checked| !is_tested(checked)))
+        .map(|checked| format!("{} ({})", checked.chart().name, checked.source()))
+        .collect();
+    if names.is_empty() {
+        String::new()
+    } else {
+        format!("\nno test is for: {}\n", names.join(", "))
+    }
+}
+
+fn write(path: &Path, text: &str) -> miette::Result<()> {
+    let written = create(path)?.write_all(text.as_bytes());
+    written.map_err(|fault| miette::miette!("cannot write {}: {fault}", path.display()))
 }
 
 /// Tells errors of the charts: no test is played then.

@@ -9,6 +9,7 @@ use chartc_core::arena::StateId;
 use chartc_core::drive::{Machine, Mismatch};
 use chartc_core::expr::{Environment, Fuel, Map, Value, evaluate};
 use chartc_core::interpreter::Interpreter;
+use chartc_core::machine::Status;
 use chartc_core::model::{Chart, Expr, FunctionKind, StateKind};
 use chartc_core::plan::Plan;
 use chartc_runtime::clock::VirtualClock;
@@ -26,6 +27,10 @@ pub(super) struct Played {
     pub(super) failure: Option<Failure>,
     /// Where the run was at the end, as dotted paths.
     pub(super) states: Vec<String>,
+    /// How it has ended, if it has.
+    pub(super) ended: Option<&'static str>,
+    /// Model calls.
+    pub(super) calls: u32,
     /// What happened.
     pub(super) lines: Vec<Line>,
 }
@@ -77,18 +82,24 @@ impl Environment for Constants {}
 /// Plays a test of a chart on a machine of its own.
 pub(super) fn play(checked: &Checked, test: &Test) -> Played {
     let chart = prepared(checked.chart(), test);
-    let mut family = checked.family();
-    family[0] = &chart;
+    let own = Plan::new(&chart);
+    // What it runs begins as it always does, also where that is itself.
+    let family = checked.family();
     let plans: Vec<Plan<'_>> = family.iter().map(|chart| Plan::new(chart)).collect();
     let functions = family.iter().flat_map(|chart| &chart.functions);
     let effects = functions.filter(|f| f.kind == FunctionKind::Effect).map(|f| f.name.clone());
     let desk = Desk::new(effects.collect());
-    let machine = match Interpreter::new(&plans[0], desk.clone(), Map::new()) {
+    let machine = match Interpreter::new(&own, desk.clone(), Map::new()) {
         Ok(machine) => machine.with_charts(&plans),
         Err(Mismatch(why)) => {
             let failure = Failure::new(test.span, format!("the run cannot start: {why}"));
-            let (states, lines) = (Vec::new(), Vec::new());
-            return Played { failure: Some(failure), states, lines };
+            return Played {
+                failure: Some(failure),
+                states: Vec::new(),
+                ended: None,
+                calls: 0,
+                lines: Vec::new(),
+            };
         }
     };
     let clock = Arc::new(TestClock { time: VirtualClock::new(), desk: desk.clone() });
@@ -96,7 +107,13 @@ pub(super) fn play(checked: &Checked, test: &Test) -> Played {
         .with_tools(Arc::new(desk.clone()));
     let mut player = Player { chart: &chart, session, desk, since: (0, 0), last: test.span };
     let failure = player.all(test).err();
-    Played { failure, states: player.session.configuration(), lines: player.desk.take_lines() }
+    Played {
+        failure,
+        states: player.session.configuration(),
+        ended: player.session.status().map(Status::word),
+        calls: player.session.calls(),
+        lines: player.desk.take_lines(),
+    }
 }
 
 /// The chart as it begins in this test: with other values, in other states.
@@ -300,10 +317,10 @@ impl Player<'_> {
         Ok(match answer {
             Answer::Text(text) => Reply::Text(text.clone()),
             Answer::Noop => Reply::Text("{\"reasoning\": \"\", \"action\": \"noop\"}".to_owned()),
-            Answer::Value(expr) => match self.value(expr, span)? {
-                Value::Text(text) => Reply::Text(text),
-                value => Reply::Value(value),
-            },
+            Answer::Value(expr) => {
+                let value = self.value(expr, span)?;
+                if let Value::Text(text) = value { Reply::Text(text) } else { Reply::Value(value) }
+            }
             Answer::Option { name, arguments, .. } if arguments.is_empty() => {
                 Reply::Text(name.clone())
             }

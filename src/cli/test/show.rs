@@ -2,6 +2,7 @@
 
 use super::play::{Failure, Played};
 use crate::diagnostic::{Diagnostic, Rule, Severity};
+use crate::report::Paper;
 use chartc_core::expr::Value;
 use chartc_runtime::trace::Line;
 
@@ -39,6 +40,22 @@ pub(super) fn finding(name: &str, failure: &Failure) -> Diagnostic {
     found
 }
 
+/// How a test went, in a word.
+pub(super) fn word(played: &Played, paper: Paper) -> &'static str {
+    match (played.failure.is_some(), paper.colour) {
+        (false, false) => "ok    ",
+        (true, false) => "FAILED",
+        (false, true) => "\u{1b}[32mok\u{1b}[0m    ",
+        (true, true) => "\u{1b}[31mFAILED\u{1b}[0m",
+    }
+}
+
+/// What happened last, in words.
+pub(super) fn last(played: &Played) -> Vec<String> {
+    let from = played.lines.len().saturating_sub(TAIL);
+    played.lines[from..].iter().map(words).collect()
+}
+
 /// Where the run was, and what happened last.
 pub(super) fn tail(played: &Played) -> String {
     let states = match played.states.join(", ") {
@@ -46,15 +63,14 @@ pub(super) fn tail(played: &Played) -> String {
         states => states,
     };
     let mut text = format!("  at {states}; the last that happened:\n");
-    let from = played.lines.len().saturating_sub(TAIL);
-    for line in &played.lines[from..] {
-        text.push_str(&format!("    {}\n", words(line)));
+    for line in last(played) {
+        text.push_str(&format!("    {line}\n"));
     }
     text
 }
 
 /// A line of a trace on one line: its kind, then what it says.
-pub(super) fn words(line: &Line) -> String {
+fn words(line: &Line) -> String {
     let Ok(serde_json::Value::Object(fields)) = serde_json::to_value(&line.what) else {
         return String::new();
     };
@@ -73,10 +89,7 @@ pub(super) fn words(line: &Line) -> String {
         if matches!(key.as_str(), "kind" | "line" | "hash" | "oracle") {
             continue;
         }
-        let value = match value {
-            serde_json::Value::String(text) => text.clone(),
-            value => value.to_string(),
-        };
+        let value = value.as_str().map_or_else(|| value.to_string(), ToOwned::to_owned);
         if !value.is_empty() {
             text.push_str(&format!(" {key}={}", short(&value, 80)));
         }

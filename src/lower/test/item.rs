@@ -2,7 +2,6 @@
 
 use super::expectation;
 use super::{Answer, Move, REASONS, Reason, constant};
-use crate::lint::duplicate_name;
 use crate::lint::reported::TYPE_ERROR;
 use crate::lower::context::Cx;
 use crate::lower::data;
@@ -17,7 +16,6 @@ pub(super) fn given(
     cx: &mut Cx<'_>,
     name: &Ident,
     written: &syntax::Expr,
-    before: &[(VarId, Expr)],
 ) -> Option<(VarId, Expr)> {
     let id = variable(cx, "variable", name, |_| true)?;
     let (ty, kind) = {
@@ -25,11 +23,6 @@ pub(super) fn given(
         (variable.ty.clone(), variable.kind.clone())
     };
     let lowered = constant(cx, written, &ty);
-    if before.iter().any(|(other, _)| *other == id) {
-        let finding = duplicate_name::twice("`given` for", &name.node, name.span, name.span);
-        cx.report(finding);
-        return None;
-    }
     if let VariableKind::Param { range: Some((low, high)) } = &kind
         && let Some(value) = expr::value_of(&lowered)
         && (data::above(low, &value) || data::above(&value, high))
@@ -214,7 +207,17 @@ fn answer(cx: &mut Cx<'_>, env: &mut Env, id: StepId, said: &Said, name: &Ident)
                     "write `noop`, a map such as `{\"action\": \"noop\"}`, or a text".to_owned()
                 }
                 Type::Named(_) => format!("write it as in `{ty}.{}`, or a text", path.text()),
-                _ => format!("a `{ty}` is wanted, or a text, which is taken word for word"),
+                Type::Bool
+                | Type::Int
+                | Type::Float
+                | Type::Text
+                | Type::Duration
+                | Type::Json
+                | Type::List(_)
+                | Type::Map(_)
+                | Type::Optional(_) => {
+                    format!("a `{ty}` is wanted, or a text, which is taken word for word")
+                }
             };
             cx.report(TYPE_ERROR.at(path.span, message).help(help));
             None

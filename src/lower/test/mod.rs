@@ -12,6 +12,7 @@ use crate::span::Span;
 use crate::syntax::{Scenario, TestItem};
 use chartc_core::arena::{EventId, StateId, StepId, VarId};
 use chartc_core::model::{Expr, StateKind, Type, VariableKind};
+use std::collections::BTreeMap;
 
 /// The payload under which expressions of a test read `calls`: the model calls so far.
 pub const CALLS: u32 = 0;
@@ -158,13 +159,19 @@ fn one(cx: &mut Cx<'_>, scenario: &Scenario) -> Test {
         whole: true,
     };
     let mut begins: Option<Span> = None;
+    let mut given: BTreeMap<VarId, Span> = BTreeMap::new();
     for noted in &scenario.items {
         let (written, span) = (&noted.node, noted.span);
         let begun = test.moves.iter().any(|(done, _)| !matches!(done, Move::Function { .. }));
         match written {
             TestItem::Given(name, value) => {
                 refuse_late(cx, begun, "`given`", span);
-                test.given.extend(item::given(cx, name, value, &test.given));
+                let Some((id, value)) = item::given(cx, name, value) else { continue };
+                if let Some(first) = given.insert(id, span) {
+                    let what = format!("`given` for `{}`", name.node);
+                    cx.report(illegal_structure::second(&what, span, first));
+                }
+                test.given.push((id, value));
             }
             TestItem::At(states) => {
                 refuse_late(cx, begun, "`at`", span);

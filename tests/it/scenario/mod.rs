@@ -1,7 +1,12 @@
-//! `chartc test`: tests of charts, played from the command line.
+//! `chartc test` and `chartc explore`: tests of charts, played from the command line.
 
+mod checked;
 mod closed;
+mod coverage;
 mod expecting;
+mod exploring;
+mod hostile;
+mod output;
 mod shipped;
 
 use std::path::{Path, PathBuf};

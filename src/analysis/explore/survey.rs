@@ -1,0 +1,159 @@
+//! What a host and a model can do with a chart in so many inputs: what is reached, how runs end, what they cost.
+
+use super::{Edge, Explored, Happened, Search, explore};
+use chartc_core::arena::{StateId, TransitionId};
+use chartc_core::machine::Status;
+use chartc_core::model::{Chart, StateKind};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The furthest that is looked.
+pub const DEEPEST: u32 = 100;
+
+/// What was found within a number of inputs.
+#[derive(Debug)]
+pub struct Survey {
+    /// The points with the ways between them.
+    pub found: Explored,
+    /// States that were entered, and those that were not, in document order; histories left out.
+    pub entered: Vec<StateId>,
+    /// See above.
+    pub left: Vec<StateId>,
+    /// Lines that were not taken.
+    pub untaken: Vec<TransitionId>,
+    /// How many different runs of at most so many inputs end in each way.
+    pub ends: BTreeMap<&'static str, u128>,
+    /// How many go on after the last input.
+    pub open: u128,
+    /// Points where the run goes on and nothing that the host does leads to another point, in the order found.
+    pub dead: Vec<usize>,
+    /// The most model calls that a run makes, with the shortest way that makes them.
+    pub worst: (u32, Vec<Place>),
+}
+
+/// An edge: the point that it leads from, none for a start, and its place there.
+pub type Place = (Option<usize>, usize);
+
+impl Survey {
+    /// The edge at a place.
+    pub fn edge(&self, (from, nth): Place) -> &Edge {
+        match from {
+            Some(from) => &self.found.edges[from][nth],
+            None => &self.found.starts[nth],
+        }
+    }
+}
+
+/// Tries everything that a host and a model can do in `inputs` inputs, and looks at no more than so many states.
+pub fn survey(chart: &Chart, inputs: u32, states: usize) -> Survey {
+    let inputs = inputs.min(DEEPEST);
+    let search = Search { states, inputs: Some(inputs), ..Search::default() };
+    let found = explore(chart, &search);
+    let (mut entered, mut taken) = (BTreeSet::new(), BTreeSet::new());
+    for (_, edge) in found.all_edges() {
+        for happened in found.story(edge) {
+            match happened {
+                Happened::Entered(state) => {
+                    entered.insert(*state);
+                }
+                Happened::Taken(line) => {
+                    taken.insert(*line);
+                }
+                Happened::Called(_) => {}
+            }
+        }
+    }
+    let real = |id: &StateId| {
+        let state = chart.state(*id);
+        state.parent.is_some() && !matches!(state.kind, StateKind::History { .. })
+    };
+    let (entered, left) = chart.state_ids().filter(real).partition(|id| entered.contains(id));
+    let lines = (0..chart.transitions.len()).map(TransitionId::at);
+    let untaken = lines.filter(|line| !taken.contains(line)).collect();
+    let (ends, open) = count(&found, inputs);
+    let dead = dead(&found);
+    let worst = worst(&found, inputs);
+    Survey { found, entered, left, untaken, ends, open, dead, worst }
+}
+
+/// Runs by how they end, and those that go on.
+fn count(found: &Explored, inputs: u32) -> (BTreeMap<&'static str, u128>, u128) {
+    let mut ends: BTreeMap<&'static str, u128> = BTreeMap::new();
+    let mut open: u128 = 0;
+    let mut level: BTreeMap<usize, u128> = BTreeMap::new();
+    for edge in &found.starts {
+        *level.entry(edge.to).or_default() += 1;
+    }
+    for depth in 0..=inputs {
+        let mut next: BTreeMap<usize, u128> = BTreeMap::new();
+        for (point, runs) in level {
+            if let Some(status) = found.points[point].status {
+                let ended = ends.entry(Status::word(status)).or_default();
+                *ended = ended.saturating_add(runs);
+                continue;
+            }
+            let edges = &found.edges[point];
+            if depth == inputs || edges.is_empty() {
+                open = open.saturating_add(runs);
+                continue;
+            }
+            for edge in edges {
+                let to = next.entry(edge.to).or_default();
+                *to = to.saturating_add(runs);
+            }
+        }
+        level = next;
+    }
+    (ends, open)
+}
+
+/// Points that were tried and lead nowhere.
+fn dead(found: &Explored) -> Vec<usize> {
+    let leads = |point: usize| found.edges[point].iter().any(|edge| edge.to != point);
+    let is_tried = |point: &usize| found.points[*point].tried;
+    let open = |point: &usize| found.points[*point].status.is_none();
+    (0..found.points.len()).filter(|p| is_tried(p) && open(p) && !leads(*p)).collect()
+}
+
+/// The most calls, with the shortest way.
+fn worst(found: &Explored, inputs: u32) -> (u32, Vec<Place>) {
+    // By depth and point: the most calls until there, and the edge that comes from there.
+    let mut levels: Vec<BTreeMap<usize, (u32, Place)>> = Vec::new();
+    let mut level: BTreeMap<usize, (u32, Place)> = BTreeMap::new();
+    let offer = |level: &mut BTreeMap<usize, (u32, Place)>, to: usize, calls: u32, by: Place| {
+        let known = level.get(&to).map(|(calls, _)| *calls);
+        if known.is_none_or(|known| calls > known) {
+            level.insert(to, (calls, by));
+        }
+    };
+    for (nth, edge) in found.starts.iter().enumerate() {
+        offer(&mut level, edge.to, edge.calls, (None, nth));
+    }
+    let mut best: (u32, usize, Option<usize>) = (0, 0, None);
+    for depth in 0..=inputs as usize {
+        for (point, (calls, _)) in &level {
+            if best.2.is_none() || *calls > best.0 {
+                best = (*calls, depth, Some(*point));
+            }
+        }
+        let mut next = BTreeMap::new();
+        for (point, (calls, _)) in &level {
+            for (nth, edge) in found.edges[*point].iter().enumerate() {
+                offer(&mut next, edge.to, calls.saturating_add(edge.calls), (Some(*point), nth));
+            }
+        }
+        levels.push(std::mem::replace(&mut level, next));
+        if level.is_empty() {
+            break;
+        }
+    }
+    let (calls, depth, point) = best;
+    let mut way = Vec::new();
+    let mut at = point;
+    for level in levels[..=depth.min(levels.len().saturating_sub(1))].iter().rev() {
+        let Some((_, by)) = at.and_then(|point| level.get(&point)) else { break };
+        way.push(*by);
+        at = by.0;
+    }
+    way.reverse();
+    (calls, way)
+}

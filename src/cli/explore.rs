@@ -1,0 +1,188 @@
+//! `chartc explore`.
+
+use super::Exit;
+use super::lines;
+use super::output::print;
+use super::pick::pick_with_sources;
+use crate::analysis::explore::Edge;
+use crate::analysis::explore::survey::{DEEPEST, Survey, survey};
+use crate::analysis::explore::witness::{self, Witness};
+use chartc_core::arena::{StateId, TransitionId};
+use chartc_core::model::Chart;
+use serde_json::{Value, json};
+
+/// Version of the JSON.
+const VERSION: u32 = 1;
+
+/// Dead ends that are shown.
+const MOST_SHOWN: usize = 5;
+
+/// Try every answer of the model and every event, step by step: what is reached, how runs end, where they are stuck, what they cost.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  chartc explore builder.chart
+  chartc explore phases.chart --depth 12
+  chartc explore agent.yaml --depth 6 --format json
+
+An input is an event, a turn, a wait for what is due, or one answer: an option, a value that decides something, none that can
+be used, a failure. Values that decide nothing are not varied.
+
+Exit codes: 0 explored, 1 errors in the chart, 2 wrong usage, 3 a fault of chartc, 4 no chart in the file")]
+pub(super) struct Args {
+    /// A *.chart, *.scxml or agent.yaml file, or - for standard input
+    file: String,
+    /// Which chart, when the file has several
+    #[arg(long, value_name = "NAME")]
+    chart: Option<String>,
+    /// How many inputs a run gets
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=i64::from(DEEPEST)))]
+    depth: u32,
+    /// States of the run to look at, at most
+    #[arg(long, value_name = "N", default_value_t = 20_000)]
+    states: usize,
+    /// How it is shown
+    #[arg(long, default_value = "text", value_parser = ["text", "json"])]
+    format: String,
+}
+
+pub(super) fn run(args: Args) -> miette::Result<Exit> {
+    let (checked, sources) = match pick_with_sources(&args.file, args.chart.as_deref())? {
+        Ok(found) => found,
+        Err(exit) => return Ok(exit),
+    };
+    let chart = checked.chart();
+    let found = survey(chart, args.depth, args.states.max(1));
+    let place = |id: &TransitionId| {
+        let (line, words) = lines::line(chart, checked.map(), *id, &sources);
+        format!("{}:{line}  {words}", sources.get(checked.map().file).name)
+    };
+    // A line that is copied to several states is one.
+    let mut untaken = found.untaken.clone();
+    untaken.sort_by_key(|id| checked.map().line(*id).whole);
+    untaken.dedup_by_key(|id| checked.map().line(*id).whole);
+    let lines: Vec<String> = untaken.iter().map(place).collect();
+    let told = Told { chart, found: &found, depth: args.depth, lines };
+    print(&match args.format.as_str() {
+        "json" => told.json(),
+        _ => told.human(),
+    })?;
+    Ok(Exit::Clean)
+}
+
+/// What was found, to be told.
+struct Told<'c> {
+    chart: &'c Chart,
+    found: &'c Survey,
+    depth: u32,
+    /// Lines that were not taken, in words.
+    lines: Vec<String>,
+}
+
+impl Told<'_> {
+    fn path(&self, state: StateId) -> String {
+        self.chart.state(state).path.clone()
+    }
+
+    fn paths(&self, states: &[StateId]) -> String {
+        states.iter().map(|state| self.path(*state)).collect::<Vec<_>>().join(", ")
+    }
+
+    fn worst(&self) -> Witness {
+        let way: Vec<&Edge> = self.found.worst.1.iter().map(|at| self.found.edge(*at)).collect();
+        witness::witness(self.chart, &way)
+    }
+
+    fn dead(&self, point: usize) -> Witness {
+        witness::witness(self.chart, &self.found.found.way(point))
+    }
+
+    fn human(&self) -> String {
+        let Survey { found, entered, left, ends, open, dead, worst, .. } = self.found;
+        let inputs = number(u128::from(self.depth), "input");
+        let mut text = format!(
+            "{}: every answer and every event, {inputs} deep, {}\n",
+            self.chart.name,
+            number(found.points.len() as u128, "configuration")
+        );
+        for reason in &found.reasons {
+            text.push_str(&format!("  not everything was tried: {reason}\n"));
+        }
+        text.push_str(&format!("  reached       {}\n", self.paths(entered)));
+        if !left.is_empty() {
+            text.push_str(&format!("  not reached   {}\n", self.paths(left)));
+        }
+        for line in &self.lines {
+            text.push_str(&format!("  not taken     {line}\n"));
+        }
+        for (status, runs) in ends {
+            text.push_str(&format!("  ends {status:8} {}\n", number(*runs, "run")));
+        }
+        text.push_str(&format!("  goes on       {}\n", number(*open, "run")));
+        if dead.is_empty() {
+            text.push_str("  dead ends     none\n");
+        }
+        for point in dead.iter().take(MOST_SHOWN) {
+            let way = self.dead(*point).steps;
+            text.push_str(&format!("  dead end      {}\n", way.join("\n                ")));
+        }
+        if dead.len() > MOST_SHOWN {
+            text.push_str(&format!("  dead ends     {} more\n", dead.len() - MOST_SHOWN));
+        }
+        text.push_str(&format!("  worst cost    {}\n", number(u128::from(worst.0), "model call")));
+        if worst.0 > 0 {
+            for step in self.worst().steps {
+                text.push_str(&format!("                {step}\n"));
+            }
+        }
+        text
+    }
+
+    fn json(&self) -> String {
+        let Survey { found, entered, left, ends, open, dead, worst, .. } = self.found;
+        let paths = |states: &[StateId]| -> Vec<String> {
+            states.iter().map(|state| self.path(*state)).collect()
+        };
+        let way = |told: Witness| {
+            let entries = told.entries.iter().filter_map(|e| serde_json::from_str(e).ok());
+            let entries: Vec<Value> = entries.collect();
+            json!({"steps": told.steps, "events": entries})
+        };
+        let ends: serde_json::Map<String, Value> =
+            ends.iter().map(|(status, runs)| ((*status).to_owned(), count(*runs))).collect();
+        let dead: Vec<Value> = dead.iter().map(|point| way(self.dead(*point))).collect();
+        let told = json!({
+            "version": VERSION,
+            "chart": self.chart.name,
+            "depth": self.depth,
+            "points": found.points.len(),
+            "bounded": found.reasons,
+            "reached": paths(entered),
+            "not_reached": paths(left),
+            "not_taken": self.lines,
+            "ends": ends,
+            "goes_on": count(*open),
+            "dead_ends": dead,
+            "worst": {"calls": worst.0, "way": way(self.worst())},
+        });
+        format!("{told:#}\n")
+    }
+}
+
+/// A count as JSON, which holds no more than 64 bits.
+fn count(count: u128) -> Value {
+    json!(u64::try_from(count).unwrap_or(u64::MAX))
+}
+
+/// A count with its word, in groups of three digits.
+fn number(count: u128, word: &str) -> String {
+    let digits = count.to_string();
+    let mut shown = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            shown.push(',');
+        }
+        shown.push(digit);
+    }
+    format!("{shown} {word}{}", if count == 1 { "" } else { "s" })
+}

@@ -1,0 +1,36 @@
+//! Lines of a chart, as they are told of.
+
+use crate::lower::SourceMap;
+use crate::source::Sources;
+use chartc_core::arena::TransitionId;
+use chartc_core::model::{Chart, Trigger};
+
+/// Characters that are shown.
+const SHOWN: usize = 70;
+
+/// The number of the line of text where a line of the chart begins, and how it is written: on one line, cut short; what a step
+/// does at its end with the step's name.
+pub(super) fn line(
+    chart: &Chart,
+    map: &SourceMap,
+    id: TransitionId,
+    sources: &Sources,
+) -> (usize, String) {
+    let span = map.line(id).whole;
+    let source = sources.get(span.file);
+    let text = source.slice(span).split_whitespace().collect::<Vec<_>>().join(" ");
+    let text = match text.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    };
+    let trigger = &chart.transition(id).trigger;
+    let of = trigger.step().map(|step| chart.steps[step.index()].name.as_str());
+    let is_else = matches!(trigger, Trigger::StepElse(_));
+    let is_target = map.line(id).targets.first().is_some_and(|target| target.start == span.start);
+    let text = match of {
+        Some(step) if is_else => format!("else {text}  (of {step})"),
+        Some(step) if is_target => format!("-> {text}  (of {step})"),
+        Some(_) | None => text,
+    };
+    (source.position(span.start).line, text)
+}

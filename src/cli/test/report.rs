@@ -1,0 +1,145 @@
+//! What the tests of a run came to, for other programs: JSON, and JUnit's XML.
+
+use super::Row;
+use super::coverage::Coverage;
+use super::show;
+use crate::source::Sources;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+/// Version of the JSON.
+const VERSION: u32 = 1;
+
+/// One JSON object.
+pub(super) fn json(rows: &[Row<'_>], coverage: Option<&[Coverage]>, sources: &Sources) -> String {
+    let failed = rows.iter().filter(|row| row.played.failure.is_some()).count();
+    let tests: Vec<Value> = rows.iter().map(|row| test(row, sources)).collect();
+    let mut all = json!({
+        "version": VERSION,
+        "passed": rows.len() - failed,
+        "failed": failed,
+        "tests": tests,
+    });
+    if let Some(coverage) = coverage {
+        all["coverage"] = json!(coverage);
+    }
+    format!("{all:#}\n")
+}
+
+fn test(row: &Row<'_>, sources: &Sources) -> Value {
+    let at = |span: crate::span::Span| {
+        let source = sources.get(span.file);
+        let place = source.position(span.start);
+        (source.name.clone(), place.line, place.column)
+    };
+    let (file, line, _) = at(row.test.span);
+    let failure = row.played.failure.as_ref().map(|failure| {
+        let (file, line, column) = at(failure.span);
+        json!({
+            "file": file,
+            "line": line,
+            "column": column,
+            "message": failure.message,
+            "found": failure.found,
+            "help": failure.help,
+            "trace": show::last(&row.played),
+        })
+    });
+    json!({
+        "file": file,
+        "line": line,
+        "name": row.test.name,
+        "chart": row.checked.chart().name,
+        "passed": failure.is_none(),
+        "states": row.played.states,
+        "ended": row.played.ended,
+        "calls": row.played.calls,
+        "failure": failure,
+    })
+}
+
+/// A file as JUnit writes them: a suite for each file with tests.
+pub(super) fn junit(rows: &[Row<'_>], sources: &Sources) -> String {
+    let mut files: BTreeMap<&str, Vec<&Row<'_>>> = BTreeMap::new();
+    for row in rows {
+        files.entry(&sources.get(row.test.span.file).name).or_default().push(row);
+    }
+    let failed = |rows: &[&Row<'_>]| rows.iter().filter(|r| r.played.failure.is_some()).count();
+    let all: Vec<&Row<'_>> = rows.iter().collect();
+    let mut text = format!(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"chartc\" tests=\"{}\" failures=\"{}\" errors=\"0\">\n",
+        all.len(),
+        failed(&all)
+    );
+    for (file, rows) in files {
+        text.push_str(&format!(
+            "  <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"0\" skipped=\"0\">\n",
+            escaped(file),
+            rows.len(),
+            failed(&rows)
+        ));
+        for row in rows {
+            case(row, file, sources, &mut text);
+        }
+        text.push_str("  </testsuite>\n");
+    }
+    text.push_str("</testsuites>\n");
+    text
+}
+
+fn case(row: &Row<'_>, file: &str, sources: &Sources, text: &mut String) {
+    let line = sources.get(row.test.span.file).position(row.test.span.start).line;
+    text.push_str(&format!(
+        "    <testcase name=\"{}\" classname=\"{}\" file=\"{}\" line=\"{line}\"",
+        escaped(&row.test.name),
+        escaped(&row.checked.chart().name),
+        escaped(file),
+    ));
+    let Some(failure) = &row.played.failure else {
+        text.push_str("/>\n");
+        return;
+    };
+    let source = sources.get(failure.span.file);
+    let place = source.position(failure.span.start);
+    let mut body = format!("{}:{}:{}: {}", source.name, place.line, place.column, failure.message);
+    for more in failure.found.iter().chain(&failure.help) {
+        body.push_str(&format!("\n{more}"));
+    }
+    body.push_str(&format!("\n{}", show::tail(&row.played)));
+    text.push_str(&format!(
+        ">\n      <failure message=\"{}\" type=\"failed-test\">{}</failure>\n    </testcase>\n",
+        escaped(&failure.message),
+        escaped(&body)
+    ));
+}
+
+/// A text as XML may hold it; characters that XML has no way to write become a replacement character.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&apos;"),
+            '\n' => out.push_str("&#10;"),
+            '\t' => out.push_str("&#9;"),
+            '\r' => out.push_str("&#13;"),
+            '\u{0}'..='\u{1f}' | '\u{fffe}' | '\u{ffff}' => out.push('\u{fffd}'),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn xml_holds_any_text() {
+        assert_eq!(
+            super::escaped("a<b & \"c\">'\n\u{1}"),
+            "a&lt;b &amp; &quot;c&quot;&gt;&apos;&#10;\u{fffd}"
+        );
+    }
+}
