@@ -15,6 +15,7 @@ pub(crate) mod empty_file;
 pub(crate) mod endless_run;
 mod event_cycle;
 mod eventless_cycle;
+pub(crate) mod failed_test;
 pub(crate) mod faulty_allow;
 pub(crate) mod faulty_expression;
 mod forbidden_move;

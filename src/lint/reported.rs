@@ -6,6 +6,7 @@ pub use super::conflicting_fields::RULE as CONFLICTING_FIELDS;
 pub use super::duplicate_name::RULE as DUPLICATE_NAME;
 pub use super::empty_file::RULE as EMPTY_FILE;
 pub use super::endless_run::RULE as ENDLESS_RUN;
+pub use super::failed_test::RULE as FAILED_TEST;
 pub use super::faulty_allow::RULE as FAULTY_ALLOW;
 pub use super::faulty_expression::RULE as FAULTY_EXPRESSION;
 pub use super::illegal_structure::RULE as ILLEGAL_STRUCTURE;
@@ -59,4 +60,5 @@ pub static RULES: &[&Rule] = &[
     &FAULTY_EXPRESSION,
     &NOT_YET,
     &OUTSIDE_SUBSET,
+    &FAILED_TEST,
 ];

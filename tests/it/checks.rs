@@ -15,6 +15,7 @@ const AREAS: &[(&str, &str)] = &[
     ("C03", "Behaviour"),
     ("C04", "Steps, prompts and data"),
     ("C05", "Limits and targets"),
+    ("C06", "Tests, which `chartc test` plays"),
 ];
 
 fn row(rule: &Rule) -> String {

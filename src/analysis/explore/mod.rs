@@ -81,6 +81,19 @@ pub struct Reached {
     pub values: Vec<(VarId, Value)>,
 }
 
+impl Reached {
+    /// A point at which nothing was tried yet.
+    fn of(
+        by: (Option<usize>, usize),
+        status: Option<Status>,
+        leaves: Vec<StateId>,
+        values: Vec<(VarId, Value)>,
+    ) -> Self {
+        let (ended, limited) = (status.is_some(), status == Some(Status::Limit));
+        Self { by, ended, limited, status, tried: false, leaves, values }
+    }
+}
+
 /// What exploring found.
 #[derive(Debug)]
 pub struct Explored {

@@ -13,7 +13,7 @@ use chartc_core::arena::StateId;
 use chartc_core::drive::Machine;
 use chartc_core::expr::Value;
 use chartc_core::interpreter::{Interpreter, Point};
-use chartc_core::machine::{Sink, Status};
+use chartc_core::machine::Sink;
 use chartc_core::model::{Chart, Expr, StepKind};
 use chartc_core::plan::Plan;
 use std::collections::BTreeSet;
@@ -306,13 +306,8 @@ impl Walk<'_> {
         if known.is_none() {
             let by = (from, edges.len() - 1);
             self.known.insert(self.key.0.as_slice().into(), next);
-            let (ended, leaves) = (machine.ended().is_some(), machine.leaves());
-            let values = self.keys.values(machine);
-            let status = machine.ended();
-            let limited = status == Some(Status::Limit);
-            let tried = false;
-            let point = Reached { by, ended, limited, status, tried, leaves, values };
-            self.found.points.push(point);
+            let (leaves, values) = (machine.leaves(), self.keys.values(machine));
+            self.found.points.push(Reached::of(by, machine.ended(), leaves, values));
             self.found.edges.push(Vec::new());
             let far = |leaf: &StateId| self.search.distances.get(leaf.index()).copied();
             let far = self.found.points[next].leaves.iter().filter_map(far).min();

@@ -1,17 +1,14 @@
 //! Tests in words: values, lines of a trace, failures.
 
 use super::play::{Failure, Played};
-use crate::diagnostic::{Diagnostic, Rule, Severity};
+use crate::diagnostic::Diagnostic;
+use crate::lint::failed_test::failed;
 use crate::report::Paper;
 use chartc_core::expr::Value;
 use chartc_runtime::trace::Line;
 
 /// Lines of the trace that a failure shows.
 const TAIL: usize = 12;
-
-/// What a failed test is as a finding.
-pub(super) static RULE: Rule =
-    Rule { code: "C0601", name: "failed-test", severity: Severity::Error, page: "" };
 
 /// A value as JSON.
 pub(super) fn value(value: &Value) -> String {
@@ -34,7 +31,7 @@ pub(super) fn short(text: &str, most: usize) -> String {
 
 /// A failure as a finding of the test called `name`.
 pub(super) fn finding(name: &str, failure: &Failure) -> Diagnostic {
-    let mut found = RULE.at(failure.span, format!("{name}: {}", failure.message));
+    let mut found = failed(name, &failure.message, failure.span);
     found.label.clone_from(&failure.found);
     found.help.clone_from(&failure.help);
     found

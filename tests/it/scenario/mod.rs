@@ -80,7 +80,7 @@ fn chartc(folder: &Path, arguments: &[&str]) -> (String, i32) {
 }
 
 /// Plays the tests of a text.
-fn play(name: &str, text: &str) -> (String, i32) {
+pub(crate) fn play(name: &str, text: &str) -> (String, i32) {
     let folder = folder(name);
     std::fs::write(folder.join("it.chart"), text).expect("the folder can be written");
     chartc(&folder, &["test", "it.chart"])

@@ -1,0 +1,17 @@
+//! A test of a chart that fails. Only `chartc test` finds it.
+
+use crate::diagnostic::{Diagnostic, Rule, Severity};
+use crate::span::Span;
+
+/// The rule.
+pub static RULE: Rule = Rule {
+    code: "C0601",
+    name: "failed-test",
+    severity: Severity::Error,
+    page: include_str!("failed_test.md"),
+};
+
+/// The test called `name` fails here.
+pub(crate) fn failed(name: &str, why: &str, span: Span) -> Diagnostic {
+    RULE.at(span, format!("{name}: {why}"))
+}
