@@ -4,9 +4,11 @@
 mod declared;
 mod grammar;
 mod grow;
+mod ladder;
 mod play;
 mod seen;
 mod shape;
+mod strict;
 
 use chartc::compile::Compilation;
 use chartc::diagnostic::Diagnostic;
@@ -17,14 +19,21 @@ use chartc::{lower, syntax};
 use std::borrow::Cow;
 
 pub use grow::grow;
+pub use ladder::{ladder, read};
 pub use shape::assert_holds;
 
 /// A target: its name and what it does with an input.
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All of them.
-pub const TARGETS: &[Target] =
-    &[("agent", agent), ("chart", chart), ("check", check), ("lower", lower), ("scxml", scxml)];
+pub const TARGETS: &[Target] = &[
+    ("agent", agent),
+    ("chart", chart),
+    ("check", check),
+    ("ladder", ladder),
+    ("lower", lower),
+    ("scxml", scxml),
+];
 
 /// States that are looked at for a `check` line: what takes many shows nothing that few do not.
 const STATES: usize = 100;

@@ -64,6 +64,25 @@ fn the_check_takes_what_is_kept() {
     assert!(run("check") > 0);
 }
 
+#[test]
+fn the_ladder_takes_what_is_kept() {
+    assert!(run("ladder") > 0);
+}
+
+/// 20,000 answers: each that is read as an option is one that the strict reader of `fuzz/src/strict.rs` sees in it, too.
+#[test]
+fn an_option_is_only_read_where_a_strict_reader_sees_it() {
+    let mut read: std::collections::BTreeMap<&str, u32> = std::collections::BTreeMap::new();
+    for seed in 0..20_000_u64 {
+        let data = bytes(seed + 1, 2 + seed as usize % 12);
+        let rung = targets::read(&data).map_or("none", chartc_runtime::ladder::Rung::word);
+        *read.entry(rung).or_default() += 1;
+    }
+    for (rung, least) in [("whole", 500), ("cleaned", 50), ("mention", 500), ("none", 5_000)] {
+        assert!(read.get(rung).is_some_and(|count| *count >= least), "{read:?}");
+    }
+}
+
 /// Bytes that look random and are always the same.
 fn bytes(seed: u64, length: usize) -> Vec<u8> {
     let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;

@@ -2,6 +2,10 @@
 
 const TAGS: [&str; 4] = ["think", "thinking", "reasoning", "thought"];
 
+/// Of a fence that holds an answer; one of another language holds code.
+const LANGUAGES: [&str; 9] =
+    ["", "json", "jsonc", "json5", "text", "txt", "plaintext", "markdown", "md"];
+
 /// `text` without blocks of reasoning: `<think>…</think>`, closed or not, also with the opening tag left out.
 pub(super) fn without_reasoning(text: &str) -> (String, bool) {
     let mut rest = text.to_owned();
@@ -42,9 +46,26 @@ pub(super) fn unfenced(text: &str) -> Option<&str> {
         return None;
     }
     Some(match inner.split_once('\n') {
-        Some((language, body)) if language.trim().chars().all(char::is_alphanumeric) => body,
+        Some((language, body)) if LANGUAGES.contains(&language.trim().to_lowercase().as_str()) => {
+            body
+        }
+        Some((language, _)) if language.trim().chars().all(char::is_alphanumeric) => return None,
         Some(_) | None => inner,
     })
+}
+
+/// What stands before the first of these, and around and behind the rest. A brace there belongs to JSON that cannot be read.
+pub(super) fn around<'t>(text: &'t str, found: &[super::json::Read]) -> (&'t str, String) {
+    let mut from = found.first().map_or(text.len(), |read| read.start);
+    let before = &text[..from];
+    let mut after = String::new();
+    for read in found {
+        after.push_str(&text[from..read.start]);
+        after.push('\n');
+        from = read.end;
+    }
+    after.push_str(&text[from..]);
+    (before, after)
 }
 
 #[cfg(test)]

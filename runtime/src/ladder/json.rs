@@ -11,6 +11,8 @@ const KEYS: usize = 1000;
 pub(super) struct Read {
     pub(super) value: Value,
     pub(super) repairs: Vec<String>,
+    /// The first byte.
+    pub(super) start: usize,
     /// One past the last byte read.
     pub(super) end: usize,
 }
@@ -30,7 +32,7 @@ fn attempt(text: &str, start: usize) -> Result<Option<Read>, TooDeep> {
         _ if reader.too_deep => return Err(TooDeep),
         Some(Part::Cut(None)) | None => return Ok(None),
     };
-    Ok(Some(Read { value, repairs: reader.repairs, end: reader.at }))
+    Ok(Some(Read { value, repairs: reader.repairs, start, end: reader.at }))
 }
 
 /// All objects (or, with `open` `[`, lists) that stand in `text`, outermost ones, in order.

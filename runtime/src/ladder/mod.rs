@@ -11,6 +11,7 @@ mod clean;
 mod json;
 mod option;
 mod prose;
+mod turns;
 mod value;
 
 pub use option::option;

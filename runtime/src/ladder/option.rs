@@ -1,6 +1,6 @@
 //! Which option of a question an answer means.
 
-use super::prose::mentions;
+use super::prose::{mentions, taken_back, words};
 use super::{Reading, Rung, Unusable, bounded, clean, json};
 use crate::oracle::Alternative;
 use chartc_core::expr::{Map, Value};
@@ -12,6 +12,12 @@ pub(super) type Chosen = (usize, Vec<Value>);
 const KEYS: [&str; 9] =
     ["choice", "option", "tool", "action", "decision", "answer", "selected", "next", "name"];
 /// Keys under which they put its arguments.
+/// Keys under which nothing else stands.
+const CHOOSING: [&str; 4] = ["choice", "option", "decision", "selected"];
+/// Marks before a name that stands alone, within it, and behind it.
+const OPENING: &str = "\"'`*_#([-•“‘";
+const JOINING: &str = "_-.'’";
+const CLOSING: &str = "\"'`*_)].,;:!”’";
 const ARGUMENTS: [&str; 6] = ["arguments", "args", "data", "parameters", "payload", "input"];
 
 /// Reads `text` as one of `options`.
@@ -21,6 +27,9 @@ const ARGUMENTS: [&str; 6] = ["arguments", "args", "data", "parameters", "payloa
 pub fn option(text: &str, options: &[Alternative]) -> Result<Reading<Chosen>, Unusable> {
     let text = bounded(text)?.trim();
     let mut repairs = Vec::new();
+    if let Some(index) = options.iter().position(|o| o.offer.name == text) {
+        return complete(index, &Map::new(), options, Rung::Whole, repairs);
+    }
     let bare = match clean::unfenced(text) {
         Some(inner) => inner.trim(),
         None => text,
@@ -46,20 +55,28 @@ pub fn option(text: &str, options: &[Alternative]) -> Result<Reading<Chosen>, Un
     }
     let objects = json::find(cleaned, '{');
     let mut readings: Vec<Reading<Chosen>> = Vec::new();
-    let mut fault = None;
+    let (mut fault, mut strange) = (None, false);
+    let (before, after) = clean::around(cleaned, &objects);
     for object in objects {
+        // What a second object that is cut off would have said, nobody knows.
+        strange |= object.end == cleaned.len() && object.repairs.iter().any(|r| r == "cut off");
         let mut repairs = repairs.clone();
         repairs.extend(object.repairs);
         match chosen(&object.value, options, Rung::Cleaned, repairs) {
             Ok(reading) => readings.push(reading),
             Err(why) if why.ambiguous => return Err(why),
-            Err(why) => fault = Some(why),
+            Err(why) if !decides(&object.value) => fault = fault.or(Some(why)),
+            Err(why) => (fault, strange) = (Some(why), true),
         }
+    }
+    if strange && let (Some(why), false) = (&fault, readings.is_empty()) {
+        return Err(Unusable::ambiguous(format!("several answers, of one of which {}", why.why)));
     }
     if readings.iter().any(|r| r.meant != readings[0].meant) {
         return Err(Unusable::ambiguous("several answers that differ"));
     }
     if let Some(mut reading) = readings.into_iter().next() {
+        unopposed(before, &after, reading.meant.0, options)?;
         if !cleaned.starts_with('{') {
             reading.repairs.push("prose around the answer".to_owned());
         }
@@ -71,44 +88,90 @@ pub fn option(text: &str, options: &[Alternative]) -> Result<Reading<Chosen>, Un
     mentioned(cleaned, options, repairs)
 }
 
+/// Whether an object says under some key what is chosen.
+fn decides(value: &Value) -> bool {
+    let Value::Map(map) = value else { return false };
+    KEYS.iter().any(|key| map.get(key).and_then(scalar).is_some())
+}
+
+/// What stands around an answer in JSON names no other option, has no other JSON in it, and does not take the answer back.
+fn unopposed(
+    before: &str,
+    after: &str,
+    index: usize,
+    options: &[Alternative],
+) -> Result<(), Unusable> {
+    let name = &options[index].offer.name;
+    for text in [before, after] {
+        if text.contains(['{', '}']) {
+            return Err(Unusable::ambiguous(format!(
+                "`{name}` stands beside braces that are no JSON"
+            )));
+        }
+        let other = mentions(text, &told(options)).names.into_iter().find(|i| *i != index);
+        if let Some(other) = other {
+            return Err(both(&options[other].offer.name, name));
+        }
+    }
+    match taken_back(before, after) {
+        Some(word) => Err(beside(name, &word)),
+        None => Ok(()),
+    }
+}
+
+fn both(one: &str, other: &str) -> Unusable {
+    Unusable::ambiguous(format!("both `{one}` and `{other}` are named"))
+}
+
+fn beside(name: &str, word: &str) -> Unusable {
+    Unusable::ambiguous(format!("`{name}` is named beside `{word}`, which may take it back"))
+}
+
+/// Names and descriptions.
+fn told(options: &[Alternative]) -> Vec<(&str, &str)> {
+    options.iter().map(|o| (o.offer.name.as_str(), o.offer.text.as_str())).collect()
+}
+
 fn mentioned(
     text: &str,
     options: &[Alternative],
     mut repairs: Vec<String>,
 ) -> Result<Reading<Chosen>, Unusable> {
-    // A model that repeats the option's own words says nothing against it.
-    let mut text = text.to_owned();
-    for option in options.iter().filter(|o| !o.offer.text.is_empty()) {
-        text = text.replace(option.offer.text.as_str(), " ");
-    }
-    let names: Vec<&str> = options.iter().map(|o| o.offer.name.as_str()).collect();
-    let mentions = mentions(&text, &names);
+    let names = told(options);
+    let mentions = mentions(text, &names);
     match (mentions.names.as_slice(), mentions.turn) {
         ([], _) => Err(Unusable::none("no option is named")),
         ([index], None) => {
             repairs.push("prose around the answer".to_owned());
             complete(*index, &Map::new(), options, Rung::Mention, repairs)
         }
-        ([index], Some(word)) => Err(Unusable::ambiguous(format!(
-            "`{}` is named beside `{word}`, which may take it back",
-            names[*index]
-        ))),
-        ([a, b, ..], _) => {
-            Err(Unusable::ambiguous(format!("both `{}` and `{}` are named", names[*a], names[*b])))
-        }
+        ([index], Some(word)) => Err(beside(names[*index].0, &word)),
+        ([a, b, ..], _) => Err(both(names[*a].0, names[*b].0)),
     }
 }
 
-/// The option whose name `text` is, letters and digits compared; exactly written names go first.
+/// The option whose name `text` is, exactly or as words, whatever their case and what joins them; `ShipIt` is `ship_it`, too. Only
+/// marks that emphasise, quote or end a sentence may stand around it.
 fn named(text: &str, options: &[Alternative]) -> Result<Option<usize>, Unusable> {
     if let Some(index) = options.iter().position(|o| o.offer.name == text.trim()) {
         return Ok(Some(index));
     }
-    let bare = plain(text);
-    if bare.is_empty() {
+    let inside = |c: char| c.is_alphanumeric();
+    let (Some(start), Some(end)) = (text.find(inside), text.rfind(inside)) else { return Ok(None) };
+    let end = end + text[end..].chars().next().map_or(0, char::len_utf8);
+    let is = |part: &str, marks: &str| part.chars().all(|c| c.is_whitespace() || marks.contains(c));
+    let between: String = text[start..end].chars().filter(|c| !c.is_alphanumeric()).collect();
+    if !is(&text[..start], OPENING) || !is(&between, JOINING) || !is(&text[end..], CLOSING) {
         return Ok(None);
     }
-    let mut hits = options.iter().enumerate().filter(|(_, o)| plain(&o.offer.name) == bare);
+    let said = words(text);
+    let whole = |name: &str| -> String { words(name).into_iter().map(|word| word.text).collect() };
+    let is_it = |name: &str| {
+        let name_words = words(name);
+        name_words.iter().map(|w| &w.text).eq(said.iter().map(|w| &w.text))
+            || said.len() == 1 && whole(name) == said[0].text
+    };
+    let mut hits = options.iter().enumerate().filter(|(_, o)| is_it(&o.offer.name));
     match (hits.next(), hits.next()) {
         (Some((_, a)), Some((_, b))) => Err(Unusable::ambiguous(format!(
             "`{}` and `{}` are spelled alike",
@@ -116,10 +179,6 @@ fn named(text: &str, options: &[Alternative]) -> Result<Option<usize>, Unusable>
         ))),
         (hit, _) => Ok(hit.map(|(index, _)| index)),
     }
-}
-
-fn plain(text: &str) -> String {
-    text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
 fn chosen(
@@ -136,7 +195,7 @@ fn chosen(
         };
     };
     let mut hit: Option<(usize, &str)> = None;
-    let mut stranger = None;
+    let mut strangers: Vec<(&str, String)> = Vec::new();
     for key in KEYS {
         let Some(word) = map.get(key).and_then(scalar) else { continue };
         match (named(&word, options)?, hit) {
@@ -150,10 +209,11 @@ fn chosen(
             }
             (Some(_), Some(_)) => {}
             (Some(index), None) => hit = Some((index, key)),
-            (None, _) => stranger = stranger.or(Some(word)),
+            (None, _) => strangers.push((key, word)),
         }
     }
     if let Some((index, key)) = hit {
+        one_only(map, index, key, &strangers, options)?;
         let rest: Map =
             map.iter().filter(|(k, _)| *k != key).map(|(k, v)| (k.to_owned(), v.clone())).collect();
         return complete(index, &rest, options, rung, repairs);
@@ -163,10 +223,44 @@ fn chosen(
     {
         return complete(index, arguments, options, rung, repairs);
     }
-    Err(Unusable::none(match stranger {
-        Some(word) => format!("`{word}` is no option"),
+    Err(Unusable::none(match strangers.first() {
+        Some((_, word)) => format!("`{word}` is no option"),
         None => "the object names no option under `choice`".to_owned(),
     }))
+}
+
+/// Nothing else in the object says something else: no other key that chooses, no option's name as a key.
+fn one_only(
+    map: &Map,
+    index: usize,
+    by: &str,
+    strangers: &[(&str, String)],
+    options: &[Alternative],
+) -> Result<(), Unusable> {
+    let offer = &options[index].offer;
+    let declared = |key: &str| offer.arguments.iter().any(|(name, _)| name == key);
+    let choosing = |key: &&str| CHOOSING.contains(key) && !declared(key);
+    if let Some((key, word)) = strangers.iter().find(|(key, _)| choosing(key)) {
+        return Err(Unusable::ambiguous(format!(
+            "`{by}` is `{}`, and `{key}` is `{word}`",
+            offer.name
+        )));
+    }
+    for (key, value) in map.iter() {
+        if declared(key) || KEYS.contains(&key) || ARGUMENTS.contains(&key) {
+            continue;
+        }
+        match named(key, options)? {
+            Some(other) if other != index => {
+                return Err(both(&options[other].offer.name, &offer.name));
+            }
+            Some(_) if matches!(value, Value::Bool(false) | Value::None) => {
+                return Err(beside(&offer.name, "false"));
+            }
+            Some(_) | None => {}
+        }
+    }
+    Ok(())
 }
 
 fn scalar(value: &Value) -> Option<String> {
@@ -218,3 +312,6 @@ fn complete(
 
 #[cfg(test)]
 mod tests;
+
+#[cfg(test)]
+mod table;

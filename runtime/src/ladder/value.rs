@@ -1,6 +1,6 @@
 //! Which value an answer to an `llm` step means.
 
-use super::prose::mentions;
+use super::prose::{mentions, taken_back};
 use super::{Reading, Rung, Unusable, bounded, clean, json};
 use crate::schema;
 use chartc_core::expr::{Map, Value};
@@ -53,11 +53,20 @@ pub fn value(text: &str, wanted: &str) -> Result<Reading<Value>, Unusable> {
     };
     let mut values = json::find(cleaned, open);
     let first = values.first().map(|r| r.value.clone());
+    let (before, after) = clean::around(cleaned, &values);
     if values.iter().any(|r| Some(&r.value) != first.as_ref()) {
         return Err(Unusable::ambiguous("several values that differ"));
     }
     if values.is_empty() {
         return Err(Unusable::none("there is no JSON in the answer"));
+    }
+    if before.contains(['{', '}']) || after.contains(['{', '}']) {
+        return Err(Unusable::ambiguous("the answer stands beside braces that are no JSON"));
+    }
+    if let Some(word) = taken_back(before, &after) {
+        return Err(Unusable::ambiguous(format!(
+            "the answer stands beside `{word}`, which may take it back"
+        )));
     }
     let read = values.swap_remove(0);
     repairs.extend(read.repairs);
@@ -91,7 +100,7 @@ fn name(
     if let Some(meant) = find(cleaned) {
         return Ok(Reading { meant, rung: Rung::Cleaned, repairs });
     }
-    let known: Vec<&str> = names.iter().map(String::as_str).collect();
+    let known: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "")).collect();
     let mentions = mentions(cleaned, &known);
     match (mentions.names.as_slice(), mentions.turn) {
         ([], _) => Err(Unusable::none("none of the names is in the answer")),

@@ -1,0 +1,254 @@
+//! A reader of answers that would rather ask again than be wrong. It shares nothing with the ladder.
+//!
+//! An option is only accepted if the answer with reasoning removed, apart from marks that quote, emphasise or end a sentence,
+//!
+//! - is the option's name as it stands or in other case, whatever joins its words; or
+//! - is JSON, as `serde_json` reads it, that is the name, has the name as its only key, or has it under a key that chooses while no such
+//!   key has anything else; or
+//! - has braces in it, and in them such a key followed by the name, or the name as the first key, while no such key is followed by
+//!   anything else; and outside of them names no other option, and no word that turns it down in the sentence before or anywhere
+//!   behind; or
+//! - has no braces, names this option and no other, is in plain letters, asks nothing, and has no word that turns it down or doubts it,
+//!   apart from the option's own description right behind its name.
+
+use chartc_runtime::oracle::Alternative;
+use serde_json::Value as Json;
+
+const CHOOSE: &[&str] = &["choice", "option", "decision", "selected"];
+const NAME: &[&str] = &["tool", "action", "answer", "next", "name"];
+const DOWN: &[&str] = &[
+    "not", "no", "never", "nor", "neither", "none", "cannot", "without", "instead", "rather",
+    "unless", "except", "if", "or", "but", "maybe", "perhaps", "would", "could", "should", "might",
+    "then", "when", "nicht", "draft",
+];
+const TAGS: &[&str] = &["think", "thinking", "reasoning", "thought"];
+
+/// Whether the strict reader accepts the option, or why not.
+///
+/// # Errors
+/// What it disputes.
+pub fn agrees(text: &str, index: usize, options: &[Alternative]) -> Result<(), String> {
+    let name = options[index].offer.name.as_str();
+    let text = text.trim();
+    let spoken = without_reasoning(text);
+    for text in [text, spoken.as_str()] {
+        let inside = inside_fence(text);
+        if plain(inside, name) {
+            return Ok(());
+        }
+        if let Ok(json) = serde_json::from_str::<Json>(inside.trim()) {
+            return whole_json(&json, index, options);
+        }
+    }
+    let inside = inside_fence(&spoken);
+    if inside.contains('{') {
+        broken_json(inside, index, options)
+    } else {
+        prose(inside, index, options)
+    }
+}
+
+/// Blocks out, then all behind an open tag, then all before a closing one.
+fn without_reasoning(text: &str) -> String {
+    let mut text = text.to_owned();
+    for tag in TAGS {
+        let (open, close) = (format!("<{tag}>"), format!("</{tag}>"));
+        loop {
+            let low = text.to_ascii_lowercase();
+            match (low.find(&open), low.find(&close)) {
+                (None, None) => break,
+                (Some(from), to) if to.is_none_or(|to| from < to) => match to {
+                    Some(to) => text.replace_range(from..to + close.len(), ""),
+                    None => text.truncate(from),
+                },
+                (_, Some(to)) => text.replace_range(..to + close.len(), ""),
+                (Some(_), None) => break,
+            }
+        }
+    }
+    text.trim().to_owned()
+}
+
+fn inside_fence(text: &str) -> &str {
+    let text = text.trim();
+    let Some(inner) = text.strip_prefix("```").and_then(|t| t.strip_suffix("```")) else {
+        return text;
+    };
+    match inner.split_once('\n') {
+        Some((head, body)) if head.trim().chars().all(char::is_alphanumeric) => body.trim(),
+        _ => inner.trim(),
+    }
+}
+
+fn joined(text: &str) -> String {
+    let out: String = text.to_lowercase();
+    out.chars().map(|c| if c.is_alphanumeric() || c == '\'' { c } else { ' ' }).collect()
+}
+
+fn split(text: &str) -> Vec<String> {
+    joined(text)
+        .split_whitespace()
+        .map(|w| w.trim_matches('\'').to_owned())
+        .filter(|w| !w.is_empty())
+        .collect()
+}
+
+/// The name in some case, its words joined somehow.
+fn plain(text: &str, name: &str) -> bool {
+    let trimmed =
+        text.trim_matches(|c: char| c.is_whitespace() || "\"'`*_#([-)].,;:!•“”‘’".contains(c));
+    let letters =
+        |text: &str| text.to_lowercase().replace(['_', '-', '.', ' ', '\n', '\t', '\r'], "\u{0}");
+    let one = split(text).len() == 1 && split(text).concat() == split(name).concat();
+    text.trim() == name
+        || !text.starts_with(['!', ')', ']'])
+            && (letters(trimmed)
+                .split('\0')
+                .filter(|p| !p.is_empty())
+                .eq(letters(name).split('\0').filter(|p| !p.is_empty()))
+                || one && trimmed.chars().all(|c| c.is_alphanumeric()))
+}
+
+fn scalar(value: &Json) -> Option<String> {
+    match value {
+        Json::String(text) => Some(text.clone()),
+        Json::Bool(_) | Json::Number(_) => Some(value.to_string()),
+        Json::Null | Json::Array(_) | Json::Object(_) => None,
+    }
+}
+
+fn whole_json(json: &Json, index: usize, options: &[Alternative]) -> Result<(), String> {
+    let offer = &options[index].offer;
+    let is = |value: &Json| scalar(value).is_some_and(|text| plain(&text, &offer.name));
+    let Json::Object(map) = json else {
+        return if is(json) { Ok(()) } else { Err(format!("the JSON is {json}")) };
+    };
+    let declared = |key: &str| offer.arguments.iter().any(|(name, _)| name == key);
+    let mut named =
+        map.len() == 1 && map.iter().all(|(k, v)| plain(k, &offer.name) && v.is_object());
+    for key in CHOOSE.iter().chain(NAME) {
+        match map.get(*key) {
+            Some(value) if is(value) => named = true,
+            Some(value) if CHOOSE.contains(key) && !declared(key) && scalar(value).is_some() => {
+                return Err(format!("`{key}` is {value}"));
+            }
+            Some(value) if !declared(key) => {
+                let other = |o: &&Alternative| {
+                    scalar(value).is_some_and(|text| plain(&text, &o.offer.name))
+                };
+                if let Some(other) = options.iter().find(other) {
+                    return Err(format!("`{key}` is `{}`", other.offer.name));
+                }
+            }
+            Some(_) | None => {}
+        }
+    }
+    if named { Ok(()) } else { Err("no key chooses it".to_owned()) }
+}
+
+/// Whether `text` begins with one of the names, quoted or not; which.
+fn begins<'n>(text: &str, names: &[&'n str]) -> Option<&'n str> {
+    let text = text.trim_start().trim_start_matches(['"', '\'']).to_lowercase();
+    let fits = |name: &&&str| {
+        text.starts_with(&name.to_lowercase())
+            && !text[name.len()..].starts_with(|c: char| c.is_alphanumeric() || c == '_')
+    };
+    names.iter().filter(fits).max_by_key(|n| n.len()).copied()
+}
+
+fn broken_json(text: &str, index: usize, options: &[Alternative]) -> Result<(), String> {
+    let names: Vec<&str> = options.iter().map(|o| o.offer.name.as_str()).collect();
+    let mut named = false;
+    for (at, _) in text.match_indices(|c: char| c == '{' || c == ',') {
+        let rest = &text[at + 1..];
+        if let Some(key) = begins(rest, &[CHOOSE, NAME].concat()) {
+            let Some((_, value)) = rest.split_once(':') else { continue };
+            // An escape may be anything.
+            let escaped = value.trim_start().trim_start_matches(['"', '\'']).starts_with('\\');
+            let spelled =
+                value.trim_start().trim_start_matches(['"', '\'']).split(['"', '\'']).next();
+            match begins(value, &names) {
+                Some(name) if name == names[index] => named = true,
+                _ if spelled.is_some_and(|word| plain(word, names[index])) || escaped => {
+                    named = true
+                }
+                Some(name) if !options[index].offer.arguments.iter().any(|(a, _)| a == key) => {
+                    return Err(format!("`{key}` is `{name}`"));
+                }
+                Some(_) | None => {}
+            }
+        }
+        let key = rest.trim_start().trim_start_matches(['"', '\'']).split(['"', '\'', ':']).next();
+        named |= key.is_some_and(|key| plain(key, names[index]) || key.starts_with('\\'));
+    }
+    if !named {
+        return Err("nothing in braces chooses it".to_owned());
+    }
+    let from = text.find('{').unwrap_or(0);
+    let to = text.rfind('}').map_or(text.len(), |i| i + 1).max(from);
+    let (before, after) = (&text[..from], &text[to..]);
+    let sentence = before.rsplit(['.', '!', '?', ';']).next().unwrap_or_default();
+    for (i, name) in names.iter().enumerate().filter(|(i, _)| *i != index) {
+        if name.len() > 2
+            && (mentions(before, name) || mentions(after, name))
+            && !inside(names[index], name)
+        {
+            return Err(format!("`{}` is named beside it", names[i]));
+        }
+    }
+    match split(sentence)
+        .into_iter()
+        .chain(split(after))
+        .find(|w| DOWN.contains(&w.as_str()) || w.ends_with("n't"))
+    {
+        Some(word) => Err(format!("`{word}` stands beside it")),
+        None => Ok(()),
+    }
+}
+
+fn inside(long: &str, short: &str) -> bool {
+    mentions(long, short)
+}
+
+/// Whether the words of `name` stand in `text` one after the other.
+fn mentions(text: &str, name: &str) -> bool {
+    format!(" {} ", split(text).join(" ")).contains(&format!(" {} ", split(name).join(" ")))
+}
+
+/// `said` without the words of `name`, also where they follow each other.
+fn without(said: &str, name: &str) -> String {
+    let name = format!(" {name} ");
+    let mut said = said.to_owned();
+    while let Some(at) = said.find(&name) {
+        said.replace_range(at..at + name.len(), "  ");
+    }
+    said
+}
+
+fn prose(text: &str, index: usize, options: &[Alternative]) -> Result<(), String> {
+    let offer = &options[index].offer;
+    let mut said = format!(" {} ", split(text).join(" "));
+    let (name, told) = (split(&offer.name).join(" "), split(&offer.text).join(" "));
+    if !told.is_empty() {
+        said = said.replace(&format!(" {name} {told} "), &format!(" {name} "));
+    }
+    if !said.contains(&format!(" {name} ")) {
+        return Err("it is not named".to_owned());
+    }
+    for other in options.iter().filter(|o| o.offer.name != offer.name) {
+        let other = split(&other.offer.name).join(" ");
+        let rest = without(&said, &name);
+        if rest.contains(&format!(" {other} ")) {
+            return Err(format!("`{other}` is named, too"));
+        }
+    }
+    if let Some(c) = text.chars().find(|c| *c == '?' || !c.is_ascii() && !"’‘“”–—…•".contains(*c))
+    {
+        return Err(format!("{c:?} stands there"));
+    }
+    let rest = without(&said, &name);
+    match rest.split_whitespace().find(|w| DOWN.contains(w) || w.ends_with("n't")) {
+        Some(word) => Err(format!("`{word}` stands beside it")),
+        None => Ok(()),
+    }
+}
