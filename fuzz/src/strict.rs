@@ -9,7 +9,7 @@
 //!   anything else; and outside of them names no other option, and no word that turns it down in the sentence before or anywhere
 //!   behind; or
 //! - has no braces, names this option and no other, is in plain letters, asks nothing, and has no word that turns it down or doubts it,
-//!   apart from the option's own description right behind its name.
+//!   apart from the option's own description right behind its name, and `would` where it is polite.
 
 use chartc_runtime::oracle::Alternative;
 use serde_json::Value as Json;
@@ -228,6 +228,9 @@ fn without(said: &str, name: &str) -> String {
 fn prose(text: &str, index: usize, options: &[Alternative]) -> Result<(), String> {
     let offer = &options[index].offer;
     let mut said = format!(" {} ", split(text).join(" "));
+    for verb in ["say", "like", "choose", "pick", "answer"] {
+        said = said.replace(&format!(" would {verb} "), &format!(" {verb} "));
+    }
     let (name, told) = (split(&offer.name).join(" "), split(&offer.text).join(" "));
     if !told.is_empty() {
         said = said.replace(&format!(" {name} {told} "), &format!(" {name} "));

@@ -1,6 +1,6 @@
 //! Which names a text mentions, and whether it takes anything back.
 
-use super::turns::{is_common, is_turn};
+use super::turns::{is_common, is_polite, is_turn};
 
 /// Characters beside those of ASCII that prose may have. In letters of other scripts a word may look like another.
 const MARKS: &str = "’‘“”–—…•";
@@ -84,7 +84,9 @@ pub(super) fn mentions(text: &str, names: &[(&str, &str)]) -> Mentions {
         }
         let like = described.iter().position(|text| text.len() > 1 && stands(at, text));
         alike.extend(like);
-        if at >= told && turn.is_none() && is_turn(&said[at].text) {
+        let next = said.get(at + 1).map_or("", |word| word.text.as_str());
+        let turns = is_turn(&said[at].text) && !is_polite(&said[at].text, next);
+        if at >= told && turn.is_none() && turns {
             turn = Some(said[at].text.clone());
         }
         at += 1;

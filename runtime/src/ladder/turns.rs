@@ -9,7 +9,6 @@ const TURNS: &[&str] = &[
     "neither",
     "nor",
     "none",
-    "nothing",
     "without",
     "cannot",
     "cant",
@@ -87,7 +86,6 @@ const TURNS: &[&str] = &[
     "disadvantages",
     "example",
     "eg",
-    "like",
     "percent",
     "hypothetically",
     // when something else holds
@@ -129,18 +127,11 @@ const TURNS: &[&str] = &[
     "originally",
     "formerly",
     // what others say
-    "they",
-    "he",
-    "she",
     "user",
     "wants",
-    "said",
-    "says",
     "told",
     "asked",
     "asks",
-    "someone",
-    "people",
     // in other languages
     "nicht",
     "kein",
@@ -215,6 +206,11 @@ const COMMON: &[&str] = &[
 /// Whether the word negates, opposes, doubts, or puts off.
 pub(super) fn is_turn(word: &str) -> bool {
     TURNS.contains(&word) || VERBS.contains(&word) || word.ends_with("n't") || word.ends_with("n’t")
+}
+
+/// Whether the word only makes the next one polite: `I would say`.
+pub(super) fn is_polite(word: &str, next: &str) -> bool {
+    word == "would" && matches!(next, "say" | "like" | "choose" | "pick" | "answer")
 }
 
 /// Whether an option of this name is not chosen by being mentioned.
