@@ -103,6 +103,42 @@ pub fn write(path: &Path, text: &str) -> miette::Result<()> {
         .map_err(|fault| miette::miette!("cannot write {}: {}", path.display(), reason(&fault)))
 }
 
+/// Writes a file so that it is there whole or not at all: beside it first, then by its name.
+///
+/// # Errors
+/// Why it could not be written.
+pub(super) fn write_whole(path: &Path, text: &str) -> miette::Result<()> {
+    let mut beside = path.as_os_str().to_owned();
+    beside.push(".part");
+    let beside = PathBuf::from(beside);
+    write(&beside, text)?;
+    std::fs::rename(&beside, path)
+        .map_err(|fault| miette::miette!("cannot write {}: {}", path.display(), reason(&fault)))
+}
+
+/// Makes a folder, if it is not there.
+///
+/// # Errors
+/// Why it could not be made.
+pub(super) fn make_folder(path: &Path) -> miette::Result<()> {
+    std::fs::create_dir_all(path)
+        .map_err(|fault| miette::miette!("cannot make {}: {}", path.display(), reason(&fault)))
+}
+
+/// Takes a file away.
+///
+/// # Errors
+/// Why it could not be.
+pub(super) fn remove(path: &Path) -> miette::Result<()> {
+    std::fs::remove_file(path)
+        .map_err(|fault| miette::miette!("cannot remove {}: {}", path.display(), reason(&fault)))
+}
+
+/// The names of what a folder holds; `None` where there is none.
+pub(super) fn list(path: &Path) -> Option<Vec<String>> {
+    names(&path.to_string_lossy())
+}
+
 /// Writes files by name into a folder, which is made if there are any and it is not there.
 ///
 /// # Errors

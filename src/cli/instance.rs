@@ -1,5 +1,6 @@
 //! What a run is made of, from the words of the command line: values, who answers, the machine.
 
+use super::cassette::replaying;
 use super::files::Files;
 use super::output::complain;
 use super::terminal::Person;
@@ -11,7 +12,7 @@ use chartc_core::interpreter::Interpreter;
 use chartc_core::model::{AskOn, Chart, StepKind, Transition, Trigger, Type, VariableKind};
 use chartc_core::plan::Plan;
 use chartc_runtime::clock::{Clock, VirtualClock};
-use chartc_runtime::oracle::{Deny, First, Oracle, Random, Script};
+use chartc_runtime::oracle::{Deny, First, Oracle, Random, Replaying, Script};
 use chartc_runtime::tools::{NoTools, Tools};
 use std::path::Path;
 use std::sync::Arc;
@@ -132,6 +133,7 @@ pub(super) fn oracle(
         None => None,
     };
     let mut tools: Arc<dyn Tools> = Arc::new(NoTools);
+    let mut recorded: Option<Arc<Replaying>> = None;
     let oracle: Arc<dyn Oracle> = match llm.map(|word| word.split_once(':').unwrap_or((word, ""))) {
         None | Some(("deny", "")) => Arc::new(Deny),
         Some(("human", "")) => Arc::new(Person),
@@ -149,6 +151,11 @@ pub(super) fn oracle(
             tools = random.clone();
             random
         }
+        Some(("replay", folder)) if !folder.is_empty() => {
+            let replaying = Arc::new(replaying(Path::new(folder), clock.clone())?);
+            recorded = Some(replaying.clone());
+            replaying
+        }
         Some(("script", file)) if !file.is_empty() => {
             let script = script(charts, Path::new(file), clock.clone())?;
             host.get_or_insert_with(|| script.clone());
@@ -156,7 +163,7 @@ pub(super) fn oracle(
         }
         Some(_) => {
             return Err(miette::miette!(
-                "`{}` is nobody who answers; there are script:FILE, first, random:SEED, human, deny",
+                "`{}` is nobody who answers; there are script:FILE, replay:DIR, first, random:SEED, human, deny",
                 llm.unwrap_or_default()
             ));
         }
@@ -175,6 +182,9 @@ pub(super) fn oracle(
     };
     if let Some(script) = &host {
         tools = Arc::new(script.clone());
+    }
+    if let Some(recorded) = recorded {
+        tools = recorded;
     }
     Ok(Who { oracle, people, tools, host: host.unwrap_or_else(Script::empty) })
 }

@@ -1,5 +1,6 @@
 //! `chartc run`.
 
+use super::cassette::shelf;
 use super::ending::close;
 use super::instance::{Given, Kind, has_turns, instance, oracle, read, values};
 use super::output::{Colour, paper};
@@ -10,6 +11,7 @@ use crate::analysis::explore::STATES;
 use chartc_core::plan::Plan;
 use chartc_runtime::clock::{Clock, RealClock, VirtualClock};
 use chartc_runtime::host::{HostLog, Watched};
+use chartc_runtime::oracle::{Recording, Tape};
 use chartc_runtime::trace::{JsonLines, Origin};
 use chartc_runtime::{PlayError, RunError, Session, data, play};
 use std::path::PathBuf;
@@ -25,6 +27,7 @@ Examples:
   chartc run charts/builder.chart --llm script:charts/builder.script.yaml --param agent_id=ada
   chartc run agent.yaml --llm random:7 --turns 20 --trace run.jsonl
   chartc run social.chart --llm first --events posts.jsonl
+  chartc run agent.yaml --llm human --record calls/    and again, without a person: --llm replay:calls/
 
 Exit codes: 0 ended ok, partial or canceled, or out of turns; 1 findings, a failed last turn, or ended stuck, limit or error;
 2 wrong usage, 3 a fault of chartc, 4 no chart in the file")]
@@ -34,7 +37,7 @@ pub(super) struct Args {
     /// Which chart, when the file has several
     #[arg(long, value_name = "NAME")]
     chart: Option<String>,
-    /// Who answers: script:FILE, first, random:SEED, human, deny [default: deny, and stop at the first question]
+    /// Who answers: script:FILE, replay:DIR, first, random:SEED, human, deny [default: deny, and stop at the first question]
     #[arg(long, value_name = "WHO")]
     llm: Option<String>,
     /// Who answers `human` steps: terminal, script:FILE [default: who answers the others]
@@ -61,6 +64,9 @@ pub(super) struct Args {
     /// Where to write what happened, a JSON object a line
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
+    /// A folder where each call of a model, a person or a tool is kept with its answer, for --llm replay:DIR
+    #[arg(long, value_name = "DIR")]
+    record: Option<PathBuf>,
     /// Whether time passes by itself, or jumps to the next moment that matters
     #[arg(long, value_name = "KIND", default_value = "virtual", value_parser = ["virtual", "real"])]
     clock: String,
@@ -109,7 +115,14 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
             _ => Arc::new(VirtualClock::new()),
         };
         let functions = args.functions.as_deref();
-        let who = oracle(&charts, args.llm.as_deref(), args.human.as_deref(), functions, &clock)?;
+        let mut who =
+            oracle(&charts, args.llm.as_deref(), args.human.as_deref(), functions, &clock)?;
+        if let Some(folder) = &args.record {
+            let tape = Tape::new(shelf(folder)?, clock.clone());
+            who.oracle = Arc::new(Recording::new(who.oracle, tape.clone()));
+            who.tools = Arc::new(Recording::new(who.tools, tape.clone()));
+            who.people = who.people.map(|people| Arc::new(Recording::new(people, tape)) as _);
+        }
         let log = HostLog::default();
         let machine = instance(&plans, &given, Watched::new(who.host, log.clone()))?;
         let sink = (Screen::new(paper(args.color), &charts), trace.map(JsonLines));

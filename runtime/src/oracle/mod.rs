@@ -1,12 +1,18 @@
 //! Who answers a chart's questions. To add one: a file here, and a `mod` line.
 
+pub mod cassette;
 mod deny;
+mod diff;
 mod pick;
+mod record;
+mod replay;
 pub mod script;
 mod told;
 
 pub use deny::Deny;
 pub use pick::{First, Random};
+pub use record::{Recording, Shelf, Tape};
+pub use replay::Replaying;
 pub use script::Script;
 
 use crate::budget::{Prices, Usage};

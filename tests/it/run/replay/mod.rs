@@ -1,7 +1,7 @@
 //! Runs that are run again from their traces.
 
 mod command;
-mod world;
+pub(super) mod world;
 
 use chartc::compile::Checked;
 use chartc_runtime::trace;

@@ -21,7 +21,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 /// Every chart that we ship, and one that does what they do not.
-pub(super) fn charts() -> Vec<Checked> {
+pub(crate) fn charts() -> Vec<Checked> {
     let all = files("charts", "").into_iter().map(|path| (path.clone(), read(path)));
     let mut memory = Memory(all.collect());
     memory.0.insert("own.chart".into(), OWN.into());
@@ -253,7 +253,23 @@ impl Clock for Restless {
 }
 
 /// One run, by its seed: the text of its trace.
-pub(super) fn record(checked: &Checked, seed: u64, restless: bool) -> String {
+pub(crate) fn record(checked: &Checked, seed: u64, restless: bool) -> String {
+    record_around(checked, seed, restless, |around, _| around)
+}
+
+/// Who answers and who has tools.
+pub(crate) struct Around {
+    pub(crate) oracle: Arc<dyn Oracle>,
+    pub(crate) tools: Arc<dyn Tools>,
+}
+
+/// The same with somebody between the chart and chance, or instead of it.
+pub(crate) fn record_around(
+    checked: &Checked,
+    seed: u64,
+    restless: bool,
+    change: impl FnOnce(Around, &Arc<dyn Clock>) -> Around,
+) -> String {
     let charts: Vec<Chart> = checked.family().into_iter().cloned().collect();
     let plans: Vec<Plan<'_>> = charts.iter().map(Plan::new).collect();
     let chart = &charts[0];
@@ -280,8 +296,9 @@ pub(super) fn record(checked: &Checked, seed: u64, restless: bool) -> String {
         fits: oracle::Random::new(random.number()),
     });
     let origin = Origin { real_clock: restless, ..Origin::default() };
-    let mut session = Session::new(machine, chance.clone(), clock, JsonLines(Vec::new()))
-        .with_tools(chance)
+    let around = change(Around { oracle: chance.clone(), tools: chance }, &clock);
+    let mut session = Session::new(machine, around.oracle, clock, JsonLines(Vec::new()))
+        .with_tools(around.tools)
         .with_host_log(log)
         .with_origin(origin);
     let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");

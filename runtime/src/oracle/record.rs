@@ -1,0 +1,115 @@
+//! Keeps every call of somebody who answers.
+
+use super::cassette::{End, Entry, Request, VERSION};
+use super::{Asking, Oracle, OracleError, Question};
+use crate::clock::Clock;
+use crate::tools::{Calling, Tools};
+use chartc_core::drive::ToolCall;
+use chartc_core::machine::Instant;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Where entries go: a name of a file, and its text.
+pub trait Shelf: Send + Sync {
+    /// Writes one, whole or not at all.
+    ///
+    /// # Errors
+    /// Why it cannot be written.
+    fn put(&self, name: &str, text: &str) -> Result<(), String>;
+}
+
+/// Who answers or has tools, with every call kept. A call that cannot be kept ends the run: a cassette with gaps is none.
+pub struct Recording<O: ?Sized> {
+    inner: Arc<O>,
+    tape: Arc<Tape>,
+}
+
+/// What several recorders of one run share.
+pub struct Tape {
+    shelf: Box<dyn Shelf>,
+    clock: Arc<dyn Clock>,
+    asked: Mutex<BTreeMap<u64, u32>>,
+}
+
+impl Tape {
+    /// Writes to `shelf` what happens on `clock`.
+    pub fn new(shelf: Box<dyn Shelf>, clock: Arc<dyn Clock>) -> Arc<Self> {
+        Arc::new(Self { shelf, clock, asked: Mutex::default() })
+    }
+
+    /// How many calls were begun.
+    pub fn calls(&self) -> u32 {
+        self.asked.lock().unwrap_or_else(PoisonError::into_inner).values().sum()
+    }
+
+    fn begin(self: &Arc<Self>, request: Request) -> Open {
+        let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        let nth = asked.entry(request.hash()).or_insert(0);
+        *nth += 1;
+        Open { tape: self.clone(), request: Some(request), nth: *nth, begun: self.clock.now() }
+    }
+}
+
+/// A call under way. Dropped before its end it is kept as given up.
+struct Open {
+    tape: Arc<Tape>,
+    request: Option<Request>,
+    nth: u32,
+    begun: Instant,
+}
+
+impl Open {
+    fn close(&mut self, end: End) -> Result<(), OracleError> {
+        let Some(request) = self.request.take() else { return Ok(()) };
+        let after_ms = self.tape.clock.now().saturating_sub(self.begun);
+        let entry = Entry { v: VERSION, request, nth: self.nth, after_ms, end };
+        let put = self.tape.shelf.put(&entry.file(), &entry.text());
+        put.map_err(|why| OracleError::Script(format!("the call cannot be recorded: {why}")))
+    }
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        // Nobody is left to tell; a replay says that the call is missing.
+        let _ = self.close(End::GivenUp(true));
+    }
+}
+
+impl<O: ?Sized> Recording<O> {
+    /// Keeps the calls of `inner` on `tape`.
+    pub fn new(inner: Arc<O>, tape: Arc<Tape>) -> Self {
+        Self { inner, tape }
+    }
+}
+
+impl<O: Oracle + ?Sized> Oracle for Recording<O> {
+    fn ask(&self, question: Question) -> Asking {
+        let mut open = self.tape.begin(Request::of(&question));
+        let asking = self.inner.ask(question);
+        Box::pin(async move {
+            let answer = asking.await;
+            open.close(End::of(&answer))?;
+            answer
+        })
+    }
+
+    fn keeps_time(&self) -> bool {
+        self.inner.keeps_time()
+    }
+
+    fn name(&self) -> String {
+        self.inner.name()
+    }
+}
+
+impl<T: Tools + ?Sized> Tools for Recording<T> {
+    fn call(&self, call: ToolCall) -> Calling {
+        let mut open = self.tape.begin(Request::of_tool(&call));
+        let calling = self.inner.call(call);
+        Box::pin(async move {
+            let result = calling.await;
+            open.close(End::of_tool(&result))?;
+            result
+        })
+    }
+}

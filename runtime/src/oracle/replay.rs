@@ -1,0 +1,164 @@
+//! Answers from recorded calls. What was not recorded is not answered: the run ends, and says what is asked otherwise than then.
+
+use super::cassette::{End, Entry, Request};
+use super::diff::diff;
+use super::{Answer, Asking, Oracle, OracleError, Question};
+use crate::clock::Clock;
+use crate::tools::{Calling, Tools};
+use chartc_core::drive::ToolCall;
+use chartc_core::expr::Value;
+use std::collections::BTreeMap;
+use std::future::pending;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Lines of a difference that are shown.
+const SHOWN: usize = 40;
+
+/// Recorded calls, as who answers and who has tools.
+pub struct Replaying {
+    name: String,
+    clock: Arc<dyn Clock>,
+    entries: BTreeMap<(u64, u32), Entry>,
+    asked: Mutex<BTreeMap<u64, u32>>,
+}
+
+impl Replaying {
+    /// Answers from `entries` after the time that they took, on `clock`. `name` is where they are from.
+    pub fn new(name: &str, entries: Vec<Entry>, clock: Arc<dyn Clock>) -> Self {
+        let entries = entries.into_iter().map(|entry| ((entry.request.hash(), entry.nth), entry));
+        Self { name: name.to_owned(), clock, entries: entries.collect(), asked: Mutex::default() }
+    }
+
+    /// The entry of a request, or why there is none.
+    fn find(&self, request: &Request) -> Result<&Entry, OracleError> {
+        let hash = request.hash();
+        let nth = {
+            let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+            let nth = asked.entry(hash).or_insert(0);
+            *nth += 1;
+            *nth
+        };
+        self.entries.get(&(hash, nth)).ok_or_else(|| OracleError::Script(self.miss(request, nth)))
+    }
+
+    fn miss(&self, request: &Request, nth: u32) -> String {
+        let name = &self.name;
+        let what = match request {
+            Request::Step { step, .. } => format!("step `{step}`"),
+            Request::Tool { tool, .. } => format!("tool `{tool}`"),
+        };
+        let again =
+            format!("if that is as it should be, record again: `chartc run … --record {name}`");
+        if nth > 1 {
+            let times = nth - 1;
+            return format!(
+                "{name} has {times} of this call of {what}, and it is made once more; {again}"
+            );
+        }
+        let asked = shown(request);
+        let of_it = self.entries.values().filter(|entry| {
+            entry.request.name() == request.name()
+                && std::mem::discriminant(&entry.request) == std::mem::discriminant(request)
+        });
+        let nearest =
+            of_it.map(|entry| diff(&shown(&entry.request), &asked)).min_by_key(|d| d.changes);
+        match nearest {
+            Some(diff) => format!(
+                "{name} has no such call of {what}; {again}. The nearest that was recorded (-) and what is asked now (+):\n{}",
+                diff.text(SHOWN)
+            ),
+            None => format!("{name} has no call of {what} at all; {again}"),
+        }
+    }
+}
+
+/// A request as lines: the prompt as it is sent, and what goes with it.
+fn shown(request: &Request) -> String {
+    match request {
+        Request::Step { kind, client, model, temperature, prompt, options, schema, .. } => {
+            let mut text = format!("kind {kind}\n");
+            for (name, value) in [("client", client), ("model", model)] {
+                if !value.is_empty() {
+                    text.push_str(&format!("{name} {value}\n"));
+                }
+            }
+            if let Some(temperature) = temperature {
+                text.push_str(&format!("temperature {temperature}\n"));
+            }
+            text.push_str(&prompt.text());
+            for option in options {
+                text.push_str(&format!("\noption {}: {}", option.name, option.text));
+                if !option.schema.is_null() {
+                    text.push_str(&format!(" {}", option.schema));
+                }
+            }
+            if !schema.is_null() {
+                text.push_str(&format!("\nschema {schema}"));
+            }
+            text
+        }
+        Request::Tool { arguments, .. } => {
+            let json = |value: &Value| serde_json::to_string(value).unwrap_or_default();
+            let Value::Map(map) = arguments else { return json(arguments) };
+            let rows = map.iter().map(|(name, value)| format!("{name}: {}", json(value)));
+            rows.collect::<Vec<_>>().join("\n")
+        }
+    }
+}
+
+impl Oracle for Replaying {
+    fn ask(&self, question: Question) -> Asking {
+        let (end, after) = match self.find(&Request::of(&question)) {
+            Ok(entry) => (entry.end.clone(), entry.after_ms),
+            Err(miss) => return super::ready(Err(miss)),
+        };
+        let answer = match end {
+            End::Answer { text, usage } => Ok(Answer { text: text.text(), usage }),
+            End::Failed { error, why, retry_after_ms } => {
+                Err(OracleError::told(&error, &why, retry_after_ms))
+            }
+            End::Result(_) => Err(OracleError::Script("a tool's result is no answer".into())),
+            End::GivenUp(_) => return Box::pin(pending()),
+        };
+        self.later(after, answer)
+    }
+
+    fn name(&self) -> String {
+        format!("replay:{}", self.name)
+    }
+}
+
+impl Tools for Replaying {
+    fn call(&self, call: ToolCall) -> Calling {
+        let (end, after) = match self.find(&Request::of_tool(&call)) {
+            Ok(entry) => (entry.end.clone(), entry.after_ms),
+            Err(miss) => return crate::tools::done(Err(miss)),
+        };
+        let result = match end {
+            End::Result(value) => Ok(value),
+            End::Answer { .. } => Err(OracleError::Script("an answer is no tool's result".into())),
+            End::Failed { error, why, retry_after_ms } => {
+                Err(OracleError::told(&error, &why, retry_after_ms))
+            }
+            End::GivenUp(_) => return Box::pin(pending()),
+        };
+        self.later(after, result)
+    }
+}
+
+impl Replaying {
+    fn later<T: Send + 'static>(
+        &self,
+        after: u64,
+        result: Result<T, OracleError>,
+    ) -> std::pin::Pin<Box<dyn Future<Output = Result<T, OracleError>> + Send>> {
+        if after == 0 {
+            return Box::pin(std::future::ready(result));
+        }
+        let sleep = self.clock.sleep_until(self.clock.now().saturating_add(after));
+        Box::pin(async move {
+            sleep.await;
+            result
+        })
+    }
+}

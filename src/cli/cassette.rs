@@ -1,0 +1,67 @@
+//! Recorded calls in a folder: `chartc run --record DIR` and `--llm replay:DIR`.
+
+use super::files;
+use chartc_runtime::clock::Clock;
+use chartc_runtime::oracle::cassette::Entry;
+use chartc_runtime::oracle::{Replaying, Shelf};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// A folder that calls are recorded into.
+struct Folder(PathBuf);
+
+impl Shelf for Folder {
+    fn put(&self, name: &str, text: &str) -> Result<(), String> {
+        files::write_whole(&self.0.join(name), text).map_err(|fault| fault.to_string())
+    }
+}
+
+/// Makes a folder ready to be recorded into: it is made if it is not there, and calls of an earlier run are taken away.
+pub(super) fn shelf(folder: &Path) -> miette::Result<Box<dyn Shelf>> {
+    files::make_folder(folder)?;
+    for name in names(folder)? {
+        files::remove(&folder.join(name))?;
+    }
+    Ok(Box::new(Folder(folder.to_owned())))
+}
+
+/// The files of recorded calls in a folder; other files are none.
+fn names(folder: &Path) -> miette::Result<Vec<String>> {
+    let shown = folder.display();
+    let Some(mut names) = files::list(folder) else {
+        return Err(miette::miette!(
+            help = "`chartc run … --record DIR` makes it",
+            "there is no folder {shown}"
+        ));
+    };
+    names.retain(|name| Entry::is_file(name));
+    names.sort();
+    Ok(names)
+}
+
+/// Who answers from the calls that were recorded in a folder.
+pub(super) fn replaying(folder: &Path, clock: Arc<dyn Clock>) -> miette::Result<Replaying> {
+    let shown = folder.display();
+    let mut entries = Vec::new();
+    for name in names(folder)? {
+        let path = folder.join(&name);
+        let text = super::instance::read(&path)?;
+        let entry =
+            Entry::read(&text).map_err(|why| miette::miette!("{}: {why}", path.display()))?;
+        if entry.file() != name {
+            return Err(miette::miette!(
+                help = "what was asked is part of a file's name: record again rather than edit it; answers may be edited",
+                "{}: what it asks is not what was recorded",
+                path.display()
+            ));
+        }
+        entries.push(entry);
+    }
+    if entries.is_empty() {
+        return Err(miette::miette!(
+            help = "`chartc run … --record DIR` records some",
+            "{shown} has no recorded calls"
+        ));
+    }
+    Ok(Replaying::new(&shown.to_string(), entries, clock))
+}
