@@ -19,6 +19,7 @@ Examples:
   chartc graph agent.yaml -o agent.mmd                 the format by the ending
   chartc graph player.chart --highlight on.sound.loud --highlight on.picture
   chartc graph all.chart --chart Builder --legend
+  chartc graph player.chart -o player.dot              then, with how often each line was taken: --trace run.jsonl
 
 Exit codes: 0 drawn, 1 errors in the chart, 2 wrong usage, 3 a fault of chartc, 4 no chart in the file")]
 pub(super) struct Args {
@@ -36,6 +37,10 @@ pub(super) struct Args {
     /// A state that stands out, as a dotted path; may be given several times
     #[arg(long, value_name = "STATE")]
     highlight: Vec<String>,
+    /// Weigh the lines by how often runs took them: what `chartc run --trace` wrote; may be given several times
+    #[cfg(feature = "run")]
+    #[arg(long, value_name = "FILE")]
+    trace: Vec<PathBuf>,
     /// Say what the looks mean
     #[arg(long)]
     legend: bool,
@@ -47,7 +52,11 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         Err(exit) => return Ok(exit),
     };
     let highlight = highlight::states(checked.chart(), &args.highlight)?;
-    let options = Options { legend: args.legend, highlight };
+    #[cfg(feature = "run")]
+    let taken = super::trace::taken(&checked, &args.trace)?;
+    #[cfg(not(feature = "run"))]
+    let taken = None;
+    let options = Options { legend: args.legend, highlight, taken };
     let ending = args.output.as_ref().and_then(|path| path.extension());
     let emitter = pictures().find(|e| match &args.format {
         Some(name) => e.name == name,

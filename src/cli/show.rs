@@ -66,7 +66,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         states: if args.all { usize::MAX } else { STATES },
         root,
     };
-    let options = Options { legend: args.legend, highlight };
+    let options = Options { legend: args.legend, highlight, taken: None };
     print(&outline(chart, checked.map(), &options, &page))?;
     Ok(Exit::Clean)
 }

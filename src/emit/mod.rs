@@ -8,8 +8,8 @@ pub mod rust;
 
 use crate::compile::Checked;
 use crate::diagnostic::Diagnostic;
-use chartc_core::arena::StateId;
-use std::collections::BTreeSet;
+use chartc_core::arena::{StateId, TransitionId};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// One output format.
 #[derive(Debug)]
@@ -40,6 +40,15 @@ pub struct Options {
     pub legend: bool,
     /// States that stand out; those above them do so more faintly.
     pub highlight: BTreeSet<StateId>,
+    /// How often each line was taken in runs; what is not in it never was. Without it no line is weighed.
+    pub taken: Option<BTreeMap<TransitionId, u64>>,
+}
+
+impl Options {
+    /// How often a line was taken, if lines are weighed.
+    fn times(&self, line: TransitionId) -> Option<u64> {
+        Some(self.taken.as_ref()?.get(&line).copied().unwrap_or(0))
+    }
 }
 
 /// All emitters.

@@ -53,7 +53,7 @@ fn lit(one: &Checked, paths: &[&str], page: &Page) -> String {
     let chart = one.chart();
     let highlight =
         chart.state_ids().filter(|s| paths.contains(&chart.state(*s).path.as_str())).collect();
-    outline(chart, one.map(), &Options { highlight, legend: true }, page)
+    outline(chart, one.map(), &Options { highlight, legend: true, ..Options::default() }, page)
 }
 
 #[test]

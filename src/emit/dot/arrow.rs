@@ -1,6 +1,7 @@
 //! From arrows to edges: how each looks.
 
 use super::edge::{Edges, Stroke};
+use crate::emit::Options;
 use crate::emit::picture::arrow::{Arrow, Permit, arrows};
 use crate::emit::picture::look::{FAINT, Look};
 use crate::emit::picture::place::Places;
@@ -8,11 +9,11 @@ use crate::emit::picture::text::{WIDTH, wrap};
 use crate::emit::picture::words;
 
 /// All edges, in document order; `allow` lines that nothing follows last.
-pub(super) fn edges(places: &Places<'_>) -> Edges {
+pub(super) fn edges(places: &Places<'_>, options: &Options) -> Edges {
     let (arrows, permits) = arrows(places);
     let mut edges = Edges::default();
     for arrow in arrows {
-        one(places, &arrow, &mut edges);
+        one(places, options, &arrow, &mut edges);
     }
     for permit in permits {
         faint(places, permit, &mut edges);
@@ -20,7 +21,7 @@ pub(super) fn edges(places: &Places<'_>) -> Edges {
     edges
 }
 
-fn one(places: &Places<'_>, arrow: &Arrow, edges: &mut Edges) {
+fn one(places: &Places<'_>, options: &Options, arrow: &Arrow, edges: &mut Edges) {
     let chart = places.chart;
     let line = chart.transition(arrow.line);
     let look = Look::of(&line.trigger);
@@ -31,6 +32,7 @@ fn one(places: &Places<'_>, arrow: &Arrow, edges: &mut Edges) {
         style: if look == Look::Otherwise { "dotted" } else { "solid" },
         head: "normal",
         tail: if look.is_choice() { "odiamond" } else { "none" },
+        pen: 0,
     };
     if line.scope.as_ref().is_some_and(|s| s.wildcard) {
         stroke.style = "dashed";
@@ -42,6 +44,13 @@ fn one(places: &Places<'_>, arrow: &Arrow, edges: &mut Edges) {
         label.push("denied: no allow line".to_string());
         stroke = Stroke { colour: Look::Error.colour(), style: "dashed", head: "tee", ..stroke };
     }
+    if let Some(times) = options.times(arrow.line) {
+        label.push(format!("{times}×"));
+        stroke.pen = pen(options, times);
+        if times == 0 {
+            stroke.colour = FAINT;
+        }
+    }
     let tooltip = words::whole(chart, line);
     match line.targets.as_slice() {
         [target] => edges.add(arrow.origin, target.state, stroke, label, tooltip),
@@ -52,9 +61,15 @@ fn one(places: &Places<'_>, arrow: &Arrow, edges: &mut Edges) {
     }
 }
 
+/// Tenths of a point: the line that was taken most gets the widest pen.
+fn pen(options: &Options, times: u64) -> u32 {
+    let most = options.taken.iter().flat_map(|taken| taken.values()).max().copied().unwrap_or(0);
+    10 + (times * 50).checked_div(most).unwrap_or(0) as u32
+}
+
 /// What the table permits and nothing does.
 fn faint(places: &Places<'_>, permit: Permit, edges: &mut Edges) {
-    let stroke = Stroke { colour: FAINT, style: "dotted", head: "open", tail: "none" };
+    let stroke = Stroke { colour: FAINT, style: "dotted", head: "open", tail: "none", pen: 0 };
     let guard = permit.guard.map(|g| format!(" [{g}]")).unwrap_or_default();
     let label = wrap(&format!("allow{guard}"), WIDTH);
     let to = &places.chart.state(permit.target).path;

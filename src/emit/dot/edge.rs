@@ -17,6 +17,8 @@ pub(super) struct Stroke {
     pub(super) head: &'static str,
     /// Shape where it starts.
     pub(super) tail: &'static str,
+    /// Tenths of a point; 0 is as usual.
+    pub(super) pen: u32,
 }
 
 /// Where an edge goes.
@@ -145,10 +147,11 @@ impl Edge {
         };
         let Stroke { colour, style, .. } = self.stroke;
         out.push_str(&format!(
-            "  {from} -> {to} [label={}, color=\"{colour}\", fontcolor=\"{colour}\", style={style}, tooltip={}{}{}{}];\n",
+            "  {from} -> {to} [label={}, color=\"{colour}\", fontcolor=\"{colour}\", style={style}, tooltip={}{}{}{}{}];\n",
             label(&self.label),
             quoted(&self.tooltip.join("\n")),
             self.stroke.ends(is_upwards),
+            self.stroke.width(),
             clip("ltail", ltail),
             clip("lhead", lhead),
         ));
@@ -156,6 +159,14 @@ impl Edge {
 }
 
 impl Stroke {
+    /// How wide it is, as an attribute.
+    fn width(self) -> String {
+        match self.pen {
+            0 => String::new(),
+            pen => format!(", penwidth={}.{}", pen / 10, pen % 10),
+        }
+    }
+
     /// Shapes of both ends, as attributes; swapped for an edge that is written backwards.
     fn ends(self, is_backwards: bool) -> String {
         let (head, tail) =

@@ -38,7 +38,7 @@ const INDENT: usize = 12;
 pub fn dot(chart: &Chart, map: &SourceMap, options: &Options) -> String {
     let places = Places::of(chart, map);
     let rows = Rows::of(&places);
-    let edges = arrow::edges(&places);
+    let edges = arrow::edges(&places, options);
     let lit = Lit { states: &options.highlight, above: above(chart, &options.highlight) };
     let sketch = Sketch { chart, places: &places, rows: &rows, lit };
     let mut out = format!("digraph {} {{\n{HEAD}", quoted(&chart.name));

@@ -2,6 +2,7 @@
 
 use super::names::numbered;
 use super::text::{comment, escaped};
+use crate::emit::Options;
 use crate::emit::picture::arrow::{Arrow, Permit};
 use crate::emit::picture::place::{Origin, Places};
 use crate::emit::picture::text::short;
@@ -38,7 +39,12 @@ pub(super) struct Edges {
 
 impl Edges {
     /// Linear in the size of the chart.
-    pub(super) fn of(places: &Places<'_>, names: &[String], arrows: &[Arrow]) -> Self {
+    pub(super) fn of(
+        places: &Places<'_>,
+        names: &[String],
+        arrows: &[Arrow],
+        options: &Options,
+    ) -> Self {
         let chart = places.chart;
         let is_choice = |a: &&Arrow| matches!(chart.transition(a.line).trigger, Trigger::Choice(_));
         let mut edges = Self {
@@ -60,12 +66,12 @@ impl Edges {
             edges.add(start(names, origin), diamond(origin), label.into_iter().collect(), None);
         }
         for arrow in arrows {
-            edges.line(places, names, arrow);
+            edges.line(places, names, arrow, options.times(arrow.line));
         }
         edges
     }
 
-    fn line(&mut self, places: &Places<'_>, names: &[String], arrow: &Arrow) {
+    fn line(&mut self, places: &Places<'_>, names: &[String], arrow: &Arrow, times: Option<u64>) {
         let chart = places.chart;
         let line = chart.transition(arrow.line);
         let mut label = words::parts(chart, line, arrow.is_each);
@@ -73,6 +79,7 @@ impl Edges {
         if arrow.is_denied {
             label.push("⊘ denied: no allow line".to_string());
         }
+        label.extend(times.map(|times| format!("{times}×")));
         let is_cut = label.iter().any(|part| part.contains('…') || part.chars().count() > LONG);
         let cut = is_cut.then(|| words::whole(chart, line));
         let else_of_ask = if let Trigger::StepElse(step) = line.trigger {

@@ -37,7 +37,7 @@ pub fn mermaid(chart: &Chart, map: &SourceMap, options: &Options) -> String {
     let rows = Rows::of(&places);
     let names = names::names(chart);
     let (arrows, permits) = arrows(&places);
-    let edges = Edges::of(&places, &names, &arrows);
+    let edges = Edges::of(&places, &names, &arrows, options);
     let sketch = Sketch { places: &places, rows: &rows, names: &names, edges: &edges, options };
     let mut body = String::new();
     sketch.states(&mut body);
