@@ -8,6 +8,8 @@ pub mod output;
 pub mod pick;
 
 mod build;
+#[cfg(feature = "run")]
+mod cassette;
 mod check;
 mod completions;
 mod config;
@@ -39,6 +41,8 @@ mod simulate;
 mod terminal;
 #[cfg(feature = "run")]
 mod test;
+#[cfg(feature = "run")]
+mod trace;
 
 use clap::{CommandFactory, Parser, Subcommand};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -59,6 +63,7 @@ Examples:
   chartc graph builder.chart         a picture, for Graphviz or Mermaid
   chartc explore builder.chart       what a model and a host can do with it
   chartc run builder.chart           run it, without a network
+  chartc trace run.jsonl             what a run decided, when and why
   chartc replay run.jsonl            run it again from its trace
   chartc test                        play the tests of every chart below this folder
   chartc build builder.chart         Rust
@@ -91,6 +96,8 @@ enum Command {
     #[cfg(feature = "run")]
     Simulate(simulate::Args),
     #[cfg(feature = "run")]
+    Trace(trace::Args),
+    #[cfg(feature = "run")]
     Test(test::Args),
 }
 
@@ -112,6 +119,8 @@ fn dispatch(command: Command) -> miette::Result<Exit> {
         Command::Show(args) => show::run(args),
         #[cfg(feature = "run")]
         Command::Simulate(args) => simulate::run(args),
+        #[cfg(feature = "run")]
+        Command::Trace(args) => trace::run(args),
         #[cfg(feature = "run")]
         Command::Test(args) => test::run(args),
     }
@@ -209,7 +218,7 @@ mod tests {
             assert!(examples.len() > 1, "{name} lacks examples:\n{help}");
             for words in examples {
                 // What is left out of a build has no command there.
-                let without = ["replay", "run", "simulate", "test"];
+                let without = ["replay", "run", "simulate", "test", "trace"];
                 let is_left_out = words.first().is_some_and(|w| without.contains(&w.as_str()));
                 if cfg!(not(feature = "run")) && is_left_out {
                     continue;

@@ -39,7 +39,7 @@ fn has(picture: &str, line: &str) {
 }
 
 /// What Mermaid's parser makes of pictures, in one process; `None`, with a message, where it is not installed.
-fn parsed(pictures: &[(String, String)]) -> Option<Vec<Value>> {
+pub(crate) fn parsed(pictures: &[(String, String)]) -> Option<Vec<Value>> {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("../mermaid");
     if !folder.join("node_modules/mermaid").is_dir() {
         eprintln!("skipped, not found: Mermaid in target/mermaid; `.ci/run` installs it with npm");

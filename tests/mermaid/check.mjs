@@ -22,6 +22,10 @@ for (const { name, text } of JSON.parse(readFileSync(0, 'utf8'))) {
   let line;
   try {
     const { db } = await mermaid.mermaidAPI.getDiagramFromText(text);
+    if (!db.getData) {
+      console.log(JSON.stringify({ name, messages: db.getMessages().length }));
+      continue;
+    }
     const data = db.getData();
     const nodes = data.nodes.map((n) => ({
       id: n.id, shape: n.shape, inside: n.parentId ?? '', looks: n.cssClasses, label: shown(n.label), rows: [n.description ?? []].flat().map(shown),

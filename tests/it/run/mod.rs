@@ -1,11 +1,14 @@
 //! Charts that run: against scripts, chance and nobody, from the library and from the command line.
 
 mod agents;
+mod cassette;
 mod children;
 mod command;
 mod phases;
 mod replay;
 mod researcher;
+mod schema;
+mod seeing;
 mod session;
 mod shipped;
 mod simulate;

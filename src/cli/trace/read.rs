@@ -1,0 +1,86 @@
+//! A trace as far as it can be read, with what each of its lines belongs to.
+
+use super::super::instance;
+use chartc_runtime::trace::{self, Line, What};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// Faults that are told one by one.
+const TOLD: usize = 5;
+
+/// A trace.
+pub(super) struct Read {
+    /// The file.
+    pub(super) name: String,
+    pub(super) lines: Vec<Line>,
+    /// For each line the turn of the chart itself that it is in.
+    pub(super) turns: Vec<Option<u32>>,
+    /// What cannot be read, in words.
+    pub(super) faults: Vec<String>,
+}
+
+impl Read {
+    /// The lines with their turns.
+    pub(super) fn told(&self) -> impl Iterator<Item = (&Line, Option<u32>)> {
+        self.lines.iter().zip(self.turns.iter().copied())
+    }
+
+    /// The names of the charts, by the way to them.
+    pub(super) fn charts<'s>(&'s self) -> BTreeMap<&'s str, &'s str> {
+        let chart = |line: &'s Line| {
+            let What::Run { chart, .. } = &line.what else { return None };
+            Some((line.child.as_str(), chart.as_str()))
+        };
+        let runs = self.lines.iter().filter_map(chart);
+        runs.collect()
+    }
+
+    /// When the last thing happened.
+    pub(super) fn end(&self) -> u64 {
+        self.lines.last().map_or(0, |line| line.at_ms)
+    }
+}
+
+/// Reads a trace. A line that cannot be read is left out and told of.
+pub(super) fn read(path: &Path) -> miette::Result<Read> {
+    let name = path.display().to_string();
+    let text = instance::read(path)?;
+    let (mut lines, mut faults, mut unread) = (Vec::new(), Vec::new(), 0);
+    for line in trace::lines(&text) {
+        match line {
+            Ok(line) => lines.push(line),
+            Err(_) if faults.len() == TOLD => unread += 1,
+            Err(fault) => faults.push(format!("{name}, {fault}; the rest is shown")),
+        }
+    }
+    if unread > 0 {
+        faults.push(format!("{name}: {unread} further lines cannot be read"));
+    }
+    if lines.is_empty() {
+        return Err(miette::miette!(
+            help = "`chartc run --trace FILE` writes one",
+            "{name} has no line of a trace{}",
+            faults.first().map(|fault| format!(": {fault}")).unwrap_or_default()
+        ));
+    }
+    let gaps = lines.windows(2).filter(|pair| pair[1].seq != pair[0].seq + 1);
+    let gap = gaps.map(|pair| (pair[0].seq, pair[1].seq)).next();
+    if let (Some((before, behind)), true) = (gap, faults.is_empty()) {
+        faults.push(format!("{name}: after line {before} of the run comes line {behind}"));
+    } else if lines[0].seq != 1 && faults.is_empty() {
+        faults.push(format!("{name} begins with line {} of the run", lines[0].seq));
+    }
+    let mut turn = None;
+    let turns = lines.iter().map(|line| {
+        if let (What::Turn { turn: nth }, "") = (&line.what, line.child.as_str()) {
+            turn = Some(*nth);
+        }
+        let of = turn;
+        if let (What::TurnEnded { .. }, "") = (&line.what, line.child.as_str()) {
+            turn = None;
+        }
+        of
+    });
+    let turns = turns.collect();
+    Ok(Read { name, lines, turns, faults })
+}

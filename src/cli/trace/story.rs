@@ -1,0 +1,311 @@
+//! The decisions of a run, one row each: an answer or an event, and where it led.
+
+use super::Filter;
+use super::read::Read;
+use super::tell::{decision, fallback, not_taken, number, reason, rung, state, time, value};
+use chartc_runtime::trace::{Line, LineName, What};
+use std::collections::BTreeSet;
+
+/// How a row is to be taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Tone {
+    Plain,
+    /// From outside: an event, a turn.
+    Input,
+    /// Something failed, was refused or fell back.
+    Bad,
+    /// Less important.
+    Faint,
+}
+
+/// One decision.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Row {
+    pub(super) turn: Option<u32>,
+    /// The last of several turns in which nothing was to be seen.
+    pub(super) until: Option<u32>,
+    is_silent: bool,
+    pub(super) at_ms: u64,
+    /// Of the line that it is made from.
+    seq: u64,
+    /// The step, with the way to it; in a second attempt its number.
+    pub(super) step: String,
+    pub(super) decision: String,
+    /// Where it led; empty where nothing moved.
+    pub(super) way: String,
+    pub(super) why: String,
+    pub(super) tone: Tone,
+    child: String,
+    /// A line that is taken at the same moment may be what came of it.
+    is_open: bool,
+}
+
+/// The rows of a trace.
+pub(super) fn rows(trace: &Read, filter: Filter<'_>) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for (line, turn) in trace.told() {
+        add(&mut rows, line, turn);
+    }
+    silent(&mut rows, trace);
+    let is_wanted = |row: &Row| {
+        filter.turn.is_none_or(|turn| row.turn == Some(turn))
+            && filter.step.is_none_or(|step| row.step.split(" #").next() == Some(step))
+    };
+    rows.retain(is_wanted);
+    // Silent turns in a row are told in one.
+    rows.dedup_by(|row, before| {
+        let both = row.is_silent && before.is_silent;
+        if both {
+            before.until = row.turn;
+        }
+        both
+    });
+    rows
+}
+
+/// Of turns that nothing is told about, their numbers are.
+fn silent(rows: &mut Vec<Row>, trace: &Read) {
+    let told: BTreeSet<u32> = rows.iter().filter_map(|row| row.turn).collect();
+    let mut silent: Vec<Row> = Vec::new();
+    for (line, turn) in trace.told() {
+        if let What::Turn { turn: nth } = line.what
+            && line.child.is_empty()
+            && !told.contains(&nth)
+        {
+            let row =
+                Row { decision: "nothing".into(), is_silent: true, ..plain(line, turn, "", "") };
+            silent.push(row.tone(Tone::Faint));
+        }
+    }
+    rows.extend(silent);
+    rows.sort_by_key(|row| row.seq);
+}
+
+fn plain(line: &Line, turn: Option<u32>, step: &str, decision: &str) -> Row {
+    let way = |name: &str| match (line.child.as_str(), name) {
+        ("", name) => name.to_owned(),
+        (child, "") => child.to_owned(),
+        (child, name) => format!("{child}/{name}"),
+    };
+    Row {
+        turn,
+        until: None,
+        is_silent: false,
+        at_ms: line.at_ms,
+        seq: line.seq,
+        step: way(step),
+        decision: decision.to_owned(),
+        way: String::new(),
+        why: String::new(),
+        tone: Tone::Plain,
+        child: line.child.clone(),
+        is_open: false,
+    }
+}
+
+impl Row {
+    fn tone(mut self, tone: Tone) -> Self {
+        self.tone = tone;
+        self
+    }
+
+    fn why(mut self, why: impl Into<String>) -> Self {
+        self.why = why.into();
+        self
+    }
+
+    fn attempt(mut self, attempt: u32) -> Self {
+        if attempt > 1 {
+            self.step.push_str(&format!(" #{attempt}"));
+        }
+        self
+    }
+
+    fn open(mut self) -> Self {
+        self.is_open = true;
+        self
+    }
+
+    fn add_why(&mut self, why: &str) {
+        if !self.why.is_empty() && !why.is_empty() {
+            self.why.push_str("; ");
+        }
+        self.why.push_str(why);
+    }
+}
+
+/// Adds what a line says.
+fn add(rows: &mut Vec<Row>, line: &Line, turn: Option<u32>) {
+    let row = |step: &str, decision: &str| plain(line, turn, step, decision);
+    let made = match &line.what {
+        What::Run { chart, .. } if !line.child.is_empty() => {
+            row("", &format!("runs {chart}")).tone(Tone::Faint)
+        }
+        What::Input { name, value: given } => {
+            row("", &format!("{name} = {}", value(given))).tone(Tone::Faint)
+        }
+        What::Event { event, data } => {
+            row("", format!("event {event} {}", value(data)).trim_end()).tone(Tone::Input).open()
+        }
+        What::Delivered { event } => {
+            row("", &format!("event {event}")).why("sent by the chart").tone(Tone::Input).open()
+        }
+        What::Posted { event, to } => row("", &format!("sends {event} to {to}")),
+        What::Undelivered { event, to } => {
+            row("", &format!("sends {event} to {to}")).why("it cannot take it").tone(Tone::Bad)
+        }
+        What::SendCanceled { event } => row("", &format!("takes {event} back")).tone(Tone::Faint),
+        What::Answer { step, attempt, rung: found, repairs, option, value, .. } => {
+            let mut row = row(step, &decision(option.as_ref(), value)).attempt(*attempt).open();
+            row.add_why(&rung(found, repairs));
+            row.add_why(&reason(value));
+            row
+        }
+        What::Unusable { step, attempt, why, .. } => {
+            // The machine itself may find that an answer does not fit, once it is told as one.
+            if let Some(last) = rows.last_mut().filter(|last| last.is_answer(line, step, *attempt))
+            {
+                last.tone = Tone::Bad;
+                last.is_open = false;
+                last.why.clone_from(why);
+                return;
+            }
+            row(step, "no usable answer").attempt(*attempt).why(why).tone(Tone::Bad)
+        }
+        What::CallFailed { step, attempt, error, why, .. } => {
+            row(step, &format!("failed: {error}")).attempt(*attempt).why(why).tone(Tone::Bad)
+        }
+        What::Waiting { step, attempt, until_ms } => {
+            let wait = time(until_ms.saturating_sub(line.at_ms));
+            row(step, &format!("waits {wait}")).attempt(*attempt).tone(Tone::Faint)
+        }
+        What::Cancelled { step, attempt } => {
+            row(step, "given up").attempt(*attempt).why("its state was left").tone(Tone::Faint)
+        }
+        What::Dropped { step, attempt } => {
+            row(step, "too late").attempt(*attempt).why("the answer is dropped").tone(Tone::Bad)
+        }
+        // What the model calls it has answered with.
+        What::ToolCall { tool, .. } if rows.last().is_some_and(|last| last.is_call(tool)) => return,
+        What::ToolCall { step, tool, arguments } => {
+            row(step, format!("{tool} {}", value(arguments)).trim_end())
+        }
+        What::ToolResult { step, tool, value: result } => {
+            row(step, format!("{tool} returns {}", value(result)).trim_end()).open()
+        }
+        What::ToolFailed { step, tool, error, why } => {
+            row(step, &format!("{tool} failed: {error}")).why(why).tone(Tone::Bad)
+        }
+        What::Forbidden { step, state: at, tool } => {
+            let why = format!("it may not be called in {}", state(at));
+            row(step, tool).why(why).tone(Tone::Bad)
+        }
+        What::Unasked { option } => row("", option).why("the only option").open(),
+        What::Fallback { step, why } => {
+            let decision = if why == "no_line" { "stays" } else { "else" };
+            row(step, decision).why(fallback(why)).tone(Tone::Bad).open()
+        }
+        What::WalkEnded { why, step } if why == "failed" => {
+            let at = step.as_deref().unwrap_or_default();
+            row(at, "the turn fails").tone(Tone::Bad)
+        }
+        What::Taken { line: taken } => return take(rows, line, turn, taken),
+        What::Denied { line: denied } => {
+            let mut row = row("", "denied").why("no `allow` line permits it").tone(Tone::Bad);
+            row.way = super::tell::way(denied);
+            row
+        }
+        What::Refused { event } => {
+            let is_of = |last: &&mut Row| last.decision.starts_with(&format!("event {event}"));
+            if let Some(last) = rows.last_mut().filter(is_of) {
+                last.add_why("nothing handles it now");
+                last.tone = Tone::Bad;
+                return;
+            }
+            row("", &format!("event {event}")).why("nothing handles it now").tone(Tone::Bad)
+        }
+        What::NotTaken { input, why, .. } => {
+            let what = if input == "turn" { "a turn".to_owned() } else { format!("event {input}") };
+            row("", &what).why(not_taken(why)).tone(Tone::Bad)
+        }
+        What::Error { error } => row("", &format!("error.{error}")).tone(Tone::Bad).open(),
+        What::Warned { limit } => row("", &format!("limit.warn.{limit}")).tone(Tone::Bad).open(),
+        What::Note { text, call: None } => row("", "note").why(text).tone(Tone::Faint),
+        What::Ended { status, result, summary } => {
+            let why = summary.clone().unwrap_or_else(|| value(result));
+            row("", &format!("ended {status}")).why(why).tone(Tone::Input)
+        }
+        What::Run { .. }
+        | What::Turn { .. }
+        | What::Sent { .. }
+        | What::PassedOn { .. }
+        | What::Lost { .. }
+        | What::Exited { .. }
+        | What::Entered { .. }
+        | What::Started { .. }
+        | What::Question { .. }
+        | What::Usage { .. }
+        | What::Called { .. }
+        | What::Returned { .. }
+        | What::NotReturned { .. }
+        | What::Skipped { .. }
+        | What::Done { .. }
+        | What::Chosen { .. }
+        | What::Retried { .. }
+        | What::Failed { .. }
+        | What::WalkEnded { .. }
+        | What::TurnEnded { .. }
+        | What::Note { .. } => return,
+    };
+    rows.push(made);
+}
+
+impl Row {
+    fn is_call(&self, tool: &str) -> bool {
+        self.is_open
+            && self
+                .decision
+                .strip_prefix(tool)
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with('('))
+    }
+
+    fn is_answer(&self, line: &Line, step: &str, attempt: u32) -> bool {
+        let own = plain(line, None, step, "").attempt(attempt);
+        self.step == own.step && self.is_open && self.at_ms == line.at_ms
+    }
+}
+
+/// A line was taken: what came of the row before it, if that happened at the same moment.
+fn take(rows: &mut Vec<Row>, line: &Line, turn: Option<u32>, taken: &LineName) {
+    let way = super::tell::way(taken);
+    let open = rows.last_mut().filter(|last| {
+        last.is_open && last.child == line.child && last.at_ms == line.at_ms && last.way.is_empty()
+    });
+    if let Some(last) = open {
+        last.way = way;
+        last.is_open = false;
+        // `may ship` says nothing new of the answer `ship`, nor `on go` of the event.
+        let name = taken.trigger.split_once(' ').map_or("", |(_, name)| name);
+        let decision = last.decision.strip_prefix("event ").unwrap_or(&last.decision);
+        let decision = decision.split([' ', '(']).next().unwrap_or_default();
+        let is_said = name == decision || last.step.split(" #").next() == Some(name);
+        if !is_said {
+            let why = taken.trigger.clone();
+            last.add_why(&why);
+        }
+        return;
+    }
+    let mut row = plain(line, turn, "", "").why(&taken.trigger);
+    row.way = way;
+    rows.push(row);
+}
+
+/// How many rows there are, for those who see none.
+pub(super) fn nothing(filter: Filter<'_>) -> String {
+    match (filter.turn, filter.step) {
+        (Some(turn), Some(step)) => format!("nothing of `{step}` in turn {turn}"),
+        (Some(turn), None) => format!("there is no turn {turn}"),
+        (None, Some(step)) => format!("there is no decision of a step `{step}`"),
+        (None, None) => number(0, "decision"),
+    }
+}

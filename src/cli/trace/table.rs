@@ -1,0 +1,139 @@
+//! The decisions of a run as a table, and what its states cost.
+
+use super::Filter;
+use super::read::Read;
+use super::story::{Row, Tone, nothing, rows};
+use super::summary::Summary;
+use super::tell::{cut, number, padded, time, width};
+use crate::report::Paper;
+use chartc_runtime::trace::What;
+
+/// Heads of the columns.
+const HEAD: [&str; 6] = ["turn", "time", "step", "decision", "from -> to", "why"];
+/// The most columns that step, decision and move take while others need them.
+const MOST: [usize; 3] = [16, 30, 44];
+/// Columns that `why` gets at least.
+const WHY: usize = 26;
+
+/// A trace for people.
+pub(super) fn table(trace: &Read, filter: Filter<'_>, paper: Paper) -> String {
+    let mut out = head(trace, paper);
+    let found = rows(trace, filter);
+    if found.is_empty() {
+        out.push_str(&format!("{}\n", nothing(filter)));
+        return out;
+    }
+    let cells: Vec<[String; 6]> = cells(&found);
+    let widths = widths(&cells, paper.width);
+    let line = |cells: &[String; 6]| {
+        let mut text = String::new();
+        for (cell, most) in cells.iter().zip(widths) {
+            text.push_str(&padded(&cut(cell, most), most));
+            text.push_str("  ");
+        }
+        text.trim_end().to_owned()
+    };
+    let ink = |code: &str, text: &str| {
+        if paper.colour && !code.is_empty() {
+            format!("\x1b[{code}m{text}\x1b[0m\n")
+        } else {
+            format!("{text}\n")
+        }
+    };
+    out.push_str(&ink("1", &line(&HEAD.map(str::to_owned))));
+    for (row, cells) in found.iter().zip(&cells) {
+        let code = match row.tone {
+            Tone::Plain if row.way.contains("->") => "32",
+            Tone::Plain => "",
+            Tone::Input => "1",
+            Tone::Bad => "31",
+            Tone::Faint => "2",
+        };
+        out.push_str(&ink(code, &line(cells)));
+    }
+    if filter.turn.is_none() && filter.step.is_none() {
+        out.push('\n');
+        out.push_str(&Summary::of(std::slice::from_ref(trace)).states());
+    }
+    out
+}
+
+/// What the trace is of, and how the run ended.
+fn head(trace: &Read, paper: Paper) -> String {
+    let run = trace.lines.iter().find_map(|line| {
+        let What::Run { chart, oracle, .. } = &line.what else { return None };
+        line.child.is_empty().then_some((chart, oracle))
+    });
+    let (chart, who) = match run {
+        Some((chart, oracle)) => (chart.as_str(), format!(", answered by {oracle}")),
+        None => ("a chart without its `run` line", String::new()),
+    };
+    let end = trace.lines.iter().rev().find_map(|line| {
+        let What::Ended { status, .. } = &line.what else { return None };
+        line.child.is_empty().then(|| format!("ended {status}"))
+    });
+    let turns = trace.turns.iter().flatten().max().copied().unwrap_or(0);
+    let calls =
+        trace.lines.iter().filter(|line| matches!(line.what, What::Question { .. })).count();
+    let text = format!(
+        "{chart}: {} after {}, {}{}{who}",
+        end.unwrap_or_else(|| "not ended".into()),
+        number(u64::from(turns), "turn"),
+        number(calls as u64, "question"),
+        match trace.end() {
+            0 => String::new(),
+            ms => format!(" and {}", time(ms)),
+        },
+    );
+    let text = cut(&text, paper.width);
+    if paper.colour { format!("\x1b[1m{text}\x1b[0m\n\n") } else { format!("{text}\n\n") }
+}
+
+/// The cells; a turn and a time stand where they change.
+fn cells(rows: &[Row]) -> Vec<[String; 6]> {
+    let mut last: Option<(Option<u32>, u64)> = None;
+    let mut out: Vec<[String; 6]> = Vec::new();
+    for row in rows {
+        let is_new = last.map(|(turn, _)| turn) != Some(row.turn);
+        let turn = row.turn.filter(|_| is_new).map(|turn| match row.until {
+            Some(until) => format!("{turn}-{until}"),
+            None => turn.to_string(),
+        });
+        let is_later = last.is_none_or(|(_, at)| at != row.at_ms);
+        last = Some((row.turn, row.at_ms));
+        out.push([
+            turn.unwrap_or_default(),
+            if is_later { time(row.at_ms) } else { String::new() },
+            row.step.clone(),
+            row.decision.clone(),
+            row.way.clone(),
+            row.why.clone(),
+        ]);
+    }
+    out
+}
+
+/// As wide as what is in them, as long as all of it has room; then the widest is narrowed, and the last gets the rest.
+fn widths(cells: &[[String; 6]], total: usize) -> [usize; 6] {
+    let mut widths = HEAD.map(width);
+    for row in cells {
+        for (cell, most) in row.iter().zip(&mut widths) {
+            *most = width(cell).max(*most);
+        }
+    }
+    let gaps = 2 * 5;
+    let needed = |widths: &[usize; 6]| widths.iter().sum::<usize>() + gaps;
+    if needed(&widths) > total {
+        for (at, most) in (2..5).zip(MOST) {
+            widths[at] = widths[at].min(most);
+        }
+        let others: usize = widths[..5].iter().sum::<usize>() + gaps;
+        widths[5] = widths[5].min(total.saturating_sub(others).max(WHY));
+    }
+    // First what was decided is cut, then why, then where it led: that says most.
+    for (at, least) in [(3, 18), (5, 20), (2, 10), (4, 12)] {
+        let over = needed(&widths).saturating_sub(total);
+        widths[at] = widths[at].saturating_sub(over).max(least.min(widths[at]));
+    }
+    widths
+}

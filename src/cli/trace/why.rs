@@ -1,0 +1,205 @@
+//! Why nothing happened: inputs that moved nothing, with the lines that might have been taken.
+
+use super::Filter;
+use super::read::Read;
+use super::tell::{cut, fallback, line, loss, not_taken, number, place, time, value};
+use crate::report::Paper;
+use chartc_runtime::trace::{Line, What};
+use std::collections::BTreeMap;
+
+/// An input that a chart got, and what the trace tells of it.
+struct Input {
+    title: String,
+    at_ms: u64,
+    turn: Option<u32>,
+    child: String,
+    /// The states that were active, as far as they are told.
+    at: String,
+    reasons: Vec<String>,
+    steps: Vec<String>,
+    has_moved: bool,
+}
+
+/// The inputs that moved nothing, each with its reasons.
+pub(super) fn why(trace: &Read, filter: Filter<'_>, paper: Paper) -> String {
+    let inputs = inputs(trace);
+    let wanted = inputs.iter().filter(|input| {
+        filter.turn.is_none_or(|turn| input.turn == Some(turn))
+            && filter.step.is_none_or(|step| input.steps.iter().any(|s| s == step))
+    });
+    let (moved, stayed): (Vec<&Input>, Vec<&Input>) = wanted.partition(|input| input.has_moved);
+    let mut out = format!(
+        "{} of {} moved nothing\n",
+        stayed.len(),
+        number((moved.len() + stayed.len()) as u64, "input")
+    );
+    for input in stayed {
+        let time = if input.at_ms > 0 { format!("{}  ", time(input.at_ms)) } else { String::new() };
+        let child =
+            if input.child.is_empty() { String::new() } else { format!("{}: ", input.child) };
+        let at = if input.at.is_empty() { String::new() } else { format!("  in {}", input.at) };
+        let head = cut(&format!("{time}{child}{}{at}", input.title), paper.width);
+        out.push_str(&if paper.colour {
+            format!("\n\x1b[1m{head}\x1b[0m\n")
+        } else {
+            format!("\n{head}\n")
+        });
+        if input.reasons.is_empty() {
+            out.push_str("  no line of the active states is about it\n");
+        }
+        for reason in &input.reasons {
+            out.push_str(&format!("  {reason}\n"));
+        }
+    }
+    out
+}
+
+/// The inputs of a trace, in order; those of charts that are run apart.
+fn inputs(trace: &Read) -> Vec<Input> {
+    let mut all: Vec<Input> = Vec::new();
+    // The input that each chart is at, and where it is.
+    let mut open: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut states: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for (line, turn) in trace.told() {
+        let at = states.entry(&line.child).or_default();
+        follow(at, line);
+        let title = title(&line.what);
+        if let Some(title) = title {
+            open.insert(&line.child, all.len());
+            all.push(Input {
+                title,
+                at_ms: line.at_ms,
+                turn,
+                child: line.child.clone(),
+                at: leaves(at).join(", "),
+                reasons: Vec::new(),
+                steps: Vec::new(),
+                has_moved: false,
+            });
+        }
+        let input = open.get(line.child.as_str()).map(|index| &mut all[*index]);
+        if let Some(input) = input {
+            input.take(line);
+        }
+    }
+    all
+}
+
+/// What an input is called; `None` for a line that is none.
+fn title(what: &What) -> Option<String> {
+    if let What::Turn { turn } = what {
+        return Some(format!("turn {turn}"));
+    }
+    if let What::Event { event, data } = what {
+        return Some(format!("event {event} {}", value(data)).trim_end().to_owned());
+    }
+    if let What::Delivered { event } = what {
+        return Some(format!("event {event}, sent by the chart"));
+    }
+    let What::NotTaken { input, .. } = what else { return None };
+    Some(if input == "turn" { "a turn".into() } else { format!("event {input}") })
+}
+
+/// Keeps which states are active.
+fn follow(active: &mut Vec<String>, line: &Line) {
+    if let What::Entered { state } = &line.what {
+        active.push(state.clone());
+    }
+    if let What::Exited { state } = &line.what {
+        active.retain(|s| s != state);
+    }
+}
+
+/// Active states that have no active one below.
+fn leaves(active: &[String]) -> Vec<String> {
+    let is_above = |state: &String| {
+        state.is_empty()
+            || active.iter().any(|other| {
+                other.strip_prefix(state.as_str()).is_some_and(|rest| rest.starts_with('.'))
+            })
+    };
+    active.iter().filter(|state| !is_above(state)).map(|state| place(state)).collect()
+}
+
+impl Input {
+    /// What a line says about why nothing moved.
+    fn take(&mut self, told: &Line) {
+        let reason = match &told.what {
+            What::Taken { line } if !line.targets.is_empty() => {
+                self.has_moved = true;
+                return;
+            }
+            What::Taken { line: taken } => format!("{}: taken, and it stays", line(taken)),
+            What::Lost { line: lost, why } => format!("{}: {}", line(lost), loss(why)),
+            What::Denied { line: denied } => {
+                format!("{}: no `allow` line permits its target", line(denied))
+            }
+            What::Refused { event } => {
+                format!("`{event}`: no line of the active states is about it")
+            }
+            What::PassedOn { event } => {
+                format!(
+                    "`{event}`: no line here is about it; the charts that this one runs are offered it"
+                )
+            }
+            What::NotTaken { why, .. } => not_taken(why).to_owned(),
+            What::Skipped { step } => format!("step `{step}`: skipped, its `if` is false"),
+            What::Unusable { step, why, .. } => format!("step `{step}`: no usable answer: {why}"),
+            What::CallFailed { step, error, why, .. } => format!("step `{step}`: {error}: {why}"),
+            What::Cancelled { step, .. } => format!("step `{step}`: given up"),
+            What::Fallback { step, why } => format!("step `{step}`: {}", fallback(why)),
+            What::Answer { step, option, value: said, .. } => {
+                self.steps.push(step.clone());
+                format!("step `{step}` answered {}", super::tell::decision(option.as_ref(), said))
+            }
+            What::Forbidden { step, state, tool } => {
+                format!("step `{step}`: `{tool}` may not be called in {}", place(state))
+            }
+            What::ToolFailed { step, tool, why, .. } => {
+                format!("step `{step}`: `{tool}` failed: {why}")
+            }
+            What::Failed { step } => format!("step `{step}` failed"),
+            What::WalkEnded { why, step } => match (why.as_str(), step) {
+                ("failed", Some(step)) => format!("the turn ended at `{step}`, which failed"),
+                ("calls", _) => "the turn ended: its model calls are used up".into(),
+                ("ends_turn", _) => "the turn ended: a step says that it ends there".into(),
+                _ => return,
+            },
+            What::Error { error } => format!("error.{error} was raised"),
+            What::Note { text, call: None } => text.clone(),
+            What::Note { .. }
+            | What::Run { .. }
+            | What::Input { .. }
+            | What::Event { .. }
+            | What::Sent { .. }
+            | What::Delivered { .. }
+            | What::Posted { .. }
+            | What::Undelivered { .. }
+            | What::SendCanceled { .. }
+            | What::Turn { .. }
+            | What::Exited { .. }
+            | What::Entered { .. }
+            | What::Started { .. }
+            | What::Question { .. }
+            | What::Usage { .. }
+            | What::Waiting { .. }
+            | What::Called { .. }
+            | What::ToolCall { .. }
+            | What::ToolResult { .. }
+            | What::Returned { .. }
+            | What::NotReturned { .. }
+            | What::Done { .. }
+            | What::Chosen { .. }
+            | What::Unasked { .. }
+            | What::Retried { .. }
+            | What::Dropped { .. }
+            | What::Warned { .. }
+            | What::TurnEnded { .. }
+            | What::Ended { .. } => return,
+        };
+        let text = cut(&reason, 400);
+        if self.reasons.last() != Some(&text) {
+            self.reasons.push(text);
+        }
+    }
+}
