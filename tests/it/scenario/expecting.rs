@@ -84,6 +84,13 @@ fn calls_of_tools_and_functions() {
 }
 
 #[test]
+fn what_was_before_the_last_thing_that_the_host_did_is_past() {
+    let body = "at sorting\nturn\nanswers next note(\"x\")\nexpect called tell\nexpect asked next\n\
+                wait 1s\nexpect not called tell\nexpect not asked next";
+    passes("past", body);
+}
+
+#[test]
 fn an_expectation_is_no_call_of_the_run() {
     fails(
         "looks",
