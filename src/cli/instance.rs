@@ -2,6 +2,7 @@
 
 use super::cassette::replaying;
 use super::files::Files;
+use super::live::{self, is_live};
 use super::output::complain;
 use super::terminal::Person;
 use crate::diagnostic::nearest;
@@ -123,7 +124,7 @@ fn value(ty: &Type, text: &str) -> Value {
 /// Who answers and who has tools, from the words of `--llm`, `--human` and `--functions`; for a chart and those that it runs.
 pub(super) fn oracle(
     charts: &[&Chart],
-    llm: Option<&str>,
+    (llm, model): (Option<&str>, Option<&str>),
     human: Option<&str>,
     functions_file: Option<&Path>,
     clock: &Arc<dyn Clock>,
@@ -137,6 +138,7 @@ pub(super) fn oracle(
     let oracle: Arc<dyn Oracle> = match llm.map(|word| word.split_once(':').unwrap_or((word, ""))) {
         None | Some(("deny", "")) => Arc::new(Deny),
         Some(("human", "")) => Arc::new(Person),
+        Some(_) if is_live(llm) => live::oracle(charts, llm.unwrap_or_default(), model)?,
         Some(("first", "")) => {
             tools = Arc::new(First);
             Arc::new(First)
@@ -163,7 +165,7 @@ pub(super) fn oracle(
         }
         Some(_) => {
             return Err(miette::miette!(
-                "`{}` is nobody who answers; there are script:FILE, replay:DIR, first, random:SEED, human, deny",
+                "`{}` is nobody who answers; there are script:FILE, replay:DIR, first, random:SEED, human, deny, clients and the address of a server",
                 llm.unwrap_or_default()
             ));
         }

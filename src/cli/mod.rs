@@ -26,6 +26,8 @@ mod highlight;
 mod instance;
 mod levels;
 mod lines;
+#[cfg(feature = "run")]
+mod live;
 mod new;
 mod page;
 #[cfg(feature = "run")]

@@ -3,6 +3,7 @@
 use super::cassette::shelf;
 use super::ending::close;
 use super::instance::{Given, Kind, has_turns, instance, oracle, read, values};
+use super::live::is_live;
 use super::output::{Colour, paper};
 use super::pick::pick_to_run;
 use super::screen::Screen;
@@ -37,9 +38,16 @@ pub(super) struct Args {
     /// Which chart, when the file has several
     #[arg(long, value_name = "NAME")]
     chart: Option<String>,
-    /// Who answers: script:FILE, replay:DIR, first, random:SEED, human, deny [default: deny, and stop at the first question]
+    /// Who answers: script:FILE, replay:DIR, first, random:SEED, human, deny, clients, or a server's address [default: deny, and stop at the
+    /// first question]
+    ///
+    /// `clients` puts each step to the model of its client; OPENAI_API_KEY, OLLAMA_BASE_URL and the like say where that is. An address, as http://localhost:8000/v1,
+    /// gets all questions, with the key of CHARTC_API_KEY.
     #[arg(long, value_name = "WHO")]
     llm: Option<String>,
+    /// The model for steps without a client, with `--llm clients` or an address: openai:gpt-4o-mini
+    #[arg(long, value_name = "MODEL")]
+    model: Option<String>,
     /// Who answers `human` steps: terminal, script:FILE [default: who answers the others]
     #[arg(long, value_name = "WHO")]
     human: Option<String>,
@@ -67,9 +75,9 @@ pub(super) struct Args {
     /// A folder where each call of a model, a person or a tool is kept with its answer, for --llm replay:DIR
     #[arg(long, value_name = "DIR")]
     record: Option<PathBuf>,
-    /// Whether time passes by itself, or jumps to the next moment that matters
-    #[arg(long, value_name = "KIND", default_value = "virtual", value_parser = ["virtual", "real"])]
-    clock: String,
+    /// Whether time passes by itself, or jumps to the next moment that matters [default: virtual; real with a real model]
+    #[arg(long, value_name = "KIND", value_parser = ["virtual", "real"])]
+    clock: Option<String>,
     /// Colours in the output
     #[arg(long, value_name = "WHEN", value_enum, default_value_t = Colour::Auto)]
     color: Colour,
@@ -98,25 +106,32 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
     let unless_said = if args.events.is_some() || !lasts { 0 } else { TURNS };
     let turns = args.turns.unwrap_or(unless_said);
     let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_time()
+        .enable_all()
         .build()
         .map_err(|fault| miette::miette!("no runtime: {fault}"))?;
     let origin = Origin {
         file: if args.file == "-" { String::new() } else { args.file.clone() },
         calls_per_turn: args.calls_per_turn,
-        real_clock: args.clock == "real",
+        real_clock: args.clock.as_deref() == Some("real") || is_live(args.llm.as_deref()),
     };
     let mut charts = checked.family();
     charts[0] = &chart;
     let plans: Vec<Plan<'_>> = charts.iter().map(|chart| Plan::new(chart)).collect();
     runtime.block_on(async {
-        let clock: Arc<dyn Clock> = match args.clock.as_str() {
-            "real" => Arc::new(RealClock::new()),
-            _ => Arc::new(VirtualClock::new()),
+        let live = is_live(args.llm.as_deref());
+        let clock: Arc<dyn Clock> = match args.clock.as_deref() {
+            Some("virtual") if live => {
+                return Err(miette::miette!(
+                    "a real model answers in real time: leave `--clock` out"
+                ));
+            }
+            None if !live => Arc::new(VirtualClock::new()),
+            Some("virtual") => Arc::new(VirtualClock::new()),
+            Some(_) | None => Arc::new(RealClock::new()),
         };
         let functions = args.functions.as_deref();
-        let mut who =
-            oracle(&charts, args.llm.as_deref(), args.human.as_deref(), functions, &clock)?;
+        let llm = (args.llm.as_deref(), args.model.as_deref());
+        let mut who = oracle(&charts, llm, args.human.as_deref(), functions, &clock)?;
         if let Some(folder) = &args.record {
             let tape = Tape::new(shelf(folder)?, clock.clone());
             who.oracle = Arc::new(Recording::new(who.oracle, tape.clone()));

@@ -37,6 +37,8 @@ mod notation;
 mod outline;
 mod print;
 mod project;
+#[cfg(feature = "providers")]
+mod providers;
 mod reports;
 mod rows;
 #[cfg(feature = "run")]

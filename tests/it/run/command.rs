@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// A folder of a test's own.
-pub(super) fn folder(name: &str) -> PathBuf {
+pub(crate) fn folder(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("run-{name}"));
     if folder.exists() {
         std::fs::remove_dir_all(&folder).expect("the folder is the test's own");

@@ -3,7 +3,7 @@
 mod agents;
 mod cassette;
 mod children;
-mod command;
+pub(crate) mod command;
 mod phases;
 mod replay;
 mod researcher;

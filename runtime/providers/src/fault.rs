@@ -1,0 +1,103 @@
+//! Calls that failed, in the words of the runtime.
+
+use chartc_runtime::oracle::OracleError;
+use genai::Error;
+use genai::webc;
+use std::time::Duration;
+
+/// Characters of a server's own words that are kept.
+const SHOWN: usize = 300;
+
+pub(crate) fn of(error: &Error, timeout: Duration) -> OracleError {
+    if let Some(status) = error.status() {
+        let body = match error {
+            Error::WebModelCall {
+                webc_error: webc::Error::ResponseFailedStatus { body, .. },
+                ..
+            }
+            | Error::HttpError { body, .. } => said(body),
+            _ => String::new(),
+        };
+        let retry_after = error.headers().and_then(|headers| {
+            let header = |name: &str| headers.get(name)?.to_str().ok()?.trim().parse::<f64>().ok();
+            let wait =
+                header("retry-after-ms").or_else(|| Some(header("retry-after")? * 1000.0))?;
+            (wait >= 0.0).then_some(wait as u64)
+        });
+        return match status.as_u16() {
+            429 => OracleError::RateLimited { retry_after },
+            401 | 403 => OracleError::Denied(format!("{status}: {body}")),
+            408 => OracleError::Timeout(timeout.as_millis() as u64),
+            status @ 500.. => OracleError::Server { status, retry_after },
+            _ => OracleError::Other(format!("{status}: {body}")),
+        };
+    }
+    match error {
+        Error::WebModelCall { webc_error, .. } | Error::WebAdapterCall { webc_error, .. } => {
+            match webc_error {
+                webc::Error::ResponseFailedNotJson { content_type, .. } => OracleError::Other(
+                    format!("the answer is not JSON but `{}`", short(content_type)),
+                ),
+                webc::Error::ResponseFailedInvalidJson { cause, .. } => {
+                    OracleError::Other(format!("the answer is no JSON: {}", short(cause)))
+                }
+                webc::Error::Reqwest(error) => transport(error, timeout),
+                webc::Error::ResponseFailedStatus { .. } | webc::Error::JsonValueExt(_) => {
+                    OracleError::Other("the answer has another form than OpenAI's".into())
+                }
+            }
+        }
+        Error::NoChatResponse { .. } | Error::ChatResponseGeneration { .. } => {
+            OracleError::Other("the answer has another form than OpenAI's".into())
+        }
+        other => OracleError::Other(short(&other.to_string())),
+    }
+}
+
+fn transport(error: &reqwest::Error, timeout: Duration) -> OracleError {
+    if error.is_timeout() && !error.is_connect() {
+        return OracleError::Timeout(timeout.as_millis() as u64);
+    }
+    // The innermost cause says what happened; the outer ones repeat the address.
+    let mut cause: &dyn std::error::Error = error;
+    while let Some(inner) = cause.source() {
+        cause = inner;
+    }
+    OracleError::Connection(short(&cause.to_string()))
+}
+
+/// What a server says about itself: its `error.message`, or the beginning of what it sent.
+fn said(body: &str) -> String {
+    let json: Option<serde_json::Value> = serde_json::from_str(body).ok();
+    let message = json.as_ref().and_then(|json| {
+        let error = json.get("error")?;
+        error.get("message").or(Some(error))?.as_str()
+    });
+    short(message.unwrap_or(body))
+}
+
+fn short(text: &str) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line,
+    }
+}
+
+/// The same error without the key, which servers like to repeat.
+pub(crate) fn without(error: OracleError, key: Option<&str>) -> OracleError {
+    let Some(key) = key else { return error };
+    let clean = |text: String| text.replace(key, "…");
+    match error {
+        OracleError::Denied(why) => OracleError::Denied(clean(why)),
+        OracleError::Refusal(why) => OracleError::Refusal(clean(why)),
+        OracleError::Connection(why) => OracleError::Connection(clean(why)),
+        OracleError::Other(why) => OracleError::Other(clean(why)),
+        OracleError::Script(why) => OracleError::Script(clean(why)),
+        OracleError::Timeout(_)
+        | OracleError::RateLimited { .. }
+        | OracleError::Server { .. }
+        | OracleError::Empty
+        | OracleError::Endless => error,
+    }
+}

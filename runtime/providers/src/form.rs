@@ -1,0 +1,89 @@
+//! The form of an answer: in words for the system message, and as the schema that is sent with the request.
+
+use chartc_runtime::oracle::{Kind, Question};
+use genai::chat::{ChatResponseFormat, JsonSpec};
+use serde_json::{Map, Value, json};
+
+/// Under which a value stands whose schema is not that of an object, which is all that OpenAI takes.
+pub(crate) const WRAPPED: &str = "value";
+
+pub(crate) struct Form {
+    pub(crate) words: String,
+    pub(crate) format: Option<ChatResponseFormat>,
+    pub(crate) wrapped: bool,
+}
+
+pub(crate) fn of(question: &Question) -> Form {
+    match question.kind {
+        Kind::Ask => choice(question),
+        Kind::Llm | Kind::Human => match serde_json::from_str::<Value>(&question.schema) {
+            Ok(schema) => value(&question.step, schema),
+            Err(_) => Form {
+                words: "Answer with one JSON object and nothing else: {\"reasoning\": \"why\", \"action\": \"its name\"}, with what \
+                        the action needs beside them. The action `noop` does nothing."
+                    .to_owned(),
+                format: Some(ChatResponseFormat::JsonMode),
+                wrapped: false,
+            },
+        },
+    }
+}
+
+/// One of the options, by name; with arguments, if any option has some.
+fn choice(question: &Question) -> Form {
+    let names: Vec<&str> = question.options.iter().map(|o| o.offer.name.as_str()).collect();
+    let mut definitions = Map::new();
+    let mut arguments: Vec<Value> = Vec::new();
+    for option in &question.options {
+        let Ok(Value::Object(mut schema)) = serde_json::from_str(&option.schema) else { continue };
+        if let Some(Value::Object(own)) = schema.remove("$defs") {
+            definitions.extend(own);
+        }
+        let schema = Value::Object(schema);
+        if !arguments.contains(&schema) {
+            arguments.push(schema);
+        }
+    }
+    let mut properties = json!({"choice": {"type": "string", "enum": names}});
+    let mut required = vec!["choice"];
+    let mut words = "Choose exactly one of the options. Answer with one JSON object and nothing else: {\"choice\": \"its name\"".to_owned();
+    if arguments.is_empty() {
+        words.push_str("}.");
+    } else {
+        words.push_str(
+            ", \"arguments\": {…}}, with the arguments of the option, or null if it has none.",
+        );
+        arguments.push(json!({"type": "null"}));
+        properties["arguments"] = json!({"anyOf": arguments});
+        required.push("arguments");
+    }
+    let mut schema = json!({"type": "object", "properties": properties, "required": required, "additionalProperties": false});
+    if !definitions.is_empty() {
+        schema["$defs"] = Value::Object(definitions);
+    }
+    Form { words, format: Some(format(&question.step, schema)), wrapped: false }
+}
+
+fn value(step: &str, mut schema: Value) -> Form {
+    let words = format!("Answer with JSON that fits this schema, and nothing else: {schema}");
+    let is_object = schema.get("type").and_then(Value::as_str) == Some("object");
+    if is_object {
+        return Form { words, format: Some(format(step, schema)), wrapped: false };
+    }
+    let definitions = schema.as_object_mut().and_then(|map| map.remove("$defs"));
+    let mut outer = json!({
+        "type": "object", "properties": {WRAPPED: schema}, "required": [WRAPPED], "additionalProperties": false
+    });
+    if let Some(definitions) = definitions {
+        outer["$defs"] = definitions;
+    }
+    let words = format!("Answer with JSON that fits this schema, and nothing else: {outer}");
+    Form { words, format: Some(format(step, outer)), wrapped: true }
+}
+
+/// Names of formats may have letters, digits, `-` and `_`.
+fn format(step: &str, schema: Value) -> ChatResponseFormat {
+    let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
+    let name: String = step.chars().map(plain).take(60).collect();
+    ChatResponseFormat::JsonSpec(JsonSpec::new(name, schema))
+}

@@ -1,0 +1,190 @@
+//! A server on this machine that answers every request in one way, good or bad.
+
+use serde_json::Value;
+use std::sync::{Arc, Mutex};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Notify;
+
+/// What it does with a request.
+#[derive(Clone)]
+pub(crate) struct Reply {
+    bytes: Vec<u8>,
+    then: Then,
+}
+
+#[derive(Clone, Copy)]
+enum Then {
+    /// Says good-bye.
+    Close,
+    /// Resets the connection.
+    Reset,
+    /// Goes on without an end: nothing, or a byte now and then.
+    Hang,
+    Drip,
+}
+
+impl Reply {
+    pub(crate) fn json(status: u16, body: &Value) -> Self {
+        Self::text(status, "application/json", &body.to_string())
+    }
+
+    /// Status 0 is no HTTP at all.
+    pub(crate) fn text(status: u16, kind: &str, body: &str) -> Self {
+        let head = format!(
+            "HTTP/1.1 {status} X\r\ncontent-type: {kind}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n",
+            body.len()
+        );
+        let text = if status == 0 { body.to_owned() } else { head + body };
+        Self { bytes: text.into_bytes(), then: Then::Close }
+    }
+
+    /// With further headers.
+    pub(crate) fn with(mut self, headers: &[(&str, &str)]) -> Self {
+        let text = String::from_utf8(self.bytes).expect("text");
+        let lines: String =
+            headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
+        self.bytes = text
+            .replacen("connection: close\r\n", &format!("connection: close\r\n{lines}"), 1)
+            .into_bytes();
+        self
+    }
+
+    /// Half of a body.
+    pub(crate) fn cut(body: &str) -> Self {
+        let mut reply = Self::text(200, "application/json", body);
+        reply.bytes.truncate(reply.bytes.len() - body.len() / 2);
+        reply
+    }
+
+    pub(crate) fn close() -> Self {
+        Self { bytes: Vec::new(), then: Then::Close }
+    }
+
+    pub(crate) fn reset() -> Self {
+        Self { bytes: Vec::new(), then: Then::Reset }
+    }
+
+    pub(crate) fn hang() -> Self {
+        Self { bytes: Vec::new(), then: Then::Hang }
+    }
+
+    pub(crate) fn drip() -> Self {
+        let head =
+            "HTTP/1.1 200 X\r\ncontent-type: application/json\r\ncontent-length: 1000000\r\n\r\n";
+        Self { bytes: head.as_bytes().to_vec(), then: Then::Drip }
+    }
+}
+
+/// A request as it came.
+pub(crate) struct Request {
+    pub(crate) path: String,
+    headers: Vec<(String, String)>,
+    pub(crate) body: Value,
+}
+
+impl Request {
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|(n, _)| n == name).map(|(_, value)| value.as_str())
+    }
+}
+
+#[derive(Default)]
+struct Seen {
+    requests: Mutex<Vec<Request>>,
+    asked: Notify,
+    hung_up: Notify,
+}
+
+pub(crate) struct Loopback {
+    port: u16,
+    seen: Arc<Seen>,
+}
+
+impl Loopback {
+    pub(crate) async fn start(reply: Reply) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let port = listener.local_addr().expect("an address").port();
+        let seen = Arc::new(Seen::default());
+        let shared = seen.clone();
+        tokio::spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                tokio::spawn(serve(stream, reply.clone(), shared.clone()));
+            }
+        });
+        Self { port, seen }
+    }
+
+    pub(crate) fn url(&self) -> String {
+        format!("http://127.0.0.1:{}/v1", self.port)
+    }
+
+    pub(crate) fn was_asked(&self) -> bool {
+        !self.seen.requests.lock().expect("whole").is_empty()
+    }
+
+    /// The first request, as soon as it is there.
+    pub(crate) async fn request(&self) -> Request {
+        loop {
+            if let Some(request) = self.seen.requests.lock().expect("whole").pop() {
+                return request;
+            }
+            self.seen.asked.notified().await;
+        }
+    }
+
+    /// The client has closed the connection.
+    pub(crate) async fn hung_up(&self) {
+        self.seen.hung_up.notified().await;
+    }
+}
+
+async fn serve(mut stream: TcpStream, reply: Reply, seen: Arc<Seen>) {
+    let Some(request) = read(&mut stream).await else { return };
+    seen.requests.lock().expect("whole").push(request);
+    seen.asked.notify_one();
+    let _ = stream.write_all(&reply.bytes).await;
+    match reply.then {
+        Then::Close => drop(stream.shutdown().await),
+        Then::Reset => drop(stream.set_zero_linger()),
+        Then::Hang => {
+            let mut rest = [0; 16];
+            while stream.read(&mut rest).await.is_ok_and(|n| n > 0) {}
+            seen.hung_up.notify_one();
+        }
+        Then::Drip => {
+            let mut tick = tokio::time::interval(std::time::Duration::from_millis(20));
+            while stream.write_all(b" ").await.is_ok() {
+                tick.tick().await;
+            }
+        }
+    }
+}
+
+async fn read(stream: &mut TcpStream) -> Option<Request> {
+    let mut bytes = Vec::new();
+    let end = loop {
+        if let Some(end) = bytes.windows(4).position(|w| w == b"\r\n\r\n") {
+            break end;
+        }
+        if stream.read_buf(&mut bytes).await.ok()? == 0 {
+            return None;
+        }
+    };
+    let head = String::from_utf8(bytes[..end].to_vec()).ok()?;
+    let mut lines = head.split("\r\n");
+    let path = lines.next()?.split(' ').nth(1)?.to_owned();
+    let headers: Vec<(String, String)> = lines
+        .filter_map(|line| line.split_once(": "))
+        .map(|(name, value)| (name.to_lowercase(), value.to_owned()))
+        .collect();
+    let length = headers.iter().find(|(name, _)| name == "content-length");
+    let length: usize = length.and_then(|(_, value)| value.parse().ok()).unwrap_or(0);
+    while bytes.len() < end + 4 + length {
+        if stream.read_buf(&mut bytes).await.ok()? == 0 {
+            return None;
+        }
+    }
+    let body = serde_json::from_slice(&bytes[end + 4..]).ok()?;
+    Some(Request { path, headers, body })
+}

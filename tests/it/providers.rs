@@ -1,0 +1,128 @@
+//! `chartc run` with a real model: a server on this machine that speaks OpenAI's chat interface.
+
+use crate::run::command::folder;
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpListener;
+use std::process::Command;
+use std::sync::{Arc, Mutex};
+
+const KEY: &str = "sk-very-secret-0123456789";
+
+const CHART: &str = r#"
+chart Small {
+  client quick { model "local:tiny-low"  max_tokens 50  timeout 5s  input_price 1.0  output_price 2.0  retry 1 }
+  limits { tokens 5000  cost 1.0 }
+  initial open
+  state open {
+    ask triage with quick on turn else stay { prompt """What now? {options}""" }
+    may answer   "you know the answer"  -> answered
+    may escalate "a person has to look" -> escalated
+  }
+  state answered {}
+  final escalated
+}
+"#;
+
+/// Answers each request in turn with a status and the model's words; keeps what it was sent.
+fn server(replies: Vec<(u16, &'static str)>) -> (String, Arc<Mutex<Vec<Value>>>) {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let url = format!("http://{}/v1", listener.local_addr().expect("an address"));
+    let seen: Arc<Mutex<Vec<Value>>> = Arc::default();
+    let requests = seen.clone();
+    std::thread::spawn(move || {
+        for (status, words) in replies {
+            let Ok((mut stream, _)) = listener.accept() else { return };
+            let mut reader = BufReader::new(stream.try_clone().expect("a stream"));
+            let (mut line, mut length, mut key) = (String::new(), 0, String::new());
+            while reader.read_line(&mut line).is_ok_and(|n| n > 2) {
+                let lower = line.to_lowercase();
+                if let Some(rest) = lower.strip_prefix("content-length: ") {
+                    length = rest.trim().parse().expect("a number");
+                }
+                if lower.starts_with("authorization: ") {
+                    key = line["authorization: ".len()..].trim().to_owned();
+                }
+                line.clear();
+            }
+            let mut body = vec![0; length];
+            reader.read_exact(&mut body).expect("a body");
+            let mut request: Value = serde_json::from_slice(&body).expect("JSON");
+            request["key"] = json!(key);
+            requests.lock().expect("whole").push(request);
+            let body = if status == 200 {
+                json!({"choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": words}}],
+                       "usage": {"prompt_tokens": 40, "completion_tokens": 8}})
+            } else {
+                json!({"error": {"message": words}})
+            };
+            let body = body.to_string();
+            let head = format!(
+                "HTTP/1.1 {status} X\r\ncontent-type: application/json\r\nretry-after-ms: 20\r\nconnection: close\r\ncontent-length: {}\r\n\r\n",
+                body.len()
+            );
+            stream.write_all((head + &body).as_bytes()).expect("it is read");
+        }
+    });
+    (url, seen)
+}
+
+fn run(name: &str, env: &[(&str, &str)], args: &[&str]) -> (Option<i32>, String, String, String) {
+    let folder = folder(name);
+    std::fs::write(folder.join("small.chart"), CHART).expect("a file");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_chartc"));
+    command.current_dir(&folder).args(["run", "small.chart", "--turns", "3", "--trace", "t.jsonl"]);
+    command.env_remove("OPENAI_API_KEY").env_remove("LOCAL_BASE_URL").env_remove("CHARTC_API_KEY");
+    let output = command.args(args).envs(env.iter().copied()).output().expect("it runs");
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let trace = std::fs::read_to_string(folder.join("t.jsonl")).unwrap_or_default();
+    (output.status.code(), text(&output.stdout), text(&output.stderr), trace)
+}
+
+#[test]
+fn a_chart_runs_on_a_model() {
+    let (url, seen) = server(vec![(429, "slow down"), (200, r#"{"choice": "escalate"}"#)]);
+    let (code, out, err, trace) = run("live", &[("CHARTC_API_KEY", KEY)], &["--llm", &url]);
+    assert_eq!((code, err.as_str()), (Some(0), ""), "{out}");
+    assert!(out.contains("triage: failed: too many requests"), "{out}");
+    assert!(out.contains("open -> escalated  (may escalate)"), "{out}");
+    // 40 * 1 + 8 * 2 millionths.
+    assert!(
+        out.ends_with("escalated: ended ok (1 turn, 2 model calls, 48 tokens, 0.0001 spent)\n"),
+        "{out}"
+    );
+    let seen = seen.lock().expect("whole");
+    assert_eq!(seen[1]["key"], format!("Bearer {KEY}"));
+    assert_eq!(seen[1]["model"], "tiny-low");
+    assert_eq!(seen[1]["response_format"]["type"], "json_schema");
+    assert!(trace.contains(r#""kind":"usage""#) && !trace.contains(KEY), "{trace}");
+}
+
+#[test]
+fn clients_say_where_their_models_are() {
+    let (url, seen) = server(vec![(200, "escalate")]);
+    let env = [("LOCAL_BASE_URL", url.as_str()), ("LOCAL_API_KEY", KEY)];
+    let (code, out, err, _) = run("clients", &env, &["--llm", "clients"]);
+    assert_eq!((code, err.as_str()), (Some(0), ""), "{out}");
+    assert_eq!(seen.lock().expect("whole")[0]["key"], format!("Bearer {KEY}"));
+    let (code, _, err, _) = run("nowhere", &[], &["--llm", "clients"]);
+    assert_eq!(code, Some(2));
+    assert!(err.contains("set LOCAL_BASE_URL"), "{err}");
+}
+
+#[test]
+fn a_wrong_key_is_told_and_never_shown() {
+    let (url, _) = server(vec![(401, "Incorrect API key provided: sk-very-secret-0123456789"); 6]);
+    let (code, out, err, trace) = run("denied", &[("CHARTC_API_KEY", KEY)], &["--llm", &url]);
+    assert_eq!(code, Some(0), "the chart's `else` holds: {out}");
+    let all = format!("{out}{err}{trace}");
+    assert!(all.contains("Incorrect API key provided: …") && !all.contains(KEY), "{all}");
+}
+
+#[test]
+fn real_models_need_real_time() {
+    let (code, _, err, _) =
+        run("time", &[], &["--llm", "http://127.0.0.1:1/v1", "--clock", "virtual"]);
+    assert_eq!(code, Some(2));
+    assert!(err.contains("real time"), "{err}");
+}
