@@ -28,12 +28,18 @@ pub trait Clock: Send + Sync {
 #[derive(Debug, Clone, Copy)]
 pub struct RealClock {
     origin: tokio::time::Instant,
+    first: Instant,
 }
 
 impl RealClock {
     /// Starts at 0.
     pub fn new() -> Self {
-        Self { origin: tokio::time::Instant::now() }
+        Self::starting_at(0)
+    }
+
+    /// Starts at a time: where a run that goes on was saved.
+    pub fn starting_at(first: Instant) -> Self {
+        Self { origin: tokio::time::Instant::now(), first }
     }
 }
 
@@ -45,7 +51,8 @@ impl Default for RealClock {
 
 impl Clock for RealClock {
     fn now(&self) -> Instant {
-        u64::try_from(self.origin.elapsed().as_millis()).unwrap_or(u64::MAX)
+        let passed = u64::try_from(self.origin.elapsed().as_millis()).unwrap_or(u64::MAX);
+        self.first.saturating_add(passed)
     }
 
     fn sleep_until(&self, at: Instant) -> Sleep {
@@ -71,6 +78,13 @@ impl VirtualClock {
     /// Starts at 0.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Starts at a time: where a run that goes on was saved.
+    pub fn starting_at(first: Instant) -> Self {
+        let clock = Self::default();
+        clock.state().now = first;
+        clock
     }
 
     /// Jumps as [`Clock::jump`] does, but no further than `limit`. Says whether time has passed.

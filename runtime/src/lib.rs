@@ -22,7 +22,7 @@ pub mod tools;
 pub mod trace;
 
 pub use chartc_core as core;
-pub use drive::{Backoff, Session, TurnReport};
+pub use drive::{Backoff, Saved, Session, TurnReport};
 pub use error::RunError;
 pub use play::{PlayError, play};
 pub use population::{AgentId, Population};

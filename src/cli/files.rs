@@ -191,6 +191,28 @@ pub fn create(path: &Path) -> miette::Result<std::fs::File> {
         .map_err(|fault| miette::miette!("cannot write {}: {}", path.display(), reason(&fault)))
 }
 
+/// Opens a file to be written to behind what it has.
+///
+/// # Errors
+/// Why it could not be opened.
+pub fn append(path: &Path) -> miette::Result<std::fs::File> {
+    let file = std::fs::OpenOptions::new().create(true).append(true).open(path);
+    file.map_err(|fault| miette::miette!("cannot write {}: {}", path.display(), reason(&fault)))
+}
+
+/// Writes a file, which it replaces only when all of it is there.
+///
+/// # Errors
+/// Why it could not be written.
+pub fn replace(path: &Path, text: &str) -> miette::Result<()> {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".part");
+    let part = std::path::PathBuf::from(name);
+    write(&part, text)?;
+    std::fs::rename(&part, path)
+        .map_err(|fault| miette::miette!("cannot write {}: {}", path.display(), reason(&fault)))
+}
+
 /// Charts below a folder. Links to folders are not followed, so a loop of links ends.
 fn below(folder: &Path) -> Vec<String> {
     let walk = ignore::WalkBuilder::new(folder).require_git(false).follow_links(false).build();

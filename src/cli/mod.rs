@@ -24,6 +24,8 @@ mod graph;
 mod highlight;
 #[cfg(feature = "run")]
 mod instance;
+#[cfg(feature = "run")]
+mod interrupt;
 mod levels;
 mod lines;
 #[cfg(feature = "run")]
@@ -39,6 +41,8 @@ mod screen;
 mod show;
 #[cfg(feature = "run")]
 mod simulate;
+#[cfg(feature = "run")]
+mod status;
 #[cfg(feature = "run")]
 mod terminal;
 #[cfg(feature = "run")]

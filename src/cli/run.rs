@@ -3,18 +3,23 @@
 use super::cassette::shelf;
 use super::ending::close;
 use super::instance::{Given, Kind, has_turns, instance, oracle, read, values};
+use super::interrupt::{self, Interrupt, unless_stopped};
 use super::live::is_live;
 use super::output::{Colour, paper};
 use super::pick::pick_to_run;
 use super::screen::Screen;
+use super::status::Live;
 use super::{Exit, files};
 use crate::analysis::explore::STATES;
+use chartc_core::expr::Map;
+use chartc_core::interpreter::Interpreter;
 use chartc_core::plan::Plan;
 use chartc_runtime::clock::{Clock, RealClock, VirtualClock};
 use chartc_runtime::host::{HostLog, Watched};
 use chartc_runtime::oracle::{Recording, Tape};
 use chartc_runtime::trace::{JsonLines, Origin};
-use chartc_runtime::{PlayError, RunError, Session, data, play};
+use chartc_runtime::{PlayError, RunError, Saved, Session, data, play};
+use std::cell::Cell;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -29,6 +34,8 @@ Examples:
   chartc run agent.yaml --llm random:7 --turns 20 --trace run.jsonl
   chartc run social.chart --llm first --events posts.jsonl
   chartc run agent.yaml --llm human --record calls/    and again, without a person: --llm replay:calls/
+  chartc run support.chart --llm clients --snapshot run.json      (Ctrl-C stops it)
+  chartc run support.chart --llm clients --resume run.json
 
 Exit codes: 0 ended ok, partial or canceled, or out of turns; 1 findings, a failed last turn, or ended stuck, limit or error;
 2 wrong usage, 3 a fault of chartc, 4 no chart in the file")]
@@ -75,6 +82,12 @@ pub(super) struct Args {
     /// A folder where each call of a model, a person or a tool is kept with its answer, for --llm replay:DIR
     #[arg(long, value_name = "DIR")]
     record: Option<PathBuf>,
+    /// Where to keep the run when it stops before its end, by Ctrl-C, a fault or for want of turns
+    #[arg(long, value_name = "FILE")]
+    snapshot: Option<PathBuf>,
+    /// Goes on with the run that --snapshot has kept; a trace is added to
+    #[arg(long, value_name = "FILE")]
+    resume: Option<PathBuf>,
     /// Whether time passes by itself, or jumps to the next moment that matters [default: virtual; real with a real model]
     #[arg(long, value_name = "KIND", value_parser = ["virtual", "real"])]
     clock: Option<String>,
@@ -92,8 +105,15 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
     if let Some(calls) = args.calls_per_turn {
         chart.calls_per_turn = (calls > 0).then_some(calls);
     }
+    let saved = args.resume.as_deref().map(interrupt::resume).transpose()?;
+    if saved.is_some() && !args.param.is_empty() {
+        return Err(miette::miette!("the snapshot has the params of its run: leave `--param` out"));
+    }
     let given = Given {
-        params: values(&chart, Kind::Param, &args.param)?,
+        params: match saved {
+            Some(_) => Map::new(),
+            None => values(&chart, Kind::Param, &args.param)?,
+        },
         inputs: values(&chart, Kind::Input, &args.input)?,
     };
     let entries = match &args.events {
@@ -101,7 +121,8 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
             .map_err(|fault| miette::miette!("{}: {fault}", path.display()))?,
         None => Vec::new(),
     };
-    let trace = args.trace.as_deref().map(files::create).transpose()?;
+    let open = if saved.is_some() { files::append } else { files::create };
+    let trace = args.trace.as_deref().map(open).transpose()?;
     let lasts = has_turns(&chart) || checked.children().any(has_turns);
     let unless_said = if args.events.is_some() || !lasts { 0 } else { TURNS };
     let turns = args.turns.unwrap_or(unless_said);
@@ -119,15 +140,16 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
     let plans: Vec<Plan<'_>> = charts.iter().map(|chart| Plan::new(chart)).collect();
     runtime.block_on(async {
         let live = is_live(args.llm.as_deref());
+        let now = saved.as_ref().map_or(0, Saved::now);
         let clock: Arc<dyn Clock> = match args.clock.as_deref() {
             Some("virtual") if live => {
                 return Err(miette::miette!(
                     "a real model answers in real time: leave `--clock` out"
                 ));
             }
-            None if !live => Arc::new(VirtualClock::new()),
-            Some("virtual") => Arc::new(VirtualClock::new()),
-            Some(_) | None => Arc::new(RealClock::new()),
+            None if !live => Arc::new(VirtualClock::starting_at(now)),
+            Some("virtual") => Arc::new(VirtualClock::starting_at(now)),
+            Some(_) | None => Arc::new(RealClock::starting_at(now)),
         };
         let functions = args.functions.as_deref();
         let llm = (args.llm.as_deref(), args.model.as_deref());
@@ -139,8 +161,16 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
             who.people = who.people.map(|people| Arc::new(Recording::new(people, tape)) as _);
         }
         let log = HostLog::default();
-        let machine = instance(&plans, &given, Watched::new(who.host, log.clone()))?;
-        let sink = (Screen::new(paper(args.color), &charts), trace.map(JsonLines));
+        let host = Watched::new(who.host, log.clone());
+        let machine = match &saved {
+            Some(saved) => {
+                Interpreter::restore_with_charts(&plans[0], &plans, host, saved.machine())
+                    .map_err(|why| miette::miette!("{why}"))?
+            }
+            None => instance(&plans, &given, host)?,
+        };
+        let screen = Live::new(Screen::new(paper(args.color), &charts));
+        let sink = (screen, trace.map(JsonLines));
         let mut session = Session::new(machine, who.oracle, clock, sink)
             .with_tools(who.tools)
             .with_host_log(log)
@@ -152,19 +182,37 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
             session.input(name, value.clone()).map_err(|fault| miette::miette!("{fault}"))?;
         }
         let mut last = None;
-        let outcome = async {
-            session.start().await?;
+        let stop = Cell::new(false);
+        let work = async {
+            match &saved {
+                Some(saved) => session.go_on(saved)?,
+                None => session.start().await?,
+            }
             play(&mut session, &entries).await?;
             for _ in 0..turns {
-                if session.status().is_some() || (args.llm.is_none() && session.calls() > 0) {
+                // A run that never waits would never hear of Ctrl-C.
+                tokio::task::yield_now().await;
+                let asked = args.llm.is_none() && session.calls() > 0;
+                if session.status().is_some() || stop.get() || asked {
                     break;
                 }
                 last = Some(session.turn().await?);
             }
             Ok::<(), PlayError>(())
         };
-        let outcome = outcome.await;
-        let fault = match outcome {
+        let types =
+            args.llm.as_deref() == Some("human") || args.human.as_deref() == Some("terminal");
+        let interrupt = match (types, live, &args.snapshot) {
+            (true, ..) | (false, false, None) => Interrupt::Kills,
+            (false, true, _) => Interrupt::EndsTurn,
+            (false, false, Some(_)) => Interrupt::Stops,
+        };
+        let outcome = unless_stopped(interrupt, &stop, work).await;
+        let was_stopped = outcome.is_none() || stop.get();
+        if let Some(path) = &args.snapshot {
+            interrupt::save(&session, path, &args.file, was_stopped)?;
+        }
+        let fault = match outcome.unwrap_or(Ok(())) {
             Err(fault @ PlayError::Entry { .. }) => return Err(miette::miette!("{fault}")),
             Err(PlayError::Run(RunError::Trace(fault))) => {
                 return Err(miette::miette!("the trace cannot be written: {fault}"));
@@ -172,6 +220,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
             Err(PlayError::Run(fault)) => Some(fault.to_string()),
             Ok(()) => None,
         };
-        close(&session, last, fault, args.llm.is_none())
+        let exit = close(&session, last, fault, args.llm.is_none())?;
+        Ok(if was_stopped && exit == Exit::Clean { Exit::Findings } else { exit })
     })
 }

@@ -305,6 +305,7 @@ impl Sink for Screen {
             | What::Exited { .. }
             | What::Entered { .. }
             | What::Question { .. }
+            | What::Resumed { .. }
             | What::Usage { .. }
             | What::Skipped { .. }
             | What::Done { .. }

@@ -10,6 +10,7 @@ use chartc_core::drive::Machine;
 use chartc_core::family::Member;
 use chartc_core::machine::{Input, LimitKind};
 use chartc_core::tables::{LimitsRow, Tables};
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// An account of a state that has bounds.
@@ -37,12 +38,44 @@ pub(super) struct Ledger {
     pub(super) total: Usage,
 }
 
+/// Accounts as data.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Saved {
+    accounts: Vec<(Member, StateId, Account, [bool; 2])>,
+    total: Usage,
+}
+
 fn caps(row: &LimitsRow) -> Caps {
     let some = |n: u64| (n != 0).then_some(n);
     Caps { tokens: some(row.tokens), cost: some(row.cost) }
 }
 
 impl Ledger {
+    /// What was spent; calls under way will be made again, and what is held for them counts as taken.
+    pub(super) fn save(&self) -> Saved {
+        let accounts = self.places.iter().map(|((member, state), place)| {
+            let Account { spent, held } = place.account;
+            let account = Account { spent: spent.plus(held), held: Amount::default() };
+            (member.clone(), *state, account, place.warned)
+        });
+        let mut total = self.total;
+        for Reserved { bound, prices, .. } in self.under_way.values() {
+            let amount = prices.amount(*bound);
+            total.input_tokens = total.input_tokens.saturating_add(bound.input_tokens);
+            total.output_tokens = total.output_tokens.saturating_add(bound.output_tokens);
+            total.cost = Some(total.cost.unwrap_or(0).saturating_add(amount.cost));
+        }
+        Saved { accounts: accounts.collect(), total }
+    }
+
+    pub(super) fn load(&mut self, saved: &Saved) {
+        self.total = saved.total;
+        let rows = saved.accounts.iter().cloned();
+        let places = rows
+            .map(|(member, state, account, warned)| ((member, state), Place { account, warned }));
+        self.places = places.collect();
+    }
+
     /// Pays for a call beforehand. Where anything bounds it, the question says how long its answer may be.
     fn reserve(
         &mut self,

@@ -7,6 +7,7 @@ mod ledger;
 mod log;
 mod patience;
 mod record;
+mod resume;
 mod tool;
 
 use crate::budget::Budget;
@@ -28,6 +29,7 @@ use ledger::Ledger;
 pub(crate) use log::basic_states;
 pub use patience::Backoff;
 use patience::Failure;
+pub use resume::Saved;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 

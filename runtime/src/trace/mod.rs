@@ -49,6 +49,8 @@ pub enum What {
         #[serde(default, skip_serializing_if = "String::is_empty")]
         clock: String,
     },
+    /// The run was saved and goes on: chart, its structural hash in hex, and who answers now.
+    Resumed { chart: String, hash: String, oracle: String },
     /// The host set an input.
     Input { name: String, value: Value },
     /// A host event begins, with its data.

@@ -9,6 +9,7 @@ mod replay;
 mod researcher;
 mod schema;
 mod seeing;
+mod resumed;
 mod session;
 mod shipped;
 mod simulate;

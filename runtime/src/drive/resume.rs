@@ -1,0 +1,108 @@
+//! A run as data, and going on from it.
+
+use super::ledger::Saved as Spent;
+use super::{At, Session};
+use crate::error::RunError;
+use crate::trace::{self, What};
+use chartc_core::drive::{Host, Machine};
+use chartc_core::interpreter::{Interpreter, Snapshot};
+use chartc_core::machine::{Instant, LimitKind};
+use serde::{Deserialize, Serialize};
+
+/// Version of the layout of [`Saved`].
+const FORMAT: u32 = 1;
+
+/// A run between two inputs: the machine, and what its session knows besides. Whoever answers is no part of it: a script begins
+/// anew. Calls that were under way are made again; what they took counts, by what was held for them.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Saved {
+    format: u32,
+    machine: Snapshot,
+    now: Instant,
+    seq: u64,
+    turns: u32,
+    calls: u32,
+    limit: Option<LimitKind>,
+    open: Vec<At>,
+    spent: Spent,
+}
+
+impl Saved {
+    /// The machine; `Interpreter::restore` makes it go on, and refuses that of another chart.
+    pub fn machine(&self) -> &Snapshot {
+        &self.machine
+    }
+
+    /// When it was taken, on the run's clock. The clock of a session that goes on starts there.
+    pub fn now(&self) -> Instant {
+        self.now
+    }
+
+    /// Reads what `serde_json` wrote of it.
+    ///
+    /// # Errors
+    /// Why it cannot be read: it is no snapshot of a run, or one of another version.
+    pub fn read(text: &str) -> Result<Self, String> {
+        #[derive(Deserialize)]
+        struct Head {
+            format: u32,
+        }
+        let head: Head = serde_json::from_str(text)
+            .map_err(|why| format!("it is no snapshot of a run: {why}"))?;
+        if head.format != FORMAT {
+            return Err(format!("it has format version {}, not {FORMAT}", head.format));
+        }
+        serde_json::from_str(text).map_err(|why| format!("it is no snapshot of a run: {why}"))
+    }
+}
+
+impl<H: Host, T: trace::Sink> Session<Interpreter<'_, H>, T> {
+    /// The run as it stands; `None` before its start and after its end.
+    pub fn save(&self) -> Option<Saved> {
+        if !self.started || self.status.is_some() {
+            return None;
+        }
+        Some(Saved {
+            format: FORMAT,
+            machine: self.machine().snapshot(),
+            now: self.clock.now(),
+            seq: self.tracer.seq,
+            turns: self.turns,
+            calls: self.total_calls,
+            limit: self.limit,
+            open: self.open(),
+            spent: self.ledger.save(),
+        })
+    }
+
+    /// Goes on where a run was saved. The session's machine is the one that was restored from it, its clock starts at
+    /// [`Saved::now`], and nothing was done with it yet. Calls that were under way begin again, under their old keys.
+    ///
+    /// # Errors
+    /// See [`RunError`].
+    pub fn go_on(&mut self, saved: &Saved) -> Result<(), RunError> {
+        self.started = true;
+        self.tracer.seq = saved.seq;
+        self.turns = saved.turns;
+        self.total_calls = saved.calls;
+        self.limit = saved.limit;
+        self.ledger.load(&saved.spent);
+        let tables = self.family.root().tables();
+        let what = What::Resumed {
+            chart: tables.name.to_owned(),
+            hash: format!("{:016x}", tables.hash),
+            oracle: self.oracle.name(),
+        };
+        self.tracer.put(self.clock.now(), "", what)?;
+        for at in &saved.open {
+            let is_call = self.family.with_member(&at.0, |machine| machine.call(at.1).is_ok());
+            match is_call {
+                Some(true) => self.begin_call(at.clone())?,
+                Some(false) => self.begin(at.clone())?,
+                // Its chart does not run: nothing waits for it.
+                None => {}
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,71 @@
+//! Ctrl-C, and the file that a run goes on from.
+
+use super::files;
+use super::output::complain;
+use chartc_core::drive::Host;
+use chartc_core::interpreter::Interpreter;
+use chartc_runtime::trace::Sink;
+use chartc_runtime::{Saved, Session};
+use std::cell::Cell;
+use std::future::Future;
+use std::path::Path;
+use std::pin::pin;
+
+/// What Ctrl-C does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Interrupt {
+    /// What it does to any program. A person who types would otherwise have to press Enter first.
+    Kills,
+    /// The run stops where it stands.
+    Stops,
+    /// The turn is walked to its end, as its calls are paid for; the second time the run stops where it stands.
+    EndsTurn,
+}
+
+/// Does the work; `None` if it was stopped. `asked` is set when no further turn is to begin.
+pub(super) async fn unless_stopped<R>(
+    interrupt: Interrupt,
+    asked: &Cell<bool>,
+    work: impl Future<Output = R>,
+) -> Option<R> {
+    if interrupt == Interrupt::Kills {
+        return Some(work.await);
+    }
+    let mut work = pin!(work);
+    loop {
+        tokio::select! {
+            biased;
+            _ = tokio::signal::ctrl_c() => {
+                if interrupt == Interrupt::Stops || asked.replace(true) {
+                    return None;
+                }
+                complain("the turn is walked to its end; Ctrl-C again stops at once");
+            }
+            done = &mut work => return Some(done),
+        }
+    }
+}
+
+/// Reads what `--resume` names.
+pub(super) fn resume(path: &Path) -> miette::Result<Saved> {
+    let name = path.display().to_string();
+    let text = super::instance::read(path)?;
+    Saved::read(&text).map_err(|why| miette::miette!("{name}: {why}"))
+}
+
+/// Writes what `--snapshot` names, and says how to go on. A run that has ended has nothing to go on from.
+pub(super) fn save<H: Host, T: Sink>(
+    session: &Session<Interpreter<'_, H>, T>,
+    path: &Path,
+    file: &str,
+    was_stopped: bool,
+) -> miette::Result<()> {
+    let Some(saved) = session.save() else { return Ok(()) };
+    let text = serde_json::to_string(&saved)
+        .map_err(|why| miette::miette!("the snapshot cannot be written: {why}"))?;
+    files::replace(path, &(text + "\n"))?;
+    if was_stopped {
+        complain(&format!("go on with: chartc run {file} --resume {}", path.display()));
+    }
+    Ok(())
+}

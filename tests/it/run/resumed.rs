@@ -1,0 +1,264 @@
+//! Runs that were saved and go on.
+
+use super::command::{chartc, folder};
+use super::*;
+use chartc_core::expr::Map;
+use chartc_runtime::drive::Saved;
+use chartc_runtime::oracle::{Answer, Asking, Kind, OracleError, Question, ready};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
+
+/// Answers by what it is asked alone, so that it has no state to save.
+struct ByWords;
+
+impl Oracle for ByWords {
+    fn ask(&self, question: Question) -> Asking {
+        let mut hasher = DefaultHasher::new();
+        (&question.prompt, question.attempt).hash(&mut hasher);
+        let draw = hasher.finish();
+        ready(match question.kind {
+            _ if draw % 7 == 0 => Err(OracleError::Connection("dropped".into())),
+            Kind::Ask => {
+                let option = &question.options[draw as usize / 7 % question.options.len()];
+                Ok(Answer::from(option.offer.name.clone()))
+            }
+            Kind::Llm | Kind::Human => Ok(Answer::from(r#"{"action": "noop"}"#.to_owned())),
+        })
+    }
+
+    fn name(&self) -> String {
+        "by words".into()
+    }
+}
+
+type Own<'p> = Session<Interpreter<'p, Script>, Vec<Line>>;
+
+fn begun<'p>(plan: &'p Plan<'p>, params: &[(&str, Value)]) -> Own<'p> {
+    let params: Map =
+        params.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
+    let machine = Interpreter::new(plan, Script::empty(), params).expect("params that fit");
+    Session::new(machine, Arc::new(ByWords), Arc::new(VirtualClock::new()), Vec::new())
+}
+
+/// Through text and back, as a file would hold it.
+fn resumed<'p>(plan: &'p Plan<'p>, saved: &Saved) -> Own<'p> {
+    let text = serde_json::to_string(saved).expect("it is data");
+    let saved = Saved::read(&text).expect("it is one");
+    let machine =
+        Interpreter::restore(plan, Script::empty(), saved.machine()).expect("of this chart");
+    let clock = Arc::new(VirtualClock::starting_at(saved.now()));
+    let mut session = Session::new(machine, Arc::new(ByWords), clock, Vec::new());
+    session.go_on(&saved).expect("it goes on");
+    session
+}
+
+#[test]
+fn a_run_that_was_saved_goes_on_as_if_it_had_not_been() {
+    let limited = "
+chart Limited {
+  client c { model \"m:m\"  max_tokens 100  retry 2 }
+  limits { tokens 2000 warn 500  turns 30 }
+  var warned: Int = 0
+  var rounds: Int = 0
+  on limit.warn.tokens { warned = warned + 1 }
+  on turn { rounds = rounds + 1 }
+  initial a
+  state a { ask go with c on turn always else stay { prompt \"Round {rounds}. {options}\" }  may stay_here \"no\"  may move \"yes\" -> b }
+  state b { after 3s -> a  llm think with c { prompt \"Think {rounds}.\" } }
+}
+";
+    let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+    let cases: [(Chart, Vec<(&str, Value)>); 3] = [
+        (shipped("builder.chart"), vec![("agent_id", Value::Text("ada".into()))]),
+        (shipped("phases.chart"), vec![("goal", Value::Text("owls".into()))]),
+        (chart(limited), vec![]),
+    ];
+    for (chart, params) in &cases {
+        let plan = Plan::new(chart);
+        let step = async |session: &mut Own<'_>| {
+            session.turn().await.expect("no fault of the host");
+            session.advance(1500).await.expect("no fault of the host");
+        };
+        let mut whole = begun(&plan, params);
+        let mut parted = begun(&plan, params);
+        let mut kept: Vec<Line> = Vec::new();
+        let turns = 25;
+        runtime.block_on(async {
+            for _ in 0..turns {
+                step(&mut whole).await;
+            }
+            for _ in 0..turns {
+                step(&mut parted).await;
+                let Some(saved) = parted.save() else { break };
+                let next = resumed(&plan, &saved);
+                kept.extend(std::mem::replace(&mut parted, next).into_parts().1);
+            }
+        });
+        assert_eq!(whole.configuration(), parted.configuration(), "{}", chart.name);
+        assert_eq!(whole.spent(), parted.spent(), "{}", chart.name);
+        assert_eq!((whole.turns(), whole.calls()), (parted.turns(), parted.calls()));
+        kept.extend(parted.into_parts().1);
+        let seqs: Vec<u64> = kept.iter().map(|line| line.seq).collect();
+        assert_eq!(seqs, (1..=kept.len() as u64).collect::<Vec<_>>(), "no line is lost");
+        let told = |lines: Vec<Line>| -> Vec<(u64, What)> {
+            let own = lines.into_iter().filter(|l| !matches!(l.what, What::Resumed { .. }));
+            own.map(|line| (line.at_ms, line.what)).collect()
+        };
+        let (_, lines) = whole.into_parts();
+        // Turns after the end are told of by the one that was not parted.
+        let lines =
+            told(lines).into_iter().filter(|(_, what)| !matches!(what, What::NotTaken { .. }));
+        assert_eq!(lines.collect::<Vec<_>>(), told(kept), "{}", chart.name);
+    }
+}
+
+#[test]
+fn a_call_that_was_under_way_is_made_again() {
+    let text = "
+chart Slow {
+  client c { model \"m:m\"  max_tokens 100 }
+  limits { tokens 2000 }
+  initial a
+  state a { ask go with c on turn always else stay { prompt \"Now? {options}\" }  may move \"yes\" -> b }
+  state b {}
+}
+";
+    let chart = chart(text);
+    let plan = Plan::new(&chart);
+    let clock = Arc::new(VirtualClock::new());
+    let script = "answers: {go: [{answer: move, after: 1m}]}";
+    let script = Script::parse("s", script, clock.clone()).expect("a script");
+    let machine = Interpreter::new(&plan, Script::empty(), Map::new()).expect("no params");
+    let mut session = Session::new(machine, Arc::new(script), clock, Vec::new());
+    let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+    runtime.block_on(async {
+        session.begin_turn().await.expect("it begins");
+        session.advance(10_000).await.expect("time passes");
+        let mut second = resumed(&plan, &session.save().expect("it runs"));
+        let attempts = |lines: &[Line]| -> Vec<u32> {
+            let asked = lines.iter().filter_map(|line| match line.what {
+                What::Question { attempt, .. } => Some(attempt),
+                _ => None,
+            });
+            asked.collect()
+        };
+        second.settle().await.expect("it is answered");
+        assert_eq!(second.configuration(), ["b"]);
+        // Of the first nobody knows what it took: all that was held for it counts, beside the second.
+        let spent = second.spent();
+        let one = spent.input_tokens + spent.output_tokens;
+        assert!(one > 100, "{spent:?}");
+        let (_, lines) = second.into_parts();
+        assert_eq!(attempts(&lines), [1], "under its old key");
+    });
+}
+
+#[test]
+fn snapshots_of_others_are_refused() {
+    let builder = shipped("builder.chart");
+    let plan = Plan::new(&builder);
+    let mut session = begun(&plan, &[("agent_id", Value::Text("ada".into()))]);
+    assert!(session.save().is_none(), "it has not begun");
+    let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+    runtime.block_on(session.start()).expect("it starts");
+    let saved = session.save().expect("it runs");
+    let changed = named("b.chart", "chart Builder { initial a  state a {} }");
+    let other = Plan::new(&changed);
+    let error =
+        Interpreter::restore(&other, Script::empty(), saved.machine()).err().expect("another");
+    assert!(error.to_string().contains("another version of it: `Builder`"), "{error}");
+    for (text, why) in [
+        ("{}", "no snapshot"),
+        ("what", "no snapshot"),
+        (r#"{"format": 9}"#, "format version 9"),
+        (r#"{"format": 1}"#, "no snapshot"),
+    ] {
+        assert!(Saved::read(text).expect_err("not one").contains(why), "{text}");
+    }
+}
+
+#[test]
+fn the_command_line_saves_and_goes_on() {
+    let folder = folder("resumed");
+    let builder = root().join("charts/builder.chart");
+    let builder = builder.to_str().expect("a path");
+    let run = |more: &[&str]| {
+        chartc(&folder, &[&["run", builder, "--llm", "first", "--trace", "t.jsonl"], more].concat())
+    };
+    let (code, out, err) =
+        run(&["--param", "agent_id=ada", "--turns", "2", "--snapshot", "s.json"]);
+    assert_eq!((code, err.as_str()), (0, ""), "{out}");
+    let (code, out, err) = run(&["--resume", "s.json", "--turns", "2"]);
+    assert_eq!((code, err.as_str()), (0, ""), "{out}");
+    assert!(out.ends_with("(4 turns, 4 model calls)\n"), "{out}");
+    let trace = std::fs::read_to_string(folder.join("t.jsonl")).expect("a trace");
+    let lines = chartc_runtime::trace::read(&trace).expect("it can be read");
+    assert_eq!(lines.last().map(|l| l.seq), Some(lines.len() as u64), "the trace goes on");
+    assert!(lines.iter().any(|l| matches!(l.what, What::Resumed { .. })));
+
+    let (code, _, err) = run(&["--resume", "s.json", "--param", "agent_id=bob"]);
+    assert_eq!(code, 2);
+    assert!(err.contains("the snapshot has the params"), "{err}");
+    let social = root().join("charts/social.chart");
+    let (code, _, err) =
+        chartc(&folder, &["run", social.to_str().expect("a path"), "--resume", "s.json"]);
+    assert_eq!(code, 2);
+    assert!(err.contains("`Builder`"), "{err}");
+}
+
+#[test]
+fn ctrl_c_ends_at_a_stable_point() {
+    let folder = folder("interrupted");
+    std::fs::write(
+        folder.join("wait.chart"),
+        "chart Wait {\n  event go\n  initial a\n  state a { after 1h -> b  on go -> b }\n  state b { after 1h -> c }\n  final c\n}\n",
+    )
+    .expect("a file");
+    let mut child = Command::new(env!("CARGO_BIN_EXE_chartc"))
+        .current_dir(&folder)
+        .args([
+            "run",
+            "wait.chart",
+            "--clock",
+            "real",
+            "--events",
+            "/dev/stdin",
+            "--snapshot",
+            "s.json",
+        ])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it runs");
+    let mut stdin = child.stdin.take().expect("a pipe");
+    std::io::Write::write_all(&mut stdin, b"{\"event\": \"go\"}\n{\"after_ms\": 3000000}\n")
+        .expect("it reads");
+    drop(stdin);
+    let mut out = BufReader::new(child.stdout.take().expect("a pipe"));
+    let mut line = String::new();
+    while !line.contains("a -> b") {
+        line.clear();
+        assert!(out.read_line(&mut line).expect("text") > 0, "it ended");
+    }
+    let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    assert!(kill.is_ok_and(|status| status.success()));
+    let done = child.wait_with_output().expect("it ends");
+    let err = String::from_utf8_lossy(&done.stderr);
+    assert_eq!(done.status.code(), Some(1), "{err}");
+    assert!(err.contains("--resume s.json"), "{err}");
+    // An hour after it was entered, however long nobody ran it.
+    let (code, out, err) = chartc(
+        &folder,
+        &["run", "wait.chart", "--resume", "s.json", "--turns", "0", "--events", "later.json"],
+    );
+    assert_eq!(code, 2, "{out}{err}");
+    std::fs::write(folder.join("later.json"), "[{\"after_ms\": 3600000}]").expect("a file");
+    let (code, out, err) = chartc(
+        &folder,
+        &["run", "wait.chart", "--resume", "s.json", "--turns", "0", "--events", "later.json"],
+    );
+    assert_eq!((code, err.as_str()), (0, ""), "{out}");
+    assert!(out.contains("b -> c"), "{out}");
+}
