@@ -141,6 +141,7 @@ fn message(line: &Line, own: &str) -> Option<String> {
         What::Error { error } => note(&format!("error.{error}")),
         What::Ended { status, .. } => note(&format!("ended {status}")),
         What::Turn { .. }
+        | What::Resumed { .. }
         | What::Run { .. }
         | What::Sent { .. }
         | What::Posted { .. }

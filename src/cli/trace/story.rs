@@ -141,6 +141,9 @@ fn add(rows: &mut Vec<Row>, line: &Line, turn: Option<u32>) {
         What::Run { chart, .. } if !line.child.is_empty() => {
             row("", &format!("runs {chart}")).tone(Tone::Faint)
         }
+        What::Resumed { oracle, .. } => {
+            row("", "goes on").why(format!("answered by {oracle}")).tone(Tone::Input)
+        }
         What::Input { name, value: given } => {
             row("", &format!("{name} = {}", value(given))).tone(Tone::Faint)
         }

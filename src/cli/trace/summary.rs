@@ -232,6 +232,7 @@ impl Chart {
                 self.time_ms += line.at_ms - run.begun.min(line.at_ms);
             }
             What::Run { .. }
+            | What::Resumed { .. }
             | What::Input { .. }
             | What::Event { .. }
             | What::Sent { .. }

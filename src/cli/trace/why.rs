@@ -168,6 +168,7 @@ impl Input {
             What::Error { error } => format!("error.{error} was raised"),
             What::Note { text, call: None } => text.clone(),
             What::Note { .. }
+            | What::Resumed { .. }
             | What::Run { .. }
             | What::Input { .. }
             | What::Event { .. }

@@ -2,6 +2,7 @@
 
 mod agents;
 mod cassette;
+mod chance;
 mod children;
 pub(crate) mod command;
 mod phases;
