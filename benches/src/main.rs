@@ -10,6 +10,7 @@
 //! cargo run --release -p chartc-bench -- folder target/release/chartc    # one call for 200 agents and 200 charts
 //! cargo run --release -p chartc-bench -- repository charts/*.chart       # 200 ordinary files
 //! cargo run --release -p chartc-bench -- interpreter      # events a second, and what an event costs in charts of any size
+//! cargo run --release -p chartc-bench -- turns charts/builder.agent.yaml  # what a turn costs beside the model
 //! cargo run --release -p chartc-bench -- hostile target/release/chartc   # input that is meant to hurt
 //! ```
 #![allow(
@@ -32,10 +33,11 @@ mod scale;
 mod shape;
 mod synthetic;
 mod table;
+mod turns;
 
 use std::process::ExitCode;
 
-const USAGE: &str = "usage: chartc-bench scale [STATES…] | lints STATES | folder PROGRAM | chart STATES | memory SHAPE STATES | emitted STATES | emitter [STATES…] | interpreter [STATES…] | table | repository FILES… | hostile PROGRAM";
+const USAGE: &str = "usage: chartc-bench scale [STATES…] | lints STATES | folder PROGRAM | chart STATES | memory SHAPE STATES | emitted STATES | emitter [STATES…] | interpreter [STATES…] | table | repository FILES… | turns AGENT | hostile PROGRAM";
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -44,6 +46,13 @@ fn main() -> ExitCode {
     match (command, sizes.as_deref()) {
         ("repository", None) => repository::run(rest),
         ("folder", None) if rest.len() == 1 => folder::run(&rest[0]),
+        ("turns", None) if rest.len() == 1 => match std::fs::read_to_string(&rest[0]) {
+            Ok(agent) => turns::run(&agent),
+            Err(why) => {
+                eprintln!("{}: {why}", rest[0]);
+                return ExitCode::FAILURE;
+            }
+        },
         ("hostile", None) if rest.len() == 1 => hostile::run(&rest[0]),
         ("table", Some([])) => print!("{}", table::chart()),
         ("scale", Some([])) => scale::run(&[10_000, 20_000, 50_000, 100_000]),
