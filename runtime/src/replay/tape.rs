@@ -35,15 +35,30 @@ impl Tape {
     /// # Errors
     /// The first line that cannot be read.
     pub fn read(text: &str) -> Result<Self, ReadError> {
-        let lines = trace::read(text)?;
         let texts = text.lines().filter(|l| !l.trim().is_empty()).map(|l| l.trim().to_owned());
+        // A run that was kept and went on is one run: where it went on is left out, and the lines behind are counted as if it were not there.
+        let mut parts = 0;
+        let mut lines = Vec::new();
+        let mut kept = Vec::new();
+        for (mut line, text) in trace::read(text)?.into_iter().zip(texts) {
+            if matches!(line.what, What::Resumed { .. }) {
+                parts += 1;
+                continue;
+            }
+            line.seq = line.seq.saturating_sub(parts);
+            kept.push(match parts {
+                0 => text,
+                _ => serde_json::to_string(&line).unwrap_or(text),
+            });
+            lines.push(line);
+        }
         let call = |line: &Line| {
             if let What::Note { call, .. } = &line.what { call.clone() } else { None }
         };
         let calls = lines.iter().filter_map(call);
         let place = Place { calls: calls.collect(), ..Place::default() };
         Ok(Self {
-            texts: Arc::new(texts.collect()),
+            texts: Arc::new(kept),
             lines: Arc::new(lines),
             place: Arc::new(Mutex::new(place)),
             log: HostLog::default(),

@@ -10,12 +10,21 @@ pub trait Sink {
     /// # Errors
     /// When it cannot be written; the run ends with that.
     fn line(&mut self, line: &Line) -> io::Result<()>;
+
+    /// Whether nobody hears of the lines, so that they need not be written.
+    fn is_deaf(&self) -> bool {
+        false
+    }
 }
 
 /// Nothing is kept.
 impl Sink for () {
     fn line(&mut self, _line: &Line) -> io::Result<()> {
         Ok(())
+    }
+
+    fn is_deaf(&self) -> bool {
+        true
     }
 }
 
@@ -31,11 +40,19 @@ impl<S: Sink + ?Sized> Sink for &mut S {
     fn line(&mut self, line: &Line) -> io::Result<()> {
         (**self).line(line)
     }
+
+    fn is_deaf(&self) -> bool {
+        (**self).is_deaf()
+    }
 }
 
 impl<S: Sink> Sink for Option<S> {
     fn line(&mut self, line: &Line) -> io::Result<()> {
         self.as_mut().map_or(Ok(()), |sink| sink.line(line))
+    }
+
+    fn is_deaf(&self) -> bool {
+        self.as_ref().is_none_or(Sink::is_deaf)
     }
 }
 
@@ -44,6 +61,10 @@ impl<A: Sink, B: Sink> Sink for (A, B) {
     fn line(&mut self, line: &Line) -> io::Result<()> {
         self.0.line(line)?;
         self.1.line(line)
+    }
+
+    fn is_deaf(&self) -> bool {
+        self.0.is_deaf() && self.1.is_deaf()
     }
 }
 

@@ -197,6 +197,9 @@ fn the_command_line_saves_and_goes_on() {
     assert_eq!(lines.last().map(|l| l.seq), Some(lines.len() as u64), "the trace goes on");
     assert!(lines.iter().any(|l| matches!(l.what, What::Resumed { .. })));
 
+    let (code, out, err) = chartc(&folder, &["replay", "t.jsonl"]);
+    assert_eq!((code, err.as_str()), (0, ""), "both parts are one run: {out}");
+
     let (code, _, err) = run(&["--resume", "s.json", "--param", "agent_id=bob"]);
     assert_eq!(code, 2);
     assert!(err.contains("the snapshot has the params"), "{err}");
