@@ -33,6 +33,8 @@ mod live;
 mod new;
 mod page;
 #[cfg(feature = "run")]
+mod prompt;
+#[cfg(feature = "run")]
 mod replay;
 #[cfg(feature = "run")]
 mod run;
@@ -68,6 +70,7 @@ Examples:
   chartc show builder.chart          a drawing in the terminal
   chartc graph builder.chart         a picture, for Graphviz or Mermaid
   chartc explore builder.chart       what a model and a host can do with it
+  chartc prompt builder.chart        what a model would be sent
   chartc run builder.chart           run it, without a network
   chartc trace run.jsonl             what a run decided, when and why
   chartc replay run.jsonl            run it again from its trace
@@ -95,6 +98,8 @@ enum Command {
     Graph(graph::Args),
     New(new::Args),
     #[cfg(feature = "run")]
+    Prompt(Box<prompt::Args>),
+    #[cfg(feature = "run")]
     Replay(replay::Args),
     #[cfg(feature = "run")]
     Run(Box<run::Args>),
@@ -118,6 +123,8 @@ fn dispatch(command: Command) -> miette::Result<Exit> {
         Command::Fmt(args) => fmt::run(args),
         Command::Graph(args) => graph::run(args),
         Command::New(args) => new::run(args),
+        #[cfg(feature = "run")]
+        Command::Prompt(args) => prompt::run(*args),
         #[cfg(feature = "run")]
         Command::Replay(args) => replay::run(args),
         #[cfg(feature = "run")]

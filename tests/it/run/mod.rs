@@ -6,6 +6,7 @@ mod chance;
 mod children;
 pub(crate) mod command;
 mod phases;
+mod prompt;
 mod replay;
 mod researcher;
 mod resumed;
