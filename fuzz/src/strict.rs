@@ -8,7 +8,7 @@
 //! - has braces in it, and in them such a key followed by the name, or the name as the first key, while no such key is followed by
 //!   anything else; and outside of them names no other option, and no word that turns it down in the sentence before or anywhere
 //!   behind; or
-//! - has no braces, names this option and no other, is in plain letters, asks nothing, and has no word that turns it down or doubts it,
+//! - has no braces, or is a JSON string, names this option and no other, is in plain letters, asks nothing, and has no word that turns it down or doubts it,
 //!   apart from the option's own description right behind its name, and `would` where it is polite.
 
 use chartc_runtime::oracle::Alternative;
@@ -36,8 +36,10 @@ pub fn agrees(text: &str, index: usize, options: &[Alternative]) -> Result<(), S
         if plain(inside, name) {
             return Ok(());
         }
-        if let Ok(json) = serde_json::from_str::<Json>(inside.trim()) {
-            return whole_json(&json, index, options);
+        match serde_json::from_str::<Json>(inside.trim()) {
+            Ok(Json::String(said)) if !plain(&said, name) => return prose(&said, index, options),
+            Ok(json) => return whole_json(&json, index, options),
+            Err(_) => {}
         }
     }
     let inside = inside_fence(&spoken);
@@ -82,7 +84,15 @@ fn inside_fence(text: &str) -> &str {
 
 fn joined(text: &str) -> String {
     let out: String = text.to_lowercase();
-    out.chars().map(|c| if c.is_alphanumeric() || c == '\'' { c } else { ' ' }).collect()
+    out.chars()
+        .map(|c| {
+            if c.is_alphanumeric() || c == '\'' {
+                c
+            } else {
+                ' '
+            }
+        })
+        .collect()
 }
 
 fn split(text: &str) -> Vec<String> {
@@ -97,8 +107,10 @@ fn split(text: &str) -> Vec<String> {
 fn plain(text: &str, name: &str) -> bool {
     let trimmed =
         text.trim_matches(|c: char| c.is_whitespace() || "\"'`*_#([-)].,;:!•“”‘’".contains(c));
-    let letters =
-        |text: &str| text.to_lowercase().replace(['_', '-', '.', ' ', '\n', '\t', '\r'], "\u{0}");
+    let letters = |text: &str| {
+        text.to_lowercase()
+            .replace(['_', '-', '.', ' ', '\n', '\t', '\r'], "\u{0}")
+    };
     let one = split(text).len() == 1 && split(text).concat() == split(name).concat();
     text.trim() == name
         || !text.starts_with(['!', ')', ']'])
@@ -121,11 +133,17 @@ fn whole_json(json: &Json, index: usize, options: &[Alternative]) -> Result<(), 
     let offer = &options[index].offer;
     let is = |value: &Json| scalar(value).is_some_and(|text| plain(&text, &offer.name));
     let Json::Object(map) = json else {
-        return if is(json) { Ok(()) } else { Err(format!("the JSON is {json}")) };
+        return if is(json) {
+            Ok(())
+        } else {
+            Err(format!("the JSON is {json}"))
+        };
     };
     let declared = |key: &str| offer.arguments.iter().any(|(name, _)| name == key);
-    let mut named =
-        map.len() == 1 && map.iter().all(|(k, v)| plain(k, &offer.name) && v.is_object());
+    let mut named = map.len() == 1
+        && map
+            .iter()
+            .all(|(k, v)| plain(k, &offer.name) && v.is_object());
     for key in CHOOSE.iter().chain(NAME) {
         match map.get(*key) {
             Some(value) if is(value) => named = true,
@@ -143,17 +161,33 @@ fn whole_json(json: &Json, index: usize, options: &[Alternative]) -> Result<(), 
             Some(_) | None => {}
         }
     }
-    if named { Ok(()) } else { Err("no key chooses it".to_owned()) }
+    if named {
+        Ok(())
+    } else {
+        Err("no key chooses it".to_owned())
+    }
 }
 
 /// Whether `text` begins with one of the names, quoted or not; which.
 fn begins<'n>(text: &str, names: &[&'n str]) -> Option<&'n str> {
-    let text = text.trim_start().trim_start_matches(['"', '\'']).to_lowercase();
+    let text = text
+        .trim_start()
+        .trim_start_matches(['"', '\''])
+        .to_lowercase();
     let fits = |name: &&&str| {
         text.starts_with(&name.to_lowercase())
             && !text[name.len()..].starts_with(|c: char| c.is_alphanumeric() || c == '_')
     };
     names.iter().filter(fits).max_by_key(|n| n.len()).copied()
+}
+
+/// The first string of `text`, or what stands before the next mark of JSON.
+fn written(text: &str) -> &str {
+    let text = text.trim_start();
+    match text.chars().next() {
+        Some(quote @ ('"' | '\'')) => text[1..].split(quote).next().unwrap_or_default(),
+        Some(_) | None => text.split([':', ',', '}']).next().unwrap_or_default(),
+    }
 }
 
 fn broken_json(text: &str, index: usize, options: &[Alternative]) -> Result<(), String> {
@@ -162,24 +196,23 @@ fn broken_json(text: &str, index: usize, options: &[Alternative]) -> Result<(), 
     for (at, _) in text.match_indices(|c: char| c == '{' || c == ',') {
         let rest = &text[at + 1..];
         if let Some(key) = begins(rest, &[CHOOSE, NAME].concat()) {
-            let Some((_, value)) = rest.split_once(':') else { continue };
+            let Some((_, value)) = rest.split_once(':') else {
+                continue;
+            };
+            let spelled = written(value);
             // An escape may be anything.
-            let escaped = value.trim_start().trim_start_matches(['"', '\'']).starts_with('\\');
-            let spelled =
-                value.trim_start().trim_start_matches(['"', '\'']).split(['"', '\'']).next();
+            let escaped = spelled.contains('\\');
             match begins(value, &names) {
                 Some(name) if name == names[index] => named = true,
-                _ if spelled.is_some_and(|word| plain(word, names[index])) || escaped => {
-                    named = true
-                }
+                _ if plain(spelled, names[index]) || escaped => named = true,
                 Some(name) if !options[index].offer.arguments.iter().any(|(a, _)| a == key) => {
                     return Err(format!("`{key}` is `{name}`"));
                 }
                 Some(_) | None => {}
             }
         }
-        let key = rest.trim_start().trim_start_matches(['"', '\'']).split(['"', '\'', ':']).next();
-        named |= key.is_some_and(|key| plain(key, names[index]) || key.starts_with('\\'));
+        let key = written(rest);
+        named |= plain(key, names[index]) || key.contains('\\');
     }
     if !named {
         return Err("nothing in braces chooses it".to_owned());
@@ -187,7 +220,10 @@ fn broken_json(text: &str, index: usize, options: &[Alternative]) -> Result<(), 
     let from = text.find('{').unwrap_or(0);
     let to = text.rfind('}').map_or(text.len(), |i| i + 1).max(from);
     let (before, after) = (&text[..from], &text[to..]);
-    let sentence = before.rsplit(['.', '!', '?', ';']).next().unwrap_or_default();
+    let sentence = before
+        .rsplit(['.', '!', '?', ';'])
+        .next()
+        .unwrap_or_default();
     for (i, name) in names.iter().enumerate().filter(|(i, _)| *i != index) {
         if name.len() > 2
             && (mentions(before, name) || mentions(after, name))
@@ -245,12 +281,17 @@ fn prose(text: &str, index: usize, options: &[Alternative]) -> Result<(), String
             return Err(format!("`{other}` is named, too"));
         }
     }
-    if let Some(c) = text.chars().find(|c| *c == '?' || !c.is_ascii() && !"’‘“”–—…•".contains(*c))
+    if let Some(c) = text
+        .chars()
+        .find(|c| *c == '?' || !c.is_ascii() && !"’‘“”–—…•".contains(*c))
     {
         return Err(format!("{c:?} stands there"));
     }
     let rest = without(&said, &name);
-    match rest.split_whitespace().find(|w| DOWN.contains(w) || w.ends_with("n't")) {
+    match rest
+        .split_whitespace()
+        .find(|w| DOWN.contains(w) || w.ends_with("n't"))
+    {
         Some(word) => Err(format!("`{word}` stands beside it")),
         None => Ok(()),
     }
