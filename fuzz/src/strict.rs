@@ -84,15 +84,7 @@ fn inside_fence(text: &str) -> &str {
 
 fn joined(text: &str) -> String {
     let out: String = text.to_lowercase();
-    out.chars()
-        .map(|c| {
-            if c.is_alphanumeric() || c == '\'' {
-                c
-            } else {
-                ' '
-            }
-        })
-        .collect()
+    out.chars().map(|c| if c.is_alphanumeric() || c == '\'' { c } else { ' ' }).collect()
 }
 
 fn split(text: &str) -> Vec<String> {
@@ -107,10 +99,8 @@ fn split(text: &str) -> Vec<String> {
 fn plain(text: &str, name: &str) -> bool {
     let trimmed =
         text.trim_matches(|c: char| c.is_whitespace() || "\"'`*_#([-)].,;:!•“”‘’".contains(c));
-    let letters = |text: &str| {
-        text.to_lowercase()
-            .replace(['_', '-', '.', ' ', '\n', '\t', '\r'], "\u{0}")
-    };
+    let letters =
+        |text: &str| text.to_lowercase().replace(['_', '-', '.', ' ', '\n', '\t', '\r'], "\u{0}");
     let one = split(text).len() == 1 && split(text).concat() == split(name).concat();
     text.trim() == name
         || !text.starts_with(['!', ')', ']'])
@@ -133,17 +123,11 @@ fn whole_json(json: &Json, index: usize, options: &[Alternative]) -> Result<(), 
     let offer = &options[index].offer;
     let is = |value: &Json| scalar(value).is_some_and(|text| plain(&text, &offer.name));
     let Json::Object(map) = json else {
-        return if is(json) {
-            Ok(())
-        } else {
-            Err(format!("the JSON is {json}"))
-        };
+        return if is(json) { Ok(()) } else { Err(format!("the JSON is {json}")) };
     };
     let declared = |key: &str| offer.arguments.iter().any(|(name, _)| name == key);
-    let mut named = map.len() == 1
-        && map
-            .iter()
-            .all(|(k, v)| plain(k, &offer.name) && v.is_object());
+    let mut named =
+        map.len() == 1 && map.iter().all(|(k, v)| plain(k, &offer.name) && v.is_object());
     for key in CHOOSE.iter().chain(NAME) {
         match map.get(*key) {
             Some(value) if is(value) => named = true,
@@ -161,19 +145,12 @@ fn whole_json(json: &Json, index: usize, options: &[Alternative]) -> Result<(), 
             Some(_) | None => {}
         }
     }
-    if named {
-        Ok(())
-    } else {
-        Err("no key chooses it".to_owned())
-    }
+    if named { Ok(()) } else { Err("no key chooses it".to_owned()) }
 }
 
 /// Whether `text` begins with one of the names, quoted or not; which.
 fn begins<'n>(text: &str, names: &[&'n str]) -> Option<&'n str> {
-    let text = text
-        .trim_start()
-        .trim_start_matches(['"', '\''])
-        .to_lowercase();
+    let text = text.trim_start().trim_start_matches(['"', '\'']).to_lowercase();
     let fits = |name: &&&str| {
         text.starts_with(&name.to_lowercase())
             && !text[name.len()..].starts_with(|c: char| c.is_alphanumeric() || c == '_')
@@ -220,10 +197,7 @@ fn broken_json(text: &str, index: usize, options: &[Alternative]) -> Result<(), 
     let from = text.find('{').unwrap_or(0);
     let to = text.rfind('}').map_or(text.len(), |i| i + 1).max(from);
     let (before, after) = (&text[..from], &text[to..]);
-    let sentence = before
-        .rsplit(['.', '!', '?', ';'])
-        .next()
-        .unwrap_or_default();
+    let sentence = before.rsplit(['.', '!', '?', ';']).next().unwrap_or_default();
     for (i, name) in names.iter().enumerate().filter(|(i, _)| *i != index) {
         if name.len() > 2
             && (mentions(before, name) || mentions(after, name))
@@ -281,17 +255,12 @@ fn prose(text: &str, index: usize, options: &[Alternative]) -> Result<(), String
             return Err(format!("`{other}` is named, too"));
         }
     }
-    if let Some(c) = text
-        .chars()
-        .find(|c| *c == '?' || !c.is_ascii() && !"’‘“”–—…•".contains(*c))
+    if let Some(c) = text.chars().find(|c| *c == '?' || !c.is_ascii() && !"’‘“”–—…•".contains(*c))
     {
         return Err(format!("{c:?} stands there"));
     }
     let rest = without(&said, &name);
-    match rest
-        .split_whitespace()
-        .find(|w| DOWN.contains(w) || w.ends_with("n't"))
-    {
+    match rest.split_whitespace().find(|w| DOWN.contains(w) || w.ends_with("n't")) {
         Some(word) => Err(format!("`{word}` stands beside it")),
         None => Ok(()),
     }
