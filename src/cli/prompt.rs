@@ -21,9 +21,9 @@ use std::sync::{Arc, Mutex};
 #[command(after_help = "\
 Examples:
   chartc prompt charts/builder.chart --at reflecting --param agent_id=ada
-  chartc prompt charts/builder.chart --at ideating --step ideate --param agent_id=ada --input balance=7
+  chartc prompt agent.yaml --at ideating --step ideate --input balance=7
   chartc prompt agent.yaml --var strategic_goal=sell --format json
-  chartc prompt charts/social.chart --at active.evaluating --var 'post={\"id\":\"1\",\"text\":\"hi\",\"velocity\":0}' …
+  chartc prompt social.chart --at active.evaluating --functions social.script.yaml
 
 The chart is put into the state as it would be entered by default, without what entering does, and a turn is taken, or the
 event is sent that the question waits for; code steps run as in any turn. Each step is shown as if the other steps
