@@ -170,7 +170,7 @@ fn written(text: &str) -> &str {
 fn broken_json(text: &str, index: usize, options: &[Alternative]) -> Result<(), String> {
     let names: Vec<&str> = options.iter().map(|o| o.offer.name.as_str()).collect();
     let mut named = false;
-    for (at, _) in text.match_indices(|c: char| c == '{' || c == ',') {
+    for (at, _) in text.match_indices(['{', ',']) {
         let rest = &text[at + 1..];
         if let Some(key) = begins(rest, &[CHOOSE, NAME].concat()) {
             let Some((_, value)) = rest.split_once(':') else {

@@ -6,7 +6,7 @@ use super::root;
 /// What is shown, and what is complained of.
 fn shown(arguments: &[&str], code: i32) -> String {
     let arguments = [&["prompt"], arguments].concat();
-    let (exit, out, complaint) = chartc(&root(), &arguments);
+    let (exit, out, complaint) = chartc(root(), &arguments);
     assert_eq!(exit, code, "{out}{complaint}");
     out + &complaint
 }
