@@ -148,17 +148,17 @@ fn plain_loop(answer: &str) {
     let (mut state, mut balance, mut taken) = (0_usize, 100.0_f64, 0_i64);
     for _ in 0..TURNS {
         let mut prompt = String::new();
+        let (name, nothing) = (black_box("builder"), black_box("nothing"));
         let rate = f64::from(3_u8) / (taken as f64).max(1.0);
         let pivot = taken < 0 && rate < 0.3;
         match state {
             0 => write!(
                 prompt,
-                "=== GOAL: Maximize scrip ===\nYou are {}. Balance: {balance:.0}\nLast result: {}\n",
-                "builder", "nothing"
+                "=== GOAL: Maximize scrip ===\nYou are {name}. Balance: {balance:.0}\nLast result: {nothing}\n"
             ),
-            1 => write!(prompt, "What is worth building, {}?", "builder"),
-            2 => write!(prompt, "Build it, {}.", "builder"),
-            _ => write!(prompt, "Try it, {}: {rate:.0}", "builder"),
+            1 => write!(prompt, "What is worth building, {name}?"),
+            2 => write!(prompt, "Build it, {name}."),
+            _ => write!(prompt, "Try it, {name}: {rate:.0}"),
         }
         .expect("a string takes all");
         black_box(&prompt);

@@ -59,6 +59,7 @@ pub(super) fn read(path: &str) -> Result<String, String> {
 }
 
 /// Whether there is such a file or folder.
+#[cfg(feature = "run")]
 pub(super) fn is_there(path: &Path) -> bool {
     path.exists()
 }
@@ -107,6 +108,7 @@ pub fn write(path: &Path, text: &str) -> miette::Result<()> {
 ///
 /// # Errors
 /// Why it could not be written.
+#[cfg(feature = "run")]
 pub(super) fn write_whole(path: &Path, text: &str) -> miette::Result<()> {
     let mut beside = path.as_os_str().to_owned();
     beside.push(".part");
@@ -120,6 +122,7 @@ pub(super) fn write_whole(path: &Path, text: &str) -> miette::Result<()> {
 ///
 /// # Errors
 /// Why it could not be made.
+#[cfg(feature = "run")]
 pub(super) fn make_folder(path: &Path) -> miette::Result<()> {
     std::fs::create_dir_all(path)
         .map_err(|fault| miette::miette!("cannot make {}: {}", path.display(), reason(&fault)))
@@ -129,12 +132,14 @@ pub(super) fn make_folder(path: &Path) -> miette::Result<()> {
 ///
 /// # Errors
 /// Why it could not be.
+#[cfg(feature = "run")]
 pub(super) fn remove(path: &Path) -> miette::Result<()> {
     std::fs::remove_file(path)
         .map_err(|fault| miette::miette!("cannot remove {}: {}", path.display(), reason(&fault)))
 }
 
 /// The names of what a folder holds; `None` where there is none.
+#[cfg(feature = "run")]
 pub(super) fn list(path: &Path) -> Option<Vec<String>> {
     names(&path.to_string_lossy())
 }
@@ -198,19 +203,6 @@ pub fn create(path: &Path) -> miette::Result<std::fs::File> {
 pub fn append(path: &Path) -> miette::Result<std::fs::File> {
     let file = std::fs::OpenOptions::new().create(true).append(true).open(path);
     file.map_err(|fault| miette::miette!("cannot write {}: {}", path.display(), reason(&fault)))
-}
-
-/// Writes a file, which it replaces only when all of it is there.
-///
-/// # Errors
-/// Why it could not be written.
-pub fn replace(path: &Path, text: &str) -> miette::Result<()> {
-    let mut name = path.as_os_str().to_owned();
-    name.push(".part");
-    let part = std::path::PathBuf::from(name);
-    write(&part, text)?;
-    std::fs::rename(&part, path)
-        .map_err(|fault| miette::miette!("cannot write {}: {}", path.display(), reason(&fault)))
 }
 
 /// Charts below a folder. Links to folders are not followed, so a loop of links ends.

@@ -63,7 +63,7 @@ pub(super) fn save<H: Host, T: Sink>(
     let Some(saved) = session.save() else { return Ok(()) };
     let text = serde_json::to_string(&saved)
         .map_err(|why| miette::miette!("the snapshot cannot be written: {why}"))?;
-    files::replace(path, &(text + "\n"))?;
+    files::write_whole(path, &(text + "\n"))?;
     if was_stopped {
         complain(&format!("go on with: chartc run {file} --resume {}", path.display()));
     }

@@ -1,5 +1,10 @@
 //! The line below what a run shows, on a terminal: where it is, what it has taken, what was decided last and why.
 
+#![allow(
+    clippy::disallowed_methods,
+    reason = "the line is drawn for people, as time passes for them"
+)]
+
 use super::screen::Screen;
 use chartc_runtime::trace::{Line, Sink, What};
 use std::collections::BTreeSet;
@@ -121,7 +126,44 @@ impl Status {
             {
                 self.last = format!("-> {}, {}", line.targets.join(", "), line.trigger);
             }
-            _ => {}
+            What::Entered { .. }
+            | What::Exited { .. }
+            | What::Turn { .. }
+            | What::Taken { .. }
+            | What::Run { .. }
+            | What::Resumed { .. }
+            | What::Input { .. }
+            | What::Event { .. }
+            | What::Sent { .. }
+            | What::Delivered { .. }
+            | What::Posted { .. }
+            | What::Undelivered { .. }
+            | What::SendCanceled { .. }
+            | What::Refused { .. }
+            | What::PassedOn { .. }
+            | What::NotTaken { .. }
+            | What::Lost { .. }
+            | What::Started { .. }
+            | What::Waiting { .. }
+            | What::Called { .. }
+            | What::ToolCall { .. }
+            | What::ToolResult { .. }
+            | What::ToolFailed { .. }
+            | What::Returned { .. }
+            | What::NotReturned { .. }
+            | What::Forbidden { .. }
+            | What::Skipped { .. }
+            | What::Done { .. }
+            | What::Chosen { .. }
+            | What::Retried { .. }
+            | What::Failed { .. }
+            | What::Dropped { .. }
+            | What::WalkEnded { .. }
+            | What::Error { .. }
+            | What::Warned { .. }
+            | What::TurnEnded { .. }
+            | What::Ended { .. }
+            | What::Note { .. } => {}
         }
     }
 

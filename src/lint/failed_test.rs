@@ -1,6 +1,9 @@
 //! A test of a chart that fails. Only `chartc test` finds it.
 
-use crate::diagnostic::{Diagnostic, Rule, Severity};
+#[cfg(feature = "run")]
+use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Rule, Severity};
+#[cfg(feature = "run")]
 use crate::span::Span;
 
 /// The rule.
@@ -12,6 +15,7 @@ pub static RULE: Rule = Rule {
 };
 
 /// The test called `name` fails here.
+#[cfg(feature = "run")]
 pub(crate) fn failed(name: &str, why: &str, span: Span) -> Diagnostic {
     RULE.at(span, format!("{name}: {why}"))
 }

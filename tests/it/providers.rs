@@ -41,7 +41,7 @@ fn server(replies: Vec<(u16, &'static str)>) -> (String, Arc<Mutex<Vec<Value>>>)
                     length = rest.trim().parse().expect("a number");
                 }
                 if lower.starts_with("authorization: ") {
-                    key = line["authorization: ".len()..].trim().to_owned();
+                    line["authorization: ".len()..].trim().clone_into(&mut key);
                 }
                 line.clear();
             }

@@ -10,13 +10,15 @@ const SHOWN: usize = 300;
 
 pub(crate) fn of(error: &Error, timeout: Duration) -> OracleError {
     if let Some(status) = error.status() {
-        let body = match error {
-            Error::WebModelCall {
-                webc_error: webc::Error::ResponseFailedStatus { body, .. },
-                ..
-            }
-            | Error::HttpError { body, .. } => said(body),
-            _ => String::new(),
+        let body = if let Error::WebModelCall {
+            webc_error: webc::Error::ResponseFailedStatus { body, .. },
+            ..
+        }
+        | Error::HttpError { body, .. } = error
+        {
+            said(body)
+        } else {
+            String::new()
         };
         let retry_after = error.headers().and_then(|headers| {
             let header = |name: &str| headers.get(name)?.to_str().ok()?.trim().parse::<f64>().ok();
@@ -32,26 +34,24 @@ pub(crate) fn of(error: &Error, timeout: Duration) -> OracleError {
             _ => OracleError::Other(format!("{status}: {body}")),
         };
     }
-    match error {
-        Error::WebModelCall { webc_error, .. } | Error::WebAdapterCall { webc_error, .. } => {
-            match webc_error {
-                webc::Error::ResponseFailedNotJson { content_type, .. } => OracleError::Other(
-                    format!("the answer is not JSON but `{}`", short(content_type)),
-                ),
-                webc::Error::ResponseFailedInvalidJson { cause, .. } => {
-                    OracleError::Other(format!("the answer is no JSON: {}", short(cause)))
-                }
-                webc::Error::Reqwest(error) => transport(error, timeout),
-                webc::Error::ResponseFailedStatus { .. } | webc::Error::JsonValueExt(_) => {
-                    OracleError::Other("the answer has another form than OpenAI's".into())
-                }
+    let form = || OracleError::Other("the answer has another form than OpenAI's".into());
+    if let Error::WebModelCall { webc_error, .. } | Error::WebAdapterCall { webc_error, .. } = error
+    {
+        return match webc_error {
+            webc::Error::ResponseFailedNotJson { content_type, .. } => {
+                OracleError::Other(format!("the answer is not JSON but `{}`", short(content_type)))
             }
-        }
-        Error::NoChatResponse { .. } | Error::ChatResponseGeneration { .. } => {
-            OracleError::Other("the answer has another form than OpenAI's".into())
-        }
-        other => OracleError::Other(short(&other.to_string())),
+            webc::Error::ResponseFailedInvalidJson { cause, .. } => {
+                OracleError::Other(format!("the answer is no JSON: {}", short(cause)))
+            }
+            webc::Error::Reqwest(error) => transport(error, timeout),
+            webc::Error::ResponseFailedStatus { .. } | webc::Error::JsonValueExt(_) => form(),
+        };
     }
+    if matches!(error, Error::NoChatResponse { .. } | Error::ChatResponseGeneration { .. }) {
+        return form();
+    }
+    OracleError::Other(short(&error.to_string()))
 }
 
 fn transport(error: &reqwest::Error, timeout: Duration) -> OracleError {

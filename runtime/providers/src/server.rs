@@ -10,7 +10,7 @@ use serde_json::json;
 use std::time::Duration;
 
 /// How long a call may take where the client of the chart says nothing.
-const TIMEOUT: Duration = Duration::from_secs(120);
+const TIMEOUT: Duration = Duration::from_mins(2);
 /// How long it may take to reach the server.
 const CONNECT: Duration = Duration::from_secs(10);
 
@@ -40,7 +40,7 @@ pub struct Server {
 impl std::fmt::Debug for Server {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let key = if self.key.is_some() { "a key" } else { "no key" };
-        f.debug_struct("Server").field("url", &self.url).field("key", &key).finish()
+        f.debug_struct("Server").field("url", &self.url).field("key", &key).finish_non_exhaustive()
     }
 }
 

@@ -18,7 +18,7 @@ impl Oracle for ByWords {
         (&question.prompt, question.attempt).hash(&mut hasher);
         let draw = hasher.finish();
         ready(match question.kind {
-            _ if draw % 7 == 0 => Err(OracleError::Connection("dropped".into())),
+            _ if draw.is_multiple_of(7) => Err(OracleError::Connection("dropped".into())),
             Kind::Ask => {
                 let option = &question.options[draw as usize / 7 % question.options.len()];
                 Ok(Answer::from(option.offer.name.clone()))
