@@ -1,6 +1,6 @@
 //! Real models for charts: any server with OpenAI's chat interface, which are OpenAI, Ollama (`/v1`), vLLM, llama.cpp and many more.
 //!
-//! [`Providers`] is an [`Oracle`](chartc_runtime::oracle::Oracle): it puts each question to the model that the step's client names, `"provider:model"`, or all to one
+//! [`Providers`] is an [`Oracle`]: it puts each question to the model that the step's client names, `"provider:model"`, or all to one
 //! server. It needs a tokio runtime with its network and timer, and a clock that lets real time pass.
 //!
 //! Keys come from the environment only. No key stands in a question, an answer, an error or what `Debug` prints.
