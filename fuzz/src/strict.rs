@@ -84,13 +84,15 @@ fn inside_fence(text: &str) -> &str {
 
 fn joined(text: &str) -> String {
     let out: String = text.to_lowercase();
-    out.chars().map(|c| if c.is_alphanumeric() || c == '\'' { c } else { ' ' }).collect()
+    out.chars()
+        .map(|c| if c.is_alphanumeric() || c == '\'' || c == '’' { c } else { ' ' })
+        .collect()
 }
 
 fn split(text: &str) -> Vec<String> {
     joined(text)
         .split_whitespace()
-        .map(|w| w.trim_matches('\'').to_owned())
+        .map(|w| w.trim_matches(['\'', '’']).to_owned())
         .filter(|w| !w.is_empty())
         .collect()
 }
@@ -242,8 +244,11 @@ fn prose(text: &str, index: usize, options: &[Alternative]) -> Result<(), String
         said = said.replace(&format!(" would {verb} "), &format!(" {verb} "));
     }
     let (name, told) = (split(&offer.name).join(" "), split(&offer.text).join(" "));
-    if !told.is_empty() {
-        said = said.replace(&format!(" {name} {told} "), &format!(" {name} "));
+    let described = format!(" {name} {told} ");
+    // What follows the first may begin with the blank that ends it. A description may hold its name.
+    for _ in 0..said.len() {
+        let Some(at) = said.find(&described).filter(|_| !told.is_empty()) else { break };
+        said.replace_range(at..at + described.len(), &format!(" {name} "));
     }
     if !said.contains(&format!(" {name} ")) {
         return Err("it is not named".to_owned());

@@ -68,6 +68,11 @@ pub(super) fn around<'t>(text: &'t str, found: &[super::json::Read]) -> (&'t str
     (before, after)
 }
 
+/// Whether braces or a quoted key stand in what is no JSON.
+pub(super) fn has_shreds(text: &str) -> bool {
+    text.contains(['{', '}']) || text.contains("\":") || text.contains("':")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

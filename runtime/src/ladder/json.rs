@@ -223,7 +223,8 @@ impl Reader<'_> {
         }
         let mut out = String::new();
         loop {
-            let Some(c) = self.next() else { return Some(None) };
+            // A string that ends nowhere and has a brace in it has swallowed the rest of the answer.
+            let Some(c) = self.next() else { return (!out.contains('}')).then_some(None) };
             match c {
                 _ if c == quote => return Some(Some(out)),
                 '\\' => {

@@ -65,7 +65,6 @@ pub fn option(text: &str, options: &[Alternative]) -> Result<Reading<Chosen>, Un
         match chosen(&object.value, options, Rung::Cleaned, repairs) {
             Ok(reading) => readings.push(reading),
             Err(why) if why.ambiguous => return Err(why),
-            Err(why) if !decides(&object.value) => fault = fault.or(Some(why)),
             Err(why) => (fault, strange) = (Some(why), true),
         }
     }
@@ -88,12 +87,6 @@ pub fn option(text: &str, options: &[Alternative]) -> Result<Reading<Chosen>, Un
     mentioned(cleaned, options, repairs)
 }
 
-/// Whether an object says under some key what is chosen.
-fn decides(value: &Value) -> bool {
-    let Value::Map(map) = value else { return false };
-    KEYS.iter().any(|key| map.get(key).and_then(scalar).is_some())
-}
-
 /// What stands around an answer in JSON names no other option, has no other JSON in it, and does not take the answer back.
 fn unopposed(
     before: &str,
@@ -103,10 +96,8 @@ fn unopposed(
 ) -> Result<(), Unusable> {
     let name = &options[index].offer.name;
     for text in [before, after] {
-        if text.contains(['{', '}']) {
-            return Err(Unusable::ambiguous(format!(
-                "`{name}` stands beside braces that are no JSON"
-            )));
+        if clean::has_shreds(text) || text.contains(['[', ']']) {
+            return Err(Unusable::ambiguous(format!("`{name}` stands beside shreds of JSON")));
         }
         let other = mentions(text, &told(options)).names.into_iter().find(|i| *i != index);
         if let Some(other) = other {
@@ -155,6 +146,10 @@ fn mentioned(
 fn named(text: &str, options: &[Alternative]) -> Result<Option<usize>, Unusable> {
     if let Some(index) = options.iter().position(|o| o.offer.name == text.trim()) {
         return Ok(Some(index));
+    }
+    if text.contains("```") {
+        // What stands behind a fence is its language.
+        return Ok(None);
     }
     let inside = |c: char| c.is_alphanumeric();
     let (Some(start), Some(end)) = (text.find(inside), text.rfind(inside)) else { return Ok(None) };

@@ -108,7 +108,11 @@ fn sign(text: &str) -> Option<String> {
     if text.match_indices('!').any(is_denied) {
         return Some("!".to_owned());
     }
-    let odd = |c: &char| SIGNS.contains(*c) || !(c.is_ascii() || MARKS.contains(*c));
+    let odd = |c: &char| {
+        SIGNS.contains(*c)
+            || c.is_control() && !c.is_ascii_whitespace()
+            || !(c.is_ascii() || MARKS.contains(*c))
+    };
     let odd = text.chars().find(odd);
     odd.map(|c| {
         if c.is_control() || !is_visible(c) { c.escape_unicode().to_string() } else { c.into() }

@@ -60,8 +60,8 @@ pub fn value(text: &str, wanted: &str) -> Result<Reading<Value>, Unusable> {
     if values.is_empty() {
         return Err(Unusable::none("there is no JSON in the answer"));
     }
-    if before.contains(['{', '}']) || after.contains(['{', '}']) {
-        return Err(Unusable::ambiguous("the answer stands beside braces that are no JSON"));
+    if clean::has_shreds(before) || clean::has_shreds(&after) {
+        return Err(Unusable::ambiguous("the answer stands beside shreds of JSON"));
     }
     if let Some(word) = taken_back(before, &after) {
         return Err(Unusable::ambiguous(format!(
