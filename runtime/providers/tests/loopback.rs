@@ -116,6 +116,37 @@ async fn arguments_of_options_and_answers_of_types_have_their_schemas() {
     assert_eq!(server.request().await.body["response_format"], json!({"type": "json_object"}));
 }
 
+/// What is held for a call has to be at least what it takes, and no token is shorter than a byte.
+#[tokio::test]
+async fn no_request_is_longer_than_what_is_held_for_it() {
+    let long = r#"{"type":"object","properties":{"why":{"type":"string"},"count":{"type":"integer"}},"required":["why","count"]}"#;
+    let typed = |schema: &str| Question {
+        kind: Kind::Llm,
+        schema: schema.into(),
+        options: Vec::new(),
+        prompt: "?".into(),
+        ..question()
+    };
+    let mut many = question();
+    many.prompt = "?".into();
+    many.options =
+        (0..40).map(|i| option(&format!("o{i}"), if i % 2 == 0 { long } else { "" })).collect();
+    let bare = Question { prompt: "?".into(), ..question() };
+    for asked in
+        [bare, many, typed(""), typed(long), typed(r#"{"enum":["a","b"],"type":"string"}"#)]
+    {
+        let server = Loopback::start(Reply::json(200, &said("x"))).await;
+        let providers = Providers::one(Server::new(&server.url(), None).expect("an address"));
+        let bound = asked.token_bound();
+        providers.ask(asked).await.expect("an answer");
+        let body = server.request().await.body;
+        let texts = body["messages"].as_array().expect("messages").iter();
+        let texts: usize = texts.map(|m| m["content"].as_str().map_or(0, str::len) + 16).sum();
+        let sent = texts + body["response_format"].to_string().len();
+        assert!(sent as u64 <= bound, "{sent} bytes, {bound} held: {body}");
+    }
+}
+
 #[tokio::test]
 async fn refusals_to_answer_now_say_when() {
     let busy = json!({"error": {"message": "slow down"}});

@@ -46,18 +46,21 @@ pub struct Question {
 }
 
 impl Question {
-    /// The most tokens that sending it can take. A token stands for one byte or more; what surrounds the prompt is counted, too.
+    /// The most tokens that sending it can take. A token stands for one byte or more; the form of the answer, which is sent beside the
+    /// prompt in words and as a schema, is counted, too.
     pub fn token_bound(&self) -> u64 {
         let options = self.options.iter().map(|option| {
-            option.offer.name.len() + option.offer.text.len() + option.schema.len() + SURROUND
+            2 * (option.offer.name.len() + option.schema.len()) + option.offer.text.len() + EACH
         });
-        let bytes = self.prompt.len() + self.schema.len() + SURROUND + options.sum::<usize>();
+        let bytes = self.prompt.len() + 2 * self.schema.len() + FORM + options.sum::<usize>();
         bytes as u64
     }
 }
 
-/// Tokens around a part of a request: roles, separators, names of fields.
-const SURROUND: usize = 32;
+/// Bytes of the form of an answer without what it says of options and types: words, roles, the frame of a schema.
+const FORM: usize = 640;
+/// Bytes around an option in it.
+const EACH: usize = 16;
 
 /// The model that a question is put to, and how.
 #[derive(Debug, Clone, PartialEq, Default)]

@@ -163,7 +163,7 @@ fn count(default: usize) -> usize {
 }
 
 const CALLS: u32 = 12;
-const TOKENS: u64 = 4_000;
+const TOKENS: u64 = 10_000;
 
 /// A chart we ship, with limits.
 fn limited(name: &str, client: (&str, &str)) -> Chart {

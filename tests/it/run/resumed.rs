@@ -58,7 +58,7 @@ fn a_run_that_was_saved_goes_on_as_if_it_had_not_been() {
     let limited = "
 chart Limited {
   client c { model \"m:m\"  max_tokens 100  retry 2 }
-  limits { tokens 2000 warn 500  turns 30 }
+  limits { tokens 20000 warn 5000  turns 30 }
   var warned: Int = 0
   var rounds: Int = 0
   on limit.warn.tokens { warned = warned + 1 }

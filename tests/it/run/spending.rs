@@ -14,7 +14,7 @@ use std::task::Poll;
 const WRITER: &str = r#"
 chart Writer {
   client small { model "openai:small"  max_tokens 100  timeout 10s  input_price 1.0  output_price 2.0 }
-  limits { tokens 1000 warn 300  turns 50 }
+  limits { tokens 10000 warn 3000  turns 50 }
   var warned: Int = 0
   defaults { retry 0 then fail }
   initial writing
@@ -25,8 +25,8 @@ chart Writer {
 }
 "#;
 
-/// What the writer's call can take at most: 38 bytes around and in the prompt, and the answer.
-const BOUND: u64 = 38 + 100;
+/// What the writer's call can take at most: the prompt, the form of the answer, and the answer.
+const BOUND: u64 = 6 + 640 + 100;
 
 fn took(lines: &[Line]) -> Vec<(u64, bool)> {
     let rows = lines.iter().filter_map(|line| match &line.what {
@@ -40,7 +40,7 @@ fn took(lines: &[Line]) -> Vec<(u64, bool)> {
 
 #[test]
 fn a_limit_of_tokens_is_never_passed() {
-    let script = "answers: {write: {then: repeat, answers: [{answer: {action: noop}, usage: {input: 20, output: 80}}]}}";
+    let script = "answers: {write: {then: repeat, answers: [{answer: {action: noop}, usage: {input: 600, output: 100}}]}}";
     let ran = run(&chart(WRITER), &[], script, None, async |session| {
         session.run_turns(40).await?;
         let warned = session.machine().variables().into_iter().find(|(name, _)| name == "warned");
@@ -50,8 +50,8 @@ fn a_limit_of_tokens_is_never_passed() {
     });
     assert_eq!((ran.error.as_ref(), ran.status), (None, Some("limit")));
     // A call is made as long as what it can take at most still fits in.
-    let calls = (1000 - BOUND) / 100 + 1;
-    assert_eq!(took(&ran.lines), vec![(100, false); calls as usize]);
+    let calls = (10_000 - BOUND) / 700 + 1;
+    assert_eq!(took(&ran.lines), vec![(700, false); calls as usize]);
     assert_eq!(ran.of(&["error"]), [r#"{"error":"limit.tokens","kind":"error"}"#]);
 }
 
@@ -62,7 +62,7 @@ fn what_nobody_says_counts_as_what_was_held() {
         session.run_turns(40).await.map(drop)
     });
     assert_eq!(ran.status, Some("limit"));
-    assert_eq!(took(&ran.lines), vec![(BOUND, true); (1000 / BOUND) as usize]);
+    assert_eq!(took(&ran.lines), vec![(BOUND, true); (10_000 / BOUND) as usize]);
 }
 
 #[test]
@@ -73,14 +73,14 @@ fn a_line_may_handle_a_limit_and_the_step_has_failed() {
     );
     let script = "answers: {write: {then: repeat, answers: [{action: noop}]}}";
     let ran = run(&chart(&text), &[], script, None, async |session| {
-        session.run_turns(12).await.map(drop)
+        session.run_turns(16).await.map(drop)
     });
     assert_eq!((ran.status, ran.states), (None, vec!["tired".to_owned()]));
     let stays =
         WRITER.replace("state writing {", "on limit.tokens { warned = 100 }\n  state writing {");
     let ran = run(&chart(&stays), &[], script, None, async |session| {
         let mut failed = None;
-        for _ in 0..9 {
+        for _ in 0..16 {
             failed = session.turn().await?.failed;
         }
         assert_eq!(failed.as_deref(), Some("write"));
@@ -102,13 +102,13 @@ fn calls_that_are_not_billed_give_back_what_was_held() {
 #[test]
 fn money_is_held_by_the_prices_of_the_client() {
     let text = WRITER
-        .replace("tokens 1000 warn 300", "cost 0.001")
+        .replace("tokens 10000 warn 3000", "cost 0.01")
         .replace("on limit.warn.tokens", "on limit.warn.cost");
-    let script = "answers: {write: {then: repeat, answers: [{answer: {action: noop}, usage: {input: 20, output: 80}}]}}";
+    let script = "answers: {write: {then: repeat, answers: [{answer: {action: noop}, usage: {input: 600, output: 100}}]}}";
     let ran = run(&chart(&text), &[], script, None, async |session| {
         session.run_turns(40).await?;
-        // 20 * 1 + 80 * 2 millionths a call; held are 38 * 1 + 100 * 2.
-        assert_eq!(session.spent().cost, Some((1000 - 238) / 180 * 180 + 180));
+        // 600 * 1 + 100 * 2 millionths a call; held are 646 * 1 + 100 * 2.
+        assert_eq!(session.spent().cost, Some((10_000 - 846) / 800 * 800 + 800));
         Ok(())
     });
     assert_eq!(ran.status, Some("limit"));
@@ -122,7 +122,7 @@ chart Two {
   limits { turns 50 }
   initial one
   state one {
-    limits { tokens 400 }
+    limits { tokens 4000 }
     on limit.tokens -> two
     llm first { prompt "One." }
   }
@@ -133,8 +133,8 @@ chart Two {
 "#;
     let script = "
 answers:
-  first: {then: repeat, answers: [{answer: {action: noop}, usage: {input: 50, output: 100}}]}
-  second: {then: repeat, answers: [{answer: {action: noop}, usage: {input: 50, output: 100}}]}
+  first: {then: repeat, answers: [{answer: {action: noop}, usage: {input: 1050, output: 100}}]}
+  second: {then: repeat, answers: [{answer: {action: noop}, usage: {input: 1050, output: 100}}]}
 ";
     let asked: Arc<Mutex<Vec<Option<u64>>>> = Arc::default();
     struct Spy(Script, Arc<Mutex<Vec<Option<u64>>>>);
@@ -154,8 +154,8 @@ answers:
         session.run_turns(5).await.map(drop)
     });
     assert_eq!(ran.states, ["two"]);
-    // Without `max_tokens` an answer may be as long as there is room for: 400 less 36 for the prompt and what was spent.
-    assert_eq!(asked.lock().expect("one thread")[..4], [Some(364), Some(214), Some(64), None]);
+    // Without `max_tokens` an answer may be as long as there is room for: 4000 less 644 for the prompt and the form, and what was spent.
+    assert_eq!(asked.lock().expect("one thread")[..4], [Some(3356), Some(2206), Some(1056), None]);
 }
 
 /// Says by a seed what it took, or nothing, or fails; ends after some polls, so that calls of many agents interleave.
@@ -200,12 +200,12 @@ impl Oracle for Random {
 fn fifty_agents_never_spend_more_than_they_share() {
     let text = WRITER
         .replace("retry 0", "retry 2")
-        .replace("tokens 1000 warn 300", "tokens 3000")
+        .replace("tokens 10000 warn 3000", "tokens 30000")
         .replace("on limit.warn.tokens", "on limit.warn.calls");
     let chart = chart(&text);
     let plan = Plan::new(&chart);
     let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
-    for (seed, tokens) in [(1, 20_000), (2, 60_000), (3, 500), (4, 139)] {
+    for (seed, tokens) in [(1, 200_000), (2, 600_000), (3, 5_000), (4, 747)] {
         let caps = Caps { tokens: Some(tokens), cost: Some(tokens * 2) };
         let budget = Budget::new(caps);
         let oracle: Arc<dyn Oracle> = Arc::new(Random { seed: AtomicU64::new(seed) });
@@ -224,7 +224,7 @@ fn fifty_agents_never_spend_more_than_they_share() {
                 }
             }
             let own = session.spent();
-            assert!(own.input_tokens + own.output_tokens <= 3000, "{own:?}");
+            assert!(own.input_tokens + own.output_tokens <= 30_000, "{own:?}");
             (session.status().map(|s| s.word()), own)
         };
         let ended = runtime.block_on(async {
