@@ -65,6 +65,11 @@ impl Ran {
     fn of(&self, kinds: &[&str]) -> Vec<String> {
         let rows =
             self.lines.iter().map(|l| serde_json::to_value(&l.what).expect("a line is JSON"));
+        // By their names, whatever their order is.
+        let rows = rows.map(|mut row| {
+            row.sort_all_objects();
+            row
+        });
         rows.filter(|row| kinds.contains(&row["kind"].as_str().unwrap_or_default()))
             .map(|row| row.to_string())
             .collect()
