@@ -274,8 +274,8 @@ fn next(
         if random.one_in(25) {
             key.attempt += 1;
         }
-        if random.one_in(20) {
-            return Step::Exhausted(key, counted(random));
+        if nth % 37 == 36 {
+            return Step::Exhausted(key, counted(nth));
         }
         return Step::Answer(key, outcome(chart, random, one));
     }
@@ -290,14 +290,14 @@ fn next(
             Step::Event(EventId::at(id), payload)
         }
         4..6 => Step::Tick,
-        6 if random.one_in(4) => Step::Warn(counted(random)),
+        6 if nth % 4 == 3 => Step::Warn(counted(nth)),
         _ => Step::Turn,
     }
 }
 
 /// What a host counts.
-fn counted(random: &mut Random) -> LimitKind {
-    if random.one_in(2) { LimitKind::Tokens } else { LimitKind::Cost }
+fn counted(nth: usize) -> LimitKind {
+    if nth % 8 < 4 { LimitKind::Tokens } else { LimitKind::Cost }
 }
 
 /// All that can be seen of a machine after one input.

@@ -35,6 +35,8 @@ impl<P: Program> Engine<'_, P> {
             Input::Turn => self.turn(sink),
             Input::Answer(key, outcome) => self.answer(key, outcome, sink),
             Input::Exhausted(key, kind) => self.exhausted(key, kind, sink),
+            // Without limits nobody counts.
+            Input::Warn(_) if !self.has_limits => Receipt::Refused,
             Input::Warn(kind) => {
                 self.soft(kind, sink);
                 Receipt::Handled
