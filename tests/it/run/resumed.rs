@@ -62,7 +62,7 @@ chart Limited {
   var warned: Int = 0
   var rounds: Int = 0
   on limit.warn.tokens { warned = warned + 1 }
-  on turn { rounds = rounds + 1 }
+  code count { rounds = rounds + 1 }
   initial a
   state a { ask go with c on turn always else stay { prompt \"Round {rounds}. {options}\" }  may stay_here \"no\"  may move \"yes\" -> b }
   state b { after 3s -> a  llm think with c { prompt \"Think {rounds}.\" } }
@@ -95,6 +95,7 @@ chart Limited {
                 kept.extend(std::mem::replace(&mut parted, next).into_parts().1);
             }
         });
+        assert!(chart.name != "Limited" || whole.spent().input_tokens > 0, "{:?}", whole.spent());
         assert_eq!(whole.configuration(), parted.configuration(), "{}", chart.name);
         assert_eq!(whole.spent(), parted.spent(), "{}", chart.name);
         assert_eq!((whole.turns(), whole.calls()), (parted.turns(), parted.calls()));
