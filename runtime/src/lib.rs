@@ -12,6 +12,7 @@ pub mod error;
 pub mod executor;
 pub mod host;
 pub mod ladder;
+pub mod memory;
 pub mod oracle;
 mod play;
 pub mod population;

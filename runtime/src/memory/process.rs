@@ -1,0 +1,97 @@
+//! A memory that lasts as long as the process.
+
+use super::words::{query_words, words};
+use super::{Memo, Memory, MemoryError};
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// How soon more of one word counts no more; the usual value of BM25, as SQLite's.
+const K1: f64 = 1.2;
+
+/// How much a long text counts less; the usual value.
+const B: f64 = 0.75;
+
+/// What a word counts that more than half of the memories have, so that it tells them apart hardly at all.
+const LEAST: f64 = 1e-6;
+
+/// The memory of one agent, for tests, trials and builds without a store.
+#[derive(Debug, Default)]
+pub struct InProcess(Mutex<Kept>);
+
+#[derive(Debug, Default)]
+struct Kept {
+    memos: Vec<Memo>,
+    /// Words of each memory, and of all.
+    lengths: Vec<usize>,
+    total: usize,
+    /// For each word the memories that have it, ascending, with how often.
+    having: BTreeMap<String, Vec<(usize, usize)>>,
+}
+
+impl InProcess {
+    /// Without memories.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    fn kept(&self) -> MutexGuard<'_, Kept> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Memory for InProcess {
+    fn record(&self, memo: Memo) -> Result<(), MemoryError> {
+        self.kept().put(memo);
+        Ok(())
+    }
+
+    fn search(&self, query: &str, limit: usize) -> Result<Vec<Memo>, MemoryError> {
+        let kept = self.kept();
+        let words = query_words(query);
+        let newest = kept.memos.iter().rev();
+        if words.is_empty() {
+            return Ok(newest.take(limit).cloned().collect());
+        }
+        let found = kept.nearest(&words).into_iter().take(limit);
+        Ok(found.map(|(_, at)| kept.memos[at].clone()).collect())
+    }
+}
+
+impl Kept {
+    fn put(&mut self, memo: Memo) {
+        let at = self.memos.len();
+        let mut length = 0;
+        for word in words(&memo.text) {
+            length += 1;
+            let places = self.having.entry(word).or_default();
+            match places.last_mut() {
+                Some((last, times)) if *last == at => *times += 1,
+                Some(_) | None => places.push((at, 1)),
+            }
+        }
+        self.lengths.push(length);
+        self.total += length;
+        self.memos.push(memo);
+    }
+
+    /// The memories that have any of the words with how near they are, the nearest first.
+    fn nearest(&self, words: &[String]) -> Vec<(f64, usize)> {
+        let count = self.memos.len() as f64;
+        let average = self.total as f64 / count;
+        let mut scores: BTreeMap<usize, f64> = BTreeMap::new();
+        for places in words.iter().filter_map(|word| self.having.get(word)) {
+            let having = places.len() as f64;
+            let rare = ((count - having + 0.5) / (having + 0.5)).ln();
+            let rare = if rare <= 0.0 { LEAST } else { rare };
+            for (at, times) in places {
+                let times = *times as f64;
+                let length = self.lengths[*at] as f64;
+                let weight = times * (K1 + 1.0) / (times + K1 * (1.0 - B + B * length / average));
+                *scores.entry(*at).or_default() += rare * weight;
+            }
+        }
+        let mut found: Vec<(f64, usize)> = scores.into_iter().map(|(at, s)| (s, at)).collect();
+        found.sort_by(|(one, at), (other, then)| other.total_cmp(one).then(then.cmp(at)));
+        found
+    }
+}
