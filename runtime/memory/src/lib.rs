@@ -1,0 +1,94 @@
+//! What the agents of charts remember, in an SQLite file: one file for many agents, of which none sees another's memories.
+//!
+//! ```
+//! use chartc_core::expr::Value;
+//! use chartc_memory::Store;
+//! use chartc_runtime::memory::Memory;
+//!
+//! let store = Store::in_memory()?;
+//! let ada = store.agent("ada")?;
+//! ada.record_action(1, "sold a lamp to ben", Value::None)?;
+//! assert_eq!(ada.search("who buys lamp oil?", 5)?.len(), 1);
+//! assert!(store.agent("ben")?.search("lamp", 5)?.is_empty());
+//! # Ok::<(), chartc_runtime::memory::MemoryError>(())
+//! ```
+
+mod agent;
+mod fault;
+mod open;
+
+pub use agent::AgentMemory;
+
+use chartc_runtime::memory::MemoryError;
+use fault::Place;
+use rusqlite::Connection;
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// Version of the tables; a file of another one is refused.
+pub const VERSION: i64 = 1;
+
+/// How long another process is waited for that has the file.
+pub const PATIENCE: Duration = Duration::from_secs(5);
+
+/// A file of memories. Clones share it.
+#[derive(Debug, Clone)]
+pub struct Store {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    place: Place,
+    connection: Mutex<Connection>,
+}
+
+impl Store {
+    /// Opens a file, or makes it.
+    ///
+    /// # Errors
+    /// It cannot be made or read, another process has it for longer than [`PATIENCE`], it is no file of memories, or one of another [`VERSION`].
+    pub fn open(path: &Path) -> Result<Self, MemoryError> {
+        Self::open_within(path, PATIENCE)
+    }
+
+    /// [`Store::open`] with another patience, which holds for all that is done with it.
+    ///
+    /// # Errors
+    /// As of [`Store::open`].
+    pub fn open_within(path: &Path, patience: Duration) -> Result<Self, MemoryError> {
+        let place = Place(path.display().to_string());
+        let connection = open::file(path, patience, &place)?;
+        Ok(Self::of(place, connection))
+    }
+
+    /// A store that ends with the process.
+    ///
+    /// # Errors
+    /// There is no room for it.
+    pub fn in_memory() -> Result<Self, MemoryError> {
+        let place = Place("the memory".to_owned());
+        let connection = open::nowhere(&place)?;
+        Ok(Self::of(place, connection))
+    }
+
+    fn of(place: Place, connection: Connection) -> Self {
+        Self { shared: Arc::new(Shared { place, connection: Mutex::new(connection) }) }
+    }
+
+    /// The memory of the agent of this name. It begins empty.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn agent(&self, name: &str) -> Result<AgentMemory, MemoryError> {
+        AgentMemory::of(self.shared.clone(), name)
+    }
+}
+
+impl Shared {
+    fn connection(&self) -> MutexGuard<'_, Connection> {
+        // A panic in between leaves a transaction that is rolled back: the connection is sound.
+        self.connection.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
