@@ -10,7 +10,7 @@ use crate::span::Span;
 use crate::syntax::{self, ToolPattern};
 use chartc_core::arena::{ClientId, FunctionId, ToolId, ToolSetId};
 use chartc_core::expr::Value;
-use chartc_core::model::{Client, Function, FunctionKind, Tool, ToolSet, Type};
+use chartc_core::model::{Client, Function, FunctionKind, Method, Tool, ToolSet, Type};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Enters all host functions.
@@ -32,11 +32,15 @@ pub(super) fn functions(cx: &mut Cx<'_>, items: &[Declared<'_, &syntax::Function
         );
         let params = structure::fields(cx, &item.node.params);
         let kind = match &item.node.kind {
-            syntax::FunctionKind::Pure(result, fallback) => {
+            syntax::FunctionKind::Pure(result, method, fallback) => {
                 let result = types::resolve(cx, result);
                 let fallback =
                     fallback.as_ref().and_then(|value| constant(cx, value, &result, "`else`"));
-                FunctionKind::Pure { result, fallback }
+                let method = method.as_ref().map(|method| Method {
+                    artifact: method.artifact.node.clone(),
+                    name: method.name.node.clone(),
+                });
+                FunctionKind::Pure { result, fallback, method }
             }
             syntax::FunctionKind::Effect => FunctionKind::Effect,
         };

@@ -42,8 +42,12 @@ pub(super) fn function(out: &mut Out, node: &Function) {
     let (name, all) = (lower(&node.name.node), params(&node.params));
     match &node.kind {
         FunctionKind::Effect => out.push(&format!("do {name}{all}")),
-        FunctionKind::Pure(result, otherwise) => {
+        FunctionKind::Pure(result, method, otherwise) => {
             out.push(&format!("fn {name}{all} -> {}", type_expr(result)));
+            if let Some(method) = method {
+                let (artifact, name) = (plain(&method.artifact.node), plain(&method.name.node));
+                out.push(&format!(" from {artifact} {name}"));
+            }
             if let Some(otherwise) = otherwise {
                 out.push(&format!(" else {}", expr(otherwise, out.level)));
             }

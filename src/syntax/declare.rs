@@ -67,7 +67,7 @@ pub struct Enum {
     pub names: Vec<Noted<Ident>>,
 }
 
-/// `fn f(..) -> T [else LITERAL]`, `do f(..)`.
+/// `fn f(..) -> T [from "artifact" "method"] [else LITERAL]`, `do f(..)`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Function {
     /// As written.
@@ -81,10 +81,19 @@ pub struct Function {
 /// Pure or effect.
 #[derive(Debug, Clone, PartialEq)]
 pub enum FunctionKind {
-    /// `fn`: result type and the value of a failed call.
-    Pure(TypeExpr, Option<Expr>),
+    /// `fn`: result type, whose method it is, and the value of a failed call.
+    Pure(TypeExpr, Option<Method>, Option<Expr>),
     /// `do`.
     Effect,
+}
+
+/// `from "artifact" "method"`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Method {
+    /// Any text.
+    pub artifact: Spanned<String>,
+    /// Any text.
+    pub name: Spanned<String>,
 }
 
 /// `tool a.b(arg: T) -> T`.

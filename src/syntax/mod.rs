@@ -11,8 +11,8 @@ mod test;
 
 pub use declare::{
     Argument, Bound, Chart, ChartItem, Check, Client, ClientOption, Component, Enum, FailWord,
-    Field, Function, FunctionKind, Import, Insert, Item, Limit, Meta, MetaValue, Param, Place,
-    Policy, Predicate, Record, Tool, ToolPattern, ToolSet, Variable, VariableKind,
+    Field, Function, FunctionKind, Import, Insert, Item, Limit, Meta, MetaValue, Method, Param,
+    Place, Policy, Predicate, Record, Tool, ToolPattern, ToolSet, Variable, VariableKind,
 };
 pub use expr::{
     Action, BinaryOp, Block, CompareOp, Entry, Expr, ExprKind, Forward, Hole, Template,

@@ -102,6 +102,45 @@ fn own_files_convert() {
 }
 
 #[test]
+fn artifacts_and_methods_keep_their_names() {
+    let text = "\
+id: a
+workflow:
+  state_machine:
+    states: [x, y, z]
+    transitions:
+      - {from: x, to: y, condition: {invoke: shop-a, method: open, fallback: false}}
+      - {from: x, to: z, condition: {invoke: shop_a, method: open, fallback: false}}
+      - {from: y, to: z, condition: {invoke: shop-a, method: open, fallback: false}}
+      - {from: y, to: x, condition: {invoke: shop, method: a_open, fallback: false}}
+      - {from: z, to: x, condition: {invoke: shop-a, method: open, fallback: true}}
+      - {from: z, to: y, condition: {invoke: repeats_one, method: artifact, fallback: false}}
+  steps:
+    - {name: s, type: code, action: ring-bell, in_state: x, transition_to: y}
+    - {name: t, type: code, action: ring_bell, in_state: x}
+";
+    let done = check("a.yaml", text);
+    let functions: Vec<String> = chartc::print::print(&done.files[0])
+        .lines()
+        .filter(|line| line.starts_with("  fn ") || line.starts_with("  do "))
+        .map(|line| line.trim().to_owned())
+        .collect();
+    assert_eq!(
+        functions,
+        [
+            "do ring_bell()",
+            "do ring_bell_2()",
+            "fn shop_a_open() -> Json from \"shop-a\" \"open\" else false",
+            "fn shop_a_open_2() -> Json from \"shop_a\" \"open\" else false",
+            "fn shop_a_open_3() -> Json from \"shop\" \"a_open\" else false",
+            "fn shop_a_open_4() -> Json from \"shop-a\" \"open\" else true",
+            // The name without a number is that of a function which the record decides.
+            "fn repeats_one_artifact_2() -> Json from \"repeats_one\" \"artifact\" else false",
+        ]
+    );
+}
+
+#[test]
 fn every_comment_is_kept_once() {
     let name = "comments.yaml";
     let text = std::fs::read_to_string(root().join("tests/it/fixtures/agents").join(name));

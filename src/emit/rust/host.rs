@@ -130,7 +130,7 @@ impl Writer<'_> {
             return self.noted_call(id, &call, &mut lets, &noted);
         }
         let call = match &row.kind {
-            FunctionKind::Pure { fallback: Some(value), result } => {
+            FunctionKind::Pure { fallback: Some(value), result, .. } => {
                 let value = self.literal(value, result);
                 format!("{call}.unwrap_or_else(|_| {value})")
             }
@@ -151,7 +151,7 @@ impl Writer<'_> {
         let result = self.temporary();
         lets.push_str(&format!("let {result} = {call};\n"));
         let fallback = match &row.kind {
-            FunctionKind::Pure { fallback: Some(value), result } => {
+            FunctionKind::Pure { fallback: Some(value), result, .. } => {
                 format!("Some({})", self.literal(value, result))
             }
             FunctionKind::Pure { fallback: None, .. } => "None".to_owned(),

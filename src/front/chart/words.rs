@@ -114,6 +114,7 @@ pub(super) fn words(rule: Rule) -> Option<&'static str> {
         Rule::kw_in | Rule::range => "`in`",
         Rule::with => "`with`",
         Rule::except => "`except`",
+        Rule::method | Rule::kw_from => "`from`",
         Rule::param | Rule::enum_name | Rule::record_field | Rule::client_option | Rule::limit => {
             "a name"
         }

@@ -51,6 +51,8 @@ const MISTAKES: &[(&str, &str)] = &[
     ("text at the end of a line", "chart C {\n  on e -> b please\n  state b\n}"),
     ("two question marks", "chart C {\n  var x: Int?? = none\n  var y: List = []\n}"),
     ("a field without a comma", "chart C {\n  fn f(a: Int b: Int) -> Int\n}"),
+    ("a method without its name", "chart C {\n  fn f() -> Int from \"shop\"\n  state a\n}"),
+    ("an effect with a method", "chart C {\n  do f() from \"shop\" \"sell\"\n  state a\n}"),
     ("code that calls", "chart C {\n  code x {\n    y = 1\n    f(y)\n    z = 2\n  }\n}"),
     ("a limit without a number", "chart C {\n  limits { calls turns 20 }\n}"),
     ("a client in commas", "client c { model: \"a:b\", retry: 1 }"),

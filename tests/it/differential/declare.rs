@@ -29,7 +29,7 @@ const PLAIN: &str = "  event a
   var level: Level = Level { size: 1  warm: true }
   var last: Level? = none
   fn hot() -> Bool
-  fn many(n: Int) -> Int else 3
+  fn many(n: Int) -> Int from \"shop\" \"many\" else 3
   fn bright(level: Level, mode: Mode) -> Bool
   do tell(n: Int)
   do show(level: Level?, mode: Mode)

@@ -24,13 +24,32 @@ impl Serialize for Value {
                 }
                 seq.end()
             }
-            Self::Map(entries) => {
-                let mut map = to.serialize_map(Some(entries.len()))?;
-                for (key, value) in entries.iter() {
-                    map.serialize_entry(key, value)?;
-                }
-                map.end()
-            }
+            Self::Map(entries) => entries.serialize(to),
+        }
+    }
+}
+
+impl Serialize for Map {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let mut map = to.serialize_map(Some(self.len()))?;
+        for (key, value) in self.iter() {
+            map.serialize_entry(key, value)?;
+        }
+        map.end()
+    }
+}
+
+impl<'de> Deserialize<'de> for Map {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        match Value::deserialize(from)? {
+            Value::Map(map) => Ok(map),
+            Value::None
+            | Value::Bool(_)
+            | Value::Int(_)
+            | Value::Float(_)
+            | Value::Text(_)
+            | Value::Duration(_)
+            | Value::List(_) => Err(serde::de::Error::custom("a JSON object is wanted")),
         }
     }
 }

@@ -102,7 +102,7 @@ impl<H: Host> Environment for Context<'_, H> {
             Err(_) => Err("the host is busy".to_string()),
         };
         let (result, fallback) = match &function.kind {
-            FunctionKind::Pure { result, fallback } => (result, fallback.as_ref()),
+            FunctionKind::Pure { result, fallback, .. } => (result, fallback.as_ref()),
             FunctionKind::Effect => (&Type::Json, None),
         };
         let answer = answer.and_then(|value| fit(value, result, types));

@@ -101,9 +101,20 @@ pub enum FunctionKind {
         result: Type,
         /// Its value when the call fails.
         fallback: Option<Value>,
+        /// Whose method it is, where it is one of an artifact's.
+        method: Option<Method>,
     },
     /// `do`: an effect, in action blocks only.
     Effect,
+}
+
+/// A method of an artifact, which a host may look up: `from "artifact" "method"`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Method {
+    /// The artifact's name, any text.
+    pub artifact: String,
+    /// Its method, any text.
+    pub name: String,
 }
 
 /// A tool that a model may call.

@@ -14,7 +14,7 @@ mod template;
 
 pub use declare::{
     Check, CheckArgument, Client, Component, Event, Field, Function, FunctionKind, Insert, Limits,
-    Permission, Place, Predicate, Tool, ToolSet, TypeDef, TypeKind, Variable, VariableKind,
+    Method, Permission, Place, Predicate, Tool, ToolSet, TypeDef, TypeKind, Variable, VariableKind,
 };
 pub use expr::{
     Action, BinaryOp, Builtin, CompareOp, Expr, ExprKind, Observable, Receiver, StreakOf, Type,

@@ -14,9 +14,10 @@ use crate::expr::{Map, Value};
 use crate::model::{
     Action, AskOn, BinaryOp, Builtin, Chart, Choice, ChoiceKind, Client, CompareOp, Component,
     Event, Expr, ExprKind, Failure, FailurePolicy, Field, Forward, Function, FunctionKind, Insert,
-    Limits, Observable, Otherwise, Permission, Place, Predicate, Receiver, Run, Scope, State,
-    StateKind, Status, Step, StepKind, StreakOf, Target, Template, TemplatePart, Tool, ToolSet,
-    Transition, TransitionKind, Trigger, Type, TypeDef, TypeKind, UnaryOp, Variable, VariableKind,
+    Limits, Method, Observable, Otherwise, Permission, Place, Predicate, Receiver, Run, Scope,
+    State, StateKind, Status, Step, StepKind, StreakOf, Target, Template, TemplatePart, Tool,
+    ToolSet, Transition, TransitionKind, Trigger, Type, TypeDef, TypeKind, UnaryOp, Variable,
+    VariableKind,
 };
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -172,6 +173,24 @@ records! {
     Expr { kind ty };
 }
 
+/// A method has a number of its own, so that functions without one keep their form.
+impl Feed for FunctionKind {
+    fn feed(&self, to: &mut Fnv) {
+        match self {
+            Self::Pure { result, fallback, method } => {
+                to.number(if method.is_some() { 2 } else { 0 });
+                result.feed(to);
+                fallback.feed(to);
+                if let Some(Method { artifact, name }) = method {
+                    artifact.feed(to);
+                    name.feed(to);
+                }
+            }
+            Self::Effect => to.number(1),
+        }
+    }
+}
+
 /// Variants with their numbers, which do not change when one is added.
 macro_rules! variants {
     ($($ty:ident { $($number:literal $variant:ident $(($($a:ident)*))? $({$($b:ident)*})?;)* })*) => {$(
@@ -194,7 +213,6 @@ variants! {
     Type { 0 Bool; 1 Int; 2 Float; 3 Text; 4 Duration; 5 Json; 6 List(t); 7 Map(t); 8 Optional(t); 9 Named(t); }
     TypeKind { 0 Record(fields); 1 Enum(names); }
     VariableKind { 0 Param{range}; 1 Input; 2 Var{per_turn}; }
-    FunctionKind { 0 Pure{result fallback}; 1 Effect; }
     Place { 0 Start; 1 End; 2 Replace; }
     StateKind { 0 Atomic; 1 Compound{initial}; 2 Parallel; 3 Final{params status}; 4 History{deep default}; }
     Status { 0 Ok; 1 Partial; 2 Stuck; 3 Limit; 4 Canceled; 5 Error; }

@@ -1,6 +1,8 @@
 use super::*;
 use crate::arena::{ChoiceId, EventId, StateId, StepId, TransitionId};
-use crate::model::{Choice, Event, Expr, ExprKind, Field, Target, Type};
+use crate::model::{
+    Choice, Event, Expr, ExprKind, Field, Function, FunctionKind, Method, Target, Type,
+};
 use alloc::string::{String, ToString};
 use alloc::vec;
 
@@ -112,6 +114,30 @@ fn the_hash_is_of_what_a_chart_means() {
     let mut renamed = chart.clone();
     renamed.states[1].path = "c".to_string();
     assert_ne!(structural_hash(&renamed), hash);
+}
+
+#[test]
+fn the_hash_is_of_whose_method_a_function_is() {
+    let with = |method: Option<(&str, &str)>| {
+        let mut chart = chart();
+        let method =
+            method.map(|(artifact, name)| Method { artifact: artifact.into(), name: name.into() });
+        let kind = FunctionKind::Pure { result: Type::Int, fallback: None, method };
+        chart.functions.push(Function {
+            name: "f".to_string(),
+            doc: String::new(),
+            kind,
+            params: Vec::new(),
+        });
+        structural_hash(&chart)
+    };
+    // That of a function without a method is as it was before there were any.
+    assert_eq!(with(None), 16_193_282_881_234_291_120);
+    let one = with(Some(("shop", "price")));
+    assert_ne!(one, with(None));
+    assert_ne!(one, with(Some(("shop", "prices"))));
+    assert_ne!(one, with(Some(("shops", "price"))));
+    assert_ne!(with(Some(("shop", "sprice"))), with(Some(("shops", "price"))));
 }
 
 #[test]

@@ -18,7 +18,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// What the heuristic reads, where there is no model or it fails.
 pub(super) const HEURISTIC: &[&str] = &["action_history", "successful_actions", "failed_actions"];
 /// The host function of the heuristic: whether the last three actions were on one artifact.
-const REPEATS: &str = "repeats_one_artifact";
+pub(super) const REPEATS: &str = "repeats_one_artifact";
 
 /// Steps whose options another question would see as well: these cannot be `ask` steps.
 pub(super) fn overlapping(steps: &[&Step]) -> BTreeSet<usize> {
@@ -149,9 +149,9 @@ impl Builder<'_> {
             step.map.iter().flatten().find(|(a, _)| a.node == answer).map(|(_, state)| state)
         };
         let (pivot, ship, go_on) = (target("pivot"), target("ship"), target("continue"));
-        self.functions.predicate(REPEATS, "action_history", span);
+        let repeats = self.functions.predicate(REPEATS, "action_history", span);
         let read = |what: &str| self.scope.read(what, span).0;
-        let repeats = call(REPEATS, vec![read("action_history")], span);
+        let repeats = call(&repeats, vec![read("action_history")], span);
         let zero = || expr(ExprKind::Int(0), span);
         let good = compare(read("successful_actions"), CompareOp::Greater, zero(), span);
         let bad = compare(read("failed_actions"), CompareOp::Equal, zero(), span);

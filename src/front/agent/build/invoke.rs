@@ -1,21 +1,47 @@
 //! InvokeSpecs become host functions.
 
+use super::decide::REPEATS;
 use super::template::template;
 use crate::front::agent::code::Scope;
 use crate::front::agent::definition::Invoke;
 use crate::front::agent::format::parts;
 use crate::front::agent::make::{apart, call, expr};
 use crate::front::agent::node::{Node, Value};
-use crate::span::{Ident, Span};
+use crate::span::{Ident, Span, Spanned};
 use crate::syntax::{
-    ChartItem, Entry, Expr, ExprKind, Function, FunctionKind, Noted, Param, TypeExpr, TypeKind,
+    ChartItem, Entry, Expr, ExprKind, Function, FunctionKind, Method, Noted, Param, TypeExpr,
+    TypeKind,
 };
 
 /// The host functions that an agent needs, each declared once.
 #[derive(Default)]
 pub(super) struct Functions {
     all: Vec<Noted<ChartItem>>,
-    known: Vec<(String, usize, Option<Value>, String)>,
+    known: Vec<(Origin, String)>,
+}
+
+/// What a function stands for. What differs here has a name of its own, though names of the language can hold less.
+#[derive(PartialEq)]
+enum Origin {
+    /// A method of an artifact, with a number of arguments and a fallback.
+    Method(String, String, usize, Option<Constant>),
+    /// What the agent's record decides.
+    Record(&'static str),
+    /// `action` of a code step.
+    Action(String),
+}
+
+/// A fallback. Texts are equal wherever they stand.
+#[derive(Clone)]
+struct Constant(Value);
+
+impl PartialEq for Constant {
+    fn eq(&self, other: &Self) -> bool {
+        match (&self.0, &other.0) {
+            (Value::Text(a), Value::Text(b)) => a.value == b.value,
+            (a, b) => a == b,
+        }
+    }
 }
 
 fn json(span: Span) -> TypeExpr {
@@ -34,55 +60,76 @@ impl Functions {
 
     /// A call; its function is declared unless it is already.
     pub(super) fn invoke(&mut self, invoke: &Invoke, scope: &Scope) -> Expr {
+        let artifact = invoke.artifact.node.as_str();
         let method = invoke.method.as_ref().map_or("call", |m| m.node.as_str());
-        let wanted = word(&format!("{}_{method}", invoke.artifact.node));
         let span = invoke.artifact.span;
         let count = invoke.arguments.len();
-        let fallback = invoke.fallback.as_ref().map(|f| f.value.clone());
-        let same = |(n, c, f, _): &&(String, usize, Option<Value>, String)| {
-            *n == wanted && *c == count && same_value(f.as_ref(), fallback.as_ref())
-        };
-        let name = if let Some((.., name)) = self.known.iter().find(same) {
-            name.clone()
-        } else {
-            let mut name = wanted.clone();
-            let mut number = 2;
-            while self.known.iter().any(|(.., n)| *n == name) {
-                name = format!("{wanted}_{number}");
-                number += 1;
+        let fallback = invoke.fallback.as_ref().map(|f| Constant(f.value.clone()));
+        let origin = Origin::Method(artifact.to_owned(), method.to_owned(), count, fallback);
+        let name = match self.known(&origin) {
+            Some(name) => name,
+            None => {
+                let name = self.name(origin, &format!("{artifact}_{method}"));
+                let params = (1..=count)
+                    .map(|i| Param { name: Ident::new(format!("arg_{i}"), span), ty: json(span) })
+                    .collect();
+                let value = invoke.fallback.as_ref().map(|f| value(f, None));
+                let text = |text: &str| Spanned::new(text.to_owned(), span);
+                let from = Method { artifact: text(artifact), name: text(method) };
+                let kind = FunctionKind::Pure(json(span), Some(from), value);
+                self.declare(&name, params, kind, span);
+                name
             }
-            let params = (1..=count)
-                .map(|i| Param { name: Ident::new(format!("arg_{i}"), span), ty: json(span) })
-                .collect();
-            let value = invoke.fallback.as_ref().map(|f| value(f, None));
-            self.declare(&name, params, FunctionKind::Pure(json(span), value), span);
-            self.known.push((wanted, count, fallback, name.clone()));
-            name
         };
         let arguments = invoke.arguments.iter().map(|a| value(a, Some(scope))).collect();
         call(&name, arguments, invoke.span)
     }
 
-    /// A function of the host that the heuristic needs.
-    pub(super) fn predicate(&mut self, name: &str, param: &str, span: Span) {
-        if self.known.iter().any(|(n, ..)| n == name) {
-            return;
+    /// A function that the agent's record decides, for the heuristic.
+    pub(super) fn predicate(&mut self, name: &'static str, param: &str, span: Span) -> String {
+        if let Some(name) = self.known(&Origin::Record(name)) {
+            return name;
         }
-        self.known.push((name.to_owned(), 1, None, name.to_owned()));
+        let name = self.name(Origin::Record(name), name);
         let params =
             vec![Param { name: Ident::new(param.to_owned(), span), ty: named("Text", span) }];
         let no = expr(ExprKind::Bool(false), span);
-        self.declare(name, params, FunctionKind::Pure(named("Bool", span), Some(no)), span);
+        let kind = FunctionKind::Pure(named("Bool", span), None, Some(no));
+        self.declare(&name, params, kind, span);
+        name
     }
 
     /// An effect of the host: `action` of a code step.
     pub(super) fn effect(&mut self, name: &Ident) -> Ident {
-        let written = Ident::new(word(&name.node), name.span);
-        if !self.known.iter().any(|(n, ..)| *n == written.node) {
-            self.known.push((written.node.clone(), 0, None, written.node.clone()));
-            self.declare(&written.node, Vec::new(), FunctionKind::Effect, name.span);
+        let origin = Origin::Action(name.node.clone());
+        let written = match self.known(&origin) {
+            Some(written) => written,
+            None => {
+                let written = self.name(origin, &name.node);
+                self.declare(&written, Vec::new(), FunctionKind::Effect, name.span);
+                written
+            }
+        };
+        Ident::new(written, name.span)
+    }
+
+    fn known(&self, origin: &Origin) -> Option<String> {
+        self.known.iter().find(|(known, _)| known == origin).map(|(_, name)| name.clone())
+    }
+
+    /// A name of its own, as near as may be to the one that is wanted.
+    fn name(&mut self, origin: Origin, wanted: &str) -> String {
+        let wanted = word(wanted);
+        let mut name = wanted.clone();
+        let mut number = 2;
+        // Whoever keeps the record knows its functions by their names: no other gets one.
+        let is_kept = |name: &str| name == REPEATS && origin != Origin::Record(REPEATS);
+        while is_kept(&name) || self.known.iter().any(|(_, known)| *known == name) {
+            name = format!("{wanted}_{number}");
+            number += 1;
         }
-        written
+        self.known.push((origin, name.clone()));
+        name
     }
 
     fn declare(&mut self, name: &str, params: Vec<Param>, kind: FunctionKind, span: Span) {
@@ -96,13 +143,6 @@ fn word(text: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' };
     let word: String = text.chars().map(plain).collect();
     if word.starts_with(|c: char| c.is_ascii_lowercase()) { word } else { format!("f{word}") }
-}
-
-fn same_value(a: Option<&Value>, b: Option<&Value>) -> bool {
-    match (a, b) {
-        (Some(Value::Text(a)), Some(Value::Text(b))) => a.value == b.value,
-        (a, b) => a == b,
-    }
 }
 
 /// A YAML value as an expression. Texts are formatted with the context, if there is one.

@@ -25,6 +25,7 @@ const TOP: &[&str] = &[
     "interface_discovery",
     "meta",
     "memory",
+    "working_memory",
     "motivation*",
     "description",
     "system_prompt",
@@ -33,6 +34,15 @@ const TOP: &[&str] = &[
 /// Keys with a meaning of their own here; all others are carried.
 const INTERPRETED: &[&str] =
     &["llm_model", "temperature", "max_tokens", "workflow", "error_handling"];
+
+const WORKING_MEMORY: &[&str] = &[
+    "enabled",
+    "auto_inject",
+    "max_size_bytes",
+    "include_in_rag",
+    "structured_format",
+    "warn_on_missing",
+];
 
 const WORKFLOW: &[&str] =
     &["state_machine", "steps", "error_handling", "default_on_failure", "default_max_retries"];
@@ -92,6 +102,17 @@ impl Reader<'_> {
             self.number(node, at, "`starting_credits`");
             self.findings.push(legacy::credits(at));
         }
+        if let Some((node, at)) = fields.get("memory")
+            && let Value::Map(entries) = &node.value
+            && let Some((_, inner)) = entries.iter().find(|(key, _)| {
+                matches!(&key.value, Value::Text(text) if text.value == "working_memory")
+            })
+        {
+            self.working_memory(inner, at);
+        }
+        if let Some((node, at)) = fields.get("working_memory") {
+            self.working_memory(node, at);
+        }
         if let Some((node, at)) = fields.get("rag")
             && let Some(rag) =
                 self.fields(node, at, "`rag`", &["enabled", "limit", "query_template"])
@@ -104,6 +125,21 @@ impl Reader<'_> {
             }
             if let Some((node, at)) = rag.get("query_template") {
                 self.text(node, at, "`query_template`");
+            }
+        }
+    }
+
+    /// What is said of working memory: it is carried, and read by whoever runs the agent.
+    fn working_memory(&mut self, node: &Node, at: Span) {
+        let Some(fields) = self.fields(node, at, "`working_memory`", WORKING_MEMORY) else {
+            return;
+        };
+        for (key, value) in fields.iter() {
+            let what = format!("`{}`", key.node);
+            if key.node == "max_size_bytes" {
+                self.count(value, key.span, &what);
+            } else if WORKING_MEMORY.contains(&key.node.as_str()) {
+                self.boolean(value, key.span, &what);
             }
         }
     }

@@ -4,11 +4,11 @@ use super::name::Spelling;
 use super::{Cx, chart, child, parts, test};
 use crate::front::chart::grammar::Rule;
 use crate::front::chart::recover::Place;
-use crate::span::Ident;
+use crate::span::{Ident, Spanned};
 use crate::syntax::{
     Client, ClientOption, Component, Enum, Expr, ExprKind, Field, Function, FunctionKind, Import,
-    Insert, Item, Param, Place as At, Record, Template, TemplatePart, Tool, ToolPattern, ToolSet,
-    TypeExpr, TypeKind, UnaryOp,
+    Insert, Item, Method, Param, Place as At, Record, Template, TemplatePart, Tool, ToolPattern,
+    ToolSet, TypeExpr, TypeKind, UnaryOp,
 };
 use pest::iterators::Pair;
 
@@ -128,20 +128,38 @@ pub(super) fn function(cx: &mut Cx<'_>, pair: P<'_>) -> Function {
     let pure = pair.as_rule() == Rule::function;
     let mut name = None;
     let (mut all, mut result, mut otherwise) = (Vec::new(), None, None);
+    let mut from = None;
     for part in pair.into_inner() {
         match part.as_rule() {
             Rule::name => name = Some(cx.declared(&part, Spelling::Lower, "a function")),
             Rule::params => all = params(cx, part),
             Rule::type_expr => result = Some(type_expr(cx, part)),
+            Rule::method if pure => from = method(cx, part),
+            Rule::method => {
+                let span = cx.span(&part);
+                cx.error_help(span, "an effect is no method", "only `fn` has `from`");
+            }
             Rule::expr => otherwise = Some(cx.expr(part)),
             _ => {}
         }
     }
     let kind = match result {
-        Some(result) if pure => FunctionKind::Pure(result, otherwise),
+        Some(result) if pure => FunctionKind::Pure(result, from, otherwise),
         _ => FunctionKind::Effect,
     };
     Function { name: name.expect("a function has a name"), params: all, kind }
+}
+
+fn method(cx: &mut Cx<'_>, pair: P<'_>) -> Option<Method> {
+    let span = cx.span(&pair);
+    let texts = pair.into_inner().filter(|part| part.as_rule() == Rule::line_string);
+    let texts: Vec<Spanned<String>> = texts.map(|part| cx.plain_text(&part)).collect();
+    if let Ok([artifact, name]) = <[Spanned<String>; 2]>::try_from(texts) {
+        return Some(Method { artifact, name });
+    }
+    let help = "write it as in `from \"shop\" \"price\"`";
+    cx.error_help(span, "the artifact stands here without its method", help);
+    None
 }
 
 pub(super) fn tool(cx: &mut Cx<'_>, pair: P<'_>) -> Tool {
