@@ -4,6 +4,7 @@
 //! its deadlines. Who answers is an [`oracle::Oracle`], who has tools a [`tools::Tools`], what time it is a [`clock::Clock`], and everything that happens is a
 //! [`trace::Line`]. What a model says is read by one [`ladder`] for all oracles. Nothing here knows the grammar.
 
+pub mod agent;
 pub mod budget;
 pub mod clock;
 pub mod data;

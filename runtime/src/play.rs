@@ -5,6 +5,7 @@ use crate::drive::Session;
 use crate::error::RunError;
 use crate::trace;
 use chartc_core::drive::Machine;
+use chartc_core::expr::{Map, Value};
 
 /// An entry of a file of events cannot be played.
 #[derive(Debug, thiserror::Error)]
@@ -53,8 +54,52 @@ pub async fn play<M: Machine, T: trace::Sink>(
     session: &mut Session<M, T>,
     entries: &[Entry],
 ) -> Result<(), PlayError> {
+    played(session, entries).await
+}
+
+/// What entries are sent to.
+pub(crate) trait Plays {
+    /// Lets time pass.
+    async fn pass(&mut self, milliseconds: u64) -> Result<(), RunError>;
+    /// Waits for calls under way.
+    async fn rest(&mut self) -> Result<(), RunError>;
+    /// Sets an input.
+    fn give(&mut self, name: &str, value: Value) -> Result<(), RunError>;
+    /// Sends an event.
+    async fn post(&mut self, event: &str, data: Map) -> Result<(), RunError>;
+    /// Begins a turn; one that is still walked is waited for.
+    async fn begin(&mut self) -> Result<(), RunError>;
+}
+
+impl<M: Machine, T: trace::Sink> Plays for Session<M, T> {
+    async fn pass(&mut self, milliseconds: u64) -> Result<(), RunError> {
+        self.advance(milliseconds).await
+    }
+
+    async fn rest(&mut self) -> Result<(), RunError> {
+        self.settle().await
+    }
+
+    fn give(&mut self, name: &str, value: Value) -> Result<(), RunError> {
+        self.input(name, value)
+    }
+
+    async fn post(&mut self, event: &str, data: Map) -> Result<(), RunError> {
+        Self::post(self, event, data).await.map(drop)
+    }
+
+    async fn begin(&mut self) -> Result<(), RunError> {
+        if self.machine().is_walking() {
+            self.settle().await?;
+        }
+        self.begin_turn().await.map(drop)
+    }
+}
+
+/// [`play`] for whatever takes entries.
+pub(crate) async fn played<P: Plays>(to: &mut P, entries: &[Entry]) -> Result<(), PlayError> {
     for (index, entry) in entries.iter().enumerate() {
-        one(session, entry).await.map_err(|stop| match stop {
+        one(to, entry).await.map_err(|stop| match stop {
             Stop::Answer => PlayError::Entry {
                 nth: index + 1,
                 why: "answers come from the model here, not from the events".into(),
@@ -62,7 +107,7 @@ pub async fn play<M: Machine, T: trace::Sink>(
             Stop::Run(error) => error.in_entry(index),
         })?;
     }
-    Ok(session.settle().await?)
+    Ok(to.rest().await?)
 }
 
 enum Stop {
@@ -76,28 +121,18 @@ impl From<RunError> for Stop {
     }
 }
 
-async fn one<M: Machine, T: trace::Sink>(
-    session: &mut Session<M, T>,
-    entry: &Entry,
-) -> Result<(), Stop> {
+async fn one<P: Plays>(to: &mut P, entry: &Entry) -> Result<(), Stop> {
     match entry.after_ms {
-        Some(milliseconds) => session.advance(milliseconds).await?,
-        None => session.settle().await?,
+        Some(milliseconds) => to.pass(milliseconds).await?,
+        None => to.rest().await?,
     }
     for (name, value) in entry.inputs.iter() {
-        session.input(name, value.clone())?;
+        to.give(name, value.clone())?;
     }
     match &entry.what {
         Sent::Nothing => {}
-        Sent::Event(name, data) => {
-            session.post(name, data.clone()).await?;
-        }
-        Sent::Turn => {
-            if session.machine().is_walking() {
-                session.settle().await?;
-            }
-            session.begin_turn().await?;
-        }
+        Sent::Event(name, data) => to.post(name, data.clone()).await?,
+        Sent::Turn => to.begin().await?,
         Sent::Answer { .. } | Sent::Fail { .. } | Sent::Unusable { .. } | Sent::Doubt { .. } => {
             return Err(Stop::Answer);
         }

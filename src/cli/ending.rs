@@ -2,7 +2,7 @@
 
 use super::Exit;
 use super::output::{complain, print};
-use super::screen::json;
+use super::wording::json;
 use chartc_core::drive::Machine;
 use chartc_core::expr::{Map, Value};
 use chartc_core::machine::Status;

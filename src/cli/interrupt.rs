@@ -4,8 +4,9 @@ use super::files;
 use super::output::complain;
 use chartc_core::drive::Host;
 use chartc_core::interpreter::Interpreter;
+use chartc_runtime::Saved;
+use chartc_runtime::agent::Agent;
 use chartc_runtime::trace::Sink;
-use chartc_runtime::{Saved, Session};
 use std::cell::Cell;
 use std::future::Future;
 use std::path::Path;
@@ -55,12 +56,12 @@ pub(super) fn resume(path: &Path) -> miette::Result<Saved> {
 
 /// Writes what `--snapshot` names, and says how to go on. A run that has ended has nothing to go on from.
 pub(super) fn save<H: Host, T: Sink>(
-    session: &Session<Interpreter<'_, H>, T>,
+    agent: &Agent<Interpreter<'_, H>, T>,
     path: &Path,
     file: &str,
     was_stopped: bool,
 ) -> miette::Result<()> {
-    let Some(saved) = session.save() else { return Ok(()) };
+    let Some(saved) = agent.save() else { return Ok(()) };
     let text = serde_json::to_string(&saved)
         .map_err(|why| miette::miette!("the snapshot cannot be written: {why}"))?;
     files::write_whole(path, &(text + "\n"))?;

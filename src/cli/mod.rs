@@ -51,6 +51,8 @@ mod terminal;
 mod test;
 #[cfg(feature = "run")]
 mod trace;
+mod wording;
+mod world;
 
 use clap::{CommandFactory, Parser, Subcommand};
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -9,16 +9,17 @@ use super::output::{Colour, paper};
 use super::pick::pick_to_run;
 use super::screen::Screen;
 use super::status::Live;
-use super::{Exit, files};
+use super::{Exit, files, world};
 use crate::analysis::explore::STATES;
 use chartc_core::expr::Map;
 use chartc_core::interpreter::Interpreter;
 use chartc_core::plan::Plan;
+use chartc_runtime::agent::Agent;
 use chartc_runtime::clock::{Clock, RealClock, VirtualClock};
 use chartc_runtime::host::{HostLog, Watched};
 use chartc_runtime::oracle::{Recording, Tape};
 use chartc_runtime::trace::{JsonLines, Origin};
-use chartc_runtime::{PlayError, RunError, Saved, Session, data, play};
+use chartc_runtime::{PlayError, RunError, Saved, Session, data};
 use std::cell::Cell;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -36,6 +37,7 @@ Examples:
   chartc run agent.yaml --llm human --record calls/    and again, without a person: --llm replay:calls/
   chartc run support.chart --llm clients --snapshot run.json      (Ctrl-C stops it)
   chartc run support.chart --llm clients --resume run.json
+  chartc run agent.yaml --llm script:answers.yaml --world world.yaml --turns 20
 
 Exit codes: 0 ended ok, partial or canceled, or out of turns; 1 findings, a failed last turn, or ended stuck, limit or error;
 2 wrong usage, 3 a fault of chartc, 4 no chart in the file")]
@@ -61,6 +63,12 @@ pub(super) struct Args {
     /// A script with results of host functions and tools [default: the one of --llm]
     #[arg(long, value_name = "FILE")]
     functions: Option<PathBuf>,
+    /// Artifacts, scrip and disk that the agent's actions are done on, and that its functions ask
+    ///
+    /// After each turn the action that the turn's `llm` steps have chosen (read_artifact, write_artifact, invoke_artifact) is done there; what came of
+    /// it, and the rest of the context that agents know, is set as inputs before the next. A YAML file with agent, balances, disk and artifacts.
+    #[arg(long, value_name = "FILE")]
+    world: Option<PathBuf>,
     /// What the host sends: a JSON object a line, or a JSON array
     #[arg(long, value_name = "FILE")]
     events: Option<PathBuf>,
@@ -161,7 +169,9 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
             who.people = who.people.map(|people| Arc::new(Recording::new(people, tape)) as _);
         }
         let log = HostLog::default();
-        let host = Watched::new(who.host, log.clone());
+        let world = args.world.as_deref().map(world::open).transpose()?;
+        let (host, life) = world::live(world, &charts, &given, saved.as_ref(), who.host)?;
+        let host = Watched::new(host, log.clone());
         let machine = match &saved {
             Some(saved) => {
                 Interpreter::restore_with_charts(&plans[0], &plans, host, saved.machine())
@@ -178,25 +188,29 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         if let Some(people) = who.people {
             session = session.with_people(people);
         }
+        let mut agent = Agent::new(session, life);
         for (name, value) in given.inputs.iter() {
-            session.input(name, value.clone()).map_err(|fault| miette::miette!("{fault}"))?;
+            agent.input(name, value.clone()).map_err(|fault| miette::miette!("{fault}"))?;
+        }
+        if let Some(saved) = &saved {
+            agent.take_back(saved).map_err(|why| miette::miette!("the snapshot: {why}"))?;
         }
         let mut last = None;
         let stop = Cell::new(false);
         let work = async {
             match &saved {
-                Some(saved) => session.go_on(saved)?,
-                None => session.start().await?,
+                Some(saved) => agent.go_on(saved)?,
+                None => agent.start().await?,
             }
-            play(&mut session, &entries).await?;
+            agent.play(&entries).await?;
             for _ in 0..turns {
                 // A run that never waits would never hear of Ctrl-C.
                 tokio::task::yield_now().await;
-                let asked = args.llm.is_none() && session.calls() > 0;
-                if session.status().is_some() || stop.get() || asked {
+                let asked = args.llm.is_none() && agent.session().calls() > 0;
+                if agent.session().status().is_some() || stop.get() || asked {
                     break;
                 }
-                last = Some(session.turn().await?);
+                last = Some(agent.turn().await?);
             }
             Ok::<(), PlayError>(())
         };
@@ -210,7 +224,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         let outcome = unless_stopped(interrupt, &stop, work).await;
         let was_stopped = outcome.is_none() || stop.get();
         if let Some(path) = &args.snapshot {
-            interrupt::save(&session, path, &args.file, was_stopped)?;
+            interrupt::save(&agent, path, &args.file, was_stopped)?;
         }
         let fault = match outcome.unwrap_or(Ok(())) {
             Err(fault @ PlayError::Entry { .. }) => return Err(miette::miette!("{fault}")),
@@ -220,7 +234,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
             Err(PlayError::Run(fault)) => Some(fault.to_string()),
             Ok(()) => None,
         };
-        let exit = close(&session, last, fault, args.llm.is_none())?;
+        let exit = close(agent.session(), last, fault, args.llm.is_none())?;
         Ok(if was_stopped && exit == Exit::Clean { Exit::Findings } else { exit })
     })
 }

@@ -1,6 +1,7 @@
 //! What a run shows: one line a step and a transition.
 
 use super::output::print;
+use super::wording::{acted, arguments, fallback, json, object, said, short};
 use crate::report::Paper;
 use chartc_core::duration::Duration;
 use chartc_core::expr::Value;
@@ -8,9 +9,6 @@ use chartc_core::model::{Chart, StateKind};
 use chartc_runtime::trace::{Line, Sink, What};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
-
-/// Characters of an answer that are shown.
-const SHOWN: usize = 100;
 
 /// Prints the lines of a trace that people want to follow.
 pub(super) struct Screen {
@@ -203,7 +201,7 @@ impl Sink for Screen {
                 self.write(Ink::Faint, &format!("  {event}: taken back"))
             }
             What::Input { name, value } => {
-                self.write(Ink::Faint, &format!("  {name} = {}", json(value)))
+                self.write(Ink::Faint, &format!("  {name} = {}", short(&json(value))))
             }
             What::Answer { step, option, value, rung, .. } => {
                 self.answered = Some(step.clone());
@@ -278,6 +276,14 @@ impl Sink for Screen {
             }
             What::Error { error } => self.write(Ink::Bad, &format!("  error.{error}")),
             What::Warned { limit } => self.write(Ink::Bad, &format!("  limit.warn.{limit}")),
+            What::Acted { action, arguments, value, changes, failed, why, .. } => {
+                let ink = if failed.is_empty() { Ink::Plain } else { Ink::Bad };
+                self.write(ink, &acted(action, arguments, (value, changes), (failed, why)))
+            }
+            What::NotActed { failed, why, .. } => {
+                self.write(Ink::Bad, &format!("  no action: {failed}: {}", short(why)))
+            }
+            What::HostNote { text, .. } => self.write(Ink::Faint, &format!("  {}", short(text))),
             What::Note { text, .. } if self.note.as_ref() != Some(text) => {
                 self.write(Ink::Faint, &format!("  {text}"))?;
                 self.note = Some(text.clone());
@@ -296,7 +302,8 @@ impl Sink for Screen {
                 self.ended = true;
                 Ok(())
             }
-            What::Sent { .. }
+            What::Section { .. }
+            | What::Sent { .. }
             | What::PassedOn { .. }
             | What::Called { .. }
             | What::Returned { .. }
@@ -318,70 +325,4 @@ impl Sink for Screen {
             | What::Ended { .. } => Ok(()),
         }
     }
-}
-
-/// The arguments of an option, in parentheses.
-fn arguments(value: &Value) -> String {
-    match value {
-        Value::List(values) => {
-            format!("({})", values.iter().map(json).collect::<Vec<_>>().join(", "))
-        }
-        Value::Map(_)
-        | Value::None
-        | Value::Bool(_)
-        | Value::Int(_)
-        | Value::Float(_)
-        | Value::Text(_)
-        | Value::Duration(_) => format!(" {}", json(value)),
-    }
-}
-
-fn fallback(why: &str) -> &'static str {
-    match why {
-        "no_option" => "no option is enabled, so `else`",
-        "unusable" => "no usable answer, so `else`",
-        "stale" => "the option no longer holds, so `else`",
-        "failed" => "the call failed, so `else`",
-        _ => "no outcome line holds, so the state stays",
-    }
-}
-
-/// An action in one word, with its reason; other values as JSON.
-fn said(value: &Value) -> String {
-    if let Value::Map(map) = value
-        && let Some(Value::Text(action)) = map.get("action")
-    {
-        return match map.get("reasoning") {
-            Some(Value::Text(reason)) if !reason.is_empty() => format!("{action}, {reason}"),
-            Some(_) | None => action.clone(),
-        };
-    }
-    json(value)
-}
-
-pub(super) fn json(value: &Value) -> String {
-    serde_json::to_string(value).unwrap_or_default()
-}
-
-fn object(value: &Value) -> String {
-    match value {
-        Value::Map(map) if map.is_empty() => String::new(),
-        Value::Map(_)
-        | Value::None
-        | Value::Bool(_)
-        | Value::Int(_)
-        | Value::Float(_)
-        | Value::Text(_)
-        | Value::Duration(_)
-        | Value::List(_) => json(value),
-    }
-}
-
-fn short(text: &str) -> String {
-    let line = text.replace('\n', " ");
-    if line.chars().count() <= SHOWN {
-        return line;
-    }
-    let head: String = line.chars().take(SHOWN).collect();
-    format!("{head}…")
 }

@@ -116,6 +116,11 @@ impl Status {
                 self.last = format!("{step}: failed, {why}");
             }
             What::Cancelled { step, .. } => self.answered(step),
+            What::Acted { action, failed, .. } if failed.is_empty() => {
+                self.last = format!("{action}: done");
+            }
+            What::Acted { action, failed, .. } => self.last = format!("{action}: {failed}"),
+            What::NotActed { step, failed, .. } => self.last = format!("{step}: {failed}"),
             What::Unasked { option } => self.last = format!("{option}, the only option"),
             What::Fallback { step, why } => self.last = format!("{step}: fell back, {why}"),
             What::Denied { line } => {
@@ -126,7 +131,9 @@ impl Status {
             {
                 self.last = format!("-> {}, {}", line.targets.join(", "), line.trigger);
             }
-            What::Entered { .. }
+            What::Section { .. }
+            | What::HostNote { .. }
+            | What::Entered { .. }
             | What::Exited { .. }
             | What::Turn { .. }
             | What::Taken { .. }

@@ -24,9 +24,12 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         let last = self.failures.get(&(member.clone(), key.step, key.leaf)).cloned();
         let last = last.filter(|last| last.event == key.event && key.attempt > 1);
         let client = last.as_ref().map(|last| last.client.as_str());
+        let section = self.section_of(&at).to_owned();
         let question = self
             .family
-            .with_member(&member, |machine| executor::question(machine, key, client, why))
+            .with_member(&member, |machine| {
+                executor::question(machine, key, client, (&section, why))
+            })
             .unwrap_or_else(|| Err("its chart does not run any more".into()));
         let child = self.path(&member);
         self.notes(now, &member, &child)?;

@@ -1,7 +1,7 @@
 //! Calls under way: begun, waited for, understood, given up.
 
 use super::patience::{self, Failure};
-use super::{At, Session};
+use super::{At, Session, Trouble};
 use crate::error::RunError;
 use crate::executor;
 use crate::oracle::{Answer, Asking, OracleError, Question};
@@ -205,6 +205,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             Ok(understood) => understood,
             Err(why) => return self.unusable(at, &question.step, text, why.ambiguous, why.why),
         };
+        let taken = understood.clone();
         let (option, value) = match executor::chosen(&question, &understood.outcome) {
             Some((name, list)) if list.is_empty() => (Some(name), Value::None),
             Some((name, list)) => (Some(name), Value::List(list)),
@@ -235,8 +236,12 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         )?;
         self.last_answer = Some((text.clone(), question.step.clone()));
         let receipt = self.apply_to(at.0.clone(), Input::Answer(key, understood.outcome))?;
-        self.last_answer = None;
+        let fits = self.last_answer.take().is_some();
         match receipt {
+            Ok(_) if fits => {
+                self.hear(&at, &question, &taken);
+                Ok(())
+            }
             Ok(_) => Ok(()),
             Err(Mismatch(why)) => self.unusable(at, &question.step, text, false, why),
         }
@@ -269,6 +274,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             return Ok(());
         };
         self.complain(at, why);
+        self.trouble(at, &step, Trouble::Answer, why);
         let (attempt, why) = (at.1.attempt, why.to_owned());
         let now = self.clock.now();
         let child = self.path(&at.0);
@@ -290,6 +296,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         why: String,
     ) -> Result<(), RunError> {
         self.complain(&at, &why);
+        self.trouble(&at, step, Trouble::Answer, &why);
         let now = self.clock.now();
         let (child, step, attempt) = (self.path(&at.0), step.to_owned(), at.1.attempt);
         self.tracer.put(now, &child, What::Unusable { step, attempt, text, ambiguous, why })?;
@@ -306,6 +313,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         why: String,
         retry_after_ms: Option<u64>,
     ) -> Result<(), RunError> {
+        self.trouble(at, &step, Trouble::Call, &why);
         let now = self.clock.now();
         let (error, attempt) = (error.to_owned(), at.1.attempt);
         let child = self.path(&at.0);

@@ -1,6 +1,6 @@
 //! Tokens and money of one run: charged to a state and its ancestors, and to a budget that runs share.
 
-use super::{At, Session};
+use super::{At, Session, Trouble};
 use crate::budget::{Account, Amount, Budget, Caps, Hold, Prices, Usage};
 use crate::error::RunError;
 use crate::oracle::Question;
@@ -141,6 +141,9 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         match self.ledger.reserve(&machine.tables(), at, question) {
             Ok(()) => true,
             Err(kind) => {
+                let what = if kind == LimitKind::Cost { "cost" } else { "tokens" };
+                let why = format!("the limit of {what} leaves no room for the call");
+                self.trouble(at, &question.step, Trouble::Limit, &why);
                 self.ready.push_back((at.clone(), Input::Exhausted(at.1, kind)));
                 false
             }

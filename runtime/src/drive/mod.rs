@@ -3,6 +3,7 @@
 mod apply;
 mod begin;
 mod calls;
+mod heard;
 mod ledger;
 mod log;
 mod patience;
@@ -25,6 +26,7 @@ use chartc_core::drive::{Machine, Mismatch, Typed};
 use chartc_core::expr::{IntoValue, Map, Value};
 use chartc_core::family::{Family, Member};
 use chartc_core::machine::{Input, Instant, LimitKind, Receipt, Status, StepKey};
+pub(crate) use heard::{Heard, Trouble};
 use ledger::Ledger;
 pub(crate) use log::basic_states;
 pub use patience::Backoff;
@@ -63,6 +65,10 @@ pub struct Session<M, T> {
     ledger: Ledger,
     /// What was wrong with the last answer, for the re-ask.
     complaints: BTreeMap<(Member, StepId, StateId), (u32, String)>,
+    /// What the steps have said since the last turn began.
+    heard: Heard,
+    /// What prompts end with.
+    section: String,
     /// Text and step of the answer that is being handed over.
     last_answer: Option<(String, String)>,
     /// Why the machine judged that an answer from outside does not fit.
@@ -136,6 +142,8 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             backoff: Backoff::default(),
             ledger: Ledger::default(),
             complaints: BTreeMap::new(),
+            heard: Heard::default(),
+            section: String::new(),
             last_answer: None,
             misfit: None,
             sending: None,
@@ -283,6 +291,9 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         self.start().await?;
         self.recent_calls = 0;
         self.failed = None;
+        if !self.family.root().is_walking() {
+            self.heard = Heard::default();
+        }
         let receipt = self.apply_of_the_host(Input::Turn)?.unwrap_or(Receipt::Refused);
         self.not_taken("turn", receipt, Value::None)?;
         Ok(receipt)

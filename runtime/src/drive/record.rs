@@ -72,6 +72,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             (What::Turn { turn }, _) => self.turns = *turn,
             (What::WalkEnded { step, .. }, Record::WalkEnded(WalkEnd::Failed(_))) => {
                 self.failed.clone_from(step);
+                self.heard.failed.clone_from(step);
             }
             _ => {}
         }

@@ -2,6 +2,7 @@
 
 use super::ledger::Saved as Spent;
 use super::{At, Session};
+use crate::agent::Kept;
 use crate::error::RunError;
 use crate::trace::{self, What};
 use chartc_core::drive::{Host, Machine};
@@ -25,12 +26,24 @@ pub struct Saved {
     limit: Option<LimitKind>,
     open: Vec<At>,
     spent: Spent,
+    /// Whose run it is, where it is an agent's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    agent: Option<Kept>,
 }
 
 impl Saved {
     /// The machine; `Interpreter::restore` makes it go on, and refuses that of another chart.
     pub fn machine(&self) -> &Snapshot {
         &self.machine
+    }
+
+    /// The agent whose run it is, if it is one's.
+    pub fn agent(&self) -> Option<&Kept> {
+        self.agent.as_ref()
+    }
+
+    pub(crate) fn with_agent(self, kept: Kept) -> Self {
+        Self { agent: Some(kept), ..self }
     }
 
     /// When it was taken, on the run's clock. The clock of a session that goes on starts there.
@@ -46,11 +59,19 @@ impl Saved {
         #[derive(Deserialize)]
         struct Head {
             format: u32,
+            agent: Option<Agent>,
+        }
+        #[derive(Deserialize)]
+        struct Agent {
+            version: u32,
         }
         let head: Head = serde_json::from_str(text)
             .map_err(|why| format!("it is no snapshot of a run: {why}"))?;
         if head.format != FORMAT {
             return Err(format!("it has format version {}, not {FORMAT}", head.format));
+        }
+        if let Some(Agent { version }) = head.agent.filter(|agent| agent.version != Kept::VERSION) {
+            return Err(format!("its agent has version {version}, not {}", Kept::VERSION));
         }
         serde_json::from_str(text).map_err(|why| format!("it is no snapshot of a run: {why}"))
     }
@@ -72,6 +93,7 @@ impl<H: Host, T: trace::Sink> Session<Interpreter<'_, H>, T> {
             limit: self.limit,
             open: self.open(),
             spent: self.ledger.save(),
+            agent: None,
         })
     }
 

@@ -26,7 +26,8 @@ pub struct Understood {
     pub repairs: Vec<String>,
 }
 
-/// The question of a started step; `client` in place of its own.
+/// The question of a started step; `client` in place of its own. A model's prompt ends with the host's `section`, and in a re-ask with
+/// the `complaint` about its last answer.
 ///
 /// # Errors
 /// Why it cannot be put: the prompt cannot be rendered, or this runtime does not know the kind of step.
@@ -34,7 +35,7 @@ pub fn question(
     machine: &mut dyn Machine,
     key: StepKey,
     client: Option<&str>,
-    complaint: Option<&str>,
+    (section, complaint): (&str, Option<&str>),
 ) -> Result<Question, String> {
     let (name, kind, client, state) = {
         let tables = machine.tables();
@@ -67,6 +68,11 @@ pub fn question(
             question.options = ask::alternatives(machine, key);
             question.forbidden = ask::forbidden(machine, &question.options);
         }
+    }
+    if kind != Kind::Human && !section.is_empty() {
+        prompt.truncate(prompt.trim_end().len());
+        prompt.push_str("\n\n");
+        prompt.push_str(section);
     }
     if let Some(why) = complaint {
         prompt.push_str("\n\n");

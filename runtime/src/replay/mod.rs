@@ -122,6 +122,12 @@ fn of_the_host<M: Machine>(
     if let What::Input { name, value } = what {
         return Some(session.input(name, value.clone()));
     }
+    if let What::Section { text } = what {
+        return Some(session.set_section(text.clone()));
+    }
+    if let What::Acted { .. } | What::NotActed { .. } | What::HostNote { .. } = what {
+        return Some(session.say(what.clone()));
+    }
     if let What::Event { event, data } | What::NotTaken { input: event, data, .. } = what
         && event != "turn"
     {

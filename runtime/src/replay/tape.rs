@@ -207,7 +207,14 @@ pub(super) fn ends_a_call(what: &What) -> bool {
 pub(super) fn is_of_the_host(line: &Line) -> bool {
     let is_host = matches!(
         line.what,
-        What::Input { .. } | What::Event { .. } | What::Turn { .. } | What::NotTaken { .. }
+        What::Input { .. }
+            | What::Event { .. }
+            | What::Turn { .. }
+            | What::NotTaken { .. }
+            | What::Acted { .. }
+            | What::NotActed { .. }
+            | What::Section { .. }
+            | What::HostNote { .. }
     );
     is_host && line.child.is_empty()
 }

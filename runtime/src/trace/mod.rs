@@ -188,6 +188,27 @@ pub enum What {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         summary: Option<String>,
     },
+    /// An agent has done what its turn has chosen: by which step, and with which arguments. What it brought and what that has
+    /// changed, or the name of the failure and why.
+    Acted {
+        step: String,
+        action: String,
+        arguments: Value,
+        #[serde(default, skip_serializing_if = "is_none")]
+        value: Value,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        changes: Vec<String>,
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        failed: String,
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        why: String,
+    },
+    /// An agent's turn has brought no action: `failed` is the name of the failure, `step` where it was.
+    NotActed { step: String, failed: String, why: String },
+    /// What prompts end with from now on, by the host; empty for nothing.
+    Section { text: String },
+    /// What the host says of what it did or left: `about` which part of it.
+    HostNote { about: String, text: String },
     /// What the chart's own code says: `log`, reasons of faults, host calls; of these what a machine can read, too.
     Note {
         text: String,

@@ -70,12 +70,15 @@ pub(super) fn read(path: &Path) -> miette::Result<Read> {
     } else if lines[0].seq != 1 && faults.is_empty() {
         faults.push(format!("{name} begins with line {} of the run", lines[0].seq));
     }
-    let mut turn = None;
+    let (mut turn, mut last) = (None, None);
     let turns = lines.iter().map(|line| {
         if let (What::Turn { turn: nth }, "") = (&line.what, line.child.as_str()) {
             turn = Some(*nth);
+            last = turn;
         }
-        let of = turn;
+        // What an agent does comes of the turn that has just ended.
+        let is_deed = matches!(line.what, What::Acted { .. } | What::NotActed { .. });
+        let of = if is_deed { last } else { turn };
         if let (What::TurnEnded { .. }, "") = (&line.what, line.child.as_str()) {
             turn = None;
         }

@@ -39,9 +39,11 @@ pub(super) fn sequence(trace: &Read, filter: Filter<'_>) -> String {
     }
     let mut out = String::from("sequenceDiagram\n");
     let uses = |name: &str| {
-        messages
-            .iter()
-            .any(|m| m.contains(&format!("{name}->>")) || m.contains(&format!(">>{name}:")))
+        messages.iter().any(|m| {
+            m.contains(&format!("{name}->>"))
+                || m.contains(&format!(">>{name}:"))
+                || m.contains(&format!("--x{name}:"))
+        })
     };
     for name in ["host"] {
         if uses(name) {
@@ -54,7 +56,7 @@ pub(super) fn sequence(trace: &Read, filter: Filter<'_>) -> String {
             out.push_str(&format!("  participant {} as {}\n", actor(child), escaped(&name)));
         }
     }
-    for name in ["model", "tools"] {
+    for name in ["model", "tools", "world"] {
         if uses(name) {
             out.push_str(&format!("  participant {name}\n"));
         }
@@ -122,6 +124,14 @@ fn message(line: &Line, own: &str) -> Option<String> {
         What::Unusable { why, .. } => note(&format!("not usable: {why}")),
         What::CallFailed { error, why, .. } => say("model", "--x", own, &format!("{error}: {why}")),
         What::Cancelled { step, .. } => note(&format!("{step} is given up")),
+        What::Acted { action, arguments, failed, .. } if failed.is_empty() => {
+            say(own, "->>", "world", format!("{action} {}", value(arguments)).trim_end())
+        }
+        What::Acted { action, failed, why, .. } => {
+            say(own, "--x", "world", &format!("{action}: {failed}: {why}"))
+        }
+        What::NotActed { failed, why, .. } => note(&format!("no action: {failed}: {why}")),
+        What::HostNote { text, .. } => note(text),
         What::ToolCall { tool, arguments, .. } => {
             say(own, "->>", "tools", format!("{tool} {}", value(arguments)).trim_end())
         }
@@ -141,6 +151,7 @@ fn message(line: &Line, own: &str) -> Option<String> {
         What::Error { error } => note(&format!("error.{error}")),
         What::Ended { status, .. } => note(&format!("ended {status}")),
         What::Turn { .. }
+        | What::Section { .. }
         | What::Resumed { .. }
         | What::Run { .. }
         | What::Sent { .. }

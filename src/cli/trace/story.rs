@@ -233,6 +233,18 @@ fn add(rows: &mut Vec<Row>, line: &Line, turn: Option<u32>) {
         }
         What::Error { error } => row("", &format!("error.{error}")).tone(Tone::Bad).open(),
         What::Warned { limit } => row("", &format!("limit.warn.{limit}")).tone(Tone::Bad).open(),
+        What::Acted { step, action, arguments, value: brought, changes, failed, why } => {
+            let row = row(step, format!("{action} {}", value(arguments)).trim_end());
+            match failed.as_str() {
+                "" if changes.is_empty() => row.why(value(brought)),
+                "" => row.why(changes.join(", ")),
+                failed => row.why(format!("{failed}: {why}")).tone(Tone::Bad),
+            }
+        }
+        What::NotActed { step, failed, why } => {
+            row(step, "no action").why(format!("{failed}: {why}")).tone(Tone::Bad)
+        }
+        What::HostNote { about, text } => row(about, "note").why(text).tone(Tone::Faint),
         What::Note { text, call: None } => row("", "note").why(text).tone(Tone::Faint),
         What::Ended { status, result, summary } => {
             let why = summary.clone().unwrap_or_else(|| value(result));
@@ -240,6 +252,7 @@ fn add(rows: &mut Vec<Row>, line: &Line, turn: Option<u32>) {
         }
         What::Run { .. }
         | What::Turn { .. }
+        | What::Section { .. }
         | What::Sent { .. }
         | What::PassedOn { .. }
         | What::Lost { .. }

@@ -53,6 +53,10 @@ struct Chart {
     /// Calls of which nobody says what they took.
     assumed: u64,
     tools: BTreeMap<String, Tool>,
+    /// What agents did in their world.
+    actions: BTreeMap<String, Tool>,
+    /// Why actions, or the thinking before them, failed.
+    setbacks: Counts,
     /// Tools that were named where they may not be called.
     forbidden: u64,
     /// Moves that no `allow` line permits.
@@ -208,6 +212,13 @@ impl Chart {
             What::ToolFailed { tool, .. } => {
                 self.tools.entry(tool.clone()).or_default().failed += 1;
             }
+            What::Acted { action, failed, .. } => {
+                self.actions.entry(action.clone()).or_default().add(failed.is_empty());
+                if !failed.is_empty() {
+                    count(&mut self.setbacks, failed);
+                }
+            }
+            What::NotActed { failed, .. } => count(&mut self.setbacks, failed),
             What::Forbidden { .. } => self.forbidden += 1,
             What::Denied { .. } => self.denied += 1,
             What::Refused { .. } => self.refused += 1,
@@ -257,6 +268,8 @@ impl Chart {
             | What::Dropped { .. }
             | What::WalkEnded { .. }
             | What::Warned { .. }
+            | What::Section { .. }
+            | What::HostNote { .. }
             | What::TurnEnded { .. }
             | What::Note { .. } => {}
         }
@@ -290,11 +303,9 @@ impl Chart {
         row("fallbacks", list(&self.fallbacks));
         let tokens = self.input_tokens + self.output_tokens;
         row("tokens", some(tokens, self.tokens()));
-        let tools = self.tools.iter().map(|(tool, row)| match row.failed {
-            0 => format!("{tool} {}", row.calls),
-            failed => format!("{tool} {} ({failed} failed)", row.calls),
-        });
-        row("tools", tools.collect::<Vec<_>>().join(", "));
+        row("tools", Tool::list(&self.tools));
+        row("actions", Tool::list(&self.actions));
+        row("setbacks", list(&self.setbacks));
         row(
             "forbidden",
             some(self.forbidden, format!("{} of tools", number(self.forbidden, "call"))),

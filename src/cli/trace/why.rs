@@ -166,8 +166,16 @@ impl Input {
                 _ => return,
             },
             What::Error { error } => format!("error.{error} was raised"),
-            What::Note { text, call: None } => text.clone(),
+            What::Acted { action, failed, why, .. } if !failed.is_empty() => {
+                format!("`{action}` failed: {failed}: {why}")
+            }
+            What::NotActed { step, failed, why } => {
+                format!("step `{step}` brought no action: {failed}: {why}")
+            }
+            What::Note { text, call: None } | What::HostNote { text, .. } => text.clone(),
             What::Note { .. }
+            | What::Acted { .. }
+            | What::Section { .. }
             | What::Resumed { .. }
             | What::Run { .. }
             | What::Input { .. }

@@ -17,6 +17,7 @@ mod shipped;
 mod simulate;
 mod spending;
 mod viable;
+mod world;
 
 use crate::project::root;
 use chartc::load::Memory;

@@ -35,6 +35,30 @@ impl Function {
             }
         }
     }
+
+    /// All entries.
+    pub(super) fn entries(&self) -> Box<dyn Iterator<Item = &Entry> + '_> {
+        match self {
+            Self::InOrder(series) => Box::new(series.entries.iter()),
+            Self::Cases(cases) => Box::new(cases.iter().map(|case| &case.entry)),
+        }
+    }
+
+    /// How many entries of a list were given.
+    pub(super) fn used(&self) -> usize {
+        match self {
+            Self::InOrder(series) => series.used,
+            Self::Cases(_) => 0,
+        }
+    }
+
+    /// Goes on behind so many entries.
+    pub(super) fn skip(&mut self, used: usize) {
+        match self {
+            Self::InOrder(series) => series.used = used,
+            Self::Cases(_) => {}
+        }
+    }
 }
 
 /// Whether a value is the one that is wanted: of a mapping only the named fields count, numbers by their size.

@@ -25,6 +25,7 @@
 
 mod file;
 mod function;
+mod results;
 
 use super::{Answer, Asking, Oracle, OracleError, Question, ready};
 use crate::budget::Usage;
@@ -33,6 +34,7 @@ use crate::tools::{Calling, done};
 use chartc_core::drive::Host;
 use chartc_core::expr::Value;
 use function::Function;
+pub(crate) use results::Results;
 use std::collections::BTreeMap;
 use std::future::Future;
 use std::pin::Pin;

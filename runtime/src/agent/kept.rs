@@ -1,0 +1,91 @@
+//! An agent as data: its record, and the state of its world, beside the run that they belong to.
+
+use super::record::Record;
+use super::working::WorkingMemory;
+use super::{Agent, Life};
+use crate::drive::{Heard, Saved};
+use crate::error::RunError;
+use crate::trace;
+use chartc_core::drive::Host;
+use chartc_core::expr::Value;
+use chartc_core::interpreter::Interpreter;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+
+/// What an agent is besides its run: configuration, record, memory, and where its world stands.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Kept {
+    version: u32,
+    working_memory: WorkingMemory,
+    record: Record,
+    given: BTreeSet<String>,
+    is_open: bool,
+    heard: Heard,
+    section: String,
+    world: Value,
+}
+
+impl Kept {
+    /// Version of the layout. A snapshot with another one cannot be read.
+    pub const VERSION: u32 = 1;
+
+    /// The agent's name in its world.
+    pub fn name(&self) -> &str {
+        &self.record.agent
+    }
+}
+
+impl<H: Host, T: trace::Sink> Agent<Interpreter<'_, H>, T> {
+    /// The run with its agent as they stand; `None` before the start and after the end.
+    pub fn save(&self) -> Option<Saved> {
+        let saved = self.session.save()?;
+        let Some(Life { world, record, profile }) = &self.life else { return Some(saved) };
+        Some(saved.with_agent(Kept {
+            version: Kept::VERSION,
+            working_memory: profile.working_memory.clone(),
+            record: record.with(|record| record.clone()),
+            given: self.given.clone(),
+            is_open: self.is_open,
+            heard: self.session.heard().clone(),
+            section: self.session.section().to_owned(),
+            world: world.save(),
+        }))
+    }
+
+    /// Goes on where a run was saved: see [`Session::go_on`](crate::Session::go_on). Whether the agent belongs to it
+    /// [`Agent::take_back`] has said.
+    ///
+    /// # Errors
+    /// See [`RunError`].
+    pub fn go_on(&mut self, saved: &Saved) -> Result<(), RunError> {
+        self.session.go_on(saved)
+    }
+
+    /// Takes record and world of a saved run back, before it goes on.
+    ///
+    /// # Errors
+    /// Why they are not this agent's: no world here or none there, another version, another configuration or another world.
+    pub fn take_back(&mut self, saved: &Saved) -> Result<(), String> {
+        let (life, kept) = match (&self.life, saved.agent()) {
+            (None, None) => return Ok(()),
+            (Some(life), Some(kept)) => (life, kept),
+            (None, Some(_)) => {
+                return Err("it is of an agent in a world: name the world again".into());
+            }
+            (Some(_), None) => return Err("it is of a run without a world".into()),
+        };
+        if kept.working_memory != life.profile.working_memory {
+            return Err("its agent has another working memory".into());
+        }
+        let agent = life.record.with(|record| record.agent.clone());
+        if kept.record.agent != agent {
+            return Err(format!("it is of the agent `{}`, not of `{agent}`", kept.record.agent));
+        }
+        life.world.load(&kept.world)?;
+        life.record.with(|record| record.clone_from(&kept.record));
+        self.given.extend(kept.given.iter().cloned());
+        self.is_open = kept.is_open;
+        self.session.recall(kept.heard.clone(), kept.section.clone());
+        Ok(())
+    }
+}

@@ -1,0 +1,171 @@
+//! An agent: a session whose turns have consequences. Before a turn its chart is told what the agent has done and how its world stands;
+//! after it the action that the turn has chosen is performed, and what came of it is kept for the next turn.
+//!
+//! [`Agent::before_turn`] and [`Agent::after_turn`] are the two places where anything goes on around a turn.
+
+mod action;
+mod adapter;
+mod context;
+mod host;
+mod kept;
+mod record;
+mod turn;
+mod working;
+pub mod world;
+
+pub use action::Action;
+pub use adapter::{Artifacts, REPEATS, TwoMethods};
+pub use host::{Acting, ArtifactHost, Done, Failure, FailureKind, View};
+pub use kept::Kept;
+pub use record::{Entry, FAILURES, HISTORY, Record, SharedRecord};
+pub use working::{ConfigError, KEYS, WorkingMemory, cut, extract};
+pub use world::{World, WorldError};
+
+use crate::data;
+use crate::drive::{Session, TurnReport};
+use crate::error::RunError;
+use crate::play::{PlayError, Plays, played};
+use crate::trace;
+use chartc_core::drive::Machine;
+use chartc_core::expr::{Map, Value};
+use chartc_core::model::{Chart, VariableKind};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// A session, and what its agent has done. Without a world it is the session alone.
+pub struct Agent<M, T> {
+    session: Session<M, T>,
+    life: Option<Life>,
+    /// Inputs that the host has given: they are its own from then on.
+    given: BTreeSet<String>,
+    /// A turn has begun, and what it has chosen is still to be done.
+    is_open: bool,
+}
+
+/// Where an agent acts.
+pub struct Life {
+    world: Arc<dyn ArtifactHost>,
+    record: SharedRecord,
+    profile: Profile,
+}
+
+/// What a chart says of its agent.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Profile {
+    /// The inputs that it declares.
+    pub inputs: BTreeSet<String>,
+    /// Its working memory.
+    pub working_memory: WorkingMemory,
+}
+
+impl Profile {
+    /// Of a chart.
+    ///
+    /// # Errors
+    /// What it says of working memory cannot be meant.
+    pub fn of(chart: &Chart) -> Result<Self, ConfigError> {
+        let inputs = chart.variables.iter().filter(|row| matches!(row.kind, VariableKind::Input));
+        Ok(Self {
+            inputs: inputs.map(|row| row.name.clone()).collect(),
+            working_memory: WorkingMemory::of(&chart.meta)?,
+        })
+    }
+}
+
+impl Life {
+    /// In a world, under a record that the functions of the chart share: see [`Artifacts`].
+    pub fn new(world: Arc<dyn ArtifactHost>, record: SharedRecord, profile: Profile) -> Self {
+        Self { world, record, profile }
+    }
+}
+
+impl<M: Machine, T: trace::Sink> Agent<M, T> {
+    /// An agent of a session that nothing was done with yet.
+    pub fn new(session: Session<M, T>, life: Option<Life>) -> Self {
+        Self { session, life, given: BTreeSet::new(), is_open: false }
+    }
+
+    /// The session, to look at.
+    pub fn session(&self) -> &Session<M, T> {
+        &self.session
+    }
+
+    /// What the agent has done; `None` without a world.
+    pub fn record(&self) -> Option<Record> {
+        self.life.as_ref().map(|life| life.record.with(|record| record.clone()))
+    }
+
+    /// Sets an input. It is the host's from then on: the record does not set it any more.
+    ///
+    /// # Errors
+    /// See [`Session::input`].
+    pub fn input(&mut self, name: &str, value: Value) -> Result<(), RunError> {
+        self.given.insert(name.to_owned());
+        self.session.input(name, value)
+    }
+
+    /// Enters the initial configuration. Does nothing if that was done.
+    ///
+    /// # Errors
+    /// See [`RunError`].
+    pub async fn start(&mut self) -> Result<(), RunError> {
+        self.session.start().await
+    }
+
+    /// One turn, and what it has chosen.
+    ///
+    /// # Errors
+    /// See [`RunError`]. Neither a step that fails nor an action that does is one.
+    pub async fn turn(&mut self) -> Result<TurnReport, RunError> {
+        self.rest().await?;
+        self.before_turn()?;
+        let report = self.session.turn().await?;
+        self.conclude().await?;
+        Ok(report)
+    }
+
+    /// Sends entries as [`play`](crate::play) does; each turn among them is one of the agent's.
+    ///
+    /// # Errors
+    /// The first entry that does not fit, or why the run cannot go on.
+    pub async fn play(&mut self, entries: &[data::Entry]) -> Result<(), PlayError> {
+        played(self, entries).await
+    }
+
+    /// Does what a turn has chosen, once it is over.
+    async fn conclude(&mut self) -> Result<(), RunError> {
+        if self.is_open && !self.session.machine().is_walking() {
+            self.after_turn().await?;
+            self.is_open = false;
+        }
+        Ok(())
+    }
+}
+
+impl<M: Machine, T: trace::Sink> Plays for Agent<M, T> {
+    async fn pass(&mut self, milliseconds: u64) -> Result<(), RunError> {
+        self.session.advance(milliseconds).await?;
+        self.conclude().await
+    }
+
+    async fn rest(&mut self) -> Result<(), RunError> {
+        self.session.settle().await?;
+        self.conclude().await
+    }
+
+    fn give(&mut self, name: &str, value: Value) -> Result<(), RunError> {
+        self.input(name, value)
+    }
+
+    async fn post(&mut self, event: &str, data: Map) -> Result<(), RunError> {
+        self.session.post(event, data).await.map(drop)
+    }
+
+    async fn begin(&mut self) -> Result<(), RunError> {
+        if self.session.machine().is_walking() {
+            self.rest().await?;
+        }
+        self.before_turn()?;
+        self.session.begin_turn().await.map(drop)
+    }
+}

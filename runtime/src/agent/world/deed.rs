@@ -1,0 +1,132 @@
+//! What agents do to artifacts.
+
+use super::{Action, Artifact, Done, Failure, FailureKind, State, size};
+use chartc_core::expr::{Map, Value};
+
+type Tried<T> = Result<T, Failure>;
+
+fn fail<T>(kind: FailureKind, why: String) -> Tried<T> {
+    Err(Failure::new(kind, why))
+}
+
+impl State {
+    pub(super) fn balance(&self, agent: &str) -> i64 {
+        self.balances.get(agent).copied().unwrap_or(0)
+    }
+
+    pub(super) fn quota(&self, agent: &str) -> Option<u64> {
+        self.disk.each.get(agent).copied().or(self.disk.everybody)
+    }
+
+    /// Bytes of all that an agent owns.
+    pub(super) fn used(&self, agent: &str) -> u64 {
+        let own = self.artifacts.values().filter(|artifact| artifact.owner == agent);
+        own.map(|artifact| size(&artifact.content)).sum()
+    }
+
+    fn find(&self, id: &str) -> Tried<&Artifact> {
+        self.artifacts.get(id).ok_or_else(|| {
+            Failure::new(FailureKind::NotFound, format!("there is no artifact `{id}`"))
+        })
+    }
+
+    /// Asks a method; what it gives and what that costs. Nothing is paid.
+    pub(super) fn ask(
+        &mut self,
+        agent: &str,
+        id: &str,
+        method: &str,
+        arguments: &[Value],
+    ) -> Tried<(Value, i64)> {
+        let artifact = self.find(id)?;
+        let (price, balance) = (artifact.price.of(method), self.balance(agent));
+        if !artifact.methods.contains_key(method) {
+            let known: Vec<&str> = artifact.methods.keys().map(String::as_str).collect();
+            let has = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+            let why = format!("`{id}` has no method `{method}`; it has {has}");
+            return fail(FailureKind::NotFound, why);
+        }
+        if !artifact.may(&artifact.invoke, agent) {
+            return fail(FailureKind::PermissionDenied, format!("`{agent}` may not invoke `{id}`"));
+        }
+        if price > balance && artifact.owner != agent {
+            let why = format!("`{method}` of `{id}` costs {price} scrip, and there are {balance}");
+            return fail(FailureKind::InsufficientScrip, why);
+        }
+        let methods = self.artifacts.get_mut(id).map(|artifact| &mut artifact.methods);
+        let results = methods.and_then(|methods| methods.get_mut(method));
+        match results.and_then(|results| results.next(arguments)) {
+            Some(Ok(value)) => Ok((value, price)),
+            Some(Err(why)) => {
+                fail(FailureKind::InvocationFailed, format!("`{method}` of `{id}`: {why}"))
+            }
+            None => {
+                let why = format!(
+                    "`{method}` of `{id}` has no result for these arguments, or none any more"
+                );
+                fail(FailureKind::InvocationFailed, why)
+            }
+        }
+    }
+
+    pub(super) fn act(&mut self, agent: &str, action: &Action) -> Tried<Done> {
+        match action {
+            Action::Noop => Ok(Done::default()),
+            Action::Read { artifact: id } => {
+                let artifact = self.find(id)?;
+                if !artifact.may(&artifact.read, agent) {
+                    let why = format!("`{agent}` may not read `{id}`");
+                    return fail(FailureKind::PermissionDenied, why);
+                }
+                Ok(Done { value: artifact.content.clone(), changes: Vec::new() })
+            }
+            Action::Write { artifact, ty, content } => {
+                self.write(agent, artifact, ty.as_deref(), content)
+            }
+            Action::Invoke { artifact, method, arguments } => {
+                let (value, price) = self.ask(agent, artifact, method, arguments)?;
+                let owner = self.find(artifact)?.owner.clone();
+                let mut changes = Vec::new();
+                if price != 0 && owner != agent {
+                    *self.balances.entry(agent.to_owned()).or_default() -= price;
+                    let to = self.balances.entry(owner.clone()).or_default();
+                    *to = to.saturating_add(price);
+                    changes.push(format!("{agent} pays {price} scrip to {owner}"));
+                }
+                Ok(Done { value, changes })
+            }
+        }
+    }
+
+    fn write(&mut self, agent: &str, id: &str, ty: Option<&str>, content: &Value) -> Tried<Done> {
+        let known = self.artifacts.get(id);
+        let owner = known.map_or(agent, |artifact| artifact.owner.as_str()).to_owned();
+        if known.is_some_and(|artifact| !artifact.may(&artifact.write, agent)) {
+            return fail(FailureKind::PermissionDenied, format!("`{agent}` may not write `{id}`"));
+        }
+        if known.is_none() && id != agent && self.balances.contains_key(id) {
+            let why = format!("`{id}` is the record of another agent");
+            return fail(FailureKind::PermissionDenied, why);
+        }
+        let (old, new) = (known.map_or(0, |artifact| size(&artifact.content)), size(content));
+        let used = self.used(&owner) - old + new;
+        if let Some(most) = self.quota(&owner).filter(|most| used > *most && new > old) {
+            let why =
+                format!("`{id}` of {new} bytes makes {used} of `{owner}`, who may have {most}");
+            return fail(FailureKind::InsufficientDisk, why);
+        }
+        let verb = if known.is_some() { "has another content" } else { "is made" };
+        let artifact = self
+            .artifacts
+            .entry(id.to_owned())
+            .or_insert_with(|| Artifact::new(&owner, "data".into(), Value::None));
+        if let Some(ty) = ty {
+            ty.clone_into(&mut artifact.ty);
+        }
+        artifact.content = content.clone();
+        let mut value = Map::new();
+        value.insert("artifact_id".into(), Value::Text(id.to_owned()));
+        value.insert("bytes".into(), Value::Int(i64::try_from(new).unwrap_or(i64::MAX)));
+        Ok(Done { value: Value::Map(value), changes: vec![format!("{id} {verb}, {new} bytes")] })
+    }
+}

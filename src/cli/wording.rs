@@ -1,0 +1,103 @@
+//! What happened, in the words that a run shows.
+
+use chartc_core::expr::Value;
+
+/// Characters of an answer that are shown.
+const SHOWN: usize = 100;
+
+/// What an agent has done and what came of it.
+pub(super) fn acted(
+    action: &str,
+    arguments: &Value,
+    (value, changes): (&Value, &[String]),
+    (failed, why): (&str, &str),
+) -> String {
+    let about = match arguments {
+        Value::Map(map) => map.get("artifact_id").or_else(|| map.get("artifact")),
+        Value::None
+        | Value::Bool(_)
+        | Value::Int(_)
+        | Value::Float(_)
+        | Value::Text(_)
+        | Value::Duration(_)
+        | Value::List(_) => None,
+    };
+    let about = match about {
+        Some(Value::Text(id)) => format!(" {id}"),
+        Some(_) | None => String::new(),
+    };
+    let result = if !failed.is_empty() {
+        format!("{failed}: {why}")
+    } else if changes.is_empty() {
+        json(value)
+    } else {
+        changes.join(", ")
+    };
+    format!("  {action}{about}: {}", short(&result))
+}
+
+/// The arguments of an option, in parentheses.
+pub(super) fn arguments(value: &Value) -> String {
+    match value {
+        Value::List(values) => {
+            format!("({})", values.iter().map(json).collect::<Vec<_>>().join(", "))
+        }
+        Value::Map(_)
+        | Value::None
+        | Value::Bool(_)
+        | Value::Int(_)
+        | Value::Float(_)
+        | Value::Text(_)
+        | Value::Duration(_) => format!(" {}", json(value)),
+    }
+}
+
+pub(super) fn fallback(why: &str) -> &'static str {
+    match why {
+        "no_option" => "no option is enabled, so `else`",
+        "unusable" => "no usable answer, so `else`",
+        "stale" => "the option no longer holds, so `else`",
+        "failed" => "the call failed, so `else`",
+        _ => "no outcome line holds, so the state stays",
+    }
+}
+
+/// An action in one word, with its reason; other values as JSON.
+pub(super) fn said(value: &Value) -> String {
+    if let Value::Map(map) = value
+        && let Some(Value::Text(action)) = map.get("action")
+    {
+        return match map.get("reasoning") {
+            Some(Value::Text(reason)) if !reason.is_empty() => format!("{action}, {reason}"),
+            Some(_) | None => action.clone(),
+        };
+    }
+    json(value)
+}
+
+pub(super) fn json(value: &Value) -> String {
+    serde_json::to_string(value).unwrap_or_default()
+}
+
+pub(super) fn object(value: &Value) -> String {
+    match value {
+        Value::Map(map) if map.is_empty() => String::new(),
+        Value::Map(_)
+        | Value::None
+        | Value::Bool(_)
+        | Value::Int(_)
+        | Value::Float(_)
+        | Value::Text(_)
+        | Value::Duration(_)
+        | Value::List(_) => json(value),
+    }
+}
+
+pub(super) fn short(text: &str) -> String {
+    let line = text.replace('\n', " ");
+    if line.chars().count() <= SHOWN {
+        return line;
+    }
+    let head: String = line.chars().take(SHOWN).collect();
+    format!("{head}…")
+}

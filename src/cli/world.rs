@@ -1,0 +1,79 @@
+//! The world of `run --world`: the file, who acts in it, and the functions that it answers.
+
+use super::instance::{Given, read};
+use crate::diagnostic::nearest;
+use chartc_core::drive::Host;
+use chartc_core::expr::{Map, Value};
+use chartc_core::model::Chart;
+use chartc_runtime::Saved;
+use chartc_runtime::agent::{Artifacts, Kept, Life, Profile, Record, SharedRecord, World};
+use chartc_runtime::oracle::Script;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Host functions: of a script, or of a world with a script beside it.
+pub(super) enum Functions {
+    Script(Script),
+    Artifacts(Artifacts<Script>),
+}
+
+impl Host for Functions {
+    fn call(&mut self, function: &str, arguments: &[Value]) -> Result<Value, String> {
+        match self {
+            Self::Script(host) => host.call(function, arguments),
+            Self::Artifacts(host) => host.call(function, arguments),
+        }
+    }
+}
+
+/// Reads what `--world` names.
+pub(super) fn open(path: &Path) -> miette::Result<World> {
+    let name = path.display();
+    World::parse(&read(path)?).map_err(|fault| {
+        let near = fault.stranger.as_ref().and_then(|(key, known)| {
+            nearest(key, known.iter().map(String::as_str)).map(|near| near.to_owned())
+        });
+        match near {
+            Some(near) => miette::miette!("{name}: {fault}; did you mean `{near}`?"),
+            None => miette::miette!("{name}: {fault}"),
+        }
+    })
+}
+
+/// The functions of a chart and those that it runs, and the agent's life in a world, if there is one.
+pub(super) fn live(
+    world: Option<World>,
+    charts: &[&Chart],
+    given: &Given,
+    saved: Option<&Saved>,
+    script: Script,
+) -> miette::Result<(Functions, Option<Life>)> {
+    let Some(world) = world else { return Ok((Functions::Script(script), None)) };
+    let agent = match saved.and_then(Saved::agent).map(Kept::name) {
+        Some(name) => name.to_owned(),
+        None => name(&world, charts[0], given),
+    };
+    let fault = |why: String| miette::miette!("`{}`: {why}", charts[0].name);
+    let profile = Profile::of(charts[0]).map_err(|why| fault(why.to_string()))?;
+    let record = SharedRecord::new(Record::new(&agent));
+    let world = Arc::new(world);
+    let functions = Artifacts::new(world.clone(), record.clone(), charts, script)
+        .map_err(|why| fault(why.to_string()))?;
+    Ok((Functions::Artifacts(functions), Some(Life::new(world, record, profile))))
+}
+
+/// Who acts: whom the world names, else the `agent_id` that is given, the `id` of an `agent.yaml`, the chart.
+fn name(world: &World, chart: &Chart, given: &Given) -> String {
+    let text = |value: Option<&Value>| match value {
+        Some(Value::Text(name)) if !name.is_empty() => Some(name.clone()),
+        Some(_) | None => None,
+    };
+    let of = |map: &Map| text(map.get("agent_id"));
+    let id = || text(chart.meta.iter().find(|(key, _)| key == "id").map(|(_, value)| value));
+    let named = world.agent().map(str::to_owned);
+    named
+        .or_else(|| of(&given.inputs))
+        .or_else(|| of(&given.params))
+        .or_else(id)
+        .unwrap_or_else(|| chart.name.clone())
+}
