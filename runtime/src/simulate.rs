@@ -184,6 +184,12 @@ fn opened(names: &[String]) -> String {
     if names.is_empty() { "none is".into() } else { format!("open: {}", names.join(", ")) }
 }
 
+/// `{"tool": "a.b", "arguments": {…}}`, with which the model of an `llm` step calls a tool.
+fn is_call(value: &Value) -> bool {
+    let Value::Map(map) = value else { return false };
+    map.get("tool").is_some() && map.iter().all(|(key, _)| key == "tool" || key == "arguments")
+}
+
 fn outcome<M: Machine, T: trace::Sink>(
     session: &mut Session<M, T>,
     (member, key): &At,
@@ -193,11 +199,34 @@ fn outcome<M: Machine, T: trace::Sink>(
     let offers = session.family.with_member(member, |machine| {
         let kind = machine.tables().steps[key.step.index()].kind;
         let is_called = machine.call(*key).is_ok();
-        let is_question = !is_called && matches!(kind, StepRowKind::Ask { .. });
-        is_question.then(|| machine.options(*key))
+        let may_choose = match kind {
+            StepRowKind::Ask { .. } => !is_called,
+            StepRowKind::Llm => !is_called && is_call(value),
+            StepRowKind::Code
+            | StepRowKind::Call
+            | StepRowKind::Human
+            | StepRowKind::Run { .. } => false,
+        };
+        may_choose.then(|| machine.options(*key)).filter(|options| {
+            // A step without tools is answered by whatever object.
+            matches!(kind, StepRowKind::Ask { .. }) || !options.is_empty()
+        })
     });
     let Some(Some(offers)) = offers else {
         return Ok(Outcome::Done(vec![data.unwrap_or(value).clone()]));
+    };
+    let (value, data) = match value {
+        Value::Map(map) if is_call(value) => {
+            (map.get("tool").unwrap_or(value), map.get("arguments"))
+        }
+        Value::None
+        | Value::Bool(_)
+        | Value::Int(_)
+        | Value::Float(_)
+        | Value::Text(_)
+        | Value::Duration(_)
+        | Value::List(_)
+        | Value::Map(_) => (value, data),
     };
     let name = match value {
         Value::Text(name) => name.clone(),

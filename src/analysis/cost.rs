@@ -43,14 +43,16 @@ pub struct Driver {
     pub times: u64,
     /// Further attempts of each call.
     pub retries: u64,
-    /// Whether these are of its client, not its own or the chart's default.
+    /// Tools that each may call: after each of them the model is asked again.
+    pub tools: u64,
+    /// Whether the retries are of its client, not its own or the chart's default.
     pub of_client: bool,
 }
 
 impl Driver {
     /// Calls in all.
     pub fn calls(&self) -> u64 {
-        self.times.saturating_mul(self.retries.saturating_add(1))
+        self.times.saturating_mul(self.retries.saturating_add(self.tools).saturating_add(1))
     }
 }
 

@@ -170,7 +170,8 @@ pub fn scope(chart: &Chart, line: &Transition) -> Place {
     place
 }
 
-/// Whether the chart may move while a step is awaited: for anything but what the walk itself does.
+/// Whether the chart may move while a step is awaited: for anything but what the walk itself does. What a tool of a step has brought may
+/// move it, too.
 fn is_interrupted(chart: &Chart) -> bool {
     let outside = |t: &Trigger| {
         matches!(
@@ -185,7 +186,7 @@ fn is_interrupted(chart: &Chart) -> bool {
     };
     let beside = |k: &StepKind| matches!(k, StepKind::Human(_) | StepKind::Run(..));
     chart.transitions.iter().any(|t| outside(&t.trigger))
-        || chart.steps.iter().any(|s| beside(&s.kind))
+        || chart.steps.iter().any(|s| beside(&s.kind) || s.tools.is_some())
 }
 
 /// Whether a step may end where its condition no longer holds: it is cancelled only when the state that it stands in is left. A question

@@ -50,7 +50,8 @@ pub fn mentions(chart: &Chart, facts: &Facts) -> Vec<Mention> {
     let mut found = Vec::new();
     for (i, step) in chart.steps.iter().enumerate() {
         let id = StepId::at(i);
-        if !matches!(step.kind, StepKind::Ask { .. }) || facts.places.step(id).within.is_empty() {
+        let offers_some = matches!(step.kind, StepKind::Ask { .. }) || step.tools.is_some();
+        if !offers_some || facts.places.step(id).within.is_empty() {
             continue;
         }
         let own = step.prompt.iter().map(|prompt| (None, prompt));
@@ -102,6 +103,9 @@ fn callable(
     step: StepId,
     offers: &BTreeMap<StateId, BTreeSet<ToolId>>,
 ) -> BTreeSet<ToolId> {
+    if let Some(tools) = chart.steps[step.index()].tools {
+        return chart.tools_of(tools.set).into_iter().collect();
+    }
     let mut open = BTreeSet::new();
     for top in &facts.places.step(step).within {
         let above = chart.ancestors(*top).filter_map(|state| offers.get(&state));

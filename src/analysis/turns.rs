@@ -61,7 +61,7 @@ impl<'c> Walks<'c> {
         let beside = |s: &Step| matches!(s.kind, StepKind::Human(_) | StepKind::Run(..));
         let waits = |s: &Step| matches!(s.kind, StepKind::Ask { on: AskOn::Event(_), .. });
         let interrupted = chart.transitions.iter().any(|t| outside(&t.trigger))
-            || chart.steps.iter().any(|s| beside(s) || waits(s));
+            || chart.steps.iter().any(|s| beside(s) || waits(s) || s.tools.is_some());
         let (mut moving, mut starting) = (BTreeMap::new(), BTreeMap::new());
         let mut choices = BTreeMap::new();
         let mut ends: BTreeMap<StepId, Vec<TransitionId>> = BTreeMap::new();
@@ -133,6 +133,7 @@ impl<'c> Walks<'c> {
             step,
             times,
             retries: u64::from(retries),
+            tools: row.tools.map_or(0, |tools| u64::from(tools.calls)),
             of_client: retries > 0 && client == Some(retries),
         }
     }
@@ -177,7 +178,9 @@ impl<'c> Walks<'c> {
         }
         let elsewhere = |d: &Driver| !self.facts.places.step(d.step).covers(self.chart, leaf);
         // The cap counts calls, not attempts.
-        drivers.sort_by_key(|d| (std::cmp::Reverse(d.retries), elsewhere(d), d.step));
+        drivers.sort_by_key(|d| {
+            (std::cmp::Reverse(d.retries.saturating_add(d.tools)), elsewhere(d), d.step)
+        });
         let (mut worst, mut left) = (0_u64, cap.unwrap_or(u64::MAX));
         drivers.retain_mut(|driver| {
             driver.times = driver.times.min(left);

@@ -1,7 +1,7 @@
 //! Which declarations of a chart are used, and what sets its variables.
 
 use super::uses::{holes, own_walk};
-use chartc_core::arena::{StepId, TransitionId, VarId};
+use chartc_core::arena::{StepId, ToolSetId, TransitionId, VarId};
 use chartc_core::model::{
     Action, Chart, CheckArgument, ChoiceKind, Expr, ExprKind, StepKind, Template, TemplatePart,
     Trigger, VariableKind,
@@ -86,21 +86,28 @@ impl Usage {
             if let StepKind::Call(tool, _) = step.kind {
                 usage.tools[tool.index()] = true;
             }
+            if let Some(tools) = step.tools {
+                usage.offer(chart, tools.set);
+            }
         }
         for choice in &chart.choices {
             if let ChoiceKind::Call(set, into) = choice.kind {
                 if let Some(id) = into {
                     usage.set[id.index()] = true;
                 }
-                if !std::mem::replace(&mut usage.tool_sets[set.index()], true) {
-                    chart.tools_of(set).iter().for_each(|t| usage.tools[t.index()] = true);
-                }
+                usage.offer(chart, set);
             }
         }
         for client in &chart.clients {
             client.fallback.iter().for_each(|id| usage.clients[id.index()] = true);
         }
         usage
+    }
+
+    fn offer(&mut self, chart: &Chart, set: ToolSetId) {
+        if !std::mem::replace(&mut self.tool_sets[set.index()], true) {
+            chart.tools_of(set).iter().for_each(|t| self.tools[t.index()] = true);
+        }
     }
 }
 

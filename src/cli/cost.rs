@@ -99,6 +99,10 @@ fn driver(chart: &Chart, driver: &Driver) -> String {
     if let Some(client) = client {
         let _ = write!(text, " of client {}", chart.clients[client.index()].name);
     }
+    if driver.tools > 0 {
+        let word = if driver.tools == 1 { "tool call" } else { "tool calls" };
+        let _ = write!(text, " + {} {word}", driver.tools);
+    }
     if driver.times > 1 {
         text = format!("{} × ({text})", driver.times);
     }
@@ -159,6 +163,7 @@ struct By<'c> {
     step: &'c str,
     times: u64,
     retries: u64,
+    tools: u64,
     calls: u64,
 }
 
@@ -172,7 +177,7 @@ struct Run {
 fn steps<'c>(chart: &'c Chart, drivers: &[Driver]) -> Vec<By<'c>> {
     let by = |d: &Driver| {
         let step = name(chart, d.step);
-        By { step, times: d.times, retries: d.retries, calls: d.calls() }
+        By { step, times: d.times, retries: d.retries, tools: d.tools, calls: d.calls() }
     };
     drivers.iter().map(by).collect()
 }

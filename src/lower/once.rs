@@ -11,7 +11,7 @@ pub(super) fn items(cx: &mut Cx<'_>, items: &[Noted<StepItem>]) {
     for noted in items {
         let (nth, what) = match &noted.node {
             StepItem::Returns(..) => (0, "`returns` in one step"),
-            StepItem::Tools(_) => (1, "`tools` in one step"),
+            StepItem::Tools(..) => (1, "`tools` in one step"),
             StepItem::EndsTurn(_) => (2, "`ends turn` in one step"),
             StepItem::Prompt(_) | StepItem::Policy(_) | StepItem::Outcome(_) | StepItem::Bad(_) => {
                 continue;

@@ -176,6 +176,7 @@ fn add_step<'s>(cx: &mut Cx<'s>, state: StateId, step: &'s syntax::Step, part: P
         failure: FailurePolicy { retries: 0, then: Failure::Fail },
         returns: Type::Json,
         into: None,
+        tools: None,
         ends_turn: None,
         outcomes: Vec::new(),
     });

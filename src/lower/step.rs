@@ -3,11 +3,12 @@
 use super::context::Cx;
 use super::expr::{self, Env, Options};
 use super::{block, data, declare, once, outcome, run, trigger, types};
-use crate::lint::reported::{ILLEGAL_STRUCTURE, NOT_YET};
+use crate::lint::reported::ILLEGAL_STRUCTURE;
 use crate::lint::unknown_name;
+use crate::span::{Span, Spanned};
 use crate::syntax::{self, EventPattern, FailWord, Noted, StepItem};
 use chartc_core::arena::StepId;
-use chartc_core::model::{AskOn, Expr, ExprKind, Otherwise, StepKind, Type};
+use chartc_core::model::{AskOn, Expr, ExprKind, Otherwise, StepKind, StepTools, Type};
 
 /// What a step returns, settled before expressions that read its answer.
 pub(super) fn signature(cx: &mut Cx<'_>, id: StepId) {
@@ -15,7 +16,7 @@ pub(super) fn signature(cx: &mut Cx<'_>, id: StepId) {
     let written = node.step.items.iter().find_map(|noted| match &noted.node {
         StepItem::Returns(ty, _) => Some(ty),
         StepItem::Prompt(_)
-        | StepItem::Tools(_)
+        | StepItem::Tools(..)
         | StepItem::Policy(_)
         | StepItem::Outcome(_)
         | StepItem::EndsTurn(_)
@@ -161,14 +162,7 @@ fn item(cx: &mut Cx<'_>, env: &mut Env, id: StepId, noted: &Noted<StepItem>, pol
     let is_ask = trigger::is_ask(&cx.chart.steps[id.index()].kind);
     match &noted.node {
         StepItem::Prompt(text) => prompt(cx, env, id, text, is_ask),
-        StepItem::Tools(set) => {
-            cx.report(NOT_YET.at(noted.span, "tools of a step do not run yet"));
-            if !cx.names.tool_sets.contains_key(&set.node) {
-                let known: Vec<String> = cx.names.tool_sets.keys().cloned().collect();
-                let known = known.iter().map(String::as_str);
-                cx.unknown("tool set", &set.node, set.span, known);
-            }
-        }
+        StepItem::Tools(set, calls) => tools(cx, id, set, calls.as_ref(), noted.span),
         StepItem::Policy(written) => {
             if policy.retry.is_some() && written.retry.is_some()
                 || policy.then.is_some() && written.then.is_some()
@@ -206,6 +200,44 @@ fn item(cx: &mut Cx<'_>, env: &mut Env, id: StepId, noted: &Noted<StepItem>, pol
         }
         StepItem::Bad(_) => cx.dropped = true,
     }
+}
+
+/// `tools SET calls N`.
+fn tools(
+    cx: &mut Cx<'_>,
+    id: StepId,
+    set: &syntax::Path,
+    calls: Option<&Spanned<u32>>,
+    span: Span,
+) {
+    let Some(found) = declare::tools_named(cx, &set.text(), set.span) else { return };
+    let finding = match &cx.chart.steps[id.index()].kind {
+        StepKind::Llm => None,
+        StepKind::Ask { .. } => {
+            let finding = ILLEGAL_STRUCTURE.at(
+                span,
+                "`tools` stands in `llm` steps: what an `ask` offers are its `may` lines",
+            );
+            Some(finding.help(format!("write `may call {}` in the state", set.text())))
+        }
+        StepKind::Code(_) | StepKind::Call(..) | StepKind::Human(_) | StepKind::Run(_) => {
+            let message = "`tools` stands only in `llm` steps: no model is asked here";
+            Some(ILLEGAL_STRUCTURE.at(span, message))
+        }
+    };
+    if let Some(finding) = finding {
+        cx.report(finding);
+        return;
+    }
+    if let Some(zero) = calls.filter(|calls| calls.node == 0) {
+        let finding = ILLEGAL_STRUCTURE
+            .at(zero.span, "with 0 calls the tools cannot be used")
+            .help("leave the line out");
+        cx.report(finding);
+        return;
+    }
+    let calls = calls.map_or(StepTools::CALLS, |calls| calls.node);
+    cx.chart.steps[id.index()].tools = Some(StepTools { set: found, calls });
 }
 
 fn prompt(cx: &mut Cx<'_>, env: &mut Env, id: StepId, text: &syntax::Template, is_ask: bool) {

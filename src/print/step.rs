@@ -66,7 +66,12 @@ fn on(ask: &Ask, level: usize) -> String {
 fn item(out: &mut Out, node: &StepItem) {
     match node {
         StepItem::Prompt(text) => out.push(&format!("prompt {}", template(text, out.level))),
-        StepItem::Tools(set) => out.push(&format!("tools {}", lower(&set.node))),
+        StepItem::Tools(set, calls) => {
+            out.push(&format!("tools {}", path(set)));
+            if let Some(calls) = calls {
+                out.push(&format!(" calls {}", calls.node));
+            }
+        }
         StepItem::Policy(node) => out.push(&policy(node, out.level)),
         StepItem::Returns(ty, into) => {
             out.push(&format!("returns {}", type_expr(ty)));

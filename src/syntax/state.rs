@@ -306,8 +306,8 @@ pub enum AskElse {
 pub enum StepItem {
     /// `prompt "…"`.
     Prompt(Template),
-    /// `tools SET`.
-    Tools(Ident),
+    /// `tools SET calls N`; a single tool and `any` stand for sets of their own.
+    Tools(Path, Option<Spanned<u32>>),
     /// `retry N then …`.
     Policy(Policy),
     /// `returns T into v`.

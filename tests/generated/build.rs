@@ -2,8 +2,21 @@
 
 fn main() {
     for chart in [
-        "bells", "blocks", "family", "flat", "flow", "lamp", "letters", "names", "nested", "posts",
-        "regions", "social", "tools", "words",
+        "bells",
+        "blocks",
+        "family",
+        "flat",
+        "flow",
+        "lamp",
+        "letters",
+        "names",
+        "nested",
+        "posts",
+        "regions",
+        "searching",
+        "social",
+        "tools",
+        "words",
     ] {
         chartc::build::compile(&format!("charts/{chart}.chart"));
     }

@@ -55,7 +55,8 @@ const CORE: &[(&str, &[&str])] = &[
     ("machine", &["arena", "forward", "status", "tables"]),
     ("store", &["arena", "bits", "machine", "status", "tables"]),
     ("outbox", &["arena", "machine", "store"]),
-    ("program", &["arena", "bits", "machine", "outbox", "status", "store", "tables"]),
+    ("caller", &["arena"]),
+    ("program", &["arena", "bits", "caller", "machine", "outbox", "status", "store", "tables"]),
     ("describe", &["arena", "machine", "program", "tables"]),
     (
         "generated",

@@ -128,11 +128,11 @@ fn options_of_one_name_are_told_apart_by_their_states() {
 #[test]
 fn what_does_not_run_is_not_generated() {
     let found = code(
-        "tool t.u() -> Json\ntools all = t.*\nchart A {\n  initial a\n  state a { llm ask { prompt \"x\" tools all } -> b }\n  final b\n}\n",
+        "chart A {\n  initial a\n  state a { llm ask { prompt \"x\" } -> b  on error.stuck.loop -> b }\n  final b\n}\n",
     );
-    let found = found.expect_err("tools of a step do not run");
+    let found = found.expect_err("nothing raises the error");
     assert!(
-        found.starts_with("a.chart:5:34: error[C0501] tools of a step do not run yet"),
+        found.starts_with("a.chart:3:45: error[C0501] nothing raises `error.stuck.loop` yet"),
         "{found}"
     );
 }

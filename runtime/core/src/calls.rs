@@ -1,7 +1,8 @@
 //! Tool calls that the model has made: those under way, and what `streak` counts. One implementation for the interpreter and for
 //! generated code.
 
-use crate::arena::{ChoiceId, StateId, ToolId};
+use crate::arena::{ChoiceId, ToolId};
+use crate::caller::Caller;
 use crate::expr::Value;
 use crate::tables::Tables;
 use alloc::collections::{BTreeMap, VecDeque};
@@ -24,7 +25,7 @@ pub struct Call {
 /// The calls of a run.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Calls {
-    open: BTreeMap<StateId, Call>,
+    open: BTreeMap<Caller, Call>,
     /// Calls that ended since another option was taken, oldest first, and how often each was repeated at once.
     ended: VecDeque<(Call, u32)>,
 }
@@ -35,22 +36,22 @@ impl Calls {
         Self { open: BTreeMap::new(), ended: VecDeque::new() }
     }
 
-    /// As they were: calls under way by leaf, and those that ended with how often.
+    /// As they were: calls under way by whose they are, and those that ended with how often.
     pub fn of(
-        open: impl IntoIterator<Item = (StateId, Call)>,
+        open: impl IntoIterator<Item = (Caller, Call)>,
         ended: impl IntoIterator<Item = (Call, u32)>,
     ) -> Self {
         Self { open: open.into_iter().collect(), ended: ended.into_iter().collect() }
     }
 
-    /// A call begins for a leaf.
-    pub fn begin(&mut self, leaf: StateId, tool: ToolId, arguments: Vec<Value>) {
-        self.open.insert(leaf, Call { tool, arguments });
+    /// A call begins.
+    pub fn begin(&mut self, caller: Caller, tool: ToolId, arguments: Vec<Value>) {
+        self.open.insert(caller, Call { tool, arguments });
     }
 
-    /// The leaf's call has ended, well or badly: it counts.
-    pub fn end(&mut self, leaf: StateId) {
-        let Some(call) = self.open.remove(&leaf) else { return };
+    /// The call has ended, well or badly: it counts.
+    pub fn end(&mut self, caller: Caller) {
+        let Some(call) = self.open.remove(&caller) else { return };
         match self.ended.back_mut() {
             Some((last, times)) if *last == call => *times = times.saturating_add(1),
             Some(_) | None => self.ended.push_back((call, 1)),
@@ -60,9 +61,9 @@ impl Calls {
         }
     }
 
-    /// The leaf's call was given up: it does not count.
-    pub fn forget(&mut self, leaf: StateId) {
-        self.open.remove(&leaf);
+    /// The call was given up: it does not count.
+    pub fn forget(&mut self, caller: Caller) {
+        self.open.remove(&caller);
     }
 
     /// Another option was taken: no streak goes on.
@@ -70,14 +71,14 @@ impl Calls {
         self.ended.clear();
     }
 
-    /// The leaf's call under way.
-    pub fn open(&self, leaf: StateId) -> Option<&Call> {
-        self.open.get(&leaf)
+    /// Its call under way.
+    pub fn open(&self, caller: Caller) -> Option<&Call> {
+        self.open.get(&caller)
     }
 
-    /// All calls under way, by leaf.
-    pub fn opened(&self) -> impl Iterator<Item = (StateId, &Call)> {
-        self.open.iter().map(|(leaf, call)| (*leaf, call))
+    /// All calls under way, questions first, by whose they are.
+    pub fn opened(&self) -> impl Iterator<Item = (Caller, &Call)> {
+        self.open.iter().map(|(caller, call)| (*caller, call))
     }
 
     /// The calls that `streak` sees, oldest first, and how often each was repeated at once.

@@ -62,6 +62,11 @@ pub struct Offer {
     pub arguments: Vec<(String, String)>,
 }
 
+impl Offer {
+    /// The option of a tool that no `may call` line permits: one of an `llm` step.
+    pub const NO_LINE: ChoiceId = ChoiceId(u32::MAX);
+}
+
 /// A tool call that a host is to make.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolCall {
@@ -129,7 +134,8 @@ pub trait Machine {
     /// A placeholder that cannot be rendered.
     fn prompt(&mut self, key: StepKey) -> Result<String, Fault>;
 
-    /// The options of a question that are enabled now, innermost state first, document order.
+    /// The options of a question that are enabled now, innermost state first, document order; of an `llm` step the tools that its model
+    /// may still call.
     fn options(&mut self, key: StepKey) -> Vec<Offer>;
 
     /// JSON Schema of what a step must answer; empty for an action object, or where the machine cannot tell.

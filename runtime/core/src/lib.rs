@@ -10,6 +10,7 @@ extern crate alloc;
 
 pub mod arena;
 pub mod bits;
+pub mod caller;
 #[cfg(feature = "alloc")]
 pub mod calls;
 #[cfg(feature = "alloc")]

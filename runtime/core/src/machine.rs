@@ -46,17 +46,18 @@ pub enum Input<P> {
 /// How a step ended.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Outcome<P> {
-    /// The answer of `llm`, `call`, `human`, `run`; for the tool that an `ask` called, what it returned.
+    /// The answer of `llm`, `call`, `human`, `run`; for the tool that an `ask` or `llm` called, what it returned.
     Done(P),
     /// The option that an `ask` chose, with its arguments.
     Choice(ChoiceId, P),
-    /// The tool that an `ask` chose to call, with its arguments.
+    /// The tool that an `ask` or an `llm` chose to call, with its arguments.
     Call(ToolId, P),
     /// The model named a tool that was not offered: counted, re-asked, then `else`.
     Forbidden(ToolId),
     /// The model answered, but meant no option or did not fit the type: re-asked, then `else`.
     Unusable,
-    /// The call failed: retried, then `error` lines or the failure policy. A tool that an `ask` called has failed: the state stays.
+    /// The call failed: retried, then `error` lines or the failure policy. A tool that an `ask` called has failed: the state stays; one
+    /// that an `llm` called: the model is told.
     Failed(P),
     /// Whether it ran cannot be told.
     Doubt,
@@ -65,7 +66,7 @@ pub enum Outcome<P> {
 /// What a machine wants done. Answers come back as [`Input::Answer`] under the same key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effect {
-    /// Start (or try again) an `llm`, `call`, `human` or `run` step.
+    /// Start (or try again) an `llm`, `call`, `human` or `run` step; for an `llm` also ask again, when the tool that it called has ended.
     Start(StepKey),
     /// Put a question. The options are those enabled now for `key.leaf`.
     Ask(StepKey),
@@ -175,8 +176,8 @@ pub enum Record {
     Chosen(ChoiceId),
     /// The only option was taken unasked.
     Unasked(ChoiceId),
-    /// The model's tool call began, by this `may call` line.
-    Called(StepKey, ChoiceId, ToolId),
+    /// The model's tool call began, by this `may call` line; by none for the `tools` of an `llm` step.
+    Called(StepKey, Option<ChoiceId>, ToolId),
     /// The tool returned.
     Returned(StepKey, ToolId),
     /// The tool failed: the state stays.

@@ -2,6 +2,7 @@
 //! interpreter and one is generated for each chart. Both run under the same [`crate::semantics::Engine`].
 
 use crate::arena::{ChoiceId, EventId, StateId, StepId, ToolId, TransitionId};
+pub use crate::caller::Caller;
 use crate::machine::{Fault, Instant, Receiver};
 use crate::outbox::Outbox;
 use crate::store::{Observed, Store};
@@ -33,12 +34,12 @@ pub enum Bound<P> {
     Reason(StepId, P),
     /// Arguments of the chosen option.
     Choice(ChoiceId, P),
-    /// Arguments of the tool that the model calls for this leaf: kept until the call ends.
-    Call(StateId, ToolId, P),
-    /// What that tool returned, for the `into` of the line.
-    Returned(StateId, ChoiceId, P),
+    /// Arguments of the tool that the model calls: kept until the call ends.
+    Call(Caller, ToolId, P),
+    /// What that tool returned, for the `into` of the line that permitted it.
+    Returned(Caller, Option<ChoiceId>, P),
     /// Why it failed.
-    CallFailed(StateId, P),
+    CallFailed(Caller, P),
 }
 
 /// Guards, actions and data of one chart. A `Fault` in a guard counts as false and raises `error.execution`; in a block it
@@ -56,8 +57,8 @@ pub trait Program {
     /// An option other than a tool call was taken: streaks of tool calls are broken.
     fn another_option(&mut self) {}
 
-    /// The call for this leaf was given up, because the leaf was left.
-    fn forget_call(&mut self, _leaf: StateId) {}
+    /// The call was given up, because the state was left.
+    fn forget_call(&mut self, _caller: Caller) {}
 
     /// Binds the payload of the oldest event that a block raised and that was not dequeued yet.
     fn dequeue(&mut self);

@@ -50,6 +50,17 @@ pub struct StepRegister {
     /// Its state was entered, and it is to be started when the macrostep ends.
     #[cfg_attr(feature = "serde", serde(default))]
     pub due: bool,
+    /// The tool that the model has called, while the call is under way.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub calling: Option<ToolId>,
+    /// Tools that the model has called since the step was started.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub called: u32,
+}
+
+impl StepRegister {
+    /// Never started.
+    const NEW: Self = Self { pending: None, started_at: 0, due: false, calling: None, called: 0 };
 }
 
 /// What is known of one state.
@@ -236,7 +247,7 @@ impl<
             history: [0; HW],
             states: [StateRegister::NEW; S],
             questions: [None; S],
-            steps: [StepRegister { pending: None, started_at: 0, due: false }; K],
+            steps: [StepRegister::NEW; K],
             deadlines: [u64::MAX; D],
             sends,
             due: [TransitionId(0); D],

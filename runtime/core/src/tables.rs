@@ -21,7 +21,7 @@ pub use named::CATCH_ALL;
 use crate::arena::{ChoiceId, EventId, StateId, StepId, ToolId, TransitionId};
 
 /// Generated code states the version it was written for and does not compile against another.
-pub const ABI: u32 = 5;
+pub const ABI: u32 = 6;
 
 /// The half-open range `start..start + len` of a pool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -277,6 +277,10 @@ pub struct StepRow<'t> {
     pub ends_turn: bool,
     /// Name of the client; empty is the host's default.
     pub client: &'t str,
+    /// In `tool_pool`: what the model may call before it answers.
+    pub tools: Span,
+    /// Calls of them that one run of the step may make.
+    pub tool_calls: u32,
 }
 
 impl StepRow<'_> {
@@ -290,6 +294,8 @@ impl StepRow<'_> {
         failure: FailureRow::Fail,
         ends_turn: false,
         client: "",
+        tools: Span::EMPTY,
+        tool_calls: 0,
     };
 }
 

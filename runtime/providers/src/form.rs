@@ -7,6 +7,9 @@ use serde_json::{Map, Value, json};
 /// Under which a value stands whose schema is not that of an object, which is all that OpenAI takes.
 pub(crate) const WRAPPED: &str = "value";
 
+/// What an action looks like.
+const ACTION: &str = "{\"reasoning\": \"why\", \"action\": \"its name\"}, with what the action needs beside them. The action `noop` does nothing.";
+
 pub(crate) struct Form {
     pub(crate) words: String,
     pub(crate) format: Option<ChatResponseFormat>,
@@ -16,12 +19,11 @@ pub(crate) struct Form {
 pub(crate) fn of(question: &Question) -> Form {
     match question.kind {
         Kind::Ask => choice(question),
+        Kind::Llm if !question.options.is_empty() => tool_or_answer(question),
         Kind::Llm | Kind::Human => match serde_json::from_str::<Value>(&question.schema) {
             Ok(schema) => value(&question.step, schema),
             Err(_) => Form {
-                words: "Answer with one JSON object and nothing else: {\"reasoning\": \"why\", \"action\": \"its name\"}, with what \
-                        the action needs beside them. The action `noop` does nothing."
-                    .to_owned(),
+                words: format!("Answer with one JSON object and nothing else: {ACTION}"),
                 format: Some(ChatResponseFormat::JsonMode),
                 wrapped: false,
             },
@@ -62,6 +64,46 @@ fn choice(question: &Question) -> Form {
         schema["$defs"] = Value::Object(definitions);
     }
     Form { words, format: Some(format(&question.step, schema)), wrapped: false }
+}
+
+/// A tool call, or the answer. An answer that has a schema may stand for itself: what is no object cannot be told from a call else.
+fn tool_or_answer(question: &Question) -> Form {
+    let mut words = "Answer with one JSON object and nothing else: a tool call, {\"tool\": \"its name\", \"arguments\": {…}}, or ".to_owned();
+    let Ok(Value::Object(mut answer)) = serde_json::from_str::<Value>(&question.schema) else {
+        words.push_str(ACTION);
+        return Form { words, format: Some(ChatResponseFormat::JsonMode), wrapped: false };
+    };
+    let mut definitions = Map::new();
+    if let Some(Value::Object(own)) = answer.remove("$defs") {
+        definitions.extend(own);
+    }
+    let answer = Value::Object(answer);
+    let mut any: Vec<Value> = Vec::new();
+    for tool in &question.options {
+        let mut properties = json!({"tool": {"type": "string", "enum": [tool.offer.name]}});
+        let mut required = vec!["tool"];
+        if let Ok(Value::Object(mut schema)) = serde_json::from_str(&tool.schema) {
+            if let Some(Value::Object(own)) = schema.remove("$defs") {
+                definitions.extend(own);
+            }
+            properties["arguments"] = Value::Object(schema);
+            required.push("arguments");
+        }
+        any.push(json!({"type": "object", "properties": properties, "required": required, "additionalProperties": false}));
+    }
+    any.push(answer.clone());
+    let mut schema = json!({
+        "type": "object", "properties": {WRAPPED: {"anyOf": any}}, "required": [WRAPPED], "additionalProperties": false
+    });
+    let mut told = answer;
+    if !definitions.is_empty() {
+        told["$defs"] = Value::Object(definitions.clone());
+        schema["$defs"] = Value::Object(definitions);
+    }
+    words = format!(
+        "{words}what fits this schema: {told}. Put it under the key {WRAPPED:?}: {{{WRAPPED:?}: …}}."
+    );
+    Form { words, format: Some(format(&question.step, schema)), wrapped: true }
 }
 
 fn value(step: &str, mut schema: Value) -> Form {

@@ -116,6 +116,30 @@ async fn arguments_of_options_and_answers_of_types_have_their_schemas() {
     assert_eq!(server.request().await.body["response_format"], json!({"type": "json_object"}));
 }
 
+#[tokio::test]
+async fn a_step_with_tools_may_be_answered_by_a_call() {
+    let query =
+        r#"{"type":"object","properties":{"query":{"type":"string"}},"required":["query"]}"#;
+    let said_so = r#"{"value": {"tool": "web.search", "arguments": {"query": "owls"}}}"#;
+    let server = Loopback::start(Reply::json(200, &said(said_so))).await;
+    let providers = Providers::one(Server::new(&server.url(), None).expect("an address"));
+    let asked = Question {
+        kind: Kind::Llm,
+        schema: r##"{"$defs":{"M":{"enum":["good","bad"]}},"$ref":"#/$defs/M"}"##.into(),
+        options: vec![option("web.search", query), option("web.home", "")],
+        ..question()
+    };
+    let answer = providers.ask(asked).await.expect("an answer");
+    assert_eq!(answer.text, r#"{"tool":"web.search","arguments":{"query":"owls"}}"#);
+    let sent = server.request().await.body["response_format"]["json_schema"]["schema"].clone();
+    let any = &sent["properties"]["value"]["anyOf"];
+    assert_eq!(any[0]["properties"]["tool"]["enum"], json!(["web.search"]));
+    assert_eq!(any[0]["properties"]["arguments"]["required"], json!(["query"]));
+    assert_eq!(any[1]["required"], json!(["tool"]));
+    assert_eq!(any[2], json!({"$ref": "#/$defs/M"}));
+    assert_eq!(sent["$defs"]["M"]["enum"], json!(["good", "bad"]));
+}
+
 /// What is held for a call has to be at least what it takes, and no token is shorter than a byte.
 #[tokio::test]
 async fn no_request_is_longer_than_what_is_held_for_it() {
@@ -132,9 +156,13 @@ async fn no_request_is_longer_than_what_is_held_for_it() {
     many.options =
         (0..40).map(|i| option(&format!("o{i}"), if i % 2 == 0 { long } else { "" })).collect();
     let bare = Question { prompt: "?".into(), ..question() };
-    for asked in
-        [bare, many, typed(""), typed(long), typed(r#"{"enum":["a","b"],"type":"string"}"#)]
-    {
+    let with = |schema: &str, options: &[Alternative]| {
+        let typed = typed(schema);
+        Question { options: options.to_vec(), ..typed }
+    };
+    let tools = [with("", &many.options), with(long, &many.options), with(long, &bare.options)];
+    let typed = [typed(""), typed(long), typed(r#"{"enum":["a","b"],"type":"string"}"#)];
+    for asked in [bare, many].into_iter().chain(typed).chain(tools) {
         let server = Loopback::start(Reply::json(200, &said("x"))).await;
         let providers = Providers::one(Server::new(&server.url(), None).expect("an address"));
         let bound = asked.token_bound();

@@ -3,7 +3,7 @@
 use super::calls::{Call, Work, failure};
 use super::{At, Session, patience};
 use crate::error::RunError;
-use crate::executor;
+use crate::executor::{self, Beside};
 use crate::oracle::Kind;
 use crate::trace::{self, What};
 use chartc_core::drive::Machine;
@@ -25,11 +25,12 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         let last = last.filter(|last| last.event == key.event && key.attempt > 1);
         let client = last.as_ref().map(|last| last.client.as_str());
         let section = self.section_of(&at).to_owned();
+        let used = self.used.get(&(member.clone(), key.step, key.leaf));
+        let used = used.filter(|(event, _)| *event == key.event).map_or(&[][..], |(_, used)| used);
+        let beside = Beside { section: &section, used, complaint: why };
         let question = self
             .family
-            .with_member(&member, |machine| {
-                executor::question(machine, key, client, (&section, why))
-            })
+            .with_member(&member, |machine| executor::question(machine, key, client, beside))
             .unwrap_or_else(|| Err("its chart does not run any more".into()));
         let child = self.path(&member);
         self.notes(now, &member, &child)?;

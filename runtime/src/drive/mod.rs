@@ -8,6 +8,7 @@ mod ledger;
 mod log;
 mod patience;
 mod record;
+mod report;
 mod resume;
 mod tool;
 
@@ -15,6 +16,7 @@ use crate::budget::Budget;
 use crate::clock::Clock;
 use crate::data;
 use crate::error::RunError;
+use crate::executor::Used;
 use crate::host::HostLog;
 use crate::oracle::{Deny, Oracle};
 use crate::population;
@@ -31,6 +33,7 @@ use ledger::Ledger;
 pub(crate) use log::basic_states;
 pub use patience::Backoff;
 use patience::Failure;
+pub use report::TurnReport;
 pub use resume::Saved;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -69,6 +72,8 @@ pub struct Session<M, T> {
     heard: Heard,
     /// What prompts end with.
     section: String,
+    /// What the models of open `llm` steps have called, since the event for which the step was started.
+    used: BTreeMap<(Member, StepId, StateId), (u32, Vec<Used>)>,
     /// Text and step of the answer that is being handed over.
     last_answer: Option<(String, String)>,
     /// Why the machine judged that an answer from outside does not fit.
@@ -91,21 +96,6 @@ pub struct Session<M, T> {
     manual: bool,
     /// The place in a population.
     pub(crate) place: Option<population::Member>,
-}
-
-/// How a turn went.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TurnReport {
-    /// Its number, from 1.
-    pub turn: u32,
-    /// What the machine made of it.
-    pub receipt: Receipt,
-    /// The step that failed and ended the walk: the turn's error.
-    pub failed: Option<String>,
-    /// Model calls made.
-    pub calls: u32,
-    /// How the run ended, if it did.
-    pub ended: Option<Status>,
 }
 
 /// A step of a member of the family.
@@ -144,6 +134,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             complaints: BTreeMap::new(),
             heard: Heard::default(),
             section: String::new(),
+            used: BTreeMap::new(),
             last_answer: None,
             misfit: None,
             sending: None,

@@ -52,6 +52,9 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             let why = format!("the tool `{tool}` may not be called in `{state}`");
             self.complain(&(member.clone(), key), &why);
         }
+        if let Record::CallFailed(key, _) = record {
+            self.used_in_vain(&(member.clone(), key));
+        }
         if let (What::Event { data, .. }, Some(sent)) = (&mut what, &self.sending) {
             data.clone_from(sent);
         }
@@ -139,6 +142,7 @@ fn is_only_told(record: Record) -> bool {
         Record::Event(_)
         | Record::Turn(_)
         | Record::Forbidden(..)
+        | Record::CallFailed(..)
         | Record::WalkEnded(_)
         | Record::Error(_)
         | Record::Ended(_) => false,
@@ -160,7 +164,6 @@ fn is_only_told(record: Record) -> bool {
         | Record::Unasked(_)
         | Record::Called(..)
         | Record::Returned(..)
-        | Record::CallFailed(..)
         | Record::Retried(_)
         | Record::Failed(_)
         | Record::Fallback(..)

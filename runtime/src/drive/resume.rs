@@ -4,6 +4,7 @@ use super::ledger::Saved as Spent;
 use super::{At, Session};
 use crate::agent::Kept;
 use crate::error::RunError;
+use crate::executor::Used;
 use crate::trace::{self, What};
 use chartc_core::drive::{Host, Machine};
 use chartc_core::interpreter::{Interpreter, Snapshot};
@@ -29,6 +30,8 @@ pub struct Saved {
     /// Whose run it is, where it is an agent's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     agent: Option<Kept>,
+    #[serde(default)]
+    used: Vec<(At, Vec<Used>)>,
 }
 
 impl Saved {
@@ -83,6 +86,7 @@ impl<H: Host, T: trace::Sink> Session<Interpreter<'_, H>, T> {
         if !self.started || self.status.is_some() {
             return None;
         }
+        let open = self.open();
         Some(Saved {
             format: FORMAT,
             machine: self.machine().snapshot(),
@@ -91,10 +95,20 @@ impl<H: Host, T: trace::Sink> Session<Interpreter<'_, H>, T> {
             turns: self.turns,
             calls: self.total_calls,
             limit: self.limit,
-            open: self.open(),
             spent: self.ledger.save(),
             agent: None,
+            used: self.used_by(&open),
+            open,
         })
+    }
+
+    /// What the models of these steps have called.
+    fn used_by(&self, open: &[At]) -> Vec<(At, Vec<Used>)> {
+        let used = open.iter().filter_map(|(member, key)| {
+            let (event, used) = self.used.get(&(member.clone(), key.step, key.leaf))?;
+            (*event == key.event).then(|| ((member.clone(), *key), used.clone()))
+        });
+        used.collect()
     }
 
     /// Goes on where a run was saved. The session's machine is the one that was restored from it, its clock starts at
@@ -109,6 +123,9 @@ impl<H: Host, T: trace::Sink> Session<Interpreter<'_, H>, T> {
         self.total_calls = saved.calls;
         self.limit = saved.limit;
         self.ledger.load(&saved.spent);
+        for ((member, key), used) in &saved.used {
+            self.used.insert((member.clone(), key.step, key.leaf), (key.event, used.clone()));
+        }
         let tables = self.family.root().tables();
         let what = What::Resumed {
             chart: tables.name.to_owned(),

@@ -26,7 +26,7 @@ const fn step(name: &'static str, kind: StepRowKind) -> StepRow<'static> {
         retries: 1,
         failure: FailureRow::Fail,
         ends_turn: false,
-        client: "",
+        ..StepRow::PLAIN
     }
 }
 

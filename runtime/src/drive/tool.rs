@@ -3,11 +3,13 @@
 use super::calls::{Call, Work, failure};
 use super::{At, Session};
 use crate::error::RunError;
+use crate::executor::Used;
 use crate::oracle::OracleError;
 use crate::trace::{self, What};
 use chartc_core::drive::Machine;
 use chartc_core::expr::Value;
 use chartc_core::machine::{Input, Outcome};
+use chartc_core::tables::StepRowKind;
 
 impl<M: Machine, T: trace::Sink> Session<M, T> {
     /// Begins a tool call.
@@ -30,10 +32,45 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         };
         let (tool, arguments) = (call.tool.clone(), call.arguments.iter().cloned().collect());
         let arguments = Value::Map(arguments);
+        self.uses(&at, Used::begun(&tool, &arguments));
         self.tracer.put(now, &child, What::ToolCall { step, tool: tool.clone(), arguments })?;
         let calling = self.tools.call(call);
         self.calls.push(Call { at, work: Work::Tool(tool, calling) });
         Ok(())
+    }
+
+    /// Keeps a tool call for the next prompt of its `llm` step. One that was under way when the run was saved begins again.
+    fn uses(&mut self, (member, key): &At, used: Used) {
+        if !matches!(self.kind(member, *key), Some(StepRowKind::Llm)) {
+            return;
+        }
+        let place = (member.clone(), key.step, key.leaf);
+        let (event, all) = self.used.entry(place).or_insert_with(|| (key.event, Vec::new()));
+        if *event != key.event {
+            (*event, *all) = (key.event, Vec::new());
+        }
+        all.retain(|one| !one.is_open());
+        all.push(used);
+    }
+
+    /// Keeps what it came to.
+    fn used_up(&mut self, (member, key): &At, result: &Result<Value, OracleError>) {
+        let place = (member.clone(), key.step, key.leaf);
+        let last = self.used.get_mut(&place).and_then(|(_, all)| all.last_mut());
+        if let Some(last) = last.filter(|last| last.is_open()) {
+            match result {
+                Ok(value) => last.ends(Ok(value)),
+                Err(why) => last.ends(Err(&why.to_string())),
+            }
+        }
+    }
+
+    /// What it brought is not of its type: the machine has found that out.
+    pub(super) fn used_in_vain(&mut self, (member, key): &At) {
+        let place = (member.clone(), key.step, key.leaf);
+        if let Some(last) = self.used.get_mut(&place).and_then(|(_, all)| all.last_mut()) {
+            last.fails("what it returned does not fit its type");
+        }
     }
 
     /// Tells the machine what a tool call brought.
@@ -46,6 +83,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         let now = self.clock.now();
         let child = self.path(&member);
         let (step, tool) = (self.step_name(&member, key), tool.to_owned());
+        self.used_up(&(member.clone(), key), &result);
         match result {
             Ok(value) => {
                 let what = What::ToolResult { step, tool, value: value.clone() };

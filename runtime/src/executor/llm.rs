@@ -1,11 +1,15 @@
 //! `llm`: a model call whose answer is an action or a value of the declared type.
 
-use super::Understood;
+use super::{Understood, ask};
 use crate::ladder::{self, Unusable};
 use crate::oracle::Question;
 use chartc_core::machine::Outcome;
 
 pub(super) fn outcome(question: &Question, text: &str) -> Result<Understood, Unusable> {
+    let has_tools = !question.options.is_empty() || !question.forbidden.is_empty();
+    if has_tools && ladder::calls(text) {
+        return ask::outcome(question, text);
+    }
     let reading = ladder::value(text, &question.schema)?;
     Ok(Understood {
         outcome: Outcome::Done(vec![reading.meant]),
@@ -20,5 +24,11 @@ pub(super) fn again(why: &str, question: &Question) -> String {
     } else {
         format!("JSON that fits this schema: {}", question.schema)
     };
-    format!("Your last answer could not be used: {why}. Answer with nothing but {wanted}")
+    let tools: Vec<&str> = question.options.iter().map(|o| o.offer.name.as_str()).collect();
+    let or = if tools.is_empty() {
+        String::new()
+    } else {
+        format!(", or call one of the tools {}", tools.join(", "))
+    };
+    format!("Your last answer could not be used: {why}. Answer with nothing but {wanted}{or}")
 }

@@ -4,8 +4,10 @@
 mod ask;
 mod human;
 mod llm;
+mod used;
 
 pub use human::wanted;
+pub use used::Used;
 
 use crate::budget::Prices;
 use crate::ladder::{Rung, Unusable};
@@ -26,8 +28,18 @@ pub struct Understood {
     pub repairs: Vec<String>,
 }
 
-/// The question of a started step; `client` in place of its own. A model's prompt ends with the host's `section`, and in a re-ask with
-/// the `complaint` about its last answer.
+/// What goes into a prompt beside what its step says.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Beside<'a> {
+    /// The host's, at the end of a model's prompt.
+    pub section: &'a str,
+    /// The tools that the model of an `llm` step has called since it was started.
+    pub used: &'a [Used],
+    /// What was wrong with the last answer, in a re-ask.
+    pub complaint: Option<&'a str>,
+}
+
+/// The question of a started step; `client` in place of its own.
 ///
 /// # Errors
 /// Why it cannot be put: the prompt cannot be rendered, or this runtime does not know the kind of step.
@@ -35,13 +47,14 @@ pub fn question(
     machine: &mut dyn Machine,
     key: StepKey,
     client: Option<&str>,
-    (section, complaint): (&str, Option<&str>),
+    beside: Beside<'_>,
 ) -> Result<Question, String> {
-    let (name, kind, client, state) = {
+    let (name, kind, client, state, has_tools) = {
         let tables = machine.tables();
         let row = &tables.steps[key.step.index()];
         let state = tables.states[key.leaf.index()].path.to_owned();
-        (row.name.to_owned(), row.kind, client.unwrap_or(row.client).to_owned(), state)
+        let client = client.unwrap_or(row.client).to_owned();
+        (row.name.to_owned(), row.kind, client, state, row.tools.len > 0)
     };
     let model = model(&machine.tables(), &client);
     let kind = match kind {
@@ -62,17 +75,28 @@ pub fn question(
         attempt: key.attempt,
         ..Question::default()
     };
+    if kind != Kind::Ask {
+        question.schema = machine.answer_schema(key.step);
+    }
     match kind {
-        Kind::Llm | Kind::Human => question.schema = machine.answer_schema(key.step),
+        Kind::Llm if has_tools => {
+            question.options = ask::alternatives(machine, key);
+            question.forbidden = ask::forbidden(machine, &question.options);
+        }
+        Kind::Llm | Kind::Human => {}
         Kind::Ask => {
             question.options = ask::alternatives(machine, key);
             question.forbidden = ask::forbidden(machine, &question.options);
         }
     }
+    let Beside { section, used, complaint } = beside;
     if kind != Kind::Human && !section.is_empty() {
         prompt.truncate(prompt.trim_end().len());
         prompt.push_str("\n\n");
         prompt.push_str(section);
+    }
+    if kind == Kind::Llm && has_tools {
+        prompt.push_str(&used::told(&question.options, used));
     }
     if let Some(why) = complaint {
         prompt.push_str("\n\n");

@@ -14,7 +14,7 @@ mod prose;
 mod turns;
 mod value;
 
-pub use option::option;
+pub use option::{calls, option};
 pub use value::value;
 
 /// Longer answers are not read.

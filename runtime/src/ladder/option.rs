@@ -18,6 +18,8 @@ const CHOOSING: [&str; 4] = ["choice", "option", "decision", "selected"];
 const OPENING: &str = "\"'`*_#([-•“‘";
 const JOINING: &str = "_-.'’";
 const CLOSING: &str = "\"'`*_)].,;:!”’";
+/// Keys under which they say why.
+const REASONS: [&str; 4] = ["reasoning", "reason", "thought", "thought_process"];
 const ARGUMENTS: [&str; 6] = ["arguments", "args", "data", "parameters", "payload", "input"];
 
 /// Reads `text` as one of `options`.
@@ -85,6 +87,22 @@ pub fn option(text: &str, options: &[Alternative]) -> Result<Reading<Chosen>, Un
         return Err(why);
     }
     mentioned(cleaned, options, repairs)
+}
+
+/// Whether `text` holds a tool call rather than an answer: an object with the key `tool`, and nothing beside it but arguments and
+/// reasons. Which tool, [`option`] says.
+pub fn calls(text: &str) -> bool {
+    let Ok(text) = bounded(text) else { return false };
+    let (cleaned, _) = clean::without_reasoning(text.trim());
+    let is_call = |value: &Value| {
+        let Value::Map(map) = value else { return false };
+        map.get("tool").is_some_and(|tool| matches!(tool, Value::Text(_)))
+            && map.iter().all(|(key, _)| {
+                let beside = ARGUMENTS.iter().chain(&REASONS);
+                key == "tool" || beside.into_iter().any(|known| *known == key)
+            })
+    };
+    json::find(&cleaned, '{').iter().any(|object| is_call(&object.value))
 }
 
 /// What stands around an answer in JSON names no other option, has no other JSON in it, and does not take the answer back.

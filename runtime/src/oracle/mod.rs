@@ -35,9 +35,9 @@ pub struct Question {
     pub model: Model,
     /// As it is sent: rendered, in a re-ask with what was wrong and what would be right.
     pub prompt: String,
-    /// What may be answered, for an `ask`: those enabled now, innermost first.
+    /// What may be answered, for an `ask`: those enabled now, innermost first. For an `llm` the tools that may be called before the answer.
     pub options: Vec<Alternative>,
-    /// Declared tools that may not be called now, for an `ask`: an answer that names one is refused.
+    /// Declared tools that may not be called now, for an `ask` or an `llm` with tools: an answer that names one is refused.
     pub forbidden: Vec<Alternative>,
     /// JSON Schema of the answer of an `llm` or `human` step; empty is an action object, or what a person writes.
     pub schema: String,
@@ -49,8 +49,9 @@ impl Question {
     /// The most tokens that sending it can take. A token stands for one byte or more; the form of the answer, which is sent beside the
     /// prompt in words and as a schema, is counted, too.
     pub fn token_bound(&self) -> u64 {
+        let each = if self.kind == Kind::Llm { EACH_TOOL } else { EACH };
         let options = self.options.iter().map(|option| {
-            2 * (option.offer.name.len() + option.schema.len()) + option.offer.text.len() + EACH
+            2 * (option.offer.name.len() + option.schema.len()) + option.offer.text.len() + each
         });
         let bytes = self.prompt.len() + 2 * self.schema.len() + FORM + options.sum::<usize>();
         bytes as u64
@@ -61,6 +62,8 @@ impl Question {
 const FORM: usize = 640;
 /// Bytes around an option in it.
 const EACH: usize = 16;
+/// Bytes around a tool of an `llm` step, which has a schema of its own.
+const EACH_TOOL: usize = 176;
 
 /// The model that a question is put to, and how.
 #[derive(Debug, Clone, PartialEq, Default)]

@@ -1,6 +1,6 @@
 //! Oracles that choose without thinking, to explore a chart.
 
-use super::{Answer, Asking, Kind, Oracle, Question, ready};
+use super::{Alternative, Answer, Asking, Kind, Oracle, Question, ready};
 use crate::schema;
 use crate::tools::{Calling, Tools, done};
 use chartc_core::drive::ToolCall;
@@ -91,11 +91,26 @@ fn answer(question: &Question, pick: &mut dyn FnMut(u64) -> u64) -> Answer {
                 }),
             }
         }
+        Kind::Llm if !question.options.is_empty() => {
+            match pick(question.options.len() as u64 + 1).checked_sub(1) {
+                Some(nth) => call(&question.options[nth as usize], pick),
+                None => return answer(&Question { options: Vec::new(), ..question.clone() }, pick),
+            }
+        }
         Kind::Llm if question.schema.is_empty() => json!({"reasoning": "", "action": "noop"}),
         Kind::Human if question.schema.is_empty() => return Answer::from(String::new()),
         Kind::Llm | Kind::Human => schema::example(&question.schema, pick),
     };
     Answer::from(value.to_string())
+}
+
+/// A call of a tool.
+fn call(tool: &Alternative, pick: &mut dyn FnMut(u64) -> u64) -> Value {
+    let arguments = match tool.schema.as_str() {
+        "" => json!({}),
+        schema => schema::example(schema, pick),
+    };
+    json!({"tool": tool.offer.name, "arguments": arguments})
 }
 
 #[cfg(test)]

@@ -36,7 +36,7 @@ pub fn describe(tables: &Tables<'_>, record: Record) -> What {
         Record::Called(key, c, t) => What::Called {
             step: step(tables, key.step),
             state: state(tables, key.leaf),
-            option: choice(tables, c),
+            option: c.map_or_else(String::new, |c| choice(tables, c)),
             tool: tool(tables, t),
         },
         Record::Returned(key, t) => {

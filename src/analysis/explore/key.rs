@@ -13,6 +13,7 @@ use chartc_core::expr::Value;
 use chartc_core::interpreter::Interpreter;
 use chartc_core::machine::StepKey;
 use chartc_core::model::{Chart, Limits, StateKind, StreakOf, VariableKind};
+use chartc_core::program::Caller;
 use chartc_core::tables::TriggerRow;
 
 /// What the key of a point keeps beside what decides moves.
@@ -173,6 +174,10 @@ impl<'c> Keys<'c> {
             if let Some(pending) = &register.pending {
                 key(to, pending);
             }
+            if register.called > 0 {
+                to.number(u64::from(register.called));
+                to.number(register.calling.map_or(0, |tool| 1 + u64::from(tool.0)));
+            }
             if register.due {
                 to.number(step as u64);
             }
@@ -310,8 +315,11 @@ impl<'c> Keys<'c> {
         if counters.streak == Read::Never && counters.streaks.is_empty() {
             return;
         }
-        for (leaf, call) in facts.calls.opened() {
-            to.number(u64::from(leaf.0));
+        for (caller, call) in facts.calls.opened() {
+            to.number(match caller {
+                Caller::Question(leaf) => u64::from(leaf.0) << 1,
+                Caller::Step(step) => u64::from(step.0) << 1 | 1,
+            });
             to.number(u64::from(call.tool.0));
             for (nth, value) in call.arguments.iter().enumerate() {
                 if self.relevant.slots.contains(&Slot::Passed(call.tool, nth as u32)) {

@@ -272,14 +272,7 @@ impl<'c> Moves<'c> {
         } else if matches!(step.kind, StepKind::Ask { .. }) {
             for (choice, tool) in offered(machine, key) {
                 match tool {
-                    Some(tool) => {
-                        let count = chart.tools[tool.index()].params.len();
-                        let slots: Vec<Slot> =
-                            (0..count).map(|nth| Slot::Passed(tool, nth as u32)).collect();
-                        for row in self.combinations(&slots).iter() {
-                            put(Answer::Call(tool, row.clone()));
-                        }
-                    }
+                    Some(tool) => self.calls_of(tool, &mut put),
                     None => {
                         let ChoiceKind::Option(fields) = &chart.choices[choice.index()].kind else {
                             continue;
@@ -305,6 +298,9 @@ impl<'c> Moves<'c> {
                 | StepKind::Run(_) => Slot::Answer(key.step),
             };
             self.combinations(&[slot]).iter().for_each(|v| put(Answer::Done(v[0].clone())));
+            for tool in machine.step_tools(key) {
+                self.calls_of(tool, &mut put);
+            }
             if !matches!(step.kind, StepKind::Call(..)) {
                 put(Answer::Unusable);
             }
@@ -312,6 +308,15 @@ impl<'c> Moves<'c> {
         }
         if self.doubted.contains(&key.step) {
             put(Answer::Doubt);
+        }
+    }
+
+    /// Calls of a tool, with whatever arguments matter.
+    fn calls_of(&mut self, tool: ToolId, put: &mut impl FnMut(Answer)) {
+        let count = self.chart.tools[tool.index()].params.len();
+        let slots: Vec<Slot> = (0..count).map(|nth| Slot::Passed(tool, nth as u32)).collect();
+        for row in self.combinations(&slots).iter() {
+            put(Answer::Call(tool, row.clone()));
         }
     }
 }

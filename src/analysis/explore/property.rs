@@ -240,7 +240,8 @@ impl<'c> Properties<'c> {
         });
         let lines = lines.map(|(i, _)| facts.places.line(TransitionId::at(i)));
         let steps = chart.steps.iter().zip(&facts.places.steps);
-        let steps = steps.filter(|(step, _)| matches!(step.kind, StepKind::Call(..)));
+        let steps = steps
+            .filter(|(step, _)| step.tools.is_some() || matches!(step.kind, StepKind::Call(..)));
         lines
             .chain(steps.map(|(_, place)| place))
             .any(|place| !meet(chart, &place.within, &[state]).is_empty())

@@ -283,10 +283,18 @@ impl Teller<'_> {
                     }
                     Answer::Call(tool, values) => {
                         let tool = &chart.tools[tool.index()];
-                        put("answer", text(&tool.name));
-                        if !values.is_empty() {
-                            let names = tool.params.iter().map(|f| &f.name);
-                            put("data", Value::Map(Self::fields(names, values)));
+                        let names = tool.params.iter().map(|f| &f.name);
+                        let arguments = Value::Map(Self::fields(names, values));
+                        if matches!(chart.steps[key.step.index()].kind, StepKind::Llm) {
+                            let mut call = Map::new();
+                            call.insert("tool".into(), text(&tool.name));
+                            call.insert("arguments".into(), arguments);
+                            put("answer", Value::Map(call));
+                        } else {
+                            put("answer", text(&tool.name));
+                            if !values.is_empty() {
+                                put("data", arguments);
+                            }
                         }
                     }
                     Answer::Unusable => put("unusable", Value::Bool(true)),

@@ -139,6 +139,10 @@ impl<'c> Points<'c, '_> {
     ) {
         let step = &self.chart.steps[id.index()];
         let leaf = point.leaf;
+        if step.tools.is_some() {
+            // What a tool has brought: lines that look at it may hold now.
+            edges.push(Edge { ops: vec![Op::Stir], to: point, by: By::Passed, sure: false });
+        }
         if matches!(step.kind, StepKind::Ask { .. }) {
             let next = Mode::Walk(id.0 + 1, calls);
             for line in lines {

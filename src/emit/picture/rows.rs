@@ -162,6 +162,9 @@ pub(in crate::emit) fn step(chart: &Chart, id: StepId, guard: impl Fn(&str) -> S
     if step.failure.then == Failure::Skip && step.failure != chart.defaults && !is_ask {
         text.push_str(" (skip on failure)");
     }
+    if let Some(tools) = step.tools {
+        text.push_str(&format!(" (tools {})", chart.tool_sets[tools.set.index()].name));
+    }
     let always = chartc_core::model::ExprKind::Bool(true);
     if step.ends_turn.as_ref().is_some_and(|e| e.kind == always) {
         text.push_str(" (ends turn)");

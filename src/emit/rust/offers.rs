@@ -9,9 +9,13 @@ use std::fmt::Write;
 /// Adds `Machine::options`.
 pub(super) fn options(context: &Context<'_>, item: &mut Impl) {
     let function = item.new_fn("options").arg_mut_self();
-    let used = context.has_choices();
+    let of_steps = tools::offers(context);
+    let used = context.has_choices() || !of_steps.is_empty();
     function.arg(if used { "key" } else { "_key" }, "machine::StepKey").ret("Vec<drive::Offer>");
-    if !used {
+    if !of_steps.is_empty() {
+        function.line(of_steps);
+    }
+    if !context.has_choices() {
         function.line("Vec::new()");
         return;
     }

@@ -309,7 +309,7 @@ fn step(row: &StepRow<'_>) -> String {
         FailureRow::Skip => Some("Skip".to_owned()),
         FailureRow::Take(line) => Some(format!("Take(TransitionId({}))", line.0)),
     };
-    Row::new("StepRow", 8)
+    Row::new("StepRow", 10)
         .field("name", format!("{:?}", row.name))
         .field("state", state_id(row.state))
         .field("kind", kind.map(|k| format!("StepRowKind::{k}")))
@@ -318,6 +318,8 @@ fn step(row: &StepRow<'_>) -> String {
         .field("failure", failure.map(|f| format!("FailureRow::{f}")))
         .field("ends_turn", yes(row.ends_turn))
         .field("client", (!row.client.is_empty()).then(|| format!("{:?}", row.client)))
+        .field("tools", (row.tools.len > 0).then(|| span(row.tools)))
+        .field("tool_calls", (row.tool_calls > 0).then(|| row.tool_calls.to_string()))
         .text()
 }
 

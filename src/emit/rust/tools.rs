@@ -13,7 +13,12 @@ use std::fmt::Write;
 impl Context<'_> {
     /// The model may call tools.
     pub(super) fn has_calls(&self) -> bool {
-        self.tables.choices.iter().any(|choice| choice.tools.is_some())
+        self.tables.choices.iter().any(|choice| choice.tools.is_some()) || self.has_step_tools()
+    }
+
+    /// A step's model may call tools.
+    pub(super) fn has_step_tools(&self) -> bool {
+        self.tables.steps.iter().any(|step| step.tools.len > 0)
     }
 
     /// The program keeps the model's calls.
@@ -51,14 +56,14 @@ pub(super) fn methods(context: &Context<'_>, methods: &mut Impl) {
     for (i, choice) in context.chart.choices.iter().enumerate() {
         let ChoiceKind::Call(_, Some(id)) = choice.kind else { continue };
         let kept = into(context, &Writer::new(context), id, Code::lent("result", Type::Json));
-        let _ = writeln!(arms, "{i} => {{ {kept} }}");
+        let _ = writeln!(arms, "Some({i}) => {{ {kept} }}");
     }
     let mut body = String::new();
     if context.last_result.get() {
         body += "self.last_result = generated::shown(result);\n";
     }
     if !arms.is_empty() {
-        let _ = write!(body, "match choice.0 {{ {arms} _ => {{}} }}");
+        let _ = write!(body, "match choice.map(|choice| choice.0) {{ {arms} _ => {{}} }}");
     }
     if context.has_calls() && !body.is_empty() {
         context.methods.borrow_mut().insert("keep_result");
@@ -66,7 +71,7 @@ pub(super) fn methods(context: &Context<'_>, methods: &mut Impl) {
         methods
             .new_fn("keep_result")
             .arg_mut_self()
-            .arg(format!("{unused}choice"), "arena::ChoiceId")
+            .arg(format!("{unused}choice"), "Option<arena::ChoiceId>")
             .arg("result", "&Value")
             .line(body);
     }
@@ -90,15 +95,15 @@ pub(super) fn bound(context: &Context<'_>) -> String {
     };
     format!(
         "match &bound {{
-            program::Bound::Call(leaf, tool, Payload::Tool(arguments)) => {{
-                self.calls.begin(*leaf, *tool, arguments.clone());
+            program::Bound::Call(caller, tool, Payload::Tool(arguments)) => {{
+                self.calls.begin(*caller, *tool, arguments.clone());
             }}
-            program::Bound::Returned(leaf, {choice}, Payload::Tool({values})) => {{
-                self.calls.end(*leaf);
+            program::Bound::Returned(caller, {choice}, Payload::Tool({values})) => {{
+                self.calls.end(*caller);
                 {keep}
             }}
-            program::Bound::CallFailed(leaf, Payload::Reason({why})) => {{
-                self.calls.end(*leaf);
+            program::Bound::CallFailed(caller, Payload::Reason({why})) => {{
+                self.calls.end(*caller);
                 {failed}
             }}
             _ => {{}}
@@ -110,8 +115,8 @@ pub(super) fn bound(context: &Context<'_>) -> String {
 pub(super) fn hooks(context: &Context<'_>, item: &mut Impl) {
     if context.keeps_calls() {
         item.new_fn("another_option").arg_mut_self().line("self.calls.break_streaks();");
-        let forget = item.new_fn("forget_call").arg_mut_self().arg("leaf", "arena::StateId");
-        forget.line("self.calls.forget(leaf);");
+        let forget = item.new_fn("forget_call").arg_mut_self().arg("caller", "program::Caller");
+        forget.line("self.calls.forget(caller);");
     }
 }
 
@@ -230,6 +235,50 @@ pub(super) fn arguments(context: &Context<'_>, own: &str) -> String {
     format!("match tool {{ {arms} _ => {own} }}")
 }
 
+/// The statements of `options` about tools of `llm` steps; empty where none has any.
+pub(super) fn offers(context: &Context<'_>) -> String {
+    if !context.has_step_tools() {
+        return String::new();
+    }
+    let (mut texts, mut arguments) = (String::new(), String::new());
+    for (i, tool) in context.chart.tools.iter().enumerate() {
+        let text = chartc_core::calls::summary(&tool.doc);
+        if !text.is_empty() {
+            let _ = writeln!(texts, "{i} => {text:?},");
+        }
+        let rows: Vec<String> = (tool.params.iter())
+            .map(|f| format!("({:?}.into(), {:?}.into())", f.name, context.written(&f.ty)))
+            .collect();
+        if !rows.is_empty() {
+            let _ = writeln!(arguments, "{i} => Vec::from([{}]),", rows.join(", "));
+        }
+    }
+    let text = if texts.is_empty() {
+        "String::new()".to_owned()
+    } else {
+        format!("match tool.0 {{ {texts} _ => \"\" }}.into()")
+    };
+    let arguments = if arguments.is_empty() {
+        "Vec::new()".to_owned()
+    } else {
+        format!("match tool.0 {{ {arguments} _ => Vec::new() }}")
+    };
+    format!(
+        "if self.engine.has_tools(key.step) {{
+            let mut tools = Vec::new();
+            self.engine.step_tools(key, &mut |tool| tools.push(tool));
+            let offer = |tool: arena::ToolId| drive::Offer {{
+                choice: drive::Offer::NO_LINE,
+                tool: Some(tool),
+                name: TABLES.tools[tool.index()].name.into(),
+                text: {text},
+                arguments: {arguments},
+            }};
+            return tools.into_iter().map(offer).collect();
+        }}"
+    )
+}
+
 /// Adds `Machine::call`.
 pub(super) fn call(context: &Context<'_>, item: &mut Impl) {
     let used = context.has_calls() || context.has_step_calls();
@@ -253,7 +302,7 @@ pub(super) fn call(context: &Context<'_>, item: &mut Impl) {
         format!(
             "match self.engine.calls(key) {{
                 Some(tool) => {{
-                    let call = self.engine.program.calls.open(key.leaf);
+                    let call = self.engine.program.calls.open(self.engine.caller(key));
                     (tool, call.map(|call| call.arguments.clone()).unwrap_or_default())
                 }}
                 None => {step},

@@ -32,6 +32,15 @@ pub(crate) fn outcome(chart: &Chart, random: &mut Random, open: &Open) -> Outcom
         return answer(random, &chart.tools[tool.index()].result);
     }
     let is_ask = matches!(row.kind, StepKind::Ask { .. });
+    if row.tools.is_some() && !random.one_in(3) {
+        // One that is offered, or any: the model of a step may name what it likes.
+        let tool = match open.offers.as_slice() {
+            [] => None,
+            offers => offers[random.below(offers.len())].tool.filter(|_| !random.one_in(8)),
+        };
+        let tool = tool.unwrap_or_else(|| ToolId::at(random.below(chart.tools.len())));
+        return call(chart, random, tool);
+    }
     if !is_ask || chart.choices.is_empty() {
         return answer(random, &row.returns);
     }
@@ -47,14 +56,7 @@ pub(crate) fn outcome(chart: &Chart, random: &mut Random, open: &Open) -> Outcom
         }
     };
     if let Some(tool) = tool {
-        // Few values, so that some come twice in a row.
-        let arguments = chart.tools[tool.index()].params.iter().map(|field| {
-            let again = field.ty == Type::Text && !random.one_in(4);
-            if again { Value::Text("again".into()) } else { value(random, chart, &field.ty, 3) }
-        });
-        let arguments = arguments.collect();
-        let forbidden = random.one_in(12);
-        return if forbidden { Outcome::Forbidden(tool) } else { Outcome::Call(tool, arguments) };
+        return call(chart, random, tool);
     }
     let fields = match &chart.choices[choice.index()].kind {
         ChoiceKind::Option(fields) => fields.as_slice(),
@@ -62,4 +64,15 @@ pub(crate) fn outcome(chart: &Chart, random: &mut Random, open: &Open) -> Outcom
     };
     let values = fields.iter().map(|f| value(random, chart, &f.ty, 3)).collect();
     Outcome::Choice(choice, values)
+}
+
+fn call(chart: &Chart, random: &mut Random, tool: ToolId) -> Outcome<Vec<Value>> {
+    // Few values, so that some come twice in a row.
+    let arguments = chart.tools[tool.index()].params.iter().map(|field| {
+        let again = field.ty == Type::Text && !random.one_in(4);
+        if again { Value::Text("again".into()) } else { value(random, chart, &field.ty, 3) }
+    });
+    let arguments = arguments.collect();
+    let forbidden = random.one_in(12);
+    if forbidden { Outcome::Forbidden(tool) } else { Outcome::Call(tool, arguments) }
 }

@@ -21,6 +21,7 @@ chartc_core::include_chart!(pub mod refunds);
 chartc_core::include_chart!(pub mod regions);
 chartc_core::include_chart!(pub mod researcher);
 chartc_core::include_chart!(pub mod ring);
+chartc_core::include_chart!(pub mod searching);
 chartc_core::include_chart!(pub mod social);
 chartc_core::include_chart!(pub mod table);
 chartc_core::include_chart!(pub mod tools);

@@ -5,7 +5,7 @@ use chartc_core::expr::{FromValue, Value};
 use generated_charts::compare::{Fickle, compare, covered};
 use generated_charts::{
     bells, blocks, flat, flow, hierarchy, lamp, letters, model, names, nested, parallel, phases,
-    regions, researcher, ring, social, table, tools, words, worker,
+    regions, researcher, ring, searching, social, table, tools, words, worker,
 };
 
 /// The value of a param.
@@ -143,6 +143,14 @@ same!(
     300 x 200,
     // Deadlines beyond the random hours, and a condition that needs the report and little money at once.
     &[3, 14, 23]
+);
+
+same!(
+    searching,
+    "../charts/searching.chart",
+    |given| searching::Params { patience: param(given, "patience") },
+    400 x 200,
+    &[]
 );
 
 same!(

@@ -166,16 +166,17 @@ fn line(random: &mut Random, shape: &Shape) -> String {
 fn step(random: &mut Random, shape: &Shape, number: usize) -> String {
     let goal = target(random, shape);
     let guard = pick(random, &["", "", " if f", " if n < lim"]);
+    let tools = if number == 2 { " tools look calls 2" } else { "" };
     match random.below(4) {
         0 | 1 => format!(
             "ask q{number} on turn else {goal} {{ prompt \"{{options}}\" retry {} }}",
             random.below(2)
         ),
         2 => format!(
-            "llm l{number}{guard} {{ prompt \"p\" returns Bool into f retry 0 then skip done if f -> {goal} }}"
+            "llm l{number}{guard} {{ prompt \"p\"{tools} returns Bool into f retry 0 then skip done if f -> {goal} }}"
         ),
         _ => format!(
-            "llm l{number}{guard} {{ prompt \"p\" returns K into k retry 1 then -> {goal} done if k == K.q -> over }}"
+            "llm l{number}{guard} {{ prompt \"p\"{tools} returns K into k retry 1 then -> {goal} done if k == K.q -> over }}"
         ),
     }
 }
@@ -203,7 +204,7 @@ fn lines(random: &mut Random, shape: &Shape, pad: &str, steps: &mut usize, out: 
 pub(crate) fn chart(random: &mut Random) -> String {
     let shape = shape(random);
     let mut out = String::from(
-        "enum K { p q r }\nchart T {\n  event a  event b(v: Bool)  event c(x: K)  event d\n  \
+        "enum K { p q r }\ntool look() -> Bool\nchart T {\n  event a  event b(v: Bool)  event c(x: K)  event d\n  \
          param lim: Int in 1..2 = 2\n  var f: Bool = false\n  var g: Bool = false\n  var k: K = K.p\n  \
          var n: Int = 0\n  var h: Bool = false\n  var m: Int = 0\n  var e: K = K.p\n",
     );
@@ -243,6 +244,10 @@ pub(crate) fn chart(random: &mut Random) -> String {
             out.push_str("    history before -> t0\n");
         }
         out.push_str("  }\n");
+    }
+    if out.contains(" tools look") {
+        let goal = &shape.paths[shape.paths.len() - 1];
+        let _ = writeln!(out, "  when streak(tool) > 1 -> {goal}\n  when fails_here > 1 -> {goal}");
     }
     out.push_str("  final over\n  final failed : error\n}\n");
     out

@@ -16,6 +16,7 @@ mod session;
 mod shipped;
 mod simulate;
 mod spending;
+mod step_tools;
 mod viable;
 mod world;
 

@@ -9,6 +9,7 @@ mod observables;
 mod questions;
 mod sending;
 mod sets;
+mod step_tools;
 mod tools;
 mod turns;
 mod words;
@@ -347,7 +348,8 @@ impl Sim {
             Record::Done(s) => format!("done {}", self.step_name(s)),
             Record::Chosen(c) => format!("chosen {}", choice(c)),
             Record::Unasked(c) => format!("unasked {}", choice(c)),
-            Record::Called(_, c, t) => format!("called {} by {}", tool(t), choice(c)),
+            Record::Called(_, Some(c), t) => format!("called {} by {}", tool(t), choice(c)),
+            Record::Called(_, None, t) => format!("called {}", tool(t)),
             Record::Returned(_, t) => format!("returned {}", tool(t)),
             Record::CallFailed(_, t) => format!("call failed {}", tool(t)),
             Record::Forbidden(_, t) => format!("forbidden {}", tool(t)),

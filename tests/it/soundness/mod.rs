@@ -274,6 +274,10 @@ fn play(chart: &Chart, claims: &Claims, random: &mut Random) -> Option<String> {
                 let outcome = match random.below(6) {
                     0 => Outcome::Failed(vec![Value::Text("down".into())]),
                     _ if ask => options(&mut machine, key, random),
+                    _ if machine.calls(key).is_some() => Outcome::Done(vec![Value::Bool(true)]),
+                    _ if !machine.step_tools(key).is_empty() && random.below(3) > 0 => {
+                        Outcome::Call(machine.step_tools(key)[0], Vec::new())
+                    }
                     _ => Outcome::Done(vec![Value::Text("fine".into())]),
                 };
                 Input::Answer(key, outcome)

@@ -165,14 +165,17 @@ fn line(random: &mut Random, states: &[State], id: usize) -> String {
 fn step(random: &mut Random, states: &[State], number: usize) -> String {
     let guard = *random.pick(&["", "", "", " if x", " if in(s1)", " if not in(s2)"]);
     let goal = target(random, states);
+    let tools = if number.is_multiple_of(3) { " tools look calls 2" } else { "" };
     match random.below(4) {
         0 => format!(
             "ask q{number} on {} else {goal} {{ prompt \"{{options}}\" }}",
             random.pick(&["turn", "c"])
         ),
-        1 => format!("llm l{number}{guard} {{ prompt \"p\" retry 0 then skip error -> {goal} }}"),
-        2 => format!("llm l{number}{guard} {{ prompt \"p\" retry 1 then skip }} -> {goal}"),
-        _ => format!("llm l{number}{guard} {{ prompt \"p\" retry 0 then fail }} -> {goal}"),
+        1 => format!(
+            "llm l{number}{guard} {{ prompt \"p\"{tools} retry 0 then skip error -> {goal} }}"
+        ),
+        2 => format!("llm l{number}{guard} {{ prompt \"p\"{tools} retry 1 then skip }} -> {goal}"),
+        _ => format!("llm l{number}{guard} {{ prompt \"p\"{tools} retry 0 then fail }} -> {goal}"),
     }
 }
 
@@ -236,7 +239,7 @@ pub(crate) fn chart(random: &mut Random) -> String {
     let states = tree(random);
     let mut out = String::from(
         "chart T {\n  event a  event b  event c  event e.one  event e.two\n  input x: Bool = false\n  \
-         input y: Bool = false\n  input n: Int = 0\n  var m: Int = 0\n  fn hot() -> Bool\n",
+         input y: Bool = false\n  input n: Int = 0\n  var m: Int = 0\n  fn hot() -> Bool\n  tool look() -> Bool\n",
     );
     if random.below(4) == 0 {
         let _ = writeln!(out, "  limits {{ calls {} per turn }}", random.below(3));
@@ -248,6 +251,11 @@ pub(crate) fn chart(random: &mut Random) -> String {
         }
     }
     body(random, &states, 0, &mut out, 1);
+    if states.len().is_multiple_of(3) {
+        // What a tool brings while its step is under way may move the chart.
+        let goal = states.iter().rfind(|state| is_place(state.kind)).map_or("s1", |s| &s.path);
+        let _ = writeln!(out, "  when streak(tool) > 1 -> {goal}\n  when fails_here > 2 -> {goal}");
+    }
     out.push_str("}\n");
     out
 }

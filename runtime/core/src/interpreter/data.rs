@@ -105,9 +105,9 @@ impl Data {
             Bound::Answer(step, fields) => (Bound::Answer(step, ()), fields),
             Bound::Reason(step, fields) => (Bound::Reason(step, ()), fields),
             Bound::Choice(choice, fields) => (Bound::Choice(choice, ()), fields),
-            Bound::Call(leaf, tool, _) => (Bound::Call(leaf, tool, ()), Vec::new()),
-            Bound::Returned(leaf, choice, _) => (Bound::Returned(leaf, choice, ()), Vec::new()),
-            Bound::CallFailed(leaf, _) => (Bound::CallFailed(leaf, ()), Vec::new()),
+            Bound::Call(caller, tool, _) => (Bound::Call(caller, tool, ()), Vec::new()),
+            Bound::Returned(caller, choice, _) => (Bound::Returned(caller, choice, ()), Vec::new()),
+            Bound::CallFailed(caller, _) => (Bound::CallFailed(caller, ()), Vec::new()),
         };
         self.bound = bound;
         if self.fields.capacity() > 0 || fields.capacity() > 0 {

@@ -90,6 +90,13 @@ impl<'p, H: Host> Interpreter<'p, H> {
         self.engine.calls(key)
     }
 
+    /// The tools that the model of an open `llm` step may still call.
+    pub fn step_tools(&self, key: StepKey) -> Vec<ToolId> {
+        let mut tools = Vec::new();
+        self.engine.step_tools(key, &mut |tool| tools.push(tool));
+        tools
+    }
+
     /// The active leaves in document order; after the end of the run those of the last configuration.
     pub fn leaves(&self) -> Vec<StateId> {
         self.engine.leaves().collect()
@@ -176,6 +183,10 @@ impl<H: Host> Machine for Interpreter<'_, H> {
         if key.leaf.index() >= self.plan.chart().states.len() {
             return Vec::new();
         }
+        if self.engine.has_tools(key.step) {
+            let tools = self.step_tools(key);
+            return tools.iter().map(|tool| self.engine.program.tool_offer(*tool)).collect();
+        }
         let mut options = Vec::new();
         self.engine.options(key, &mut |choice, tool| add_option(&mut options, choice, tool));
         self.engine.with_view(key.leaf, |program, view| {
@@ -192,7 +203,7 @@ impl<H: Host> Machine for Interpreter<'_, H> {
         if key.leaf.index() >= chart.states.len() {
             return Err(Fault);
         }
-        let (tool, arguments) = match self.engine.program.data.calls.open(key.leaf) {
+        let (tool, arguments) = match self.engine.program.data.calls.open(self.engine.caller(key)) {
             Some(call) if self.engine.calls(key) == Some(call.tool) => {
                 (call.tool, call.arguments.clone())
             }

@@ -4,7 +4,7 @@ use super::action::{act, fields, put};
 use super::context::Context;
 use super::data::Data;
 use super::is_input;
-use crate::arena::{EventId, StateId, StepId, ToolId, TransitionId, VarId};
+use crate::arena::{EventId, StepId, ToolId, TransitionId, VarId};
 use crate::calls::failure;
 use crate::describe;
 use crate::drive::{Host, Mismatch, Post};
@@ -14,7 +14,7 @@ use crate::family::Lent;
 use crate::machine::{Fault, Receiver};
 use crate::model::{Action, Chart, ChoiceKind, Expr, StateKind, StepKind, Trigger, VariableKind};
 use crate::outbox::Outbox;
-use crate::program::{Block, Bound, Program, View};
+use crate::program::{Block, Bound, Caller, Program, View};
 use crate::store::Dynamic;
 use crate::tables::Tables;
 use alloc::format;
@@ -89,19 +89,19 @@ impl<'p, H: Host> Runner<'p, H> {
                 self.keep(&answer, self.chart.steps[step.index()].into);
                 self.data.answers[step.index()] = Some(answer);
             }
-            Bound::Call(leaf, tool, arguments) => {
-                self.data.calls.begin(*leaf, *tool, arguments.clone());
+            Bound::Call(caller, tool, arguments) => {
+                self.data.calls.begin(*caller, *tool, arguments.clone());
             }
-            Bound::Returned(leaf, choice, fields) => {
-                self.data.calls.end(*leaf);
-                let into = match self.chart.choices[choice.index()].kind {
-                    ChoiceKind::Call(_, into) => into,
-                    ChoiceKind::Option(_) => None,
+            Bound::Returned(caller, choice, fields) => {
+                self.data.calls.end(*caller);
+                let into = match choice.map(|choice| &self.chart.choices[choice.index()].kind) {
+                    Some(ChoiceKind::Call(_, into)) => *into,
+                    Some(ChoiceKind::Option(_)) | None => None,
                 };
                 self.keep(&fields.first().cloned().unwrap_or_default(), into);
             }
-            Bound::CallFailed(leaf, reason) => {
-                self.data.calls.end(*leaf);
+            Bound::CallFailed(caller, reason) => {
+                self.data.calls.end(*caller);
                 self.data.last_result = failure(&self.reason(reason));
             }
             Bound::Nothing | Bound::Event(..) | Bound::Reason(..) | Bound::Choice(..) => {}
@@ -188,8 +188,8 @@ impl<H: Host> Program for Runner<'_, H> {
         self.data.calls.break_streaks();
     }
 
-    fn forget_call(&mut self, leaf: StateId) {
-        self.data.calls.forget(leaf);
+    fn forget_call(&mut self, caller: Caller) {
+        self.data.calls.forget(caller);
     }
 
     fn dequeue(&mut self) {

@@ -96,6 +96,19 @@ impl<H: Host> Runner<'_, H> {
         Offer { choice: id, tool, name, text, arguments }
     }
 
+    /// A tool as an `llm` step offers it.
+    pub(super) fn tool_offer(&self, id: ToolId) -> Offer {
+        let tool = &self.chart.tools[id.index()];
+        let typed = |field: &Field| (field.name.clone(), type_text(&field.ty, &self.chart.types));
+        Offer {
+            choice: Offer::NO_LINE,
+            tool: Some(id),
+            name: tool.name.clone(),
+            text: summary(&tool.doc),
+            arguments: tool.params.iter().map(typed).collect(),
+        }
+    }
+
     fn text(&mut self, template: &Template, view: &View<'_>) -> Result<String, Fault> {
         let text = render(template, &self.context(view, None), &Fuel::default());
         self.explain(text, || "text of an option".to_string())

@@ -1,9 +1,10 @@
 //! A run as data: what [`Interpreter::restore`] goes on from as if nothing had happened.
 
+mod called;
+
 use super::data::Data;
 use super::{Interpreter, check};
 use crate::arena::{ChoiceId, EventId, StateId, StepId, ToolId};
-use crate::calls::{Call, Calls};
 use crate::drive::{Host, Mismatch};
 use crate::expr::{Value, fit};
 use crate::machine::StepKey;
@@ -39,8 +40,11 @@ pub struct Snapshot {
     sent: Vec<Vec<Kept>>,
     finals: BTreeMap<StateId, Vec<Kept>>,
     last_result: String,
-    /// Tool calls under way: leaf, tool, arguments.
+    /// Tool calls of questions under way: leaf, tool, arguments.
     calls: Vec<(StateId, ToolId, Vec<Kept>)>,
+    /// Those of `llm` steps.
+    #[cfg_attr(feature = "serde", serde(default))]
+    step_calls: Vec<(StepId, ToolId, Vec<Kept>)>,
     /// Those that streaks count: tool, arguments, how often in a row.
     called: Vec<(ToolId, Vec<Kept>, u32)>,
     /// Machines of the `run` steps under way.
@@ -147,11 +151,8 @@ impl<'p, H: Host> Interpreter<'p, H> {
                 .collect(),
             finals: data.finals.iter().map(|(state, values)| (*state, keep(values))).collect(),
             last_result: data.last_result.clone(),
-            calls: data
-                .calls
-                .opened()
-                .map(|(leaf, call)| (leaf, call.tool, keep(&call.arguments)))
-                .collect(),
+            calls: called::of_questions(&data.calls),
+            step_calls: called::of_steps(&data.calls),
             called: data
                 .calls
                 .ended()
@@ -249,7 +250,7 @@ fn data(plan: &Plan<'_>, snapshot: &Snapshot) -> Result<Data, RestoreError> {
     data.raised = snapshot.raised.iter().map(|(id, fields)| (*id, give_back(fields))).collect();
     data.finals = snapshot.finals.iter().map(|(id, values)| (*id, give_back(values))).collect();
     data.last_result.clone_from(&snapshot.last_result);
-    data.calls = calls(plan, snapshot)?;
+    data.calls = called::restored(plan, snapshot)?;
     data.begun = snapshot.begun;
     Ok(data)
 }
@@ -274,26 +275,6 @@ fn sent(chart: &Chart, snapshot: &Snapshot) -> Result<Vec<Vec<Value>>, RestoreEr
         fitted.collect()
     };
     events.into_iter().zip(&snapshot.sent).map(payload).collect()
-}
-
-fn calls(plan: &Plan<'_>, snapshot: &Snapshot) -> Result<Calls, RestoreError> {
-    let call = |tool: ToolId, arguments: &[Kept]| {
-        let Some(row) = plan.chart().tools.get(tool.index()) else {
-            return Err(RestoreError::Data(format!("no tool has the number {}", tool.0)));
-        };
-        if row.params.len() != arguments.len() {
-            return Err(RestoreError::Data(format!("`{}` has other arguments", row.name)));
-        }
-        Ok(Call { tool, arguments: give_back(arguments) })
-    };
-    let open = snapshot.calls.iter();
-    let open = open.map(|(leaf, tool, arguments)| Ok((*leaf, call(*tool, arguments)?)));
-    let ended = snapshot.called.iter();
-    let ended = ended.map(|(tool, arguments, times)| Ok((call(*tool, arguments)?, *times)));
-    Ok(Calls::of(
-        open.collect::<Result<Vec<_>, RestoreError>>()?,
-        ended.collect::<Result<Vec<_>, RestoreError>>()?,
-    ))
 }
 
 #[cfg(feature = "serde")]

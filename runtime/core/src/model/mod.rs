@@ -23,7 +23,7 @@ pub use expr::{
 pub use state::{
     Choice, ChoiceKind, Scope, State, StateKind, Target, Transition, TransitionKind, Trigger,
 };
-pub use step::{AskOn, Failure, FailurePolicy, Forward, Otherwise, Run, Step, StepKind};
+pub use step::{AskOn, Failure, FailurePolicy, Forward, Otherwise, Run, Step, StepKind, StepTools};
 pub use template::{Template, TemplatePart};
 
 pub use crate::status::Status;

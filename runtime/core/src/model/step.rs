@@ -1,7 +1,7 @@
 //! Steps: the work of a turn.
 
 use super::{Action, Expr, Template, Type};
-use crate::arena::{ClientId, EventId, StateId, ToolId, TransitionId, VarId};
+use crate::arena::{ClientId, EventId, StateId, ToolId, ToolSetId, TransitionId, VarId};
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -28,10 +28,26 @@ pub struct Step {
     pub returns: Type,
     /// Where the answer is kept.
     pub into: Option<VarId>,
+    /// What an `llm` step's model may call before it answers.
+    pub tools: Option<StepTools>,
     /// The walk ends after this step while this holds (`true` for a plain `ends turn`).
     pub ends_turn: Option<Expr>,
     /// Outcome lines in the order tried: rows of `Chart::transitions` whose trigger names this step.
     pub outcomes: Vec<TransitionId>,
+}
+
+/// `tools SET calls N` of an `llm` step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StepTools {
+    /// Which tools.
+    pub set: ToolSetId,
+    /// Calls of tools that one run of the step may make.
+    pub calls: u32,
+}
+
+impl StepTools {
+    /// Calls of tools unless said otherwise.
+    pub const CALLS: u32 = 10;
 }
 
 /// What a step does.

@@ -15,8 +15,8 @@ use crate::model::{
     Action, AskOn, BinaryOp, Builtin, Chart, Choice, ChoiceKind, Client, CompareOp, Component,
     Event, Expr, ExprKind, Failure, FailurePolicy, Field, Forward, Function, FunctionKind, Insert,
     Limits, Method, Observable, Otherwise, Permission, Place, Predicate, Receiver, Run, Scope,
-    State, StateKind, Status, Step, StepKind, StreakOf, Target, Template, TemplatePart, Tool,
-    ToolSet, Transition, TransitionKind, Trigger, Type, TypeDef, TypeKind, UnaryOp, Variable,
+    State, StateKind, Status, Step, StepKind, StepTools, StreakOf, Target, Template, TemplatePart,
+    Tool, ToolSet, Transition, TransitionKind, Trigger, Type, TypeDef, TypeKind, UnaryOp, Variable,
     VariableKind,
 };
 use alloc::boxed::Box;
@@ -167,7 +167,8 @@ records! {
     Target { state arguments };
     Run { chart arguments on_entry forward };
     Choice { name text transition kind };
-    Step { name state kind guard client prompt failure returns into ends_turn outcomes } without doc;
+    Step { name state kind guard client prompt failure returns into ends_turn outcomes tools } without doc;
+    StepTools { set calls };
     FailurePolicy { retries then };
     Template { parts };
     Expr { kind ty };

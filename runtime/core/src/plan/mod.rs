@@ -317,6 +317,10 @@ fn step_row<'c>(chart: &'c Chart, step: &'c Step, pools: &mut Pools<'c>) -> Step
         failure: failure_row(then),
         ends_turn: step.ends_turn.is_some(),
         client: step.client.map_or("", |id| &chart.clients[id.index()].name),
+        tools: step
+            .tools
+            .map_or(Span::EMPTY, |tools| span(&mut pools.tools, chart.tools_of(tools.set))),
+        tool_calls: step.tools.map_or(0, |tools| tools.calls),
     }
 }
 

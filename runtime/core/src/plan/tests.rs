@@ -165,6 +165,7 @@ fn a_step_waits_for_its_events() {
         failure: FailurePolicy { retries: 2, then: Failure::Skip },
         returns: Type::Json,
         into: None,
+        tools: None,
         ends_turn: None,
         outcomes: Vec::new(),
     });

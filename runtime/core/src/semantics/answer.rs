@@ -22,6 +22,9 @@ impl<P: Program> Engine<'_, P> {
         if let Some((choice, tool)) = self.calling(key) {
             return self.tool_answer(key, choice, tool, outcome, sink);
         }
+        if let Some(tool) = self.step_calling(key) {
+            return self.step_tool_answer(key, tool, outcome, sink);
+        }
         let is_ask = self.is_ask(step);
         let in_walk = self.scalars.walk.is_some_and(|w| w.awaiting == Some(key));
         match outcome {
@@ -38,7 +41,16 @@ impl<P: Program> Engine<'_, P> {
                 Some(choice) => self.call_tool(key, choice, tool, payload, sink),
                 None => self.forbidden(key, tool, in_walk, sink),
             },
-            Outcome::Forbidden(tool) if is_ask && tool.index() < self.tables.tools.len() => {
+            Outcome::Call(tool, payload) if self.has_tools(step) => {
+                if self.may_use(key, tool) {
+                    self.call_step_tool(key, tool, payload, sink);
+                } else {
+                    self.forbidden(key, tool, in_walk, sink);
+                }
+            }
+            Outcome::Forbidden(tool)
+                if (is_ask || self.has_tools(step)) && tool.index() < self.tables.tools.len() =>
+            {
                 self.forbidden(key, tool, in_walk, sink);
             }
             Outcome::Done(_)
@@ -99,8 +111,11 @@ impl<P: Program> Engine<'_, P> {
         if cells.questions[key.leaf.index()].is_some_and(|q| q.key == key) {
             cells.questions[key.leaf.index()] = None;
         }
-        if cells.steps[key.step.index()].pending == Some(key) {
-            cells.steps[key.step.index()].pending = None;
+        let register = &mut cells.steps[key.step.index()];
+        if register.pending == Some(key) {
+            register.pending = None;
+            register.calling = None;
+            register.called = 0;
         }
         self.disarm_timeouts(key.step);
         if let Some(walk) = &mut self.scalars.walk

@@ -44,6 +44,7 @@ mod sending;
 mod sets;
 #[cfg(feature = "alloc")]
 mod snapshot;
+mod step_tool;
 mod take;
 mod tool;
 mod turn;

@@ -107,6 +107,9 @@ fn is_possible(snapshot: &Snapshot, tables: &Tables<'_>) -> bool {
                     .pending
                     .as_ref()
                     .is_none_or(|pending| key(pending) && pending.step.index() == i)
+                && register.calling.is_none_or(|tool| {
+                    tool.index() < tables.tools.len() && register.pending.is_some()
+                })
         });
     let Scalars { turns, events, now, started_at, event, walk, rotation, .. } = snapshot.scalars;
     let walk = walk.is_none_or(|walk| {

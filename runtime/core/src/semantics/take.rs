@@ -4,7 +4,7 @@ use super::{Engine, NO_STATES, Phase};
 use crate::arena::{StateId, TransitionId};
 use crate::bits;
 use crate::machine::{Effect, ErrorKind, Record, Sink, StepKey};
-use crate::program::{Block, Program};
+use crate::program::{Block, Caller, Program};
 use crate::store::{Occurrence, Store};
 use crate::tables::{Reacts, Route, StateRow, StateRowKind, TransitionRow, TriggerRow};
 
@@ -289,14 +289,18 @@ impl<P: Program> Engine<'_, P> {
         for step in row.steps.of(self.tables.step_pool) {
             let register = &mut self.store.cells_mut().steps[step.index()];
             register.due = false;
-            let pending = register.pending.take();
+            register.called = 0;
+            let (pending, calling) = (register.pending.take(), register.calling.take());
+            if calling.is_some() {
+                self.program.forget_call(Caller::Step(*step));
+            }
             if let Some(key) = pending {
                 self.cancel(key, sink);
             }
         }
         if let Some(question) = self.store.cells_mut().questions[state.index()].take() {
             if question.calling.is_some() {
-                self.program.forget_call(state);
+                self.program.forget_call(Caller::Question(state));
             }
             self.cancel(question.key, sink);
         }

@@ -4,8 +4,9 @@
 use super::Engine;
 use crate::arena::{ChoiceId, StateId, ToolId};
 use crate::machine::{Effect, Fallback, Outcome, Receipt, Record, Sink, StepKey, WalkEnd};
-use crate::program::{Bound, Program};
+use crate::program::{Bound, Caller, Program};
 use crate::store::{Occurrence, Question, Store};
+use crate::tables::StepRowKind;
 
 impl<P: Program> Engine<'_, P> {
     /// The model named a tool that no enabled line permits.
@@ -43,9 +44,9 @@ impl<P: Program> Engine<'_, P> {
         self.disarm_timeouts(key.step);
         self.store.cells_mut().questions[key.leaf.index()] =
             Some(Question { key, calling: Some((choice, tool)) });
-        self.program.bind(Bound::Call(key.leaf, tool, payload));
+        self.program.bind(Bound::Call(Caller::Question(key.leaf), tool, payload));
         self.program.bind(Bound::Nothing);
-        sink.record(Record::Called(key, choice, tool));
+        sink.record(Record::Called(key, Some(choice), tool));
         sink.effect(Effect::Call(key, tool));
         self.macrostep(None, sink);
     }
@@ -60,12 +61,13 @@ impl<P: Program> Engine<'_, P> {
         sink: &mut dyn Sink,
     ) -> Receipt {
         let StepKey { step, leaf, .. } = key;
+        let caller = Caller::Question(leaf);
         let in_walk = self.scalars.walk.is_some_and(|w| w.awaiting == Some(key));
         match outcome {
             Outcome::Done(payload) => {
                 self.close(key);
                 sink.record(Record::Returned(key, tool));
-                self.program.bind(Bound::Returned(leaf, choice, payload));
+                self.program.bind(Bound::Returned(caller, Some(choice), payload));
                 self.program.bind(Bound::Nothing);
                 let ends = self.tables.steps[step.index()].ends_turn
                     && self
@@ -82,13 +84,13 @@ impl<P: Program> Engine<'_, P> {
                 self.close(key);
                 self.store.cells_mut().states[leaf.index()].fails_here += 1;
                 sink.record(Record::CallFailed(key, tool));
-                self.program.bind(Bound::CallFailed(leaf, reason));
+                self.program.bind(Bound::CallFailed(caller, reason));
                 self.program.bind(Bound::Nothing);
                 self.macrostep(None, sink);
             }
             Outcome::Doubt => {
                 self.close(key);
-                self.program.forget_call(leaf);
+                self.program.forget_call(caller);
                 self.store.cells_mut().states[leaf.index()].fails_here += 1;
                 sink.record(Record::CallFailed(key, tool));
                 self.program.bind(Bound::Nothing);
@@ -112,8 +114,17 @@ impl<P: Program> Engine<'_, P> {
         self.question(key.leaf).filter(|question| question.key == key)?.calling
     }
 
+    /// Whose call one under this key is.
+    pub fn caller(&self, key: StepKey) -> Caller {
+        let row = self.tables.steps.get(key.step.index());
+        match row.map(|row| row.kind) {
+            Some(StepRowKind::Ask { .. }) | None => Caller::Question(key.leaf),
+            Some(_) => Caller::Step(key.step),
+        }
+    }
+
     /// The tool whose call is under way under this key.
     pub fn calls(&self, key: StepKey) -> Option<ToolId> {
-        self.calling(key).map(|(_, tool)| tool)
+        self.calling(key).map(|(_, tool)| tool).or_else(|| self.step_calling(key))
     }
 }

@@ -175,8 +175,15 @@ fn step_item(cx: &mut Cx<'_>, pair: P<'_>) -> StepItem {
             StepItem::Prompt(cx.template(&text))
         }
         Rule::use_tools => {
-            let name = child(pair, Rule::name);
-            StepItem::Tools(cx.ident(&name))
+            let (mut set, mut calls) = (None, None);
+            for part in pair.into_inner() {
+                match part.as_rule() {
+                    Rule::path => set = Some(cx.path(part)),
+                    Rule::int => calls = Some(Spanned::new(cx.count(&part), cx.span(&part))),
+                    _ => {}
+                }
+            }
+            StepItem::Tools(set.expect("tools are of a set"), calls)
         }
         Rule::policy => StepItem::Policy(cx.policy(pair)),
         Rule::returns => {

@@ -73,7 +73,7 @@ chart Own {
     state left {
       initial thinking
       state thinking {
-        llm plan with big { prompt "Level {level}, seen {seen}."  returns Int  retry 2  done -> asking  error -> waiting }
+        llm plan with big { prompt "Level {level}, seen {seen}."  tools look calls 2  returns Int  retry 2  done -> asking  error -> waiting }
         after 5s -> waiting
       }
       state asking {

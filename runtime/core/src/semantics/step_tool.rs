@@ -1,0 +1,112 @@
+//! Tools of an `llm` step: its model calls them, is told what came of it, and is asked again, until it answers.
+
+use super::Engine;
+use crate::arena::{StepId, ToolId};
+use crate::machine::{Effect, Outcome, Receipt, Record, Sink, StepKey};
+use crate::program::{Bound, Caller, Program};
+use crate::store::{Occurrence, Store};
+
+impl<P: Program> Engine<'_, P> {
+    /// Whether it is an `llm` step whose model may call tools.
+    pub fn has_tools(&self, step: StepId) -> bool {
+        self.tables.steps.get(step.index()).is_some_and(|row| row.tools.len > 0)
+    }
+
+    /// Calls `each` with the tools that the model of this open step may call now: none when it has made all its calls.
+    pub fn step_tools(&self, key: StepKey, each: &mut dyn FnMut(ToolId)) {
+        let Some(row) = self.tables.steps.get(key.step.index()) else { return };
+        if self.store.cells().steps[key.step.index()].called < row.tool_calls {
+            row.tools.of(self.tables.tool_pool).iter().for_each(|tool| each(*tool));
+        }
+    }
+
+    pub(super) fn may_use(&self, key: StepKey, tool: ToolId) -> bool {
+        let mut found = false;
+        self.step_tools(key, &mut |one| found |= one == tool);
+        found
+    }
+
+    /// The tool call under way for this open step.
+    pub(super) fn step_calling(&self, key: StepKey) -> Option<ToolId> {
+        let register = self.store.cells().steps.get(key.step.index())?;
+        register.calling.filter(|_| register.pending == Some(key))
+    }
+
+    /// Begins the call that the step's model wants. The step stays open, its timeouts stay armed.
+    pub(super) fn call_step_tool(
+        &mut self,
+        key: StepKey,
+        tool: ToolId,
+        payload: P::Payload,
+        sink: &mut dyn Sink,
+    ) {
+        let register = &mut self.store.cells_mut().steps[key.step.index()];
+        register.calling = Some(tool);
+        register.called += 1;
+        self.program.bind(Bound::Call(Caller::Step(key.step), tool, payload));
+        self.program.bind(Bound::Nothing);
+        sink.record(Record::Called(key, None, tool));
+        sink.effect(Effect::Call(key, tool));
+        self.macrostep(None, sink);
+    }
+
+    /// What a tool call of the step's model came to: well or badly, the model is asked again under the same key. That is a call as any
+    /// other, for the limits of the run.
+    pub(super) fn step_tool_answer(
+        &mut self,
+        key: StepKey,
+        tool: ToolId,
+        outcome: Outcome<P::Payload>,
+        sink: &mut dyn Sink,
+    ) -> Receipt {
+        let StepKey { step, leaf, .. } = key;
+        let caller = Caller::Step(step);
+        let in_walk = self.scalars.walk.is_some_and(|w| w.awaiting == Some(key));
+        match outcome {
+            Outcome::Done(payload) => {
+                sink.record(Record::Returned(key, tool));
+                self.program.bind(Bound::Returned(caller, None, payload));
+            }
+            Outcome::Failed(reason) => {
+                self.store.cells_mut().states[leaf.index()].fails_here += 1;
+                sink.record(Record::CallFailed(key, tool));
+                self.program.bind(Bound::CallFailed(caller, reason));
+            }
+            Outcome::Doubt => {
+                self.close(key);
+                self.program.forget_call(caller);
+                self.store.cells_mut().states[leaf.index()].fails_here += 1;
+                sink.record(Record::CallFailed(key, tool));
+                self.program.bind(Bound::Nothing);
+                if !self.macrostep(Some(Occurrence::StepDoubt(step)), sink) {
+                    self.step_failed(step, leaf, in_walk, sink);
+                }
+                return Receipt::Handled;
+            }
+            // A second answer of the model, which waits for its tool.
+            Outcome::Choice(..) | Outcome::Call(..) | Outcome::Forbidden(_) | Outcome::Unusable => {
+                sink.record(Record::Dropped(key));
+                return Receipt::Refused;
+            }
+        }
+        self.store.cells_mut().steps[step.index()].calling = None;
+        self.program.bind(Bound::Nothing);
+        // What `streak` and `last_result` say now may lead away.
+        self.macrostep(None, sink);
+        if !self.is_open(key) {
+            return Receipt::Handled;
+        }
+        if !self.charge_call(self.tables.steps[step.index()].state, sink) {
+            if !self.is_over() && self.is_open(key) {
+                self.close(key);
+                self.program.bind(Bound::Nothing);
+                self.step_failed(step, leaf, in_walk, sink);
+            }
+            return Receipt::Handled;
+        }
+        sink.record(Record::Started(key));
+        sink.effect(Effect::Start(key));
+        self.macrostep(None, sink);
+        Receipt::Handled
+    }
+}
