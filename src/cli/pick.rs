@@ -42,10 +42,25 @@ pub fn pick_to_run(
     name: Option<&str>,
     states: usize,
 ) -> miette::Result<Result<Checked, Exit>> {
+    Ok(pick_to_run_with_sources(file, name, states)?.map(|(checked, _)| checked))
+}
+
+/// As [`pick_to_run`], with the texts that places are in.
+///
+/// # Errors
+/// As for [`pick`].
+pub fn pick_to_run_with_sources(
+    file: &str,
+    name: Option<&str>,
+    states: usize,
+) -> miette::Result<Result<(Checked, Sources), Exit>> {
     let done = crate::check_within(&find_one(file)?, &Files, states);
     let chosen = choose(file, name, &done)?;
     let has_errors = done.diagnostics.iter().any(|d| d.severity == Severity::Error);
-    Ok(if chosen.is_ok() && has_errors { Err(refuse(file, &done)) } else { chosen })
+    Ok(match chosen {
+        Ok(_) if has_errors => Err(refuse(file, &done)),
+        chosen => chosen.map(|checked| (checked, done.sources)),
+    })
 }
 
 fn choose(

@@ -27,7 +27,7 @@ use std::sync::Arc;
 /// Turns of a run that nothing else bounds.
 const TURNS: u32 = 100;
 
-/// Run a chart without a network: answers come from a script, the first option, chance, or nobody.
+/// Run a chart: answers come from a script, a recording, the first option, chance, a person, a real model, or nobody.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

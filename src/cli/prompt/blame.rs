@@ -1,0 +1,93 @@
+//! Which placeholders of a prompt cannot be written, and why.
+
+use super::put::{Asked, Setting};
+use crate::compile::Checked;
+use crate::source::Sources;
+use crate::span::Span;
+use chartc_core::arena::{EventId, StepId};
+use chartc_core::model::{Chart, StepKind, Template, TemplatePart};
+use std::fmt::Write;
+
+/// A text that goes into a prompt.
+#[derive(Clone, Copy)]
+enum Text {
+    /// The step's own.
+    Own,
+    /// That of a component.
+    Component(usize),
+}
+
+/// A line for each placeholder that fails by itself, with its place.
+pub(super) fn holes(
+    setting: &Setting<'_>,
+    checked: &Checked,
+    id: StepId,
+    on: Option<EventId>,
+    sources: &Sources,
+) -> miette::Result<String> {
+    let chart = setting.charts[0];
+    let own = (Text::Own, checked.map().step(id).prompt_parts.as_slice());
+    let parts = checked.map().component_parts.iter().enumerate();
+    let components = parts.map(|(i, parts)| (Text::Component(i), parts.as_slice()));
+    let mut lines = String::new();
+    for (text, spans) in std::iter::once(own).chain(components) {
+        let Some(template) = template(chart, id, text) else { continue };
+        for (part, span) in template.parts.iter().zip(spans) {
+            if matches!(part, TemplatePart::Text(_) | TemplatePart::Options) {
+                continue;
+            }
+            let only = with_only(chart, id, text, part);
+            let mut charts = setting.charts.clone();
+            charts[0] = &only;
+            if let Asked::Failed(why) = (Setting { charts, ..*setting }).question(id, on)? {
+                let _ = writeln!(lines, "{}", place(*span, &why, sources));
+            }
+        }
+    }
+    Ok(if lines.is_empty() { lines } else { format!(" cannot be written:\n{lines}") })
+}
+
+fn template(chart: &Chart, id: StepId, text: Text) -> Option<&Template> {
+    match text {
+        Text::Own => match &chart.steps[id.index()].kind {
+            StepKind::Human(question) => Some(question),
+            StepKind::Llm
+            | StepKind::Code(_)
+            | StepKind::Ask { .. }
+            | StepKind::Call(..)
+            | StepKind::Run(_) => chart.steps[id.index()].prompt.as_ref(),
+        },
+        Text::Component(i) => Some(&chart.components.get(i)?.text),
+    }
+}
+
+/// The chart in which the prompt is one part of one text, under the text's own conditions.
+fn with_only(chart: &Chart, id: StepId, text: Text, part: &TemplatePart) -> Chart {
+    let mut chart = chart.clone();
+    let one = Template { parts: vec![part.clone()] };
+    let step = &mut chart.steps[id.index()];
+    let (own, kept) = match text {
+        Text::Own => (one, None),
+        Text::Component(i) => {
+            chart.components[i].text = one;
+            (Template::default(), Some(i))
+        }
+    };
+    if let StepKind::Human(question) = &mut step.kind {
+        *question = own;
+    } else {
+        step.prompt = Some(own);
+    }
+    for (i, component) in chart.components.iter_mut().enumerate() {
+        if kept != Some(i) {
+            component.inserts.clear();
+        }
+    }
+    chart
+}
+
+fn place(span: Span, why: &str, sources: &Sources) -> String {
+    let source = sources.get(span.file);
+    let at = source.position(span.start);
+    format!("  {}:{}:{}: {}: {why}", source.name, at.line, at.column, source.slice(span))
+}

@@ -1,0 +1,234 @@
+//! `chartc prompt`.
+
+mod blame;
+mod put;
+mod show;
+
+use super::Exit;
+use super::instance::{Given, Kind, values};
+use super::output::{complain, print};
+use super::pick::pick_to_run_with_sources;
+use crate::diagnostic::nearest;
+use chartc_core::arena::{EventId, StateId, StepId};
+use chartc_core::model::{AskOn, Chart, StateKind, StepKind, VariableKind};
+use put::{Asked, Setting};
+use show::Shown;
+use std::fmt::Write;
+use std::path::PathBuf;
+
+/// Show what a model or a person would be sent in a state, without asking anybody.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  chartc prompt charts/builder.chart --at reflecting --param agent_id=ada
+  chartc prompt agent.yaml --at ideating --step ideate --input balance=7
+  chartc prompt agent.yaml --var strategic_goal=sell --format json
+  chartc prompt social.chart --at active.evaluating --functions social.script.yaml
+  chartc prompt inbox.chart --at open --event mail.came --data '{\"from\": \"ben\"}'
+
+The chart is put into the state as it would be entered by default, without its `enter` blocks unless --enter says so, and a turn
+is taken, or the event is sent that the question waits for: each of them, where there are several. Code steps run as in any
+turn. Each step is shown as if the other steps that ask were not there.
+
+Exit codes: 0 shown, 1 errors in the chart or in a prompt, or nothing is asked there, 2 wrong usage, 3 a fault of chartc,
+4 no chart in the file")]
+pub(super) struct Args {
+    /// A *.chart, *.scxml or agent.yaml file, or - for standard input
+    file: String,
+    /// Which chart, when the file has several
+    #[arg(long, value_name = "NAME")]
+    chart: Option<String>,
+    /// The state, as a dotted path [default: where the chart starts]
+    #[arg(long, value_name = "STATE")]
+    at: Option<String>,
+    /// Run the `enter` blocks of the state and of those around it first, as when it is entered from outside
+    #[arg(long, requires = "at")]
+    enter: bool,
+    /// Only this step's prompt
+    #[arg(long, value_name = "NAME")]
+    step: Option<String>,
+    /// The value of a var, as JSON or text; the others are as declared
+    #[arg(long, value_name = "NAME=VALUE")]
+    var: Vec<String>,
+    /// The value of a param, as JSON or text
+    #[arg(long, value_name = "NAME=VALUE")]
+    param: Vec<String>,
+    /// The value of an input, as JSON or text
+    #[arg(long, value_name = "NAME=VALUE")]
+    input: Vec<String>,
+    /// Only questions that wait for this event, and when it comes [default: each event that a question waits for]
+    #[arg(long, value_name = "NAME")]
+    event: Option<String>,
+    /// What comes with the event that a question waits for, as a JSON object
+    #[arg(long, value_name = "JSON", default_value = "{}")]
+    data: String,
+    /// A script with results of host functions
+    #[arg(long, value_name = "FILE")]
+    functions: Option<PathBuf>,
+    /// How it is shown: as text, or as a JSON array
+    #[arg(long, default_value = "human", value_parser = ["human", "json"])]
+    format: String,
+}
+
+pub(super) fn run(args: Args) -> miette::Result<Exit> {
+    let (checked, sources) = match pick_to_run_with_sources(&args.file, args.chart.as_deref(), 0)? {
+        Ok(found) => found,
+        Err(exit) => return Ok(exit),
+    };
+    let mut chart = checked.chart().clone();
+    chart.calls_per_turn = None;
+    // A var with a value from outside is read, checked and set as a param is.
+    let names: Vec<&str> = args.var.iter().filter_map(|p| p.split('=').next()).collect();
+    for row in &mut chart.variables {
+        if names.contains(&row.name.as_str()) && matches!(row.kind, VariableKind::Var { .. }) {
+            row.kind = VariableKind::Param { range: None };
+        }
+    }
+    let given = Given {
+        params: values(&chart, Kind::Param, &[args.param.clone(), args.var.clone()].concat())?,
+        inputs: values(&chart, Kind::Input, &args.input)?,
+    };
+    if let Some(path) = &args.at {
+        let at = state(&chart, path)?;
+        begin_at(&mut chart, at, args.enter);
+    }
+    let mut shown = Vec::new();
+    let mut faults = String::new();
+    let wanted = args.event.as_deref().map(|name| event(&chart, name)).transpose()?;
+    for id in steps(&chart, args.step.as_deref())? {
+        let only = put::alone(&chart, id);
+        let mut charts = checked.family();
+        charts[0] = &only;
+        let setting = Setting {
+            charts,
+            given: &given,
+            functions: args.functions.as_deref(),
+            data: &args.data,
+            at: args.at.as_deref(),
+        };
+        let step = &chart.steps[id.index()];
+        let events = match &step.kind {
+            StepKind::Ask { on: AskOn::Event(events), .. } => {
+                let fits = |event: &&EventId| wanted.is_none_or(|wanted| wanted == **event);
+                events.iter().filter(fits).map(|event| Some(*event)).collect()
+            }
+            StepKind::Llm
+            | StepKind::Code(_)
+            | StepKind::Ask { .. }
+            | StepKind::Call(..)
+            | StepKind::Human(_)
+            | StepKind::Run(_) => vec![None; usize::from(wanted.is_none())],
+        };
+        let is_one_of_many = events.len() > 1;
+        for on in events {
+            let name = on.map(|on| chart.events[on.index()].name.clone());
+            let what = name.as_ref().map_or_else(String::new, |name| format!(" on `{name}`"));
+            match setting.question(id, on)? {
+                Asked::Put(question) => shown.push(Shown { question: *question, event: name }),
+                Asked::Failed(why) => {
+                    let places = blame::holes(&setting, &checked, id, on, &sources)?;
+                    let places = if places.is_empty() { format!(": {why}\n") } else { places };
+                    let _ = write!(faults, "`{}`{what}{places}", step.name);
+                }
+                Asked::Misfit(why) if is_one_of_many => {
+                    let _ = writeln!(
+                        faults,
+                        "`{}` waits for {}; it is shown with `--event {} --data '{{…}}'`",
+                        step.name,
+                        why.strip_prefix("event ").unwrap_or(&why),
+                        name.unwrap_or_default()
+                    );
+                }
+                Asked::Misfit(why) => return Err(miette::miette!("{why}: give it by `--data`")),
+                Asked::Not => {}
+            }
+        }
+    }
+    print(&if args.format == "json" { show::json(&shown)? } else { show::text(&shown) })?;
+    if !faults.is_empty() {
+        complain(faults.trim_end());
+    } else if shown.is_empty() {
+        let place = args.at.as_deref().map_or_else(String::new, |at| format!(" at `{at}`"));
+        complain(&format!(
+            "nothing is asked{place}: no step there asks, its condition is false, or a single option is taken unasked"
+        ));
+    }
+    Ok(if faults.is_empty() && !shown.is_empty() { Exit::Clean } else { Exit::Findings })
+}
+
+/// The state of this path.
+fn state(chart: &Chart, path: &str) -> miette::Result<StateId> {
+    let is_it = |s: &StateId| {
+        chart.state(*s).path == path && !matches!(chart.state(*s).kind, StateKind::History { .. })
+    };
+    chart.state_ids().find(is_it).ok_or_else(|| {
+        let known = chart.states.iter().skip(1).map(|s| s.path.as_str());
+        match nearest(path, known) {
+            Some(near) => {
+                miette::miette!("`{}` has no state `{path}`; did you mean `{near}`?", chart.name)
+            }
+            None => miette::miette!("`{}` has no state `{path}`", chart.name),
+        }
+    })
+}
+
+/// Makes the chart begin in a state: as when it is entered from outside, or without what is done on the way.
+fn begin_at(chart: &mut Chart, at: StateId, enters: bool) {
+    if enters {
+        chart.states[0].kind = StateKind::Compound { initial: vec![at] };
+        chart.states[0].default_actions.clear();
+        return;
+    }
+    let way: Vec<StateId> = chart.ancestors(at).collect();
+    for pair in way.windows(2) {
+        if let StateKind::Compound { initial } = &mut chart.states[pair[1].index()].kind {
+            *initial = vec![pair[0]];
+        }
+    }
+    for state in &mut chart.states {
+        state.entry.clear();
+        state.default_actions.clear();
+    }
+}
+
+/// An event that questions wait for.
+fn event(chart: &Chart, name: &str) -> miette::Result<EventId> {
+    let mut waited: Vec<EventId> = Vec::new();
+    for step in &chart.steps {
+        if let StepKind::Ask { on: AskOn::Event(events), .. } = &step.kind {
+            waited.extend(events);
+        }
+    }
+    let name_of = |id: &EventId| chart.events[id.index()].name.as_str();
+    waited.iter().copied().find(|id| name_of(id) == name).ok_or_else(|| {
+        match nearest(name, waited.iter().map(name_of)) {
+            Some(near) => miette::miette!(
+                "no question of `{}` waits for `{name}`; did you mean `{near}`?",
+                chart.name
+            ),
+            None => miette::miette!("no question of `{}` waits for `{name}`", chart.name),
+        }
+    })
+}
+
+/// Steps that ask a model or a person.
+fn steps(chart: &Chart, name: Option<&str>) -> miette::Result<Vec<StepId>> {
+    let asks = |id: &StepId| {
+        let kind = &chart.steps[id.index()].kind;
+        matches!(kind, StepKind::Llm | StepKind::Ask { .. } | StepKind::Human(_))
+    };
+    let all = (0..chart.steps.len()).map(StepId::at).filter(asks);
+    let Some(name) = name else { return Ok(all.collect()) };
+    let found: Vec<StepId> =
+        all.clone().filter(|id| chart.steps[id.index()].name == name).collect();
+    if found.is_empty() {
+        let known = all.map(|id| chart.steps[id.index()].name.as_str());
+        return Err(match nearest(name, known) {
+            Some(near) => {
+                miette::miette!("no step `{name}` of `{}` asks; did you mean `{near}`?", chart.name)
+            }
+            None => miette::miette!("no step `{name}` of `{}` asks", chart.name),
+        });
+    }
+    Ok(found)
+}

@@ -1,0 +1,150 @@
+//! Puts one question of a chart, to see it.
+
+use crate::cli::instance::{Given, functions, instance};
+use chartc_core::arena::{EventId, StepId};
+use chartc_core::model::{Chart, Expr, ExprKind, StepKind, Type};
+use chartc_core::plan::Plan;
+use chartc_runtime::clock::VirtualClock;
+use chartc_runtime::oracle::{Asking, Oracle, OracleError, Question, ready};
+use chartc_runtime::trace::{Line, What};
+use chartc_runtime::{PlayError, Session, data, play};
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+/// The chart in which no other step asks.
+pub(super) fn alone(chart: &Chart, id: StepId) -> Chart {
+    let mut chart = chart.clone();
+    for (i, step) in chart.steps.iter_mut().enumerate() {
+        let asks = matches!(
+            step.kind,
+            StepKind::Llm
+                | StepKind::Ask { .. }
+                | StepKind::Call(..)
+                | StepKind::Human(_)
+                | StepKind::Run(_)
+        );
+        if asks && i != id.index() {
+            step.guard = Some(Expr { kind: ExprKind::Bool(false), ty: Type::Bool });
+        }
+    }
+    chart
+}
+
+/// What came of it.
+pub(super) enum Asked {
+    /// It was put.
+    Put(Box<Question>),
+    /// The prompt cannot be written.
+    Failed(String),
+    /// What comes with the event does not fit it.
+    Misfit(String),
+    /// Nothing is asked.
+    Not,
+}
+
+/// Keeps the first question, and answers none.
+#[derive(Default)]
+struct Kept(Mutex<Option<Question>>);
+
+impl Oracle for Kept {
+    fn ask(&self, question: Question) -> Asking {
+        if let Ok(mut kept) = self.0.lock() {
+            kept.get_or_insert(question);
+        }
+        ready(Err(OracleError::Denied("nobody is asked".into())))
+    }
+
+    fn name(&self) -> String {
+        "nobody".to_owned()
+    }
+}
+
+/// What the question is put with.
+pub(super) struct Setting<'c> {
+    /// The chart, and those that it runs.
+    pub(super) charts: Vec<&'c Chart>,
+    pub(super) given: &'c Given,
+    /// A script with results of host functions.
+    pub(super) functions: Option<&'c Path>,
+    /// What comes with an event, as JSON.
+    pub(super) data: &'c str,
+    /// The state that it has to be put in.
+    pub(super) at: Option<&'c str>,
+}
+
+impl Setting<'_> {
+    /// What the step asks in a turn, or on the event that it waits for.
+    pub(super) fn question(&self, id: StepId, on: Option<EventId>) -> miette::Result<Asked> {
+        let Self { charts, given, at, .. } = self;
+        let chart = charts[0];
+        let step = &chart.steps[id.index()];
+        let plans: Vec<Plan<'_>> = charts.iter().map(|chart| Plan::new(chart)).collect();
+        let machine = instance(&plans, given, functions(charts, self.functions)?)?;
+        let kept = Arc::new(Kept::default());
+        let clock = Arc::new(VirtualClock::new());
+        let mut session = Session::new(machine, kept.clone(), clock, Vec::<Line>::new());
+        for (name, value) in given.inputs.iter() {
+            session.input(name, value.clone()).map_err(|fault| miette::miette!("{fault}"))?;
+        }
+        let entries = match on {
+            None => Vec::new(),
+            Some(on) => {
+                let event = &chart.events[on.index()].name;
+                let data: serde_json::Value = serde_json::from_str(self.data)
+                    .map_err(|fault| miette::miette!("--data is no JSON: {fault}"))?;
+                let entry = serde_json::json!([{ "event": event, "data": data }]);
+                data::entries(&entry.to_string()).map_err(|fault| miette::miette!("{fault}"))?
+            }
+        };
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_time()
+            .build()
+            .map_err(|fault| miette::miette!("no runtime: {fault}"))?;
+        let misfit = runtime.block_on(async {
+            session.start().await.map_err(|fault| miette::miette!("{fault}"))?;
+            if on.is_none() {
+                session.turn().await.map_err(|fault| miette::miette!("{fault}"))?;
+                return Ok::<_, miette::Report>(None);
+            }
+            match play(&mut session, &entries).await {
+                Err(PlayError::Entry { why, .. }) => Ok(Some(why)),
+                Err(PlayError::Run(fault)) => Err(miette::miette!("{fault}")),
+                Ok(()) => Ok(None),
+            }
+        })?;
+        if let Some(why) = misfit {
+            return Ok(Asked::Misfit(why));
+        }
+        let (_, lines) = session.into_parts();
+        let put = kept.0.lock().ok().and_then(|mut kept| kept.take());
+        // Where a code step or a condition leads elsewhere first, nothing is asked in this state.
+        let is_there = |state: &str| {
+            let below = |at: &str| {
+                state.strip_prefix(at).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+            };
+            at.is_none_or(below)
+        };
+        if let Some(question) = put.filter(|q| q.step == step.name && is_there(&q.state)) {
+            return Ok(Asked::Put(Box::new(question)));
+        }
+        Ok(why(&lines, &step.name).map_or(Asked::Not, Asked::Failed))
+    }
+}
+
+/// Why a step could not ask. The reasons of what cannot be rendered are in the notes.
+fn why(lines: &[Line], step: &str) -> Option<String> {
+    let mut reason = None;
+    for line in lines {
+        if let What::Note { text, .. } = &line.what {
+            let of_prompt =
+                text.strip_prefix("prompt of `").and_then(|text| text.split_once("`: "));
+            reason = of_prompt.filter(|(of, _)| *of == step).map(|(_, why)| why).or(reason);
+        }
+        if let What::CallFailed { step: failed, why, .. } = &line.what
+            && failed == step
+        {
+            return Some(reason.unwrap_or(why).to_owned());
+        }
+    }
+    None
+}

@@ -1,0 +1,80 @@
+//! Questions, as they are shown.
+
+use chartc_runtime::oracle::Question;
+use std::fmt::Write;
+
+/// A question, and the event that it is put on where it waits for one.
+pub(super) struct Shown {
+    pub(super) question: Question,
+    pub(super) event: Option<String>,
+}
+
+/// Below one another, each part under its heading.
+pub(super) fn text(shown: &[Shown]) -> String {
+    let mut out = String::new();
+    for Shown { question, event } in shown {
+        if !out.is_empty() {
+            out.push('\n');
+        }
+        let on = event.as_ref().map_or_else(String::new, |event| format!(" on {event}"));
+        let model = if question.model.model.is_empty() { "" } else { ", " };
+        let _ = writeln!(
+            out,
+            "{} {}{on} in {}{model}{}",
+            question.kind.word(),
+            question.step,
+            question.state,
+            question.model.model
+        );
+        let _ = writeln!(out, "--- prompt\n{}", question.prompt.trim_end());
+        if !question.options.is_empty() {
+            out.push_str("--- options\n");
+        }
+        for option in &question.options {
+            let offer = &option.offer;
+            let arguments: Vec<String> =
+                offer.arguments.iter().map(|(name, ty)| format!("{name}: {ty}")).collect();
+            let arguments = if arguments.is_empty() {
+                String::new()
+            } else {
+                format!("({})", arguments.join(", "))
+            };
+            let _ = writeln!(
+                out,
+                "{}",
+                format!("{}{arguments}  {}", offer.name, offer.text).trim_end()
+            );
+            if !option.schema.is_empty() {
+                let _ = writeln!(out, "  {}", option.schema);
+            }
+        }
+        let forbidden: Vec<&str> =
+            question.forbidden.iter().map(|option| option.offer.name.as_str()).collect();
+        if !forbidden.is_empty() {
+            let _ = writeln!(out, "--- may not be called now\n{}", forbidden.join(", "));
+        }
+        if !question.schema.is_empty() {
+            let _ = writeln!(out, "--- schema\n{}", question.schema);
+        }
+    }
+    out
+}
+
+/// The same as a JSON array.
+pub(super) fn json(shown: &[Shown]) -> miette::Result<String> {
+    let schema = |text: &str| serde_json::from_str::<serde_json::Value>(text).ok();
+    let rows: Vec<serde_json::Value> = shown
+        .iter()
+        .map(|Shown { question: q, event }| {
+            let options = q.options.iter().map(|o| {
+                serde_json::json!({ "name": o.offer.name, "text": o.offer.text, "arguments": schema(&o.schema) })
+            });
+            serde_json::json!({
+                "step": q.step, "kind": q.kind.word(), "event": event, "state": q.state, "client": q.client, "model": q.model.model,
+                "prompt": q.prompt, "options": options.collect::<Vec<_>>(), "schema": schema(&q.schema),
+            })
+        })
+        .collect();
+    let text = serde_json::to_string_pretty(&rows).map_err(|fault| miette::miette!("{fault}"))?;
+    Ok(text + "\n")
+}
