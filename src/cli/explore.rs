@@ -1,15 +1,17 @@
 //! `chartc explore`.
 
 use super::Exit;
+use super::given::{Kind, given as read};
 use super::lines;
 use super::output::print;
 use super::pick::pick_with_sources;
 use crate::analysis::explore::Edge;
 use crate::analysis::explore::survey::{DEEPEST, Survey, survey};
 use crate::analysis::explore::witness::{self, Witness};
-use chartc_core::arena::{StateId, TransitionId};
-use chartc_core::model::Chart;
-use serde_json::{Value, json};
+use chartc_core::arena::{StateId, TransitionId, VarId};
+use chartc_core::expr::{Value, fit, within};
+use chartc_core::model::{Chart, VariableKind};
+use serde_json::{Value as Json, json};
 
 /// Version of the JSON.
 const VERSION: u32 = 1;
@@ -24,8 +26,9 @@ Examples:
   chartc explore builder.chart
   chartc explore phases.chart --depth 12
   chartc explore agent.yaml --depth 6 --format json
+  chartc explore phases.chart --param max_steps=3 --param 'goal=find owls'
 
-An input is an event, a turn, a wait for what is due, or one answer: an option, a value that decides something, none that can
+A param or an input that is not given is tried with every value that decides something. An input is an event, a turn, a wait for what is due, or one answer: an option, a value that decides something, none that can
 be used, a failure. Values that decide nothing are not varied.
 
 Exit codes: 0 explored, 1 errors in the chart, 2 wrong usage, 3 a fault of chartc, 4 no chart in the file")]
@@ -41,6 +44,12 @@ pub(super) struct Args {
     /// States of the run to look at, at most
     #[arg(long, value_name = "N", default_value_t = 20_000)]
     states: usize,
+    /// The value of an input, as JSON or text: it has no other
+    #[arg(long, value_name = "NAME=VALUE")]
+    input: Vec<String>,
+    /// The value of a param, as JSON or text: it has no other
+    #[arg(long, value_name = "NAME=VALUE")]
+    param: Vec<String>,
     /// How it is shown
     #[arg(long, default_value = "text", value_parser = ["text", "json"])]
     format: String,
@@ -52,7 +61,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         Err(exit) => return Ok(exit),
     };
     let chart = checked.chart();
-    let found = survey(chart, args.depth, args.states.max(1));
+    let found = survey(chart, args.depth, args.states.max(1), given(chart, &args)?);
     let place = |id: &TransitionId| {
         let (line, words) = lines::line(chart, checked.map(), *id, &sources);
         format!("{}:{line}  {words}", sources.get(checked.map().file).name)
@@ -68,6 +77,24 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         _ => told.human(),
     })?;
     Ok(Exit::Clean)
+}
+
+/// The values that are given, as the chart has them.
+fn given(chart: &Chart, args: &Args) -> miette::Result<Vec<(VarId, Value)>> {
+    let params = read(chart, Kind::Param, &args.param)?;
+    let inputs = read(chart, Kind::Input, &args.input)?;
+    let mut given = Vec::new();
+    for (name, value) in params.iter().chain(inputs.iter()) {
+        let Some(nth) = chart.variables.iter().position(|row| row.name == *name) else { continue };
+        let row = &chart.variables[nth];
+        let value = fit(value.clone(), &row.ty, &chart.types)
+            .map_err(|why| miette::miette!("`{name}`: {why}"))?;
+        if let VariableKind::Param { range: Some((low, high)) } = &row.kind {
+            within(name, &value, low, high).map_err(|why| miette::miette!("{why}"))?;
+        }
+        given.push((VarId::at(nth), value));
+    }
+    Ok(given)
 }
 
 /// What was found, to be told.
@@ -145,12 +172,12 @@ impl Told<'_> {
         };
         let way = |told: Witness| {
             let entries = told.entries.iter().filter_map(|e| serde_json::from_str(e).ok());
-            let entries: Vec<Value> = entries.collect();
+            let entries: Vec<Json> = entries.collect();
             json!({"steps": told.steps, "events": entries})
         };
-        let ends: serde_json::Map<String, Value> =
+        let ends: serde_json::Map<String, Json> =
             ends.iter().map(|(status, runs)| ((*status).to_owned(), count(*runs))).collect();
-        let dead: Vec<Value> = dead.iter().map(|point| way(self.dead(*point))).collect();
+        let dead: Vec<Json> = dead.iter().map(|point| way(self.dead(*point))).collect();
         let told = json!({
             "version": VERSION,
             "chart": self.chart.name,
@@ -170,7 +197,7 @@ impl Told<'_> {
 }
 
 /// A count as JSON, which holds no more than 64 bits.
-fn count(count: u128) -> Value {
+fn count(count: u128) -> Json {
     json!(u64::try_from(count).unwrap_or(u64::MAX))
 }
 

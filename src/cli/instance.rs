@@ -2,15 +2,17 @@
 
 use super::cassette::replaying;
 use super::files::Files;
+pub(super) use super::given::Kind;
+use super::given::given;
 use super::live::{self, is_live};
 use super::output::complain;
 use super::terminal::Person;
 use crate::diagnostic::nearest;
 use crate::load::Loader;
 use chartc_core::drive::Host;
-use chartc_core::expr::{Map, Value};
+use chartc_core::expr::Map;
 use chartc_core::interpreter::Interpreter;
-use chartc_core::model::{AskOn, Chart, StepKind, Transition, Trigger, Type, VariableKind};
+use chartc_core::model::{AskOn, Chart, StepKind, Transition, Trigger};
 use chartc_core::plan::Plan;
 use chartc_runtime::clock::{Clock, VirtualClock};
 use chartc_runtime::oracle::{Deny, First, Oracle, Random, Replaying, Script};
@@ -39,27 +41,9 @@ pub(super) fn read(path: &Path) -> miette::Result<String> {
     Files.read(&name).map_err(|why| miette::miette!("cannot read {name}: {why}"))
 }
 
-/// Reads `name=value` pairs for the params or the inputs of a chart.
+/// Reads `name=value` pairs for the params or the inputs of a chart. Params without a default must be among them.
 pub(super) fn values(chart: &Chart, kind: Kind, pairs: &[String]) -> miette::Result<Map> {
-    let variables = chart.variables.iter().filter(|v| kind.is(&v.kind));
-    let known: Vec<(&str, &Type)> = variables.map(|v| (v.name.as_str(), &v.ty)).collect();
-    let mut map = Map::new();
-    for pair in pairs {
-        let Some((name, text)) = pair.split_once('=') else {
-            return Err(miette::miette!("`{pair}` is not NAME=VALUE"));
-        };
-        let Some((_, ty)) = known.iter().find(|(n, _)| *n == name) else {
-            let word = kind.word();
-            return Err(match nearest(name, known.iter().map(|(n, _)| *n)) {
-                Some(near) => miette::miette!(
-                    "`{}` has no {word} `{name}`; did you mean `{near}`?",
-                    chart.name
-                ),
-                None => miette::miette!("`{}` has no {word} `{name}`", chart.name),
-            });
-        };
-        map.insert(name.to_owned(), value(ty, text));
-    }
+    let map = given(chart, kind, pairs)?;
     let missing = chart.variables.iter().filter(|row| {
         kind == Kind::Param
             && kind.is(&row.kind)
@@ -75,50 +59,6 @@ pub(super) fn values(chart: &Chart, kind: Kind, pairs: &[String]) -> miette::Res
         ));
     }
     Ok(map)
-}
-
-/// Which variables a pair may name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
-    /// `--param`.
-    Param,
-    /// `--input`.
-    Input,
-}
-
-impl Kind {
-    const fn word(self) -> &'static str {
-        match self {
-            Self::Param => "param",
-            Self::Input => "input",
-        }
-    }
-
-    const fn is(self, kind: &VariableKind) -> bool {
-        match kind {
-            VariableKind::Param { .. } => matches!(self, Self::Param),
-            VariableKind::Input => matches!(self, Self::Input),
-            VariableKind::Var { .. } => false,
-        }
-    }
-}
-
-/// Text as it stands where Text is wanted, else JSON; what is no JSON (a duration, the name of an enum) is text.
-fn value(ty: &Type, text: &str) -> Value {
-    let is_text = match ty {
-        Type::Text => true,
-        Type::Optional(inner) => **inner == Type::Text && text != "null",
-        Type::Bool
-        | Type::Int
-        | Type::Float
-        | Type::Duration
-        | Type::Json
-        | Type::List(_)
-        | Type::Map(_)
-        | Type::Named(_) => false,
-    };
-    let plain = || Value::Text(text.to_owned());
-    if is_text { plain() } else { serde_json::from_str(text).unwrap_or_else(|_| plain()) }
 }
 
 /// Who answers and who has tools, from the words of `--llm`, `--human` and `--functions`; for a chart and those that it runs.

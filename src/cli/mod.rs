@@ -20,6 +20,7 @@ mod ending;
 mod explain;
 mod explore;
 mod fmt;
+mod given;
 mod graph;
 mod highlight;
 #[cfg(feature = "run")]

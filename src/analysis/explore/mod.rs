@@ -169,4 +169,6 @@ pub struct Search {
     pub inputs: Option<u32>,
     /// Stops as soon as it is certain that not everything will be tried.
     pub whole: bool,
+    /// Values of params and inputs, each in place of all that it may have.
+    pub given: Vec<(VarId, Value)>,
 }

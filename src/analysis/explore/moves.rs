@@ -59,6 +59,8 @@ pub enum Deed {
 pub(super) struct Moves<'c> {
     chart: &'c Chart,
     relevant: &'c Relevant<'c>,
+    /// Values that are not varied.
+    fixed: Vec<(VarId, Value)>,
     /// Params and inputs that a run may begin with.
     pub(super) starts: Vec<Named>,
     inputs: Vec<Named>,
@@ -121,10 +123,15 @@ impl Heard {
 }
 
 impl<'c> Moves<'c> {
-    pub(super) fn of(chart: &'c Chart, relevant: &'c Relevant<'c>) -> Self {
+    pub(super) fn of(
+        chart: &'c Chart,
+        relevant: &'c Relevant<'c>,
+        fixed: &[(VarId, Value)],
+    ) -> Self {
         let mut made = Self {
             chart,
             relevant,
+            fixed: fixed.to_vec(),
             starts: Vec::new(),
             inputs: Vec::new(),
             events: Vec::new(),
@@ -145,9 +152,10 @@ impl<'c> Moves<'c> {
         };
         let params = all(|kind| matches!(kind, VariableKind::Param { .. }));
         let inputs = all(|kind| matches!(kind, VariableKind::Input));
+        let is_fixed = |id: &VarId| fixed.iter().any(|(given, _)| given == id);
         let is_tried = |id: &VarId| {
             let has_default = chart.variables[id.index()].default.is_some();
-            relevant.slots.contains(&Slot::Variable(*id)) || !has_default
+            relevant.slots.contains(&Slot::Variable(*id)) || !has_default || is_fixed(id)
         };
         let read = |id: &VarId| relevant.slots.contains(&Slot::Variable(*id));
         let given: Vec<VarId> = params.iter().chain(&inputs).copied().filter(is_tried).collect();
@@ -172,6 +180,10 @@ impl<'c> Moves<'c> {
     }
 
     fn values(&mut self, slot: Slot) -> Vec<Value> {
+        let is_it = |(id, _): &&(VarId, Value)| slot == Slot::Variable(*id);
+        if let Some((_, value)) = self.fixed.iter().find(is_it) {
+            return vec![value.clone()];
+        }
         let tried = tried(self.chart, self.relevant, slot);
         if !tried.exact {
             self.reasons.insert(format!("unbounded {}", shown(self.chart, slot)));

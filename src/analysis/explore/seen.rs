@@ -86,7 +86,7 @@ impl Seen {
         let is_read = chart.variables.iter().enumerate().any(decides);
         if !is_read
             || !obstacles(chart, &relevant).is_empty()
-            || !Moves::of(chart, &relevant).reasons.is_empty()
+            || !Moves::of(chart, &relevant, &[]).reasons.is_empty()
         {
             return None;
         }

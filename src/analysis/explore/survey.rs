@@ -1,7 +1,8 @@
 //! What a host and a model can do with a chart in so many inputs: what is reached, how runs end, what they cost.
 
 use super::{Edge, Explored, Happened, Search, explore};
-use chartc_core::arena::{StateId, TransitionId};
+use chartc_core::arena::{StateId, TransitionId, VarId};
+use chartc_core::expr::Value;
 use chartc_core::machine::Status;
 use chartc_core::model::{Chart, StateKind};
 use std::collections::{BTreeMap, BTreeSet};
@@ -43,10 +44,11 @@ impl Survey {
     }
 }
 
-/// Tries everything that a host and a model can do in `inputs` inputs, and looks at no more than so many states.
-pub fn survey(chart: &Chart, inputs: u32, states: usize) -> Survey {
+/// Tries everything that a host and a model can do in `inputs` inputs, and looks at no more than so many states; params and inputs that
+/// are given have that value.
+pub fn survey(chart: &Chart, inputs: u32, states: usize, given: Vec<(VarId, Value)>) -> Survey {
     let inputs = inputs.min(DEEPEST);
-    let search = Search { states, inputs: Some(inputs), ..Search::default() };
+    let search = Search { states, inputs: Some(inputs), given, ..Search::default() };
     let found = explore(chart, &search);
     let (mut entered, mut taken) = (BTreeSet::new(), BTreeSet::new());
     for (_, edge) in found.all_edges() {

@@ -65,7 +65,7 @@ pub(super) fn obstacles(chart: &Chart, relevant: &Relevant<'_>) -> BTreeSet<Stri
 /// As [`explore`], with what is known of the chart.
 pub(super) fn explore_with(chart: &Chart, relevant: &Relevant<'_>, search: &Search) -> Explored {
     let plan = Plan::new(chart);
-    let moves = Moves::of(chart, relevant);
+    let moves = Moves::of(chart, relevant, &search.given);
     let relax = if search.relax {
         Relax::of(chart, relevant, search.calls.is_none(), search.turns.is_none())
     } else {

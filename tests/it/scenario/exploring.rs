@@ -67,3 +67,48 @@ fn the_worst_way_can_be_simulated() {
     let (text, code) = chartc(&folder, &["simulate", "it.chart", "--events", "events.json"]);
     assert_eq!(code, 0, "{text}");
 }
+
+const GIVEN: &str = r#"
+enum Mood { good  bad }
+chart Given {
+  param mood: Mood
+  param most: Int in 1..9 = 2
+  event tick
+  input rich: Bool = false
+  initial a
+  state a {
+    on tick if mood == Mood.good and rich -> b
+    on tick if mood == Mood.bad -> c
+    on tick if most > 2 -> b
+  }
+  final b : ok
+  final c : partial
+}
+"#;
+
+#[test]
+fn what_is_given_has_no_other_value() {
+    let ends = |name: &str, given: &[&str]| -> Value {
+        let fixed = ["--depth", "1", "--format", "json"];
+        let (text, code) = explore(&format!("given-{name}"), GIVEN, &[&fixed[..], given].concat());
+        assert_eq!(code, 0, "{text}");
+        let told: Value = serde_json::from_str(&text).expect("it is JSON");
+        serde_json::json!([told["ends"], told["goes_on"]])
+    };
+    let good = ["--param", "mood=good"];
+    let poor = ["--input", "rich=false", "--param", "most=1"];
+    // Any other value of `mood` would end otherwise; the params that are not given have all of theirs.
+    assert!(ends("none", &[])[0]["partial"].is_number());
+    let some = ends("some", &good);
+    assert!(some[0]["partial"].is_null() && some[0]["ok"].as_u64() > Some(9), "{some}");
+    let rich = ["--param", "mood=good", "--input", "rich=true", "--param", "most=1"];
+    assert_eq!(ends("all", &rich), serde_json::json!([{"ok": 1}, 0]));
+    assert_eq!(ends("poor", &[&good[..], &poor].concat()), serde_json::json!([{}, 1]));
+    let said = |name: &str, given: &[&str], why: &str| {
+        let (text, code) = explore(&format!("given-{name}"), GIVEN, given);
+        assert!(code == 2 && text.contains(why), "{code} {text}");
+    };
+    said("range", &["--param", "most=10"], "10 is not in 1..9");
+    said("kind", &["--param", "mood=glad"], "`mood`: ");
+    said("name", &["--input", "rick=true"], "did you mean `rich`?");
+}
