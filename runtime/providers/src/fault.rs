@@ -1,5 +1,6 @@
 //! Calls that failed, in the words of the runtime.
 
+use crate::date;
 use chartc_runtime::oracle::OracleError;
 use genai::Error;
 use genai::webc;
@@ -21,10 +22,7 @@ pub(crate) fn of(error: &Error, timeout: Duration) -> OracleError {
             String::new()
         };
         let retry_after = error.headers().and_then(|headers| {
-            let header = |name: &str| headers.get(name)?.to_str().ok()?.trim().parse::<f64>().ok();
-            let wait =
-                header("retry-after-ms").or_else(|| Some(header("retry-after")? * 1000.0))?;
-            (wait >= 0.0).then_some(wait as u64)
+            wait(&|name| headers.get(name)?.to_str().ok().map(str::trim), &now)
         });
         return match status.as_u16() {
             429 => OracleError::RateLimited { retry_after },
@@ -52,6 +50,34 @@ pub(crate) fn of(error: &Error, timeout: Duration) -> OracleError {
         return form();
     }
     OracleError::Other(short(&error.to_string()))
+}
+
+/// How long a server wants to be left alone, in milliseconds: `retry-after-ms`, or `retry-after` in seconds or as a date. A date is held to the
+/// server's own clock where it says what that shows, and one that is past is now.
+fn wait<'h>(
+    header: &dyn Fn(&str) -> Option<&'h str>,
+    now: &dyn Fn() -> Option<i64>,
+) -> Option<u64> {
+    let number = |text: &str| text.parse::<f64>().ok().filter(|n| *n >= 0.0);
+    if let Some(wait) = header("retry-after-ms").and_then(number) {
+        return Some(wait as u64);
+    }
+    let said = header("retry-after")?;
+    if let Some(wait) = number(said) {
+        return Some((wait * 1000.0) as u64);
+    }
+    let until = date::seconds(said)?;
+    let from = header("date").and_then(date::seconds).or_else(now)?;
+    Some(u64::try_from(until - from).unwrap_or(0).saturating_mul(1000))
+}
+
+#[allow(
+    clippy::disallowed_methods,
+    reason = "only where a server names a date and not its own time"
+)]
+fn now() -> Option<i64> {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).ok()?;
+    i64::try_from(since.as_secs()).ok()
 }
 
 fn transport(error: &reqwest::Error, timeout: Duration) -> OracleError {
@@ -99,5 +125,34 @@ pub(crate) fn without(error: OracleError, key: Option<&str>) -> OracleError {
         | OracleError::Server { .. }
         | OracleError::Empty
         | OracleError::Endless => error,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::wait;
+
+    #[test]
+    fn how_long_to_wait() {
+        let waited = |headers: &[(&str, &'static str)]| {
+            let header =
+                |name: &str| headers.iter().find(|(n, _)| *n == name).map(|(_, value)| *value);
+            wait(&header, &|| Some(784_111_770))
+        };
+        let date = ("retry-after", "Sun, 06 Nov 1994 08:49:37 GMT");
+        assert_eq!(waited(&[("retry-after", "1.5")]), Some(1500));
+        assert_eq!(waited(&[("retry-after-ms", "20"), date]), Some(20));
+        assert_eq!(waited(&[date, ("date", "Sun, 06 Nov 1994 08:49:07 GMT")]), Some(30_000));
+        assert_eq!(waited(&[date, ("date", "Sun, 06 Nov 1994 09:49:07 GMT")]), Some(0));
+        assert_eq!(waited(&[date]), Some(7000));
+        assert_eq!(waited(&[date, ("date", "today")]), Some(7000));
+        for none in [
+            &[][..],
+            &[("retry-after", "soon")],
+            &[("retry-after", "-1")],
+            &[("retry-after", "NaN")],
+        ] {
+            assert_eq!(waited(none), None);
+        }
     }
 }

@@ -6,6 +6,7 @@
 //! Keys come from the environment only. No key stands in a question, an answer, an error or what `Debug` prints.
 
 mod answer;
+mod date;
 mod fault;
 mod form;
 mod server;

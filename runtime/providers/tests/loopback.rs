@@ -181,7 +181,15 @@ async fn refusals_to_answer_now_say_when() {
     for (headers, retry_after) in [
         (vec![("retry-after", "7")], Some(7000)),
         (vec![("retry-after-ms", "250"), ("retry-after", "1")], Some(250)),
-        (vec![("retry-after", "Wed, 21 Oct 2015 07:28:00 GMT")], None),
+        (vec![("retry-after", "Wed, 21 Oct 2015 07:28:00 GMT")], Some(0)),
+        (
+            vec![
+                ("date", "Wed, 21 Oct 2015 07:27:18 GMT"),
+                ("retry-after", "Wed, 21 Oct 2015 07:28:00 GMT"),
+            ],
+            Some(42_000),
+        ),
+        (vec![("retry-after", "later")], None),
         (vec![], None),
     ] {
         let reply = |status| Reply::json(status, &busy).with(&headers);
