@@ -77,8 +77,11 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
     match replay(&tape, machine) {
         Ok(done) => {
             let (lines, turns, answers) = (done.lines, done.turns, done.answers);
+            let turns = if turns == 1 { "1 turn".to_owned() } else { format!("{turns} turns") };
+            let answers =
+                if answers == 1 { "1 answer".to_owned() } else { format!("{answers} answers") };
             print(&format!(
-                "{name}: the same again: {wanted}, {lines} lines, {turns} turns, {answers} answers from the trace, 0 model calls\n"
+                "{name}: the same again: {wanted}, {lines} lines, {turns}, {answers} from the trace, 0 model calls\n"
             ))?;
             Ok(Exit::Clean)
         }

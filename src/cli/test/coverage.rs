@@ -23,7 +23,7 @@ struct Seen {
 }
 
 /// Some of all.
-#[derive(Debug, Clone, Copy, serde::Serialize)]
+#[derive(Debug, Clone, Copy, Default, serde::Serialize)]
 pub(super) struct Share {
     pub(super) seen: usize,
     pub(super) all: usize,
@@ -49,6 +49,8 @@ pub(super) struct Untaken {
 pub(super) struct Coverage {
     pub(super) chart: String,
     pub(super) file: String,
+    /// The shares below added up: what `--min-coverage` is about.
+    pub(super) all: Share,
     pub(super) states: Share,
     pub(super) lines: Share,
     pub(super) options_offered: Share,
@@ -61,6 +63,28 @@ pub(super) struct Coverage {
     pub(super) never_taken: Vec<Untaken>,
     /// Options that no test has chosen.
     pub(super) never_chosen: Vec<String>,
+}
+
+impl Coverage {
+    /// What counts, each in its words.
+    pub(super) fn rows(&self) -> [(&'static str, Share); 6] {
+        [
+            ("states entered", self.states),
+            ("lines taken", self.lines),
+            ("options offered", self.options_offered),
+            ("options chosen", self.options_chosen),
+            ("guards seen true", self.guards_true),
+            ("guards seen false", self.guards_false),
+        ]
+    }
+
+    fn added_up(mut self) -> Self {
+        self.all = self.rows().iter().fold(Share::default(), |all, (_, row)| Share {
+            seen: all.seen + row.seen,
+            all: all.all + row.all,
+        });
+        self
+    }
 }
 
 /// One chart that tests have run, with its spans.
@@ -249,9 +273,10 @@ impl<'c> Subject<'c> {
             let left = names.iter().filter(|name| !seen.contains(**name));
             left.map(|name| (*name).to_owned()).collect()
         };
-        Coverage {
+        let coverage = Coverage {
             chart: chart.name.clone(),
             file: sources.get(map.file).name.clone(),
+            all: Share::default(),
             states: share(states.len(), count(&states, &seen.entered)),
             lines: share(lines.len(), inside(&lines, &seen.taken)),
             options_offered: share(options.len(), count(&options, &seen.offered)),
@@ -264,7 +289,8 @@ impl<'c> Subject<'c> {
                 .filter_map(|at| self.untaken(*at, sources))
                 .collect(),
             never_chosen: without(&options, &seen.chosen),
-        }
+        };
+        coverage.added_up()
     }
 }
 
@@ -273,15 +299,8 @@ pub(super) fn human(all: &[Coverage]) -> String {
     let mut text = String::new();
     for one in all {
         text.push_str(&format!("\n{} ({})\n", one.chart, one.file));
-        let rows = [
-            ("states entered", one.states),
-            ("lines taken", one.lines),
-            ("options offered", one.options_offered),
-            ("options chosen", one.options_chosen),
-            ("guards seen true", one.guards_true),
-            ("guards seen false", one.guards_false),
-        ];
-        for (what, share) in rows.iter().filter(|(_, share)| share.all > 0) {
+        let rows = one.rows().into_iter().chain([("all", one.all)]);
+        for (what, share) in rows.filter(|(_, share)| share.all > 0) {
             let (seen, all) = (share.seen, share.all);
             text.push_str(&format!(
                 "  {what:18}{seen:>4} of {all:<4} {:>3.0} %\n",

@@ -6,6 +6,7 @@ use super::show;
 use crate::source::Sources;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 /// Version of the JSON.
 const VERSION: u32 = 1;
@@ -65,18 +66,21 @@ pub(super) fn junit(rows: &[Row<'_>], sources: &Sources) -> String {
         files.entry(&sources.get(row.test.span.file).name).or_default().push(row);
     }
     let failed = |rows: &[&Row<'_>]| rows.iter().filter(|r| r.played.failure.is_some()).count();
+    let time = |rows: &[&Row<'_>]| seconds(rows.iter().map(|row| row.took).sum());
     let all: Vec<&Row<'_>> = rows.iter().collect();
     let mut text = format!(
-        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"chartc\" tests=\"{}\" failures=\"{}\" errors=\"0\">\n",
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"chartc\" tests=\"{}\" failures=\"{}\" errors=\"0\" time=\"{}\">\n",
         all.len(),
-        failed(&all)
+        failed(&all),
+        time(&all)
     );
     for (file, rows) in files {
         text.push_str(&format!(
-            "  <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"0\" skipped=\"0\">\n",
+            "  <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"0\" skipped=\"0\" time=\"{}\">\n",
             escaped(file),
             rows.len(),
-            failed(&rows)
+            failed(&rows),
+            time(&rows)
         ));
         for row in rows {
             case(row, file, sources, &mut text);
@@ -87,13 +91,19 @@ pub(super) fn junit(rows: &[Row<'_>], sources: &Sources) -> String {
     text
 }
 
+/// Seconds as JUnit writes them.
+fn seconds(took: Duration) -> String {
+    format!("{:.6}", took.as_secs_f64())
+}
+
 fn case(row: &Row<'_>, file: &str, sources: &Sources, text: &mut String) {
     let line = sources.get(row.test.span.file).position(row.test.span.start).line;
     text.push_str(&format!(
-        "    <testcase name=\"{}\" classname=\"{}\" file=\"{}\" line=\"{line}\"",
+        "    <testcase name=\"{}\" classname=\"{}\" file=\"{}\" line=\"{line}\" time=\"{}\"",
         escaped(&row.test.name),
         escaped(&row.checked.chart().name),
         escaped(file),
+        seconds(row.took),
     ));
     let Some(failure) = &row.played.failure else {
         text.push_str("/>\n");

@@ -34,6 +34,13 @@ fn junit_is_xml_that_says_the_same() {
     let cases: Vec<_> = suite.children().filter(roxmltree::Node::is_element).collect();
     let names: Vec<_> = cases.iter().filter_map(|case| case.attribute("name")).collect();
     assert_eq!(names, ["good", "bad <&\"'> \u{fffd} one"]);
+    let time = |node: &roxmltree::Node<'_, '_>| -> f64 {
+        let time = node.attribute("time").expect("it says how long it took");
+        time.parse().expect("a number of seconds")
+    };
+    let sum: f64 = cases.iter().map(time).sum();
+    assert!(sum > 0.0 && sum < 60.0, "{sum}");
+    assert!((time(suite) - sum).abs() < 2e-6 && (time(&all) - sum).abs() < 2e-6, "{text}");
     assert_eq!(cases[0].children().count(), 0);
     let failure = cases[1].children().find(|node| node.has_tag_name("failure")).expect("it failed");
     assert_eq!(failure.attribute("message"), Some("expected `name == \"<b>&\"`"));
@@ -57,6 +64,16 @@ fn json_says_the_same() {
     assert_eq!(bad["failure"]["found"], "name is \"\"");
     assert!(bad["failure"]["trace"].as_array().is_some_and(|lines| !lines.is_empty()));
     assert_eq!(all["coverage"][0]["chart"], "Desk");
+    let rows =
+        ["states", "lines", "options_offered", "options_chosen", "guards_true", "guards_false"];
+    let sum = |key: &str| {
+        rows.map(|row| all["coverage"][0][row][key].as_u64()).iter().flatten().sum::<u64>()
+    };
+    let whole = &all["coverage"][0]["all"];
+    assert_eq!(
+        (whole["seen"].as_u64(), whole["all"].as_u64()),
+        (Some(sum("seen")), Some(sum("all")))
+    );
 }
 
 #[test]
