@@ -68,7 +68,7 @@ fn the_worst_way_can_be_simulated() {
     assert_eq!(code, 0, "{text}");
 }
 
-const GIVEN: &str = r#"
+const GIVEN: &str = r"
 enum Mood { good  bad }
 chart Given {
   param mood: Mood
@@ -84,7 +84,7 @@ chart Given {
   final b : ok
   final c : partial
 }
-"#;
+";
 
 #[test]
 fn what_is_given_has_no_other_value() {
