@@ -1,5 +1,6 @@
 //! Why a run cannot go on. What a chart can handle itself is an `error.*` event instead.
 
+use crate::memory::MemoryError;
 use crate::oracle::OracleError;
 
 /// A run cannot go on, or was told something that does not fit.
@@ -46,6 +47,9 @@ pub enum RunError {
     /// Deadlines come due again and again at the same moment.
     #[error("a deadline is due again and again at {0} ms")]
     NoProgress(u64),
+    /// What an agent remembers cannot be read or written.
+    #[error("the memory: {0}")]
+    Memory(#[from] MemoryError),
     /// The trace could not be written.
     #[error("the trace cannot be written: {0}")]
     Trace(#[from] std::io::Error),

@@ -32,6 +32,7 @@ impl RunError {
             | Self::Oracle { .. }
             | Self::TooManyCalls(_)
             | Self::NoProgress(_)
+            | Self::Memory(_)
             | Self::Trace(_) => false,
         }
     }

@@ -31,6 +31,8 @@ mod levels;
 mod lines;
 #[cfg(feature = "run")]
 mod live;
+#[cfg(feature = "run")]
+mod memory;
 mod new;
 mod page;
 #[cfg(feature = "run")]

@@ -9,8 +9,9 @@ use super::output::{Colour, paper};
 use super::pick::pick_to_run;
 use super::screen::Screen;
 use super::status::Live;
-use super::{Exit, files, world};
+use super::{Exit, files, memory, world};
 use crate::analysis::explore::STATES;
+use chartc_core::drive::Machine;
 use chartc_core::expr::Map;
 use chartc_core::interpreter::Interpreter;
 use chartc_core::plan::Plan;
@@ -38,6 +39,7 @@ Examples:
   chartc run support.chart --llm clients --snapshot run.json      (Ctrl-C stops it)
   chartc run support.chart --llm clients --resume run.json
   chartc run agent.yaml --llm script:answers.yaml --world world.yaml --turns 20
+  chartc run agent.yaml --llm clients --world world.yaml --memory agents.db
 
 Exit codes: 0 ended ok, partial or canceled, or out of turns; 1 findings, a failed last turn, or ended stuck, limit or error;
 2 wrong usage, 3 a fault of chartc, 4 no chart in the file")]
@@ -69,6 +71,12 @@ pub(super) struct Args {
     /// it, and the rest of the context that agents know, is set as inputs before the next. A YAML file with agent, balances, disk and artifacts.
     #[arg(long, value_name = "FILE")]
     world: Option<PathBuf>,
+    /// What the agent remembers from turn to turn and from run to run: an SQLite file, made where there is none, or `:memory:` for this run only
+    ///
+    /// After each turn its action is kept there with what came of it; before each, where the chart's `rag` is enabled, the input `memories` is what
+    /// the search for `query_template` brings. Many agents may share a file: each sees its own memories.
+    #[arg(long, value_name = "FILE")]
+    memory: Option<PathBuf>,
     /// What the host sends: a JSON object a line, or a JSON array
     #[arg(long, value_name = "FILE")]
     events: Option<PathBuf>,
@@ -189,6 +197,11 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
             session = session.with_people(people);
         }
         let mut agent = Agent::new(session, life);
+        if let Some(file) = &args.memory {
+            let name = agent.record().map(|record| record.agent);
+            let variables = agent.session().machine().variables();
+            agent = agent.with_memory(memory::open(file, &chart, variables, name)?);
+        }
         for (name, value) in given.inputs.iter() {
             agent.input(name, value.clone()).map_err(|fault| miette::miette!("{fault}"))?;
         }

@@ -9,6 +9,7 @@ mod context;
 mod host;
 mod kept;
 mod record;
+mod remember;
 mod turn;
 mod working;
 pub mod world;
@@ -18,6 +19,7 @@ pub use adapter::{Artifacts, REPEATS, TwoMethods};
 pub use host::{Acting, ArtifactHost, Done, Failure, FailureKind, View};
 pub use kept::Kept;
 pub use record::{Entry, FAILURES, HISTORY, Record, SharedRecord};
+pub use remember::LongTerm;
 pub use working::{ConfigError, KEYS, WorkingMemory, cut, extract};
 pub use world::{World, WorldError};
 
@@ -36,6 +38,8 @@ use std::sync::Arc;
 pub struct Agent<M, T> {
     session: Session<M, T>,
     life: Option<Life>,
+    /// What it remembers for longer than a run.
+    memory: Option<LongTerm>,
     /// Inputs that the host has given: they are its own from then on.
     given: BTreeSet<String>,
     /// A turn has begun, and what it has chosen is still to be done.
@@ -82,7 +86,14 @@ impl Life {
 impl<M: Machine, T: trace::Sink> Agent<M, T> {
     /// An agent of a session that nothing was done with yet.
     pub fn new(session: Session<M, T>, life: Option<Life>) -> Self {
-        Self { session, life, given: BTreeSet::new(), is_open: false }
+        Self { session, life, memory: None, given: BTreeSet::new(), is_open: false }
+    }
+
+    /// With a memory that outlasts the run.
+    #[must_use]
+    pub fn with_memory(mut self, memory: LongTerm) -> Self {
+        self.memory = Some(memory);
+        self
     }
 
     /// The session, to look at.
@@ -130,6 +141,28 @@ impl<M: Machine, T: trace::Sink> Agent<M, T> {
     /// The first entry that does not fit, or why the run cannot go on.
     pub async fn play(&mut self, entries: &[data::Entry]) -> Result<(), PlayError> {
         played(self, entries).await
+    }
+
+    /// What goes before a turn: the chart is told what the agent knows, and what it remembers.
+    ///
+    /// # Errors
+    /// See [`RunError`]: an input is declared with another type, or the memory cannot be read.
+    pub fn before_turn(&mut self) -> Result<(), RunError> {
+        if self.session.status().is_some() {
+            return Ok(());
+        }
+        self.is_open = true;
+        let context = self.tell()?;
+        self.recall(&context)
+    }
+
+    /// What comes after a turn: what it has chosen is done, kept for the next one, and remembered.
+    ///
+    /// # Errors
+    /// See [`RunError`]: the memory cannot be written, for example.
+    pub async fn after_turn(&mut self) -> Result<(), RunError> {
+        self.act().await?;
+        self.remember()
     }
 
     /// Does what a turn has chosen, once it is over.

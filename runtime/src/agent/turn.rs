@@ -15,16 +15,9 @@ const MEMORY: &str = "working_memory";
 
 impl<M: Machine, T: trace::Sink> Agent<M, T> {
     /// Tells the chart what the agent knows: the inputs of its context that it declares and that the host has not given, and the section
-    /// of its prompts. What a long-term memory recalls belongs here, too.
-    ///
-    /// # Errors
-    /// See [`RunError`]: an input is declared with another type.
-    pub fn before_turn(&mut self) -> Result<(), RunError> {
-        if self.session.status().is_some() {
-            return Ok(());
-        }
-        self.is_open = true;
-        let Some(Life { world, record, profile }) = &self.life else { return Ok(()) };
+    /// of its prompts. Then it is told what the agent remembers. The whole context comes back.
+    pub(super) fn tell(&mut self) -> Result<Map, RunError> {
+        let Some(Life { world, record, profile }) = &self.life else { return Ok(Map::new()) };
         let agent = record.with(|record| record.agent.clone());
         let view = world.view(&agent);
         let config = &profile.working_memory;
@@ -62,19 +55,17 @@ impl<M: Machine, T: trace::Sink> Agent<M, T> {
             let text = format!("the working memory of {size} bytes is cut to {most}");
             self.session.say(What::HostNote { about: MEMORY.into(), text })?;
         }
-        for (name, value) in all {
-            if is_known(name) && !now.get(name).is_some_and(|now| is_same(now, &value)) {
-                self.session.input(name, value)?;
+        for (name, value) in &all {
+            if is_known(name) && !now.get(name).is_some_and(|now| is_same(now, value)) {
+                self.session.input(name, value.clone())?;
             }
         }
-        self.session.set_section(section)
+        self.session.set_section(section)?;
+        Ok(all.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
     }
 
-    /// Does what the turn has chosen, and keeps what came of it for the next one. What a long-term memory is told belongs here, too.
-    ///
-    /// # Errors
-    /// See [`RunError`].
-    pub async fn after_turn(&mut self) -> Result<(), RunError> {
+    /// Does what the turn has chosen, and keeps what came of it for the next one.
+    pub(super) async fn act(&mut self) -> Result<(), RunError> {
         let heard = self.session.heard().clone();
         let Some(Life { world, record, .. }) = &self.life else { return Ok(()) };
         let turn = self.session.turns();
@@ -128,7 +119,7 @@ fn without_reasons(answer: &Map) -> Map {
     all.map(|(name, value)| (name.to_owned(), value.clone())).collect()
 }
 
-fn word(answer: &Map) -> String {
+pub(super) fn word(answer: &Map) -> String {
     match answer.get("action") {
         Some(Value::Text(word)) => word.clone(),
         Some(_) | None => String::new(),

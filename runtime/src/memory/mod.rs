@@ -52,14 +52,21 @@ pub struct Memo {
     pub data: Value,
 }
 
+/// The names that every memory has.
+const OWN: [&str; 3] = ["text", "kind", "tick"];
+
 impl Memo {
-    /// As the input `memories` has it: `text`, `kind`, `tick`, and `data` where there is any.
+    /// As the input `memories` has it: `text`, `kind`, `tick`, and the fields of `data`, or `data` itself where it is no mapping.
     pub fn value(&self) -> Value {
         let mut map = Map::new();
         map.insert("text".to_owned(), Value::Text(self.text.clone()));
         map.insert("kind".to_owned(), Value::Text(self.kind.word().to_owned()));
         map.insert("tick".to_owned(), Value::Int(i64::try_from(self.tick).unwrap_or(i64::MAX)));
-        if self.data != Value::None {
+        if let Value::Map(data) = &self.data {
+            for (name, value) in data.iter().filter(|(name, _)| !OWN.contains(name)) {
+                map.insert(name.to_owned(), value.clone());
+            }
+        } else if self.data != Value::None {
             map.insert("data".to_owned(), self.data.clone());
         }
         Value::Map(map)

@@ -2,6 +2,7 @@
 
 use super::template::Query;
 use super::{Memo, Memory, MemoryError};
+use chartc_core::expr::python::str;
 use chartc_core::expr::{EvalError, Map, Value};
 
 /// Memories that are recalled unless `limit` says how many.
@@ -61,7 +62,7 @@ impl Rag {
         Ok(Some(Self { enabled: enabled(map)?, limit: limit(map)?, query: query(map)? }))
     }
 
-    /// The memories that are recalled now, and what was looked for; `value_of` gives the values of names.
+    /// The memories that are recalled now, and what was looked for; `value_of` gives the values of names, and `more` is looked for, too.
     ///
     /// # Errors
     /// The query cannot be written, or the store not be read.
@@ -69,8 +70,13 @@ impl Rag {
         &self,
         memory: &dyn Memory,
         value_of: &dyn Fn(&str) -> Option<Value>,
+        more: Option<&Value>,
     ) -> Result<(String, Vec<Memo>), RecallError> {
-        let query = self.query.render(value_of).map_err(RecallError::Query)?;
+        let mut query = self.query.render(value_of).map_err(RecallError::Query)?;
+        if let Some(more) = more {
+            query.push(' ');
+            query.push_str(&str(more).map_err(RecallError::Query)?);
+        }
         let found = memory.search(&query, self.limit)?;
         Ok((query, found))
     }

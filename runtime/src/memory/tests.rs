@@ -62,17 +62,16 @@ fn of_equally_near_ones_and_without_words_the_newest_comes_first() {
 #[test]
 fn a_memory_shows_what_is_known_of_it() {
     let memory = InProcess::new();
-    memory.record_action(3, "did", Value::None).expect("it is kept");
-    memory.record_observation(4, "saw", map(&[("by", text("ben"))])).expect("it is kept");
-    let values: Vec<Value> =
-        memory.search("", 9).expect("it is read").iter().map(Memo::value).collect();
-    let seen = [
-        ("text", text("saw")),
-        ("kind", text("observation")),
-        ("tick", Value::Int(4)),
-        ("data", map(&[("by", text("ben"))])),
-    ];
-    let did = [("text", text("did")), ("kind", text("action")), ("tick", Value::Int(3))];
+    memory.record_action(3, "did", Value::Int(7)).expect("it is kept");
+    let data = map(&[("by", text("ben")), ("text", text("another")), ("tick", Value::Int(9))]);
+    memory.record_observation(4, "saw", data).expect("it is kept");
+    let memos = memory.search("", 9).expect("it is read");
+    let values: Vec<Value> = memos.iter().map(Memo::value).collect();
+    let of = |said, kind, tick| vec![("text", text(said)), ("kind", text(kind)), ("tick", tick)];
+    let mut seen = of("saw", "observation", Value::Int(4));
+    seen.push(("by", text("ben")));
+    let mut did = of("did", "action", Value::Int(3));
+    did.push(("data", Value::Int(7)));
     assert_eq!(values, [map(&seen), map(&did)]);
 }
 
@@ -158,7 +157,8 @@ fn a_recall_looks_for_what_the_template_says() {
     let memory = filled(&["sold a lamp", "sold a chair"]);
     let rag = rag(map(&[("limit", Value::Int(1)), ("query_template", text("{goal}"))]));
     let rag = rag.expect("it is sound").expect("it is there");
-    let (query, memos) = rag.recall(&memory, &|_| Some(text("A lamp!"))).expect("it can be made");
+    let (query, memos) =
+        rag.recall(&memory, &|_| Some(text("A lamp!")), None).expect("it can be made");
     assert_eq!(
         (query.as_str(), memos.len(), memos[0].text.as_str()),
         ("A lamp!", 1, "sold a lamp")

@@ -7,6 +7,7 @@ mod children;
 pub(crate) mod command;
 mod phases;
 mod prompt;
+mod recall;
 mod replay;
 mod researcher;
 mod resumed;

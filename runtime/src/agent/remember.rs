@@ -1,0 +1,169 @@
+//! What an agent recalls before a turn, and what it remembers of it afterwards.
+
+use super::action::is_deed;
+use super::record::Entry;
+use super::turn::word;
+use super::{Agent, Life, cut};
+use crate::error::RunError;
+use crate::memory::{Memo, Memory, MemoryKind, Rag, RecallError};
+use crate::trace::{self, What};
+use chartc_core::drive::Machine;
+use chartc_core::expr::{Map, Value};
+use std::sync::Arc;
+
+/// The input that holds what is recalled, and what the trace's lines about it are about.
+const MEMORIES: &str = "memories";
+/// Another name of the active states, as agents know it.
+const STATE: &str = "_current_state";
+/// Bytes of a query that the trace shows.
+const SHOWN: usize = 200;
+/// Bytes of the model's reasons that are remembered with an action.
+const REASONS: usize = 400;
+
+/// An agent's long-term memory, and how it recalls.
+pub struct LongTerm {
+    memory: Arc<dyn Memory>,
+    rag: Option<Rag>,
+    /// The agent's name, where nothing else says `agent_id`.
+    name: String,
+    /// It was told that nothing reads what would be recalled.
+    is_unread: bool,
+}
+
+impl LongTerm {
+    /// The memory of an agent of this name; without [`Rag`], or where it is not enabled, it is written only.
+    pub fn new(memory: Arc<dyn Memory>, rag: Option<Rag>, name: &str) -> Self {
+        Self { memory, rag, name: name.to_owned(), is_unread: false }
+    }
+}
+
+impl<M: Machine, T: trace::Sink> Agent<M, T> {
+    /// Sets the input `memories` to what the memory brings for the query of this turn, unless the host has given it. `context` is what
+    /// the agent's record and world say, names that the chart does not declare among it.
+    pub(super) fn recall(&mut self, context: &Map) -> Result<(), RunError> {
+        let Some(LongTerm { memory, rag: Some(rag), name, is_unread }) = &mut self.memory else {
+            return Ok(());
+        };
+        if !rag.enabled || self.given.contains(MEMORIES) {
+            return Ok(());
+        }
+        let say = |text: String| What::HostNote { about: MEMORIES.into(), text };
+        let now: Map = self.session.machine().variables().into_iter().collect();
+        let Some(before) = now.get(MEMORIES) else {
+            if !std::mem::replace(is_unread, true) {
+                let text = "nothing is recalled: nothing in the chart reads `memories`".to_owned();
+                self.session.say(say(text))?;
+            }
+            return Ok(());
+        };
+        let tick = self.session.turns() + 1;
+        let leaves = || Value::Text(self.session.configuration().join(", "));
+        let value_of = |wanted: &str| {
+            let known = now.get(wanted).or_else(|| context.get(wanted)).cloned();
+            known.or_else(|| match wanted {
+                STATE => Some(leaves()),
+                "agent_id" => Some(Value::Text(name.clone())),
+                "tick" => Some(Value::Int(i64::from(tick))),
+                _ => None,
+            })
+        };
+        let includes = self.life.as_ref().is_some_and(|life| {
+            life.profile.working_memory.enabled && life.profile.working_memory.include_in_rag
+        });
+        let more = if includes { context.get("working_memory") } else { None };
+        let (text, memos) = match rag.recall(memory.as_ref(), &value_of, more) {
+            Ok((query, memos)) => {
+                let query = query.split_whitespace().collect::<Vec<_>>().join(" ");
+                let short = cut(&query, SHOWN);
+                let more = if short.len() < query.len() { "…" } else { "" };
+                let text = format!("{} recalled for: {short}{more}", memos.len());
+                (text.trim_end().to_owned(), memos)
+            }
+            Err(RecallError::Memory(fault)) => return Err(fault.into()),
+            // A query that cannot be written is the chart's fault: the turn goes on as if there was nothing to recall.
+            Err(why @ RecallError::Query(_)) => {
+                self.session.say(say(format!("nothing is recalled: {why}")))?;
+                (String::new(), Vec::new())
+            }
+        };
+        let memories = Value::List(memos.iter().map(Memo::value).collect());
+        if *before == memories {
+            return Ok(());
+        }
+        if !text.is_empty() {
+            self.session.say(say(text))?;
+        }
+        self.session.input(MEMORIES, memories)
+    }
+
+    /// Remembers the action of the turn with its result, or why there was none.
+    pub(super) fn remember(&mut self) -> Result<(), RunError> {
+        let Some(LongTerm { memory, .. }) = &self.memory else { return Ok(()) };
+        let heard = self.session.heard();
+        let deed = heard.actions.iter().rev().map(|(_, answer)| answer).find(|a| is_deed(a));
+        let turn = self.session.turns();
+        let of_turn = |entry: Option<&Entry>| entry.filter(|entry| entry.turn == turn).cloned();
+        let (done, failed) = match &self.life {
+            Some(Life { record, .. }) => record.with(|record| {
+                let failed = record.failures.back().filter(|entry| entry.nth == 0);
+                (of_turn(record.history.back()), of_turn(failed))
+            }),
+            None => (None, None),
+        };
+        let tick = u64::from(turn);
+        if let Some(entry) = failed {
+            memory.record(told(MemoryKind::Observation, tick, &entry, None))?;
+        } else if let Some(entry) = done {
+            memory.record(told(MemoryKind::Action, tick, &entry, deed))?;
+        } else if self.life.is_none() {
+            // Nobody acts here: what was chosen is all there is.
+            if let Some(step) = &heard.failed {
+                memory.record_observation(tick, &format!("step {step} failed"), Value::None)?;
+            } else if let Some(deed) = deed {
+                let (text, data) = chosen(deed);
+                memory.record_action(tick, &text, data)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// An action that was done, or the failure of thinking, as a memory.
+fn told(kind: MemoryKind, tick: u64, entry: &Entry, deed: Option<&Map>) -> Memo {
+    let artifact = entry.artifact.as_deref().map_or_else(String::new, |id| format!("({id})"));
+    let how = if entry.failed.is_some() { "FAILED" } else { "SUCCESS" };
+    let mut text = format!("{}{artifact} -> {how}: {}", entry.action, entry.result);
+    let mut data = Map::new();
+    data.insert("action".into(), Value::Text(entry.action.clone()));
+    if let Some(artifact) = &entry.artifact {
+        data.insert("artifact_id".into(), Value::Text(artifact.clone()));
+    }
+    data.insert("success".into(), Value::Bool(entry.failed.is_none()));
+    text.push_str(&because(deed));
+    Memo { kind, tick, text, data: Value::Map(data) }
+}
+
+/// An action that nobody does, as it was chosen.
+fn chosen(deed: &Map) -> (String, Value) {
+    let word = word(deed);
+    let mut data = Map::new();
+    data.insert("action".into(), Value::Text(word.clone()));
+    let mut about = String::new();
+    if let Some(Value::Text(id)) = deed.get("artifact_id") {
+        about = format!("({id})");
+        data.insert("artifact_id".into(), Value::Text(id.clone()));
+    }
+    (format!("{word}{about}{}", because(Some(deed))), Value::Map(data))
+}
+
+/// The model's own reasons: what an action was about is in them rather than in its name.
+fn because(deed: Option<&Map>) -> String {
+    let said = |name: &&str| match deed?.get(name) {
+        Some(Value::Text(said)) if !said.trim().is_empty() => Some(said.clone()),
+        Some(_) | None => None,
+    };
+    match super::action::REASONS.iter().filter(|name| **name != "action").find_map(said) {
+        Some(said) => format!(", because: {}", cut(&said, REASONS)),
+        None => String::new(),
+    }
+}

@@ -1,0 +1,100 @@
+//! The memory of `run --memory`: the file, and whose memories they are.
+
+use super::output::complain;
+use chartc_core::expr::{Map, Value};
+use chartc_core::model::Chart;
+use chartc_runtime::agent::LongTerm;
+use chartc_runtime::memory::{InProcess, Memory, MemoryError, Rag};
+use std::path::Path;
+use std::sync::Arc;
+
+/// What `--memory` names where it is no file.
+const NO_FILE: &str = ":memory:";
+
+/// The memory of the agent that a chart is. `agent` is its name in its world, if it has one.
+pub(super) fn open(
+    file: &Path,
+    chart: &Chart,
+    variables: Vec<(String, Value)>,
+    agent: Option<String>,
+) -> miette::Result<LongTerm> {
+    let rag = Rag::of(&chart.meta).map_err(|why| miette::miette!("`{}`: {why}", chart.name))?;
+    let values: Map = variables.into_iter().collect();
+    let told: &[&str] = if agent.is_some() { &KNOWN } else { &ALWAYS };
+    let name = agent.unwrap_or_else(|| name(chart, &values));
+    if let Some(rag) = &rag
+        && rag.enabled
+    {
+        let known = |name: &&str| values.get(name).is_some() || told.contains(name);
+        let strange: Vec<&str> =
+            rag.query.names().into_iter().filter(|name| !known(name)).collect();
+        if !strange.is_empty() {
+            let names = strange.join("`, `");
+            complain(&format!(
+                "warning: rag.query_template of `{}` names `{names}`, which adds nothing to the query: neither the chart nor the agent's record has it",
+                chart.name
+            ));
+        }
+    }
+    let memory: Arc<dyn Memory> = if file == Path::new(NO_FILE) {
+        Arc::new(InProcess::new())
+    } else {
+        stored(file, &name).map_err(|why| miette::miette!("{why}"))?
+    };
+    Ok(LongTerm::new(memory, rag, &name))
+}
+
+/// Names that there are for any agent.
+const ALWAYS: [&str; 3] = ["agent_id", "tick", "_current_state"];
+
+/// Names that an agent's record and world may give, without the chart's declaring them.
+const KNOWN: [&str; 23] = [
+    "agent_id",
+    "tick",
+    "balance",
+    "artifacts",
+    "my_artifacts",
+    "last_action_result",
+    "action_history",
+    "action_history_length",
+    "actions_taken",
+    "successful_actions",
+    "failed_actions",
+    "success_rate",
+    "success_rate_numeric",
+    "artifacts_completed",
+    "other_agents",
+    "working_memory",
+    "strategic_goal",
+    "current_subgoal",
+    "subgoal_progress",
+    "quotas",
+    "recent_events",
+    "recent_failures",
+    "_current_state",
+];
+
+/// The `agent_id` of the chart, else the `id` of an `agent.yaml`, else the chart's name.
+fn name(chart: &Chart, values: &Map) -> String {
+    let text = |value: Option<&Value>| match value {
+        Some(Value::Text(name)) if !name.is_empty() => Some(name.clone()),
+        Some(_) | None => None,
+    };
+    let id = || text(chart.meta.iter().find(|(key, _)| key == "id").map(|(_, value)| value));
+    text(values.get("agent_id")).or_else(id).unwrap_or_else(|| chart.name.clone())
+}
+
+#[cfg(feature = "sqlite")]
+fn stored(file: &Path, name: &str) -> Result<Arc<dyn Memory>, MemoryError> {
+    Ok(Arc::new(chartc_memory::Store::open(file)?.agent(name)?))
+}
+
+#[cfg(not(feature = "sqlite"))]
+fn stored(file: &Path, _name: &str) -> Result<Arc<dyn Memory>, MemoryError> {
+    Err(MemoryError::Refused {
+        place: file.display().to_string(),
+        why: format!(
+            "cannot be opened: this chartc was built without the feature `sqlite`, and has `--memory {NO_FILE}` only"
+        ),
+    })
+}
