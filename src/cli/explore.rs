@@ -26,7 +26,7 @@ Examples:
   chartc explore builder.chart
   chartc explore phases.chart --depth 12
   chartc explore agent.yaml --depth 6 --format json
-  chartc explore phases.chart --param max_steps=3 --param 'goal=find owls'
+  chartc explore phases.chart --param max_steps=3 --param goal=owls
 
 A param or an input that is not given is tried with every value that decides something. An input is an event, a turn, a wait for what is due, or one answer: an option, a value that decides something, none that can
 be used, a failure. Values that decide nothing are not varied.

@@ -24,7 +24,7 @@ Examples:
   chartc prompt agent.yaml --at ideating --step ideate --input balance=7
   chartc prompt agent.yaml --var strategic_goal=sell --format json
   chartc prompt social.chart --at active.evaluating --functions social.script.yaml
-  chartc prompt inbox.chart --at open --event mail.came --data '{\"from\": \"ben\"}'
+  chartc prompt inbox.chart --at open --event mail.came --data '{\"from\":\"ben\"}'
 
 The chart is put into the state as it would be entered by default, without its `enter` blocks unless --enter says so, and a turn
 is taken, or the event is sent that the question waits for: each of them, where there are several. Code steps run as in any
