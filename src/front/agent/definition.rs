@@ -24,6 +24,8 @@ pub(super) struct Agent {
     pub(super) listed: Vec<Listed>,
     /// Those of them that were found, in the order in which they go into prompts.
     pub(super) components: Vec<Component>,
+    /// `rag.query_template`.
+    pub(super) query: Option<Text>,
     /// `system_prompt.md`.
     pub(super) system_prompt: Option<Spanned<String>>,
     /// The whole.

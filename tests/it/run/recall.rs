@@ -213,3 +213,27 @@ fn what_cannot_be_meant_is_said() {
     said(&["--memory", ":memory:"], 0, "");
     assert_eq!(notes(&folder), ["nothing is recalled: nothing in the chart reads `memories`"]);
 }
+
+#[test]
+fn a_query_is_checked_before_it_is_made() {
+    let folder = agent("checked");
+    let check = |template: &str| {
+        let text = AGENT.replace("\"{last_action_result}\"", &format!("\"{template}\""));
+        write(&folder, "agent.yaml", &text);
+        let (code, out, errors) = chartc(&folder, &["check", "agent.yaml", "--format", "short"]);
+        (code, out + &errors)
+    };
+    let whole = "{balance:.0f} {_current_state} {tick} {strategic_goal} {{x}}";
+    assert_eq!(check(whole).1, "");
+    let (code, said) = check("{balence} {trade} {nothing_at_all} }");
+    assert_eq!(code, 0, "warnings: {said}");
+    for words in [
+        "agent.yaml:2:",
+        "`balence` adds nothing to the query: nothing before a turn has that name",
+        "`trade` adds nothing to the query",
+        "`nothing_at_all` adds nothing to the query",
+        "this `}` closes no placeholder",
+    ] {
+        assert!(said.contains(words), "{words}: {said}");
+    }
+}

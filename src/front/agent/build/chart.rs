@@ -3,7 +3,7 @@
 use super::invoke::Functions;
 use super::prepare::{PermitWork, Work};
 use super::step::{Builder, Built, outside, policy_span};
-use super::{decide, declare, inject, names, order};
+use super::{decide, declare, inject, names, order, query};
 use crate::diagnostic::Diagnostic;
 use crate::front::agent::builtin::BUILTINS;
 use crate::front::agent::code::Converter;
@@ -44,6 +44,7 @@ pub(super) fn chart(
         work.permits.iter().filter_map(|p| allow(&mut builder, p)).collect();
     let Builder { scope, functions, findings, inserts, .. } = builder;
     inject::requirements(agent, work, &scope, findings);
+    query::findings(agent, work, &scope, findings);
 
     let head = agent.id.as_ref().map_or(agent.span, |id| id.span);
     let mut items = Vec::new();

@@ -8,6 +8,7 @@ mod invoke;
 mod names;
 mod order;
 mod prepare;
+mod query;
 mod step;
 mod template;
 

@@ -4,6 +4,7 @@ use super::Reader;
 use super::fields::Fields;
 use crate::front::agent::definition::{Agent, ComponentKind, Listed, OnFailure, Policy, Workflow};
 use crate::front::agent::node::{Node, Value};
+use crate::front::agent::scalar::Text;
 use crate::lint::reported::WRONG_TYPE;
 use crate::lint::{legacy, missing_field};
 use crate::span::{Span, Spanned};
@@ -62,7 +63,7 @@ impl Reader<'_> {
             .get("max_tokens")
             .and_then(|(n, at)| self.count(n, at, "`max_tokens`"))
             .map(|n| Spanned::new(i64::from(n.node), n.span));
-        self.carried(&fields);
+        let query = self.carried(&fields);
         let mut workflow = fields.get("workflow").and_then(|(n, at)| self.workflow(n, at));
         if let Some((node, at)) = fields.get("error_handling") {
             let policy = self.policy(node, at, "`error_handling`");
@@ -85,13 +86,14 @@ impl Reader<'_> {
             workflow,
             listed: listed.unwrap_or_default(),
             components: Vec::new(),
+            query,
             system_prompt: None,
             span: node.span,
         })
     }
 
-    /// Checks what is carried as metadata.
-    fn carried(&mut self, fields: &Fields<'_>) {
+    /// Checks what is carried as metadata; of that the template of a query is read.
+    fn carried(&mut self, fields: &Fields<'_>) -> Option<Text> {
         if let Some((node, at)) = fields.get("enabled") {
             self.boolean(node, at, "`enabled`");
         }
@@ -124,9 +126,10 @@ impl Reader<'_> {
                 self.count(node, at, "`limit`");
             }
             if let Some((node, at)) = rag.get("query_template") {
-                self.text(node, at, "`query_template`");
+                return self.text(node, at, "`query_template`");
             }
         }
+        None
     }
 
     /// What is said of working memory: it is carried, and read by whoever runs the agent.

@@ -1,0 +1,43 @@
+//! The template of what an agent looks for in its memory: `rag.query_template`.
+
+use super::prepare::Work;
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::front::agent::builtin::{BUILTINS, CURRENT_STATE, builtin};
+use crate::front::agent::code::{Role, Scope};
+use crate::front::agent::definition::Agent;
+use crate::front::agent::format::{Part, parts};
+use crate::lint::{unescaped_brace, unknown_placeholder};
+
+/// Reports placeholders that name nothing, and braces that open none. They are warnings: an agent runs without its memory, too.
+pub(super) fn findings(
+    agent: &Agent,
+    work: &Work<'_>,
+    scope: &Scope,
+    findings: &mut Vec<Diagnostic>,
+) {
+    let Some(template) = &agent.query else { return };
+    let has = |name: &str| {
+        builtin(name).is_some()
+            || name == CURRENT_STATE
+            || match scope.roles.get(name) {
+                Some(Role::Input(_) | Role::Variable { .. } | Role::State) => true,
+                Some(Role::Step | Role::Missing) | None => false,
+            }
+    };
+    for part in parts(template) {
+        let finding = match part {
+            Part::Bad { why, span, .. } => unescaped_brace::stray(&why, span),
+            Part::Field(field) if !has(&field.name.node) => {
+                let steps = work.steps.iter().map(|step| step.step.name.node.as_str());
+                // An answer is there only after the query.
+                let is_step = steps.into_iter().any(|step| step == field.name.node);
+                let known = BUILTINS.iter().map(|row| row.name);
+                let known =
+                    known.chain(scope.roles.keys().map(String::as_str)).filter(|name| has(name));
+                unknown_placeholder::in_query(&field.name.node, field.name.span, is_step, known)
+            }
+            Part::Text(..) | Part::Field(_) => continue,
+        };
+        findings.push(Diagnostic { severity: Severity::Warning, ..finding });
+    }
+}
