@@ -237,3 +237,39 @@ fn a_query_is_checked_before_it_is_made() {
         assert!(said.contains(words), "{words}: {said}");
     }
 }
+
+#[test]
+fn what_the_agent_has_in_mind_is_looked_for_too() {
+    let folder = agent("mind");
+    let mind =
+        "  ada: {owner: ada, content: {working_memory: {current_goal: a chair in chairs}}}\n";
+    write(&folder, "world.yaml", &format!("{WORLD}{mind}"));
+    let third = |includes: bool| {
+        let head = format!(
+            "id: ada\nmemory: {{working_memory: {{auto_inject: false, include_in_rag: {includes}}}}}\n"
+        );
+        let text = AGENT
+            .replace("id: ada\n", &head)
+            .replace("{last_action_result}", "")
+            .replace("limit: 2", "limit: 1");
+        write(&folder, "agent.yaml", &text);
+        let (code, said) = run(&folder, &["--memory", ":memory:", "--turns", "4"]);
+        assert_eq!(code, 0, "{said}");
+        prompts(&folder).pop().expect("a prompt")
+    };
+    assert!(third(true).contains("invoke_artifact(chairs)"));
+    assert!(third(false).contains("invoke_artifact(lamps)"), "the newest");
+}
+
+#[test]
+fn a_run_that_goes_on_has_its_memory() {
+    let folder = agent("resumed");
+    run(&folder, &["--memory", "whole.db", "--turns", "3"]);
+    let whole = prompts(&folder);
+    run(&folder, &["--memory", "agents.db", "--turns", "2", "--snapshot", "run.json"]);
+    std::fs::remove_file(folder.join("t.jsonl")).expect("it was written");
+    let (code, said) =
+        run(&folder, &["--memory", "agents.db", "--turns", "1", "--resume", "run.json"]);
+    assert_eq!(code, 0, "{said}");
+    assert_eq!(prompts(&folder), whole[2..]);
+}
