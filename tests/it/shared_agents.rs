@@ -106,6 +106,8 @@ const TRUE: &[(&str, &str)] = &[
     ("C0306", "`error` of `strategic_transition` moves from `reviewing` to `operational`"),
     // A step that runs in every state takes the call of each turn.
     ("C0307", "`learn_from_outcome` always takes the one model call of a turn"),
+    // What is looked for in the memory names what nothing supplies.
+    ("C0402", "`last_action` adds nothing to the query"),
     // A prompt of a step that was never sent.
     ("C0403", "braces of the text are doubled"),
 ];
