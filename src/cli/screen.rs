@@ -1,7 +1,7 @@
 //! What a run shows: one line a step and a transition.
 
 use super::output::print;
-use super::wording::{acted, arguments, fallback, json, object, said, short};
+use super::wording::{arguments, deed, fallback, json, object, outcome, said, short};
 use crate::report::Paper;
 use chartc_core::duration::Duration;
 use chartc_core::expr::Value;
@@ -278,7 +278,8 @@ impl Sink for Screen {
             What::Warned { limit } => self.write(Ink::Bad, &format!("  limit.warn.{limit}")),
             What::Acted { action, arguments, value, changes, failed, why, .. } => {
                 let ink = if failed.is_empty() { Ink::Plain } else { Ink::Bad };
-                self.write(ink, &acted(action, arguments, (value, changes), (failed, why)))
+                let outcome = outcome((value, changes), (failed, why));
+                self.write(ink, &format!("  {}: {outcome}", deed(action, arguments)))
             }
             What::NotActed { failed, why, .. } => {
                 self.write(Ink::Bad, &format!("  no action: {failed}: {}", short(why)))

@@ -5,13 +5,8 @@ use chartc_core::expr::Value;
 /// Characters of an answer that are shown.
 const SHOWN: usize = 100;
 
-/// What an agent has done and what came of it.
-pub(super) fn acted(
-    action: &str,
-    arguments: &Value,
-    (value, changes): (&Value, &[String]),
-    (failed, why): (&str, &str),
-) -> String {
+/// What an agent has done, and to what.
+pub(super) fn deed(action: &str, arguments: &Value) -> String {
     let about = match arguments {
         Value::Map(map) => map.get("artifact_id").or_else(|| map.get("artifact")),
         Value::None
@@ -22,18 +17,25 @@ pub(super) fn acted(
         | Value::Duration(_)
         | Value::List(_) => None,
     };
-    let about = match about {
-        Some(Value::Text(id)) => format!(" {id}"),
-        Some(_) | None => String::new(),
-    };
-    let result = if !failed.is_empty() {
-        format!("{failed}: {why}")
-    } else if changes.is_empty() {
-        json(value)
-    } else {
-        changes.join(", ")
-    };
-    format!("  {action}{about}: {}", short(&result))
+    match about {
+        Some(Value::Text(id)) => format!("{action} {id}"),
+        Some(_) | None => action.to_owned(),
+    }
+}
+
+/// What came of it: what it brought, what that has changed; or why nothing has.
+pub(super) fn outcome(
+    (value, changes): (&Value, &[String]),
+    (failed, why): (&str, &str),
+) -> String {
+    let changes = changes.join(", ");
+    match (failed, value, changes.as_str()) {
+        ("", Value::None, "") => "ok".into(),
+        ("", Value::None, _) => changes,
+        ("", value, "") => short(&json(value)),
+        ("", value, _) => format!("{} ({changes})", short(&json(value))),
+        (failed, ..) => short(&format!("{failed}: {why}")),
+    }
 }
 
 /// The arguments of an option, in parentheses.

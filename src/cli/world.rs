@@ -55,11 +55,24 @@ pub(super) fn live(
     };
     let fault = |why: String| miette::miette!("`{}`: {why}", charts[0].name);
     let profile = Profile::of(charts[0]).map_err(|why| fault(why.to_string()))?;
+    if let Some(scrip) = starting_scrip(charts[0]) {
+        world.endow(&agent, scrip);
+    }
     let record = SharedRecord::new(Record::new(&agent));
     let world = Arc::new(world);
     let functions = Artifacts::new(world.clone(), record.clone(), charts, script)
         .map_err(|why| fault(why.to_string()))?;
     Ok((Functions::Artifacts(functions), Some(Life::new(world, record, profile))))
+}
+
+/// What an `agent.yaml` says that its agent begins with.
+fn starting_scrip(chart: &Chart) -> Option<i64> {
+    let is_it = |key: &str| key == "starting_scrip" || key == "starting_credits";
+    match chart.meta.iter().find(|(key, _)| is_it(key)).map(|(_, value)| value) {
+        Some(Value::Int(scrip)) => Some(*scrip),
+        Some(Value::Float(scrip)) => Some(*scrip as i64),
+        Some(_) | None => None,
+    }
 }
 
 /// Who acts: whom the world names, else the `agent_id` that is given, the `id` of an `agent.yaml`, the chart.

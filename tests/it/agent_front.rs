@@ -141,6 +141,30 @@ workflow:
 }
 
 #[test]
+fn what_is_said_of_working_memory_is_checked() {
+    for (said, wanted) in [
+        ("working_memory: {enabeld: true}", "did you mean `enabled`?"),
+        ("memory: {working_memory: {max_size_bytes: lots}}", "`max_size_bytes`"),
+        ("memory: {working_memory: {auto_inject: 3}, other: 1}", "`auto_inject`"),
+        ("working_memory: {enabled: false, max_size_bytes: 9}", ""),
+        ("memory: {anything: {enabeld: 1}}", ""),
+    ] {
+        let text = format!(
+            "id: a\n{said}\nworkflow:\n  steps:\n    - {{name: s, type: llm, prompt: Go.}}\n"
+        );
+        let found: Vec<String> = check("a.yaml", &text)
+            .diagnostics
+            .iter()
+            .map(|d| format!("{} {}", d.message, d.help.clone().unwrap_or_default()))
+            .collect();
+        match wanted {
+            "" => assert_eq!(found, [""; 0], "{said}"),
+            wanted => assert!(found.len() == 1 && found[0].contains(wanted), "{said}: {found:?}"),
+        }
+    }
+}
+
+#[test]
 fn every_comment_is_kept_once() {
     let name = "comments.yaml";
     let text = std::fs::read_to_string(root().join("tests/it/fixtures/agents").join(name));

@@ -104,8 +104,7 @@ impl Action {
     }
 }
 
-/// Whether an answer asks for something to be done.
+/// Whether an answer asks for something to be done, be it that nobody can say what.
 pub(super) fn is_deed(answer: &Map) -> bool {
-    !matches!(answer.get("action"), None | Some(Value::None))
-        && !matches!(answer.get("action"), Some(Value::Text(word)) if word == NOOP)
+    !matches!(answer.get("action"), Some(Value::Text(word)) if word == NOOP)
 }

@@ -101,6 +101,11 @@ impl<M: Machine, T: trace::Sink> Agent<M, T> {
         &self.session
     }
 
+    /// The session, when the agent is done with.
+    pub fn into_session(self) -> Session<M, T> {
+        self.session
+    }
+
     /// What the agent has done; `None` without a world.
     pub fn record(&self) -> Option<Record> {
         self.life.as_ref().map(|life| life.record.with(|record| record.clone()))
@@ -115,11 +120,14 @@ impl<M: Machine, T: trace::Sink> Agent<M, T> {
         self.session.input(name, value)
     }
 
-    /// Enters the initial configuration. Does nothing if that was done.
+    /// Enters the initial configuration, which sees the context as that of a turn does. Does nothing if that was done.
     ///
     /// # Errors
     /// See [`RunError`].
     pub async fn start(&mut self) -> Result<(), RunError> {
+        if !self.session.is_started() {
+            self.set_context()?;
+        }
         self.session.start().await
     }
 
@@ -128,6 +136,7 @@ impl<M: Machine, T: trace::Sink> Agent<M, T> {
     /// # Errors
     /// See [`RunError`]. Neither a step that fails nor an action that does is one.
     pub async fn turn(&mut self) -> Result<TurnReport, RunError> {
+        self.start().await?;
         self.rest().await?;
         self.before_turn()?;
         let report = self.session.turn().await?;
@@ -177,6 +186,7 @@ impl<M: Machine, T: trace::Sink> Agent<M, T> {
 
 impl<M: Machine, T: trace::Sink> Plays for Agent<M, T> {
     async fn pass(&mut self, milliseconds: u64) -> Result<(), RunError> {
+        self.start().await?;
         self.session.advance(milliseconds).await?;
         self.conclude().await
     }
@@ -191,10 +201,12 @@ impl<M: Machine, T: trace::Sink> Plays for Agent<M, T> {
     }
 
     async fn post(&mut self, event: &str, data: Map) -> Result<(), RunError> {
+        self.start().await?;
         self.session.post(event, data).await.map(drop)
     }
 
     async fn begin(&mut self) -> Result<(), RunError> {
+        self.start().await?;
         if self.session.machine().is_walking() {
             self.rest().await?;
         }

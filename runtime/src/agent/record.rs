@@ -74,6 +74,9 @@ impl Record {
     ) {
         self.taken += 1;
         let text = match result {
+            Ok(done) if done.value == Value::None && !done.changes.is_empty() => {
+                done.changes.join(", ")
+            }
             Ok(done) => said(&done.value),
             Err(failure) => failure.to_string(),
         };

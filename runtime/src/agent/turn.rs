@@ -2,7 +2,8 @@
 
 use super::action::{Action, is_deed};
 use super::context::context;
-use super::host::{Done, Failure, FailureKind};
+use super::host::{Done, Failure, FailureKind, View};
+use super::record::Record;
 use super::{Agent, Life, extract};
 use crate::drive::{Heard, Trouble};
 use crate::error::RunError;
@@ -13,55 +14,73 @@ use chartc_core::expr::{Map, Value};
 /// What a line of the trace is about that tells of working memory.
 const MEMORY: &str = "working_memory";
 
+/// What is known at the beginning of a turn.
+pub(super) struct Known {
+    /// By the names that agents know, those among them that the chart does not declare.
+    context: Map,
+    /// The working memory, whole.
+    memory: Map,
+    /// Why there is none.
+    missing: Option<&'static str>,
+}
+
 impl<M: Machine, T: trace::Sink> Agent<M, T> {
-    /// Tells the chart what the agent knows: the inputs of its context that it declares and that the host has not given, and the section
-    /// of its prompts. Then it is told what the agent remembers. The whole context comes back.
-    pub(super) fn tell(&mut self) -> Result<Map, RunError> {
-        let Some(Life { world, record, profile }) = &self.life else { return Ok(Map::new()) };
+    /// Sets the inputs of the context that the chart declares and that the host has not given, where they are not so already. Without a
+    /// world nothing is known.
+    pub(super) fn set_context(&mut self) -> Result<Option<Known>, RunError> {
+        let Some(Life { world, record, profile }) = &self.life else { return Ok(None) };
         let agent = record.with(|record| record.agent.clone());
         let view = world.view(&agent);
         let config = &profile.working_memory;
-        let found = match &view.record {
-            Some(content) => extract(content),
-            None => Err("the world has no record of the agent"),
+        let (memory, missing) = match record.with(|record| memory(&view, record)) {
+            Ok(memory) if config.enabled => (memory, None),
+            Ok(_) => (Map::new(), None),
+            Err(why) => (Map::new(), Some(why).filter(|_| config.enabled)),
         };
-        let (memory, missing) = record.with(|record| {
-            let own = &record.working_memory;
-            let (memory, missing) = match found {
-                Ok(memory) => (memory, None),
-                Err(_) if !own.is_empty() => (own.clone(), None),
-                Err(why) => (Map::new(), Some(why)),
-            };
-            let is_news = missing.is_some() && !record.is_mindless;
-            record.is_mindless = missing.is_some();
-            (memory, missing.filter(|_| is_news))
-        });
-        if let Some(why) = missing.filter(|_| config.enabled && config.warn_on_missing) {
-            let text = format!("there is no working memory: {why}");
-            self.session.say(What::HostNote { about: MEMORY.into(), text })?;
-        }
-        let memory = if config.enabled { memory } else { Map::new() };
-        let bounded = config.bounded(&memory);
-        let is_known = |name: &str| profile.inputs.contains(name) && !self.given.contains(name);
-        let now: Map = self.session.machine().variables().into_iter().collect();
         let tick = self.session.turns() + 1;
-        let all = record.with(|record| context(record, &view, &bounded, tick));
-        let (section, is_cut) = config.section(&memory);
-        let is_cut = is_cut || (bounded != memory && is_known(MEMORY));
-        let size = if is_cut { super::working::size(&memory) } else { 0 };
-        let told = record.with(|record| std::mem::replace(&mut record.cut_from, size));
-        if is_cut && told != size {
-            let most = config.max_size_bytes;
-            let text = format!("the working memory of {size} bytes is cut to {most}");
-            self.session.say(What::HostNote { about: MEMORY.into(), text })?;
-        }
+        let all = record.with(|record| context(record, &view, &config.bounded(&memory), tick));
+        let now: Map = self.session.machine().variables().into_iter().collect();
         for (name, value) in &all {
-            if is_known(name) && !now.get(name).is_some_and(|now| is_same(now, value)) {
-                self.session.input(name, value.clone())?;
+            let is_known = profile.inputs.contains(*name) && !self.given.contains(*name);
+            if is_known && !now.get(name).is_some_and(|now| is_same(now, value)) {
+                self.session.input(name, value.clone()).map_err(of_the_record)?;
             }
         }
+        let context = all.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+        Ok(Some(Known { context, memory, missing }))
+    }
+
+    /// Tells the chart, once the run has started, what the agent knows: the inputs of its context, and the section of its prompts. The
+    /// whole context comes back.
+    pub(super) fn tell(&mut self) -> Result<Map, RunError> {
+        let known = self.set_context()?;
+        let (Some(Known { context, memory, missing }), Some(life)) = (known, &self.life) else {
+            return Ok(Map::new());
+        };
+        let Life { record, profile, .. } = life;
+        let config = &profile.working_memory;
+        let (section, is_cut) = config.section(&memory);
+        let is_read = profile.inputs.contains(MEMORY) && !self.given.contains(MEMORY);
+        let is_cut = is_cut || (is_read && config.bounded(&memory) != memory);
+        let size = if is_cut { super::working::size(&memory) } else { 0 };
+        // Each is told once, until it changes.
+        let (was_mindless, was_cut) = record.with(|record| {
+            let was_mindless = std::mem::replace(&mut record.is_mindless, missing.is_some());
+            (was_mindless, std::mem::replace(&mut record.cut_from, size))
+        });
+        let mut notes = Vec::new();
+        if let Some(why) = missing.filter(|_| config.warn_on_missing && !was_mindless) {
+            notes.push(format!("there is no working memory: {why}"));
+        }
+        if is_cut && was_cut != size {
+            let most = config.max_size_bytes;
+            notes.push(format!("the working memory of {size} bytes is cut to {most}"));
+        }
+        for text in notes {
+            self.session.say(What::HostNote { about: MEMORY.into(), text })?;
+        }
         self.session.set_section(section)?;
-        Ok(all.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
+        Ok(context)
     }
 
     /// Does what the turn has chosen, and keeps what came of it for the next one.
@@ -109,6 +128,36 @@ impl<M: Machine, T: trace::Sink> Agent<M, T> {
         };
         let arguments = Value::Map(without_reasons(answer));
         self.session.say(What::Acted { step, action: word, arguments, value, changes, failed, why })
+    }
+}
+
+/// The working memory: that of the agent's record in its world, else the one that is kept here.
+pub(super) fn memory(view: &View, record: &Record) -> Result<Map, &'static str> {
+    let found = match &view.record {
+        Some(content) => extract(content),
+        None => Err("the world has no record of the agent"),
+    };
+    match found {
+        Err(_) if !record.working_memory.is_empty() => Ok(record.working_memory.clone()),
+        found => found,
+    }
+}
+
+/// Why the record cannot set an input, and what to do about it.
+fn of_the_record(error: RunError) -> RunError {
+    match error {
+        RunError::Input { name, why } => {
+            let cure = "the agent's record sets it: declare it so, or give it a value";
+            RunError::Input { name, why: format!("{why}; {cure}") }
+        }
+        error @ (RunError::UnknownEvent { .. }
+        | RunError::Event { .. }
+        | RunError::Start(_)
+        | RunError::Oracle { .. }
+        | RunError::TooManyCalls(_)
+        | RunError::NoProgress(_)
+        | RunError::Memory(_)
+        | RunError::Trace(_)) => error,
     }
 }
 

@@ -127,13 +127,19 @@ impl WorkingMemory {
         if !self.enabled || !self.auto_inject || memory.is_empty() {
             return (String::new(), false);
         }
+        let (text, is_cut) = self.text(memory);
+        (format!("{HEAD}\n{text}"), is_cut)
+    }
+
+    /// All of it in words, or what there is room for.
+    fn text(&self, memory: &Map) -> (String, bool) {
         let whole = if self.structured_format {
             structured(memory)
         } else {
             json(&Value::Map(memory.clone()))
         };
         let kept = cut(&whole, self.room());
-        (format!("{HEAD}\n{kept}"), kept.len() < whole.len())
+        (kept.to_owned(), kept.len() < whole.len())
     }
 
     fn room(&self) -> usize {

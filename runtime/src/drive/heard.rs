@@ -38,6 +38,10 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         &self.heard
     }
 
+    pub(crate) fn is_started(&self) -> bool {
+        self.started
+    }
+
     /// The section of prompts that is the host's.
     pub(crate) fn section(&self) -> &str {
         &self.section
@@ -82,9 +86,14 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         if question.kind == Kind::Llm
             && question.schema.is_empty()
             && let Outcome::Done(values) = &understood.outcome
-            && let Some(Value::Map(answer)) = values.first()
         {
-            self.heard.actions.push((question.step.clone(), answer.clone()));
+            // What is no object names no action.
+            let answer = if let Some(Value::Map(answer)) = values.first() {
+                answer.clone()
+            } else {
+                Map::new()
+            };
+            self.heard.actions.push((question.step.clone(), answer));
         }
     }
 

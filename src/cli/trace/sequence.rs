@@ -1,5 +1,6 @@
 //! Who said what to whom, as a Mermaid sequence diagram.
 
+use super::super::wording::deed;
 use super::Filter;
 use super::read::Read;
 use super::tell::{cut, decision, fallback, not_taken, state, time, value};
@@ -125,7 +126,7 @@ fn message(line: &Line, own: &str) -> Option<String> {
         What::CallFailed { error, why, .. } => say("model", "--x", own, &format!("{error}: {why}")),
         What::Cancelled { step, .. } => note(&format!("{step} is given up")),
         What::Acted { action, arguments, failed, .. } if failed.is_empty() => {
-            say(own, "->>", "world", format!("{action} {}", value(arguments)).trim_end())
+            say(own, "->>", "world", &deed(action, arguments))
         }
         What::Acted { action, failed, why, .. } => {
             say(own, "--x", "world", &format!("{action}: {failed}: {why}"))

@@ -1,5 +1,6 @@
 //! The decisions of a run, one row each: an answer or an event, and where it led.
 
+use super::super::wording::{deed, outcome};
 use super::Filter;
 use super::read::Read;
 use super::tell::{decision, fallback, not_taken, number, reason, rung, state, time, value};
@@ -234,12 +235,9 @@ fn add(rows: &mut Vec<Row>, line: &Line, turn: Option<u32>) {
         What::Error { error } => row("", &format!("error.{error}")).tone(Tone::Bad).open(),
         What::Warned { limit } => row("", &format!("limit.warn.{limit}")).tone(Tone::Bad).open(),
         What::Acted { step, action, arguments, value: brought, changes, failed, why } => {
-            let row = row(step, format!("{action} {}", value(arguments)).trim_end());
-            match failed.as_str() {
-                "" if changes.is_empty() => row.why(value(brought)),
-                "" => row.why(changes.join(", ")),
-                failed => row.why(format!("{failed}: {why}")).tone(Tone::Bad),
-            }
+            let row =
+                row(step, &deed(action, arguments)).why(outcome((brought, changes), (failed, why)));
+            if failed.is_empty() { row } else { row.tone(Tone::Bad) }
         }
         What::NotActed { step, failed, why } => {
             row(step, "no action").why(format!("{failed}: {why}")).tone(Tone::Bad)

@@ -1,5 +1,6 @@
 //! Charts that run: against scripts, chance and nobody, from the library and from the command line.
 
+mod acting;
 mod agents;
 mod cassette;
 mod chance;

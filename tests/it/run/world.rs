@@ -115,7 +115,7 @@ fn what_came_of_an_action_reaches_the_next_turn() {
         "Turn 3 with 4: FAILED: permission_denied: `ada` may not read `secret`\n",
         "Turn 4 with 4: FAILED: insufficient_disk: `plan` of 122 bytes makes 122 of `ada`, who may have 120\n",
         // The market was closed in turn 5: the condition of the table is asked there first.
-        "Turn 5 with 4: SUCCESS: {\"artifact_id\":\"ada\",\"bytes\":87}\n",
+        "Turn 5 with 4: SUCCESS: ada is made, 87 bytes\n",
         "Trade []: FAILED: intent_rejected: there is no action `query_kernel`; there are noop,",
         "Trade []: FAILED: insufficient_scrip: `buy` of `shop` costs 5 scrip, and there are 4",
         "Turn 8 with 4: SUCCESS: gold\n",
@@ -155,7 +155,7 @@ fn working_memory_is_a_section_of_the_prompts() {
 
 #[test]
 fn a_run_that_was_kept_ends_as_one_that_was_not() {
-    for (turns, rest) in [("1", "7"), ("4", "4"), ("6", "2")] {
+    for (turns, rest) in [("1", "7"), ("4", "4"), ("5", "3"), ("6", "2")] {
         let folder = agent(&format!("resumed-{turns}"));
         run(&folder, &["--turns", "8", "--trace", "whole.jsonl"]);
         run(&folder, &["--turns", turns, "--trace", "t.jsonl", "--snapshot", "s.json"]);
@@ -337,4 +337,49 @@ fn a_world_that_cannot_be_read_says_what_is_wrong() {
     let wanted = "world.yaml: `artifacts.shop.ownr` is unknown; there are owner, type, content,";
     let errors = errors.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(errors.contains(wanted) && errors.contains("did you mean `owner`?"), "{errors}");
+}
+
+#[test]
+fn the_start_sees_the_world_as_turns_do() {
+    let folder = folder("world-start");
+    let chart = "\
+chart Ada {
+  meta { id: \"ada\"  starting_scrip: 33 }
+  input balance: Int = 0
+  input working_memory: Map(Text, Json) = {}
+  input strategic_goal: Text = \"none\"
+  input quotas: Map(Text, Json) = {}
+  var first: Int = balance
+  initial poor
+  state poor { when balance > 30 -> rich }
+  state rich { llm look { prompt \"{first} {strategic_goal} {working_memory} {quotas}\" } }
+}
+";
+    write(&folder, "ada.chart", chart);
+    write(
+        &folder,
+        "world.yaml",
+        "disk: 90\nartifacts: {ada: {owner: ada, content: {working_memory: {strategic_goal: live, n: [1]}}}}\n",
+    );
+    write(&folder, "answers.yaml", "answers: {look: {then: repeat, answers: [{action: noop}]}}\n");
+    let arguments = [
+        "run",
+        "ada.chart",
+        "--llm",
+        "script:answers.yaml",
+        "--world",
+        "world.yaml",
+        "--turns",
+        "2",
+        "--trace",
+        "t.jsonl",
+    ];
+    let (code, out, errors) = chartc(&folder, &arguments);
+    assert_eq!((code, errors.as_str()), (0, ""), "{out}");
+    let lines = lines(&folder, "t.jsonl");
+    let wanted = "33 live {'strategic_goal': 'live', 'n': [1]} {'disk_used': 52, 'disk_quota': 90}";
+    assert_eq!(prompts(&lines), [wanted; 2]);
+    let is_input = |line: &Line| matches!(line.what, What::Input { .. });
+    assert!(!lines.iter().any(is_input), "nothing has changed since the start");
+    assert_eq!(chartc(&folder, &["replay", "t.jsonl"]).0, 0);
 }

@@ -1,7 +1,7 @@
 //! What agents do to artifacts.
 
 use super::{Action, Artifact, Done, Failure, FailureKind, State, size};
-use chartc_core::expr::{Map, Value};
+use chartc_core::expr::Value;
 
 type Tried<T> = Result<T, Failure>;
 
@@ -124,9 +124,6 @@ impl State {
             ty.clone_into(&mut artifact.ty);
         }
         artifact.content = content.clone();
-        let mut value = Map::new();
-        value.insert("artifact_id".into(), Value::Text(id.to_owned()));
-        value.insert("bytes".into(), Value::Int(i64::try_from(new).unwrap_or(i64::MAX)));
-        Ok(Done { value: Value::Map(value), changes: vec![format!("{id} {verb}, {new} bytes")] })
+        Ok(Done { value: Value::None, changes: vec![format!("{id} {verb}, {new} bytes")] })
     }
 }

@@ -27,7 +27,8 @@ fn fault<T>(place: &str, why: impl Into<String>) -> Read<T> {
 fn stranger<T>(place: &str, key: &str, known: &[&str]) -> Read<T> {
     let place = if place.is_empty() { key.to_owned() } else { format!("{place}.{key}") };
     let known: Vec<String> = known.iter().map(|&key| key.to_owned()).collect();
-    let why = format!("is unknown; there are {}", known.join(", "));
+    let there = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+    let why = format!("is unknown; there are {there}");
     Err(WorldError { place: format!("`{place}` "), why, stranger: Some((key.to_owned(), known)) })
 }
 

@@ -129,6 +129,11 @@ impl World {
         self.agent.as_deref()
     }
 
+    /// Gives an agent its first scrip, unless the file says what it has.
+    pub fn endow(&self, agent: &str, scrip: i64) {
+        self.state().balances.entry(agent.to_owned()).or_insert(scrip.max(0));
+    }
+
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -212,7 +212,7 @@ fn a_file_that_cannot_be_read_says_where_and_what_would_be_right() {
         ("artifacts: {a: 1}", "`artifacts.a` is a mapping of owner, type,"),
         ("artifacts: {a: {ownr: x}}", "`artifacts.a.ownr` is unknown; there are owner, type,"),
         ("artifacts: {a: {read: all}}", "`artifacts.a.read` is everyone, owner, nobody or a list"),
-        ("artifacts: {a: {price: {b: 1}}}", "`artifacts.a.price.b` is unknown; there are "),
+        ("artifacts: {a: {price: {b: 1}}}", "`artifacts.a.price.b` is unknown; there are none"),
         ("artifacts: {a: {methods: {b: {cases: 3}}}}", "`artifacts.a.methods.b` `cases` is a list"),
         (
             "artifacts: {a: {methods: {b: [{answer: 1, after: 2s}]}}}",
