@@ -11,6 +11,7 @@ pub mod data;
 pub mod drive;
 pub mod error;
 pub mod executor;
+pub mod form;
 pub mod host;
 pub mod ladder;
 pub mod memory;

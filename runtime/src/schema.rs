@@ -39,13 +39,21 @@ fn value(schema: &Value, root: &Value, pick: &mut dyn FnMut(u64) -> u64, depth: 
     if let Some(names) = schema.get("enum").and_then(Value::as_array).filter(|n| !n.is_empty()) {
         return names[pick(names.len() as u64) as usize % names.len()].clone();
     }
-    if let Some(present) = schema.get("anyOf").and_then(|a| a.get(0)) {
-        if depth > DEPTH || pick(2) == 0 {
+    if let Some(all) = schema.get("anyOf").and_then(Value::as_array) {
+        let is_none = |one: &Value| one.get("type").and_then(Value::as_str) == Some("null");
+        if all.iter().any(is_none) && (depth > DEPTH || pick(2) == 0) {
             return Value::Null;
         }
-        return value(present, root, pick, depth + 1);
+        let present: Vec<&Value> = all.iter().filter(|one| !is_none(one)).collect();
+        return match present.as_slice() {
+            [] => Value::Null,
+            [one] => value(one, root, pick, depth + 1),
+            all => value(all[pick(all.len() as u64) as usize % all.len()], root, pick, depth + 1),
+        };
     }
-    match schema.get("type").and_then(Value::as_str) {
+    // Of several types the first one will do.
+    let ty = schema.get("type").and_then(|ty| ty.get(0).unwrap_or(ty).as_str());
+    match ty {
         Some("boolean") => json!(pick(2) == 1),
         Some("integer") => json!(pick(100)),
         Some("number") => json!(pick(1000) as f64 / 10.0),

@@ -10,6 +10,7 @@ use crate::span::Span;
 use crate::syntax::{self, ToolPattern};
 use chartc_core::arena::{ClientId, FunctionId, ToolId, ToolSetId};
 use chartc_core::expr::Value;
+use chartc_core::form::ActionForm;
 use chartc_core::model::{Client, Function, FunctionKind, Method, Tool, ToolSet, Type};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -202,7 +203,7 @@ fn unknown_tool(cx: &mut Cx<'_>, name: &str, span: Span) {
     cx.unknown("tool", name, span, known.iter().map(String::as_str));
 }
 
-const OPTIONS: [&str; 8] = [
+const OPTIONS: [&str; 9] = [
     "model",
     "temperature",
     "max_tokens",
@@ -211,6 +212,7 @@ const OPTIONS: [&str; 8] = [
     "fallback",
     "input_price",
     "output_price",
+    "actions",
 ];
 
 /// Enters all clients.
@@ -231,6 +233,7 @@ pub(super) fn clients(cx: &mut Cx<'_>, items: &[Declared<'_, &syntax::Client>]) 
                 retry: None,
                 input_price: None,
                 output_price: None,
+                actions: ActionForm::Any,
                 fallback: None,
             });
         }
@@ -296,6 +299,10 @@ fn client(cx: &mut Cx<'_>, id: ClientId, node: &syntax::Client) {
                     _ => client.output_price = price,
                 }
             }
+            "actions" => {
+                let form = action_form(cx, &option.value);
+                cx.chart.clients[id.index()].actions = form;
+            }
             "fallback" => {
                 let fallback = fallback(cx, &option.value);
                 cx.chart.clients[id.index()].fallback = fallback;
@@ -309,6 +316,18 @@ fn client(cx: &mut Cx<'_>, id: ClientId, node: &syntax::Client) {
             .help("add `model \"provider:model\"`");
         cx.report(finding);
     }
+}
+
+/// How a client is to write actions.
+fn action_form(cx: &mut Cx<'_>, written: &syntax::Expr) -> ActionForm {
+    let syntax::ExprKind::Name(word) = &written.kind else {
+        cx.report(TYPE_ERROR.at(written.span, "`actions` is `simple` or `ooda`"));
+        return ActionForm::Any;
+    };
+    ActionForm::of(word).unwrap_or_else(|| {
+        cx.unknown("form of actions", word, written.span, ActionForm::WORDS);
+        ActionForm::Any
+    })
 }
 
 /// An amount of money that is not negative.

@@ -23,6 +23,7 @@ pub mod duration;
 pub mod expr;
 #[cfg(feature = "alloc")]
 pub mod family;
+pub mod form;
 pub mod forward;
 pub mod generated;
 #[cfg(feature = "alloc")]

@@ -9,6 +9,7 @@ mod limits;
 mod named;
 mod read;
 
+pub use crate::form::ActionForm;
 pub use crate::forward::Forward;
 pub use ahead::{Dispatch, Reacts, Route};
 pub use choice::{ChoiceRow, PermissionRow, ToolRow};

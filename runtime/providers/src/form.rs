@@ -20,7 +20,7 @@ pub(crate) fn of(question: &Question) -> Form {
     match question.kind {
         Kind::Ask => choice(question),
         Kind::Llm if !question.options.is_empty() => tool_or_answer(question),
-        Kind::Llm | Kind::Human => match serde_json::from_str::<Value>(&question.schema) {
+        Kind::Llm | Kind::Human => match serde_json::from_str::<Value>(question.wanted()) {
             Ok(schema) => value(&question.step, schema),
             Err(_) => Form {
                 words: format!("Answer with one JSON object and nothing else: {ACTION}"),
@@ -69,7 +69,7 @@ fn choice(question: &Question) -> Form {
 /// A tool call, or the answer. An answer that has a schema may stand for itself: what is no object cannot be told from a call else.
 fn tool_or_answer(question: &Question) -> Form {
     let mut words = "Answer with one JSON object and nothing else: a tool call, {\"tool\": \"its name\", \"arguments\": {…}}, or ".to_owned();
-    let Ok(Value::Object(mut answer)) = serde_json::from_str::<Value>(&question.schema) else {
+    let Ok(Value::Object(mut answer)) = serde_json::from_str::<Value>(question.wanted()) else {
         words.push_str(ACTION);
         return Form { words, format: Some(ChatResponseFormat::JsonMode), wrapped: false };
     };

@@ -8,6 +8,7 @@ use chartc_core::arena::ChoiceId;
 use chartc_core::drive::Offer;
 use chartc_providers::{Providers, Server, ServerError};
 use chartc_runtime::budget::Usage;
+use chartc_runtime::form::ActionForm;
 use chartc_runtime::oracle::{Alternative, Kind, Model, Oracle, OracleError, Question};
 use serde_json::{Value, json};
 use server::{Loopback, Reply};
@@ -114,6 +115,17 @@ async fn arguments_of_options_and_answers_of_types_have_their_schemas() {
     let action = Question { kind: Kind::Llm, options: Vec::new(), ..question() };
     assert_eq!(providers.ask(action).await.expect("an answer").text, r#"{"action": "noop"}"#);
     assert_eq!(server.request().await.body["response_format"], json!({"type": "json_object"}));
+
+    let said_so =
+        r#"{"situation_assessment":"a","action_rationale":"b","action":{"action_type":"noop"}}"#;
+    let server = Loopback::start(Reply::json(200, &said(said_so))).await;
+    let providers = Providers::one(Server::new(&server.url(), None).expect("an address"));
+    let model = Model { actions: ActionForm::Ooda, ..question().model };
+    let action = Question { kind: Kind::Llm, options: Vec::new(), model, ..question() };
+    assert_eq!(providers.ask(action).await.expect("an answer").text, said_so);
+    let sent = server.request().await.body["response_format"]["json_schema"]["schema"].clone();
+    assert_eq!(sent["required"], json!(["situation_assessment", "action_rationale", "action"]));
+    assert_eq!(sent["properties"]["action"]["anyOf"][3]["required"][2], "method");
 }
 
 #[tokio::test]
@@ -160,9 +172,18 @@ async fn no_request_is_longer_than_what_is_held_for_it() {
         let typed = typed(schema);
         Question { options: options.to_vec(), ..typed }
     };
+    let in_form = |actions: ActionForm, options: &[Alternative]| {
+        let asked = with("", options);
+        Question { model: Model { actions, ..asked.model.clone() }, ..asked }
+    };
+    let forms = [
+        in_form(ActionForm::Simple, &[]),
+        in_form(ActionForm::Ooda, &[]),
+        in_form(ActionForm::Ooda, &many.options),
+    ];
     let tools = [with("", &many.options), with(long, &many.options), with(long, &bare.options)];
     let typed = [typed(""), typed(long), typed(r#"{"enum":["a","b"],"type":"string"}"#)];
-    for asked in [bare, many].into_iter().chain(typed).chain(tools) {
+    for asked in [bare, many].into_iter().chain(typed).chain(tools).chain(forms) {
         let server = Loopback::start(Reply::json(200, &said("x"))).await;
         let providers = Providers::one(Server::new(&server.url(), None).expect("an address"));
         let bound = asked.token_bound();

@@ -1,6 +1,7 @@
 //! `llm`: a model call whose answer is an action or a value of the declared type.
 
 use super::{Understood, ask};
+use crate::form;
 use crate::ladder::{self, Unusable};
 use crate::oracle::Question;
 use chartc_core::machine::Outcome;
@@ -20,7 +21,7 @@ pub(super) fn outcome(question: &Question, text: &str) -> Result<Understood, Unu
 
 pub(super) fn again(why: &str, question: &Question) -> String {
     let wanted = if question.schema.is_empty() {
-        "a JSON object {\"reasoning\": \"…\", \"action\": \"…\"}".to_owned()
+        format!("a JSON object {}", form::example(question.model.actions))
     } else {
         format!("JSON that fits this schema: {}", question.schema)
     };

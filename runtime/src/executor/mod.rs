@@ -119,6 +119,7 @@ fn model(tables: &Tables<'_>, client: &str) -> Model {
         temperature: row.temperature,
         max_tokens: some(row.max_tokens),
         timeout: some(row.timeout),
+        actions: row.actions,
         prices: Prices { input: row.input_price, output: row.output_price },
     })
 }

@@ -147,16 +147,21 @@ fn finished(
     }
 }
 
-/// `thought_process` becomes `reasoning`, and `action: {action_type: "x", …}` becomes `action: "x", …`.
+/// `thought_process`, or else `action_rationale`, becomes `reasoning`, and `action: {action_type: "x", …}` becomes `action: "x", …`.
 fn action(map: Map) -> (Map, bool) {
     let mut out = Map::new();
     let mut renamed = false;
     let has_reasoning = map.get("reasoning").is_some();
+    let has_thoughts = has_reasoning || map.get("thought_process").is_some();
     for (key, value) in map {
         match (key.as_str(), value) {
             ("thought_process", value) if !has_reasoning => {
                 renamed = true;
                 out.insert("reasoning".to_owned(), value);
+            }
+            ("action_rationale", value) if !has_thoughts => {
+                out.insert("reasoning".to_owned(), value.clone());
+                out.insert(key, value);
             }
             ("action", Value::Map(inner)) => {
                 let named =
@@ -198,6 +203,12 @@ mod tests {
         let noop = r#"{"reasoning":"r","action":"noop"}"#;
         means(noop, "", noop, Rung::Whole);
         means(r#"{"thought_process":"r","action":{"action_type":"noop"}}"#, "", noop, Rung::Whole);
+        means(
+            r#"{"situation_assessment":"s","action_rationale":"r","action":{"action_type":"noop"}}"#,
+            "",
+            r#"{"situation_assessment":"s","reasoning":"r","action_rationale":"r","action":"noop"}"#,
+            Rung::Whole,
+        );
         means(&format!("Sure!\n```json\n{noop}\n```"), "", noop, Rung::Cleaned);
         means(
             r#"{"reasoning":"r","action":{"action_type":"read_artifact","artifact_id":"a"}}"#,

@@ -194,7 +194,7 @@ impl Request {
             temperature: question.model.temperature,
             prompt: Lines::of(&question.prompt),
             options: options.collect(),
-            schema: schema(&question.schema),
+            schema: schema(question.wanted()),
         }
     }
 

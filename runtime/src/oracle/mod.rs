@@ -16,6 +16,7 @@ pub use replay::Replaying;
 pub use script::Script;
 
 use crate::budget::{Prices, Usage};
+use crate::form::{self, ActionForm};
 use chartc_core::drive::Offer;
 use std::future::Future;
 use std::pin::Pin;
@@ -53,8 +54,17 @@ impl Question {
         let options = self.options.iter().map(|option| {
             2 * (option.offer.name.len() + option.schema.len()) + option.offer.text.len() + each
         });
-        let bytes = self.prompt.len() + 2 * self.schema.len() + FORM + options.sum::<usize>();
+        let bytes = self.prompt.len() + 2 * self.wanted().len() + FORM + options.sum::<usize>();
         bytes as u64
+    }
+
+    /// JSON Schema of what is to be answered: the declared type, or an action in the form that the client has; empty for any action, for
+    /// options, and for what a person writes.
+    pub fn wanted(&self) -> &str {
+        match self.kind {
+            Kind::Llm if self.schema.is_empty() => form::schema(self.model.actions),
+            Kind::Llm | Kind::Ask | Kind::Human => &self.schema,
+        }
     }
 }
 
@@ -76,6 +86,8 @@ pub struct Model {
     pub max_tokens: Option<u64>,
     /// Milliseconds that the call may take.
     pub timeout: Option<u64>,
+    /// How it is to write actions.
+    pub actions: ActionForm,
     /// What tokens cost.
     pub prices: Prices,
 }

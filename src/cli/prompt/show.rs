@@ -53,8 +53,8 @@ pub(super) fn text(shown: &[Shown]) -> String {
         if !forbidden.is_empty() {
             let _ = writeln!(out, "--- may not be called now\n{}", forbidden.join(", "));
         }
-        if !question.schema.is_empty() {
-            let _ = writeln!(out, "--- schema\n{}", question.schema);
+        if !question.wanted().is_empty() {
+            let _ = writeln!(out, "--- schema\n{}", question.wanted());
         }
     }
     out
@@ -71,7 +71,7 @@ pub(super) fn json(shown: &[Shown]) -> miette::Result<String> {
             });
             serde_json::json!({
                 "step": q.step, "kind": q.kind.word(), "event": event, "state": q.state, "client": q.client, "model": q.model.model,
-                "prompt": q.prompt, "options": options.collect::<Vec<_>>(), "schema": schema(&q.schema),
+                "prompt": q.prompt, "options": options.collect::<Vec<_>>(), "schema": schema(q.wanted()),
             })
         })
         .collect();

@@ -2,6 +2,7 @@
 
 use super::Context;
 use chartc_core::arena::{ChoiceId, ClientId, EventId, StateId, StepId, ToolId};
+use chartc_core::form::ActionForm;
 use chartc_core::model::{Status, Trigger};
 use chartc_core::tables::{
     ChoiceRow, ClientRow, Dispatch, EventRow, FailureRow, LimitsRow, PermissionRow, Reacts, Route,
@@ -239,7 +240,7 @@ fn limits(row: LimitsRow) -> Option<String> {
 
 fn client(row: &ClientRow<'_>) -> String {
     let some = |value: u64| (value != 0).then(|| value.to_string());
-    Row::new("ClientRow", 8)
+    Row::new("ClientRow", 9)
         .field("name", format!("{:?}", row.name))
         .field("model", format!("{:?}", row.model))
         .field("temperature", row.temperature.map(|x| format!("Some({x:?})")))
@@ -247,6 +248,10 @@ fn client(row: &ClientRow<'_>) -> String {
         .field("timeout", some(row.timeout))
         .field("input_price", some(row.input_price))
         .field("output_price", some(row.output_price))
+        .field(
+            "actions",
+            (row.actions != ActionForm::Any).then(|| format!("ActionForm::{:?}", row.actions)),
+        )
         .field("fallback", row.fallback.map(|ClientId(n)| format!("Some(ClientId({n}))")))
         .text()
 }

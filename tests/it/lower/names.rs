@@ -10,7 +10,8 @@ type Post { id: Text }
 enum Mood { calm angry }
 fn score(post: Post) -> Float
 do publish(kind: Text)
-client fast { model "a:b" temprature 0.1 fallback slow }
+client fast { model "a:b" temprature 0.1 fallback slow actions odda }
+client form { model "a:b" actions "ooda" }
 chart Names {
   param patience: Itn = 5
   var post: Post?

@@ -3,6 +3,7 @@
 use super::{Expr, Template, Type};
 use crate::arena::{ClientId, StateId, StepId, ToolId};
 use crate::expr::Value;
+use crate::form::ActionForm;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -171,6 +172,8 @@ pub struct Client {
     pub input_price: Option<f64>,
     /// Price of a million tokens that are answered.
     pub output_price: Option<f64>,
+    /// How it is to write actions.
+    pub actions: ActionForm,
     /// The client to use when this one fails.
     pub fallback: Option<ClientId>,
 }

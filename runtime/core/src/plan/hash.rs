@@ -11,6 +11,7 @@ use crate::arena::{
     ToolSetId, TransitionId, TypeId, VarId,
 };
 use crate::expr::{Map, Value};
+use crate::form::ActionForm;
 use crate::model::{
     Action, AskOn, BinaryOp, Builtin, Chart, Choice, ChoiceKind, Client, CompareOp, Component,
     Event, Expr, ExprKind, Failure, FailurePolicy, Field, Forward, Function, FunctionKind, Insert,
@@ -156,7 +157,7 @@ records! {
     Tool { name params result } without doc;
     ToolSet { name any tools minus };
     Predicate { name expr };
-    Client { name model temperature max_tokens timeout retry input_price output_price fallback };
+    Client { name model temperature max_tokens timeout retry input_price output_price fallback actions };
     Component { name inserts text };
     Insert { step guard place };
     Permission { from to guard };
@@ -228,6 +229,7 @@ variants! {
     Otherwise { 0 Stay; 1 Take(t); }
     Receiver { 0 Own; 1 Parent; 2 Child(s); }
     Forward { 0 Rest; 1 All; 2 Nothing; }
+    ActionForm { 0 Any; 1 Simple; 2 Ooda; }
     Failure { 0 Fail; 1 Skip; 2 Take(t); }
     TemplatePart { 0 Text(t); 1 Hole{expr spec}; 2 Options; 3 Bad(t); }
     ExprKind {

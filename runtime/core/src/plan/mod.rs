@@ -222,6 +222,7 @@ fn client_row(client: &Client) -> ClientRow<'_> {
         timeout: client.timeout.unwrap_or(0),
         input_price: client.input_price.map_or(0, millionths),
         output_price: client.output_price.map_or(0, millionths),
+        actions: client.actions,
         fallback: client.fallback,
     }
 }

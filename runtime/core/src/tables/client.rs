@@ -1,6 +1,7 @@
 //! Rows of models.
 
 use crate::arena::ClientId;
+use crate::form::ActionForm;
 
 /// One `client`. 0 is what was not said.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -19,6 +20,8 @@ pub struct ClientRow<'t> {
     pub input_price: u64,
     /// Price of a million tokens that are answered, in millionths.
     pub output_price: u64,
+    /// How it is to write actions.
+    pub actions: ActionForm,
     /// The one to use when this one fails.
     pub fallback: Option<ClientId>,
 }
@@ -33,6 +36,7 @@ impl ClientRow<'_> {
         timeout: 0,
         input_price: 0,
         output_price: 0,
+        actions: ActionForm::Any,
         fallback: None,
     };
 }
