@@ -9,6 +9,8 @@ pub mod budget;
 pub mod clock;
 pub mod data;
 pub mod drive;
+pub mod driver;
+pub mod engine;
 pub mod error;
 pub mod executor;
 pub mod form;

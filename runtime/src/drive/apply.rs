@@ -159,7 +159,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         What::Run {
             chart: tables.name.to_owned(),
             hash: format!("{:016x}", tables.hash),
-            oracle: if self.manual { "nobody".into() } else { self.oracle.name() },
+            oracle: if self.manual { "nobody".into() } else { self.driver.name() },
             variables: Value::Map(machine.variables().into_iter().collect()),
             file: origin.file.clone(),
             calls_per_turn: origin.calls_per_turn,

@@ -2,9 +2,10 @@
 
 use super::calls::{Call, Work, failure};
 use super::{At, Session, patience};
+use crate::driver::Probe;
 use crate::error::RunError;
 use crate::executor::{self, Beside};
-use crate::oracle::Kind;
+use crate::oracle::{Kind, ready};
 use crate::trace::{self, What};
 use chartc_core::drive::Machine;
 use chartc_core::machine::Input;
@@ -70,11 +71,14 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
                         options,
                     },
                 )?;
-                let who = match (question.kind, &self.people) {
-                    (Kind::Human, Some(people)) => people,
-                    (Kind::Human, None) | (Kind::Llm | Kind::Ask, _) => &self.oracle,
+                let id = self.call_id(&at, false);
+                let (driver, clock) = (&self.driver, &self.clock);
+                let asking = match self.probed.take() {
+                    Some(Probe::Answered(answer)) => ready(answer),
+                    Some(Probe::Unknown | Probe::NotMade | Probe::Returned(_)) | None => {
+                        patience::asked(driver, clock, id, question.clone(), not_before)
+                    }
                 };
-                let asking = patience::asked(who, &self.clock, question.clone(), not_before);
                 self.calls.push(Call { at, work: Work::Question(Box::new(question), asking) });
             }
             Err(why) => {

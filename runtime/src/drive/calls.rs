@@ -53,7 +53,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     }
 
     /// Works until a time, or until no call is under way.
-    pub(super) async fn work(&mut self, until: Option<Instant>) -> Result<(), RunError> {
+    pub(crate) async fn work(&mut self, until: Option<Instant>) -> Result<(), RunError> {
         let mut idle = 0;
         loop {
             if let Some(((member, _), input)) = self.ready.pop_front() {
@@ -65,7 +65,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
                 return Ok(());
             }
             let now = self.clock.now();
-            let due = if self.status.is_some() { None } else { self.family.next_deadline() };
+            let due = self.next_due();
             if due.is_some_and(|at| at <= now) {
                 idle += 1;
                 if idle > IDLE_TICKS {
@@ -95,6 +95,11 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
                 }
             }
         }
+    }
+
+    /// When time alone will change something next.
+    pub(crate) fn next_due(&self) -> Option<Instant> {
+        if self.status.is_some() { None } else { self.family.next_deadline() }
     }
 
     /// Waits for the first call to end, or for a time. Calls that are ready together end in the order they were begun.

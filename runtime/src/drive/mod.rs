@@ -11,16 +11,16 @@ mod record;
 mod report;
 mod resume;
 mod tool;
+mod with;
 
-use crate::budget::Budget;
 use crate::clock::Clock;
 use crate::data;
+use crate::driver::{Driver, OnDoubt, Parts, Probe};
 use crate::error::RunError;
 use crate::executor::Used;
 use crate::host::HostLog;
 use crate::oracle::{Deny, Oracle};
 use crate::population;
-use crate::tools::{NoTools, Tools};
 use crate::trace::{self, Line, Origin, What};
 use calls::Call;
 use chartc_core::arena::{StateId, StepId};
@@ -47,10 +47,14 @@ pub const MAX_CALLS: u32 = 1000;
 /// how. `T` takes the trace.
 pub struct Session<M, T> {
     pub(crate) family: Family<M>,
-    oracle: Arc<dyn Oracle>,
-    /// Who answers `human` steps; without anybody the oracle does.
-    people: Option<Arc<dyn Oracle>>,
-    tools: Arc<dyn Tools>,
+    driver: Arc<dyn Driver>,
+    /// What the driver is made of, unless it is the host's own.
+    parts: Parts,
+    /// Whose run it is, for the names of its calls.
+    run: Arc<str>,
+    on_doubt: OnDoubt,
+    /// What is known of the call that is being begun.
+    probed: Option<Probe>,
     clock: Arc<dyn Clock>,
     tracer: Tracer<T>,
     /// Calls of host functions that are not in the trace yet.
@@ -117,11 +121,14 @@ impl<T: trace::Sink> Tracer<T> {
 impl<M: Machine, T: trace::Sink> Session<M, T> {
     /// A run that was not started yet.
     pub fn new(machine: M, oracle: Arc<dyn Oracle>, clock: Arc<dyn Clock>, sink: T) -> Self {
+        let parts = Parts::of(oracle);
         Self {
             family: Family::new(machine),
-            oracle,
-            people: None,
-            tools: Arc::new(NoTools),
+            driver: Arc::new(parts.clone()),
+            parts,
+            run: "".into(),
+            on_doubt: OnDoubt::default(),
+            probed: None,
             clock,
             tracer: Tracer { sink, seq: 0 },
             host_log: HostLog::default(),
@@ -155,56 +162,6 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     /// A run whose steps and questions stay open until the host answers them.
     pub(crate) fn manual(machine: M, clock: Arc<dyn Clock>, sink: T) -> Self {
         Self { manual: true, ..Self::new(machine, Arc::new(Deny), clock, sink) }
-    }
-
-    /// Bounds the model calls that one event or turn may cause; [`MAX_CALLS`] unless set.
-    #[must_use]
-    pub fn with_max_calls(mut self, calls: u32) -> Self {
-        self.max_calls = calls;
-        self
-    }
-
-    /// How long to wait after a failed call; [`Backoff::default`] unless set.
-    #[must_use]
-    pub fn with_backoff(mut self, backoff: Backoff) -> Self {
-        self.backoff = backoff;
-        self
-    }
-
-    /// Tokens and money that this run shares with others; what its chart's own limits allow counts besides.
-    #[must_use]
-    pub fn with_budget(mut self, budget: Budget) -> Self {
-        self.ledger.shared = Some(budget);
-        self
-    }
-
-    /// Who has the tools; without this every call of one fails.
-    #[must_use]
-    pub fn with_tools(mut self, tools: Arc<dyn Tools>) -> Self {
-        self.tools = tools;
-        self
-    }
-
-    /// Who answers `human` steps; without this the oracle does.
-    #[must_use]
-    pub fn with_people(mut self, people: Arc<dyn Oracle>) -> Self {
-        self.people = Some(people);
-        self
-    }
-
-    /// Where the calls of host functions are kept until they are written: those of a [`Watched`](crate::host::Watched) host.
-    /// Without it the trace tells of them in words only.
-    #[must_use]
-    pub fn with_host_log(mut self, log: HostLog) -> Self {
-        self.host_log = log;
-        self
-    }
-
-    /// How the run was started, for the first line of the trace.
-    #[must_use]
-    pub fn with_origin(mut self, origin: Origin) -> Self {
-        self.origin = origin;
-        self
     }
 
     /// The machine, to look at.
@@ -267,11 +224,20 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         if self.started {
             return Ok(());
         }
+        self.enter()?;
+        self.settle().await
+    }
+
+    /// Enters the initial configuration, and leaves the calls that it causes under way.
+    pub(crate) fn enter(&mut self) -> Result<(), RunError> {
+        if self.started {
+            return Ok(());
+        }
         self.started = true;
         let what = self.run_begins(self.family.root(), &self.origin);
         self.tracer.put(self.clock.now(), "", what)?;
         self.apply(Input::Start)?.map_err(|Mismatch(why)| RunError::Start(why))?;
-        self.settle().await
+        Ok(())
     }
 
     /// Begins a turn and leaves its calls under way. `Receipt::Busy` while the last turn is still walked.

@@ -1,7 +1,8 @@
 //! How long a failed call is waited after, who is asked then, and how long a call may take.
 
 use crate::clock::Clock;
-use crate::oracle::{Asking, Oracle, OracleError, Question};
+use crate::driver::{CallId, Driver};
+use crate::oracle::{Asking, OracleError, Question};
 use chartc_core::machine::Instant;
 use chartc_core::tables::{ClientRow, Tables};
 use std::future::poll_fn;
@@ -73,21 +74,22 @@ pub(super) fn next_client(tables: &Tables<'_>, failed: &str) -> String {
 
 /// Puts a question, not before a time and with the time that its client allows.
 pub(super) fn asked(
-    oracle: &Arc<dyn Oracle>,
+    driver: &Arc<dyn Driver>,
     clock: &Arc<dyn Clock>,
+    id: CallId,
     question: Question,
     not_before: Option<Instant>,
 ) -> Asking {
     let timeout = question.model.timeout;
-    if (not_before.is_none() && timeout.is_none()) || oracle.keeps_time() {
-        return oracle.ask(question);
+    if (not_before.is_none() && timeout.is_none()) || driver.keeps_time() {
+        return driver.ask(&id, question);
     }
-    let (oracle, clock) = (oracle.clone(), clock.clone());
+    let (driver, clock) = (driver.clone(), clock.clone());
     Box::pin(async move {
         if let Some(at) = not_before {
             clock.sleep_until(at).await;
         }
-        let mut asking = oracle.ask(question);
+        let mut asking = driver.ask(&id, question);
         let Some(timeout) = timeout else { return asking.await };
         let mut sleep = clock.sleep_until(clock.now().saturating_add(timeout));
         poll_fn(|cx| match asking.as_mut().poll(cx) {

@@ -3,19 +3,22 @@
 use super::ledger::Saved as Spent;
 use super::{At, Session};
 use crate::agent::Kept;
+use crate::driver::{OnDoubt, Probe};
 use crate::error::RunError;
 use crate::executor::Used;
 use crate::trace::{self, What};
 use chartc_core::drive::{Host, Machine};
 use chartc_core::interpreter::{Interpreter, Snapshot};
-use chartc_core::machine::{Instant, LimitKind};
+use chartc_core::machine::{Input, Instant, LimitKind, Outcome};
+use chartc_core::tables::TriggerRow;
 use serde::{Deserialize, Serialize};
 
 /// Version of the layout of [`Saved`].
 const FORMAT: u32 = 1;
 
 /// A run between two inputs: the machine, and what its session knows besides. Whoever answers is no part of it: a script begins
-/// anew. Calls that were under way are made again; what they took counts, by what was held for them.
+/// anew. Of calls that were under way the driver may know what came; else [`OnDoubt`] says whether they are made again, and what they took
+/// counts, by what was held for them.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Saved {
     format: u32,
@@ -112,7 +115,7 @@ impl<H: Host, T: trace::Sink> Session<Interpreter<'_, H>, T> {
     }
 
     /// Goes on where a run was saved. The session's machine is the one that was restored from it, its clock starts at
-    /// [`Saved::now`], and nothing was done with it yet. Calls that were under way begin again, under their old keys.
+    /// [`Saved::now`], and nothing was done with it yet. Calls that were under way go on under their old keys, as [`OnDoubt`] says.
     ///
     /// # Errors
     /// See [`RunError`].
@@ -130,18 +133,46 @@ impl<H: Host, T: trace::Sink> Session<Interpreter<'_, H>, T> {
         let what = What::Resumed {
             chart: tables.name.to_owned(),
             hash: format!("{:016x}", tables.hash),
-            oracle: self.oracle.name(),
+            oracle: self.driver.name(),
         };
         self.tracer.put(self.clock.now(), "", what)?;
         for at in &saved.open {
             let is_call = self.family.with_member(&at.0, |machine| machine.call(at.1).is_ok());
-            match is_call {
-                Some(true) => self.begin_call(at.clone())?,
-                Some(false) => self.begin(at.clone())?,
-                // Its chart does not run: nothing waits for it.
-                None => {}
-            }
+            // Its chart does not run: nothing waits for it.
+            let Some(is_call) = is_call else { continue };
+            self.resume(at.clone(), is_call)?;
         }
         Ok(())
+    }
+
+    /// Goes on with a call that was under way: with what came of it, if that is known.
+    fn resume(&mut self, at: At, is_call: bool) -> Result<(), RunError> {
+        let id = self.call_id(&at, is_call);
+        let has_line = self.has_doubt_line(&at);
+        let probe = self.driver.probe(&id);
+        let is_doubted = match (&probe, self.on_doubt) {
+            (Probe::Unknown, OnDoubt::Lines) => has_line,
+            (Probe::Unknown, OnDoubt::Ask) => true,
+            (Probe::Unknown, OnDoubt::Retry)
+            | (Probe::NotMade | Probe::Answered(_) | Probe::Returned(_), _) => false,
+        };
+        if is_doubted {
+            let about = self.step_path(&at);
+            let text = "it is not known whether its call was made".to_owned();
+            self.tracer.put(self.clock.now(), "", What::HostNote { about, text })?;
+            let key = at.1;
+            self.ready.push_back((at, Input::Answer(key, Outcome::Doubt)));
+            return Ok(());
+        }
+        self.probed = Some(probe);
+        let begun = if is_call { self.begin_call(at) } else { self.begin(at) };
+        self.probed = None;
+        begun
+    }
+
+    fn has_doubt_line(&self, (member, key): &At) -> bool {
+        let Some(machine) = self.family.member(member) else { return false };
+        let lines = machine.tables().transitions.iter();
+        lines.into_iter().any(|line| line.trigger == TriggerRow::StepDoubt(key.step))
     }
 }

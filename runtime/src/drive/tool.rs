@@ -2,9 +2,11 @@
 
 use super::calls::{Call, Work, failure};
 use super::{At, Session};
+use crate::driver::{CallId, Probe};
 use crate::error::RunError;
 use crate::executor::Used;
 use crate::oracle::OracleError;
+use crate::tools::done;
 use crate::trace::{self, What};
 use chartc_core::drive::Machine;
 use chartc_core::expr::Value;
@@ -30,13 +32,32 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             self.ready.push_back((at, Input::Answer(key, failure(why))));
             return Ok(());
         };
+        let id = self.call_id(&at, true);
         let (tool, arguments) = (call.tool.clone(), call.arguments.iter().cloned().collect());
         let arguments = Value::Map(arguments);
         self.uses(&at, Used::begun(&tool, &arguments));
         self.tracer.put(now, &child, What::ToolCall { step, tool: tool.clone(), arguments })?;
-        let calling = self.tools.call(call);
+        let calling = match self.probed.take() {
+            Some(Probe::Returned(result)) => done(result),
+            Some(Probe::Unknown | Probe::NotMade | Probe::Answered(_)) | None => {
+                self.driver.call(&id, call)
+            }
+        };
         self.calls.push(Call { at, work: Work::Tool(tool, calling) });
         Ok(())
+    }
+
+    /// The name of a call.
+    pub(super) fn call_id(&self, (member, key): &At, is_tool: bool) -> CallId {
+        let used = if self.used.is_empty() {
+            None
+        } else {
+            self.used.get(&(member.clone(), key.step, key.leaf))
+        };
+        let used = used.filter(|(event, _)| *event == key.event).map(|(_, used)| used);
+        let nth = used.map_or(0, |used| used.iter().filter(|one| !one.is_open()).count());
+        let (run, member) = (self.run.clone(), member.clone());
+        CallId { run, member, key: *key, nth: u32::try_from(nth).unwrap_or(u32::MAX), is_tool }
     }
 
     /// Keeps a tool call for the next prompt of its `llm` step. One that was under way when the run was saved begins again.

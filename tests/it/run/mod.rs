@@ -6,6 +6,8 @@ mod cassette;
 mod chance;
 mod children;
 pub(crate) mod command;
+mod driver;
+mod engine;
 mod phases;
 mod prompt;
 mod recall;
