@@ -55,6 +55,7 @@ mod test;
 #[cfg(feature = "run")]
 mod trace;
 mod wording;
+#[cfg(feature = "run")]
 mod world;
 
 use clap::{CommandFactory, Parser, Subcommand};

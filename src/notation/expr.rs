@@ -241,7 +241,9 @@ impl Printer<'_> {
             Observable::Streak(StreakOf::Tool) => "streak(tool)".to_string(),
             Observable::Streak(StreakOf::Argument(set, argument)) => {
                 let set = &self.chart.tool_sets[set.index()].name;
-                format!("streak({}.{})", name(set), name(argument))
+                // The name of a tool has its dots.
+                let set: Vec<String> = set.split('.').map(name).collect();
+                format!("streak({}.{})", set.join("."), name(argument))
             }
         }
     }

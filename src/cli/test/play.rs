@@ -321,7 +321,7 @@ impl Player<'_> {
                 let value = self.value(expr, span)?;
                 if let Value::Text(text) = value { Reply::Text(text) } else { Reply::Value(value) }
             }
-            Answer::Option { name, arguments, .. } if arguments.is_empty() => {
+            Answer::Option { name, arguments, tool: false } if arguments.is_empty() => {
                 Reply::Text(name.clone())
             }
             Answer::Option { name, tool, arguments } => {

@@ -195,6 +195,12 @@ fn answer(cx: &mut Cx<'_>, env: &mut Env, id: StepId, said: &Said, name: &Ident)
         Said::Value(value) => Some(Answer::Value(expr::expect(cx, env, value, &returns))),
         Said::Option(path, arguments) if is_ask => option(cx, env, path, arguments),
         Said::Option(path, arguments)
+            if cx.chart.steps[id.index()].tools.is_some()
+                && cx.names.tools.contains_key(&path.text()) =>
+        {
+            tool_call(cx, env, path, arguments)
+        }
+        Said::Option(path, arguments)
             if is_llm && returns == Type::Json && path.text() == "noop" && arguments.is_empty() =>
         {
             Some(Answer::Noop)
@@ -223,6 +229,22 @@ fn answer(cx: &mut Cx<'_>, env: &mut Env, id: StepId, said: &Said, name: &Ident)
             None
         }
     }
+}
+
+/// A call of the model of an `llm` step.
+fn tool_call(
+    cx: &mut Cx<'_>,
+    env: &mut Env,
+    path: &Path,
+    written: &[syntax::Expr],
+) -> Option<Answer> {
+    let name = path.text();
+    let (tool, _) = cx.names.tools.get(&name).copied()?;
+    let fields = cx.chart.tools[tool.index()].params.clone();
+    let what = format!("tool `{name}`");
+    let values = expr::arguments(cx, env, &what, &fields, written, path.span);
+    let arguments = fields.into_iter().map(|field| field.name).zip(values).collect();
+    Some(Answer::Option { name, tool: true, arguments })
 }
 
 /// An option or a tool with its arguments.

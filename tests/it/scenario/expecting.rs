@@ -1,6 +1,6 @@
 //! What is expected holds, or the test fails there and says what was found.
 
-use super::{desk, fails, passes};
+use super::{desk, fails, passes, play};
 
 #[test]
 fn states_and_ends() {
@@ -142,4 +142,40 @@ fn a_failure_as_it_is_shown() {
         "given fn vip = false\nsend knock(\"ann\")\nturn\nanswers next note(\"call her\")\nexpect at done",
     );
     insta::assert_snapshot!(text);
+}
+
+const READER: &str = "
+tool web.search(query: Text) -> Json
+tool web.open(url: Text) -> Text
+tool mail.send(to: Text) -> Bool
+tools reading = web.*
+chart Reader {
+  initial work
+  state work { llm report { prompt \"Report.\"  tools reading calls 2  returns Int } -> done }
+  final done
+}";
+
+#[test]
+fn the_model_of_an_llm_step_calls_its_tools() {
+    let body = "turn\nanswers report web.search(\"owls\")\ntool web.search returns {\"hits\": 1}\n\
+                expect called web.search(\"owls\")\nexpect prompt of report contains \"hits\"\n\
+                answers report web.open(\"a\")\ntool web.open fails \"gone\"\n\
+                answers report 3\nexpect ended ok";
+    let (text, code) =
+        play("reader", &format!("{READER}\ntest \"it\" for Reader {{\n{body}\n}}\n"));
+    assert_eq!((text.as_str(), code), ("ok     it.chart: it\n\n1 passed, 0 failed\n", 0));
+    for (name, line, why) in [
+        (
+            "reader-other",
+            "answers report mail.send(\"a\")\nexpect called mail.send",
+            "was not called",
+        ),
+        ("reader-type", "answers report web.search(1)", "expected `Text`"),
+        ("reader-none", "answers report web.serch(\"a\")", "chooses no option"),
+    ] {
+        let text = format!("{READER}\ntest \"it\" for Reader {{\nturn\n{line}\n}}\n");
+        let (text, code) = play(name, &text);
+        assert_eq!(code, 1, "{text}");
+        assert!(super::flat(&text).contains(why), "{line}: wanted {why}:\n{text}");
+    }
 }

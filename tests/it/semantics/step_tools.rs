@@ -1,6 +1,8 @@
 //! Tools that the model of an `llm` step calls before it answers.
 
 use super::Sim;
+use chartc_core::drive::Machine;
+use chartc_core::expr::Value;
 
 const CHART: &str = "
 tool web.find(query: Text) -> Json
@@ -146,6 +148,11 @@ fn a_question_of_the_same_leaf_may_call_at_the_same_time() {
     sim.call("report", "web.find", &["\"x\""]).send("go");
     sim.call("choose", "mail.send", &["\"ada\""]);
     assert_eq!(calling(&sim), ["mail.send", "web.find"]);
+    for (step, argument) in [("report", "x"), ("choose", "ada")] {
+        let key = sim.open_key(step);
+        let call = sim.machine.call(key).unwrap_or_else(|_| panic!("`{step}` calls nothing"));
+        assert_eq!(call.arguments[0].1, Value::Text(argument.into()), "of {step}");
+    }
     sim.done("report", "1");
     assert_eq!(calling(&sim), ["mail.send"]);
     sim.done("choose", "true");

@@ -7,6 +7,7 @@ mod select;
 mod skipped;
 mod step;
 mod time;
+mod tools;
 mod written;
 
 /// One fault, with the tests that must fail for it.
@@ -31,6 +32,7 @@ pub(crate) fn all() -> Vec<Mutant> {
         skipped::all(),
         step::all(),
         time::all(),
+        tools::all(),
         family::all(),
         written::all(),
     ]

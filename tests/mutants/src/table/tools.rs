@@ -1,0 +1,47 @@
+//! Tools that the model of an `llm` step calls.
+
+use super::{Mutant, of};
+
+pub(super) fn all() -> Vec<Mutant> {
+    let calls = of(
+        "runtime/core/src/semantics/step_tool.rs",
+        &[
+            (
+                "step-tools-without-number",
+                &[(
+                    "self.store.cells().steps[key.step.index()].called < row.tool_calls",
+                    "row.tool_calls > 0",
+                )],
+                &[
+                    "semantics::step_tools::when_all_calls_are_made_no_tool_is_offered_any_more",
+                    "semantics::step_tools::a_run_that_is_saved_during_a_call_goes_on_with_it",
+                ],
+            ),
+            (
+                "step-tools-of-any-set",
+                &[(
+                    "self.step_tools(key, &mut |one| found |= one == tool);",
+                    "found |= tool.0 > 0;",
+                )],
+                &["semantics::step_tools::a_tool_of_another_set_is_forbidden"],
+            ),
+            (
+                "step-tools-for-nothing",
+                &[("!self.charge_call(self.tables.steps[step.index()].state, sink)", "false")],
+                &[
+                    "semantics::step_tools::calls_are_charged_to_the_limits",
+                    "semantics::step_tools::the_limit_may_be_reached_between_a_tool_and_the_next_question",
+                ],
+            ),
+        ],
+    );
+    let caller = of(
+        "runtime/core/src/semantics/tool.rs",
+        &[(
+            "step-tools-of-the-question",
+            &[("Caller::Step(key.step)", "Caller::Question(key.leaf)")],
+            &["semantics::step_tools::a_question_of_the_same_leaf_may_call_at_the_same_time"],
+        )],
+    );
+    calls.into_iter().chain(caller).collect()
+}
