@@ -54,6 +54,7 @@ mod terminal;
 mod test;
 #[cfg(feature = "run")]
 mod trace;
+#[cfg(feature = "run")]
 mod wording;
 #[cfg(feature = "run")]
 mod world;
