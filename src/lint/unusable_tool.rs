@@ -22,7 +22,13 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         let at = place(context, &mention);
         if let Some(tool) = mention.tool {
             let open = mention.open.iter().map(|t| chart.tools[t.index()].name.as_str());
-            let help = if mention.open.is_empty() {
+            let is_llm = chart.steps[mention.step.index()].tools.is_some();
+            let help = if is_llm {
+                format!(
+                    "its `tools` are {}: put it among them, or take the name out of the prompt",
+                    words::names(open)
+                )
+            } else if mention.open.is_empty() {
                 "no `may call` line offers a tool there: add one, or take the name out of the prompt".to_owned()
             } else {
                 format!(
@@ -30,8 +36,9 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
                     words::names(open)
                 )
             };
-            let message =
-                format!("the prompt of {step} names `{word}`, which no line offers where it asks");
+            let why =
+                if is_llm { "is none of its `tools`" } else { "no line offers where it asks" };
+            let message = format!("the prompt of {step} names `{word}`, which {why}");
             let found = RULE.at(at, message).help(help);
             diagnostics.push(found.related(map.tools[tool.index()], "declared here"));
         } else if let Some(near) = nearest(word, chart.tools.iter().map(|t| t.name.as_str())) {

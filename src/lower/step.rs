@@ -236,6 +236,13 @@ fn tools(
         cx.report(finding);
         return;
     }
+    if cx.chart.tools_of(found).is_empty() {
+        let finding = ILLEGAL_STRUCTURE
+            .at(set.span, format!("there is no tool in `{}`", set.text()))
+            .help("declare one, `tool a.b(x: Text) -> Json`, or leave the line out");
+        cx.report(finding);
+        return;
+    }
     let calls = calls.map_or(StepTools::CALLS, |calls| calls.node);
     cx.chart.steps[id.index()].tools = Some(StepTools { set: found, calls });
 }

@@ -106,3 +106,26 @@ chart Later {
 "#
     ));
 }
+
+#[test]
+fn tools_of_steps_that_cannot_be_meant() {
+    shown!(faults(
+        r#"
+tool web.search(query: Text) -> Json
+tools reading = web.*
+tools none_left = reading - web.*
+chart Tools {
+  initial a
+  state a {
+    llm one { prompt "x"  tools reading calls 0 }
+    llm two { prompt "x"  tools none_left }
+    llm three { prompt "x"  tools web.serch calls 99999999999 }
+    llm four { prompt "x"  tools any calls 1  tools web.search }
+    ask q on turn else stay { prompt "{options}"  tools reading }
+    human h "what?" { tools reading }
+    may rest "" -> a
+  }
+}
+"#
+    ));
+}
