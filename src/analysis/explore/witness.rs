@@ -6,7 +6,7 @@ use super::moves::{Answer, Deed};
 use super::relevant::Relevant;
 use super::walk::{Machined, perform};
 use super::{Edge, Explored, Happened};
-use chartc_core::arena::{TransitionId, VarId};
+use chartc_core::arena::{ToolId, TransitionId, VarId};
 use chartc_core::drive::Machine;
 use chartc_core::duration::Duration;
 use chartc_core::expr::{Map, Value};
@@ -131,7 +131,11 @@ pub fn witness(chart: &Chart, way: &[&Edge]) -> Witness {
             }
         }
         let pending = machine.pending();
-        let words = teller.words(&edge.deed);
+        let calling = match &edge.deed {
+            Deed::Answer(key, _) => machine.calls(*key),
+            Deed::Start(_) | Deed::Event(..) | Deed::Turn(_) | Deed::Wait(_) => None,
+        };
+        let words = teller.words(&edge.deed, calling);
         let entry = teller.entry(&edge.deed, &pending);
         log.clear();
         perform(chart, &mut machine, &edge.deed, &mut log);
@@ -196,7 +200,8 @@ impl Teller<'_> {
         &self.chart.steps[key.step.index()].name
     }
 
-    fn words(&mut self, deed: &Deed) -> String {
+    /// What was done; `calling` is the tool whose call is answered, if it is one.
+    fn words(&mut self, deed: &Deed, calling: Option<ToolId>) -> String {
         let chart = self.chart;
         match deed {
             Deed::Start(start) => {
@@ -224,17 +229,22 @@ impl Teller<'_> {
             Deed::Wait(milliseconds) => format!("wait {}", Duration(*milliseconds)),
             Deed::Answer(key, answer) => {
                 let step = self.step(key);
-                match answer {
-                    Answer::Done(value) => format!("`{step}` is done: {}", json(value)),
-                    Answer::Option(choice, _) => {
+                let tool = calling.map(|tool| chart.tools[tool.index()].name.as_str());
+                match (answer, tool) {
+                    (Answer::Done(value), Some(tool)) => {
+                        format!("`{tool}` returns {}", json(value))
+                    }
+                    (Answer::Failed, Some(tool)) => format!("`{tool}` fails"),
+                    (Answer::Done(value), None) => format!("`{step}` is done: {}", json(value)),
+                    (Answer::Option(choice, _), _) => {
                         format!("`{step}` answers `{}`", chart.choices[choice.index()].name)
                     }
-                    Answer::Call(tool, _) => {
+                    (Answer::Call(tool, _), _) => {
                         format!("`{step}` calls `{}`", chart.tools[tool.index()].name)
                     }
-                    Answer::Unusable => format!("`{step}` gives no usable answer"),
-                    Answer::Failed => format!("`{step}` fails"),
-                    Answer::Doubt => format!("`{step}` is in doubt"),
+                    (Answer::Unusable, _) => format!("`{step}` gives no usable answer"),
+                    (Answer::Failed, None) => format!("`{step}` fails"),
+                    (Answer::Doubt, _) => format!("`{step}` is in doubt"),
                 }
             }
         }
