@@ -139,7 +139,7 @@ pub enum What {
     Waiting { step: String, attempt: u32, until_ms: Instant },
     /// A call under way was given up: the step's state was left.
     Cancelled { step: String, attempt: u32 },
-    /// The model's tool call began; `option` is the set that permits it.
+    /// The model's tool call began; `option` is the set that permits it, nothing for one of the `tools` of an `llm` step.
     Called { step: String, state: String, option: String, tool: String },
     /// What a tool was called with, by the model or by a `call` step.
     ToolCall { step: String, tool: String, arguments: Value },
