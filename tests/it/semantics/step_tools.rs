@@ -119,6 +119,7 @@ fn what_a_tool_brings_may_lead_away_while_the_step_is_under_way() {
     sim.call("report", "web.find", &["\"x\""]).done("report", "1");
     sim.call("report", "web.find", &["\"x\""]).done("report", "1");
     assert_eq!(sim.leaves(), ["looping"]);
+    assert_eq!(sim.started(), ["report", "report"], "the model is not asked for nothing");
     assert_eq!((sim.open(), sim.canceled()), (Vec::<String>::new(), vec!["report".to_owned()]));
     assert!(!sim.is_walking(), "the walk does not wait for it any more");
 }
