@@ -3,6 +3,9 @@
 use chartc_runtime::memory::MemoryError;
 use rusqlite::{Error, ErrorCode};
 
+/// Why a file of something else is refused.
+pub(crate) const NO_SQLITE: &str = "is no SQLite file: give another path, or take it away";
+
 /// Where the store is, for messages.
 #[derive(Debug, Clone)]
 pub(crate) struct Place(pub(crate) String);
@@ -21,9 +24,7 @@ impl Place {
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
                 MemoryError::Busy { place, why }
             }
-            Some(ErrorCode::NotADatabase) => {
-                self.refused("is no SQLite file: give another path, or take it away")
-            }
+            Some(ErrorCode::NotADatabase) => self.refused(NO_SQLITE),
             Some(ErrorCode::DatabaseCorrupt) => {
                 self.refused(format!("is damaged ({why}): put a copy of it back, or take it away"))
             }

@@ -1,10 +1,12 @@
 //! Opening and making stores.
 
 use crate::VERSION;
-use crate::fault::Place;
+use crate::fault::{self, Place};
 use chartc_runtime::memory::MemoryError;
 use rusqlite::types::Value;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, TransactionBehavior};
+use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -23,6 +25,10 @@ const TABLES: &str = "
     CREATE INDEX memory_of_agent ON memory (agent, id);
 ";
 
+/// How an SQLite file begins.
+// Source: "Database File Format", sqlite.org.
+const MAGIC: &[u8] = b"SQLite format 3\0";
+
 /// What `meta` says that a file is.
 const FORMAT: &str = "chartc memory";
 
@@ -34,6 +40,9 @@ pub(crate) fn file(
 ) -> Result<Connection, MemoryError> {
     if path.is_dir() {
         return Err(place.refused("is a folder: give the path of a file"));
+    }
+    if begins_otherwise(path) {
+        return Err(place.refused(fault::NO_SQLITE));
     }
     // Without URI in the flags, and never with a name that begins as one: `file:x` is a file like any other.
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
@@ -56,6 +65,15 @@ pub(crate) fn nowhere(place: &Place) -> Result<Connection, MemoryError> {
     let mut connection = Connection::open_in_memory().map_err(|error| place.fault(&error))?;
     make(&mut connection, place)?;
     Ok(connection)
+}
+
+/// Whether something is in the file that SQLite has not begun. It takes a file of a few bytes for an empty one, and would write over it.
+/// What cannot be read is for SQLite to judge.
+fn begins_otherwise(path: &Path) -> bool {
+    let mut start = Vec::new();
+    let read =
+        File::open(path).and_then(|file| file.take(MAGIC.len() as u64).read_to_end(&mut start));
+    read.is_ok() && !start.is_empty() && start != MAGIC
 }
 
 fn plain(path: &Path) -> PathBuf {
