@@ -1,7 +1,7 @@
 //! chartc compiles declarative statecharts of agent behaviours: text to model, checks, pictures, Rust.
 //!
 //! The stages, in order: [`load`] → [`front`] → [`lower`] → [`analysis`] → [`lint`] → [`emit`]; `src/ARCHITECTURE.md` tells
-//! who may know whom. [`check`] runs all but the last.
+//! who may know whom. [`check`] runs all but the last; `scenario`, with feature `run`, plays the tests of what was checked.
 #![doc = ""]
 #![doc = include_str!("ARCHITECTURE.md")]
 
@@ -18,6 +18,8 @@ pub mod lower;
 pub mod notation;
 pub mod print;
 pub mod report;
+#[cfg(feature = "run")]
+pub mod scenario;
 pub mod source;
 pub mod span;
 mod spelling;

@@ -23,10 +23,12 @@ Examples:
   chartc check --witness runs/                  write the runs that refute `check` lines, to be simulated
   chartc check --format json > findings.json    for other programs
   chartc check --cost my.chart                  model calls of a turn and of a run, at least and at most
+  chartc check --no-tests                       leave the tests of charts out
 
+The tests of the charts and of each *.test.chart among the files are played, offline; one that fails is an error, C0601.
 A chartc.toml in this folder or one above it sets levels for a project: \"[lints]\", then lines such as
-undriven-state = \"allow\" or warnings = \"deny\"; \"[check]\", then fail-on = \"warning\". A comment leaves out what
-is found in its line or, standing alone, in the next: // chartc: allow(C0301) reason
+undriven-state = \"allow\" or warnings = \"deny\"; \"[check]\", then fail-on = \"warning\" or tests = false. A comment leaves
+out what is found in its line or, standing alone, in the next: // chartc: allow(C0301) reason
 
 Exit codes: 0 clean, 1 findings at or above --fail-on, 2 wrong usage, 3 a fault of chartc, 4 nothing to check")]
 pub(super) struct Args {
@@ -53,6 +55,9 @@ pub(super) struct Args {
     /// States to look at for a `check` line that is not decided before [default: 2000]
     #[arg(long, value_name = "N")]
     explore: Option<usize>,
+    /// Do not play the tests of charts
+    #[arg(long)]
+    no_tests: bool,
     /// Write the run that refutes a `check` line into this folder, for `chartc simulate`
     #[arg(long, value_name = "DIR")]
     witness: Option<PathBuf>,
@@ -80,6 +85,9 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
     let empty = done.diagnostics.iter().filter(|d| d.rule.name == "empty-file").count();
     let nothing = empty == done.sources.iter().count();
     let silent = std::mem::take(&mut done.silent);
+    if !args.no_tests && !args.cost && config.tests.unwrap_or(true) {
+        play(&mut done);
+    }
     levels.apply(&mut done.diagnostics, silent);
     let report: &Report = REPORTS
         .iter()
@@ -118,6 +126,20 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         Exit::Clean
     })
 }
+
+/// Adds the tests that fail.
+#[cfg(feature = "run")]
+fn play(done: &mut Compilation) {
+    let failed = crate::scenario::failed(done);
+    if !failed.is_empty() {
+        done.diagnostics.extend(failed);
+        done.diagnostics.sort_by_key(|d| (d.span, d.rule.code));
+    }
+}
+
+/// Tests are played by the runtime, which this build is without.
+#[cfg(not(feature = "run"))]
+fn play(_: &mut Compilation) {}
 
 /// Writes the runs that refute `check` lines; those of charts that share a name each into a folder that is called as their file.
 fn write_runs(folder: &Path, done: &Compilation) -> miette::Result<()> {

@@ -4,6 +4,7 @@
 //! [check]
 //! fail-on = "warning"       # as --fail-on
 //! explore = 100000          # as --explore
+//! tests = false             # as --no-tests
 //!
 //! [lints]
 //! undriven-state = "allow"  # by name or code: allow, warn, deny
@@ -30,6 +31,8 @@ pub(super) struct Config {
     pub(super) fail_on: Option<String>,
     /// States to look at for a `check` line.
     pub(super) explore: Option<usize>,
+    /// Whether tests are played.
+    pub(super) tests: Option<bool>,
 }
 
 /// Reads the `chartc.toml` of this folder or of the nearest above it that has one; without any, nothing is said.
@@ -104,8 +107,14 @@ fn check(source: &Source, table: &DeTable<'_>, config: &mut Config) -> miette::R
                     fault(source, &value.span(), "a number of states is expected here", None)
                 })?);
             }
+            "tests" => {
+                let plays = value.get_ref().as_bool().ok_or_else(|| {
+                    fault(source, &value.span(), "`true` or `false` is expected here", None)
+                })?;
+                config.tests = Some(plays);
+            }
             other => {
-                let help = "there are `fail-on` and `explore`".to_owned();
+                let help = "there are `fail-on`, `explore` and `tests`".to_owned();
                 let what = format!("unknown key `{other}`");
                 return Err(fault(source, &key.span(), &what, Some(help)));
             }
@@ -139,10 +148,10 @@ mod tests {
 
     #[test]
     fn what_is_meant_is_taken() {
-        let text = "[check]\nfail-on = \"note\"\nexplore = 5_000\n[lints]\nwarnings = \"deny\"\nC0301 = \"allow\"\n";
+        let text = "[check]\nfail-on = \"note\"\nexplore = 5_000\ntests = false\n[lints]\nwarnings = \"deny\"\nC0301 = \"allow\"\n";
         let config = config(text).expect("all of it means something");
         assert_eq!(config.fail_on.as_deref(), Some("note"));
-        assert_eq!(config.explore, Some(5000));
+        assert_eq!((config.explore, config.tests), (Some(5000), Some(false)));
         assert_ne!(format!("{:?}", config.levels), format!("{:?}", Levels::default()));
     }
 
@@ -159,12 +168,13 @@ mod tests {
             ("check = 1\n", "chartc.toml:1:9: a table is expected here"),
             (
                 "[check]\nfail_on = \"note\"\n",
-                "chartc.toml:2:1: unknown key `fail_on` (there are `fail-on` and `explore`)",
+                "chartc.toml:2:1: unknown key `fail_on` (there are `fail-on`, `explore` and `tests`)",
             ),
             (
                 "[check]\nexplore = \"all\"\n",
                 "chartc.toml:2:11: a number of states is expected here",
             ),
+            ("[check]\ntests = 0\n", "chartc.toml:2:9: `true` or `false` is expected here"),
             ("[check\n", "chartc.toml:1:7: "),
         ] {
             let why = config(text).expect_err("it means nothing");

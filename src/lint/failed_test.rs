@@ -1,4 +1,4 @@
-//! A test of a chart that fails. Only `chartc test` finds it.
+//! A test of a chart that fails: found where tests are played.
 
 #[cfg(feature = "run")]
 use crate::diagnostic::Diagnostic;

@@ -38,6 +38,7 @@ const COMPILER: &[(&str, &[&str])] = &[
             "syntax",
         ],
     ),
+    ("scenario", &["compile", "diagnostic", "lint", "lower", "notation", "span"]),
     ("build", &["compile", "diagnostic", "emit", "load", "report", "source", "span"]),
 ];
 
@@ -72,7 +73,7 @@ const ONLY: &[(&str, &str, &[&str])] = &[
     ("src", "std::fs", &["cli", "build", "main"]),
     ("src", "std::env", &["cli", "build", "main"]),
     ("src", "std::process", &["cli", "build", "main"]),
-    ("src", "std::io", &["cli", "build", "main"]),
+    ("src", "std::io", &["cli", "build", "main", "scenario"]),
     ("src", "std::time", &["cli"]),
     ("src", "std::thread", &["cli"]),
     ("src", "std::net", &[]),
@@ -80,7 +81,7 @@ const ONLY: &[(&str, &str, &[&str])] = &[
     ("src", "miette", &["cli", "main", "report"]),
     ("src", "ignore", &["cli"]),
     ("src", "tokio", &["cli"]),
-    ("src", "chartc_runtime", &["cli"]),
+    ("src", "chartc_runtime", &["cli", "scenario"]),
     ("src", "pest", &["front"]),
     ("src", "roxmltree", &["front"]),
     ("src", "pest_derive", &["front"]),

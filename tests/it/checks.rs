@@ -15,7 +15,7 @@ const AREAS: &[(&str, &str)] = &[
     ("C03", "Behaviour"),
     ("C04", "Steps, prompts and data"),
     ("C05", "Limits and targets"),
-    ("C06", "Tests, which `chartc test` plays"),
+    ("C06", "Tests, which `chartc check` and `chartc test` play"),
 ];
 
 fn row(rule: &Rule) -> String {

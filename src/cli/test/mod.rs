@@ -1,9 +1,6 @@
 //! `chartc test`.
 
 mod coverage;
-mod desk;
-mod expect;
-mod play;
 mod report;
 mod show;
 
@@ -14,8 +11,8 @@ use crate::compile::{Checked, Compilation};
 use crate::diagnostic::Severity;
 use crate::lower::test::Test;
 use crate::report::{REPORTS, one};
+use crate::scenario::{self, Played};
 use coverage::Coverage;
-use play::Played;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -100,7 +97,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
     let paper = paper(args.color);
     let mut rows = Vec::new();
     for (checked, test) in tests {
-        let (played, took) = timed(|| play::play(checked, test));
+        let (played, took) = timed(|| scenario::play(checked, test));
         if is_text {
             let file = &done.sources.get(test.span.file).name;
             print(&format!("{} {file}: {}\n", show::word(&played, paper), test.name))?;
@@ -117,7 +114,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
     if is_text {
         for row in &rows {
             let Some(failure) = &row.played.failure else { continue };
-            let finding = show::finding(&row.test.name, failure);
+            let finding = scenario::finding(row.test, failure);
             let text = one(&finding, &done.sources, paper);
             print(&format!("\n{text}{}", show::tail(&row.played)))?;
         }
@@ -188,9 +185,7 @@ fn refuse(done: &Compilation) -> Option<Exit> {
 
 /// The tests to play, by file and place.
 fn chosen<'c>(done: &'c Compilation, filter: Option<&str>) -> Vec<(&'c Checked, &'c Test)> {
-    let all = done.tested.iter().flat_map(|c| c.tests().iter().map(move |test| (c, test)));
-    let mut tests: Vec<_> =
-        all.filter(|(_, test)| filter.is_none_or(|word| test.name.contains(word))).collect();
-    tests.sort_by_key(|(_, test)| test.span);
+    let mut tests = scenario::tests(done);
+    tests.retain(|(_, test)| filter.is_none_or(|word| test.name.contains(word)));
     tests
 }

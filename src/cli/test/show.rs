@@ -1,41 +1,11 @@
 //! Tests in words: values, lines of a trace, failures.
 
-use super::play::{Failure, Played};
-use crate::diagnostic::Diagnostic;
-use crate::lint::failed_test::failed;
 use crate::report::Paper;
-use chartc_core::expr::Value;
+use crate::scenario::{Played, short};
 use chartc_runtime::trace::Line;
 
 /// Lines of the trace that a failure shows.
 const TAIL: usize = 12;
-
-/// A value as JSON.
-pub(super) fn value(value: &Value) -> String {
-    serde_json::to_string(value).unwrap_or_else(|_| "…".to_owned())
-}
-
-/// A text in quotes.
-pub(super) fn quoted(text: &str) -> String {
-    value(&Value::Text(text.to_owned()))
-}
-
-/// A text of at most so many characters, on one line.
-pub(super) fn short(text: &str, most: usize) -> String {
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    match line.char_indices().nth(most) {
-        Some((end, _)) => format!("{}…", &line[..end]),
-        None => line,
-    }
-}
-
-/// A failure as a finding of the test called `name`.
-pub(super) fn finding(name: &str, failure: &Failure) -> Diagnostic {
-    let mut found = failed(name, &failure.message, failure.span);
-    found.label.clone_from(&failure.found);
-    found.help.clone_from(&failure.help);
-    found
-}
 
 /// How a test went, in a word.
 pub(super) fn word(played: &Played, paper: Paper) -> &'static str {

@@ -1,6 +1,7 @@
 //! `chartc test` and `chartc explore`: tests of charts, played from the command line.
 
 mod checked;
+mod checking;
 mod closed;
 mod coverage;
 mod expecting;

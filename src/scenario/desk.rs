@@ -223,7 +223,7 @@ impl Host for Desk {
         if state.effects.iter().any(|effect| effect == function) {
             return Ok(Value::None);
         }
-        let shown: Vec<String> = arguments.iter().map(super::show::value).collect();
+        let shown: Vec<String> = arguments.iter().map(super::words::value).collect();
         state.missing.push(format!("{function}({})", shown.join(", ")));
         Err("the test gives no result for it".to_owned())
     }

@@ -1,7 +1,7 @@
 //! Whether what a test expects is so.
 
 use super::play::{Failure, Player};
-use super::show;
+use super::words;
 use crate::lower::test::Expected;
 use crate::notation;
 use crate::span::Span;
@@ -90,8 +90,8 @@ fn see(player: &mut Player<'_>, expected: &Expected, span: Span) -> Result<Seen,
         Expected::Prompt(step, text) => match last_prompt(player, step) {
             Some(prompt) => Seen {
                 holds: prompt.contains(text.as_str()),
-                what: format!("the prompt of `{step}` to contain {}", show::quoted(text)),
-                found: format!("it is: {}", show::short(&prompt, 600)),
+                what: format!("the prompt of `{step}` to contain {}", words::quoted(text)),
+                found: format!("it is: {}", words::short(&prompt, 600)),
             },
             None => {
                 let message = format!("`{step}` has not asked anything");
@@ -102,8 +102,8 @@ fn see(player: &mut Player<'_>, expected: &Expected, span: Span) -> Result<Seen,
             let value = player.value(expr, span)?;
             let name = notation::expression_in(chart, expr, &NAMES);
             let holds = matches!(&value, Value::Text(whole) if whole.contains(text.as_str()));
-            let found = format!("it is {}", show::short(&show::value(&value), 600));
-            Seen { holds, what: format!("`{name}` to contain {}", show::quoted(text)), found }
+            let found = format!("it is {}", words::short(&words::value(&value), 600));
+            Seen { holds, what: format!("`{name}` to contain {}", words::quoted(text)), found }
         }
     })
 }
@@ -162,7 +162,7 @@ fn called(
         None => !calls.is_empty(),
     };
     let words = |values: &Vec<Value>| {
-        format!("{name}({})", values.iter().map(show::value).collect::<Vec<_>>().join(", "))
+        format!("{name}({})", values.iter().map(words::value).collect::<Vec<_>>().join(", "))
     };
     let found = match calls.as_slice() {
         [] => format!("`{name}` was not called"),
@@ -209,7 +209,7 @@ fn reads(player: &mut Player<'_>, condition: &Expr, span: Span) -> String {
     for leaf in leaves.iter().take(MOST_SHOWN) {
         let name = notation::expression_in(player.chart, leaf, &NAMES);
         let value = match player.value(leaf, span) {
-            Ok(value) => show::short(&show::value(&value), 200),
+            Ok(value) => words::short(&words::value(&value), 200),
             Err(failure) => failure.found.unwrap_or(failure.message),
         };
         shown.push(format!("{name} is {value}"));

@@ -22,29 +22,31 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 /// A test that was played.
-pub(super) struct Played {
+#[derive(Debug)]
+pub struct Played {
     /// Why it failed, if it did.
-    pub(super) failure: Option<Failure>,
+    pub failure: Option<Failure>,
     /// Where the run was at the end, as dotted paths.
-    pub(super) states: Vec<String>,
+    pub states: Vec<String>,
     /// How it has ended, if it has.
-    pub(super) ended: Option<&'static str>,
+    pub ended: Option<&'static str>,
     /// Model calls.
-    pub(super) calls: u32,
+    pub calls: u32,
     /// What happened.
-    pub(super) lines: Vec<Line>,
+    pub lines: Vec<Line>,
 }
 
 /// Why a test failed.
-pub(super) struct Failure {
+#[derive(Debug, Clone)]
+pub struct Failure {
     /// What was expected or done.
-    pub(super) span: Span,
+    pub span: Span,
     /// In one line.
-    pub(super) message: String,
+    pub message: String,
     /// What was found instead, beside the place.
-    pub(super) found: Option<String>,
+    pub found: Option<String>,
     /// What to do.
-    pub(super) help: Option<String>,
+    pub help: Option<String>,
 }
 
 impl Failure {
@@ -80,7 +82,7 @@ struct Constants;
 impl Environment for Constants {}
 
 /// Plays a test of a chart on a machine of its own.
-pub(super) fn play(checked: &Checked, test: &Test) -> Played {
+pub fn play(checked: &Checked, test: &Test) -> Played {
     let chart = prepared(checked.chart(), test);
     let own = Plan::new(&chart);
     // What it runs begins as it always does, also where that is itself.
@@ -351,7 +353,7 @@ fn owed(wanted: &Wanted, span: Span) -> Failure {
                 [] => String::new(),
                 options => format!("; offered: {}", options.join(", ")),
             };
-            let asked = super::show::short(&question.prompt, 200);
+            let asked = super::words::short(&question.prompt, 200);
             Failure::new(span, format!("`{name}` asks, and the test gives no answer"))
                 .found(format!("asked: {asked}{offered}"))
                 .help(format!("go on with `answers {name} …` or `fails {name} timeout`"))
@@ -359,7 +361,7 @@ fn owed(wanted: &Wanted, span: Span) -> Failure {
         Wanted::Result(call) => {
             let given: Map = call.arguments.iter().cloned().collect();
             Failure::new(span, format!("the tool `{name}` is called, and the test gives no result"))
-                .found(format!("called with {}", super::show::value(&Value::Map(given))))
+                .found(format!("called with {}", super::words::value(&Value::Map(given))))
                 .help(format!("go on with `tool {name} returns …` or `tool {name} fails \"why\"`"))
         }
     }
