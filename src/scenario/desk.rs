@@ -1,5 +1,6 @@
 //! Who answers in a test: the test itself, and nobody else.
 
+use crate::lower::test::Reason;
 use chartc_core::drive::{Host, ToolCall};
 use chartc_core::expr::Value;
 use chartc_core::machine::Instant;
@@ -263,5 +264,23 @@ impl Clock for TestClock {
             state.passing || state.open.is_empty()
         };
         may && self.time.jump()
+    }
+}
+
+/// Why a call fails, as an oracle or a tool says it.
+pub(super) fn reason_of(reason: &Reason) -> OracleError {
+    let said = || "the test says so".to_owned();
+    match reason {
+        Reason::Text(why) => OracleError::Other(why.clone()),
+        Reason::Kind(kind) => match *kind {
+            "timeout" => OracleError::Timeout(60_000),
+            "rate_limited" => OracleError::RateLimited { retry_after: None },
+            "server" => OracleError::Server { status: 500, retry_after: None },
+            "connection" => OracleError::Connection(said()),
+            "refusal" => OracleError::Refusal(said()),
+            "empty" => OracleError::Empty,
+            "endless" => OracleError::Endless,
+            other => OracleError::Other(other.to_owned()),
+        },
     }
 }

@@ -218,7 +218,7 @@ fn reads(player: &mut Player<'_>, condition: &Expr, span: Span) -> String {
 }
 
 /// The parts of an expression that the run decides, each once.
-fn collect(expr: &Expr, found: &mut Vec<Expr>) {
+pub(super) fn collect(expr: &Expr, found: &mut Vec<Expr>) {
     let mut inner: Vec<&Expr> = Vec::new();
     match &expr.kind {
         ExprKind::Variable(_)

@@ -1,10 +1,15 @@
 //! Plays the tests of charts: offline, in virtual time, each on a machine of its own. Nothing is answered that a test does not answer.
 
+mod blame;
 mod desk;
 mod expect;
+mod follow;
 mod play;
+mod spectrum;
 mod words;
 
+pub use blame::Place;
+pub(crate) use follow::{Did, follow};
 pub use play::{Failure, Played, play};
 pub(crate) use words::short;
 
@@ -12,6 +17,8 @@ use crate::compile::{Checked, Compilation};
 use crate::diagnostic::Diagnostic;
 use crate::lint::failed_test;
 use crate::lower::test::Test;
+use blame::MOST;
+use spectrum::{Spectrum, suspected};
 
 /// The tests that can be played, each with its chart, by file and place: those of charts that can run, without names that mean nothing.
 pub fn tests(done: &Compilation) -> Vec<(&Checked, &Test)> {
@@ -24,14 +31,66 @@ pub fn tests(done: &Compilation) -> Vec<(&Checked, &Test)> {
 
 /// Plays the tests of a compilation: a finding for each that fails, by file and place.
 pub fn failed(done: &Compilation) -> Vec<Diagnostic> {
-    let played = tests(done).into_iter().map(|(checked, test)| (test, play(checked, test)));
-    played.filter_map(|(test, played)| Some(finding(test, played.failure.as_ref()?))).collect()
+    let mut runs = Vec::new();
+    for (checked, test) in tests(done) {
+        let played = play(checked, test);
+        let spectrum = Spectrum::of(checked, &played.lines);
+        runs.push((test, played.failure, played.places, spectrum));
+    }
+    let runs = runs.iter().map(|(test, failure, places, spectrum)| Run {
+        test,
+        failure: failure.as_ref(),
+        places,
+        spectrum,
+    });
+    told(&runs.collect::<Vec<_>>()).into_iter().flatten().collect()
 }
 
-/// A failure as a finding.
-pub fn finding(test: &Test, failure: &Failure) -> Diagnostic {
-    let mut found = failed_test::failed(&test.name, &failure.message, failure.span);
-    found.label.clone_from(&failure.found);
-    found.help.clone_from(&failure.help);
-    found
+/// A finding for each of these tests that failed, in their order: where it failed, and the places of its chart where the fault may lie.
+pub(crate) fn findings<'p>(
+    runs: impl Iterator<Item = (&'p Checked, &'p Test, &'p Played)>,
+) -> Vec<Option<Diagnostic>> {
+    let runs: Vec<_> =
+        runs.map(|(c, test, played)| (test, played, Spectrum::of(c, &played.lines))).collect();
+    let runs = runs.iter().map(|(test, played, spectrum)| Run {
+        test,
+        failure: played.failure.as_ref(),
+        places: &played.places,
+        spectrum,
+    });
+    told(&runs.collect::<Vec<_>>())
+}
+
+/// A test that was played.
+struct Run<'r> {
+    test: &'r Test,
+    failure: Option<&'r Failure>,
+    places: &'r [Place],
+    spectrum: &'r Spectrum,
+}
+
+fn told<'r>(runs: &[Run<'r>]) -> Vec<Option<Diagnostic>> {
+    let spectra = |all: &[&Run<'r>]| all.iter().map(|run| run.spectrum).collect::<Vec<_>>();
+    let told = |run: &Run<'r>| {
+        let failure = run.failure?;
+        let mut found = failed_test::failed(&run.test.name, &failure.message, failure.span);
+        found.label.clone_from(&failure.found);
+        found.help.clone_from(&failure.help);
+        // Only tests of the same chart can be compared.
+        let (bad, good): (Vec<&Run<'r>>, Vec<&Run<'r>>) = (runs.iter())
+            .filter(|other| other.test.chart == run.test.chart)
+            .partition(|other| other.failure.is_some());
+        let suspected = suspected(run.spectrum, &spectra(&bad), &spectra(&good));
+        for place in run.places.iter().cloned().chain(suspected) {
+            let is_told = found
+                .related
+                .iter()
+                .any(|(span, _)| (span.file, span.start) == (place.span.file, place.span.start));
+            if !is_told && found.related.len() < MOST {
+                found.related.push((place.span, place.what));
+            }
+        }
+        Some(found)
+    };
+    runs.iter().map(told).collect()
 }

@@ -1,9 +1,10 @@
 //! Plays one test.
 
-use super::desk::{Desk, Reply, TestClock, Wanted};
+use super::blame::{self, Place};
+use super::desk::{Desk, Reply, TestClock, Wanted, reason_of};
 use super::expect;
 use crate::compile::Checked;
-use crate::lower::test::{Answer, Move, Reason, Test};
+use crate::lower::test::{Answer, Move, Test};
 use crate::span::Span;
 use chartc_core::arena::StateId;
 use chartc_core::drive::{Machine, Mismatch};
@@ -13,7 +14,6 @@ use chartc_core::machine::Status;
 use chartc_core::model::{Chart, Expr, FunctionKind, StateKind};
 use chartc_core::plan::Plan;
 use chartc_runtime::clock::VirtualClock;
-use chartc_runtime::oracle::OracleError;
 use chartc_runtime::trace::Line;
 use chartc_runtime::{RunError, Session};
 use std::future::Future;
@@ -34,6 +34,8 @@ pub struct Played {
     pub calls: u32,
     /// What happened.
     pub lines: Vec<Line>,
+    /// What the chart decided last, where the test failed.
+    pub places: Vec<Place>,
 }
 
 /// Why a test failed.
@@ -74,6 +76,8 @@ pub(super) struct Player<'p> {
     pub(super) since: (usize, usize),
     /// Where the host did something last.
     pub(super) last: Span,
+    /// How long the trace was before each thing that the test did.
+    pub(super) marks: Vec<usize>,
 }
 
 /// Nothing of a run.
@@ -101,20 +105,28 @@ pub fn play(checked: &Checked, test: &Test) -> Played {
                 ended: None,
                 calls: 0,
                 lines: Vec::new(),
+                places: Vec::new(),
             };
         }
     };
     let clock = Arc::new(TestClock { time: VirtualClock::new(), desk: desk.clone() });
     let session = Session::new(machine, Arc::new(desk.clone()), clock, desk.clone())
         .with_tools(Arc::new(desk.clone()));
-    let mut player = Player { chart: &chart, session, desk, since: (0, 0), last: test.span };
+    let mut player =
+        Player { chart: &chart, session, desk, since: (0, 0), last: test.span, marks: Vec::new() };
     let failure = player.all(test).err();
+    let lines = player.desk.take_lines();
+    let places = match &failure {
+        Some(failure) => blame::decided(&mut player, checked, test, failure, &lines),
+        None => Vec::new(),
+    };
     Played {
         failure,
         states: player.session.configuration(),
         ended: player.session.status().map(Status::word),
         calls: player.session.calls(),
-        lines: player.desk.take_lines(),
+        lines,
+        places,
     }
 }
 
@@ -160,6 +172,9 @@ impl Player<'_> {
     }
 
     fn step(&mut self, step: &Move, span: Span) -> Result<(), Failure> {
+        if !matches!(step, Move::Expect(..) | Move::Function { .. }) {
+            self.marks.push(self.desk.with_lines(<[Line]>::len));
+        }
         match step {
             Move::Function { name, arguments, result } => {
                 let constant = |expr: &Expr| {
@@ -210,7 +225,7 @@ impl Player<'_> {
                 self.reply(&self.chart.steps[id.index()].name, false, reply, span)
             }
             Move::Fail(id, reason) => {
-                let reply = Reply::Fail(failed(reason));
+                let reply = Reply::Fail(reason_of(reason));
                 self.reply(&self.chart.steps[id.index()].name, false, reply, span)
             }
             Move::Return(tool, value) => {
@@ -218,7 +233,7 @@ impl Player<'_> {
                 self.reply(tool, true, reply, span)
             }
             Move::ToolFail(tool, reason) => {
-                self.reply(tool, true, Reply::Fail(failed(reason)), span)
+                self.reply(tool, true, Reply::Fail(reason_of(reason)), span)
             }
             Move::Expect(expected, holds) => expect::expect(self, expected, *holds, span),
         }
@@ -295,7 +310,7 @@ impl Player<'_> {
     }
 
     /// The active leaf that expressions are evaluated at: the first.
-    fn leaf(&self) -> StateId {
+    pub(super) fn leaf(&self) -> StateId {
         self.session.machine().leaves().first().copied().unwrap_or(StateId(0))
     }
 
@@ -364,22 +379,5 @@ fn owed(wanted: &Wanted, span: Span) -> Failure {
                 .found(format!("called with {}", super::words::value(&Value::Map(given))))
                 .help(format!("go on with `tool {name} returns …` or `tool {name} fails \"why\"`"))
         }
-    }
-}
-
-fn failed(reason: &Reason) -> OracleError {
-    let said = || "the test says so".to_owned();
-    match reason {
-        Reason::Text(why) => OracleError::Other(why.clone()),
-        Reason::Kind(kind) => match *kind {
-            "timeout" => OracleError::Timeout(60_000),
-            "rate_limited" => OracleError::RateLimited { retry_after: None },
-            "server" => OracleError::Server { status: 500, retry_after: None },
-            "connection" => OracleError::Connection(said()),
-            "refusal" => OracleError::Refusal(said()),
-            "empty" => OracleError::Empty,
-            "endless" => OracleError::Endless,
-            other => OracleError::Other(other.to_owned()),
-        },
     }
 }

@@ -3,11 +3,12 @@
 use crate::cli::lines;
 use crate::compile::Checked;
 use crate::lower::SourceMap;
+use crate::scenario::{Did, follow};
 use crate::source::Sources;
 use crate::span::Span;
-use chartc_core::arena::{StateId, TransitionId};
-use chartc_core::model::{Chart, ChoiceKind, StateKind, Trigger};
-use chartc_runtime::trace::{Line, LineName, What};
+use chartc_core::arena::TransitionId;
+use chartc_core::model::{Chart, ChoiceKind, StateKind};
+use chartc_runtime::trace::Line;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What has been gone through of one chart.
@@ -91,13 +92,7 @@ impl Coverage {
 struct Subject<'c> {
     chart: &'c Chart,
     map: &'c SourceMap,
-    /// States by their paths.
-    paths: BTreeMap<&'c str, StateId>,
     seen: Seen,
-    /// What is active in the run that is being read.
-    active: BTreeSet<StateId>,
-    /// By step, the leaf that it was started for last.
-    leaves: BTreeMap<String, StateId>,
 }
 
 /// The coverage of each chart that ran, by the place of the chart.
@@ -107,134 +102,38 @@ pub(super) fn coverage<'c>(
 ) -> Vec<Coverage> {
     let mut subjects: BTreeMap<Span, Subject<'c>> = BTreeMap::new();
     for (checked, lines) in runs {
-        let own = checked.lowered();
-        let family: Vec<_> = std::iter::once(own).chain(checked.lowered_children()).collect();
-        for one in &family {
-            let (chart, map) = (&one.chart, &one.map);
-            subjects.entry(map.name).or_insert_with(|| Subject::of(chart, map));
+        for one in std::iter::once(checked.lowered()).chain(checked.lowered_children()) {
+            let (chart, map, seen) = (&one.chart, &one.map, Seen::default());
+            subjects.entry(map.name).or_insert(Subject { chart, map, seen });
         }
-        // Which chart runs under which steps.
-        let mut places: BTreeMap<&str, Span> = BTreeMap::from([("", own.map.name)]);
-        for line in lines {
-            if let What::Run { chart, .. } = &line.what
-                && let Some(one) = family.iter().find(|one| one.chart.name == *chart)
-                && !line.child.is_empty()
-            {
-                places.insert(&line.child, one.map.name);
-            }
-            let subject = places.get(line.child.as_str()).and_then(|at| subjects.get_mut(at));
-            if let Some(subject) = subject {
-                subject.see(&line.what);
-            }
-        }
+        follow(checked, lines, |one, _, did| {
+            subjects.get_mut(&one.map.name).into_iter().for_each(|subject| subject.see(&did));
+        });
     }
     subjects.values().map(|subject| subject.sum(sources)).collect()
 }
 
-impl<'c> Subject<'c> {
-    fn of(chart: &'c Chart, map: &'c SourceMap) -> Self {
-        let states = chart.states.iter().enumerate();
-        let paths = states.map(|(i, state)| (state.path.as_str(), StateId::at(i))).collect();
-        let (seen, active, leaves) = (Seen::default(), BTreeSet::new(), BTreeMap::new());
-        Self { chart, map, paths, seen, active, leaves }
-    }
-
-    #[allow(clippy::wildcard_enum_match_arm, reason = "the rest of what happens covers nothing")]
-    fn see(&mut self, what: &What) {
-        match what {
-            What::Run { .. } => {
-                self.active.clear();
-                self.leaves.clear();
+impl Subject<'_> {
+    fn see(&mut self, did: &Did) {
+        let Self { chart, map, seen } = self;
+        match did {
+            Did::Entered(state) => {
+                seen.entered.insert(chart.state(*state).path.clone());
             }
-            What::Entered { state } => {
-                self.seen.entered.insert(state.clone());
-                self.active.extend(self.paths.get(state.as_str()));
+            Did::Taken(line) => {
+                seen.taken.insert(map.line(*line).whole);
+                seen.held.extend(map.line(*line).guard);
             }
-            What::Exited { state } => {
-                if let Some(state) = self.paths.get(state.as_str()) {
-                    self.active.remove(state);
-                }
+            Did::Held(line) => seen.held.extend(map.line(*line).guard),
+            Did::Refused(line) => seen.refused.extend(map.line(*line).guard),
+            Did::Offered(option) => {
+                seen.offered.insert(option.clone());
             }
-            What::Started { step, state, .. } => {
-                if let Some(state) = self.paths.get(state.as_str()) {
-                    self.leaves.insert(step.clone(), *state);
-                }
+            Did::Chosen(option) => {
+                seen.chosen.insert(option.clone());
             }
-            What::Turn { .. } | What::Event { .. } => self.rest(),
-            What::Taken { line } => {
-                if let Some(id) = self.line(line) {
-                    let spans = self.map.line(id);
-                    self.seen.taken.insert(spans.whole);
-                    self.seen.held.extend(spans.guard);
-                }
-            }
-            What::Lost { line, why } if why == "guard" => {
-                let guard = self.line(line).and_then(|id| self.map.line(id).guard);
-                self.seen.refused.extend(guard);
-            }
-            What::Question { step, options, .. } => {
-                self.rest();
-                self.seen.offered.extend(options.iter().cloned());
-                if let Some(leaf) = self.leaves.get(step).filter(|_| !options.is_empty()) {
-                    self.offer(*leaf, options);
-                }
-            }
-            What::Chosen { option } => {
-                self.seen.chosen.insert(option.clone());
-            }
-            What::Unasked { option } => {
-                self.seen.offered.insert(option.clone());
-                self.seen.chosen.insert(option.clone());
-            }
-            What::Called { tool, .. } => {
-                self.seen.chosen.insert(tool.clone());
-            }
-            _ => {}
+            Did::Denied(_) | Did::Done(_) => {}
         }
-    }
-
-    /// The run rests: the condition of every `when` line that could be taken now is false. The trace does not say so.
-    fn rest(&mut self) {
-        for (line, spans) in self.chart.transitions.iter().zip(&self.map.lines) {
-            let is_open = line.trigger == Trigger::When
-                && self.active.contains(&line.source)
-                && line.scope.as_ref().is_none_or(|scope| {
-                    let is_in = |state: &StateId| self.active.contains(state);
-                    (scope.any_of.is_empty() || scope.any_of.iter().any(is_in))
-                        && !scope.none_of.iter().any(is_in)
-                });
-            if is_open {
-                self.seen.refused.extend(spans.guard);
-            }
-        }
-    }
-
-    /// What a question offers tells of the conditions of the options: those of the leaf and of what is around it.
-    fn offer(&mut self, leaf: StateId, options: &[String]) {
-        for (line, spans) in self.chart.transitions.iter().zip(&self.map.lines) {
-            let Trigger::Choice(choice) = line.trigger else { continue };
-            if !self.chart.contains(line.source, leaf) || line.scope.is_some() {
-                continue;
-            }
-            let choice = &self.chart.choices[choice.index()];
-            let is_offered = match &choice.kind {
-                ChoiceKind::Option(_) => options.contains(&choice.name),
-                ChoiceKind::Call(set, _) => {
-                    let tools = self.chart.tools_of(*set);
-                    tools.iter().any(|tool| options.contains(&self.chart.tools[tool.index()].name))
-                }
-            };
-            let seen = if is_offered { &mut self.seen.held } else { &mut self.seen.refused };
-            seen.extend(spans.guard);
-        }
-    }
-
-    /// The line that a trace names: of a state's lines, the nth.
-    fn line(&self, name: &LineName) -> Option<TransitionId> {
-        let state = self.paths.get(name.state.as_str())?;
-        let first = self.chart.transitions.iter().position(|line| line.source == *state)?;
-        let id = TransitionId::at(first + (name.nth as usize).checked_sub(1)?);
-        (id.index() < self.map.lines.len()).then_some(id)
     }
 
     fn untaken(&self, span: Span, sources: &Sources) -> Option<Untaken> {
@@ -244,7 +143,7 @@ impl<'c> Subject<'c> {
     }
 
     fn sum(&self, sources: &Sources) -> Coverage {
-        let Self { chart, map, seen, .. } = self;
+        let Self { chart, map, seen } = self;
         let real = |state: &&chartc_core::model::State| {
             state.parent.is_some() && !matches!(state.kind, StateKind::History { .. })
         };

@@ -8,7 +8,7 @@ use super::Exit;
 use super::files::{Files, create, find};
 use super::output::{Colour, complain, paper, print};
 use crate::compile::{Checked, Compilation};
-use crate::diagnostic::Severity;
+use crate::diagnostic::{Diagnostic, Severity};
 use crate::lower::test::Test;
 use crate::report::{REPORTS, one};
 use crate::scenario::{self, Played};
@@ -68,6 +68,8 @@ struct Row<'c> {
     played: Played,
     /// How long it took, of the computer's time.
     took: Duration,
+    /// That it failed, and where its fault may lie.
+    finding: Option<Diagnostic>,
 }
 
 #[allow(
@@ -102,7 +104,11 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
             let file = &done.sources.get(test.span.file).name;
             print(&format!("{} {file}: {}\n", show::word(&played, paper), test.name))?;
         }
-        rows.push(Row { checked, test, played, took });
+        rows.push(Row { checked, test, played, took, finding: None });
+    }
+    let findings = scenario::findings(rows.iter().map(|r| (r.checked, r.test, &r.played)));
+    for (row, finding) in rows.iter_mut().zip(findings) {
+        row.finding = finding;
     }
     let wants = args.coverage || args.min_coverage.is_some();
     let runs = rows.iter().map(|row| (row.checked, row.played.lines.as_slice()));
@@ -113,9 +119,8 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
     let failed = rows.iter().filter(|row| row.played.failure.is_some()).count();
     if is_text {
         for row in &rows {
-            let Some(failure) = &row.played.failure else { continue };
-            let finding = scenario::finding(row.test, failure);
-            let text = one(&finding, &done.sources, paper);
+            let Some(finding) = &row.finding else { continue };
+            let text = one(finding, &done.sources, paper);
             print(&format!("\n{text}{}", show::tail(&row.played)))?;
         }
         if let (Some(all), true) = (&coverage, args.coverage) {

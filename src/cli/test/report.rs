@@ -34,6 +34,13 @@ fn test(row: &Row<'_>, sources: &Sources) -> Value {
         (source.name.clone(), place.line, place.column)
     };
     let (file, line, _) = at(row.test.span);
+    let related = row.finding.iter().flat_map(|finding| &finding.related);
+    let places: Vec<Value> = related
+        .map(|(span, what)| {
+            let (file, line, column) = at(*span);
+            json!({ "file": file, "line": line, "column": column, "what": what })
+        })
+        .collect();
     let failure = row.played.failure.as_ref().map(|failure| {
         let (file, line, column) = at(failure.span);
         json!({
@@ -43,6 +50,7 @@ fn test(row: &Row<'_>, sources: &Sources) -> Value {
             "message": failure.message,
             "found": failure.found,
             "help": failure.help,
+            "places": places,
             "trace": show::last(&row.played),
         })
     });
@@ -114,6 +122,11 @@ fn case(row: &Row<'_>, file: &str, sources: &Sources, text: &mut String) {
     let mut body = format!("{}:{}:{}: {}", source.name, place.line, place.column, failure.message);
     for more in failure.found.iter().chain(&failure.help) {
         body.push_str(&format!("\n{more}"));
+    }
+    for (span, what) in row.finding.iter().flat_map(|finding| &finding.related) {
+        let source = sources.get(span.file);
+        let place = source.position(span.start);
+        body.push_str(&format!("\n{}:{}:{}: {what}", source.name, place.line, place.column));
     }
     body.push_str(&format!("\n{}", show::tail(&row.played)));
     text.push_str(&format!(

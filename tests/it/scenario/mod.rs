@@ -1,5 +1,6 @@
 //! `chartc test` and `chartc explore`: tests of charts, played from the command line.
 
+mod blaming;
 mod checked;
 mod checking;
 mod closed;

@@ -1,0 +1,171 @@
+//! Reads the trace of a run: what became of the lines, states and options of its charts.
+
+use crate::compile::Checked;
+use crate::lower::{Lowered, SourceMap};
+use crate::span::Span;
+use chartc_core::arena::{StateId, StepId, TransitionId};
+use chartc_core::model::{Chart, ChoiceKind, Trigger};
+use chartc_runtime::trace::{Line, LineName, What};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Something that a run did with a part of a chart.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Did {
+    /// A state was entered.
+    Entered(StateId),
+    /// A line was taken; its condition held.
+    Taken(TransitionId),
+    /// The condition of an option held: it was offered.
+    Held(TransitionId),
+    /// The condition of a line, or of an option, did not hold.
+    Refused(TransitionId),
+    /// A line was chosen, and no `allow` line permits where it leads.
+    Denied(TransitionId),
+    /// An option was offered, by its name.
+    Offered(String),
+    /// An option or a tool was chosen, by its name.
+    Chosen(String),
+    /// A step has ended.
+    Done(StepId),
+}
+
+/// One chart of a run.
+struct Subject<'c> {
+    chart: &'c Chart,
+    map: &'c SourceMap,
+    /// States by their paths.
+    paths: BTreeMap<&'c str, StateId>,
+    /// What is active.
+    active: BTreeSet<StateId>,
+    /// By step, the leaf that it was started for last.
+    leaves: BTreeMap<String, StateId>,
+}
+
+/// Reads a run of `checked`: `see` gets the chart that something is about, the index of the trace's line, and what was done.
+pub(crate) fn follow<'c>(
+    checked: &'c Checked,
+    lines: &[Line],
+    mut see: impl FnMut(&'c Lowered, usize, Did),
+) {
+    let own = checked.lowered();
+    let family: Vec<&Lowered> = std::iter::once(own).chain(checked.lowered_children()).collect();
+    let mut subjects: BTreeMap<Span, (Subject<'c>, &'c Lowered)> =
+        family.iter().map(|one| (one.map.name, (Subject::of(one), *one))).collect();
+    // Which chart runs under which steps.
+    let mut places: BTreeMap<&str, Span> = BTreeMap::from([("", own.map.name)]);
+    for (nth, line) in lines.iter().enumerate() {
+        if let What::Run { chart, .. } = &line.what
+            && let Some(one) = family.iter().find(|one| one.chart.name == *chart)
+            && !line.child.is_empty()
+        {
+            places.insert(&line.child, one.map.name);
+        }
+        let place = places.get(line.child.as_str());
+        if let Some((subject, one)) = place.and_then(|at| subjects.get_mut(at)) {
+            subject.read(&line.what, &mut |did| see(one, nth, did));
+        }
+    }
+}
+
+impl<'c> Subject<'c> {
+    fn of(one: &'c Lowered) -> Self {
+        let (chart, map) = (&one.chart, &one.map);
+        let states = chart.states.iter().enumerate();
+        let paths = states.map(|(i, state)| (state.path.as_str(), StateId::at(i))).collect();
+        Self { chart, map, paths, active: BTreeSet::new(), leaves: BTreeMap::new() }
+    }
+
+    #[allow(clippy::wildcard_enum_match_arm, reason = "the rest of what happens is about no part")]
+    fn read(&mut self, what: &What, see: &mut impl FnMut(Did)) {
+        match what {
+            What::Run { .. } => {
+                self.active.clear();
+                self.leaves.clear();
+            }
+            What::Entered { state } => {
+                if let Some(state) = self.paths.get(state.as_str()) {
+                    self.active.insert(*state);
+                    see(Did::Entered(*state));
+                }
+            }
+            What::Exited { state } => {
+                if let Some(state) = self.paths.get(state.as_str()) {
+                    self.active.remove(state);
+                }
+            }
+            What::Started { step, state, .. } => {
+                if let Some(state) = self.paths.get(state.as_str()) {
+                    self.leaves.insert(step.clone(), *state);
+                }
+            }
+            What::Turn { .. } | What::Event { .. } => self.rest(see),
+            What::Taken { line } => self.line(line).map(Did::Taken).into_iter().for_each(see),
+            What::Lost { line, why } if why == "guard" => {
+                self.line(line).map(Did::Refused).into_iter().for_each(see);
+            }
+            What::Denied { line } => self.line(line).map(Did::Denied).into_iter().for_each(see),
+            What::Question { step, options, .. } => {
+                self.rest(see);
+                options.iter().cloned().map(Did::Offered).for_each(&mut *see);
+                if let Some(leaf) = self.leaves.get(step).filter(|_| !options.is_empty()) {
+                    self.offer(*leaf, options, see);
+                }
+            }
+            What::Chosen { option } => see(Did::Chosen(option.clone())),
+            What::Unasked { option } => {
+                see(Did::Offered(option.clone()));
+                see(Did::Chosen(option.clone()));
+            }
+            What::Called { tool, .. } => see(Did::Chosen(tool.clone())),
+            What::Done { step } => {
+                let nth = self.chart.steps.iter().position(|one| one.name == *step);
+                nth.map(|nth| Did::Done(StepId::at(nth))).into_iter().for_each(see);
+            }
+            _ => {}
+        }
+    }
+
+    /// The run rests: the condition of every `when` line that could be taken now is false. The trace does not say so.
+    fn rest(&self, see: &mut impl FnMut(Did)) {
+        for (nth, line) in self.chart.transitions.iter().enumerate() {
+            let is_open = line.trigger == Trigger::When
+                && self.active.contains(&line.source)
+                && line.scope.as_ref().is_none_or(|scope| {
+                    let is_in = |state: &StateId| self.active.contains(state);
+                    (scope.any_of.is_empty() || scope.any_of.iter().any(is_in))
+                        && !scope.none_of.iter().any(is_in)
+                });
+            if is_open {
+                see(Did::Refused(TransitionId::at(nth)));
+            }
+        }
+    }
+
+    /// What a question offers tells of the conditions of the options: those of the leaf and of what is around it.
+    fn offer(&self, leaf: StateId, options: &[String], see: &mut impl FnMut(Did)) {
+        for (nth, line) in self.chart.transitions.iter().enumerate() {
+            let Trigger::Choice(choice) = line.trigger else { continue };
+            if !self.chart.contains(line.source, leaf) || line.scope.is_some() {
+                continue;
+            }
+            let choice = &self.chart.choices[choice.index()];
+            let is_offered = match &choice.kind {
+                ChoiceKind::Option(_) => options.contains(&choice.name),
+                ChoiceKind::Call(set, _) => {
+                    let tools = self.chart.tools_of(*set);
+                    tools.iter().any(|tool| options.contains(&self.chart.tools[tool.index()].name))
+                }
+            };
+            let id = TransitionId::at(nth);
+            see(if is_offered { Did::Held(id) } else { Did::Refused(id) });
+        }
+    }
+
+    /// The line that a trace names: of a state's lines, the nth.
+    fn line(&self, name: &LineName) -> Option<TransitionId> {
+        let state = self.paths.get(name.state.as_str())?;
+        let first = self.chart.transitions.iter().position(|line| line.source == *state)?;
+        let id = TransitionId::at(first + (name.nth as usize).checked_sub(1)?);
+        (id.index() < self.map.lines.len()).then_some(id)
+    }
+}

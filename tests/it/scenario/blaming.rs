@@ -1,0 +1,165 @@
+//! Where a failed test says that the fault may lie.
+
+use chartc::Compilation;
+use chartc::diagnostic::{Diagnostic, Severity};
+use chartc::load::Memory;
+
+const WORKER: &str = r#"
+chart Worker {
+  param patience: Int in 1..9 = 3
+  input balance: Float = 100.0
+  event reply(text: Text)
+  var tries: Int = 0
+  var is_rich: Bool = false
+  code measure {
+    is_rich = balance >= 50.0
+  }
+  initial draft
+  state draft {
+    llm draft_it { prompt "Do it."
+      done if is_rich -> review
+      done if tries < patience -> draft { tries = tries + 1 }
+      done -> given_up("no money")
+    }
+  }
+  state review {
+    ask how on turn else waiting { prompt "{options}" }
+    may go_on "good" -> waiting
+    may again "start over" if tries < 3 -> draft { tries = tries + 1 }
+    may leave(why: Text) "no" -> given_up(why)
+  }
+  state waiting {
+    on reply(words) if len(words) > 3 -> finished
+    after 20s -> given_up("nobody")
+  }
+  final finished
+  final given_up(why: Text) : stuck
+}
+test "good way" for Worker {
+  turn
+  answers draft_it noop
+  turn
+  answers how go_on
+  expect at waiting
+  send reply("hello")
+  expect ended ok
+}
+test "just rich enough" for Worker {
+  set balance = 50.0
+  turn
+  answers draft_it noop
+  expect at review
+}
+test "poor, and patient no more" for Worker {
+  given tries = 2
+  set balance = 1.0
+  turn
+  answers draft_it noop
+  expect tries == 3
+  expect at draft
+  turn
+  answers draft_it noop
+  expect at given_up
+}
+test "start over" for Worker {
+  at review
+  given tries = 2
+  turn
+  answers how again
+  expect at draft
+  expect tries == 3
+}
+test "not once more" for Worker {
+  at review
+  given tries = 3
+  turn
+  expect offered only go_on, leave
+  answers how leave("x")
+  expect result.why == "x"
+}
+test "a word is enough" for Worker {
+  at waiting
+  send reply("no")
+  expect at waiting
+  send reply("well")
+  expect at finished
+}
+test "nobody" for Worker {
+  at waiting
+  wait 20s
+  expect ended stuck
+}
+"#;
+
+/// Plays the tests with one change: for each that fails its name and message, with the places that it shows of the chart.
+fn blamed(was: &str, is: &str) -> String {
+    assert!(was.is_empty() || WORKER.matches(was).count() == 1, "`{was}` stands once");
+    let text = WORKER.replacen(was, is, usize::from(!was.is_empty()));
+    let done: Compilation = chartc::check(&["it.chart".to_owned()], &Memory::of("it.chart", &text));
+    let is_error = |d: &&Diagnostic| d.severity == Severity::Error;
+    let errors: Vec<_> = done.diagnostics.iter().filter(is_error).map(|d| &d.message).collect();
+    assert!(errors.is_empty(), "{errors:?}");
+    let mut out = String::new();
+    for found in chartc::scenario::failed(&done) {
+        out.push_str(&format!("{}\n", found.message));
+        for (span, what) in &found.related {
+            let place = done.sources.get(span.file).slice(*span);
+            let place = place.split_whitespace().collect::<Vec<_>>().join(" ");
+            out.push_str(&format!("  {place}  |  {what}\n"));
+        }
+    }
+    out
+}
+
+#[test]
+fn nothing_where_all_pass() {
+    assert_eq!(blamed("", ""), "");
+}
+
+#[test]
+fn a_wrong_target() {
+    insta::assert_snapshot!(blamed("may go_on \"good\" -> waiting", "may go_on \"good\" -> draft"));
+}
+
+#[test]
+fn a_negated_condition() {
+    insta::assert_snapshot!(blamed("done if is_rich", "done if not is_rich"));
+}
+
+#[test]
+fn a_dropped_line() {
+    insta::assert_snapshot!(blamed("    after 20s -> given_up(\"nobody\")\n", ""));
+}
+
+#[test]
+fn a_dropped_event() {
+    insta::assert_snapshot!(blamed("    on reply(words) if len(words) > 3 -> finished\n", ""));
+}
+
+#[test]
+fn a_dropped_assignment() {
+    insta::assert_snapshot!(blamed(
+        "-> draft { tries = tries + 1 }\n    may leave",
+        "-> draft\n    may leave"
+    ));
+}
+
+#[test]
+fn a_changed_bound_of_an_option() {
+    insta::assert_snapshot!(blamed("if tries < 3", "if tries < 4"));
+}
+
+#[test]
+fn a_changed_bound_of_an_event() {
+    insta::assert_snapshot!(blamed("len(words) > 3", "len(words) > 4"));
+}
+
+#[test]
+fn a_changed_constant_of_code() {
+    insta::assert_snapshot!(blamed("balance >= 50.0", "balance >= 51.0"));
+}
+
+#[test]
+fn a_changed_deadline() {
+    insta::assert_snapshot!(blamed("after 20s", "after 200s"));
+}
