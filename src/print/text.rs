@@ -114,7 +114,9 @@ fn block(template: &Template, level: usize) -> Option<String> {
             TemplatePart::Bad { text, .. } => inner.push_str(text),
         }
     }
-    if inner.contains("\"\"\"") || inner.contains('\r') {
+    // On one line a stray `{` would find the `}` of another line.
+    let is_stray = template.parts.iter().any(|part| matches!(part, TemplatePart::Bad { .. }));
+    if inner.contains("\"\"\"") || inner.contains('\r') && !is_stray {
         return None;
     }
     let quoted = inner.starts_with('"') || inner.ends_with('"');
@@ -127,6 +129,10 @@ fn block(template: &Template, level: usize) -> Option<String> {
         if !line.is_empty() {
             out.push_str(&indent);
             out.push_str(line);
+        }
+        if line.ends_with('\r') {
+            // One of them is taken for a part of the line end.
+            out.push('\r');
         }
         out.push('\n');
     }

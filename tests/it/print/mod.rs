@@ -57,6 +57,22 @@ fn shipped_charts_and_those_of_the_design() {
 }
 
 #[test]
+fn stray_braces_on_lines_with_a_carriage_return() {
+    for text in [
+        "a {b\rc\nd} e",
+        "{b\r\r\nc}",
+        "{\r\r\n}\r",
+        "\r\r\n{\n}\r\r\n",
+        "\n\"{\r \n \r}\"\n",
+        "={a~b\r\nc}\r",
+    ] {
+        stable(&format!("chart C {{ state s {{ llm l {{ prompt \"\"\"{text}\"\"\" }} }} }}\n"));
+    }
+    let whole = print(&parse("chart C { state s { llm l { prompt \"\"\"a\rb\n\"\"\" } } }\n"));
+    assert!(whole.contains("\"a\\rb\""), "{whole}");
+}
+
+#[test]
 fn shipped_charts_are_formatted() {
     for path in charts() {
         let text = std::fs::read_to_string(&path).expect("a chart can be read");
