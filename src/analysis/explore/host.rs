@@ -1,5 +1,6 @@
 //! A host whose functions give anything that they may, one after the other: the same for the same arguments within one input.
 
+use super::hash::Map;
 use super::relevant::Relevant;
 use super::slot::Slot;
 use super::values::tried;
@@ -14,17 +15,27 @@ pub(super) type Given = Result<Value, String>;
 /// Most results that one input is tried with.
 const MOST: usize = 256;
 
+/// Most calls in one input.
+const CALLS: usize = 4096;
+
+/// Most calls of pure functions with different arguments in one input: each is compared with all before.
+const DIFFERENT: usize = 256;
+
 /// Gives results as the digits say, and notes how many there are.
 #[derive(Default)]
 pub(super) struct Anything {
-    /// By function: its name, whether it is pure, what it may give.
-    rows: Vec<(String, bool, Vec<Given>)>,
+    /// By the name of a function: whether it is pure, what it may give.
+    rows: Map<String, (bool, Vec<Given>)>,
     digits: Vec<(usize, usize)>,
     used: usize,
     seen: Vec<(String, Vec<Value>, Given)>,
     /// Every result in order.
     pub(super) log: Vec<(String, Given)>,
     tried: usize,
+    /// What the calls of this input took: one for each, and one for every few that it was compared with.
+    pub(super) work: usize,
+    /// There were too many calls for this input to tell what the chart does.
+    pub(super) full: bool,
     /// Some results were left out.
     pub(super) capped: bool,
 }
@@ -40,7 +51,7 @@ impl Anything {
             } else {
                 vec![Ok(Value::None), fails]
             };
-            (function.name.clone(), pure, results)
+            (function.name.clone(), (pure, results))
         });
         Self { rows: rows.collect(), ..Self::default() }
     }
@@ -60,6 +71,7 @@ impl Anything {
 
     fn again(&mut self) {
         self.used = 0;
+        (self.work, self.full) = (0, false);
         self.seen.clear();
         self.log.clear();
     }
@@ -91,13 +103,17 @@ impl Anything {
 
 impl Host for Anything {
     fn call(&mut self, function: &str, arguments: &[Value]) -> Given {
+        self.work += 1 + self.seen.len() / 16;
+        self.full |= self.log.len() >= CALLS || self.seen.len() >= DIFFERENT;
+        if self.full {
+            return Err("it is called too often".into());
+        }
         let known =
             self.seen.iter().find(|(name, given, _)| name == function && given == arguments);
         let result = match known {
             Some((_, _, result)) => result.clone(),
             None => {
-                let Some((_, pure, results)) = self.rows.iter().find(|(name, ..)| name == function)
-                else {
+                let Some((pure, results)) = self.rows.get(function) else {
                     return Err("there is no such function".into());
                 };
                 let count = results.len();

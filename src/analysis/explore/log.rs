@@ -14,6 +14,7 @@ pub(super) struct Log<'c> {
     told: BTreeSet<Happened>,
     /// A `run` step was started.
     pub(super) runs: bool,
+    /// Records and effects.
     pub(super) work: usize,
     /// It was stopped as a livelock.
     pub(super) circles: bool,
@@ -63,7 +64,9 @@ impl<'c> Log<'c> {
 }
 
 impl Sink for Log<'_> {
-    fn effect(&mut self, _: Effect) {}
+    fn effect(&mut self, _: Effect) {
+        self.work += 1;
+    }
 
     #[allow(clippy::wildcard_enum_match_arm, reason = "the rest of what happens leads nowhere")]
     fn record(&mut self, record: Record) {

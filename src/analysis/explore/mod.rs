@@ -6,19 +6,24 @@
 //! each class that constants cut it into (`values`). Where that is not everything, `reasons` says why, and nothing is concluded
 //! from what was not found.
 
+mod budget;
 mod bytes;
 mod fixed;
+mod ground;
 mod hash;
 mod host;
 mod key;
+mod lead;
 mod log;
 mod moves;
+mod perform;
 pub mod property;
 mod read;
 mod relax;
 mod relevant;
 pub mod seen;
 mod slot;
+mod sure;
 pub mod survey;
 mod values;
 mod walk;
@@ -109,6 +114,8 @@ pub struct Explored {
     pub reasons: BTreeSet<String>,
     /// How many points were tried with everything.
     pub tried: usize,
+    /// What that took: see [`Search::work`].
+    pub work: usize,
     /// The first point that was looked for.
     pub goal: Option<usize>,
     /// Limits are used up whenever they like: there are runs here that the chart has not.
@@ -155,13 +162,16 @@ impl Explored {
 pub struct Search {
     /// Points to look at.
     pub states: usize,
+    /// Things that may happen in all, such as an input, a state that is entered, a few steps of an evaluation; none is as many as
+    /// `states` allows.
+    pub work: Option<usize>,
     /// Stops at a point of a run that has so many turns and goes on: an expression over params.
     pub turns: Option<Expr>,
     /// Stops at a point of a run that has made more model calls.
     pub calls: Option<Expr>,
     /// Stops where this state is entered.
     pub entered: Option<StateId>,
-    /// By state, how far from a goal it is: what is nearer is tried first. Empty: in the order found.
+    /// By state, how far from a goal it is: what is nearer is tried first, by and large. Empty: in the order found.
     pub distances: Vec<u32>,
     /// Leaves out the counters of limits that nothing else needs, and uses limits up whenever it likes.
     pub relax: bool,

@@ -56,15 +56,17 @@ pub enum Deed {
 }
 
 /// What is tried at every point.
+#[derive(Clone)]
 pub(super) struct Moves<'c> {
     chart: &'c Chart,
-    relevant: &'c Relevant<'c>,
+    relevant: Rc<Relevant<'c>>,
     /// Values that are not varied.
     fixed: Vec<(VarId, Value)>,
     /// Params and inputs that a run may begin with.
     pub(super) starts: Vec<Named>,
     inputs: Vec<Named>,
-    events: Vec<(EventId, Rc<[Row]>, Heard)>,
+    events: Vec<(EventId, Rc<[Row]>)>,
+    heard: Heard,
     /// Steps with a line for doubt.
     doubted: BTreeSet<StepId>,
     /// What was combined before.
@@ -73,51 +75,62 @@ pub(super) struct Moves<'c> {
     pub(super) reasons: BTreeSet<String>,
 }
 
-/// Where an event is heard: the states whose lines or questions it triggers. Where none of them is active, an event does what any
+/// Where events are heard: the states whose lines or questions they trigger. Where none of them is active, an event does what any
 /// other does that is not heard there either.
 #[derive(Debug, Clone)]
 enum Heard {
     Everywhere,
-    In(Vec<StateId>),
+    /// All of them, and by event.
+    In(Vec<StateId>, Vec<Vec<StateId>>),
 }
 
 impl Heard {
-    fn of(chart: &Chart, relevant: &Relevant<'_>, event: EventId) -> Self {
+    fn of(chart: &Chart, relevant: &Relevant<'_>) -> Self {
         if relevant.counters.event {
             return Self::Everywhere;
         }
-        let hears = |trigger: &Trigger| match trigger {
-            Trigger::Event(events) => events.contains(&event),
-            Trigger::AnyEvent | Trigger::AnyOccurrence => true,
-            Trigger::Turn
-            | Trigger::When
-            | Trigger::StateDone(_)
-            | Trigger::After(_)
-            | Trigger::AfterTurns(_)
-            | Trigger::Choice(_)
-            | Trigger::StepDone(_)
-            | Trigger::StepError(_)
-            | Trigger::StepDoubt(_)
-            | Trigger::StepTimeout(..)
-            | Trigger::StepElse(_)
-            | Trigger::Error(_)
-            | Trigger::LimitWarn(_) => false,
+        let (mut any, mut each) = (Vec::new(), vec![Vec::new(); chart.events.len()]);
+        let mut hears = |events: &[EventId], state: StateId| {
+            for event in events {
+                each[event.index()].push(state);
+            }
         };
-        let lines = chart.transitions.iter().filter(|line| hears(&line.trigger));
-        let asks = chart.steps.iter().filter(|step| {
-            matches!(&step.kind, StepKind::Ask { on: AskOn::Event(on), .. } if on.contains(&event))
-        });
-        let mut states: Vec<StateId> =
-            lines.map(|line| line.source).chain(asks.map(|step| step.state)).collect();
-        states.sort_unstable();
-        states.dedup();
-        Self::In(states)
+        for line in &chart.transitions {
+            match &line.trigger {
+                Trigger::Event(events) => hears(events, line.source),
+                Trigger::AnyEvent | Trigger::AnyOccurrence => any.push(line.source),
+                Trigger::Turn
+                | Trigger::When
+                | Trigger::StateDone(_)
+                | Trigger::After(_)
+                | Trigger::AfterTurns(_)
+                | Trigger::Choice(_)
+                | Trigger::StepDone(_)
+                | Trigger::StepError(_)
+                | Trigger::StepDoubt(_)
+                | Trigger::StepTimeout(..)
+                | Trigger::StepElse(_)
+                | Trigger::Error(_)
+                | Trigger::LimitWarn(_) => {}
+            }
+        }
+        for step in &chart.steps {
+            if let StepKind::Ask { on: AskOn::Event(on), .. } = &step.kind {
+                hears(on, step.state);
+            }
+        }
+        for states in each.iter_mut().chain([&mut any]) {
+            states.sort_unstable();
+            states.dedup();
+        }
+        Self::In(any, each)
     }
 
-    fn at(&self, configuration: &[u64]) -> bool {
+    fn at(&self, event: EventId, configuration: &[u64]) -> bool {
+        let is_active = |s: &StateId| bits::has(configuration, s.index());
         match self {
             Self::Everywhere => true,
-            Self::In(states) => states.iter().any(|s| bits::has(configuration, s.index())),
+            Self::In(any, each) => any.iter().chain(&each[event.index()]).any(is_active),
         }
     }
 }
@@ -125,16 +138,17 @@ impl Heard {
 impl<'c> Moves<'c> {
     pub(super) fn of(
         chart: &'c Chart,
-        relevant: &'c Relevant<'c>,
+        relevant: &Rc<Relevant<'c>>,
         fixed: &[(VarId, Value)],
     ) -> Self {
         let mut made = Self {
             chart,
-            relevant,
+            relevant: relevant.clone(),
             fixed: fixed.to_vec(),
             starts: Vec::new(),
             inputs: Vec::new(),
             events: Vec::new(),
+            heard: Heard::of(chart, relevant),
             doubted: BTreeSet::new(),
             combined: BTreeMap::new(),
             reasons: BTreeSet::new(),
@@ -167,7 +181,7 @@ impl<'c> Moves<'c> {
             let slots: Vec<Slot> =
                 (0..event.fields.len()).map(|nth| Slot::Field(id, nth as u32)).collect();
             let payloads = made.combinations(&slots);
-            made.events.push((id, payloads, Heard::of(chart, relevant, id)));
+            made.events.push((id, payloads));
         }
         made
     }
@@ -184,7 +198,7 @@ impl<'c> Moves<'c> {
         if let Some((_, value)) = self.fixed.iter().find(is_it) {
             return vec![value.clone()];
         }
-        let tried = tried(self.chart, self.relevant, slot);
+        let tried = tried(self.chart, &self.relevant, slot);
         if !tried.exact {
             self.reasons.insert(format!("unbounded {}", shown(self.chart, slot)));
         }
@@ -248,9 +262,9 @@ impl<'c> Moves<'c> {
         let configuration = machine.configuration();
         for inputs in &self.inputs {
             let mut is_tried = false;
-            for (event, payloads, heard) in &self.events {
+            for (event, payloads) in &self.events {
                 // One event that nothing hears stands for all of them.
-                let is_heard = heard.at(configuration);
+                let is_heard = self.heard.at(*event, configuration);
                 let count = if is_heard { payloads.len() } else { usize::from(!is_tried) };
                 is_tried |= !is_heard;
                 let each = |p: &Row| Deed::Event(inputs.clone(), *event, p.clone());

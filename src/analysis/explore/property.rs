@@ -1,20 +1,27 @@
 //! Whether a `check` line holds: proved, refuted by a run, or neither within the states that were looked at.
 
+use super::ground::Ground;
 use super::seen::Seen;
-use super::walk::MORE;
-use super::witness::{Witness, plays, witness};
-use super::{Edge, Explored, Happened, Search, explore};
+use super::sure::at_once;
+use super::walk::{MORE, explore_on, untried};
+use super::witness::{Witness, plays, witness_on};
+use super::{Edge, Explored, Happened, Search};
 use crate::analysis::Facts;
 use crate::analysis::place::meet;
-use crate::analysis::reach::is_end;
-use chartc_core::arena::{EventId, StateId, TransitionId};
-use chartc_core::model::{
-    Chart, Check, CheckArgument, ChoiceKind, ExprKind, StepKind, Transition, Trigger,
-};
+use chartc_core::arena::{StateId, TransitionId};
+use chartc_core::model::{Chart, Check, CheckArgument, ChoiceKind, ExprKind, StepKind, Trigger};
+use std::cell::{Cell, OnceCell};
 use std::collections::VecDeque;
 
 /// Points from which nothing leads to a state that are tried, until the chart itself plays one.
 const TRIED: usize = 20;
+
+/// Things that may happen in all that is explored for the lines of a chart, for each state that may be looked at: see
+/// [`Search::work`].
+const WORK: usize = 500;
+
+/// Nodes of the graph of moves that are looked at in the time that one thing takes to happen.
+const SETTING: usize = 8;
 
 /// What became of a `check` line.
 #[derive(Debug, Clone)]
@@ -36,6 +43,11 @@ pub struct Properties<'c> {
     chart: &'c Chart,
     facts: &'c Facts,
     states: usize,
+    ground: OnceCell<Ground<'c>>,
+    /// What may still be done for all lines together.
+    left: Cell<usize>,
+    /// By state: whether a run was found that enters it.
+    met: Vec<bool>,
     /// Shared by the lines that count nothing.
     plain: Option<Explored>,
     /// Likewise, with limits as they are.
@@ -48,7 +60,25 @@ struct Unconfirmed;
 impl<'c> Properties<'c> {
     /// `states` is how many may be looked at for each line.
     pub fn of(chart: &'c Chart, facts: &'c Facts, states: usize) -> Self {
-        Self { chart, facts, states, plain: None, exact: None }
+        let left = Cell::new(states.saturating_mul(WORK));
+        let met = vec![false; chart.states.len()];
+        Self { chart, facts, states, ground: OnceCell::new(), left, met, plain: None, exact: None }
+    }
+
+    fn ground(&self) -> &Ground<'c> {
+        self.ground.get_or_init(|| Ground::of(self.chart))
+    }
+
+    /// Explores with what is left for all lines.
+    fn explore(&self, search: &Search) -> Explored {
+        let left = self.left.get();
+        if left == 0 {
+            return untried("the other lines took all that may be tried");
+        }
+        let found = explore_on(self.ground(), &Search { work: Some(left), ..search.clone() });
+        let setting = self.facts.moves.nodes() / SETTING;
+        self.left.set(left.saturating_sub(found.work + setting));
+        found
     }
 
     /// Decides all lines of the chart, and gives what its runs do if every one of them was tried.
@@ -58,12 +88,13 @@ impl<'c> Properties<'c> {
         let (later, first): (Vec<usize>, Vec<usize>) =
             (0..chart.checks.len()).partition(|nth| chart.checks[*nth].name == "reaches");
         let mut verdicts = vec![Verdict::Unknown; chart.checks.len()];
-        for nth in first.into_iter().chain(later) {
+        // What comes last is often furthest, and entering it enters others.
+        for nth in first.into_iter().chain(later.into_iter().rev()) {
             verdicts[nth] = self.decide(&chart.checks[nth]);
         }
         let seen = match &self.plain {
-            Some(found) => found.is_complete().then(|| Seen::in_all(chart, found)),
-            None => Seen::of(chart),
+            Some(found) => found.is_complete().then(|| Seen::all_of(self.ground(), found)),
+            None => Seen::on(self.ground()),
         };
         (verdicts, seen)
     }
@@ -105,7 +136,7 @@ impl<'c> Properties<'c> {
     /// Decides by what exploring finds, once and for all lines; with limits as they are if a run is found that the chart has not.
     fn by(&mut self, judge: impl Fn(&Self, &Explored) -> Result<Verdict, Unconfirmed>) -> Verdict {
         let found = self.plain.take().filter(|found| found.goal.is_none());
-        let found = found.unwrap_or_else(|| explore(self.chart, &self.search()));
+        let found = found.unwrap_or_else(|| self.explore(&self.search()));
         let verdict = judge(self, &found);
         self.plain = Some(found);
         if let Ok(verdict) = verdict {
@@ -114,7 +145,7 @@ impl<'c> Properties<'c> {
         let found = self
             .exact
             .take()
-            .unwrap_or_else(|| explore(self.chart, &Search { relax: false, ..self.search() }));
+            .unwrap_or_else(|| self.explore(&Search { relax: false, ..self.search() }));
         let verdict = judge(self, &found).unwrap_or(Verdict::Unknown);
         self.exact = Some(found);
         verdict
@@ -125,48 +156,44 @@ impl<'c> Properties<'c> {
             Some(goal) => self.refuted(found, &found.way(goal), goal),
             None => Ok(closed(found)),
         };
-        judge(&explore(self.chart, &search)).unwrap_or_else(|Unconfirmed| {
-            let found = explore(self.chart, &Search { relax: false, ..search });
+        judge(&self.explore(&search)).unwrap_or_else(|Unconfirmed| {
+            let found = self.explore(&Search { relax: false, ..search });
             judge(&found).unwrap_or(Verdict::Unknown)
         })
     }
 
     fn refuted(&self, found: &Explored, way: &[&Edge], at: usize) -> Result<Verdict, Unconfirmed> {
-        if found.relaxed && !plays(self.chart, found, way) {
+        if found.relaxed && !plays(self.ground(), found, way) {
             return Err(Unconfirmed);
         }
         let leaves = found.points[at].leaves.clone();
-        Ok(Verdict::Refuted(Box::new(witness(self.chart, way)), leaves))
+        Ok(Verdict::Refuted(Box::new(witness_on(self.ground(), way)), leaves))
     }
 
     fn reaches(&mut self, state: StateId) -> Verdict {
         if !self.facts.reach.enters(state) {
             return Verdict::NeverEntered(state);
         }
-        let chart = self.chart;
-        let enters = |found: &Explored| {
-            let entered = Happened::Entered(state);
-            let edge = found.all_edges().find(|(_, edge)| found.story(edge).contains(&entered));
-            edge.map(|(from, edge)| {
-                let mut way = from.map(|from| found.way(from)).unwrap_or_default();
-                way.push(edge);
-                !found.relaxed || plays(chart, found, &way)
-            })
-        };
-        if let Some(found) = &self.plain {
-            match enters(found) {
+        if self.met[state.index()] {
+            return Verdict::Holds;
+        }
+        if let Some(found) = self.plain.take() {
+            let enters = self.enters(&found, state);
+            let is_complete = found.is_complete();
+            self.plain = Some(found);
+            match enters {
                 Some(true) => return Verdict::Holds,
-                None if found.is_complete() => return Verdict::NeverEntered(state),
+                None if is_complete => return Verdict::NeverEntered(state),
                 Some(false) | None => {}
             }
         }
         let distances = self.facts.moves.distances(state);
         let search = Search { entered: Some(state), distances, ..self.search() };
-        let found = explore(chart, &search);
-        match enters(&found) {
+        let found = self.explore(&search);
+        match self.enters(&found, state) {
             Some(true) => Verdict::Holds,
             Some(false) => {
-                let found = explore(chart, &Search { relax: false, ..search });
+                let found = self.explore(&Search { relax: false, ..search });
                 if found.goal.is_some() { Verdict::Holds } else { closed(&found) }
             }
             None if found.is_complete() => {
@@ -175,6 +202,23 @@ impl<'c> Properties<'c> {
             }
             None => closed(&found),
         }
+    }
+
+    /// Whether a run of the chart enters a state as the first one does that was found; `None` if none was.
+    fn enters(&mut self, found: &Explored, state: StateId) -> Option<bool> {
+        let entered = Happened::Entered(state);
+        let (from, edge) = found.all_edges().find(|(_, e)| found.story(e).contains(&entered))?;
+        let mut way = from.map(|from| found.way(from)).unwrap_or_default();
+        way.push(edge);
+        let plays = !found.relaxed || plays(self.ground(), found, &way);
+        if plays {
+            for happened in way.iter().flat_map(|edge| found.story(edge)) {
+                if let Happened::Entered(state) = happened {
+                    self.met[state.index()] = true;
+                }
+            }
+        }
+        Some(plays)
     }
 
     fn always(&mut self, state: StateId) -> Verdict {
@@ -196,7 +240,7 @@ impl<'c> Properties<'c> {
                 [CheckArgument::Before(first, _)] => facts.reach.enters(*first),
                 _ => false,
             });
-            let found = explore(chart, &Search { whole, ..self.search() });
+            let found = self.explore(&Search { whole, ..self.search() });
             if whole && !found.is_complete() && !found.reasons.contains(MORE) {
                 return Verdict::Open(0, found.reasons.into_iter().collect());
             }
@@ -347,33 +391,4 @@ fn closed(found: &Explored) -> Verdict {
     } else {
         Verdict::Open(found.points.len(), found.reasons.iter().cloned().collect())
     }
-}
-
-/// Whether an event that nothing else reacts to leads into the state from wherever a run is.
-fn at_once(chart: &Chart, state: StateId) -> bool {
-    let in_time = chart.transitions.iter().all(|line| {
-        let (Trigger::After(bound) | Trigger::StepTimeout(_, bound)) = &line.trigger else {
-            return true;
-        };
-        matches!(bound.kind, ExprKind::Duration(1..))
-    });
-    let takes = |line: &Transition, event: EventId| {
-        matches!(line.trigger, Trigger::AnyEvent | Trigger::AnyOccurrence)
-            || matches!(&line.trigger, Trigger::Event(events) if events.contains(&event))
-    };
-    let alone = |event: &EventId| {
-        chart.transitions.iter().filter(|other| takes(other, *event)).count() == 1
-    };
-    let leads = |line: &Transition| {
-        line.source == StateId(0)
-            && line.guard.is_none()
-            && line.scope.as_ref().is_none_or(|scope| {
-                // Where it does not hold, the run is over or there already.
-                let over = |s: &StateId| chart.contains(state, *s) || is_end(chart, *s);
-                scope.any_of.is_empty() && scope.none_of.iter().all(over)
-            })
-            && line.targets.iter().any(|target| chart.contains(state, target.state))
-            && matches!(&line.trigger, Trigger::Event(events) if events.iter().any(alone))
-    };
-    in_time && chart.transitions.iter().any(leads)
 }

@@ -1,11 +1,10 @@
 //! What the runs of a small chart do, where every run was tried.
 
-use super::moves::Moves;
+use super::ground::Ground;
 use super::property::leading;
-use super::relevant::Relevant;
 use super::slot::Slot;
-use super::walk::{explore_with, obstacles};
-use super::witness::{Witness, plays, witness};
+use super::walk::{explore_on, obstacles};
+use super::witness::{Witness, plays, witness_on};
 use super::{Explored, Happened, Search};
 use chartc_core::arena::{StateId, TransitionId, VarId};
 use chartc_core::expr::Value;
@@ -45,7 +44,7 @@ pub struct Lost {
 const LOST: usize = 3;
 
 impl Lost {
-    fn all(chart: &Chart, found: &Explored) -> Vec<Self> {
+    fn all(ground: &Ground<'_>, found: &Explored) -> Vec<Self> {
         let ends = |nth: usize| found.points[nth].ended && !found.points[nth].limited;
         if !found.is_complete() || !(0..found.points.len()).any(ends) {
             return Vec::new();
@@ -58,8 +57,12 @@ impl Lost {
                 continue;
             }
             let way = found.way(nth);
-            if !found.relaxed || plays(chart, found, &way) {
-                lost.push(Self { leaf, values: point.values.clone(), run: witness(chart, &way) });
+            if !found.relaxed || plays(ground, found, &way) {
+                lost.push(Self {
+                    leaf,
+                    values: point.values.clone(),
+                    run: witness_on(ground, &way),
+                });
             }
             if lost.len() == LOST {
                 break;
@@ -75,28 +78,34 @@ pub type Rest = (Vec<StateId>, Vec<(VarId, Value)>);
 impl Seen {
     /// `None` where not every run was tried, and where the vars decide nothing: there the graph tells as much.
     pub fn of(chart: &Chart) -> Option<Self> {
+        Self::on(&Ground::of(chart))
+    }
+
+    pub(super) fn on(ground: &Ground<'_>) -> Option<Self> {
+        let Ground { chart, relevant, .. } = ground;
         if chart.states.len() + chart.transitions.len() > SIZE {
             return None;
         }
-        let relevant = Relevant::of(chart);
         let decides = |(i, row): (usize, &chartc_core::model::Variable)| {
             matches!(row.kind, VariableKind::Var { .. })
                 && relevant.slots.contains(&Slot::Variable(VarId::at(i)))
         };
         let is_read = chart.variables.iter().enumerate().any(decides);
-        if !is_read
-            || !obstacles(chart, &relevant).is_empty()
-            || !Moves::of(chart, &relevant, &[]).reasons.is_empty()
-        {
+        if !is_read || !obstacles(ground).is_empty() || !ground.moves().reasons.is_empty() {
             return None;
         }
         let search = Search { states: STATES, relax: true, whole: true, ..Search::default() };
-        let found = explore_with(chart, &relevant, &search);
-        found.is_complete().then(|| Self::in_all(chart, &found))
+        let found = explore_on(ground, &search);
+        found.is_complete().then(|| Self::all_of(ground, &found))
     }
 
     /// What happens in what was found.
     pub fn in_all(chart: &Chart, found: &Explored) -> Self {
+        Self::all_of(&Ground::of(chart), found)
+    }
+
+    pub(super) fn all_of(ground: &Ground<'_>, found: &Explored) -> Self {
+        let chart = ground.chart;
         let mut entered = vec![false; chart.states.len()];
         let mut taken = vec![false; chart.transitions.len()];
         for (_, edge) in found.all_edges() {
@@ -110,7 +119,7 @@ impl Seen {
         }
         let open = found.points.iter().filter(|point| !point.ended);
         let rests = open.map(|point| (point.leaves.clone(), point.values.clone())).collect();
-        Self { entered, taken, rests, lost: Lost::all(chart, found) }
+        Self { entered, taken, rests, lost: Lost::all(ground, found) }
     }
 
     /// Whether a run takes a line.

@@ -1,51 +1,36 @@
 //! The walk over the points of a chart's runs.
 
+use super::budget::Budget;
 use super::bytes::Bytes;
+use super::ground::Ground;
 use super::hash::Map;
 use super::host::Anything;
 use super::key::{Counting, Keys};
+use super::lead::Lead;
 use super::log::Log;
-use super::moves::{self, Deed, Moves};
+use super::moves::{Deed, Moves};
+use super::perform::{Machined, perform};
 use super::relax::Relax;
-use super::relevant::Relevant;
 use super::{Edge, Explored, Happened, Reached, Search, fixed, witness};
-use chartc_core::arena::StateId;
-use chartc_core::drive::Machine;
-use chartc_core::expr::Value;
 use chartc_core::interpreter::{Interpreter, Point};
-use chartc_core::machine::Sink;
 use chartc_core::model::{Chart, Expr, StepKind};
 use chartc_core::plan::Plan;
 use std::collections::BTreeSet;
 
-/// Inputs that are tried for each state that may be looked at, at most.
-const INPUTS: usize = 20;
-
-/// Things that may happen for each state that may be looked at, at most.
-const WORK: usize = 100;
-
-/// Things that may happen in inputs that are stopped as a livelock, at most: each makes thousands, and shows in its first round what it
-/// does in all of them.
-const CIRCLES: usize = 40_000;
-
-/// What all conditions and actions together may spend, in units of evaluation: a list that doubles in each round of a circle takes a
-/// thousand times what one block may.
-const UNITS: u64 = 5_000_000;
-
-/// Registers that may be kept at once: what bounds the memory of big charts.
-const REGISTERS: usize = 4_000_000;
-
 /// Why something may not have been found: the bound.
 pub(super) const MORE: &str = "there are more";
 
+/// Likewise: the results of host functions.
+const RESULTS: &str = "too many results of host functions together";
+
 /// Tries everything that a host can do, from every way that a run can begin.
 pub fn explore(chart: &Chart, search: &Search) -> Explored {
-    let relevant = Relevant::of(chart);
-    explore_with(chart, &relevant, search)
+    explore_on(&Ground::of(chart), search)
 }
 
 /// Why not everything would be tried, without trying anything.
-pub(super) fn obstacles(chart: &Chart, relevant: &Relevant<'_>) -> BTreeSet<String> {
+pub(super) fn obstacles(ground: &Ground<'_>) -> BTreeSet<String> {
+    let Ground { chart, relevant, .. } = ground;
     let mut reasons = BTreeSet::new();
     for row in &chart.steps {
         if let StepKind::Run(run) = &row.kind {
@@ -62,39 +47,34 @@ pub(super) fn obstacles(chart: &Chart, relevant: &Relevant<'_>) -> BTreeSet<Stri
     reasons
 }
 
-/// As [`explore`], with what is known of the chart.
-pub(super) fn explore_with(chart: &Chart, relevant: &Relevant<'_>, search: &Search) -> Explored {
-    let plan = Plan::new(chart);
-    let moves = Moves::of(chart, relevant, &search.given);
+/// As [`explore`].
+pub(super) fn explore_on(ground: &Ground<'_>, search: &Search) -> Explored {
+    let Ground { chart, relevant, .. } = ground;
+    let plan = ground.plan();
+    let moves =
+        if search.given.is_empty() { ground.moves().clone() } else { ground.given(&search.given) };
     let relax = if search.relax {
         Relax::of(chart, relevant, search.calls.is_none(), search.turns.is_none())
     } else {
         Relax::default()
     };
     let keys = Keys::of(chart, relevant, &plan.tables(), &relax);
-    let reasons = obstacles(chart, relevant);
+    let reasons = obstacles(ground);
     // Where not everything will be tried, only a run against the line is looked for: most are short.
     let is_open = !reasons.is_empty() || !moves.reasons.is_empty();
     let states =
         if is_open && search.inputs.is_none() { search.states.div_ceil(4) } else { search.states };
-    let room = states.min(REGISTERS / chart.states.len()).max(1);
-    let found = Explored {
-        points: Vec::new(),
-        edges: Vec::new(),
-        starts: Vec::new(),
-        stories: vec![Vec::new()],
-        reasons,
-        tried: 0,
-        goal: None,
-        relaxed: !relax.is_empty(),
-    };
+    let budget = Budget::of(chart, states, search.work);
+    let found = Explored { reasons, relaxed: !relax.is_empty(), ..nothing() };
     Walk {
         chart,
         search,
         moves,
         keys,
         relax,
-        room,
+        units: budget.units(),
+        budget,
+        lead: Lead::of(&search.distances),
         known: Map::default(),
         key: Bytes::default(),
         log: Log::of(chart),
@@ -102,13 +82,28 @@ pub(super) fn explore_with(chart: &Chart, relevant: &Relevant<'_>, search: &Sear
         points: Vec::new(),
         todo: BTreeSet::new(),
         depths: Vec::new(),
-        inputs: 0,
-        work: 0,
-        circles: 0,
-        units: UNITS,
         found,
     }
-    .run(&plan, Anything::of(chart, relevant))
+    .run(plan, ground.host())
+}
+
+/// Nothing was tried, for a reason.
+pub(super) fn untried(why: &str) -> Explored {
+    Explored { reasons: BTreeSet::from([why.to_owned()]), ..nothing() }
+}
+
+fn nothing() -> Explored {
+    Explored {
+        points: Vec::new(),
+        edges: Vec::new(),
+        starts: Vec::new(),
+        stories: vec![Vec::new()],
+        reasons: BTreeSet::new(),
+        tried: 0,
+        work: 0,
+        goal: None,
+        relaxed: false,
+    }
 }
 
 struct Walk<'c> {
@@ -117,32 +112,39 @@ struct Walk<'c> {
     moves: Moves<'c>,
     keys: Keys<'c>,
     relax: Relax,
-    room: usize,
+    budget: Budget,
+    /// What is tried first; nothing is what was found first.
+    lead: Option<Lead<'c>>,
     known: Map<Box<[u8]>, usize>,
     /// The key of where the machine stands.
     key: Bytes,
     /// What the machine does.
     log: Log<'c>,
     told: Map<Vec<Happened>, usize>,
-    /// By number, those that were not tried yet.
-    points: Vec<Option<Point>>,
-    /// Their numbers, by how far from a goal they are.
+    /// By number, those where not everything was tried yet.
+    points: Vec<Option<Begun>>,
+    /// Their numbers, by what [`Lead`] says and how much was tried there in vain.
     todo: BTreeSet<(u32, usize)>,
     /// By number, how many inputs after the start each was found.
     depths: Vec<u32>,
-    inputs: usize,
-    work: usize,
-    circles: usize,
     /// What evaluations may still spend.
     units: u64,
     found: Explored,
 }
 
-pub(super) type Machined<'p> = Interpreter<'p, Anything>;
+/// A point, with what is still to be tried there; none is everything.
+struct Begun {
+    point: Point,
+    deeds: Option<std::vec::IntoIter<Deed>>,
+}
 
 impl Walk<'_> {
     fn run(mut self, plan: &Plan<'_>, mut host: Anything) -> Explored {
         for start in self.moves.starts.clone() {
+            if self.budget.is_spent() {
+                self.found.reasons.insert(MORE.into());
+                break;
+            }
             let params = witness::params(self.chart, &start);
             let Ok(mut machine) = Interpreter::new(plan, std::mem::take(&mut host), params) else {
                 self.found.reasons.insert("a run cannot begin with some params".into());
@@ -159,8 +161,9 @@ impl Walk<'_> {
             // One machine serves every instance: a point holds its params.
             machine.allow(self.units);
             self.go(&mut machine);
+            self.units = machine.allowed();
             if machine.with_host(|host| host.capped) {
-                self.found.reasons.insert("too many results of host functions together".into());
+                self.found.reasons.insert(RESULTS.into());
             }
         }
         if !self.todo.is_empty()
@@ -170,6 +173,7 @@ impl Walk<'_> {
             self.found.reasons.insert(MORE.into());
         }
         self.found.reasons.extend(std::mem::take(&mut self.moves.reasons));
+        self.found.work = self.budget.took(self.units);
         self.found
     }
 
@@ -177,28 +181,34 @@ impl Walk<'_> {
         while self.found.goal.is_none()
             && machine.allowed() > 0
             && !(self.search.whole && self.is_open())
-            && !self.is_spent()
-            && let Some((_, nth)) = self.todo.pop_first()
+            && !self.budget.is_spent()
+            && let Some(mut at) = self.todo.pop_first()
         {
-            let Some(point) = self.points[nth].take() else { continue };
-            machine.go_to(&point);
-            for deed in self.moves.here(machine, self.has_waited(nth)) {
-                if self.is_spent() {
+            let Some(Begun { point, deeds }) = self.points[at.1].take() else { continue };
+            let mut deeds = deeds.unwrap_or_else(|| {
+                machine.go_to(&point);
+                self.moves.here(machine, self.has_waited(at.1)).into_iter()
+            });
+            let mut is_left = false;
+            while !is_left && let Some(deed) = deeds.next() {
+                if self.budget.is_spent() {
                     self.found.reasons.insert(MORE.into());
                     break;
                 }
-                self.step(machine, &point, Some(nth), &deed);
+                self.step(machine, &point, Some(at.1), &deed);
+                if self.lead.is_some() {
+                    at.0 = at.0.saturating_add(1);
+                    is_left = self.todo.first().is_some_and(|first| *first < at);
+                }
+            }
+            if is_left {
+                self.points[at.1] = Some(Begun { point, deeds: Some(deeds) });
+                self.todo.insert(at);
+                continue;
             }
             self.found.tried += 1;
-            self.found.points[nth].tried = true;
+            self.found.points[at.1].tried = true;
         }
-    }
-
-    /// Whether nothing more may be tried.
-    fn is_spent(&self) -> bool {
-        self.inputs > self.room.saturating_mul(INPUTS)
-            || self.work > self.room.saturating_mul(WORK)
-            || self.circles > CIRCLES
     }
 
     /// Whether it is certain that not everything is tried.
@@ -244,11 +254,12 @@ impl Walk<'_> {
                 machine.set_counted(*state, *calls, *turns);
             }
             self.log.clear();
-            self.inputs += 1;
             let taken = perform(self.chart, machine, deed, &mut self.log);
-            self.work += self.log.work;
-            if self.log.circles {
-                self.circles += self.log.work;
+            let (called, full) = machine.with_host(|host| (host.work, host.full));
+            self.budget.tried(&self.log, called);
+            if full {
+                self.found.reasons.insert(RESULTS.into());
+                return false;
             }
             if machine.allowed() == 0 {
                 // What it did, it may have done for want of units.
@@ -266,7 +277,7 @@ impl Walk<'_> {
             if !machine.with_host(Anything::next) {
                 return counts;
             }
-            if self.is_spent() {
+            if self.budget.is_spent() {
                 self.found.reasons.insert(MORE.into());
                 return counts;
             }
@@ -282,7 +293,7 @@ impl Walk<'_> {
         let known = self.known.get(&self.key.0[..]).copied();
         let enters = |state| self.log.story.contains(&Happened::Entered(state));
         let entered = self.search.entered.is_some_and(enters);
-        if known.is_none() && next >= self.room {
+        if known.is_none() && next >= self.budget.room {
             self.found.reasons.insert(MORE.into());
             return;
         }
@@ -309,13 +320,13 @@ impl Walk<'_> {
             let (leaves, values) = (machine.leaves(), self.keys.values(machine));
             self.found.points.push(Reached::of(by, machine.ended(), leaves, values));
             self.found.edges.push(Vec::new());
-            let far = |leaf: &StateId| self.search.distances.get(leaf.index()).copied();
-            let far = self.found.points[next].leaves.iter().filter_map(far).min();
-            self.points.push(Some(machine.point()));
+            self.points.push(Some(Begun { point: machine.point(), deeds: None }));
             let depth = from.map_or(0, |from| self.depths[from] + 1);
             self.depths.push(depth);
+            let leaves = &self.found.points[next].leaves;
+            let far = self.lead.as_mut().map_or(0, |lead| lead.far(leaves, depth));
             if self.search.inputs.is_none_or(|inputs| depth < inputs) {
-                self.todo.insert((far.unwrap_or(0), next));
+                self.todo.insert((far, next));
             }
             if self.is_goal(machine) {
                 self.found.goal = Some(next);
@@ -367,31 +378,4 @@ impl Walk<'_> {
 fn bound(expr: &Expr, machine: &Machined<'_>) -> Option<i64> {
     let values = machine.facts().variables;
     fixed::number(expr, &|id| values.get(id.index()).cloned().flatten())
-}
-
-/// Does one thing; whether the machine took it.
-pub(super) fn perform(
-    chart: &Chart,
-    machine: &mut Machined<'_>,
-    deed: &Deed,
-    log: &mut dyn Sink,
-) -> bool {
-    for (id, value) in witness::inputs(chart, deed) {
-        // Most inputs stay as they are.
-        let is_new = match (value, &machine.facts().variables[id.index()]) {
-            (Value::Bool(to), Some(Value::Bool(from))) => to != from,
-            (Value::Int(to), Some(Value::Int(from))) => to != from,
-            (Value::Text(to), Some(Value::Text(from))) => to != from,
-            _ => true,
-        };
-        if !is_new {
-            continue;
-        }
-        let _ = machine.set_input(&chart.variables[id.index()].name, value.clone());
-    }
-    let mut now = machine.standing().now;
-    if let Deed::Wait(milliseconds) = deed {
-        now = now.saturating_add(*milliseconds);
-    }
-    machine.handle(moves::input(deed), now, log).is_ok()
 }

@@ -1,10 +1,9 @@
 //! A run that shows something: in words, and as a file that `chartc simulate` plays.
 
-use super::host::Anything;
+use super::ground::Ground;
 use super::log::Log;
 use super::moves::{Answer, Deed};
-use super::relevant::Relevant;
-use super::walk::{Machined, perform};
+use super::perform::{Machined, perform};
 use super::{Edge, Explored, Happened};
 use chartc_core::arena::{ToolId, TransitionId, VarId};
 use chartc_core::drive::Machine;
@@ -13,7 +12,6 @@ use chartc_core::expr::{Map, Value};
 use chartc_core::interpreter::Interpreter;
 use chartc_core::machine::StepKey;
 use chartc_core::model::{Chart, StepKind, VariableKind};
-use chartc_core::plan::Plan;
 use std::collections::BTreeMap;
 
 /// A run from its start.
@@ -84,12 +82,13 @@ pub fn json(value: &Value) -> String {
 }
 
 /// Whether the chart itself, with its limits as they are, does what the edges did.
-pub fn plays(chart: &Chart, found: &Explored, way: &[&Edge]) -> bool {
-    let relevant = Relevant::of(chart);
-    let plan = Plan::new(chart);
+pub(super) fn plays(ground: &Ground<'_>, found: &Explored, way: &[&Edge]) -> bool {
+    let chart = ground.chart;
     let Some(Deed::Start(start)) = way.first().map(|edge| &edge.deed) else { return false };
-    let host = Anything::of(chart, &relevant);
-    let Ok(mut machine) = Interpreter::new(&plan, host, params(chart, start)) else { return false };
+    let params = params(chart, start);
+    let Ok(mut machine) = Interpreter::new(ground.plan(), ground.host(), params) else {
+        return false;
+    };
     let mut log = Log::of(chart);
     let same = way.iter().all(|edge| {
         machine.with_host(|host| host.begin_with(&edge.results));
@@ -104,8 +103,11 @@ pub fn plays(chart: &Chart, found: &Explored, way: &[&Edge]) -> bool {
 
 /// Does again what the edges did, and tells of it.
 pub fn witness(chart: &Chart, way: &[&Edge]) -> Witness {
-    let relevant = Relevant::of(chart);
-    let plan = Plan::new(chart);
+    witness_on(&Ground::of(chart), way)
+}
+
+pub(super) fn witness_on(ground: &Ground<'_>, way: &[&Edge]) -> Witness {
+    let chart = ground.chart;
     let mut told = Witness {
         params: Vec::new(),
         inputs: Vec::new(),
@@ -116,8 +118,10 @@ pub fn witness(chart: &Chart, way: &[&Edge]) -> Witness {
     };
     let Some(Deed::Start(start)) = way.first().map(|edge| &edge.deed) else { return told };
     told.params = params(chart, start);
-    let host = Anything::of(chart, &relevant);
-    let Ok(mut machine) = Interpreter::new(&plan, host, told.params.clone()) else { return told };
+    let params = told.params.clone();
+    let Ok(mut machine) = Interpreter::new(ground.plan(), ground.host(), params) else {
+        return told;
+    };
     let mut teller = Teller { chart, known: Vec::new() };
     let mut log = Log::of(chart);
     for edge in way {

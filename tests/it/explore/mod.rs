@@ -1,6 +1,7 @@
 //! Exploring charts: what `check` lines come to, and runs that show it.
 
 pub(crate) mod brute;
+mod budget;
 mod finite;
 mod point;
 mod witness;

@@ -1,0 +1,40 @@
+//! What a host does, done.
+
+use super::host::Anything;
+use super::moves::{self, Deed};
+use super::witness;
+use chartc_core::drive::Machine;
+use chartc_core::expr::Value;
+use chartc_core::interpreter::Interpreter;
+use chartc_core::machine::Sink;
+use chartc_core::model::Chart;
+
+/// A machine whose functions give anything.
+pub(super) type Machined<'p> = Interpreter<'p, Anything>;
+
+/// Does one thing; whether the machine took it.
+pub(super) fn perform(
+    chart: &Chart,
+    machine: &mut Machined<'_>,
+    deed: &Deed,
+    log: &mut dyn Sink,
+) -> bool {
+    for (id, value) in witness::inputs(chart, deed) {
+        // Most inputs stay as they are.
+        let is_new = match (value, &machine.facts().variables[id.index()]) {
+            (Value::Bool(to), Some(Value::Bool(from))) => to != from,
+            (Value::Int(to), Some(Value::Int(from))) => to != from,
+            (Value::Text(to), Some(Value::Text(from))) => to != from,
+            _ => true,
+        };
+        if !is_new {
+            continue;
+        }
+        let _ = machine.set_input(&chart.variables[id.index()].name, value.clone());
+    }
+    let mut now = machine.standing().now;
+    if let Deed::Wait(milliseconds) = deed {
+        now = now.saturating_add(*milliseconds);
+    }
+    machine.handle(moves::input(deed), now, log).is_ok()
+}
