@@ -147,7 +147,7 @@ fn counted_elsewhere(
 }
 
 /// Whether the line can be taken again after itself by lines that do not set the counter.
-fn comes_back(chart: &Chart, facts: &Facts, line: TransitionId, counter: VarId) -> bool {
+pub(super) fn comes_back(chart: &Chart, facts: &Facts, line: TransitionId, counter: VarId) -> bool {
     let Some(actor) = facts.reach.actors[line.index()] else { return false };
     let mut seen = vec![false; facts.moves.nodes()];
     let mut open: Vec<Node> = super::reach::entries(chart, chart.transition(line))

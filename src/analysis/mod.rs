@@ -23,11 +23,14 @@ pub mod gap;
 pub mod graph;
 pub mod guard;
 pub mod handling;
+mod interval;
 pub mod livelock;
+pub mod miscount;
 pub mod offering;
 pub mod overlap;
 pub mod place;
 pub mod progress;
+pub mod range;
 pub mod reach;
 pub mod restart;
 pub mod tooling;
@@ -45,12 +48,15 @@ use explore::property::{Properties, Verdict};
 use explore::seen::Seen;
 use graph::Moves;
 use place::Places;
+use range::Ranges;
 use reach::Reach;
 use std::collections::BTreeSet;
 
 /// What the analyses found out about one chart.
 #[derive(Debug, Clone)]
 pub struct Facts {
+    /// Between what bounds variables stay.
+    pub ranges: Ranges,
     /// Where each line and each step may act.
     pub places: Places,
     /// What can be entered, and how.
@@ -68,10 +74,19 @@ pub struct Facts {
 impl Facts {
     /// Runs the analyses that more than one lint needs. Linear in the size of the chart, up to logarithms.
     pub fn of(chart: &Chart) -> Self {
-        let places = Places::of(chart);
+        let ranges = Ranges::of(chart);
+        let places = Places::of(chart, &ranges);
         let reach = Reach::of(chart, &places);
         let moves = Moves::of(chart, &places, &reach);
-        Self { places, reach, moves, passed: BTreeSet::new(), seen: None, checks: Vec::new() }
+        Self {
+            ranges,
+            places,
+            reach,
+            moves,
+            passed: BTreeSet::new(),
+            seen: None,
+            checks: Vec::new(),
+        }
     }
 
     /// Tries every run, if the chart is small and its data finite.

@@ -2,6 +2,7 @@
 
 use super::asking::Takers;
 use super::guard::{Verdict, decide};
+use super::range::Ranges;
 use chartc_core::arena::{StateId, StepId, TransitionId};
 use chartc_core::model::{
     AskOn, BinaryOp, Chart, Expr, ExprKind, Observable, StateKind, Step, StepKind, Transition,
@@ -68,9 +69,9 @@ impl Place {
         self.except.retain(|e| within.iter().any(|s| chart.contains(*s, *e)));
     }
 
-    fn guard(&mut self, chart: &Chart, guard: Option<&Expr>) {
+    fn guard(&mut self, chart: &Chart, ranges: &Ranges, guard: Option<&Expr>) {
         let Some(guard) = guard else { return };
-        if matches!(decide(chart, &[(guard, true)]), Verdict::Never) {
+        if ranges.forbid(chart, guard) {
             self.within.clear();
             return;
         }
@@ -93,6 +94,8 @@ pub struct Places {
     pub lines: Vec<Place>,
     /// By transition: places from which the table of `allow` lines forbids the move.
     pub forbidden: Vec<Vec<StateId>>,
+    /// By row of the table: whether a step or an option makes the move that it permits.
+    pub used: Vec<bool>,
     /// By step.
     pub steps: Vec<Place>,
     /// Questions on an event that lines always take first, with those lines; their place is nowhere.
@@ -101,24 +104,25 @@ pub struct Places {
 
 impl Places {
     /// Reads scopes, guards, steps and permissions.
-    pub fn of(chart: &Chart) -> Self {
+    pub fn of(chart: &Chart, ranges: &Ranges) -> Self {
         let mut steps: Vec<Place> = chart
             .steps
             .iter()
             .map(|step| {
                 let mut place = Place::of(step.state);
-                place.guard(chart, step.guard.as_ref());
+                place.guard(chart, ranges, step.guard.as_ref());
                 place
             })
             .collect();
         let unput = unput(chart, &mut steps);
-        let table = Table::of(chart);
+        let mut table = Table::of(chart);
         let asks = asks(chart, &steps);
         let interrupted = is_interrupted(chart);
         let mut lines = Vec::with_capacity(chart.transitions.len());
         let mut forbidden = Vec::with_capacity(chart.transitions.len());
         for line in &chart.transitions {
             let mut place = line_place(chart, line, &steps, interrupted);
+            place.guard(chart, ranges, line.guard.as_ref());
             if matches!(line.trigger, Trigger::Choice(_)) {
                 place.within = offered(chart, &place.within, &asks);
             }
@@ -127,7 +131,7 @@ impl Places {
             lines.push(place);
             forbidden.push(refused);
         }
-        Self { lines, forbidden, steps, unput }
+        Self { lines, forbidden, used: table.used, steps, unput }
     }
 
     /// Where a line may act.
@@ -216,7 +220,6 @@ fn line_place(chart: &Chart, line: &Transition, steps: &[Place], interrupted: bo
             place.narrow(chart, &[state]);
         }
     }
-    place.guard(chart, line.guard.as_ref());
     place
 }
 
@@ -254,36 +257,41 @@ fn offered(chart: &Chart, within: &[StateId], asks: &[StateId]) -> Vec<StateId> 
     parts
 }
 
-/// The `allow` lines by the state that they permit to enter.
+/// The `allow` lines by the state that they permit to enter: their numbers, with the state to leave.
 struct Table {
-    rows: BTreeMap<StateId, Vec<Option<StateId>>>,
-    empty: bool,
+    rows: BTreeMap<StateId, Vec<(usize, Option<StateId>)>>,
+    /// By row: whether some move needs it.
+    used: Vec<bool>,
 }
 
 impl Table {
     fn of(chart: &Chart) -> Self {
-        let mut rows: BTreeMap<StateId, Vec<Option<StateId>>> = BTreeMap::new();
-        for permission in &chart.permissions {
+        let mut rows: BTreeMap<StateId, Vec<(usize, Option<StateId>)>> = BTreeMap::new();
+        for (row, permission) in chart.permissions.iter().enumerate() {
             let guard = permission.guard.as_ref();
             if !guard.is_some_and(|g| matches!(decide(chart, &[(g, true)]), Verdict::Never)) {
-                rows.entry(permission.to).or_default().push(permission.from);
+                rows.entry(permission.to).or_default().push((row, permission.from));
             }
         }
-        Self { rows, empty: chart.permissions.is_empty() }
+        Self { rows, used: vec![false; chart.permissions.len()] }
     }
 
     /// Narrows a move to where it is permitted; gives the places where it is not permitted at all.
-    fn apply(&self, chart: &Chart, line: &Transition, place: &mut Place) -> Vec<StateId> {
-        if self.empty {
+    fn apply(&mut self, chart: &Chart, line: &Transition, place: &mut Place) -> Vec<StateId> {
+        if self.used.is_empty() {
             return Vec::new();
         }
         let mut refused = Vec::new();
         for target in &line.targets {
             let rows = self.rows.get(&target.state).map_or(&[][..], Vec::as_slice);
-            if rows.contains(&None) {
+            for (row, from) in rows {
+                let meets = from.is_none_or(|from| !meet(chart, &place.within, &[from]).is_empty());
+                self.used[*row] |= meets && !place.within.is_empty();
+            }
+            if rows.iter().any(|(_, from)| from.is_none()) {
                 continue;
             }
-            let from: Vec<StateId> = rows.iter().copied().flatten().collect();
+            let from: Vec<StateId> = rows.iter().filter_map(|(_, from)| *from).collect();
             refused.extend(
                 place.within.iter().filter(|s| meet(chart, &[**s], &from).is_empty()).copied(),
             );

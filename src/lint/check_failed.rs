@@ -99,6 +99,12 @@ fn refuted(
             lines.push(*line);
         }
     }
+    // A run so short is what its beginning makes of it.
+    if lines.len() < LINES
+        && let Some(initial) = map.states.first().and_then(|root| root.initial)
+    {
+        found = found.related(initial, "the run begins here");
+    }
     let plain = |c: char| if c.is_alphanumeric() { c } else { '_' };
     let name: String = chart.name.chars().map(plain).collect();
     let base = format!("{name}.{}.{}", check.name, nth + 1);

@@ -18,12 +18,26 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     for (i, line) in chart.transitions.iter().enumerate() {
         let id = TransitionId::at(i);
         for from in &facts.places.forbidden[i] {
-            let Some(place) = line.targets.iter().position(|t| t.state != *from) else { continue };
-            let target = line.targets[place].state;
+            let away = line.targets.iter().position(|t| t.state != *from);
+            // Who is not let into where it is stays there all the same, but for what the line does.
+            let again = (!line.actions.is_empty()).then_some(0);
+            let Some(place) = away.or(again) else { continue };
+            let Some(target) = line.targets.get(place).map(|t| t.state) else { continue };
             let (name, here) = (words::line(chart, id), words::state(chart, *from));
             let goal = words::state(chart, target);
+            let message = if away.is_some() {
+                format!(
+                    "{name} moves from {here} to {goal}, which the table forbids: the state stays"
+                )
+            } else {
+                format!(
+                    "{name} enters {here} again, which the table forbids: its actions are not carried out"
+                )
+            };
             let allowed = permitted(context, *from);
-            let help = if allowed.is_empty() {
+            let help = if away.is_none() {
+                format!("add `{0} -> {0}` to the table", from_name(context, *from))
+            } else if allowed.is_empty() {
                 format!(
                     "the table lets no step leave {here}: add `{} -> {}` to it",
                     from_name(context, *from),
@@ -36,9 +50,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
                 )
             };
             let span = map.line(id).targets.get(place).copied().unwrap_or(map.line(id).whole);
-            let mut found = RULE
-                .at(span, format!("{name} moves from {here} to {goal}, which the table forbids: the state stays"))
-                .help(help);
+            let mut found = RULE.at(span, message).help(help);
             if let Some(row) = chart.permissions.iter().position(|p| p.from == Some(*from)) {
                 found = found
                     .related(map.permissions[row], format!("what the table permits from {here}"));

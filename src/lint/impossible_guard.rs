@@ -3,10 +3,11 @@
 use super::{Context, Lint, words};
 use crate::analysis::guard::{Verdict, decide};
 use crate::analysis::place::{Place, scope};
+use crate::analysis::range::Range;
 use crate::diagnostic::{Diagnostic, Rule, Severity};
 use crate::notation::expression;
 use crate::span::Span;
-use chartc_core::arena::StateId;
+use chartc_core::arena::{StateId, VarId};
 use chartc_core::model::Expr;
 use std::collections::BTreeMap;
 
@@ -18,6 +19,9 @@ static RULE: Rule = Rule {
     severity: Severity::Warning,
     page: include_str!("impossible_guard.md"),
 };
+
+/// Variables whose bounds are shown.
+const BOUNDS: usize = 3;
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, map, .. } = context;
@@ -60,13 +64,38 @@ fn check(
     so: &str,
 ) -> Option<Diagnostic> {
     let guard = guard?;
-    let text = || words::short(&expression(context.chart, guard));
-    let message = if decide(context.chart, &[(guard, true)]) == Verdict::Never {
-        format!("`{}` can never hold, so this {so}", text())
-    } else if home.is_closed_by(context.chart, guard) {
-        format!("`{}` asks for states that are not active here, so this {so}", text())
-    } else {
-        return None;
-    };
-    Some(RULE.at(span, message).help("correct the condition, or remove what depends on it"))
+    let Context { chart, facts, .. } = context;
+    let text = || words::short(&expression(chart, guard));
+    let help = "correct the condition, or remove what depends on it";
+    if decide(chart, &[(guard, true)]) == Verdict::Never {
+        return Some(
+            RULE.at(span, format!("`{}` can never hold, so this {so}", text())).help(help),
+        );
+    }
+    if facts.ranges.forbid(chart, guard) {
+        let message = format!("`{}` never comes to hold, so this {so}", text());
+        let found = RULE.at(span, message).help(help);
+        let read = facts.ranges.read(chart, guard).into_iter();
+        return Some(read.take(BOUNDS).fold(found, |found, (id, range)| {
+            found.related(context.map.variables[id.index()], bounds(context, id, range))
+        }));
+    }
+    if home.is_closed_by(chart, guard) {
+        let message =
+            format!("`{}` asks for states that are not active here, so this {so}", text());
+        return Some(RULE.at(span, message).help(help));
+    }
+    None
+}
+
+/// Between what a variable stays.
+fn bounds(context: &Context<'_>, id: VarId, range: Range) -> String {
+    let name = &context.chart.variables[id.index()].name;
+    match (range.low, range.high) {
+        (Some(low), Some(high)) if low == high => format!("`{name}` stays {low}"),
+        (Some(low), Some(high)) => format!("`{name}` stays between {low} and {high}"),
+        (Some(low), None) => format!("`{name}` is never less than {low}"),
+        (None, Some(high)) => format!("`{name}` is never more than {high}"),
+        (None, None) => format!("`{name}` is here"),
+    }
 }

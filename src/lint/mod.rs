@@ -5,6 +5,7 @@
 
 pub mod reported;
 
+mod backward_count;
 mod check_failed;
 pub(crate) mod conflicting_fields;
 mod dead_deadline;
@@ -22,12 +23,14 @@ mod forbidden_move;
 mod gap;
 mod hidden_step;
 mod huge_retry;
+pub(crate) mod idle_assignment;
 pub(crate) mod illegal_structure;
 pub(crate) mod import_cycle;
 mod impossible_guard;
 pub(crate) mod left_out;
 pub(crate) mod legacy;
 mod limit_out_of_reach;
+mod long_stride;
 pub(crate) mod lost_division;
 mod maybe_unset;
 mod misleading_format;
@@ -73,6 +76,7 @@ pub(crate) mod unused_allow;
 mod unused_binding;
 mod unused_declaration;
 pub(crate) mod unused_fragment;
+mod unused_permission;
 mod useless_history;
 mod wildcard_into_itself;
 mod wildcard_without_effect;
@@ -124,6 +128,7 @@ pub const LINTS: &[&Lint] = &[
     &eventless_cycle::LINT,
     &trap_state::LINT,
     &forbidden_move::LINT,
+    &unused_permission::LINT,
     &hidden_step::LINT,
     &unput_question::LINT,
     &unreached_step::LINT,
@@ -147,6 +152,8 @@ pub const LINTS: &[&Lint] = &[
     &unread_variable::LINT,
     &unused_binding::LINT,
     &uncounted_line::LINT,
+    &backward_count::LINT,
+    &long_stride::LINT,
     &gap::LINT,
     &overlap::LINT,
     &unbounded_calls::LINT,

@@ -9,6 +9,7 @@ pub use super::endless_run::RULE as ENDLESS_RUN;
 pub use super::failed_test::RULE as FAILED_TEST;
 pub use super::faulty_allow::RULE as FAULTY_ALLOW;
 pub use super::faulty_expression::RULE as FAULTY_EXPRESSION;
+pub use super::idle_assignment::RULE as IDLE_ASSIGNMENT;
 pub use super::illegal_structure::RULE as ILLEGAL_STRUCTURE;
 pub use super::import_cycle::RULE as IMPORT_CYCLE;
 pub use super::left_out::RULE as LEFT_OUT;
@@ -61,4 +62,5 @@ pub static RULES: &[&Rule] = &[
     &NOT_YET,
     &OUTSIDE_SUBSET,
     &FAILED_TEST,
+    &IDLE_ASSIGNMENT,
 ];

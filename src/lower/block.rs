@@ -4,7 +4,7 @@ use super::context::Cx;
 use super::expr::{self, Env, Options};
 use super::{PostSpans, data, posts, types};
 use crate::lint::reported::TYPE_ERROR;
-use crate::lint::type_error;
+use crate::lint::{idle_assignment, type_error};
 use crate::span::{Ident, Span};
 use crate::syntax::{self, Noted};
 use chartc_core::arena::{LocalId, SendId, VarId};
@@ -163,6 +163,7 @@ fn assign(
     let declared = &cx.chart.variables[id.index()];
     let want = declared.ty.clone();
     let writable = matches!(declared.kind, VariableKind::Var { .. });
+    let whole = value.span;
     let value = expr::expect(cx, env, value, &want);
     env.forget(id);
     if matches!(want, Type::Optional(_)) && !matches!(value.ty, Type::Optional(_) | Type::Json) {
@@ -171,6 +172,9 @@ fn assign(
     if !writable {
         refuse_write(cx, id, name.span, place);
         return None;
+    }
+    if let Some(found) = idle_assignment::check(&name.node, id, &value, name.span.to(whole)) {
+        cx.report(found);
     }
     Some((id, value))
 }

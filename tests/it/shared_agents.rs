@@ -101,6 +101,7 @@ const TRUE: &[(&str, &str)] = &[
     ("C0203", "`discovering`"),
     ("C0203", "`reflecting_llm`"),
     ("C0203", "`shipping`"),
+    ("C0320", "no step and no option moves from `analyzing` to `monitoring`"),
     // An answer leads where the table does not, and so does its default.
     ("C0306", "`may continue` moves from `reviewing` to `operational`"),
     ("C0306", "`error` of `strategic_transition` moves from `reviewing` to `operational`"),

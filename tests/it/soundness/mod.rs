@@ -4,6 +4,7 @@ mod costs;
 mod data;
 mod data_charts;
 pub(crate) mod random;
+mod ranges;
 
 use crate::interpreter::Log;
 use chartc::analysis::place::scope;

@@ -84,7 +84,11 @@ pub(super) fn unoffered(text: &Text<'_>) -> Vec<Edit> {
         return placeholders(text)
             .into_iter()
             .filter(|hole| &text.all[hole.clone()] == "options")
-            .map(|hole| Edit::remove(hole.start - 1..hole.end + 1))
+            .map(|hole| {
+                let line = text.lines.iter().find(|l| l.contains(&hole.start)).cloned();
+                let alone = line.filter(|l| text.all[l.clone()].trim() == "{options}");
+                Edit::remove(alone.unwrap_or(hole.start - 1..hole.end + 1))
+            })
             .collect();
     }
     let keys: Vec<&str> = options(text).into_iter().map(|(_, key)| key).collect();

@@ -1,0 +1,240 @@
+//! Lines that count in a way that does not bound what they ask for.
+
+use super::Facts;
+use super::counting::comes_back;
+use super::uses::{own_walk, walk};
+use chartc_core::arena::{TransitionId, VarId};
+use chartc_core::expr::Value;
+use chartc_core::model::{
+    Action, BinaryOp, Chart, CompareOp, Expr, ExprKind, Transition, Type, UnaryOp, VariableKind,
+};
+
+/// What is wrong with a line that counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fault {
+    /// It counts only when the counter is past the bound already, and away from it.
+    Backward,
+    /// The first step is longer than all that the bound allows, which is this much.
+    Stride(i64),
+}
+
+/// A line that counts wrongly.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Miscount {
+    /// The line.
+    pub line: TransitionId,
+    /// Its counter.
+    pub counter: VarId,
+    /// By how much it counts; never 0.
+    pub by: i64,
+    /// How.
+    pub fault: Fault,
+}
+
+/// A comparison of a counter with what stays as it is: `counter op bound`.
+struct Bound<'e> {
+    counter: VarId,
+    op: CompareOp,
+    bound: &'e Expr,
+}
+
+/// Every such line, ascending.
+pub fn miscounts(chart: &Chart, facts: &Facts) -> Vec<Miscount> {
+    let mut found = Vec::new();
+    for (i, line) in chart.transitions.iter().enumerate() {
+        let id = TransitionId::at(i);
+        let Some(guard) = line.guard.as_ref().filter(|_| facts.reach.takes(id)) else { continue };
+        let bounds = bounds(chart, guard);
+        for bound in &bounds {
+            let Some(by) = counts(line, bound.counter) else { continue };
+            let up = matches!(bound.op, CompareOp::Greater | CompareOp::GreaterEqual);
+            // What else asks for it may bound it.
+            let mut asked = 0;
+            walk(chart, guard, &mut |e| {
+                asked += usize::from(e.kind == ExprKind::Variable(bound.counter));
+            });
+            let alone = asked == 1;
+            let fault = if up == (by > 0) {
+                let open = alone && !is_bounded_elsewhere(chart, id, bound, up);
+                (open && comes_back(chart, facts, id, bound.counter)).then_some(Fault::Backward)
+            } else {
+                room(chart, facts, bound)
+                    .filter(|room| by.unsigned_abs() > 1 && by.unsigned_abs() > room.unsigned_abs())
+                    .map(Fault::Stride)
+            };
+            found.extend(fault.map(|fault| Miscount {
+                line: id,
+                counter: bound.counter,
+                by,
+                fault,
+            }));
+        }
+    }
+    found
+}
+
+/// The comparisons that all have to hold for the condition to.
+fn bounds<'e>(chart: &'e Chart, guard: &'e Expr) -> Vec<Bound<'e>> {
+    let mut found = Vec::new();
+    let mut open = vec![guard];
+    while let Some(expr) = open.pop() {
+        if let ExprKind::Binary(BinaryOp::And, a, b) = &expr.kind {
+            open.extend([&**a, &**b]);
+        }
+        if let ExprKind::Predicate(id) = expr.kind {
+            open.push(&chart.predicates[id.index()].expr);
+        }
+        let (compared, turned) = negated(expr);
+        let ExprKind::Compare(first, rest) = &compared.kind else { continue };
+        let [(op, second)] = rest.as_slice() else { continue };
+        for (side, other, swap) in [(&**first, second, false), (second, &**first, true)] {
+            if let (ExprKind::Variable(counter), Some(op)) =
+                (&side.kind, ordered(*op, swap, turned))
+                && is_counter(chart, *counter)
+                && is_fixed(chart, other)
+            {
+                found.push(Bound { counter: *counter, op, bound: other });
+            }
+        }
+    }
+    found
+}
+
+/// What stands behind `not`, and whether one does.
+fn negated(expr: &Expr) -> (&Expr, bool) {
+    if let ExprKind::Unary(UnaryOp::Not, inner) = &expr.kind {
+        (inner, true)
+    } else {
+        (expr, false)
+    }
+}
+
+/// The order, read from the other side, or turned into its opposite.
+fn ordered(op: CompareOp, swap: bool, opposite: bool) -> Option<CompareOp> {
+    let (less, equal) = match op {
+        CompareOp::Less => (true, false),
+        CompareOp::LessEqual => (true, true),
+        CompareOp::Greater => (false, false),
+        CompareOp::GreaterEqual => (false, true),
+        CompareOp::Equal | CompareOp::NotEqual | CompareOp::In | CompareOp::NotIn => return None,
+    };
+    Some(match (less ^ swap ^ opposite, equal ^ opposite) {
+        (true, false) => CompareOp::Less,
+        (true, true) => CompareOp::LessEqual,
+        (false, false) => CompareOp::Greater,
+        (false, true) => CompareOp::GreaterEqual,
+    })
+}
+
+fn is_counter(chart: &Chart, id: VarId) -> bool {
+    let row = &chart.variables[id.index()];
+    row.ty == Type::Int && matches!(row.kind, VariableKind::Var { per_turn: false })
+}
+
+/// Whether no line changes it.
+fn is_fixed(chart: &Chart, expr: &Expr) -> bool {
+    let mut fixed = true;
+    own_walk(expr, &mut |e| {
+        fixed &= match e.kind {
+            ExprKind::Variable(id) => {
+                matches!(chart.variables[id.index()].kind, VariableKind::Param { .. })
+            }
+            ExprKind::Int(_) | ExprKind::Binary(..) => true,
+            ExprKind::None
+            | ExprKind::Bool(_)
+            | ExprKind::Float(_)
+            | ExprKind::Text(_)
+            | ExprKind::Duration(_)
+            | ExprKind::Enum(..)
+            | ExprKind::Local(_)
+            | ExprKind::Payload(_)
+            | ExprKind::Answer(_)
+            | ExprKind::Predicate(_)
+            | ExprKind::Observable(_)
+            | ExprKind::Field(..)
+            | ExprKind::Index(..)
+            | ExprKind::Slice(..)
+            | ExprKind::Unary(..)
+            | ExprKind::Compare(..)
+            | ExprKind::If(..)
+            | ExprKind::Default(..)
+            | ExprKind::Builtin(..)
+            | ExprKind::Call(..)
+            | ExprKind::List(_)
+            | ExprKind::Map(_)
+            | ExprKind::Record(..)
+            | ExprKind::Comprehension { .. }
+            | ExprKind::Unknown(_) => false,
+        };
+    });
+    fixed
+}
+
+/// By how much the line counts, if it does nothing else to the counter.
+fn counts(line: &Transition, counter: VarId) -> Option<i64> {
+    let mut by = None;
+    let mut sets = 0;
+    Action::walk(&line.actions, &mut |action| {
+        if let Action::Assign(id, value) = action
+            && *id == counter
+        {
+            sets += 1;
+            by = step(counter, value);
+        }
+    });
+    by.filter(|by| sets == 1 && *by != 0)
+}
+
+/// The number in `x + n` and `x - n`.
+fn step(counter: VarId, value: &Expr) -> Option<i64> {
+    let ExprKind::Binary(op, a, b) = &value.kind else { return None };
+    let ExprKind::Int(n) = b.kind else { return None };
+    if a.kind != ExprKind::Variable(counter) {
+        return None;
+    }
+    match op {
+        BinaryOp::Add => Some(n),
+        BinaryOp::Subtract => n.checked_neg(),
+        BinaryOp::Multiply
+        | BinaryOp::Divide
+        | BinaryOp::FloorDivide
+        | BinaryOp::Modulo
+        | BinaryOp::Power
+        | BinaryOp::And
+        | BinaryOp::Or => None,
+    }
+}
+
+/// Whether another condition asks whether the counter has gone on to some other bound.
+fn is_bounded_elsewhere(chart: &Chart, own: TransitionId, of: &Bound<'_>, up: bool) -> bool {
+    let lines = chart.transitions.iter().enumerate();
+    let lines = lines.filter(|(i, _)| TransitionId::at(*i) != own).map(|(_, l)| &l.guard);
+    let guards = lines.chain(chart.steps.iter().map(|step| &step.guard)).flatten();
+    let further = |bound: Bound<'_>| {
+        let same = matches!(bound.op, CompareOp::Greater | CompareOp::GreaterEqual) == up;
+        bound.counter == of.counter && same && bound.bound != of.bound
+    };
+    let mut all = guards.chain(chart.predicates.iter().map(|p| &p.expr));
+    all.any(|guard| bounds(chart, guard).into_iter().any(further))
+}
+
+/// How far it is from the counter's least value to the bound, at most; for one that counts down from its greatest.
+fn room(chart: &Chart, facts: &Facts, bound: &Bound<'_>) -> Option<i64> {
+    let range = facts.ranges.get(bound.counter)?;
+    let (low, high) = if let ExprKind::Int(n) = bound.bound.kind {
+        (n, n)
+    } else if let ExprKind::Variable(id) = bound.bound.kind
+        && let VariableKind::Param { range: Some((Value::Int(low), Value::Int(high))) } =
+            &chart.variables[id.index()].kind
+    {
+        (*low, *high)
+    } else {
+        return None;
+    };
+    let room = match bound.op {
+        CompareOp::Less | CompareOp::LessEqual => high.checked_sub(range.low?),
+        CompareOp::Greater | CompareOp::GreaterEqual => range.high?.checked_sub(low),
+        CompareOp::Equal | CompareOp::NotEqual | CompareOp::In | CompareOp::NotIn => None,
+    };
+    room.filter(|room| *room > 0)
+}
