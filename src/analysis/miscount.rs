@@ -2,12 +2,17 @@
 
 use super::Facts;
 use super::counting::comes_back;
-use super::uses::{own_walk, walk};
+use super::uses::{own_walk, reads, walk, written};
 use chartc_core::arena::{TransitionId, VarId};
 use chartc_core::expr::Value;
 use chartc_core::model::{
-    Action, BinaryOp, Chart, CompareOp, Expr, ExprKind, Transition, Type, UnaryOp, VariableKind,
+    Action, BinaryOp, Chart, CompareOp, Expr, ExprKind, Transition, Trigger, Type, UnaryOp,
+    VariableKind,
 };
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Lines that are looked at; a chart with more is built by a program.
+const MOST: usize = 64;
 
 /// What is wrong with a line that counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,6 +21,8 @@ pub enum Fault {
     Backward,
     /// The first step is longer than all that the bound allows, which is this much.
     Stride(i64),
+    /// It counts and asks for no bound, as this other line that counts does.
+    Unasked(TransitionId),
 }
 
 /// A line that counts wrongly.
@@ -41,7 +48,8 @@ struct Bound<'e> {
 /// Every such line, ascending.
 pub fn miscounts(chart: &Chart, facts: &Facts) -> Vec<Miscount> {
     let mut found = Vec::new();
-    for (i, line) in chart.transitions.iter().enumerate() {
+    let counting = |(_, line): &(usize, &Transition)| is_counting(chart, line);
+    for (i, line) in chart.transitions.iter().enumerate().filter(counting).take(MOST) {
         let id = TransitionId::at(i);
         let Some(guard) = line.guard.as_ref().filter(|_| facts.reach.takes(id)) else { continue };
         let bounds = bounds(chart, guard);
@@ -70,7 +78,89 @@ pub fn miscounts(chart: &Chart, facts: &Facts) -> Vec<Miscount> {
             }));
         }
     }
+    found.extend(unasked(chart, facts));
+    found.sort_by_key(|miscount| miscount.line);
     found
+}
+
+/// Lines by which a step or a model leads back and counts without asking, where every line that asks for the counter counts it, too.
+fn unasked(chart: &Chart, facts: &Facts) -> Vec<Miscount> {
+    let mut asking: BTreeMap<VarId, Option<TransitionId>> = BTreeMap::new();
+    let counting = |(_, line): &(usize, &Transition)| is_counting(chart, line);
+    if chart.transitions.iter().enumerate().filter(counting).count() > MOST {
+        return Vec::new();
+    }
+    let lines = chart.transitions.iter().enumerate();
+    for (i, line) in lines.clone() {
+        for bound in line.guard.iter().flat_map(|guard| bounds(chart, guard)) {
+            let up = matches!(bound.op, CompareOp::Greater | CompareOp::GreaterEqual);
+            let counts = counts(line, bound.counter).is_some_and(|by| up != (by > 0));
+            let twin = counts.then(|| TransitionId::at(i));
+            asking.entry(bound.counter).and_modify(|t| *t = t.and(twin)).or_insert(twin);
+        }
+    }
+    asking.retain(|_, twin| twin.is_some());
+    if asking.is_empty() {
+        return Vec::new();
+    }
+    // Whoever else asks for the counter may bound it: other conditions, and what a condition does not compare with a bound.
+    let steps = chart.steps.iter().filter_map(|step| step.guard.as_ref());
+    let blocks = written(chart).flat_map(|block| conditions(block));
+    let mut elsewhere = BTreeSet::new();
+    for guard in steps.chain(blocks) {
+        reads(chart, guard, &mut elsewhere);
+    }
+    let mut found = Vec::new();
+    for (i, line) in lines {
+        let id = TransitionId::at(i);
+        let moves = line.trigger.step().is_some() || matches!(line.trigger, Trigger::Choice(_));
+        let mut read = BTreeSet::new();
+        line.guard.iter().for_each(|guard| {
+            reads(chart, guard, &mut read);
+        });
+        let compared: Vec<VarId> = line
+            .guard
+            .iter()
+            .flat_map(|guard| bounds(chart, guard))
+            .map(|bound| bound.counter)
+            .collect();
+        elsewhere.extend(read.iter().filter(|id| !compared.contains(id)));
+        if !moves || line.targets.is_empty() || !facts.reach.takes(id) {
+            continue;
+        }
+        for (counter, twin) in asking.iter().filter(|(id, _)| !read.contains(id)) {
+            let Some((by, twin)) = counts(line, *counter).zip(*twin) else { continue };
+            let along =
+                counts(chart.transition(twin), *counter).is_some_and(|n| (n > 0) == (by > 0));
+            if along && comes_back(chart, facts, id, *counter) {
+                found.push(Miscount {
+                    line: id,
+                    counter: *counter,
+                    by,
+                    fault: Fault::Unasked(twin),
+                });
+            }
+        }
+    }
+    found.retain(|miscount| !elsewhere.contains(&miscount.counter));
+    found
+}
+
+/// The conditions within a block.
+fn conditions(actions: &[Action]) -> Vec<&Expr> {
+    let mut found = Vec::new();
+    Action::walk(actions, &mut |action| {
+        if let Action::If(condition, ..) = action {
+            found.push(condition);
+        }
+    });
+    found
+}
+
+/// Whether the line sets a counter from itself.
+fn is_counting(chart: &Chart, line: &Transition) -> bool {
+    let counter = |action: &Action| matches!(action, Action::Assign(id, value) if is_counter(chart, *id) && step(*id, value).is_some());
+    line.actions.iter().any(counter)
 }
 
 /// The comparisons that all have to hold for the condition to.

@@ -35,7 +35,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
                         .related(map.variables[found.counter.index()], "the count begins here"),
                 );
             }
-            Fault::Stride(_) => {}
+            Fault::Stride(_) | Fault::Unasked(_) => {}
         }
     }
 }

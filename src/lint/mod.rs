@@ -52,6 +52,7 @@ pub(crate) mod syntax;
 mod too_few_options;
 mod trap_state;
 pub(crate) mod type_error;
+mod unasked_count;
 mod unbounded_calls;
 mod unbounded_wait;
 mod uncounted_line;
@@ -154,6 +155,7 @@ pub const LINTS: &[&Lint] = &[
     &uncounted_line::LINT,
     &backward_count::LINT,
     &long_stride::LINT,
+    &unasked_count::LINT,
     &gap::LINT,
     &overlap::LINT,
     &unbounded_calls::LINT,

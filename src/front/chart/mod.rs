@@ -5,13 +5,14 @@
 //! | scan | `scan` | comments, what is never closed, what nests too deep |
 //! | parse | `grammar` | pest, from `grammar/*.pest`; never fails, for bad items are kept |
 //! | build | `build` | pairs to syntax, comments to items, texts to templates |
-//! | report | `recover`, `words` | bad items read again, to say what was expected |
+//! | report | `recover`, `slips`, `words` | bad items read again, to say what was expected, and where else a word is misspelt |
 
 mod build;
 mod division;
 mod grammar;
 mod recover;
 mod scan;
+mod slips;
 mod words;
 
 use super::{Frontend, Nearby};
@@ -72,7 +73,7 @@ pub fn parse_expression(
 ) -> Result<syntax::Expr, Box<Diagnostic>> {
     let origin = Origin { file, base, map: None, inside: 0 };
     let mut cx = Cx::new(text, origin, &[]);
-    let read = if recover::too_deep(text) { None } else { Some(build::just_expr(&mut cx, text)) };
+    let read = if scan::too_deep(text) { None } else { Some(build::just_expr(&mut cx, text)) };
     let fault = match read {
         Some(Ok(expr)) if cx.diagnostics.is_empty() => return Ok(expr),
         Some(Ok(_)) => cx.diagnostics.swap_remove(0),

@@ -12,7 +12,7 @@ use pest::Parser;
 use pest::error::{Error, ErrorVariant, InputLocation};
 
 /// More errors of syntax than this in one file are not reported.
-const MAX_ERRORS: usize = 100;
+pub(super) const MAX_ERRORS: usize = 100;
 
 /// Where items stand, and so which may.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,7 +69,7 @@ impl Place {
     }
 
     /// The words that items begin with; empty where they begin with names.
-    fn first_words(self) -> Vec<&'static str> {
+    pub(super) fn first_words(self) -> Vec<&'static str> {
         let lists: &[&[&'static str]] = match self {
             Self::Top => &[words::TOP],
             Self::Chart => &[words::LINES, words::STATES, words::DECLARATIONS],
@@ -108,7 +108,7 @@ impl Place {
 }
 
 /// A fault in a text, with offsets in it.
-struct Fault {
+pub(super) struct Fault {
     message: String,
     help: Option<String>,
     start: usize,
@@ -138,12 +138,16 @@ pub(super) fn report(cx: &mut Cx<'_>, place: Place, previous: Option<Span>, bad:
     // What stands behind an item on its line is read with it; so is what no item begins with.
     let joined = if known.is_empty() { !lone } else { !listed };
     let from = previous.filter(|_| joined).map_or(start, |p| p.start as usize);
-    let fault = read_again(place, &cx.text[from..], end - from, &known).unwrap_or_else(|| Fault {
-        message: format!("`{}` cannot stand {}", shorten(word), place.text()),
-        help: None,
-        start: 0,
-        end: word.len().max(1),
-    });
+    let mut fault =
+        read_again(place, &cx.text[from..], end - from, &known).unwrap_or_else(|| Fault {
+            message: format!("`{}` cannot stand {}", shorten(word), place.text()),
+            help: None,
+            start: 0,
+            end: word.len().max(1),
+        });
+    if word == "from" && !lone {
+        fault.help = Some("both names stand in quotes: `from \"artifact\" \"method\"`".to_owned());
+    }
     push(cx, from, fault);
 }
 
@@ -172,13 +176,18 @@ fn read_again(place: Place, text: &str, end: usize, known: &[&str]) -> Option<Fa
     Some(fault)
 }
 
-fn push(cx: &mut Cx<'_>, base: usize, fault: Fault) {
+pub(super) fn push(cx: &mut Cx<'_>, base: usize, fault: Fault) {
     let span = cx.range(base + fault.start, base + fault.end);
     cx.error(span, fault.message).help = fault.help;
 }
 
 /// A word that begins nothing here: one of another place, or a typo.
-fn misplaced(place: Place, word: &str, known: &[&'static str], lone: bool) -> Option<Fault> {
+pub(super) fn misplaced(
+    place: Place,
+    word: &str,
+    known: &[&'static str],
+    lone: bool,
+) -> Option<Fault> {
     let fault = |message: String, help: Option<String>| {
         Some(Fault { message, help, start: 0, end: word.len() })
     };
@@ -340,7 +349,7 @@ pub(super) fn expression_fault(cx: &mut Cx<'_>, error: &Error<Rule>) -> Diagnost
 }
 
 /// The word at the start of a text.
-fn first_word(text: &str) -> &str {
+pub(super) fn first_word(text: &str) -> &str {
     let end = text.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(text.len());
     &text[..end]
 }
@@ -375,20 +384,4 @@ fn shorten(text: &str) -> String {
         return text.to_owned();
     }
     text.chars().take(37).chain("...".chars()).collect()
-}
-
-/// Whether brackets nest too deep to be parsed.
-pub(super) fn too_deep(text: &str) -> bool {
-    let mut depth = 0_usize;
-    for byte in text.bytes() {
-        match byte {
-            b'(' | b'[' | b'{' => depth += 1,
-            b')' | b']' | b'}' => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        if depth > MAX_NESTING {
-            return true;
-        }
-    }
-    false
 }

@@ -219,3 +219,19 @@ impl Scanner<'_> {
             .push(SYNTAX.at(self.span(at, at + 1), "this `{` is never closed").help("add its `}`"));
     }
 }
+
+/// Whether brackets nest too deep to be parsed.
+pub(super) fn too_deep(text: &str) -> bool {
+    let mut depth = 0_usize;
+    for byte in text.bytes() {
+        match byte {
+            b'(' | b'[' | b'{' => depth += 1,
+            b')' | b']' | b'}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if depth > MAX_NESTING {
+            return true;
+        }
+    }
+    false
+}

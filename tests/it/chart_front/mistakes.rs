@@ -5,6 +5,11 @@ use super::report;
 /// What people get wrong, one to a text.
 const MISTAKES: &[(&str, &str)] = &[
     ("a word that begins nothing", "chart C {\n  initial a\n  stat a { }\n}"),
+    (
+        "several words that begin nothing",
+        "chart C {\n  fn f() -> Int from shop \"price\"\n  state a {\n    llm x {\n      tool shop\n      promt \"Say: \\\"onn\\\"\"\n      \
+         timout 30s { retrys 3 }\n      retrys 3 // done\n    }\n    onn go -> b\n    nothing alike\n    whne x -> b\n  }\n}",
+    ),
     ("a state without a name", "chart C {\n  state { }\n  state b { }\n}"),
     ("a reserved word for a name", "chart C {\n  state turn { }\n}"),
     ("a name in the wrong spelling", "chart builder {\n  state Idle { }\n}"),

@@ -3,7 +3,7 @@
 use super::{Cx, Origin};
 use crate::front::chart::grammar::{Grammar, Rule};
 use crate::front::chart::recover;
-use crate::front::chart::scan::scan;
+use crate::front::chart::scan::{scan, too_deep};
 use crate::span::Spanned;
 use crate::syntax::{Expr, ExprKind, is_lower_snake, is_reserved};
 use pest::Parser;
@@ -43,7 +43,7 @@ pub(super) fn read_hole(
         let from = inner.len().min(name.len() + 1);
         return spec(&cx, from).map(|spec| (expr, spec));
     }
-    if recover::too_deep(inner) {
+    if too_deep(inner) {
         return Err("brackets nest too deep in this placeholder".to_owned());
     }
     let mut pairs = Grammar::parse(Rule::hole_body, inner)

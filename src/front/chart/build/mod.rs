@@ -24,6 +24,7 @@ pub(super) use expr::just as just_expr;
 use super::grammar::Rule;
 use super::recover::{self, Place};
 use super::scan::Comment as Token;
+use super::slips;
 use super::words;
 use crate::diagnostic::Diagnostic;
 use crate::lint::reported::SYNTAX;
@@ -221,6 +222,7 @@ impl<'s> Cx<'s> {
             if bad && !was_bad {
                 let span = self.span(&pair);
                 recover::report(self, place, previous, span);
+                slips::report(self, place, span);
             }
             was_bad = bad && place.joins();
             let syntax::Noted { trivia, doc, node, span } = self.noted(pair, &mut build);
