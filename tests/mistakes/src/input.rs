@@ -4,8 +4,9 @@ use crate::random::Random;
 use crate::text::Notation;
 use crate::workflow::workflow;
 use chartc::Compilation;
-use chartc::diagnostic::Severity;
+use chartc::diagnostic::{Diagnostic, Severity};
 use chartc::load::Memory;
+use chartc::scenario::failed;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -18,6 +19,8 @@ pub(crate) struct Input {
     pub(crate) name: String,
     /// The path of what is changed, below.
     path: String,
+    /// The path of its tests, if it has any.
+    tests: Option<String>,
     /// It and what lies around it.
     files: Memory,
     pub(crate) notation: Notation,
@@ -28,9 +31,20 @@ impl Input {
         &self.files.0[&self.path]
     }
 
-    /// What is found in it, or in `text` in its place.
+    /// What analysis finds in it, or in `text` in its place.
     pub(crate) fn check(&self, text: Option<&str>) -> Compilation {
-        let paths = [self.path.clone()];
+        self.checked(text, &[&self.path])
+    }
+
+    /// What is found with its tests; `None` where it has none.
+    pub(crate) fn play(&self, text: Option<&str>) -> Option<Compilation> {
+        let mut done = self.checked(text, &[&self.path, self.tests.as_ref()?]);
+        done.diagnostics.extend(failed(&done));
+        Some(done)
+    }
+
+    fn checked(&self, text: Option<&str>, paths: &[&String]) -> Compilation {
+        let paths: Vec<String> = paths.iter().map(|path| (*path).clone()).collect();
         match text {
             None => chartc::check(&paths, &self.files),
             Some(text) => {
@@ -41,11 +55,26 @@ impl Input {
         }
     }
 
-    /// Whether nothing but notes is found in it, and a chart of it can run.
+    /// Whether a place is in the text that is changed.
+    pub(crate) fn is_here(&self, file: &str) -> bool {
+        self.path == file
+    }
+
+    /// Whether it has tests.
+    pub(crate) fn is_tested(&self) -> bool {
+        self.tests.is_some()
+    }
+
+    /// Whether nothing but notes is found in it, its tests pass, and a chart of it can run.
     fn is_sound(&self) -> bool {
+        let quiet = |done: &Compilation| {
+            let is_note = |d: &Diagnostic| d.severity == Severity::Note;
+            done.diagnostics.iter().all(is_note)
+        };
         let done = self.check(None);
-        let quiet = done.diagnostics.iter().all(|d| d.severity == Severity::Note);
-        quiet && done.charts.iter().any(|c| c.not_yet().is_empty())
+        quiet(&done)
+            && done.charts.iter().any(|c| c.not_yet().is_empty())
+            && self.play(None).is_none_or(|played| quiet(&played))
     }
 }
 
@@ -66,11 +95,14 @@ pub(crate) fn inputs(root: &Path, shared: Option<&Path>, seed: u64) -> Vec<Input
     found.retain(Input::is_sound);
     let mut made = 0;
     for number in 0.. {
-        let text = workflow(&mut Random::new(seed.wrapping_mul(1000).wrapping_add(number)));
-        let files = Memory::of("worker.chart", &text);
+        let (text, tests) =
+            workflow(&mut Random::new(seed.wrapping_mul(1000).wrapping_add(number)));
+        let mut files = Memory::of("worker.chart", &text);
+        files.0.insert("worker.test.chart".into(), tests);
         let input = Input {
             name: format!("random {number}"),
             path: "worker.chart".into(),
+            tests: Some("worker.test.chart".into()),
             files,
             notation: Notation::Chart,
         };
@@ -108,8 +140,13 @@ fn read(root: &Path, file: &Path) -> Option<Input> {
         return None;
     }
     let mut files = BTreeMap::new();
-    let path = if is_agent { "agent.yaml".to_owned() } else { name.rsplit('/').next()?.to_owned() };
-    if !is_agent {
+    let own = name.rsplit('/').next()?;
+    // An agent keeps its name where its tests import it by that.
+    let is_named = !is_agent || own.ends_with("agent.yaml");
+    let path = if is_named { own.to_owned() } else { "agent.yaml".to_owned() };
+    let stem = own.rsplit_once('.')?.0;
+    let tests = format!("{stem}.test.chart");
+    if is_named {
         for beside in
             std::fs::read_dir(file.parent()?).ok()?.filter_map(|e| e.ok().map(|e| e.path()))
         {
@@ -125,5 +162,6 @@ fn read(root: &Path, file: &Path) -> Option<Input> {
     }
     files.insert(path.clone(), text);
     let notation = if is_agent { Notation::Yaml } else { Notation::Chart };
-    Some(Input { name, path, files: Memory(files), notation })
+    let tests = Some(tests).filter(|tests| files.contains_key(tests));
+    Some(Input { name, path, tests, files: Memory(files), notation })
 }

@@ -1,6 +1,7 @@
 //! Random agents as their authors would write them: a way from the start to an end, with turns back, questions, waits and code.
 
 use crate::random::Random;
+use crate::scenarios::{Deed, Meant, Place, scenarios};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
@@ -9,8 +10,8 @@ const DEEDS: &[&str] = &[
 ];
 const MOODS: &str = "calm  busy  upset";
 
-/// A chart of 4 to 9 states; most have no findings.
-pub(crate) fn workflow(random: &mut Random) -> String {
+/// A chart of 4 to 9 states, and its tests; most have no findings.
+pub(crate) fn workflow(random: &mut Random) -> (String, String) {
     let count = 4 + random.below(6);
     let mut deeds: Vec<&str> = DEEDS.to_vec();
     random.shuffle(&mut deeds);
@@ -31,17 +32,14 @@ pub(crate) fn workflow(random: &mut Random) -> String {
     if has_mood {
         let _ = writeln!(out, "  var mood: Mood = Mood.calm");
     }
+    let (retries, turns) = (1 + random.below(3), 50 + 10 * random.below(20));
     let _ = writeln!(
         out,
-        "\n  defaults {{ retry {} then fail }}\n  limits {{ turns {} }}\n",
-        1 + random.below(3),
-        50 + 10 * random.below(20)
+        "\n  defaults {{ retry {retries} then fail }}\n  limits {{ turns {turns} }}\n"
     );
-    let _ = writeln!(
-        out,
-        "  code measure {{\n    is_rich = balance >= {}.0\n  }}\n",
-        10 + random.below(90)
-    );
+    let rich_from = 10 + random.below(90);
+    let _ = writeln!(out, "  code measure {{\n    is_rich = balance >= {rich_from}.0\n  }}\n");
+    let mut meant = Meant { states: Vec::new(), retries, rich_from };
     // The moves of half of them stand in a table, too.
     let (has_table, mut moves, mut body) = (random.chance(50), BTreeSet::new(), String::new());
     let uses_mood = has_mood.then(|| random.below(count));
@@ -49,19 +47,22 @@ pub(crate) fn workflow(random: &mut Random) -> String {
     for i in 0..count {
         let next = names.get(i + 1).copied().unwrap_or("finished");
         let back = names[random.below(i + 1)];
-        state(
-            &mut body,
-            &mut moves,
-            random,
-            &State {
-                name: names[i],
-                next,
-                back,
-                mood: uses_mood == Some(i),
-                rich: rich_at == i,
-                note: note_at == i,
-            },
-        );
+        let of = State {
+            name: names[i],
+            next,
+            back,
+            mood: uses_mood == Some(i),
+            rich: rich_at == i,
+            note: note_at == i,
+        };
+        let deed = state(&mut body, &mut moves, random, &of);
+        meant.states.push(Place {
+            name: names[i].to_owned(),
+            next: next.to_owned(),
+            back: back.to_owned(),
+            has_notes: of.note && matches!(deed, Deed::Pay | Deed::Work | Deed::Choose(_)),
+            deed,
+        });
     }
     for (from, to) in moves.iter().filter(|_| has_table) {
         let _ = writeln!(out, "  allow {from} -> {to}");
@@ -77,7 +78,7 @@ pub(crate) fn workflow(random: &mut Random) -> String {
         let _ = writeln!(out, "  check never({} before {})", pair[1], pair[0]);
     }
     let _ = writeln!(out, "  check never(finished before {})\n}}", names[count - 1]);
-    out
+    (out, scenarios(&meant))
 }
 
 struct State<'n> {
@@ -89,13 +90,13 @@ struct State<'n> {
     note: bool,
 }
 
-/// Writes a state, and notes where its steps and options lead.
+/// Writes a state, and notes where its steps and options lead; says what is done there.
 fn state(
     out: &mut String,
     moves: &mut BTreeSet<(String, String)>,
     random: &mut Random,
     of: &State<'_>,
-) {
+) -> Deed {
     let State { name, next, back, .. } = of;
     let mut leads = |all: &[&str]| {
         moves.extend(all.iter().map(|to| ((*name).to_owned(), (*to).to_owned())));
@@ -111,7 +112,7 @@ fn state(
     } else {
         random.below(4)
     };
-    match kind {
+    let deed = match kind {
         0 => {
             let _ = writeln!(
                 out,
@@ -127,6 +128,7 @@ fn state(
                 leads(&[next]);
                 let _ = writeln!(out, "    }} -> {next}");
             }
+            if of.rich { Deed::Pay } else { Deed::Work }
         }
         1 => {
             leads(&[next, back, "given_up"]);
@@ -135,20 +137,22 @@ fn state(
                 "    ask {name}_how on turn else {next} {{\n      prompt \"\"\"\n        {note}Tries so far: {{tries}}.\n        {{options}}\n        \"\"\"\n    }}"
             );
             let _ = writeln!(out, "    may go_on \"it is good\" -> {next}");
+            let most = 2 + random.below(5);
             let _ = writeln!(
                 out,
-                "    may again \"start over\" if tries < {} -> {back} {{ tries = tries + 1 }}",
-                2 + random.below(5)
+                "    may again \"start over\" if tries < {most} -> {back} {{ tries = tries + 1 }}"
             );
             let _ =
                 writeln!(out, "    may leave(why: Text) \"it cannot be done\" -> given_up(why)");
+            Deed::Choose(most)
         }
         2 => {
+            let seconds = 10 + random.below(60);
             let _ = writeln!(
                 out,
-                "    on reply(words) -> {next} {{ notes = words }}\n    after {}s -> given_up(\"nobody answers\")",
-                10 + random.below(60)
+                "    on reply(words) -> {next} {{ notes = words }}\n    after {seconds}s -> given_up(\"nobody answers\")"
             );
+            Deed::Await(seconds)
         }
         _ if of.mood => {
             leads(&[next, back, "given_up"]);
@@ -160,6 +164,7 @@ fn state(
                 out,
                 "      done if mood == Mood.calm -> {next}\n      done if mood == Mood.busy -> {back}\n      done -> given_up(\"upset\")\n    }}"
             );
+            Deed::Feel
         }
         _ => {
             leads(&[next, "given_up"]);
@@ -167,7 +172,9 @@ fn state(
                 out,
                 "    llm {name}_it {{\n      prompt \"\"\"Do: {name}, {{agent}}.\"\"\"\n      timeout 60s -> given_up(\"too slow\")\n    }} -> {next}"
             );
+            Deed::Hurry
         }
-    }
+    };
     let _ = writeln!(out, "  }}");
+    deed
 }
