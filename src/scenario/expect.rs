@@ -78,6 +78,7 @@ fn see(player: &mut Player<'_>, expected: &Expected, span: Span) -> Result<Seen,
             let holds = names.iter().all(|name| offered.contains(name))
                 && (!only || offered.iter().all(|name| names.contains(name)));
             let only = if *only { "only " } else { "" };
+            let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
             Seen { holds, what: format!("{only}{} to be offered", names.join(", ")), found }
         }
         Expected::Denied(state) => denied(player, *state),

@@ -5,6 +5,7 @@ mod desk;
 mod expect;
 mod follow;
 mod play;
+mod reasons;
 mod spectrum;
 mod words;
 
@@ -17,6 +18,8 @@ use crate::compile::{Checked, Compilation};
 use crate::diagnostic::Diagnostic;
 use crate::lint::failed_test;
 use crate::lower::test::Test;
+use crate::source::Sources;
+use crate::span::Span;
 use blame::MOST;
 use spectrum::{Spectrum, suspected};
 
@@ -43,12 +46,13 @@ pub fn failed(done: &Compilation) -> Vec<Diagnostic> {
         places,
         spectrum,
     });
-    told(&runs.collect::<Vec<_>>()).into_iter().flatten().collect()
+    told(&runs.collect::<Vec<_>>(), &done.sources).into_iter().flatten().collect()
 }
 
 /// A finding for each of these tests that failed, in their order: where it failed, and the places of its chart where the fault may lie.
 pub(crate) fn findings<'p>(
     runs: impl Iterator<Item = (&'p Checked, &'p Test, &'p Played)>,
+    sources: &Sources,
 ) -> Vec<Option<Diagnostic>> {
     let runs: Vec<_> =
         runs.map(|(c, test, played)| (test, played, Spectrum::of(c, &played.lines))).collect();
@@ -58,7 +62,7 @@ pub(crate) fn findings<'p>(
         places: &played.places,
         spectrum,
     });
-    told(&runs.collect::<Vec<_>>())
+    told(&runs.collect::<Vec<_>>(), sources)
 }
 
 /// A test that was played.
@@ -69,7 +73,7 @@ struct Run<'r> {
     spectrum: &'r Spectrum,
 }
 
-fn told<'r>(runs: &[Run<'r>]) -> Vec<Option<Diagnostic>> {
+fn told<'r>(runs: &[Run<'r>], sources: &Sources) -> Vec<Option<Diagnostic>> {
     let spectra = |all: &[&Run<'r>]| all.iter().map(|run| run.spectrum).collect::<Vec<_>>();
     let told = |run: &Run<'r>| {
         let failure = run.failure?;
@@ -87,10 +91,27 @@ fn told<'r>(runs: &[Run<'r>]) -> Vec<Option<Diagnostic>> {
                 .iter()
                 .any(|(span, _)| (span.file, span.start) == (place.span.file, place.span.start));
             if !is_told && found.related.len() < MOST {
-                found.related.push((place.span, place.what));
+                found.related.push((setting(&place, sources), place.what));
             }
         }
         Some(found)
     };
     runs.iter().map(told).collect()
+}
+
+/// Of a step that sets a variable, the statement that does.
+fn setting(place: &Place, sources: &Sources) -> Span {
+    let Some(name) = &place.sets else { return place.span };
+    let text = sources.get(place.span.file).slice(place.span);
+    let is_word = |c: char| c.is_alphanumeric() || c == '_' || c == '.';
+    let starts = text.match_indices(name.as_str()).filter(|(at, _)| {
+        let after = text[at + name.len()..].trim_start();
+        !text[..*at].ends_with(is_word) && after.starts_with('=') && !after.starts_with("==")
+    });
+    // The last one holds.
+    let Some((at, _)) = starts.last() else { return place.span };
+    let end = text[at..].find(['\n', '}']).map_or(text.len(), |end| at + end);
+    let end = at + text[at..end].trim_end().len();
+    let start = place.span.start as usize;
+    Span::new(place.span.file, start + at, start + end)
 }

@@ -72,7 +72,7 @@ pub(super) fn suspected(own: &Spectrum, failed: &[&Spectrum], passed: &[&Spectru
         let (all_bad, all_good) = (failed.len(), passed.len());
         let what =
             format!("{what} in {bad} of {all_bad} tests that fail, {good} of {all_good} that pass");
-        Place { span, what }
+        Place { span, what, sets: None }
     };
     enough.map(place).collect()
 }

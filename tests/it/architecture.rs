@@ -38,7 +38,7 @@ const COMPILER: &[(&str, &[&str])] = &[
             "syntax",
         ],
     ),
-    ("scenario", &["compile", "diagnostic", "lint", "lower", "notation", "span"]),
+    ("scenario", &["compile", "diagnostic", "lint", "lower", "notation", "source", "span"]),
     ("build", &["compile", "diagnostic", "emit", "load", "report", "source", "span"]),
 ];
 

@@ -106,7 +106,8 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         }
         rows.push(Row { checked, test, played, took, finding: None });
     }
-    let findings = scenario::findings(rows.iter().map(|r| (r.checked, r.test, &r.played)));
+    let findings =
+        scenario::findings(rows.iter().map(|r| (r.checked, r.test, &r.played)), &done.sources);
     for (row, finding) in rows.iter_mut().zip(findings) {
         row.finding = finding;
     }

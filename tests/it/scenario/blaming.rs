@@ -91,10 +91,69 @@ test "nobody" for Worker {
 }
 "#;
 
-/// Plays the tests with one change: for each that fails its name and message, with the places that it shows of the chart.
+const GATE: &str = r#"
+chart Gate {
+  input money: Int = 0
+  event audit
+  var is_due: Bool = false
+  pred rich = money >= 10
+  allow shop -> market if rich
+  allow shop -> home
+  allow market -> home
+  code look { is_due = money > 99 }
+  llm review if is_due { prompt "How is it?" } -> home
+  initial shop
+  state shop {
+    ask where on turn else stay { prompt "{options}" }
+    may sell "sell" -> market
+    may rest "rest" -> home
+  }
+  state market { on audit if rich -> home }
+  final home
+}
+test "ten is enough for the market" for Gate {
+  set money = 10
+  turn
+  answers where sell
+  expect at market
+}
+test "nine is not" for Gate {
+  set money = 9
+  turn
+  answers where sell
+  expect denied -> market
+  turn
+  answers where rest
+  expect at home
+}
+test "the poor are not audited" for Gate {
+  at market
+  send audit
+  expect at market
+}
+test "a hundred is to be reviewed" for Gate {
+  set money = 100
+  turn
+  expect asked review
+  answers review noop
+}
+test "less is not" for Gate {
+  set money = 99
+  turn
+  expect not asked review
+  answers where rest
+}
+"#;
+
+/// Plays the tests of the worker with one change.
 fn blamed(was: &str, is: &str) -> String {
-    assert!(was.is_empty() || WORKER.matches(was).count() == 1, "`{was}` stands once");
-    let text = WORKER.replacen(was, is, usize::from(!was.is_empty()));
+    changed(WORKER, was, is)
+}
+
+/// Plays the tests with one change: for each that fails its name and message, with the places that it shows of the chart.
+fn changed(chart: &str, was: &str, is: &str) -> String {
+    assert!(was.is_empty() || chart.matches(was).count() == 1, "`{was}` stands once");
+    let text = chart.replacen(was, is, usize::from(!was.is_empty()));
     let done: Compilation = chartc::check(&["it.chart".to_owned()], &Memory::of("it.chart", &text));
     let is_error = |d: &&Diagnostic| d.severity == Severity::Error;
     let errors: Vec<_> = done.diagnostics.iter().filter(is_error).map(|d| &d.message).collect();
@@ -114,6 +173,7 @@ fn blamed(was: &str, is: &str) -> String {
 #[test]
 fn nothing_where_all_pass() {
     assert_eq!(blamed("", ""), "");
+    assert_eq!(changed(GATE, "", ""), "");
 }
 
 #[test]
@@ -162,4 +222,34 @@ fn a_changed_constant_of_code() {
 #[test]
 fn a_changed_deadline() {
     insta::assert_snapshot!(blamed("after 20s", "after 200s"));
+}
+
+#[test]
+fn a_changed_named_condition() {
+    insta::assert_snapshot!(changed(GATE, "money >= 10", "money >= 9"));
+}
+
+#[test]
+fn a_closed_table() {
+    insta::assert_snapshot!(changed(GATE, "market if rich", "market if not rich"));
+}
+
+#[test]
+fn a_dropped_permission() {
+    insta::assert_snapshot!(changed(GATE, "  allow shop -> home\n", ""));
+}
+
+#[test]
+fn a_dropped_condition_of_the_table() {
+    insta::assert_snapshot!(changed(GATE, "market if rich", "market"));
+}
+
+#[test]
+fn a_step_that_is_passed_over() {
+    insta::assert_snapshot!(changed(GATE, "money > 99", "money > 100"));
+}
+
+#[test]
+fn a_step_that_asks_too_soon() {
+    insta::assert_snapshot!(changed(GATE, "money > 99", "money > 98"));
 }

@@ -36,7 +36,7 @@ fn options_offered() {
         "offered-only",
         "at sorting\nturn\nexpect offered only drop",
         "expect offered only",
-        "expected only drop to be offered",
+        "expected only `drop` to be offered",
     );
     passes(
         "offered",

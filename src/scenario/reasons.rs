@@ -1,0 +1,308 @@
+//! Why a chart did what a test does not expect: conditions with their values, options, permissions, what set a variable.
+
+use super::blame::{Deed, Place, push, untaken};
+use super::expect::collect;
+use super::follow::Did;
+use super::play::Player;
+use super::words;
+use crate::compile::Checked;
+use crate::notation;
+use chartc_core::arena::{StateId, TransitionId, VarId};
+use chartc_core::drive::Machine;
+use chartc_core::expr::Value;
+use chartc_core::model::{Action, Expr, ExprKind, StepKind, Trigger};
+use chartc_runtime::trace::{Line, What};
+
+/// Values that are shown of a condition.
+const MOST_VALUES: usize = 4;
+
+/// The variables that an expression reads.
+pub(super) fn variables(expr: &Expr, found: &mut Vec<VarId>) {
+    let mut leaves = Vec::new();
+    collect(expr, &mut leaves);
+    for leaf in &leaves {
+        if let ExprKind::Variable(id) = base(leaf).kind
+            && !found.contains(&id)
+        {
+            found.push(id);
+        }
+    }
+}
+
+/// What a path such as `a.b.c` begins with.
+fn base(expr: &Expr) -> &Expr {
+    if let ExprKind::Field(inner, _) = &expr.kind { base(inner) } else { expr }
+}
+
+/// Where these variables were set last: by a line, or by a `code` step.
+pub(super) fn assigned(
+    deeds: &[Deed<'_>],
+    checked: &Checked,
+    reads: &[VarId],
+    places: &mut Vec<Place>,
+) {
+    let own = deeds.iter().filter(|deed| deed.map().name == checked.map().name);
+    let own: Vec<&Deed<'_>> = own.collect();
+    for id in reads {
+        let chart = checked.chart();
+        let sets = |actions: &[Action]| {
+            let mut is_set = false;
+            Action::walk(actions, &mut |action| {
+                is_set |= matches!(action, Action::Assign(other, _) if other == id);
+            });
+            is_set
+        };
+        let last = own.iter().rev().find_map(|deed| {
+            if let Did::Taken(line) = deed.did {
+                let is_set = sets(&chart.transition(line).actions);
+                return is_set.then(|| checked.map().line(line).whole);
+            }
+            let Did::Done(step) = deed.did else { return None };
+            let StepKind::Code(actions) = &chart.steps[step.index()].kind else { return None };
+            sets(actions).then(|| checked.map().step(step).whole)
+        });
+        let name = &chart.variables[id.index()].name;
+        if let Some(span) = last {
+            let before = places.len();
+            push(places, span, &format!("`{name}` is set here"));
+            if let Some(place) = places.get_mut(before) {
+                place.sets = Some(name.clone());
+            }
+        }
+    }
+}
+
+/// Lines of active states that lead where the run should be, and were not taken.
+pub(super) fn leading(
+    player: &Player<'_>,
+    checked: &Checked,
+    wanted: &[StateId],
+    places: &mut Vec<Place>,
+) {
+    let chart = checked.chart();
+    let machine = player.session.machine();
+    for (line, spans) in chart.transitions.iter().zip(&checked.map().lines) {
+        let target = line.targets.iter().find(|target| wanted.contains(&target.state));
+        if let Some(target) = target.filter(|_| machine.is_active(line.source)) {
+            let what = format!("leads to `{}`, and is not taken", chart.state(target.state).path);
+            // The guard may be told of already, and lies in the line.
+            if !places.iter().any(|p| {
+                spans.whole.file == p.span.file
+                    && spans.whole.start <= p.span.start
+                    && p.span.end <= spans.whole.end
+            }) {
+                push(places, spans.whole, &what);
+            }
+        }
+    }
+}
+
+/// Options that the last question offers and should not, or should and does not.
+pub(super) fn offered(
+    player: &mut Player<'_>,
+    checked: &Checked,
+    deeds: &[Deed<'_>],
+    (names, only, holds): (&[String], bool, bool),
+    lines: &[Line],
+    places: &mut Vec<Place>,
+) {
+    let own = |deed: &&Deed<'_>| deed.map().name == checked.map().name;
+    let is_option = |deed: &&Deed<'_>| matches!(deed.did, Did::Held(_) | Did::Refused(_));
+    let Some(last) = deeds.iter().filter(own).rfind(|deed| matches!(deed.did, Did::Held(_))) else {
+        return;
+    };
+    let mut unknown: Vec<&String> = names.iter().filter(|_| holds).collect();
+    let mut end = None;
+    let all = deeds.iter().filter(own).filter(is_option).filter(|deed| deed.at == last.at);
+    for deed in all {
+        let (Did::Held(id) | Did::Refused(id)) = deed.did else { continue };
+        let line = checked.chart().transition(id);
+        let Trigger::Choice(choice) = line.trigger else { continue };
+        let name = &checked.chart().choices[choice.index()].name;
+        let is_named = names.contains(name);
+        unknown.retain(|other| *other != name);
+        let is_offered = matches!(deed.did, Did::Held(_));
+        let is_wrong = if is_offered {
+            if holds { only && !is_named } else { is_named }
+        } else {
+            holds && is_named
+        };
+        let spans = checked.map().line(id);
+        end = Some(spans.whole);
+        if is_wrong {
+            let what = player.why(id, deed.at, lines);
+            let what = what.unwrap_or_else(|| match (is_offered, spans.guard) {
+                (true, None) => "offered, as it has no condition".to_owned(),
+                (true, Some(_)) => "true: it is offered".to_owned(),
+                (false, _) => untaken(checked.chart(), id),
+            });
+            push(places, spans.guard.unwrap_or(spans.whole), &what);
+        }
+    }
+    // Tools are offered by lines that name sets.
+    let is_option = |name: &&&String| !name.contains('.');
+    if let (Some(end), Some(name)) = (end, unknown.iter().find(is_option)) {
+        push(places, end, &format!("the last option here: `{name}` is none of them"));
+    }
+}
+
+/// A step that was passed over, or that asks though it should not: its condition.
+pub(super) fn asked(
+    player: &mut Player<'_>,
+    checked: &Checked,
+    step: &str,
+    unexpected: bool,
+    reads: &mut Vec<VarId>,
+    places: &mut Vec<Place>,
+) {
+    let chart = checked.chart();
+    let Some(nth) = chart.steps.iter().position(|one| one.name == step) else { return };
+    let spans = &checked.map().steps[nth];
+    if let (Some(guard), Some(span)) = (&chart.steps[nth].guard, spans.guard) {
+        let what = player.comes_to(guard, &[], &[]);
+        push(places, span, &what.unwrap_or_else(|| format!("decides whether `{step}` asks")));
+        named(checked, guard, places);
+        variables(guard, reads);
+    } else if unexpected {
+        push(places, spans.name, "it asks whenever the turn comes to it: it has no condition");
+    }
+}
+
+/// The named conditions that a condition is made of.
+pub(super) fn named(checked: &Checked, guard: &Expr, places: &mut Vec<Place>) {
+    let mut leaves = Vec::new();
+    collect(guard, &mut leaves);
+    for leaf in &leaves {
+        if let ExprKind::Predicate(id) = leaf.kind
+            && let Some(span) = checked.map().predicates.get(id.index())
+        {
+            let name = &checked.chart().predicates[id.index()].name;
+            push(places, *span, &format!("`{name}` is declared here"));
+        }
+    }
+}
+
+/// What denied a move: the permission whose condition is false, or else one that leads elsewhere.
+pub(super) fn refusing(
+    player: &mut Player<'_>,
+    checked: &Checked,
+    id: TransitionId,
+    places: &mut Vec<Place>,
+) {
+    let chart = checked.chart();
+    let (leaf, line) = (player.leaf(), chart.transition(id));
+    let is_from = |from: Option<StateId>| from.is_none_or(|from| chart.contains(from, leaf));
+    let rows = chart.permissions.iter().zip(&checked.map().permissions);
+    let rows: Vec<_> = rows.filter(|(row, _)| is_from(row.from)).collect();
+    let closed = rows.iter().find(|(row, _)| line.targets.iter().any(|to| to.state == row.to));
+    if let Some((row, span)) = closed {
+        let what = row.guard.as_ref().and_then(|guard| player.comes_to(guard, &[], &[]));
+        push(places, **span, &what.unwrap_or_else(|| "its condition is false".to_owned()));
+    } else if let Some((_, span)) = rows.iter().rfind(|(row, _)| row.from.is_some()) {
+        let from = &chart.state(leaf).path;
+        push(places, **span, &format!("this leads from `{from}` elsewhere"));
+    }
+}
+
+/// What permitted a move that should have been denied.
+pub(super) fn permitting(
+    checked: &Checked,
+    state: Option<StateId>,
+    lines: &[Line],
+    places: &mut Vec<Place>,
+) {
+    let chart = checked.chart();
+    let left = lines
+        .iter()
+        .rev()
+        .find_map(|line| if let What::Exited { state } = &line.what { Some(state) } else { None });
+    for (row, span) in chart.permissions.iter().zip(&checked.map().permissions) {
+        let is_from = row.from.is_none_or(|from| Some(&chart.state(from).path) == left);
+        if is_from && Some(row.to) == state {
+            push(places, *span, "this permits it");
+            row.guard.iter().for_each(|guard| named(checked, guard, places));
+        }
+    }
+}
+
+/// The step whose answer could not be used last.
+pub(super) fn unusable(checked: &Checked, lines: &[Line]) -> Option<Place> {
+    let own = lines.iter().filter(|line| line.child.is_empty());
+    own.rev().find_map(|line| {
+        let What::Unusable { step, why, .. } = &line.what else { return None };
+        let nth = checked.chart().steps.iter().position(|one| one.name == *step)?;
+        let span = checked.map().steps[nth].name;
+        Some(Place { span, what: format!("its answer cannot be used: {why}"), sets: None })
+    })
+}
+
+/// Where the run stays though the host did something.
+pub(super) fn idle(player: &Player<'_>, checked: &Checked, lines: &[Line]) -> Option<Place> {
+    let leaf = player.leaf();
+    let state = checked.map().states.get(leaf.index())?;
+    let since = player.marks.last().copied().unwrap_or(0).min(lines.len());
+    let own = lines[since..].iter().filter(|line| line.child.is_empty());
+    if let Some(place) = unusable(checked, &lines[since..]) {
+        return Some(place);
+    }
+    let what = own.rev().find_map(|line| {
+        if let What::Refused { event } | What::PassedOn { event } = &line.what {
+            return Some(format!("no line here is about `{event}`"));
+        }
+        let is_turn = matches!(line.what, What::TurnEnded { .. });
+        is_turn.then(|| "a turn leads nowhere from here".to_owned())
+    });
+    let what = what.or_else(|| Some("the run stays here: no line is taken".to_owned()));
+    what.map(|what| Place { span: state.name, what, sets: None })
+}
+
+impl Player<'_> {
+    /// What the condition of a line comes to now, with the values that it reads.
+    pub(super) fn why(&mut self, id: TransitionId, at: usize, lines: &[Line]) -> Option<String> {
+        let chart = self.chart;
+        let line = chart.transition(id);
+        let is_event = matches!(line.trigger, Trigger::Event(_));
+        let payload = if is_event { payload(at, lines) } else { Vec::new() };
+        self.comes_to(line.guard.as_ref()?, &payload, &notation::payload(line))
+    }
+
+    /// What a condition comes to now; its payload has these values and names.
+    fn comes_to(&mut self, guard: &Expr, payload: &[Value], names: &[&str]) -> Option<String> {
+        let chart = self.chart;
+        let mut leaves = Vec::new();
+        collect(guard, &mut leaves);
+        let needs = leaves.iter().any(|leaf| {
+            if let ExprKind::Payload(nth) = base(leaf).kind {
+                return nth as usize >= payload.len();
+            }
+            matches!(base(leaf).kind, ExprKind::Answer(_))
+        });
+        let Value::Bool(is_so) = self.now(guard, payload).filter(|_| !needs)? else { return None };
+        let mut shown = Vec::new();
+        for leaf in leaves.iter().filter(|leaf| *leaf != guard).take(MOST_VALUES) {
+            let value = self.now(leaf, payload)?;
+            let name = notation::expression_in(chart, leaf, names);
+            shown.push(format!("{name} = {}", words::short(&words::value(&value), 40)));
+        }
+        let shown =
+            if shown.is_empty() { String::new() } else { format!(": {}", shown.join(", ")) };
+        let what = words::short(&notation::expression_in(chart, guard, names), 80);
+        Some(format!("`{what}` is {is_so}{shown}"))
+    }
+
+    fn now(&mut self, expr: &Expr, payload: &[Value]) -> Option<Value> {
+        let leaf = self.leaf();
+        self.desk.look(true);
+        let value = self.session.machine_mut().evaluate(leaf, expr, payload);
+        self.desk.look(false);
+        if self.desk.missing().is_empty() { value.ok() } else { None }
+    }
+}
+
+/// The data of the event that was handled at a line of the trace.
+fn payload(at: usize, lines: &[Line]) -> Vec<Value> {
+    let event = lines[..=at].iter().rev().find_map(|line| {
+        if let What::Event { data: Value::Map(data), .. } = &line.what { Some(data) } else { None }
+    });
+    event.map(|data| data.iter().map(|(_, value)| value.clone()).collect()).unwrap_or_default()
+}
