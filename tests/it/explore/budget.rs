@@ -8,7 +8,7 @@ use chartc_core::model::Chart;
 /// Things that may happen in one search for each state, as `budget.rs` has it, with what evaluations may add to it.
 const MOST: usize = 100 * STATES + 1_000_000;
 
-fn chart(text: &str) -> Chart {
+pub(super) fn chart(text: &str) -> Chart {
     let mut loader = chartc::load::Memory::of("a.chart", text);
     loader.0.insert("b.chart".into(), String::new());
     let mut found = Vec::new();

@@ -4,4 +4,5 @@ pub(crate) mod brute;
 mod budget;
 mod finite;
 mod point;
+mod sure;
 mod witness;
