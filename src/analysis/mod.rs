@@ -16,6 +16,7 @@ pub mod drive;
 pub mod echo;
 pub mod endless;
 pub mod explore;
+pub mod failing;
 mod finite;
 pub mod flow;
 mod formula;

@@ -48,6 +48,7 @@ mod reading;
 pub(crate) mod refused_code;
 mod region_reset;
 mod shadowed_line;
+mod success_by_failure;
 pub(crate) mod syntax;
 mod too_few_options;
 mod trap_state;
@@ -128,6 +129,7 @@ pub const LINTS: &[&Lint] = &[
     &wildcard_without_effect::LINT,
     &eventless_cycle::LINT,
     &trap_state::LINT,
+    &success_by_failure::LINT,
     &forbidden_move::LINT,
     &unused_permission::LINT,
     &hidden_step::LINT,

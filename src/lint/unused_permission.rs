@@ -18,6 +18,8 @@ static RULE: Rule = Rule {
 
 /// Ways on that are shown.
 const SHOWN: usize = 3;
+/// Findings that show them; a table with more is written by a program.
+const TOLD: usize = 64;
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, .. } = context;
@@ -45,7 +47,8 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
                     (moves && here && !line.targets.is_empty()).then_some(id)
                 };
                 let found = RULE.at(map.permissions[row], message);
-                let ways = chart.transitions.iter().enumerate().filter_map(leaves).take(SHOWN);
+                let shown = if diagnostics.len() < TOLD { SHOWN } else { 0 };
+                let ways = chart.transitions.iter().enumerate().filter_map(leaves).take(shown);
                 ways.fold(found, |found, id| {
                     let goal = chart.transition(id).targets.first();
                     let goal = goal.map_or_else(String::new, |t| words::state(chart, t.state));

@@ -10,8 +10,8 @@ use crate::interpreter::Log;
 use chartc::analysis::place::scope;
 use chartc::analysis::reach::is_leaf;
 use chartc::analysis::{
-    Facts, calls, cover, deadline, drive, echo, handling, livelock, offering, progress, restart,
-    unreached,
+    Facts, calls, cover, deadline, drive, echo, failing, handling, livelock, offering, progress,
+    restart, unreached,
 };
 use chartc::load::Memory;
 use chartc_core::arena::{ChoiceId, EventId, StateId, StepId, TransitionId};
@@ -19,7 +19,7 @@ use chartc_core::drive::{Host, Machine};
 use chartc_core::expr::Value;
 use chartc_core::interpreter::Interpreter;
 use chartc_core::machine::{Effect, ErrorKind, Input, Loss, Outcome, Record, StepKey};
-use chartc_core::model::{Chart, Trigger};
+use chartc_core::model::{Chart, Status, Trigger};
 use chartc_core::plan::Plan;
 use random::Random;
 use std::cell::Cell;
@@ -68,6 +68,10 @@ struct Claims {
     late: BTreeSet<TransitionId>,
     /// By state: which states lead to it.
     leads: Vec<Vec<bool>>,
+    /// Rows of the table that no move needs.
+    idle: Vec<usize>,
+    /// Whether no run ends `ok` unless something fails.
+    fails: bool,
 }
 
 impl Claims {
@@ -98,6 +102,8 @@ impl Claims {
             needless: needless(chart),
             late: deadline::dead(chart, &facts).iter().map(|d| d.line).collect(),
             leads: chart.state_ids().map(|s| facts.moves.leads_to([s])).collect(),
+            idle: (0..chart.permissions.len()).filter(|row| !facts.places.used[*row]).collect(),
+            fails: !failing::needed(chart, &facts).is_empty(),
             facts,
         }
     }
@@ -160,6 +166,9 @@ impl Claims {
                     {
                         return Some(format!("took {line:?} and stayed in {state:?}"));
                     }
+                    if self.idle.iter().any(|row| uses(chart, *row, *line, &started)) {
+                        return Some(format!("{line:?} needs a row that was called idle"));
+                    }
                     if self.late.contains(line) && !stopped {
                         return Some(format!("the deadline {line:?} came"));
                     }
@@ -212,6 +221,21 @@ impl Claims {
     }
 }
 
+/// Whether the line makes the move that a row of the table permits.
+fn uses(chart: &Chart, row: usize, line: TransitionId, active: &BTreeSet<StateId>) -> bool {
+    let (row, line) = (&chart.permissions[row], chart.transition(line));
+    let moves = line.trigger.step().is_some() || matches!(line.trigger, Trigger::Choice(_));
+    let leaves = row.from.is_none_or(|from| active.contains(&from));
+    moves && leaves && line.targets.iter().any(|target| target.state == row.to)
+}
+
+/// Whether the record is of a line for what fails.
+fn is_failure(chart: &Chart, record: &Record) -> bool {
+    let Record::Taken(line) = record else { return false };
+    let trigger = &chart.transition(*line).trigger;
+    matches!(trigger, Trigger::StepError(_) | Trigger::StepTimeout(..) | Trigger::StepElse(_))
+}
+
 /// Lines whose conditions always hold.
 fn needless(chart: &Chart) -> BTreeSet<TransitionId> {
     let lines = chart.transitions.iter().enumerate();
@@ -251,7 +275,7 @@ fn play(chart: &Chart, claims: &Claims, random: &mut Random) -> Option<String> {
     let mut machine = Interpreter::new(&plan, told.clone(), []).expect("no params");
     let mut open: Vec<StepKey> = Vec::new();
     let mut now = 0;
-    let mut stopped = false;
+    let (mut stopped, mut failed) = (false, false);
     let mut active: Vec<StateId> = Vec::new();
     for step in 0..INPUTS {
         for name in ["x", "y"] {
@@ -306,6 +330,10 @@ fn play(chart: &Chart, claims: &Claims, random: &mut Random) -> Option<String> {
         if let Some(fault) = claims.refuted(chart, &active, &log.records, stopped) {
             return Some(format!("{fault} on {shown}\n{:?}", log.records));
         }
+        failed |= log.records.iter().any(|r| is_failure(chart, r));
+        if claims.fails && !failed && log.records.contains(&Record::Ended(Status::Ok)) {
+            return Some(format!("nothing failed, and it ended on {shown}\n{:?}", log.records));
+        }
         active = chart.state_ids().filter(|s| machine.is_active(*s)).collect();
         if log.effects.iter().any(|e| matches!(e, Effect::Ended(_))) {
             break;
@@ -316,7 +344,7 @@ fn play(chart: &Chart, claims: &Claims, random: &mut Random) -> Option<String> {
 
 #[test]
 fn what_cannot_happen_does_not() {
-    let (mut compiled, mut claimed) = (0, [0; 14]);
+    let (mut compiled, mut claimed) = (0, [0; 16]);
     for seed in 1..=CHARTS {
         let mut random = Random::new(seed);
         let text = random::chart(&mut random);
@@ -340,6 +368,8 @@ fn what_cannot_happen_does_not() {
             claims.late.len(),
             claims.unreached.len(),
             claims.unoffered.len(),
+            claims.idle.len(),
+            usize::from(claims.fails),
         ];
         claimed.iter_mut().zip(counts).for_each(|(all, n)| *all += n);
         for _ in 0..4 {

@@ -1,0 +1,69 @@
+//! Ends that only what fails leads to.
+
+use super::{Context, Lint, words};
+use crate::analysis::failing::needed;
+use crate::diagnostic::{Diagnostic, Rule, Severity};
+use chartc_core::arena::TransitionId;
+use chartc_core::model::Trigger;
+
+pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
+
+static RULE: Rule = Rule {
+    code: "C0321",
+    name: "success-by-failure",
+    severity: Severity::Warning,
+    page: include_str!("success_by_failure.md"),
+};
+
+/// Other ways on that are shown.
+const SHOWN: usize = 4;
+
+fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
+    let Context { chart, facts, map, .. } = context;
+    for id in needed(chart, facts) {
+        let line = chart.transition(id);
+        let Some(goal) = line.targets.first().map(|t| t.state) else { continue };
+        let what = match line.trigger {
+            Trigger::StepElse(step) => {
+                format!("where {} has no usable answer", words::step(chart, step))
+            }
+            Trigger::StepTimeout(step, _) => {
+                format!("where {} takes too long", words::step(chart, step))
+            }
+            _ => format!("where {} fails", words::line(chart, id)),
+        };
+        let spans = map.line(id);
+        let at = spans.targets.first().copied().unwrap_or(spans.whole);
+        let message = format!(
+            "a run ends `ok` only {what}: nothing else leads to {}",
+            words::state(chart, goal)
+        );
+        let mut found = RULE
+            .at(at, message)
+            .help("lead a `done` line or an option there, or give the end its own status, such as `final f : error`");
+        let others = chart.transitions.iter().enumerate().filter(|(i, other)| {
+            let moves = matches!(other.trigger, Trigger::Choice(_) | Trigger::StepDone(_));
+            let other = TransitionId::at(*i);
+            moves
+                && other != id
+                && facts.reach.takes(other)
+                && facts
+                    .places
+                    .line(id)
+                    .within
+                    .iter()
+                    .any(|s| facts.places.line(other).covers(chart, *s))
+        });
+        for (i, other) in others.take(SHOWN) {
+            let to = other.targets.first().map_or_else(
+                || "stays where it is".to_owned(),
+                |t| format!("leads to {}", words::state(chart, t.state)),
+            );
+            found = found.related(
+                map.lines[i].whole,
+                format!("{} {to}", words::line(chart, TransitionId::at(i))),
+            );
+        }
+        diagnostics.push(found);
+    }
+}
