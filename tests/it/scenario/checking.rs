@@ -89,8 +89,11 @@ fn tests_of_a_chart_with_errors_are_not_played() {
         (vec!["it.chart:8 C0102".to_owned(), "it.chart:37 C0601".to_owned()], 1)
     );
     // A test with a name that means nothing is not played; others of its file are.
-    let tests =
-        [test("Lamp").replace("at off", "at of"), test("Lamp").replace("three", "3")].concat();
+    let tests = [
+        test("Lamp").replace("at off", "at of\n  expect at off"),
+        test("Lamp").replace("three", "3"),
+    ]
+    .concat();
     write(&folder, "it.chart", &format!("{}{tests}", lamp("Lamp", 4)));
     let (all, _) = found(&folder, &[]);
     assert_eq!(
@@ -101,7 +104,7 @@ fn tests_of_a_chart_with_errors_are_not_played() {
     write(&folder, "it.chart", &lamp("Lamp", 4));
     write(&folder, "it.test.chart", &format!("import \"it.chart\"\n{tests}"));
     let (all, _) = found(&folder, &[]);
-    assert_eq!(all, ["it.test.chart:10 C0102", "it.test.chart:20 C0601"]);
+    assert_eq!(all, ["it.test.chart:10 C0102", "it.test.chart:21 C0601"]);
 }
 
 #[test]
