@@ -2,10 +2,11 @@
 
 use super::Facts;
 use super::graph::Node;
+use super::place::is_final;
 use super::uses::own_walk;
 use chartc_core::arena::{StateId, TransitionId, VarId};
 use chartc_core::model::{
-    Action, BinaryOp, Chart, CompareOp, Expr, ExprKind, StepKind, Transition, VariableKind,
+    Action, BinaryOp, Chart, CompareOp, Expr, ExprKind, StepKind, Transition, Trigger, VariableKind,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,12 +20,13 @@ pub struct Uncounted {
     pub line: TransitionId,
     /// The counter that its condition compares.
     pub counter: VarId,
-    /// A line that leads to the same state under such a condition, and counts.
+    /// A line that leads to the same state, or back as well, under such a condition, and counts.
     pub counting: TransitionId,
 }
 
 /// Lines that lead back while a counter is below a bound, without counting, where another line to the same state counts; the way back
-/// does not count either, and only lines with such a condition do.
+/// does not count either, and only lines with such a condition do. Where a model decides of both, in a chart that is meant to end, the
+/// other one may lead back to any state: both bound their rounds.
 pub fn uncounted(chart: &Chart, facts: &Facts) -> Vec<Uncounted> {
     let mut asking: BTreeMap<VarId, Vec<TransitionId>> = BTreeMap::new();
     for (i, line) in chart.transitions.iter().enumerate() {
@@ -40,6 +42,7 @@ pub fn uncounted(chart: &Chart, facts: &Facts) -> Vec<Uncounted> {
         return Vec::new();
     }
     let elsewhere = counted_elsewhere(chart, &asking);
+    let ends = chart.children(StateId::at(0)).any(|s| is_final(chart, s));
     let mut found = Vec::new();
     for (counter, lines) in asking.iter().filter(|(v, _)| !elsewhere.contains(v)) {
         let (counting, others): (Vec<TransitionId>, Vec<TransitionId>) =
@@ -49,6 +52,8 @@ pub fn uncounted(chart: &Chart, facts: &Facts) -> Vec<Uncounted> {
         for line in others {
             let goal = |l: TransitionId| chart.transition(l).targets.first().map(|t| t.state);
             let twin = counting.iter().find(|c| goal(line).is_some() && goal(**c) == goal(line));
+            let retries = |l: TransitionId| ends && is_back(chart, l);
+            let twin = twin.or(counting.iter().find(|c| retries(line) && retries(**c)));
             if let Some(twin) = twin
                 && comes_back(chart, facts, line, *counter)
             {
@@ -91,6 +96,13 @@ fn bounded(chart: &Chart, guard: &Expr) -> Vec<VarId> {
         }
     }
     found
+}
+
+/// Whether a step or an option leads to its own state, or to one that stands before it.
+fn is_back(chart: &Chart, id: TransitionId) -> bool {
+    let line = chart.transition(id);
+    let moves = line.trigger.step().is_some() || matches!(line.trigger, Trigger::Choice(_));
+    moves && line.targets.first().is_some_and(|target| target.state <= line.source)
 }
 
 /// Whether it is `x + n`.
