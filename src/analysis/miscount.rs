@@ -42,7 +42,7 @@ pub struct Miscount {
 struct Bound<'e> {
     counter: VarId,
     op: CompareOp,
-    bound: &'e Expr,
+    than: &'e Expr,
 }
 
 /// Every such line, ascending.
@@ -183,7 +183,7 @@ fn bounds<'e>(chart: &'e Chart, guard: &'e Expr) -> Vec<Bound<'e>> {
                 && is_counter(chart, *counter)
                 && is_fixed(chart, other)
             {
-                found.push(Bound { counter: *counter, op, bound: other });
+                found.push(Bound { counter: *counter, op, than: other });
             }
         }
     }
@@ -302,7 +302,7 @@ fn is_bounded_elsewhere(chart: &Chart, own: TransitionId, of: &Bound<'_>, up: bo
     let guards = lines.chain(chart.steps.iter().map(|step| &step.guard)).flatten();
     let further = |bound: Bound<'_>| {
         let same = matches!(bound.op, CompareOp::Greater | CompareOp::GreaterEqual) == up;
-        bound.counter == of.counter && same && bound.bound != of.bound
+        bound.counter == of.counter && same && bound.than != of.than
     };
     let mut all = guards.chain(chart.predicates.iter().map(|p| &p.expr));
     all.any(|guard| bounds(chart, guard).into_iter().any(further))
@@ -311,9 +311,9 @@ fn is_bounded_elsewhere(chart: &Chart, own: TransitionId, of: &Bound<'_>, up: bo
 /// How far it is from the counter's least value to the bound, at most; for one that counts down from its greatest.
 fn room(chart: &Chart, facts: &Facts, bound: &Bound<'_>) -> Option<i64> {
     let range = facts.ranges.get(bound.counter)?;
-    let (low, high) = if let ExprKind::Int(n) = bound.bound.kind {
+    let (low, high) = if let ExprKind::Int(n) = bound.than.kind {
         (n, n)
-    } else if let ExprKind::Variable(id) = bound.bound.kind
+    } else if let ExprKind::Variable(id) = bound.than.kind
         && let VariableKind::Param { range: Some((Value::Int(low), Value::Int(high))) } =
             &chart.variables[id.index()].kind
     {

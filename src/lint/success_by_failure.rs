@@ -23,14 +23,14 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     for id in needed(chart, facts) {
         let line = chart.transition(id);
         let Some(goal) = line.targets.first().map(|t| t.state) else { continue };
-        let what = match line.trigger {
-            Trigger::StepElse(step) => {
-                format!("where {} has no usable answer", words::step(chart, step))
-            }
-            Trigger::StepTimeout(step, _) => {
-                format!("where {} takes too long", words::step(chart, step))
-            }
-            _ => format!("where {} fails", words::line(chart, id)),
+        let what = if let Trigger::StepElse(step) = line.trigger {
+            format!("where {} has no usable answer", words::step(chart, step))
+        } else if let Trigger::StepTimeout(step, _) = line.trigger {
+            format!("where {} takes too long", words::step(chart, step))
+        } else if let Trigger::StepError(step) = line.trigger {
+            format!("where {} fails", words::step(chart, step))
+        } else {
+            continue;
         };
         let spans = map.line(id);
         let at = spans.targets.first().copied().unwrap_or(spans.whole);

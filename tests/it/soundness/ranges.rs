@@ -101,7 +101,7 @@ fn state(random: &mut Random, name: &str, goals: &[&str]) -> String {
     if random.below(8) == 0 {
         let _ = writeln!(out, "    exit {{{} }}", actions(random, 1));
     }
-    for _ in 0..1 + random.below(3) {
+    for _ in 0..=random.below(3) {
         let on = pick(random, &["on a", "on b", "on turn"]);
         let to = pick(random, goals);
         if random.below(3) == 0 {
