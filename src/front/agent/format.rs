@@ -197,7 +197,8 @@ fn accesses(text: &Text, head: &str, from: usize, start: usize) -> Result<Vec<Ac
     let mut path = Vec::new();
     let mut at = start;
     while at < head.len() {
-        let rest = &head[at + 1..];
+        // Behind a character of several bytes, which begins nothing.
+        let rest = head.get(at + 1..).unwrap_or_default();
         if head[at..].starts_with('.') {
             let len = rest.find(['.', '[']).unwrap_or(rest.len());
             let word = &rest[..len];
