@@ -2,6 +2,7 @@
 
 use super::Facts;
 use super::counting::comes_back;
+use super::interval::{order, turned};
 use super::uses::{own_walk, reads, walk, written};
 use chartc_core::arena::{TransitionId, VarId};
 use chartc_core::expr::Value;
@@ -48,6 +49,9 @@ struct Bound<'e> {
 /// Every such line, ascending.
 pub fn miscounts(chart: &Chart, facts: &Facts) -> Vec<Miscount> {
     let mut found = Vec::new();
+    if !chart.transitions.iter().any(|line| is_counting(chart, line)) {
+        return found;
+    }
     let counting = |(_, line): &(usize, &Transition)| is_counting(chart, line);
     for (i, line) in chart.transitions.iter().enumerate().filter(counting).take(MOST) {
         let id = TransitionId::at(i);
@@ -174,12 +178,12 @@ fn bounds<'e>(chart: &'e Chart, guard: &'e Expr) -> Vec<Bound<'e>> {
         if let ExprKind::Predicate(id) = expr.kind {
             open.push(&chart.predicates[id.index()].expr);
         }
-        let (compared, turned) = negated(expr);
+        let (compared, opposite) = negated(expr);
         let ExprKind::Compare(first, rest) = &compared.kind else { continue };
         let [(op, second)] = rest.as_slice() else { continue };
         for (side, other, swap) in [(&**first, second, false), (second, &**first, true)] {
             if let (ExprKind::Variable(counter), Some(op)) =
-                (&side.kind, ordered(*op, swap, turned))
+                (&side.kind, ordered(*op, swap, opposite))
                 && is_counter(chart, *counter)
                 && is_fixed(chart, other)
             {
@@ -199,21 +203,10 @@ fn negated(expr: &Expr) -> (&Expr, bool) {
     }
 }
 
-/// The order, read from the other side, or turned into its opposite.
+/// The order that a comparison claims, read from the other side where it is swapped, and of its opposite behind `not`.
 fn ordered(op: CompareOp, swap: bool, opposite: bool) -> Option<CompareOp> {
-    let (less, equal) = match op {
-        CompareOp::Less => (true, false),
-        CompareOp::LessEqual => (true, true),
-        CompareOp::Greater => (false, false),
-        CompareOp::GreaterEqual => (false, true),
-        CompareOp::Equal | CompareOp::NotEqual | CompareOp::In | CompareOp::NotIn => return None,
-    };
-    Some(match (less ^ swap ^ opposite, equal ^ opposite) {
-        (true, false) => CompareOp::Less,
-        (true, true) => CompareOp::LessEqual,
-        (false, false) => CompareOp::Greater,
-        (false, true) => CompareOp::GreaterEqual,
-    })
+    let op = order(op, !opposite).filter(|op| *op != CompareOp::Equal)?;
+    Some(if swap { turned(op) } else { op })
 }
 
 fn is_counter(chart: &Chart, id: VarId) -> bool {

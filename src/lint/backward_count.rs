@@ -1,9 +1,10 @@
 //! Lines that count away from the bound that they ask for.
 
-use super::{Context, Lint, words};
-use crate::analysis::miscount::{Fault, miscounts};
+use super::{Context, Lint, long_stride, unasked_count, words};
+use crate::analysis::miscount::{Fault, Miscount, miscounts};
 use crate::diagnostic::{Diagnostic, Rule, Severity};
 use crate::notation::expression;
+use chartc_core::arena::TransitionId;
 
 pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
 
@@ -14,28 +15,33 @@ static RULE: Rule = Rule {
     page: include_str!("backward_count.md"),
 };
 
+/// With the other two ways to count wrongly, so that counts are looked at once.
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
-    let Context { chart, facts, map, .. } = context;
-    for found in miscounts(chart, facts) {
-        let spans = map.line(found.line);
-        let place = spans.guard.unwrap_or(spans.trigger);
-        let name = &chart.variables[found.counter.index()].name;
-        let line = words::line(chart, found.line);
-        let guard = chart.transition(found.line).guard.as_ref();
-        let text = guard.map(|g| words::short(&expression(chart, g))).unwrap_or_default();
-        let way = if found.by > 0 { "up" } else { "down" };
-        match found.fault {
-            Fault::Backward => {
-                let message = format!(
-                    "this bounds nothing: once `{text}` holds, {line} counts `{name}` {way}, and it goes on holding"
-                );
-                diagnostics.push(
-                    RULE.at(place, message)
-                        .help("turn the comparison round, or count the other way")
-                        .related(map.variables[found.counter.index()], "the count begins here"),
-                );
-            }
-            Fault::Stride(_) | Fault::Unasked(_) => {}
-        }
-    }
+    let Context { chart, facts, .. } = context;
+    diagnostics.extend(miscounts(chart, facts).iter().map(|found| match found.fault {
+        Fault::Backward => told(context, found),
+        Fault::Stride(room) => long_stride::told(context, found, room),
+        Fault::Unasked(twin) => unasked_count::told(context, found, twin),
+    }));
+}
+
+fn told(context: &Context<'_>, found: &Miscount) -> Diagnostic {
+    let Context { chart, map, .. } = context;
+    let spans = map.line(found.line);
+    let name = &chart.variables[found.counter.index()].name;
+    let line = words::line(chart, found.line);
+    let way = if found.by > 0 { "up" } else { "down" };
+    let message = format!(
+        "this bounds nothing: once `{}` holds, {line} counts `{name}` {way}, and it goes on holding",
+        guard(context, found.line)
+    );
+    RULE.at(spans.guard.unwrap_or(spans.trigger), message)
+        .help("turn the comparison round, or count the other way")
+        .related(map.variables[found.counter.index()], "the count begins here")
+}
+
+/// The condition of a line, in short.
+pub(super) fn guard(context: &Context<'_>, line: TransitionId) -> String {
+    let guard = context.chart.transition(line).guard.as_ref();
+    guard.map(|guard| words::short(&expression(context.chart, guard))).unwrap_or_default()
 }

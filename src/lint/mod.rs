@@ -155,9 +155,8 @@ pub const LINTS: &[&Lint] = &[
     &unread_variable::LINT,
     &unused_binding::LINT,
     &uncounted_line::LINT,
+    // With `long_stride` and `unasked_count`.
     &backward_count::LINT,
-    &long_stride::LINT,
-    &unasked_count::LINT,
     &gap::LINT,
     &overlap::LINT,
     &unbounded_calls::LINT,

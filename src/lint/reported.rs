@@ -14,6 +14,7 @@ pub use super::illegal_structure::RULE as ILLEGAL_STRUCTURE;
 pub use super::import_cycle::RULE as IMPORT_CYCLE;
 pub use super::left_out::RULE as LEFT_OUT;
 pub use super::legacy::RULE as LEGACY;
+pub use super::long_stride::RULE as LONG_STRIDE;
 pub use super::lost_division::RULE as LOST_DIVISION;
 pub use super::missing_field::RULE as MISSING_FIELD;
 pub use super::missing_initial::RULE as MISSING_INITIAL;
@@ -22,6 +23,7 @@ pub use super::outside_subset::RULE as OUTSIDE_SUBSET;
 pub use super::refused_code::RULE as REFUSED_CODE;
 pub use super::syntax::RULE as SYNTAX;
 pub use super::type_error::RULE as TYPE_ERROR;
+pub use super::unasked_count::RULE as UNASKED_COUNT;
 pub use super::unescaped_brace::RULE as UNESCAPED_BRACE;
 pub use super::unknown_field::RULE as UNKNOWN_FIELD;
 pub use super::unknown_name::RULE as UNKNOWN_NAME;
@@ -63,4 +65,6 @@ pub static RULES: &[&Rule] = &[
     &OUTSIDE_SUBSET,
     &FAILED_TEST,
     &IDLE_ASSIGNMENT,
+    &LONG_STRIDE,
+    &UNASKED_COUNT,
 ];
