@@ -91,12 +91,18 @@ impl<'t, 'f> Lexer<'t, 'f> {
         self.flat || self.depth > 0
     }
 
+    /// Where the next character stands.
+    fn character(&self) -> Range<usize> {
+        let next = self.text.value[self.at..].chars().next();
+        self.at..self.at + next.map_or(0, char::len_utf8)
+    }
+
     fn run(&mut self) {
         let mut line_start = !self.flat;
         while self.at < self.text.value.len() {
             if self.tokens.len() >= MAX_TOKENS {
                 let message = format!("this code is too long: more than {MAX_TOKENS} tokens");
-                self.findings.push(REFUSED_CODE.at(self.text.span(self.at..self.at + 1), message));
+                self.findings.push(REFUSED_CODE.at(self.text.span(self.character()), message));
                 break;
             }
             if line_start && !self.joined() {
@@ -182,7 +188,7 @@ impl<'t, 'f> Lexer<'t, 'f> {
             self.indents.pop();
             self.push(Tok::Dedent, 0);
             if width > self.indents.last().copied().unwrap_or(0) {
-                self.fault(self.at..self.at + 1, "this indentation fits no line above");
+                self.fault(self.character(), "this indentation fits no line above");
                 self.indents.push(width);
                 self.push(Tok::Indent, 0);
                 break;
