@@ -234,7 +234,7 @@ mod tests {
 
     /// Each part as `text`, `<field>` or `!bad!`, with what its span covers.
     fn show(prompt: &str) -> Vec<String> {
-        let text = Text::new(FileId(0), prompt, 0..prompt.len(), prompt);
+        let text = Text::new(FileId(0), prompt, 0..prompt.len(), prompt.to_owned());
         let at = |s: Span| &prompt[s.start as usize..s.end as usize];
         let one = |part: Part| match part {
             Part::Text(text, _) => text,

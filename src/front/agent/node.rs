@@ -232,7 +232,7 @@ fn resolve(raw: Raw, file: FileId, text: &str) -> Node {
         RawValue::Float(x) => Node { value: Value::Float(x), span: Span::new(file, start, end) },
         RawValue::Text(value) => {
             let used = text.get(start..end).unwrap_or_default().trim_end().len();
-            let value = Text::new(file, text, start..end, &value);
+            let value = Text::new(file, text, start..end, value);
             Node { value: Value::Text(value), span: Span::new(file, start, start + used) }
         }
         RawValue::List(items) => {

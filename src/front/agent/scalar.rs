@@ -10,8 +10,16 @@ pub(super) struct Text {
     pub(super) value: String,
     /// The file.
     file: FileId,
-    /// Ascending and without gaps over `value`.
-    pieces: Vec<Piece>,
+    map: Map,
+}
+
+/// Where the bytes of a text stand.
+#[derive(Debug, Clone, PartialEq)]
+enum Map {
+    /// Byte by byte from here: the file has the text as it is.
+    Straight(usize),
+    /// Ascending and without gaps over the text.
+    Pieces(Vec<Piece>),
 }
 
 /// A run of the text. It maps byte by byte, or only as a whole (an escape, a fold, a text that does not stand in the file).
@@ -26,27 +34,30 @@ struct Piece {
 
 impl Text {
     /// Finds how `value` came from the bytes `range` of `source`. If that cannot be told, everything maps to the whole range.
-    pub(super) fn new(file: FileId, source: &str, range: Range<usize>, value: &str) -> Self {
+    pub(super) fn new(file: FileId, source: &str, range: Range<usize>, value: String) -> Self {
         let raw = source.get(range.clone()).unwrap_or_default();
-        let pieces = flow(raw, value, Style::Double)
-            .or_else(|| flow(raw, value, Style::Single))
-            .or_else(|| flow(raw, value, Style::Plain))
-            .or_else(|| block(raw, value))
+        if let Some(from) = straight(raw, &value) {
+            return Self { value, file, map: Map::Straight(range.start + from) };
+        }
+        let mut pieces = flow(raw, &value, Style::Double)
+            .or_else(|| flow(raw, &value, Style::Single))
+            .or_else(|| flow(raw, &value, Style::Plain))
+            .or_else(|| block(raw, &value))
             .unwrap_or_else(|| {
                 let (len, file_len) = (value.len(), raw.len());
                 vec![Piece { text: 0, len, file: 0, file_len, bytewise: false }]
-            })
-            .into_iter()
-            .map(|p| Piece { file: p.file + range.start, ..p })
-            .collect();
-        Self { value: value.to_owned(), file, pieces }
+            });
+        for piece in &mut pieces {
+            piece.file += range.start;
+        }
+        Self { value, file, map: Map::Pieces(pieces) }
     }
 
     /// A text without a place of its own: everything maps to `span`.
     pub(super) fn at(span: Span, value: &str) -> Self {
         let (file, file_len) = (span.start as usize, (span.end - span.start) as usize);
         let pieces = vec![Piece { text: 0, len: value.len(), file, file_len, bytewise: false }];
-        Self { value: value.to_owned(), file: span.file, pieces }
+        Self { value: value.to_owned(), file: span.file, map: Map::Pieces(pieces) }
     }
 
     /// Where the bytes `range` of the text stand. An empty range gives a place of no width.
@@ -62,10 +73,14 @@ impl Text {
     }
 
     fn place(&self, offset: usize, end: bool) -> usize {
+        let pieces = match &self.map {
+            Map::Straight(from) => return from + offset.min(self.value.len()),
+            Map::Pieces(pieces) => pieces,
+        };
         let after =
-            self.pieces.partition_point(|p| if end { p.text < offset } else { p.text <= offset });
-        let Some(piece) = after.checked_sub(1).and_then(|i| self.pieces.get(i)) else {
-            return self.pieces.first().map_or(0, |p| p.file);
+            pieces.partition_point(|p| if end { p.text < offset } else { p.text <= offset });
+        let Some(piece) = after.checked_sub(1).and_then(|i| pieces.get(i)) else {
+            return pieces.first().map_or(0, |p| p.file);
         };
         if piece.bytewise {
             piece.file + (offset - piece.text).min(piece.len)
@@ -108,8 +123,18 @@ impl Pieces {
     }
 }
 
+/// From which byte of `raw` the text stands there as it is, between quotes or without.
+fn straight(raw: &str, value: &str) -> Option<usize> {
+    let quoted = |quote: char| raw.strip_prefix(quote)?.strip_suffix(quote);
+    if raw == value {
+        return Some(0);
+    }
+    let inner = quoted('"').filter(|inner| !inner.contains('\\')).or_else(|| quoted('\''))?;
+    (inner == value).then_some(1)
+}
+
 fn blanks(text: &str) -> usize {
-    text.len() - text.trim_start_matches([' ', '\t', '\n', '\r']).len()
+    text.bytes().take_while(|b| matches!(b, b' ' | b'\t' | b'\n' | b'\r')).count()
 }
 
 /// How many bytes are the same in both: at least a character, and then up to what may be written otherwise in one of them. `None` if
@@ -200,6 +225,12 @@ fn escape(rest: &str) -> Option<(usize, Option<char>)> {
     Some((first.len_utf8(), Some(plain)))
 }
 
+/// How many bytes the line has that both begin with, if they do, without the blanks at its end.
+fn same_line(raw: &str, text: &str) -> Option<usize> {
+    let line = text.split('\n').next()?.trim_end_matches([' ', '\t', '\r']);
+    raw.starts_with(line).then_some(line.len())
+}
+
 /// Literal and folded blocks: text and file differ in blanks only.
 fn block(raw: &str, value: &str) -> Option<Vec<Piece>> {
     let mut pieces = Pieces::default();
@@ -216,7 +247,7 @@ fn block(raw: &str, value: &str) -> Option<Vec<Piece>> {
             pieces.push(kept, at + file_gap - kept, kept);
             at += file_gap;
         } else {
-            let len = alike(rest, left)?;
+            let len = same_line(rest, left).or_else(|| alike(rest, left))?;
             pieces.push(len, at, len);
             at += len;
         }
@@ -231,7 +262,7 @@ mod tests {
     /// The part of the file that `word` of the text maps to.
     fn found<'s>(source: &'s str, raw: &str, value: &str, word: &str) -> &'s str {
         let start = source.find(raw).expect("raw text in source");
-        let text = Text::new(FileId(0), source, start..start + raw.len(), value);
+        let text = Text::new(FileId(0), source, start..start + raw.len(), value.to_owned());
         let at = value.find(word).expect("word in text");
         let span = text.span(at..at + word.len());
         &source[span.start as usize..span.end as usize]
@@ -274,6 +305,13 @@ mod tests {
     fn plain_scalar_over_lines() {
         let source = "p: one\n  two\n  three {x}\n";
         assert_eq!(found(source, "one\n  two\n  three {x}", "one two three {x}", "{x}"), "{x}");
+    }
+
+    #[test]
+    fn text_of_nothing_stands_between_its_quotes() {
+        let source = "p: ''";
+        let text = Text::new(FileId(0), source, 3..5, String::new());
+        assert_eq!(text.whole(), Span::new(FileId(0), 4, 4));
     }
 
     #[test]

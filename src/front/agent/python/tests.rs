@@ -3,7 +3,7 @@ use crate::source::Source;
 use crate::span::FileId;
 
 fn text(code: &str) -> (Text, Source) {
-    (Text::new(FileId(0), code, 0..code.len(), code), Source::new("a.yaml", code))
+    (Text::new(FileId(0), code, 0..code.len(), code.to_owned()), Source::new("a.yaml", code))
 }
 
 /// Findings as `underlined text: message`.
