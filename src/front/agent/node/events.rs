@@ -1,0 +1,107 @@
+//! What most files are made of, from the events of the library's parser: texts, numbers, lists and mappings. All else is left to
+//! [`super::library`], which reads the same of these, at several times the cost.
+
+use super::{MAX_DEPTH, MAX_NODES, Node, Place, Scalar, library};
+use serde_yaml::granit_parser::{Event, Options, Parser, ScalarStyle, Span, StrInput};
+use std::borrow::Cow;
+use std::ops::Range;
+
+/// Files of more bytes are left to the library, which bounds what it counts.
+const MAX_LEN: usize = 1 << 24;
+
+/// The only document of a file. `None` if there is anything in it that is not read here, or wrong.
+pub(super) fn read(place: Place<'_>) -> Option<Node> {
+    if place.text.len() > MAX_LEN {
+        return None;
+    }
+    let mut options = Options::default();
+    options.set_emit_comments(false);
+    let events = Parser::new_from_str_with_options(place.text, options);
+    let mut reader = Reader { events, place, nodes: 0 };
+    let starts = (reader.next()?.0, reader.next()?.0);
+    let (Event::StreamStart, Event::DocumentStart(..)) = starts else { return None };
+    let (event, at) = reader.next()?;
+    let node = reader.node(event, &at, 0)?;
+    let ends = (reader.next()?.0, reader.next()?.0);
+    (ends == (Event::DocumentEnd, Event::StreamEnd)).then_some(node)
+}
+
+struct Reader<'s> {
+    events: Parser<'s, StrInput<'s>>,
+    place: Place<'s>,
+    nodes: usize,
+}
+
+impl<'s> Reader<'s> {
+    fn next(&mut self) -> Option<(Event<'s>, Span)> {
+        self.events.next_event()?.ok()
+    }
+
+    /// Counts a node, and says where it stands.
+    fn range(&mut self, at: &Span) -> Option<Range<usize>> {
+        self.nodes += 1;
+        let (start, end) = (at.start.byte_offset()?, at.end.byte_offset()?);
+        (self.nodes <= MAX_NODES).then(|| start..end.max(start))
+    }
+
+    /// The node that begins with `event`, in `depth` collections.
+    fn node(&mut self, event: Event<'s>, at: &Span, depth: usize) -> Option<Node> {
+        if let Event::Scalar(text, style, 0, None) = event {
+            return self.scalar(text, style, at);
+        }
+        let range = self.range(at).filter(|_| depth < MAX_DEPTH)?;
+        if let Event::SequenceStart(_, 0, None) = event {
+            let mut items = Vec::new();
+            loop {
+                let (event, at) = self.next()?;
+                if event == Event::SequenceEnd {
+                    return Some(self.place.list(items, range));
+                }
+                items.push(self.node(event, &at, depth + 1)?);
+            }
+        }
+        let Event::MappingStart(_, 0, None) = event else { return None };
+        let mut entries = Vec::new();
+        loop {
+            let (event, at) = self.next()?;
+            if event == Event::MappingEnd {
+                return Some(self.place.map(entries, range));
+            }
+            let Event::Scalar(key, style, 0, None) = event else { return None };
+            if key == "<<" {
+                return None;
+            }
+            let key = self.scalar(key, style, &at)?;
+            let (event, at) = self.next()?;
+            entries.push((key, self.node(event, &at, depth + 1)?));
+        }
+    }
+
+    fn scalar(&mut self, text: Cow<'s, str>, style: ScalarStyle, at: &Span) -> Option<Node> {
+        let range = self.range(at)?;
+        let scalar = if style == ScalarStyle::Plain { plain(&text) } else { None };
+        let scalar = scalar.unwrap_or_else(|| Scalar::Text(text.into_owned()));
+        Some(self.place.scalar(scalar, range))
+    }
+}
+
+/// What a scalar without quotes means, if not just its text.
+fn plain(text: &str) -> Option<Scalar> {
+    let is = |word: &str| text.eq_ignore_ascii_case(word);
+    match text.as_bytes() {
+        [] | [b'~'] => Some(Scalar::Null),
+        [b'n' | b'N', ..] => is("null").then_some(Scalar::Null),
+        [b't' | b'T', ..] => is("true").then_some(Scalar::Bool(true)),
+        [b'f' | b'F', ..] => is("false").then_some(Scalar::Bool(false)),
+        // As all numbers begin: but for the most common the library tells what they are.
+        [b'0'..=b'9' | b'+' | b'-' | b'.', ..] => {
+            if let ([b'1'..=b'9', ..], Ok(i)) = (text.as_bytes(), text.parse()) {
+                return Some(Scalar::Int(i));
+            }
+            let in_number = |b: u8| b.is_ascii_alphanumeric() || b"+-._".contains(&b);
+            let marker = matches!(text, "---" | "...");
+            (!marker && text.bytes().all(in_number)).then(|| library::scalar(text)).flatten()
+        }
+        _ => None,
+    }
+}
