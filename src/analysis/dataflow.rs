@@ -29,7 +29,7 @@ pub enum Reading {
 }
 
 /// A value that is not there yet.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Value {
     /// A variable that starts afresh each turn.
     Variable(VarId),

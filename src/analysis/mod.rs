@@ -24,6 +24,7 @@ pub mod gap;
 pub mod graph;
 pub mod guard;
 pub mod handling;
+mod hash;
 mod interval;
 pub mod livelock;
 pub mod miscount;

@@ -18,6 +18,7 @@ mod checks;
 mod cli;
 mod conformance;
 mod cost;
+mod data_flow;
 mod differential;
 mod docs;
 mod dot;

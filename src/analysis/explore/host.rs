@@ -1,6 +1,6 @@
 //! A host whose functions give anything that they may, one after the other: the same for the same arguments within one input.
 
-use super::hash::Map;
+use super::super::hash::Map;
 use super::relevant::Relevant;
 use super::slot::Slot;
 use super::values::tried;

@@ -10,7 +10,6 @@ mod budget;
 mod bytes;
 mod fixed;
 mod ground;
-mod hash;
 mod host;
 mod key;
 mod lead;

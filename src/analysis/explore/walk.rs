@@ -1,9 +1,9 @@
 //! The walk over the points of a chart's runs.
 
+use super::super::hash::Map;
 use super::budget::Budget;
 use super::bytes::Bytes;
 use super::ground::Ground;
-use super::hash::Map;
 use super::host::Anything;
 use super::key::{Counting, Keys};
 use super::lead::Lead;

@@ -52,13 +52,10 @@ impl Row {
         Some(values)
     }
 
-    /// The value behind one bit.
-    pub(super) fn value(&self, bit: u16) -> Option<&Data> {
-        match bit {
-            FRESH => self.default.as_ref(),
-            OTHER => None,
-            _ => self.constants.get(bit.trailing_zeros() as usize - 2),
-        }
+    /// The bits that stand for one value, each with it.
+    pub(super) fn bits(&self) -> impl Iterator<Item = (u16, &Data)> {
+        let constants = self.constants.iter().enumerate().map(|(nth, data)| (4 << nth, data));
+        self.default.iter().map(|data| (FRESH, data)).chain(constants)
     }
 
     /// The bit of a value.

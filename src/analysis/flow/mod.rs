@@ -7,12 +7,14 @@
 
 mod apply;
 mod cell;
+mod code;
 mod edge;
 mod enter;
 mod parts;
 mod path;
 mod point;
 mod read;
+mod solve;
 mod test;
 mod walk;
 mod way;
@@ -24,14 +26,12 @@ pub use read::Site;
 use super::Facts;
 use super::dataflow::Value;
 use apply::Records;
-use cell::{FRESH, Masks};
+use cell::FRESH;
 use chartc_core::arena::VarId;
 use chartc_core::model::{Chart, Expr, StateKind};
-use point::{Point, Points};
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
-
-/// Most cells times points, and most operations, of an analysis by points.
-const MOST_WORK: usize = 1_500_000;
+use point::Points;
+use solve::{MOST_WORK, Solved};
+use std::collections::BTreeMap;
 
 /// Most readings for which a way is looked for.
 const MOST_WAYS: usize = 40;
@@ -43,10 +43,8 @@ pub struct Flow<'c> {
     cells: Cells,
     /// What each reading sees.
     records: Records,
-    /// Whether readings are told apart by point.
-    exact: bool,
-    /// What is known at each point.
-    masks: BTreeMap<Point, Masks>,
+    /// What is known at each point; `None` where readings are not told apart by point.
+    solved: Option<Solved>,
 }
 
 /// A reading of what is not there.
@@ -88,8 +86,7 @@ impl<'c> Flow<'c> {
     /// Analyses a chart. About linear in states, lines and steps.
     pub fn of(chart: &'c Chart, facts: &Facts) -> Self {
         let cells = Cells::of(chart);
-        let mut flow =
-            Self { chart, cells, records: Records::new(), exact: false, masks: BTreeMap::new() };
+        let mut flow = Self { chart, cells, records: Records::new(), solved: None };
         if flow.cells.rows.is_empty() {
             return flow;
         }
@@ -97,67 +94,12 @@ impl<'c> Flow<'c> {
         let points = Points::of(chart, facts);
         let parts = 4 * (chart.states.len() + chart.transitions.len()) + 12 * chart.steps.len();
         let small = parts * (1 + flow.cells.rows.len()) <= MOST_WORK;
-        flow.exact = small && !parallel && flow.solve(&points);
-        if !flow.exact {
-            flow.masks.clear();
-            flow.records.clear();
-            flow.everywhere(&points);
+        let solved = if small && !parallel { Solved::of(&flow.cells, &points) } else { None };
+        match solved {
+            Some((records, solved)) => (flow.records, flow.solved) = (records, Some(solved)),
+            None => flow.records = solve::everywhere(&flow.cells, &points),
         }
         flow
-    }
-
-    /// Finds what holds at each point; `false` where that is too much.
-    fn solve(&mut self, points: &Points<'_, '_>) -> bool {
-        let start = points.start();
-        let mut known: BTreeMap<Point, Masks> = BTreeMap::new();
-        let mut open = Open::default();
-        let mut work = 0;
-        let mut first = self.cells.fresh();
-        for (point, ops) in &start {
-            let mut masks = first.clone();
-            apply::all(self.chart, &self.cells, ops, &mut masks, None);
-            join(&mut known, &mut open, *point, &masks);
-        }
-        first.clear();
-        let mut edges = Vec::new();
-        while let Some(point) = open.next() {
-            let Some(masks) = known.get(&point).cloned() else { continue };
-            edges.clear();
-            points.edges(point, &mut edges);
-            for edge in &edges {
-                work += (1 + edge.ops.len()) * (1 + masks.len());
-                let mut after = masks.clone();
-                if apply::all(self.chart, &self.cells, &edge.ops, &mut after, None) {
-                    join(&mut known, &mut open, edge.to, &after);
-                }
-            }
-            if work > MOST_WORK || known.len() * masks.len() > MOST_WORK {
-                return false;
-            }
-        }
-        for (_, ops) in &start {
-            let mut masks = self.cells.fresh();
-            apply::all(self.chart, &self.cells, ops, &mut masks, Some(&mut self.records));
-        }
-        for (point, masks) in &known {
-            edges.clear();
-            points.edges(*point, &mut edges);
-            for edge in &edges {
-                let mut after = masks.clone();
-                apply::all(self.chart, &self.cells, &edge.ops, &mut after, Some(&mut self.records));
-            }
-        }
-        self.masks = known;
-        true
-    }
-
-    /// The same, with what a cell may hold anywhere.
-    fn everywhere(&mut self, points: &Points<'_, '_>) {
-        let masks = self.cells.all(self.chart);
-        points.each_site(&mut |ops| {
-            let mut after = masks.clone();
-            apply::sites(self.chart, &self.cells, ops, &masks, &mut after, &mut self.records);
-        });
     }
 
     /// What a value that begins as `none` may be where it is read: `None` if no run reads it there, or if it is not looked at.
@@ -170,9 +112,7 @@ impl<'c> Flow<'c> {
 
     /// All that is read where it is not there, by place; `inferred` says which variables nobody gave a default.
     pub fn unset(&self, facts: &Facts, inferred: &dyn Fn(VarId) -> bool) -> Vec<Unset> {
-        if !self.exact {
-            return Vec::new();
-        }
+        let Some(solved) = &self.solved else { return Vec::new() };
         let points = Points::of(self.chart, facts);
         let mut found = Vec::new();
         let mut ways = 0;
@@ -194,7 +134,7 @@ impl<'c> Flow<'c> {
             } else if missing && seen.hard & (FRESH | row.none_bits()) != 0 && ways < MOST_WAYS {
                 ways += 1;
                 if let Some(way) =
-                    way::find(self.chart, &self.cells, &points, &self.masks, *site, *cell as usize)
+                    way::find(self.chart, &self.cells, &points, solved, *site, *cell as usize)
                 {
                     found.push(Unset { site: *site, value: row.value, way: Some(way), lack });
                 }
@@ -250,7 +190,7 @@ impl<'c> Flow<'c> {
 
     /// Whether readings are told apart by the points of runs.
     pub fn is_exact(&self) -> bool {
-        self.exact
+        self.solved.is_some()
     }
 }
 
@@ -266,44 +206,4 @@ pub struct Held {
     pub unset: bool,
     /// There.
     pub set: bool,
-}
-
-/// Points that have something new to lead on, each once.
-#[derive(Default)]
-struct Open {
-    row: VecDeque<Point>,
-    all: BTreeSet<Point>,
-}
-
-impl Open {
-    fn add(&mut self, point: Point) {
-        if self.all.insert(point) {
-            self.row.push_back(point);
-        }
-    }
-
-    fn next(&mut self) -> Option<Point> {
-        let point = self.row.pop_front()?;
-        self.all.remove(&point);
-        Some(point)
-    }
-}
-
-fn join(known: &mut BTreeMap<Point, Masks>, open: &mut Open, point: Point, masks: &Masks) {
-    match known.get_mut(&point) {
-        None => {
-            known.insert(point, masks.clone());
-            open.add(point);
-        }
-        Some(row) => {
-            let mut grown = false;
-            for (old, new) in row.iter_mut().zip(masks) {
-                grown |= *new & !*old != 0;
-                *old |= new;
-            }
-            if grown {
-                open.add(point);
-            }
-        }
-    }
 }

@@ -17,7 +17,7 @@ use std::collections::{BTreeMap, BTreeSet};
 const MOST_CALLS: u32 = 4;
 
 /// What the run does in its leaf.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Mode {
     /// It waits for the host.
     Rest,
@@ -30,7 +30,7 @@ pub(super) enum Mode {
 }
 
 /// An active leaf with what the run does there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Point {
     pub(super) leaf: StateId,
     pub(super) mode: Mode,
@@ -379,18 +379,18 @@ impl<'c, 'f> Points<'c, 'f> {
     }
 
     /// Calls `visit` with everything that the chart does anywhere, piece by piece.
-    pub(super) fn each_site(&self, visit: &mut dyn FnMut(&[Op<'c>])) {
+    pub(super) fn each_site(&self, visit: &mut dyn FnMut(&Op<'c>)) {
         for (i, line) in self.chart.transitions.iter().enumerate() {
             let id = TransitionId::at(i);
             if let Some(guard) = line.guard.as_ref().filter(|_| self.facts.reach.takes(id)) {
-                visit(&[Op::Assume(Some(Site::Line(id)), guard, true)]);
+                visit(&Op::Assume(Some(Site::Line(id)), guard, true));
             }
         }
         for (i, step) in self.chart.steps.iter().enumerate() {
             let id = StepId::at(i);
             let runs = !self.facts.places.step(id).within.is_empty();
             if let Some(guard) = step.guard.as_ref().filter(|_| runs) {
-                visit(&[Op::Assume(Some(Site::Guard(id)), guard, true)]);
+                visit(&Op::Assume(Some(Site::Guard(id)), guard, true));
             }
         }
     }

@@ -7,7 +7,7 @@ use chartc_core::model::{
 };
 
 /// A place that reads.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Site {
     /// The condition of a line.
     Line(TransitionId),
@@ -34,7 +34,7 @@ pub enum Site {
 }
 
 /// How a value is read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum How {
     /// It is needed: shown, or computed with.
     Hard,

@@ -2,7 +2,7 @@
 
 use super::super::dataflow::Value;
 use super::super::uses::{own_expressions, own_walk, walk};
-use super::cell::{Cells, Masks};
+use super::cell::Cells;
 use chartc_core::arena::{PredicateId, StepId, VarId};
 use chartc_core::expr::{Environment, Fuel, Value as Data, holds};
 use chartc_core::model::{Action, BinaryOp, Builtin, Chart, Expr, ExprKind, Type, UnaryOp};
@@ -17,7 +17,7 @@ pub(super) fn is_plain(expr: &Expr) -> bool {
 }
 
 /// Adds what another may hold.
-pub(super) fn merge(into: &mut Masks, other: &Masks) {
+pub(super) fn merge(into: &mut [u16], other: &[u16]) {
     into.iter_mut().zip(other).for_each(|(a, b)| *a |= b);
 }
 
@@ -67,18 +67,19 @@ fn may_fail(expr: &Expr) -> bool {
     risky
 }
 
-/// A variable or an answer with one value.
+/// A cell with one value.
 struct One<'v> {
-    of: &'v BTreeMap<Value, Data>,
+    of: Value,
+    is: &'v Data,
 }
 
 impl Environment for One<'_> {
     fn variable(&self, id: VarId) -> Option<&Data> {
-        self.of.get(&Value::Variable(id))
+        (self.of == Value::Variable(id)).then_some(self.is)
     }
 
     fn answer(&self, id: StepId) -> Option<&Data> {
-        self.of.get(&Value::Answer(id))
+        (self.of == Value::Answer(id)).then_some(self.is)
     }
 }
 
@@ -104,70 +105,111 @@ fn only_cell(cells: &Cells, expr: &Expr) -> Option<Option<usize>> {
     clear.then_some(only)
 }
 
-/// Leaves out what cells cannot be where a condition has a value; `false` if it cannot have.
-#[allow(clippy::wildcard_enum_match_arm, reason = "whatever is taken as a whole")]
-pub(super) fn refine(
-    chart: &Chart,
-    cells: &Cells,
-    expr: &Expr,
-    value: bool,
-    masks: &mut Masks,
-) -> bool {
-    match &expr.kind {
-        ExprKind::Predicate(id) => {
-            refine(chart, cells, &chart.predicates[id.index()].expr, value, masks)
-        }
-        // A condition that fails does not hold, and neither does its opposite.
-        ExprKind::Unary(UnaryOp::Not, inner) => {
-            let mut same = masks.clone();
-            let ok = refine(chart, cells, inner, !value, &mut same);
-            if value || !may_fail(inner) {
-                *masks = same;
-                return ok;
+/// What a condition with a value says of cells.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Test {
+    /// Nothing.
+    Open,
+    /// It cannot have the value.
+    Never,
+    /// The cell holds one of these.
+    Within(usize, u16),
+    /// One and then the other.
+    Both(Box<Self>, Box<Self>),
+    /// One of them, or both.
+    Either(Box<Self>, Box<Self>),
+}
+
+impl Test {
+    /// Looks at a condition once. Its size is that of the condition with its predicates written out.
+    #[allow(clippy::wildcard_enum_match_arm, reason = "whatever is taken as a whole")]
+    pub(super) fn of(chart: &Chart, cells: &Cells, expr: &Expr, value: bool) -> Self {
+        match &expr.kind {
+            ExprKind::Predicate(id) => {
+                Self::of(chart, cells, &chart.predicates[id.index()].expr, value)
             }
-            true
+            // A condition that fails does not hold, and neither does its opposite.
+            ExprKind::Unary(UnaryOp::Not, inner) if value || !may_fail(inner) => {
+                Self::of(chart, cells, inner, !value)
+            }
+            ExprKind::Unary(UnaryOp::Not, _) => Self::Open,
+            // The one side may have failed, whatever the other is.
+            ExprKind::Binary(BinaryOp::Or, a, _) if !value && may_fail(a) => Self::Open,
+            ExprKind::Binary(op @ (BinaryOp::And | BinaryOp::Or), a, b) => {
+                let a = Self::of(chart, cells, a, value);
+                let b = Self::of(chart, cells, b, value);
+                if (*op == BinaryOp::And) == value { Self::both(a, b) } else { Self::either(a, b) }
+            }
+            _ => match only_cell(cells, expr) {
+                None => Self::Open,
+                Some(None) => {
+                    let held = holds(expr, &Nothing, &Fuel::default()).unwrap_or(false);
+                    if held == value { Self::Open } else { Self::Never }
+                }
+                Some(Some(cell)) => {
+                    let row = &cells.rows[cell];
+                    let lacks = |data: &Data| {
+                        let one = One { of: row.value, is: data };
+                        holds(expr, &one, &Fuel::default()).unwrap_or(false) != value
+                    };
+                    let gone = row.bits().filter(|(_, data)| lacks(data));
+                    Self::within(cell, gone.fold(u16::MAX, |kept, (bit, _)| kept & !bit))
+                }
+            },
         }
-        ExprKind::Binary(op @ (BinaryOp::And | BinaryOp::Or), a, b) => {
-            if *op == BinaryOp::Or && !value && may_fail(a) {
-                // It may have failed, whatever the other side is.
-                true
-            } else if (*op == BinaryOp::And) == value {
-                refine(chart, cells, a, value, masks) && refine(chart, cells, b, value, masks)
-            } else {
-                let mut one = masks.clone();
-                let first = refine(chart, cells, a, value, &mut one);
-                let second = refine(chart, cells, b, value, masks);
+    }
+
+    const fn within(cell: usize, kept: u16) -> Self {
+        if kept == u16::MAX { Self::Open } else { Self::Within(cell, kept) }
+    }
+
+    fn both(a: Self, b: Self) -> Self {
+        match (a, b) {
+            (Self::Never, _) | (_, Self::Never) => Self::Never,
+            (Self::Open, test) | (test, Self::Open) => test,
+            (Self::Within(a, one), Self::Within(b, two)) if a == b => Self::within(a, one & two),
+            (a, b) => Self::Both(Box::new(a), Box::new(b)),
+        }
+    }
+
+    fn either(a: Self, b: Self) -> Self {
+        match (a, b) {
+            (Self::Open, _) | (_, Self::Open) => Self::Open,
+            (Self::Never, test) | (test, Self::Never) => test,
+            (Self::Within(a, one), Self::Within(b, two)) if a == b => Self::within(a, one | two),
+            (a, b) => Self::Either(Box::new(a), Box::new(b)),
+        }
+    }
+
+    /// Leaves out what cells cannot be; `false` if they cannot be anything, and then what is left of them says nothing.
+    pub(super) fn refine(&self, masks: &mut [u16]) -> bool {
+        match self {
+            Self::Open => true,
+            Self::Never => false,
+            Self::Within(cell, kept) => {
+                masks[*cell] &= kept;
+                masks[*cell] != 0
+            }
+            Self::Both(a, b) => a.refine(masks) && b.refine(masks),
+            Self::Either(a, b) => {
+                let mut one = masks.to_vec();
+                let first = a.refine(&mut one);
+                let second = b.refine(masks);
                 match (first, second) {
                     (true, true) => merge(masks, &one),
-                    (true, false) => *masks = one,
+                    (true, false) => masks.copy_from_slice(&one),
                     (false, _) => {}
                 }
                 first || second
             }
         }
-        _ => match only_cell(cells, expr) {
-            None => true,
-            Some(None) => {
-                holds(expr, &One { of: &BTreeMap::new() }, &Fuel::default()).unwrap_or(false)
-                    == value
-            }
-            Some(Some(cell)) => {
-                let row = &cells.rows[cell];
-                let mut kept = masks[cell];
-                let mut of = BTreeMap::new();
-                for bit in (0..16).map(|n| 1_u16 << n).filter(|bit| masks[cell] & bit != 0) {
-                    let Some(data) = row.value(bit) else { continue };
-                    of.insert(row.value, data.clone());
-                    if holds(expr, &One { of: &of }, &Fuel::default()).unwrap_or(false) != value {
-                        kept &= !bit;
-                    }
-                }
-                masks[cell] = kept;
-                kept != 0
-            }
-        },
     }
 }
+
+/// Nothing that an expression could read.
+struct Nothing;
+
+impl Environment for Nothing {}
 
 /// What a condition always gives where its cells hold no more than this; `None` if both, or if it reads anything else.
 #[allow(clippy::wildcard_enum_match_arm, reason = "whatever reads nothing")]

@@ -1,13 +1,15 @@
 //! A run that comes to a reading without setting what it reads.
 
 use super::super::dataflow::Value;
-use super::cell::{Cells, FRESH, Masks};
+use super::super::hash::Map;
+use super::cell::{Cells, FRESH};
 use super::path::{Came, Goal, Path, World};
 use super::point::{By, Point, Points};
 use super::read::Site;
+use super::solve::Solved;
 use chartc_core::model::Chart;
 use std::cell::Cell;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
 /// Points that are looked at for one reading.
 const MOST: usize = 1_500;
@@ -21,7 +23,7 @@ pub(super) fn find(
     chart: &Chart,
     cells: &Cells,
     points: &Points<'_, '_>,
-    masks: &BTreeMap<Point, Masks>,
+    solved: &Solved,
     site: Site,
     cell: usize,
 ) -> Option<Vec<By>> {
@@ -30,7 +32,7 @@ pub(super) fn find(
     let fuel = Cell::new(FUEL);
     let world = World { chart, cells, goal: Goal { site, value: row.value }, fuel: &fuel };
     let mut nodes: Vec<(Point, Path, Option<usize>, By)> = Vec::new();
-    let mut visits: BTreeMap<Point, Vec<usize>> = BTreeMap::new();
+    let mut visits: Map<Point, Vec<usize>> = Map::default();
     let mut open: VecDeque<usize> = VecDeque::new();
     for (point, ops) in points.start() {
         match Path::new(chart).all(&world, &ops) {
@@ -72,7 +74,7 @@ pub(super) fn find(
                         let waits = matches!(row.value, Value::Answer(_)) || row.per_turn;
                         let lacks = waits || path.lacks(&world);
                         let may =
-                            masks.get(&edge.to).is_some_and(|m| m[cell] & wanted != 0 || waits);
+                            solved.at(edge.to).is_some_and(|m| m[cell] & wanted != 0 || waits);
                         let known = visits.entry(edge.to).or_default();
                         let new =
                             known.len() < EACH && !known.iter().any(|n| nodes[*n].1.is_like(&path));

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
-/// A map of what exploring finds.
+/// A map that is asked and never gone through in its own order.
 pub(super) type Map<K, V> = HashMap<K, V, BuildHasherDefault<Quick>>;
 
 /// A word at a time: rotated, mixed in, multiplied.
