@@ -10,6 +10,7 @@ mod cell;
 mod code;
 mod edge;
 mod enter;
+mod line;
 mod parts;
 mod path;
 mod point;

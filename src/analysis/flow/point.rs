@@ -1,16 +1,16 @@
 //! The points of runs and what leads from one to the next.
 
 use super::super::Facts;
-use super::super::dataflow::Value;
-use super::super::reach::{domain, is_end};
+use super::super::reach::is_end;
 use super::edge::{Edge, Op};
-use super::enter::{into, taken};
-use super::read::{How, Site};
-use super::walk::is_permitted;
+use super::enter::into;
+use super::line::Line;
+use super::read::Site;
 use chartc_core::arena::{ComponentId, EventId, StateId, StepId, TransitionId};
 use chartc_core::model::{
-    Action, AskOn, Chart, ChoiceKind, Insert, Permission, Receiver, StateKind, StepKind, Trigger,
+    Action, AskOn, Chart, Insert, Permission, Receiver, StateKind, StepKind, Trigger,
 };
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Calls of a turn that are counted; a chart that allows more is taken to allow any number.
@@ -56,7 +56,9 @@ pub enum By {
 /// What edges are made of.
 pub(super) struct Points<'c, 'f> {
     pub(super) chart: &'c Chart,
-    facts: &'f Facts,
+    pub(super) facts: &'f Facts,
+    /// By leaf: its lines, once they have been asked for.
+    pub(super) lines: Vec<OnceCell<Box<[Line<'c>]>>>,
     /// Steps by the states of their places.
     steps: BTreeMap<StateId, Vec<u32>>,
     /// Events that the chart raises or sends to itself.
@@ -70,9 +72,6 @@ pub(super) struct Points<'c, 'f> {
     /// Whether the table of `allow` lines has a say.
     pub(super) table: bool,
 }
-
-/// Lines of a leaf in the order tried.
-pub(super) type Lines = Vec<TransitionId>;
 
 impl<'c, 'f> Points<'c, 'f> {
     pub(super) fn of(chart: &'c Chart, facts: &'f Facts) -> Self {
@@ -112,7 +111,8 @@ impl<'c, 'f> Points<'c, 'f> {
         for (row, permission) in chart.permissions.iter().enumerate() {
             rows.entry(permission.to).or_default().push((row, permission));
         }
-        Self { chart, facts, steps, own_events, injected, asks, rows, cap, table }
+        let lines = vec![OnceCell::new(); chart.states.len()];
+        Self { chart, facts, lines, steps, own_events, injected, asks, rows, cap, table }
     }
 
     /// Where runs begin, and what runs there.
@@ -144,16 +144,6 @@ impl<'c, 'f> Points<'c, 'f> {
         arrivals.into_iter().map(|(leaf, ops, _)| (Point { leaf, mode: Mode::Rest }, ops)).collect()
     }
 
-    pub(super) fn lines(&self, leaf: StateId) -> Lines {
-        let places = &self.facts.places;
-        let above = self.chart.ancestors(leaf);
-        let lines = above.flat_map(|s| &self.chart.state(s).transitions);
-        let acts = |id: &&TransitionId| {
-            self.facts.reach.takes(**id) && places.line(**id).covers(self.chart, leaf)
-        };
-        lines.filter(acts).copied().collect()
-    }
-
     /// The walk from this step on, in a leaf.
     pub(super) fn walk(&self, leaf: StateId, from: u32, calls: u8) -> Mode {
         let above = self.chart.ancestors(leaf).filter_map(|s| self.steps.get(&s));
@@ -170,7 +160,7 @@ impl<'c, 'f> Points<'c, 'f> {
     }
 
     /// How the run goes on in another leaf, after a line that leaves all below `top`.
-    fn after(&self, mode: Mode, leaf: StateId, top: Option<StateId>) -> Mode {
+    pub(super) fn after(&self, mode: Mode, leaf: StateId, top: Option<StateId>) -> Mode {
         match mode {
             Mode::Rest => Mode::Rest,
             Mode::Begin => self.walk(leaf, 0, 0),
@@ -195,36 +185,34 @@ impl<'c, 'f> Points<'c, 'f> {
 
     /// Adds everything that may happen at a point.
     pub(super) fn edges(&self, point: Point, edges: &mut Vec<Edge<'c>>) {
-        let Point { leaf, mode } = point;
-        if is_end(self.chart, leaf) {
+        if is_end(self.chart, point.leaf) {
             return;
         }
-        let lines = self.lines(leaf);
+        let lines = self.lines(point.leaf);
         let mut still: Vec<Op<'c>> = Vec::new();
-        for id in &lines {
-            let line = self.chart.transition(*id);
-            let when = matches!(line.trigger, Trigger::When);
-            if when || matches!(line.trigger, Trigger::StateDone(_)) {
-                let blocked = still.clone();
-                self.line(point, *id, blocked, mode, true, edges);
-                if when && let Some(guard) = &line.guard {
+        for line in lines {
+            let when = matches!(line.row.trigger, Trigger::When);
+            if when || matches!(line.row.trigger, Trigger::StateDone(_)) {
+                self.line(point, line, &still, point.mode, true, edges);
+                if when && let Some(guard) = &line.row.guard {
                     still.push(Op::Assume(None, guard, false));
                 }
             }
         }
         let first = edges.len();
-        self.others(point, &lines, edges);
-        for edge in &mut edges[first..] {
-            edge.ops.splice(0..0, still.iter().copied());
+        self.others(point, lines, edges);
+        if !still.is_empty() {
+            for edge in &mut edges[first..] {
+                edge.ops = [&still[..], &edge.ops].concat();
+            }
         }
     }
 
-    fn others(&self, point: Point, lines: &Lines, edges: &mut Vec<Edge<'c>>) {
+    fn others(&self, point: Point, lines: &[Line<'c>], edges: &mut Vec<Edge<'c>>) {
         let Point { leaf, mode } = point;
         let outside = matches!(mode, Mode::Rest | Mode::Wait(..));
-        for (nth, id) in lines.iter().enumerate() {
-            let line = self.chart.transition(*id);
-            let (happens, sure, needs) = match &line.trigger {
+        for (nth, line) in lines.iter().enumerate() {
+            let (happens, sure, needs) = match &line.row.trigger {
                 Trigger::Event(events) => {
                     let own = events.iter().any(|e| self.own_events.contains(e));
                     (outside || own, outside, None)
@@ -250,15 +238,14 @@ impl<'c, 'f> Points<'c, 'f> {
             if !happens {
                 continue;
             }
-            let Some(mut ops) = self.tried_before(lines, nth) else { continue };
-            ops.insert(0, Op::Stir);
+            let Some(mut ops) = self.tried_before(lines, nth, &[Op::Stir]) else { continue };
             if let Some(step) = needs {
                 ops.push(Op::Needs(step));
-                if matches!(line.trigger, Trigger::StepDone(_)) {
+                if matches!(line.row.trigger, Trigger::StepDone(_)) {
                     self.answered(step, &mut ops);
                 }
             }
-            self.line(point, *id, ops, mode, sure, edges);
+            self.line(point, line, &ops, mode, sure, edges);
         }
         self.beside(point, edges);
         match mode {
@@ -273,78 +260,6 @@ impl<'c, 'f> Points<'c, 'f> {
             Mode::Wait(step, calls) => {
                 self.of_answer(point, lines, StepId::at(step as usize), calls, edges);
             }
-        }
-    }
-
-    /// That no line before the nth is taken on what it is on; `None` if one always is.
-    pub(super) fn tried_before(&self, lines: &Lines, nth: usize) -> Option<Vec<Op<'c>>> {
-        let line = self.chart.transition(lines[nth]);
-        let mut ops = Vec::new();
-        if self.table && (line.trigger.step().is_some())
-            || matches!(line.trigger, Trigger::Choice(_))
-        {
-            return Some(ops);
-        }
-        for before in &lines[..nth] {
-            let row = self.chart.transition(*before);
-            let same = row.trigger == line.trigger
-                || matches!((&row.trigger, &line.trigger), (Trigger::AnyEvent, Trigger::Event(_)))
-                || matches!((&row.trigger, &line.trigger), (Trigger::Event(a), Trigger::Event(b)) if b.iter().all(|e| a.contains(e)));
-            if same {
-                match &row.guard {
-                    None => return None,
-                    Some(guard) => ops.push(Op::Assume(None, guard, false)),
-                }
-            }
-        }
-        Some(ops)
-    }
-
-    /// Takes a line.
-    pub(super) fn line(
-        &self,
-        point: Point,
-        id: TransitionId,
-        mut ops: Vec<Op<'c>>,
-        mode: Mode,
-        sure: bool,
-        edges: &mut Vec<Edge<'c>>,
-    ) {
-        let line = self.chart.transition(id);
-        if let Some(guard) = &line.guard {
-            ops.push(Op::Assume(Some(Site::Line(id)), guard, true));
-        }
-        if self.table && is_permitted(&line.trigger) {
-            self.permissions(point.leaf, id, &mut ops);
-        }
-        match &line.trigger {
-            Trigger::After(e) | Trigger::AfterTurns(e) | Trigger::StepTimeout(_, e) => {
-                ops.push(Op::Read(Site::Moves(id), e, How::Soft));
-            }
-            Trigger::Choice(choice) => {
-                if let ChoiceKind::Call(_, Some(into)) = self.chart.choices[choice.index()].kind {
-                    ops.push(Op::Set(Value::Variable(into)));
-                }
-            }
-            Trigger::Event(_)
-            | Trigger::AnyEvent
-            | Trigger::AnyOccurrence
-            | Trigger::Turn
-            | Trigger::When
-            | Trigger::StateDone(_)
-            | Trigger::StepDone(_)
-            | Trigger::StepError(_)
-            | Trigger::StepDoubt(_)
-            | Trigger::StepElse(_)
-            | Trigger::Error(_)
-            | Trigger::LimitWarn(_) => {}
-        }
-        let top = domain(self.chart, line);
-        for (leaf, more, certain) in taken(self.chart, point.leaf, id) {
-            let to = Point { leaf, mode: self.after(mode, leaf, top) };
-            let all = ops.iter().copied().chain(more).collect();
-            let by = By::Line(point.leaf, id, leaf);
-            edges.push(Edge { ops: all, to, by, sure: sure && certain });
         }
     }
 

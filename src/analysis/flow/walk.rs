@@ -3,23 +3,23 @@
 use super::super::dataflow::Value;
 use super::super::uses::holes;
 use super::edge::{Edge, Op};
-use super::point::{By, Lines, Mode, Point, Points};
+use super::line::Line;
+use super::point::{By, Mode, Point, Points};
 use super::read::{How, Site};
-use chartc_core::arena::{StateId, StepId, TransitionId};
-use chartc_core::model::{AskOn, Failure, Permission, Step, StepKind, TemplatePart, Trigger};
+use chartc_core::arena::StepId;
+use chartc_core::model::{AskOn, Failure, Step, StepKind, TemplatePart, Trigger};
 
 impl<'c> Points<'c, '_> {
-    pub(super) fn of_turn(&self, point: Point, lines: &Lines, edges: &mut Vec<Edge<'c>>) {
+    pub(super) fn of_turn(&self, point: Point, lines: &[Line<'c>], edges: &mut Vec<Edge<'c>>) {
         let mut missed = Some(Vec::new());
-        for (nth, id) in lines.iter().enumerate() {
-            let line = self.chart.transition(*id);
-            if !matches!(line.trigger, Trigger::Turn) {
+        for (nth, line) in lines.iter().enumerate() {
+            if !matches!(line.row.trigger, Trigger::Turn) {
                 continue;
             }
-            if let Some(ops) = self.tried_before(lines, nth) {
-                self.line(point, *id, ops, Mode::Begin, true, edges);
+            if let Some(ops) = self.tried_before(lines, nth, &[]) {
+                self.line(point, line, &ops, Mode::Begin, true, edges);
             }
-            match (&line.guard, &mut missed) {
+            match (&line.row.guard, &mut missed) {
                 (Some(guard), Some(missed)) => missed.push(Op::Assume(None, guard, false)),
                 (_, missed) => *missed = None,
             }
@@ -72,7 +72,7 @@ impl<'c> Points<'c, '_> {
     pub(super) fn of_step(
         &self,
         point: Point,
-        lines: &Lines,
+        lines: &[Line<'c>],
         id: StepId,
         calls: u8,
         edges: &mut Vec<Edge<'c>>,
@@ -132,7 +132,7 @@ impl<'c> Points<'c, '_> {
     pub(super) fn of_answer(
         &self,
         point: Point,
-        lines: &Lines,
+        lines: &[Line<'c>],
         id: StepId,
         calls: u8,
         edges: &mut Vec<Edge<'c>>,
@@ -146,12 +146,9 @@ impl<'c> Points<'c, '_> {
         if matches!(step.kind, StepKind::Ask { .. }) {
             let next = Mode::Walk(id.0 + 1, calls);
             for line in lines {
-                let row = self.chart.transition(*line);
-                if matches!(row.trigger, Trigger::Choice(_)) {
-                    self.line(point, *line, vec![Op::Stir], next, true, edges);
-                }
-                if row.trigger == Trigger::StepElse(id) {
-                    self.line(point, *line, vec![Op::Stir], next, true, edges);
+                let other = line.row.trigger == Trigger::StepElse(id);
+                if other || matches!(line.row.trigger, Trigger::Choice(_)) {
+                    self.line(point, line, &[Op::Stir], next, true, edges);
                 }
             }
             let to = Point { leaf, mode: self.walk(leaf, id.0 + 1, calls) };
@@ -177,7 +174,7 @@ impl<'c> Points<'c, '_> {
     fn ended(
         &self,
         point: Point,
-        lines: &Lines,
+        lines: &[Line<'c>],
         id: StepId,
         calls: u8,
         ops: &[Op<'c>],
@@ -215,7 +212,7 @@ impl<'c> Points<'c, '_> {
     fn failed(
         &self,
         point: Point,
-        lines: &Lines,
+        lines: &[Line<'c>],
         id: StepId,
         calls: u8,
         ops: &[Op<'c>],
@@ -228,7 +225,7 @@ impl<'c> Points<'c, '_> {
             Failure::Fail => Mode::Rest,
             Failure::Skip | Failure::Take(_) => goes_on,
         };
-        let triggers = lines.iter().map(|l| &self.chart.transition(*l).trigger);
+        let triggers = lines.iter().map(|line| &line.row.trigger);
         let other = |t: &&Trigger| {
             t.step() == Some(id)
                 && matches!(
@@ -243,32 +240,12 @@ impl<'c> Points<'c, '_> {
         self.outcome(point, lines, &Trigger::StepError(id), ops, next, By::Failed(id), sure, edges);
     }
 
-    /// The conditions of what permits the line's moves from a leaf.
-    pub(super) fn permissions(&self, leaf: StateId, id: TransitionId, ops: &mut Vec<Op<'c>>) {
-        for target in &self.chart.transition(id).targets {
-            let rows = self.rows.get(&target.state).map_or(&[][..], Vec::as_slice);
-            let fits = |p: &Permission| p.from.is_none_or(|from| self.chart.contains(from, leaf));
-            let fitting: Vec<_> = rows.iter().filter(|(_, p)| fits(p)).collect();
-            if fitting.iter().any(|(_, p)| p.guard.is_none()) {
-                continue;
-            }
-            for (row, permission) in &fitting {
-                let Some(guard) = &permission.guard else { continue };
-                let site = Site::Permission(*row, id);
-                ops.push(match fitting.len() {
-                    1 => Op::Assume(Some(site), guard, true),
-                    _ => Op::Read(site, guard, How::Soft),
-                });
-            }
-        }
-    }
-
     /// The lines on an outcome, and that none of them is taken.
     #[allow(clippy::too_many_arguments, reason = "where, what, and what it adds to")]
     fn outcome(
         &self,
         point: Point,
-        lines: &Lines,
+        lines: &[Line<'c>],
         trigger: &Trigger,
         ops: &[Op<'c>],
         next: Mode,
@@ -277,22 +254,20 @@ impl<'c> Points<'c, '_> {
         edges: &mut Vec<Edge<'c>>,
     ) {
         let mut missed: Option<Vec<Op<'c>>> = Some(ops.to_vec());
-        for (nth, id) in lines.iter().enumerate() {
-            let line = self.chart.transition(*id);
-            if line.trigger != *trigger {
+        for (nth, line) in lines.iter().enumerate() {
+            if line.row.trigger != *trigger {
                 continue;
             }
-            if let Some(before) = self.tried_before(lines, nth) {
+            if let Some(all) = self.tried_before(lines, nth, ops) {
                 let after =
                     if matches!(trigger, Trigger::StepError(_)) && matches!(next, Mode::Rest) {
                         past(point)
                     } else {
                         next
                     };
-                let all = ops.iter().copied().chain(before).collect();
-                self.line(point, *id, all, after, sure, edges);
+                self.line(point, line, &all, after, sure, edges);
             }
-            match (&line.guard, &mut missed, self.table) {
+            match (&line.row.guard, &mut missed, self.table) {
                 (_, _, true) => {}
                 (Some(guard), Some(missed), _) => missed.push(Op::Assume(None, guard, false)),
                 (_, missed, _) => *missed = None,
@@ -306,11 +281,6 @@ impl<'c> Points<'c, '_> {
             edges.push(Edge { ops, to: Point { leaf: point.leaf, mode }, by, sure });
         }
     }
-}
-
-/// Whether the table of `allow` lines has a say in what a line on this does.
-pub(super) fn is_permitted(trigger: &Trigger) -> bool {
-    trigger.step().is_some() || matches!(trigger, Trigger::Choice(_))
 }
 
 /// The walk behind the step of a point.

@@ -1,0 +1,147 @@
+//! The lines of a leaf, and what taking one does: alike whatever else the run does there.
+
+use super::super::dataflow::Value;
+use super::super::reach::domain;
+use super::edge::{Edge, Op};
+use super::enter::{Arrival, taken};
+use super::point::{By, Mode, Point, Points};
+use super::read::{How, Site};
+use chartc_core::arena::{StateId, TransitionId};
+use chartc_core::model::{ChoiceKind, Permission, Transition, Trigger};
+
+/// A line of a leaf.
+#[derive(Debug, Clone)]
+pub(super) struct Line<'c> {
+    id: TransitionId,
+    pub(super) row: &'c Transition,
+    /// What is asked for, read and set before it is taken.
+    asks: Vec<Op<'c>>,
+    /// It leaves all below this state.
+    top: Option<StateId>,
+    arrivals: Vec<Arrival<'c>>,
+}
+
+impl<'c> Points<'c, '_> {
+    /// The lines of a leaf in the order tried.
+    pub(super) fn lines(&self, leaf: StateId) -> &[Line<'c>] {
+        self.lines[leaf.index()].get_or_init(|| {
+            let places = &self.facts.places;
+            let above = self.chart.ancestors(leaf);
+            let lines = above.flat_map(|s| &self.chart.state(s).transitions);
+            let acts = |id: &&TransitionId| {
+                self.facts.reach.takes(**id) && places.line(**id).covers(self.chart, leaf)
+            };
+            let known = lines.filter(acts).map(|id| {
+                let row = self.chart.transition(*id);
+                let arrivals = taken(self.chart, leaf, *id);
+                let asks = self.asks(leaf, *id);
+                Line { id: *id, row, asks, top: domain(self.chart, row), arrivals }
+            });
+            known.collect()
+        })
+    }
+
+    fn asks(&self, leaf: StateId, id: TransitionId) -> Vec<Op<'c>> {
+        let line = self.chart.transition(id);
+        let guard = line.guard.iter().map(|guard| Op::Assume(Some(Site::Line(id)), guard, true));
+        let mut ops: Vec<Op<'c>> = guard.collect();
+        if self.table && is_permitted(&line.trigger) {
+            self.permissions(leaf, id, &mut ops);
+        }
+        match &line.trigger {
+            Trigger::After(e) | Trigger::AfterTurns(e) | Trigger::StepTimeout(_, e) => {
+                ops.push(Op::Read(Site::Moves(id), e, How::Soft));
+            }
+            Trigger::Choice(choice) => {
+                if let ChoiceKind::Call(_, Some(into)) = self.chart.choices[choice.index()].kind {
+                    ops.push(Op::Set(Value::Variable(into)));
+                }
+            }
+            Trigger::Event(_)
+            | Trigger::AnyEvent
+            | Trigger::AnyOccurrence
+            | Trigger::Turn
+            | Trigger::When
+            | Trigger::StateDone(_)
+            | Trigger::StepDone(_)
+            | Trigger::StepError(_)
+            | Trigger::StepDoubt(_)
+            | Trigger::StepElse(_)
+            | Trigger::Error(_)
+            | Trigger::LimitWarn(_) => {}
+        }
+        ops
+    }
+
+    /// The conditions of what permits the line's moves from a leaf.
+    fn permissions(&self, leaf: StateId, id: TransitionId, ops: &mut Vec<Op<'c>>) {
+        for target in &self.chart.transition(id).targets {
+            let rows = self.rows.get(&target.state).map_or(&[][..], Vec::as_slice);
+            let fits = |p: &Permission| p.from.is_none_or(|from| self.chart.contains(from, leaf));
+            let fitting: Vec<_> = rows.iter().filter(|(_, p)| fits(p)).collect();
+            if fitting.iter().any(|(_, p)| p.guard.is_none()) {
+                continue;
+            }
+            for (row, permission) in &fitting {
+                let Some(guard) = &permission.guard else { continue };
+                let site = Site::Permission(*row, id);
+                ops.push(match fitting.len() {
+                    1 => Op::Assume(Some(site), guard, true),
+                    _ => Op::Read(site, guard, How::Soft),
+                });
+            }
+        }
+    }
+
+    /// What comes first, and that no line before the nth is taken on what it is on; `None` if one always is.
+    pub(super) fn tried_before(
+        &self,
+        lines: &[Line<'c>],
+        nth: usize,
+        first: &[Op<'c>],
+    ) -> Option<Vec<Op<'c>>> {
+        let line = lines[nth].row;
+        let mut ops = first.to_vec();
+        if self.table && (line.trigger.step().is_some())
+            || matches!(line.trigger, Trigger::Choice(_))
+        {
+            return Some(ops);
+        }
+        for before in &lines[..nth] {
+            let row = before.row;
+            let same = row.trigger == line.trigger
+                || matches!((&row.trigger, &line.trigger), (Trigger::AnyEvent, Trigger::Event(_)))
+                || matches!((&row.trigger, &line.trigger), (Trigger::Event(a), Trigger::Event(b)) if b.iter().all(|e| a.contains(e)));
+            if same {
+                match &row.guard {
+                    None => return None,
+                    Some(guard) => ops.push(Op::Assume(None, guard, false)),
+                }
+            }
+        }
+        Some(ops)
+    }
+
+    /// Takes a line, after all that comes before.
+    pub(super) fn line(
+        &self,
+        point: Point,
+        line: &Line<'c>,
+        before: &[Op<'c>],
+        mode: Mode,
+        sure: bool,
+        edges: &mut Vec<Edge<'c>>,
+    ) {
+        for (leaf, more, certain) in &line.arrivals {
+            let to = Point { leaf: *leaf, mode: self.after(mode, *leaf, line.top) };
+            let by = By::Line(point.leaf, line.id, *leaf);
+            let ops = [before, &line.asks, more].concat();
+            edges.push(Edge { ops, to, by, sure: sure && *certain });
+        }
+    }
+}
+
+/// Whether the table of `allow` lines has a say in what a line on this does.
+fn is_permitted(trigger: &Trigger) -> bool {
+    trigger.step().is_some() || matches!(trigger, Trigger::Choice(_))
+}
