@@ -38,6 +38,14 @@ impl Bytes {
         self.mark();
     }
 
+    /// The bits of a set that count.
+    pub(super) fn bits_of(&mut self, set: &[u64], counts: &[bool]) {
+        for bit in bits::iter(set).filter(|bit| counts[*bit]) {
+            self.number(bit as u64);
+        }
+        self.mark();
+    }
+
     pub(super) fn text(&mut self, text: &str) {
         self.number(text.len() as u64);
         self.0.extend(text.as_bytes());

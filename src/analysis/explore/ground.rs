@@ -1,7 +1,9 @@
 //! What every exploration of one chart begins with.
 
+use super::bounded::Bounds;
 use super::host::Anything;
 use super::moves::Moves;
+use super::read::Read;
 use super::relevant::Relevant;
 use chartc_core::arena::VarId;
 use chartc_core::expr::Value;
@@ -16,12 +18,24 @@ pub(super) struct Ground<'c> {
     pub(super) relevant: Rc<Relevant<'c>>,
     plan: OnceCell<Plan<'c>>,
     moves: OnceCell<Moves<'c>>,
+    /// Conditions that bound the turns hold whenever they like: see [`super::bounded`].
+    pub(super) is_unbounded: bool,
 }
 
 impl<'c> Ground<'c> {
     pub(super) fn of(chart: &'c Chart) -> Self {
-        let relevant = Rc::new(Relevant::of(chart));
-        Self { chart, relevant, plan: OnceCell::new(), moves: OnceCell::new() }
+        Self::on(chart, Relevant::of(chart), false)
+    }
+
+    /// Where lines bound the turns and nothing else asks for them: with conditions of these that hold whenever they like.
+    pub(super) fn unbounded(chart: &'c Chart, bounds: &Bounds<'c>) -> Option<Self> {
+        let relevant = Relevant::without(chart, &bounds.conditions());
+        (relevant.counters.turns == Read::Never).then(|| Self::on(chart, relevant, true))
+    }
+
+    fn on(chart: &'c Chart, relevant: Relevant<'c>, is_unbounded: bool) -> Self {
+        let (plan, moves) = (OnceCell::new(), OnceCell::new());
+        Self { chart, relevant: Rc::new(relevant), plan, moves, is_unbounded }
     }
 
     /// The tables that a machine runs on.

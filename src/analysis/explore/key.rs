@@ -1,7 +1,6 @@
 //! What two points of runs have in common when the same can follow on both.
 
 use super::bytes::Bytes;
-use super::fixed::number;
 use super::read::Read;
 use super::relax::Relax;
 use super::relevant::Relevant;
@@ -36,6 +35,9 @@ pub(super) struct Keys<'c> {
     timed: Vec<usize>,
     turned: Vec<(usize, StateId)>,
     limited: Vec<(StateId, bool, bool)>,
+    /// By state: whether its turns count, and those since it was entered.
+    counted_in: Vec<bool>,
+    counted_here: Vec<bool>,
     /// By variable and by step: whether its value or answer decides moves.
     decides: Vec<bool>,
     answers: Vec<bool>,
@@ -68,6 +70,16 @@ impl<'c> Keys<'c> {
             let (calls, turns) = relax.leaves_out(s);
             (s, !calls, !turns)
         };
+        let limited: Vec<_> = chart.state_ids().filter(limited).map(kept).collect();
+        let mut counted_in = vec![false; chart.states.len()];
+        let bounded = limited.iter().filter(|(.., turns)| *turns).map(|(state, ..)| *state);
+        for state in bounded.chain(relevant.counters.turns_in.keys().copied()) {
+            counted_in[state.index()] = true;
+        }
+        let mut counted_here = relevant.here.turns.clone();
+        for (_, state) in &turned {
+            counted_here[state.index()] = true;
+        }
         Self {
             chart,
             relevant,
@@ -75,7 +87,9 @@ impl<'c> Keys<'c> {
             regions: (1..=widest.min(10)).fold(1, |all, n| all * n / gcd(all, n)),
             timed,
             turned,
-            limited: chart.state_ids().filter(limited).map(kept).collect(),
+            limited,
+            counted_in,
+            counted_here,
             decides: (0..chart.variables.len())
                 .map(|i| relevant.slots.contains(&Slot::Variable(VarId::at(i))))
                 .collect(),
@@ -106,15 +120,15 @@ impl<'c> Keys<'c> {
         to.count(at.turns, self.counting.turns);
         to.count(at.cells.states[0].calls, self.counting.calls);
         let param = |id: VarId| facts.variables.get(id.index()).cloned().flatten();
-        let counters = &self.relevant.counters;
+        let Relevant { counters, here, .. } = self.relevant;
         let upto = |n: u64, read: &Read| match read {
             Read::Never => None,
             Read::Exactly => Some(n),
             Read::UpTo(bounds) => {
                 let mut most = 0;
                 for bound in bounds {
-                    let Some(bound) = number(bound, &param) else { return Some(n) };
-                    most = most.max(u64::try_from(bound).unwrap_or(0).saturating_add(1));
+                    let Some(bound) = bound.above(&param) else { return Some(n) };
+                    most = most.max(u64::try_from(bound).unwrap_or(0));
                 }
                 Some(n.min(most))
             }
@@ -123,8 +137,12 @@ impl<'c> Keys<'c> {
         let states = at.cells.states;
         for state in bits::iter(at.cells.configuration) {
             let row = &states[state];
-            to.optional(upto(u64::from(row.turns_here), &counters.turns_here));
-            to.optional(upto(u64::from(row.fails_here), &counters.fails_here));
+            if here.turns[state] {
+                to.optional(upto(u64::from(row.turns_here), &counters.turns_here));
+            }
+            if here.fails[state] {
+                to.optional(upto(u64::from(row.fails_here), &counters.fails_here));
+            }
         }
         for (state, read) in &counters.turns_in {
             to.optional(upto(u64::from(states[state.index()].turns_in), read));
@@ -151,10 +169,8 @@ impl<'c> Keys<'c> {
             to.number(walk.awaiting.map_or(0, |key| u64::from(key.leaf.0)));
             to.number(u64::from(walk.turn_taken) + 2 * u64::from(walk.over));
             to.number(walk.region.map_or(0, |region| 1 + u64::from(region.0)));
-            if self.counts_turns() {
-                to.bits(at.cells.touched);
-                to.bits(at.cells.unbroken);
-            }
+            to.bits_of(at.cells.touched, &self.counted_in);
+            to.bits_of(at.cells.unbroken, &self.counted_here);
         } else {
             to.number(0);
         }
@@ -198,14 +214,6 @@ impl<'c> Keys<'c> {
             decides.then(|| value.clone().map(|value| (id, value))).flatten()
         })
         .collect()
-    }
-
-    fn counts_turns(&self) -> bool {
-        let counters = &self.relevant.counters;
-        counters.turns_here != Read::Never
-            || !counters.turns_in.is_empty()
-            || !self.turned.is_empty()
-            || self.limited.iter().any(|(_, _, turns)| *turns)
     }
 
     /// What is due, and whether it depends on how long the host waits which is first.
@@ -278,15 +286,16 @@ impl<'c> Keys<'c> {
             };
             let counted = &self.relevant.variables[i];
             let is_var = matches!(row.kind, VariableKind::Var { .. });
-            let bounds = || counted.bounds.iter().map(|bound| number(bound, &param));
             match value {
                 Value::Int(n) if is_var && !counted.odd && counted.up && !counted.down => {
-                    let most = bounds().try_fold(i64::MIN, |most, b| Some(most.max(b?)));
-                    to.number(most.map_or(*n, |most| (*n).min(most.saturating_add(1))) as u64);
+                    let mut bounds = counted.bounds.iter().map(|bound| bound.above(&param));
+                    let most = bounds.try_fold(i64::MIN, |most, b| Some(most.max(b?)));
+                    to.number(most.map_or(*n, |most| (*n).min(most)) as u64);
                 }
                 Value::Int(n) if is_var && !counted.odd && counted.down && !counted.up => {
-                    let least = bounds().try_fold(i64::MAX, |least, b| Some(least.min(b?)));
-                    to.number(least.map_or(*n, |least| (*n).max(least.saturating_sub(1))) as u64);
+                    let mut bounds = counted.bounds.iter().map(|bound| bound.below(&param));
+                    let least = bounds.try_fold(i64::MAX, |least, b| Some(least.min(b?)));
+                    to.number(least.map_or(*n, |least| (*n).max(least)) as u64);
                 }
                 Value::None
                 | Value::Bool(_)
@@ -331,8 +340,8 @@ impl<'c> Keys<'c> {
         let last = facts.calls.ended().last();
         let sure = |read: &Read, n: i64| match read {
             Read::UpTo(bounds) => {
-                let bounds: Option<Vec<i64>> = bounds.iter().map(|b| number(b, &param)).collect();
-                bounds.map_or(n, |all| n.min(all.into_iter().max().unwrap_or(0).max(0) + 1))
+                let bounds: Option<Vec<i64>> = bounds.iter().map(|b| b.above(&param)).collect();
+                bounds.map_or(n, |all| n.min(all.into_iter().max().unwrap_or(0).max(0)))
             }
             Read::Never => 0,
             Read::Exactly => n,

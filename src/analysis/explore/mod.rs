@@ -6,10 +6,12 @@
 //! each class that constants cut it into (`values`). Where that is not everything, `reasons` says why, and nothing is concluded
 //! from what was not found.
 
+mod bounded;
 mod budget;
 mod bytes;
 mod fixed;
 mod ground;
+mod here;
 mod host;
 mod key;
 mod lead;
@@ -119,6 +121,8 @@ pub struct Explored {
     pub goal: Option<usize>,
     /// Limits are used up whenever they like: there are runs here that the chart has not.
     pub relaxed: bool,
+    /// Likewise lines that bound the turns are taken whenever they like.
+    pub unbounded: bool,
 }
 
 impl Explored {

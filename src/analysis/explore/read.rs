@@ -1,9 +1,36 @@
 //! How counters, variables and the values of slots are read.
 
-use chartc_core::arena::StateId;
+use super::fixed::number;
+use chartc_core::arena::{StateId, VarId};
 use chartc_core::expr::Value;
-use chartc_core::model::{Expr, StreakOf};
+use chartc_core::model::{CompareOp, Expr, StreakOf};
 use std::collections::BTreeMap;
+
+/// What something that counts is compared with.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Bound {
+    expr: Expr,
+    /// As the one that counts stands on the left.
+    op: CompareOp,
+}
+
+impl Bound {
+    pub(super) fn of(op: CompareOp, expr: &Expr) -> Self {
+        Self { expr: expr.clone(), op }
+    }
+
+    /// From where on all greater numbers are the same: `n >= 3` does not tell 3 from 4.
+    pub(super) fn above(&self, param: &dyn Fn(VarId) -> Option<Value>) -> Option<i64> {
+        let is_at = matches!(self.op, CompareOp::GreaterEqual | CompareOp::Less);
+        number(&self.expr, param).map(|n| n.saturating_add(i64::from(!is_at)))
+    }
+
+    /// From where on all smaller numbers are.
+    pub(super) fn below(&self, param: &dyn Fn(VarId) -> Option<Value>) -> Option<i64> {
+        let is_at = matches!(self.op, CompareOp::Greater | CompareOp::LessEqual);
+        number(&self.expr, param).map(|n| n.saturating_sub(i64::from(!is_at)))
+    }
+}
 
 /// How exactly something that counts has to be known.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -11,19 +38,19 @@ pub(super) enum Read {
     /// Nothing reads it.
     #[default]
     Never,
-    /// It is compared with these; what is greater than all of them is all the same.
-    UpTo(Vec<Expr>),
+    /// It is compared with these; what is beyond all of them is all the same.
+    UpTo(Vec<Bound>),
     /// Its value itself counts.
     Exactly,
 }
 
 impl Read {
-    pub(super) fn with(&mut self, bound: &Expr) {
+    pub(super) fn with(&mut self, bound: Bound) {
         match self {
-            Self::Never => *self = Self::UpTo(vec![bound.clone()]),
+            Self::Never => *self = Self::UpTo(vec![bound]),
             Self::UpTo(bounds) => {
-                if !bounds.contains(bound) {
-                    bounds.push(bound.clone());
+                if !bounds.contains(&bound) {
+                    bounds.push(bound);
                 }
             }
             Self::Exactly => {}
@@ -65,5 +92,5 @@ pub(super) struct Counted {
     pub(super) down: bool,
     /// Read otherwise than by comparison with what is fixed.
     pub(super) odd: bool,
-    pub(super) bounds: Vec<Expr>,
+    pub(super) bounds: Vec<Bound>,
 }

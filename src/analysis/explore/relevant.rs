@@ -1,8 +1,10 @@
 //! What the moves of a chart depend on: slots, counters, and how their values are told apart.
 
+use super::super::interval::turned;
 use super::super::uses::walk;
 use super::fixed::{DEEP, is_fixed, mentioned, passed};
-use super::read::{Class, Counted, Counters, Read};
+use super::here::Here;
+use super::read::{Bound, Class, Counted, Counters, Read};
 use super::slot::{Place, Slot, Use, Uses, constant, payload};
 use chartc_core::model::{
     BinaryOp, Chart, CompareOp, Expr, ExprKind, Observable, StreakOf, Type, UnaryOp,
@@ -18,12 +20,19 @@ pub(super) struct Relevant<'c> {
     classes: BTreeMap<Slot, Class>,
     pub(super) variables: Vec<Counted>,
     pub(super) counters: Counters,
+    pub(super) here: Here,
     passed: BTreeMap<u32, Vec<Expr>>,
 }
 
 impl<'c> Relevant<'c> {
     pub(super) fn of(chart: &'c Chart) -> Self {
-        let uses = Uses::of(chart);
+        Self::without(chart, &[])
+    }
+
+    /// The same where conditions of the chart decide nothing.
+    pub(super) fn without(chart: &'c Chart, conditions: &[&Expr]) -> Self {
+        let mut uses = Uses::of(chart);
+        uses.all.retain(|one| !conditions.iter().any(|other| std::ptr::eq(*other, one.expr)));
         let mut found = Self {
             chart,
             slots: BTreeSet::new(),
@@ -31,9 +40,11 @@ impl<'c> Relevant<'c> {
             classes: BTreeMap::new(),
             variables: vec![Counted::default(); chart.variables.len()],
             counters: Counters::default(),
+            here: Here::default(),
             passed: BTreeMap::new(),
         };
         let used = found.slice(&uses);
+        found.here = Here::of(chart, &used);
         for (from, to) in &uses.flows {
             if found.slots.contains(to) {
                 found.join(*from, *to);
@@ -169,7 +180,7 @@ impl<'c> Relevant<'c> {
         });
     }
 
-    fn observed(&mut self, seen: &Observable, bound: Option<&Expr>) {
+    fn observed(&mut self, seen: &Observable, bound: Option<Bound>) {
         if let Observable::Streak(StreakOf::Argument(set, name)) = seen {
             for slot in passed(self.chart, *set, name) {
                 self.class_mut(slot).opaque = true;
@@ -263,9 +274,9 @@ impl<'c> Relevant<'c> {
             self.whole(left, place);
             self.whole(right, place);
         } else if is_fixed(self.chart, right, 0) {
-            self.side(left, right, place);
+            self.side(left, op, right, place);
         } else if is_fixed(self.chart, left, 0) {
-            self.side(right, left, place);
+            self.side(right, turned(op), left, place);
         } else {
             self.whole(left, place);
             self.whole(right, place);
@@ -273,9 +284,9 @@ impl<'c> Relevant<'c> {
     }
 
     /// An expression is compared with what does not change in a run.
-    fn side(&mut self, expr: &Expr, bound: &Expr, place: Place) {
+    fn side(&mut self, expr: &Expr, op: CompareOp, bound: &Expr, place: Place) {
         if let ExprKind::Observable(seen) = &expr.kind {
-            return self.observed(seen, Some(bound));
+            return self.observed(seen, Some(Bound::of(op, bound)));
         }
         if is_fixed(self.chart, expr, 0) && constant(expr).is_some() {
             return self.params(bound);
@@ -302,7 +313,7 @@ impl<'c> Relevant<'c> {
                 }
             }
             if let Slot::Variable(id) = slot {
-                self.variables[id.index()].bounds.push(bound.clone());
+                self.variables[id.index()].bounds.push(Bound::of(op, bound));
             }
         }
     }

@@ -83,7 +83,8 @@ fn holds_after(chart: &Chart, guard: &Expr, turns: &Expr) -> bool {
     }
 }
 
-fn ends_run(chart: &Chart, line: &Transition) -> bool {
+/// Whether a line leads to ends only.
+pub(super) fn ends_run(chart: &Chart, line: &Transition) -> bool {
     !line.targets.is_empty() && line.targets.iter().all(|target| is_end(chart, target.state))
 }
 

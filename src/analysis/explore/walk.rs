@@ -1,6 +1,7 @@
 //! The walk over the points of a chart's runs.
 
 use super::super::hash::Map;
+use super::bounded::WAYS;
 use super::budget::Budget;
 use super::bytes::Bytes;
 use super::ground::Ground;
@@ -65,13 +66,19 @@ pub(super) fn explore_on(ground: &Ground<'_>, search: &Search) -> Explored {
     let states =
         if is_open && search.inputs.is_none() { search.states.div_ceil(4) } else { search.states };
     let budget = Budget::of(chart, states, search.work);
-    let found = Explored { reasons, relaxed: !relax.is_empty(), ..nothing() };
+    let found = Explored {
+        reasons,
+        relaxed: ground.is_unbounded || !relax.is_empty(),
+        unbounded: ground.is_unbounded,
+        ..nothing()
+    };
     Walk {
         chart,
         search,
         moves,
         keys,
         relax,
+        turns: if ground.is_unbounded { &WAYS } else { &[] },
         units: budget.units(),
         budget,
         lead: Lead::of(&search.distances),
@@ -103,6 +110,7 @@ fn nothing() -> Explored {
         work: 0,
         goal: None,
         relaxed: false,
+        unbounded: false,
     }
 }
 
@@ -112,6 +120,8 @@ struct Walk<'c> {
     moves: Moves<'c>,
     keys: Keys<'c>,
     relax: Relax,
+    /// What the turns of the run are set to, each; nothing is as they are.
+    turns: &'static [u32],
     budget: Budget,
     /// What is tried first; nothing is what was found first.
     lead: Option<Lead<'c>>,
@@ -226,22 +236,25 @@ impl Walk<'_> {
 
     /// Does one thing at a point, with everything that functions may give meanwhile, and every way in which limits can stand.
     fn step(&mut self, machine: &mut Machined<'_>, at: &Point, from: Option<usize>, deed: &Deed) {
-        let counts = self.step_in(machine, at, from, deed, 0);
-        if counts {
-            for way in 1..self.relax.ways.len() {
-                self.step_in(machine, at, from, deed, way);
+        for nth in 0..self.turns.len().max(1) {
+            let turns = self.turns.get(nth).copied().filter(|_| from.is_some());
+            let counts = self.step_in(machine, at, from, deed, (0, turns));
+            if counts {
+                for way in 1..self.relax.ways.len() {
+                    self.step_in(machine, at, from, deed, (way, turns));
+                }
             }
         }
     }
 
-    /// The same where limits stand in one way; whether they counted.
+    /// The same where limits stand in one way, and so many turns were taken; whether limits counted.
     fn step_in(
         &mut self,
         machine: &mut Machined<'_>,
         at: &Point,
         from: Option<usize>,
         deed: &Deed,
-        way: usize,
+        (way, turns): (usize, Option<u32>),
     ) -> bool {
         let mut counts = false;
         machine.with_host(Anything::begin);
@@ -252,6 +265,9 @@ impl Walk<'_> {
             machine.go_to(at);
             for (state, calls, turns) in self.relax.ways.get(way).into_iter().flatten() {
                 machine.set_counted(*state, *calls, *turns);
+            }
+            if let Some(turns) = turns {
+                machine.set_turns(turns);
             }
             self.log.clear();
             let taken = perform(self.chart, machine, deed, &mut self.log);
@@ -268,7 +284,7 @@ impl Walk<'_> {
             }
             let Log { calls, forbidden, turns, .. } = self.log;
             counts |= calls + forbidden + turns > 0;
-            if self.found.relaxed && calls > 0 && calls + forbidden > 1 {
+            if !self.relax.is_empty() && calls > 0 && calls + forbidden > 1 {
                 self.found.reasons.insert("several model calls are made at once".into());
             }
             if taken && !self.log.runs {

@@ -1,5 +1,6 @@
 //! Exploring charts: what `check` lines come to, and runs that show it.
 
+mod bounded;
 pub(crate) mod brute;
 mod budget;
 mod finite;

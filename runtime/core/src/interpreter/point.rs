@@ -54,6 +54,11 @@ impl<H: Host> Interpreter<'_, H> {
         offered
     }
 
+    /// Sets how many turns the run has taken.
+    pub fn set_turns(&mut self, turns: u32) {
+        self.engine.set_turns(turns);
+    }
+
     /// Sets what a state has counted for its limits: model calls, and turns.
     pub fn set_counted(&mut self, state: StateId, calls: Option<u32>, turns: Option<u32>) {
         self.engine.set_counted(state, calls, turns);

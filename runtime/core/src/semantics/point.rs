@@ -72,6 +72,11 @@ impl<P: Program> Engine<'_, P> {
         self.armed = registers.armed;
     }
 
+    /// Sets how many turns the run has taken.
+    pub(crate) fn set_turns(&mut self, turns: u32) {
+        self.scalars.turns = turns;
+    }
+
     /// Sets the counters of a state's limits.
     pub(crate) fn set_counted(&mut self, state: StateId, calls: Option<u32>, turns: Option<u32>) {
         let row = &mut self.store.cells_mut().states[state.index()];

@@ -1,9 +1,15 @@
 //! Whether a `check` line holds: proved, refuted by a run, or neither within the states that were looked at.
 
+mod always;
+mod never;
+
+pub use always::leading;
+
+use super::bounded::Bounds;
 use super::ground::Ground;
 use super::seen::Seen;
-use super::sure::{at_once, ends_within};
-use super::walk::{MORE, explore_on, untried};
+use super::sure::ends_within;
+use super::walk::{explore_on, untried};
 use super::witness::{Witness, plays, witness_on};
 use super::{Edge, Explored, Happened, Search};
 use crate::analysis::Facts;
@@ -11,10 +17,6 @@ use crate::analysis::place::meet;
 use chartc_core::arena::{StateId, TransitionId};
 use chartc_core::model::{Chart, Check, CheckArgument, ChoiceKind, ExprKind, StepKind, Trigger};
 use std::cell::{Cell, OnceCell};
-use std::collections::VecDeque;
-
-/// Points from which nothing leads to a state that are tried, until the chart itself plays one.
-const TRIED: usize = 20;
 
 /// Things that may happen in all that is explored for the lines of a chart, for each state that may be looked at: see
 /// [`Search::work`].
@@ -44,6 +46,8 @@ pub struct Properties<'c> {
     facts: &'c Facts,
     states: usize,
     ground: OnceCell<Ground<'c>>,
+    /// Where lines bound the turns: with bounds that are met whenever they like.
+    unbounded: OnceCell<Option<(Ground<'c>, Bounds<'c>)>>,
     /// What may still be done for all lines together.
     left: Cell<usize>,
     /// By state: whether a run was found that enters it.
@@ -52,6 +56,8 @@ pub struct Properties<'c> {
     plain: Option<Explored>,
     /// Likewise, with limits as they are.
     exact: Option<Explored>,
+    /// Likewise, with bounds of turns that are met whenever they like.
+    loose: Option<Explored>,
 }
 
 /// A run was found that only a chart with other limits has.
@@ -62,20 +68,43 @@ impl<'c> Properties<'c> {
     pub fn of(chart: &'c Chart, facts: &'c Facts, states: usize) -> Self {
         let left = Cell::new(states.saturating_mul(WORK));
         let met = vec![false; chart.states.len()];
-        Self { chart, facts, states, ground: OnceCell::new(), left, met, plain: None, exact: None }
+        Self {
+            chart,
+            facts,
+            states,
+            ground: OnceCell::new(),
+            unbounded: OnceCell::new(),
+            left,
+            met,
+            plain: None,
+            exact: None,
+            loose: None,
+        }
     }
 
     fn ground(&self) -> &Ground<'c> {
         self.ground.get_or_init(|| Ground::of(self.chart))
     }
 
+    fn unbounded(&self) -> Option<&(Ground<'c>, Bounds<'c>)> {
+        let make = || {
+            let bounds = Bounds::of(self.chart)?;
+            Some((Ground::unbounded(self.chart, &bounds)?, bounds))
+        };
+        self.unbounded.get_or_init(make).as_ref()
+    }
+
     /// Explores with what is left for all lines.
     fn explore(&self, search: &Search) -> Explored {
+        self.explore_on(self.ground(), search)
+    }
+
+    fn explore_on(&self, ground: &Ground<'c>, search: &Search) -> Explored {
         let left = self.left.get();
         if left == 0 {
             return untried("the other lines took all that may be tried");
         }
-        let found = explore_on(self.ground(), &Search { work: Some(left), ..search.clone() });
+        let found = explore_on(ground, &Search { work: Some(left), ..search.clone() });
         let setting = self.facts.moves.nodes() / SETTING;
         self.left.set(left.saturating_sub(found.work + setting));
         found
@@ -92,11 +121,24 @@ impl<'c> Properties<'c> {
         for nth in first.into_iter().chain(later.into_iter().rev()) {
             verdicts[nth] = self.decide(&chart.checks[nth]);
         }
-        let seen = match &self.plain {
-            Some(found) => found.is_complete().then(|| Seen::all_of(self.ground(), found)),
-            None => Seen::on(self.ground()),
+        (verdicts, self.seen())
+    }
+
+    /// What runs do: the bounds of turns are as they are, if there are not too many turns to try them all.
+    fn seen(&self) -> Option<Seen> {
+        let all =
+            |found: &Explored| found.is_complete().then(|| Seen::all_of(self.ground(), found));
+        if let Some(found) = &self.plain {
+            return all(found);
+        }
+        let turns = self.unbounded().map_or(0, |(_, bounds)| bounds.most());
+        let is_small = |found: &&Explored| {
+            found.is_complete() && found.points.len().saturating_mul(1 + turns) <= self.states
         };
-        (verdicts, seen)
+        match self.loose.as_ref().filter(is_small) {
+            Some(_) => all(&self.explore(&Search { whole: true, ..self.search() })),
+            None => Seen::on(self.ground()),
+        }
     }
 
     /// Decides one line.
@@ -138,6 +180,21 @@ impl<'c> Properties<'c> {
 
     /// Decides by what exploring finds, once and for all lines; with limits as they are if a run is found that the chart has not.
     fn by(&mut self, judge: impl Fn(&Self, &Explored) -> Result<Verdict, Unconfirmed>) -> Verdict {
+        if let Some(found) = self.take_loose(&self.search()) {
+            let verdict = judge(self, &found);
+            self.loose = Some(found);
+            if let Ok(verdict @ (Verdict::Holds | Verdict::Refuted(..))) = verdict {
+                return verdict;
+            }
+        }
+        self.by_bounds(judge)
+    }
+
+    /// The same with bounds of turns as they are.
+    fn by_bounds(
+        &mut self,
+        judge: impl Fn(&Self, &Explored) -> Result<Verdict, Unconfirmed>,
+    ) -> Verdict {
         let found = self.plain.take().filter(|found| found.goal.is_none());
         let found = found.unwrap_or_else(|| self.explore(&self.search()));
         let verdict = judge(self, &found);
@@ -154,6 +211,21 @@ impl<'c> Properties<'c> {
         verdict
     }
 
+    /// Where lines bound the turns, what is explored with bounds that are met whenever they like; it is to be kept in `loose`.
+    fn take_loose(&mut self, search: &Search) -> Option<Explored> {
+        let found = self.loose.take();
+        let (ground, _) = self.unbounded()?;
+        Some(found.unwrap_or_else(|| self.explore_on(ground, search)))
+    }
+
+    /// What the points of an exploration stand on.
+    fn ground_of(&self, found: &Explored) -> &Ground<'c> {
+        match self.unbounded.get() {
+            Some(Some((ground, _))) if found.unbounded => ground,
+            Some(_) | None => self.ground(),
+        }
+    }
+
     fn counted(&self, search: Search) -> Verdict {
         let judge = |found: &Explored| match found.goal {
             Some(goal) => self.refuted(found, &found.way(goal), goal),
@@ -166,11 +238,12 @@ impl<'c> Properties<'c> {
     }
 
     fn refuted(&self, found: &Explored, way: &[&Edge], at: usize) -> Result<Verdict, Unconfirmed> {
-        if found.relaxed && !plays(self.ground(), found, way) {
+        let ground = self.ground_of(found);
+        if found.relaxed && !plays(ground, found, way) {
             return Err(Unconfirmed);
         }
         let leaves = found.points[at].leaves.clone();
-        Ok(Verdict::Refuted(Box::new(witness_on(self.ground(), way)), leaves))
+        Ok(Verdict::Refuted(Box::new(witness_on(ground, way)), leaves))
     }
 
     fn reaches(&mut self, state: StateId) -> Verdict {
@@ -224,60 +297,6 @@ impl<'c> Properties<'c> {
         Some(plays)
     }
 
-    fn always(&mut self, state: StateId) -> Verdict {
-        let facts = self.facts;
-        let chart = self.chart;
-        if !facts.reach.enters(state) {
-            return Verdict::NeverEntered(state);
-        }
-        if at_once(chart, state) {
-            return Verdict::Holds;
-        }
-        let leads = facts.moves.leads_to([state]);
-        let inside = |leaf: StateId| chart.contains(state, leaf);
-        // Where the graph always leads there, only all runs together tell that some do not.
-        let is_open = facts.reach.leaves(chart).any(|leaf| !leads[leaf.index()] && !inside(leaf));
-        if self.plain.is_none() && !is_open {
-            let whole = !chart.checks.iter().any(|check| match &check.arguments[..] {
-                [CheckArgument::State(of)] => check.name == "no_call" && self.may_call(*of),
-                [CheckArgument::Before(first, _)] => facts.reach.enters(*first),
-                _ => false,
-            });
-            let found = self.explore(&Search { whole, ..self.search() });
-            if whole && !found.is_complete() && !found.reasons.contains(MORE) {
-                return Verdict::Open(0, found.reasons.into_iter().collect());
-            }
-            self.plain = Some(found);
-        }
-        self.by(|this, found| {
-            let good = leading(found, |edge| found.story(edge).contains(&Happened::Entered(state)));
-            let complete = found.is_complete();
-            let lost = (0..found.points.len()).filter(|nth| {
-                let point = &found.points[*nth];
-                !point.ended
-                    && !point.leaves.iter().any(|leaf| inside(*leaf))
-                    && if complete {
-                        !good[*nth]
-                    } else {
-                        point.leaves.iter().all(|leaf| !leads[leaf.index()])
-                    }
-            });
-            let mut verdict = Ok(closed(found));
-            for lost in lost.take(TRIED) {
-                verdict = this.refuted(found, &found.way(lost), lost);
-                if verdict.is_ok() {
-                    break;
-                }
-            }
-            // With limits as they are, most runs get nowhere just before one is used up: that is not what is asked.
-            verdict.or_else(|Unconfirmed| {
-                let mut reasons = found.reasons.clone();
-                reasons.insert("a limit is used up before".into());
-                Ok(Verdict::Open(found.points.len(), reasons.into_iter().collect()))
-            })
-        })
-    }
-
     /// Whether the graph has a call inside the state at all.
     fn may_call(&self, state: StateId) -> bool {
         let Self { chart, facts, .. } = self;
@@ -321,70 +340,6 @@ impl<'c> Properties<'c> {
         }
         self.by(|this, found| this.never_in(found, first, then))
     }
-
-    fn never_in(
-        &self,
-        found: &Explored,
-        first: StateId,
-        then: StateId,
-    ) -> Result<Verdict, Unconfirmed> {
-        let mut by: Vec<Option<(Option<usize>, &Edge)>> = vec![None; found.points.len()];
-        let mut todo: VecDeque<usize> = VecDeque::new();
-        let mut edges: VecDeque<(Option<usize>, &Edge)> =
-            found.starts.iter().map(|edge| (None, edge)).collect();
-        loop {
-            while let Some((from, edge)) = edges.pop_front() {
-                let story = found.story(edge).iter();
-                let met = story.filter_map(|one| match one {
-                    Happened::Entered(state) => Some(*state),
-                    Happened::Taken(_) | Happened::Called(_) => None,
-                });
-                match met.into_iter().find(|state| *state == first || *state == then) {
-                    Some(state) if state == first => {
-                        let mut way = vec![edge];
-                        let mut at = from;
-                        while let Some((before, edge)) = at.and_then(|point| by[point]) {
-                            way.push(edge);
-                            at = before;
-                        }
-                        way.reverse();
-                        return self.refuted(found, &way, edge.to);
-                    }
-                    Some(_) => {}
-                    None => {
-                        if by[edge.to].is_none() {
-                            by[edge.to] = Some((from, edge));
-                            todo.push_back(edge.to);
-                        }
-                    }
-                }
-            }
-            let Some(point) = todo.pop_front() else { return Ok(closed(found)) };
-            edges.extend(found.edges[point].iter().map(|edge| (Some(point), edge)));
-        }
-    }
-}
-
-/// By point: whether an edge that is a goal can still be taken from it.
-pub fn leading(found: &Explored, goal: impl Fn(&Edge) -> bool) -> Vec<bool> {
-    let mut before: Vec<Vec<usize>> = vec![Vec::new(); found.points.len()];
-    let mut good = vec![false; found.points.len()];
-    let mut todo = Vec::new();
-    for (from, edge) in found.all_edges() {
-        let Some(from) = from else { continue };
-        before[edge.to].push(from);
-        if goal(edge) && !std::mem::replace(&mut good[from], true) {
-            todo.push(from);
-        }
-    }
-    while let Some(point) = todo.pop() {
-        for from in &before[point] {
-            if !std::mem::replace(&mut good[*from], true) {
-                todo.push(*from);
-            }
-        }
-    }
-    good
 }
 
 /// What is concluded where nothing against a line was found.

@@ -1,0 +1,77 @@
+//! Lines by which a chart bounds its turns itself, as `limits` does: `when turns >= n -> given_up`.
+//!
+//! They make every run hopeless just before the bound, and points of as many kinds as there are turns. Where nothing else asks for
+//! the turns of a run, their conditions may hold whenever they like: the runs of the chart are among those that come of it.
+
+use super::fixed::{is_fixed, number};
+use super::sure::ends_run;
+use chartc_core::arena::{StateId, VarId};
+use chartc_core::expr::Value;
+use chartc_core::model::{Chart, CompareOp, Expr, ExprKind, Observable, Transition, VariableKind};
+
+/// Numbers of turns for which the conditions do not hold, and hold, also after one more.
+pub(super) const WAYS: [u32; 2] = [0, u32::MAX / 2];
+
+/// The lines of a chart that end the run after a number of turns and ask for nothing else.
+#[derive(Debug)]
+pub(super) struct Bounds<'c> {
+    chart: &'c Chart,
+    lines: Vec<&'c Transition>,
+}
+
+impl<'c> Bounds<'c> {
+    /// `None` without such lines.
+    pub(super) fn of(chart: &'c Chart) -> Option<Self> {
+        let ends = |line: &&Transition| {
+            ends_run(chart, line) && line.guard.as_ref().is_some_and(|guard| is_bound(chart, guard))
+        };
+        let lines: Vec<_> = chart.transitions.iter().filter(ends).collect();
+        (!lines.is_empty()).then_some(Self { chart, lines })
+    }
+
+    /// What they ask for.
+    pub(super) fn conditions(&self) -> Vec<&'c Expr> {
+        self.lines.iter().filter_map(|line| line.guard.as_ref()).collect()
+    }
+
+    /// The most turns that one of them allows, whatever the params are.
+    pub(super) fn most(&self) -> usize {
+        let most = |id: VarId| match &self.chart.variables[id.index()].kind {
+            VariableKind::Param { range: Some((_, most)) } => Some(most.clone()),
+            VariableKind::Param { range: None }
+            | VariableKind::Input
+            | VariableKind::Var { .. } => None,
+        };
+        let bounds = self.lines.iter().filter_map(|line| bound(line.guard.as_ref()?));
+        let turns = bounds.map(|bound| number(bound, &most).and_then(|n| usize::try_from(n).ok()));
+        turns.map(|n| n.unwrap_or(usize::MAX - 1)).max().unwrap_or(0)
+    }
+
+    /// Whether one of them leads into a state.
+    pub(super) fn lead_to(&self, state: StateId) -> bool {
+        let targets = self.lines.iter().flat_map(|line| &line.targets);
+        targets.into_iter().any(|target| self.chart.contains(state, target.state))
+    }
+}
+
+/// The `n` of a condition that says `turns >= n` or `turns > n`.
+fn bound(guard: &Expr) -> Option<&Expr> {
+    let ExprKind::Compare(left, rest) = &guard.kind else { return None };
+    let [(CompareOp::GreaterEqual | CompareOp::Greater, bound)] = &rest[..] else { return None };
+    (left.kind == ExprKind::Observable(Observable::Turns)).then_some(bound)
+}
+
+/// Whether a condition says so, where `n` is 2 or more.
+fn is_bound(chart: &Chart, guard: &Expr) -> bool {
+    let value = |id: VarId| usual(chart, id);
+    let holds = |n: i64| (2..=i64::from(WAYS[1])).contains(&n);
+    bound(guard).is_some_and(|n| is_fixed(chart, n, 0) && number(n, &value).is_some_and(holds))
+}
+
+/// What a param is unless it is given.
+fn usual(chart: &Chart, id: VarId) -> Option<Value> {
+    let row = &chart.variables[id.index()];
+    let default =
+        row.default.as_ref().filter(|_| matches!(row.kind, VariableKind::Param { .. }))?;
+    number(default, &|_| None).map(Value::Int)
+}

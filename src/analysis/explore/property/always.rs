@@ -1,0 +1,111 @@
+//! Whether a state can be entered from wherever a run is.
+
+use super::super::sure::at_once;
+use super::super::walk::MORE;
+use super::super::{Edge, Explored, Happened, Search};
+use super::{Properties, Unconfirmed, Verdict, closed};
+use chartc_core::arena::StateId;
+use chartc_core::model::CheckArgument;
+
+/// Points from which nothing leads to a state that are tried, until the chart itself plays one.
+const TRIED: usize = 20;
+
+impl Properties<'_> {
+    /// That limits or bounds of turns end a run before is not counted: most runs get nowhere just before one is met.
+    pub(super) fn always(&mut self, state: StateId) -> Verdict {
+        let facts = self.facts;
+        let chart = self.chart;
+        if !facts.reach.enters(state) {
+            return Verdict::NeverEntered(state);
+        }
+        if at_once(chart, state) {
+            return Verdict::Holds;
+        }
+        let leads = facts.moves.leads_to([state]);
+        let inside = |leaf: StateId| chart.contains(state, leaf);
+        // Where the graph always leads there, only all runs together tell that some do not.
+        let is_open = facts.reach.leaves(chart).any(|leaf| !leads[leaf.index()] && !inside(leaf));
+        let whole = !is_open && !self.others_look();
+        let search = Search { whole, ..self.search() };
+        let cut = |found: &Explored| {
+            let is_cut = whole && !found.is_complete() && !found.reasons.contains(MORE);
+            is_cut.then(|| Verdict::Open(0, found.reasons.iter().cloned().collect()))
+        };
+        if self.unbounded().is_some_and(|(_, bounds)| !bounds.lead_to(state))
+            && let Some(found) = self.take_loose(&search)
+        {
+            let verdict = cut(&found);
+            let verdict = verdict.unwrap_or_else(|| self.always_in(&found, state, &leads));
+            self.loose = Some(found);
+            return verdict;
+        }
+        if self.plain.is_none() && !is_open {
+            let found = self.explore(&search);
+            if let Some(verdict) = cut(&found) {
+                return verdict;
+            }
+            self.plain = Some(found);
+        }
+        self.by_bounds(|this, found| Ok(this.always_in(found, state, &leads)))
+    }
+
+    /// Whether another line looks for a run, which is found in what is left of an exploration that cannot be whole.
+    fn others_look(&self) -> bool {
+        self.chart.checks.iter().any(|check| match &check.arguments[..] {
+            [CheckArgument::State(of)] => check.name == "no_call" && self.may_call(*of),
+            [CheckArgument::Before(first, _)] => self.facts.reach.enters(*first),
+            _ => false,
+        })
+    }
+
+    /// As far as it was explored; `leads` says by state whether the graph leads there.
+    fn always_in(&self, found: &Explored, state: StateId, leads: &[bool]) -> Verdict {
+        let good = leading(found, |edge| found.story(edge).contains(&Happened::Entered(state)));
+        let complete = found.is_complete();
+        let inside = |leaf: &StateId| self.chart.contains(state, *leaf);
+        let lost = (0..found.points.len()).filter(|nth| {
+            let point = &found.points[*nth];
+            let is_there = point.ended || point.leaves.iter().any(inside);
+            !is_there
+                && if complete {
+                    !good[*nth]
+                } else {
+                    point.leaves.iter().all(|leaf| !leads[leaf.index()])
+                }
+        });
+        let mut verdict = Ok(closed(found));
+        for lost in lost.take(TRIED) {
+            verdict = self.refuted(found, &found.way(lost), lost);
+            if verdict.is_ok() {
+                break;
+            }
+        }
+        verdict.unwrap_or_else(|Unconfirmed| {
+            let mut reasons = found.reasons.clone();
+            reasons.insert("a limit is used up before".into());
+            Verdict::Open(found.points.len(), reasons.into_iter().collect())
+        })
+    }
+}
+
+/// By point: whether an edge that is a goal can still be taken from it.
+pub fn leading(found: &Explored, goal: impl Fn(&Edge) -> bool) -> Vec<bool> {
+    let mut before: Vec<Vec<usize>> = vec![Vec::new(); found.points.len()];
+    let mut good = vec![false; found.points.len()];
+    let mut todo = Vec::new();
+    for (from, edge) in found.all_edges() {
+        let Some(from) = from else { continue };
+        before[edge.to].push(from);
+        if goal(edge) && !std::mem::replace(&mut good[from], true) {
+            todo.push(from);
+        }
+    }
+    while let Some(point) = todo.pop() {
+        for from in &before[point] {
+            if !std::mem::replace(&mut good[*from], true) {
+                todo.push(*from);
+            }
+        }
+    }
+    good
+}
