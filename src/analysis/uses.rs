@@ -29,16 +29,16 @@ pub fn written(chart: &Chart) -> impl Iterator<Item = &Vec<Action>> {
     chart.blocks().chain(code)
 }
 
-/// What an expression is made of, in the order evaluated; predicates are looked into.
-fn parts<'e>(chart: &'e Chart, expr: &'e Expr) -> Vec<&'e Expr> {
+/// Calls `visit` with what an expression is made of, in the order evaluated; predicates are looked into.
+fn each_part<'e>(chart: &'e Chart, expr: &'e Expr, visit: &mut dyn FnMut(&'e Expr)) {
     if let ExprKind::Predicate(id) = expr.kind {
-        return vec![&chart.predicates[id.index()].expr];
+        visit(&chart.predicates[id.index()].expr);
     }
-    own_parts(expr)
+    each_own_part(expr, visit);
 }
 
 /// The same; predicates are not looked into.
-fn own_parts(expr: &Expr) -> Vec<&Expr> {
+fn each_own_part<'e>(expr: &'e Expr, visit: &mut dyn FnMut(&'e Expr)) {
     match &expr.kind {
         ExprKind::None
         | ExprKind::Bool(_)
@@ -52,24 +52,50 @@ fn own_parts(expr: &Expr) -> Vec<&Expr> {
         | ExprKind::Answer(_)
         | ExprKind::Predicate(_)
         | ExprKind::Observable(_)
-        | ExprKind::Unknown(_) => Vec::new(),
-        ExprKind::Text(text) => holes(text).collect(),
-        ExprKind::Field(e, _) | ExprKind::Unary(_, e) => vec![e],
-        ExprKind::Index(a, b) | ExprKind::Binary(_, a, b) | ExprKind::Default(a, b) => vec![a, b],
+        | ExprKind::Unknown(_) => {}
+        ExprKind::Text(text) => holes(text).for_each(visit),
+        ExprKind::Field(e, _) | ExprKind::Unary(_, e) => visit(e),
+        ExprKind::Index(a, b) | ExprKind::Binary(_, a, b) | ExprKind::Default(a, b) => {
+            visit(a);
+            visit(b);
+        }
         ExprKind::Slice(e, from, to) => {
-            std::iter::once(e).chain(from).chain(to).map(|e| &**e).collect()
+            visit(e);
+            for part in from.iter().chain(to) {
+                visit(part);
+            }
         }
         ExprKind::Compare(first, rest) => {
-            std::iter::once(&**first).chain(rest.iter().map(|(_, e)| e)).collect()
+            visit(first);
+            for (_, part) in rest {
+                visit(part);
+            }
         }
-        ExprKind::If(a, b, c) => vec![a, b, c],
+        ExprKind::If(a, b, c) => {
+            visit(a);
+            visit(b);
+            visit(c);
+        }
         ExprKind::Builtin(_, es) | ExprKind::Call(_, es) | ExprKind::List(es) => {
-            es.iter().collect()
+            es.iter().for_each(visit);
         }
-        ExprKind::Map(entries) => entries.iter().flat_map(|(key, value)| [key, value]).collect(),
-        ExprKind::Record(_, fields) => fields.iter().map(|(_, e)| e).collect(),
+        ExprKind::Map(entries) => {
+            for (key, value) in entries {
+                visit(key);
+                visit(value);
+            }
+        }
+        ExprKind::Record(_, fields) => {
+            for (_, part) in fields {
+                visit(part);
+            }
+        }
         ExprKind::Comprehension { item, source, filter, .. } => {
-            std::iter::once(source).chain(filter).chain([item]).map(|e| &**e).collect()
+            visit(source);
+            if let Some(part) = filter {
+                visit(part);
+            }
+            visit(item);
         }
     }
 }
@@ -77,18 +103,19 @@ fn own_parts(expr: &Expr) -> Vec<&Expr> {
 /// Calls `visit` with the expression and everything in it, outermost first.
 pub fn walk<'e>(chart: &'e Chart, expr: &'e Expr, visit: &mut dyn FnMut(&'e Expr)) {
     visit(expr);
-    for part in parts(chart, expr) {
-        walk(chart, part, visit);
-    }
+    each_part(chart, expr, &mut |part| walk(chart, part, visit));
 }
 
 /// Like [`walk`], without what predicates are made of.
 pub fn own_walk<'e>(expr: &'e Expr, visit: &mut dyn FnMut(&'e Expr)) {
-    let mut open = vec![expr];
+    visit(expr);
+    let mut open = Vec::new();
+    each_own_part(expr, &mut |part| open.push(part));
+    open.reverse();
     while let Some(expr) = open.pop() {
         visit(expr);
         let from = open.len();
-        open.extend(own_parts(expr));
+        each_own_part(expr, &mut |part| open.push(part));
         open[from..].reverse();
     }
 }
@@ -96,10 +123,12 @@ pub fn own_walk<'e>(expr: &'e Expr, visit: &mut dyn FnMut(&'e Expr)) {
 /// Like [`walk`], less what stands before `??`: whoever writes that knows that it may be missing.
 pub fn early_reads<'e>(chart: &'e Chart, expr: &'e Expr, visit: &mut dyn FnMut(&'e Expr)) {
     visit(expr);
-    let known = usize::from(matches!(expr.kind, ExprKind::Default(..)));
-    for part in parts(chart, expr).into_iter().skip(known) {
-        early_reads(chart, part, visit);
-    }
+    let mut known = matches!(expr.kind, ExprKind::Default(..));
+    each_part(chart, expr, &mut |part| {
+        if !std::mem::take(&mut known) {
+            early_reads(chart, part, visit);
+        }
+    });
 }
 
 /// The expressions of a text's placeholders.
