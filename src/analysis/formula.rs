@@ -27,7 +27,7 @@ pub(super) enum Formula {
 
 impl Formula {
     /// Its value, given one for each term.
-    pub(super) fn holds(&self, values: &[Value]) -> bool {
+    pub(super) fn holds(&self, values: &[&Value]) -> bool {
         match self {
             Self::Constant(value) => *value,
             Self::Not(inner) => !inner.holds(values),
@@ -40,8 +40,8 @@ impl Formula {
                     no.holds(values)
                 }
             }
-            Self::Holds(term) => values[*term] == Value::Bool(true),
-            Self::Compare(term, op, constant) => compare(&values[*term], *op, constant),
+            Self::Holds(term) => *values[*term] == Value::Bool(true),
+            Self::Compare(term, op, constant) => compare(values[*term], *op, constant),
         }
     }
 }
@@ -187,7 +187,7 @@ pub(super) fn formula(chart: &Chart, expr: &Expr, terms: &mut Vec<Term>) -> Form
             }
             all
         }
-        _ => Formula::Holds(term(expr.clone(), None, terms)),
+        _ => Formula::Holds(term(expr, None, terms)),
     }
 }
 
@@ -207,11 +207,11 @@ fn pair(left: &Expr, op: CompareOp, right: &Expr, terms: &mut Vec<Term>) -> Form
     match (constant(left), constant(right)) {
         (Some(a), Some(b)) => Formula::Constant(compare(&a, op, &b)),
         (None, Some(b)) if comparable(&left.ty, op) => {
-            Formula::Compare(term(left.clone(), Some(b.clone()), terms), op, b)
+            Formula::Compare(term(left, Some(b.clone()), terms), op, b)
         }
         (Some(a), None) if comparable(&right.ty, op) && flipped(op).is_some() => {
             let op = flipped(op).unwrap_or(op);
-            Formula::Compare(term(right.clone(), Some(a.clone()), terms), op, a)
+            Formula::Compare(term(right, Some(a.clone()), terms), op, a)
         }
         _ => match (op, &right.kind) {
             (CompareOp::In, ExprKind::List(items)) => items
@@ -222,7 +222,7 @@ fn pair(left: &Expr, op: CompareOp, right: &Expr, terms: &mut Vec<Term>) -> Form
             (CompareOp::NotEqual, _) => not(pair(left, CompareOp::Equal, right, terms)),
             _ => {
                 let kind = ExprKind::Compare(Box::new(left.clone()), vec![(op, right.clone())]);
-                Formula::Holds(term(Expr { kind, ty: Type::Bool }, None, terms))
+                Formula::Holds(term(&Expr { kind, ty: Type::Bool }, None, terms))
             }
         },
     }
@@ -274,9 +274,9 @@ fn constant(expr: &Expr) -> Option<Value> {
     }
 }
 
-fn term(expr: Expr, constant: Option<Value>, terms: &mut Vec<Term>) -> usize {
+fn term(expr: &Expr, constant: Option<Value>, terms: &mut Vec<Term>) -> usize {
     let place = terms.iter().position(|t| t.expr.kind == expr.kind).unwrap_or_else(|| {
-        terms.push(Term { expr, constants: Vec::new(), is_condition: false });
+        terms.push(Term { expr: expr.clone(), constants: Vec::new(), is_condition: false });
         terms.len() - 1
     });
     terms[place].is_condition |= constant.is_none();

@@ -49,7 +49,9 @@ fn by_terms(chart: &Chart, goals: &[(&Expr, bool)]) -> Verdict {
         return if sure { Verdict::Never } else { Verdict::Perhaps };
     };
     if terms.iter().all(Term::is_free) && terms.iter().filter(|t| !t.is_variable()).count() <= 1 {
-        Verdict::Example(terms.into_iter().map(|t| t.expr).zip(values).collect())
+        Verdict::Example(
+            terms.into_iter().map(|t| t.expr).zip(values.into_iter().cloned()).collect(),
+        )
     } else {
         Verdict::Perhaps
     }
@@ -73,10 +75,9 @@ pub fn compatible(chart: &Chart, one: Option<&Expr>, other: Option<&Expr>) -> bo
 }
 
 /// The first assignment that makes every formula what it should be.
-fn first(formulas: &[(Formula, bool)], samples: &[Vec<Value>]) -> Option<Vec<Value>> {
+fn first<'s>(formulas: &[(Formula, bool)], samples: &'s [Vec<Value>]) -> Option<Vec<&'s Value>> {
     let mut digits = vec![0; samples.len()];
-    let mut values: Vec<Value> =
-        samples.iter().map(|s| s.first().cloned()).collect::<Option<_>>()?;
+    let mut values: Vec<&Value> = samples.iter().map(|s| s.first()).collect::<Option<_>>()?;
     loop {
         if formulas.iter().all(|(formula, wanted)| formula.holds(&values) == *wanted) {
             return Some(values);
@@ -85,7 +86,7 @@ fn first(formulas: &[(Formula, bool)], samples: &[Vec<Value>]) -> Option<Vec<Val
         digits[place] += 1;
         digits[..place].fill(0);
         for i in 0..=place {
-            values[i] = samples[i][digits[i]].clone();
+            values[i] = &samples[i][digits[i]];
         }
     }
 }
