@@ -21,8 +21,8 @@ pub fn names(text: &str, name: &str) -> bool {
 
 /// One word of a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Item {
-    word: String,
+struct Item<'t> {
+    word: &'t str,
     at: Range<usize>,
     quoted: bool,
 }
@@ -34,7 +34,7 @@ struct Item {
 pub fn offered(text: &str, known: &BTreeSet<String>) -> Vec<(String, Range<usize>)> {
     let mut lists = Vec::new();
     let mut bullets = Vec::new();
-    let mut pairs: Vec<(String, Vec<Item>)> = Vec::new();
+    let mut pairs: Vec<(&str, Vec<Item<'_>>)> = Vec::new();
     let mut start = 0;
     for line in text.split('\n') {
         rows(line, start, &mut lists);
@@ -46,12 +46,13 @@ pub fn offered(text: &str, known: &BTreeSet<String>) -> Vec<(String, Range<usize
     lists.extend(pairs.into_iter().map(|(_, items)| items));
     let mut found: Vec<(String, Range<usize>)> = Vec::new();
     for list in lists {
-        let is_known = |item: &&Item| known.contains(&plain(&item.word));
+        let is_known = |item: &&Item<'_>| known.contains(&plain(item.word));
         let hits = list.iter().filter(is_known).count();
         let others: BTreeSet<String> =
-            list.iter().filter(|i| !is_known(i)).map(|i| plain(&i.word)).collect();
+            list.iter().filter(|i| !is_known(i)).map(|i| plain(i.word)).collect();
         if hits > 0 && hits >= others.len() {
-            found.extend(list.into_iter().filter(|i| !is_known(&i)).map(|i| (i.word, i.at)));
+            let words = list.into_iter().filter(|i| !is_known(&i));
+            found.extend(words.map(|i| (i.word.to_owned(), i.at)));
         }
     }
     found.sort_by(|a, b| (a.1.start, &a.0).cmp(&(b.1.start, &b.0)));
@@ -68,20 +69,20 @@ fn is_name(c: char) -> bool {
 }
 
 /// The word that the text begins with, between quotation marks or bare, and what it takes up.
-fn word(text: &str, at: usize) -> Option<(Item, usize)> {
+fn word(text: &str, at: usize) -> Option<(Item<'_>, usize)> {
     for (open, close) in QUOTES {
         if let Some(rest) = text.strip_prefix(open) {
             let end = rest.find(|c| !is_name(c))?;
             let inner = &rest[..end];
             let closed = rest[end..].starts_with(close);
             let from = at + open.len();
-            let item = Item { word: inner.to_owned(), at: from..from + end, quoted: true };
+            let item = Item { word: inner, at: from..from + end, quoted: true };
             return (closed && end > 0).then_some((item, open.len() + end + close.len()));
         }
     }
     let end = text.find(|c| !is_name(c)).unwrap_or(text.len());
     let begins = text.starts_with(char::is_alphabetic);
-    let item = Item { word: text[..end].to_owned(), at: at..at + end, quoted: false };
+    let item = Item { word: &text[..end], at: at..at + end, quoted: false };
     (end > 0 && begins).then_some((item, end))
 }
 
@@ -111,7 +112,7 @@ fn leads(before: &str) -> bool {
 }
 
 /// Lists inside of one line.
-fn rows(line: &str, start: usize, lists: &mut Vec<Vec<Item>>) {
+fn rows<'t>(line: &'t str, start: usize, lists: &mut Vec<Vec<Item<'t>>>) {
     let mut at = 0;
     while at < line.len() {
         let inside = line[..at].chars().next_back().is_some_and(is_name);
@@ -139,10 +140,10 @@ fn rows(line: &str, start: usize, lists: &mut Vec<Vec<Item>>) {
 }
 
 /// `"key": "value"` of an example; a value may list the answers, as in `"a|b"`.
-fn values(line: &str, start: usize, pairs: &mut Vec<(String, Vec<Item>)>) {
+fn values<'t>(line: &'t str, start: usize, pairs: &mut Vec<(&'t str, Vec<Item<'t>>)>) {
     for (colon, _) in line.match_indices("\":") {
         let Some(open) = line[..colon].rfind('"') else { continue };
-        let key = line[open + 1..colon].to_owned();
+        let key = &line[open + 1..colon];
         let after = &line[colon + 2..];
         let gap = after.len() - after.trim_start().len();
         let Some(rest) = after.trim_start().strip_prefix('"') else { continue };
@@ -167,7 +168,12 @@ fn values(line: &str, start: usize, pairs: &mut Vec<(String, Vec<Item>)>) {
 }
 
 /// Gathers lines that begin with a bullet; a list ends at a line of another kind. `None` is a list with an item that is no word.
-fn bullet(line: &str, start: usize, open: &mut Vec<Option<Vec<Item>>>, lists: &mut Vec<Vec<Item>>) {
+fn bullet<'t>(
+    line: &'t str,
+    start: usize,
+    open: &mut Vec<Option<Vec<Item<'t>>>>,
+    lists: &mut Vec<Vec<Item<'t>>>,
+) {
     let text = line.trim_start();
     let indent = line.len() - text.len();
     let digits = text.trim_start_matches(|c: char| c.is_ascii_digit());

@@ -145,8 +145,8 @@ pub const LINTS: &[&Lint] = &[
     &check_failed::LINT,
     &undecided_check::LINT,
     &too_few_options::LINT,
+    // With `unmapped_answer`.
     &unnamed_answer::LINT,
-    &unmapped_answer::LINT,
     &read_before_set::LINT,
     &unused_declaration::LINT,
     &never_set::LINT,

@@ -29,6 +29,7 @@ pub use super::unknown_field::RULE as UNKNOWN_FIELD;
 pub use super::unknown_name::RULE as UNKNOWN_NAME;
 pub use super::unknown_placeholder::RULE as UNKNOWN_PLACEHOLDER;
 pub use super::unloaded_components::RULE as UNLOADED_COMPONENTS;
+pub use super::unmapped_answer::RULE as UNMAPPED_ANSWER;
 pub use super::unreadable_file::RULE as UNREADABLE;
 pub use super::unused_allow::RULE as UNUSED_ALLOW;
 pub use super::unused_fragment::RULE as UNUSED_FRAGMENT;
@@ -67,4 +68,5 @@ pub static RULES: &[&Rule] = &[
     &IDLE_ASSIGNMENT,
     &LONG_STRIDE,
     &UNASKED_COUNT,
+    &UNMAPPED_ANSWER,
 ];

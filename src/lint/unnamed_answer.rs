@@ -1,7 +1,7 @@
 //! Answers that the prompt does not name.
 
 use super::reading::is_yaml;
-use super::{Context, Lint, words};
+use super::{Context, Lint, unmapped_answer, words};
 use crate::analysis::answers::{Mismatch, mismatches};
 use crate::analysis::wording::{names, plain};
 use crate::diagnostic::{Diagnostic, Rule, Severity, nearest};
@@ -18,51 +18,57 @@ static RULE: Rule = Rule {
 };
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
-    let Context { chart, facts, map, .. } = context;
-    if !context.full_prompts {
-        return;
+    let all = mismatches(context.chart, context.facts);
+    if context.full_prompts {
+        diagnostics.extend(all.iter().filter_map(|found| told(context, found)));
     }
-    for found in mismatches(chart, facts) {
-        let Mismatch { step, answers, .. } = &found;
-        let unnamed: Vec<usize> =
-            found.unnamed.iter().copied().filter(|n| !is_slip(&found, *n)).collect();
-        let Some(first) = unnamed.first() else { continue };
-        let spans = map.step(*step);
-        let prompt = spans.prompt.map_or(spans.name, |prompt| place(context, prompt, &found));
-        let lines = unnamed.iter().map(|n| map.line(answers[*n].1).whole);
-        let unsaid = words::names(unnamed.iter().map(|n| answers[*n].0.as_str()));
-        let name = words::step(chart, *step);
-        let asks = matches!(chart.steps[step.index()].kind, StepKind::Ask { .. });
-        let mut diagnostic = if unnamed.len() == answers.len() {
-            let what = if answers.len() == 1 { "its answer" } else { "any of its answers" };
-            let found = RULE.at(
-                prompt,
-                format!(
-                    "the prompt of `{}` does not name {what}, {unsaid}",
-                    chart.steps[step.index()].name
-                ),
-            );
-            lines.take(3).fold(found, |found, line| found.related(line, "an answer"))
-        } else {
-            let found = RULE.at(
-                map.line(answers[*first].1).whole,
-                format!("the prompt of {name} does not name its answer {unsaid}"),
-            );
-            let rest = lines.skip(1).take(3);
-            rest.fold(found, |found, line| found.related(line, "nor this one"))
-                .related(prompt, "the prompt")
-        };
-        let all = answers.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>();
-        let all = if all.len() > 6 { String::new() } else { format!(": {}", all.join(", ")) };
-        // The prompts of an agent have no `{options}`.
-        let yaml = is_yaml(context);
-        diagnostic = diagnostic.help(if asks && !yaml {
-            "write `{options}` into the prompt: it lists the answers that are open".to_owned()
-        } else {
-            format!("name them all in the prompt, such as `Answer with one of{all}`")
-        });
-        diagnostics.push(diagnostic);
+    for found in &all {
+        unmapped_answer::told(context, found, diagnostics);
     }
+}
+
+/// The finding about one step.
+fn told(context: &Context<'_>, found: &Mismatch) -> Option<Diagnostic> {
+    let Context { chart, map, .. } = context;
+    let Mismatch { step, answers, .. } = found;
+    let unnamed: Vec<usize> =
+        found.unnamed.iter().copied().filter(|n| !is_slip(found, *n)).collect();
+    let first = unnamed.first()?;
+    let spans = map.step(*step);
+    let prompt = spans.prompt.map_or(spans.name, |prompt| place(context, prompt, found));
+    let lines = unnamed.iter().map(|n| map.line(answers[*n].1).whole);
+    let unsaid = words::names(unnamed.iter().map(|n| answers[*n].0.as_str()));
+    let name = words::step(chart, *step);
+    let asks = matches!(chart.steps[step.index()].kind, StepKind::Ask { .. });
+    let mut diagnostic = if unnamed.len() == answers.len() {
+        let what = if answers.len() == 1 { "its answer" } else { "any of its answers" };
+        let found = RULE.at(
+            prompt,
+            format!(
+                "the prompt of `{}` does not name {what}, {unsaid}",
+                chart.steps[step.index()].name
+            ),
+        );
+        lines.take(3).fold(found, |found, line| found.related(line, "an answer"))
+    } else {
+        let found = RULE.at(
+            map.line(answers[*first].1).whole,
+            format!("the prompt of {name} does not name its answer {unsaid}"),
+        );
+        let rest = lines.skip(1).take(3);
+        rest.fold(found, |found, line| found.related(line, "nor this one"))
+            .related(prompt, "the prompt")
+    };
+    let all = answers.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>();
+    let all = if all.len() > 6 { String::new() } else { format!(": {}", all.join(", ")) };
+    // The prompts of an agent have no `{options}`.
+    let yaml = is_yaml(context);
+    diagnostic = diagnostic.help(if asks && !yaml {
+        "write `{options}` into the prompt: it lists the answers that are open".to_owned()
+    } else {
+        format!("name them all in the prompt, such as `Answer with one of{all}`")
+    });
+    Some(diagnostic)
 }
 
 /// The line of the prompt that names the answer before the first that is not named, where a list of them goes on; its last line where
