@@ -1,7 +1,7 @@
 //! What most files are made of, from the events of the library's parser: texts, numbers, lists and mappings. All else is left to
 //! [`super::library`], which reads the same of these, at several times the cost.
 
-use super::{MAX_DEPTH, MAX_NODES, Node, Place, Scalar, library};
+use super::{MAX_DEPTH, MAX_NODES, Node, Place, Scalar, Value, library};
 use serde_yaml::granit_parser::{Event, Options, Parser, ScalarStyle, Span, StrInput};
 use std::borrow::Cow;
 use std::ops::Range;
@@ -18,11 +18,10 @@ pub(super) fn read(place: Place<'_>) -> Option<Node> {
     options.set_emit_comments(false);
     let events = Parser::new_from_str_with_options(place.text, options);
     let mut reader = Reader { events, place, nodes: 0 };
-    let starts = (reader.next()?.0, reader.next()?.0);
+    let starts = (reader.next()?, reader.next()?);
     let (Event::StreamStart, Event::DocumentStart(..)) = starts else { return None };
-    let (event, at) = reader.next()?;
-    let node = reader.node(event, &at, 0)?;
-    let ends = (reader.next()?.0, reader.next()?.0);
+    let node = reader.node(0)??;
+    let ends = (reader.next()?, reader.next()?);
     (ends == (Event::DocumentEnd, Event::StreamEnd)).then_some(node)
 }
 
@@ -33,8 +32,8 @@ struct Reader<'s> {
 }
 
 impl<'s> Reader<'s> {
-    fn next(&mut self) -> Option<(Event<'s>, Span)> {
-        self.events.next_event()?.ok()
+    fn next(&mut self) -> Option<Event<'s>> {
+        Some(self.events.next_event()?.ok()?.0)
     }
 
     /// Counts a node, and says where it stands.
@@ -44,37 +43,33 @@ impl<'s> Reader<'s> {
         (self.nodes <= MAX_NODES).then(|| start..end.max(start))
     }
 
-    /// The node that begins with `event`, in `depth` collections.
-    fn node(&mut self, event: Event<'s>, at: &Span, depth: usize) -> Option<Node> {
+    /// The next node, in `depth` collections; nothing at the end of the innermost of them.
+    fn node(&mut self, depth: usize) -> Option<Option<Node>> {
+        // Taken apart where it comes: an event with its place is large to hand on.
+        let Some(Ok((event, at))) = self.events.next_event() else { return None };
         if let Event::Scalar(text, style, 0, None) = event {
-            return self.scalar(text, style, at);
+            return self.scalar(text, style, &at).map(Some);
         }
-        let range = self.range(at).filter(|_| depth < MAX_DEPTH)?;
+        if matches!(event, Event::SequenceEnd | Event::MappingEnd) {
+            return Some(None);
+        }
+        let range = self.range(&at).filter(|_| depth < MAX_DEPTH)?;
         if let Event::SequenceStart(_, 0, None) = event {
             let mut items = Vec::new();
-            loop {
-                let (event, at) = self.next()?;
-                if event == Event::SequenceEnd {
-                    return Some(self.place.list(items, range));
-                }
-                items.push(self.node(event, &at, depth + 1)?);
+            while let Some(item) = self.node(depth + 1)? {
+                items.push(item);
             }
+            return Some(Some(self.place.list(items, range)));
         }
         let Event::MappingStart(_, 0, None) = event else { return None };
         let mut entries = Vec::new();
-        loop {
-            let (event, at) = self.next()?;
-            if event == Event::MappingEnd {
-                return Some(self.place.map(entries, range));
-            }
-            let Event::Scalar(key, style, 0, None) = event else { return None };
-            if key == "<<" {
+        while let Some(key) = self.node(depth + 1)? {
+            if !is_common_key(&key) {
                 return None;
             }
-            let key = self.scalar(key, style, &at)?;
-            let (event, at) = self.next()?;
-            entries.push((key, self.node(event, &at, depth + 1)?));
+            entries.push((key, self.node(depth + 1)??));
         }
+        Some(Some(self.place.map(entries, range)))
     }
 
     fn scalar(&mut self, text: Cow<'s, str>, style: ScalarStyle, at: &Span) -> Option<Node> {
@@ -82,6 +77,15 @@ impl<'s> Reader<'s> {
         let scalar = if style == ScalarStyle::Plain { plain(&text) } else { None };
         let scalar = scalar.unwrap_or_else(|| Scalar::Text(text.into_owned()));
         Some(self.place.scalar(scalar, range))
+    }
+}
+
+/// Neither a collection nor what merges a mapping into this one.
+fn is_common_key(key: &Node) -> bool {
+    match &key.value {
+        Value::Text(text) => text.value != "<<",
+        Value::Null | Value::Bool(_) | Value::Int(_) | Value::Float(_) => true,
+        Value::List(_) | Value::Map(_) => false,
     }
 }
 
