@@ -61,6 +61,9 @@ pub(super) fn tokens(text: &Text, flat: bool, findings: &mut Vec<Diagnostic>) ->
 
 /// Finds the comments of a text.
 pub(super) fn comments(text: &Text) -> Vec<Range<usize>> {
+    if !text.value.contains('#') {
+        return Vec::new();
+    }
     let findings = &mut Vec::new();
     let mut lexer = Lexer::of(text, false, findings);
     lexer.run();
@@ -309,7 +312,9 @@ impl<'t, 'f> Lexer<'t, 'f> {
 
     fn sign(&mut self) {
         let rest = self.rest();
-        if let Some(sign) = SIGNS.iter().find(|s| rest.starts_with(**s)) {
+        let first = rest.as_bytes().first();
+        let here = |s: &&&str| s.as_bytes().first() == first && rest.starts_with(**s);
+        if let Some(sign) = SIGNS.iter().find(here) {
             match *sign {
                 "(" | "[" | "{" => self.depth += 1,
                 ")" | "]" | "}" => self.depth = self.depth.saturating_sub(1),
