@@ -47,9 +47,11 @@ pub(super) fn parts(text: &Text) -> Vec<Part> {
     let mut plain_from = 0;
     let mut at = 0;
     let value = text.value.as_str();
-    let closings = closings(value);
-    while let Some(found) = value[at..].find(['{', '}']) {
-        let brace = at + found;
+    let braces: Vec<usize> =
+        (0..value.len()).filter(|i| matches!(value.as_bytes()[*i], b'{' | b'}')).collect();
+    let closings = closings(value, &braces);
+    let mut left = braces.into_iter();
+    while let Some(brace) = left.find(|brace| *brace >= at) {
         plain.push_str(&value[at..brace]);
         if value[brace + 1..].starts_with(&value[brace..=brace]) {
             plain.push_str(&value[brace..=brace]);
@@ -78,18 +80,14 @@ pub(super) fn parts(text: &Text) -> Vec<Part> {
 }
 
 /// For each opening brace one past its closing one: braces inside are counted, as Python does.
-fn closings(value: &str) -> BTreeMap<usize, usize> {
+fn closings(value: &str, braces: &[usize]) -> BTreeMap<usize, usize> {
     let mut open = Vec::new();
     let mut pairs = BTreeMap::new();
-    for (i, c) in value.bytes().enumerate() {
-        match c {
-            b'{' => open.push(i),
-            b'}' => {
-                if let Some(start) = open.pop() {
-                    pairs.insert(start, i + 1);
-                }
-            }
-            _ => {}
+    for &i in braces {
+        if value.as_bytes()[i] == b'{' {
+            open.push(i);
+        } else if let Some(start) = open.pop() {
+            pairs.insert(start, i + 1);
         }
     }
     pairs
