@@ -150,7 +150,7 @@ impl Builder<'_> {
         };
         let (pivot, ship, go_on) = (target("pivot"), target("ship"), target("continue"));
         let repeats = self.functions.predicate(REPEATS, "action_history", span);
-        let read = |what: &str| self.scope.read(what, span).0;
+        let read = |what: &str| self.scope.expr(what, span);
         let repeats = call(&repeats, vec![read("action_history")], span);
         let zero = || expr(ExprKind::Int(0), span);
         let good = compare(read("successful_actions"), CompareOp::Greater, zero(), span);

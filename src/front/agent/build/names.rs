@@ -223,7 +223,7 @@ fn infer(work: &Work<'_>, scope: &mut Scope) {
                 scope.walked.weaken(mark);
             }
         }
-        if before == (scope.types.clone(), scope.optional.clone()) {
+        if before.0 == scope.types && before.1 == scope.optional {
             break;
         }
     }

@@ -61,7 +61,7 @@ fn kept(written: &str) -> String {
 }
 
 fn value(field: &Field, scope: &Scope) -> Expr {
-    let (mut value, _) = scope.read(&field.name.node, field.name.span);
+    let mut value = scope.expr(&field.name.node, field.name.span);
     for access in &field.path {
         let (kind, end) = match access {
             Access::Attribute(name) => (ExprKind::Field(Box::new(value), name.clone()), name.span),

@@ -74,15 +74,19 @@ impl Scope {
         }
     }
 
+    /// The expression that reads a name.
+    pub(in crate::front::agent) fn expr(&self, name: &str, span: Span) -> Expr {
+        let expr = self.plain(name, span);
+        if !self.optional.contains(name) {
+            return expr;
+        }
+        let zero = self.ty(name).zero(span);
+        make::expr(ExprKind::Default(Box::new(expr), Box::new(zero)), span)
+    }
+
     /// Reads a name.
     pub(in crate::front::agent) fn read(&self, name: &str, span: Span) -> (Expr, Ty) {
-        let ty = self.ty(name);
-        let expr = self.plain(name, span);
-        if self.optional.contains(name) {
-            let kind = ExprKind::Default(Box::new(expr), Box::new(ty.zero(span)));
-            return (make::expr(kind, span), ty);
-        }
-        (expr, ty)
+        (self.expr(name, span), self.ty(name))
     }
 
     /// Whether a name surely has, or surely has not, a value here; `None` if it depends.

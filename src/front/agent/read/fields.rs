@@ -68,7 +68,7 @@ impl Reader<'_> {
         let mut last = std::collections::BTreeMap::new();
         let mut repeated = vec![false; all.len()];
         for (i, (key, _)) in all.iter().enumerate() {
-            if let Some(earlier) = last.insert(key.node.clone(), i) {
+            if let Some(earlier) = last.insert(key.node.as_str(), i) {
                 repeated[earlier] = true;
                 let lost = all[earlier].0.span;
                 self.findings.push(duplicate_name::key(what, &key.node, key.span, lost));

@@ -63,10 +63,11 @@ impl Reader<'_> {
 
     /// YAML 1.1, which PyYAML reads, knows more words for booleans than YAML 1.2.
     fn yaml_boolean(&mut self, node: &Node, value: &str) {
-        let means = match value.to_ascii_lowercase().as_str() {
-            "yes" | "on" => "true",
-            "no" | "off" => "false",
-            _ => return,
+        let is = |word: &str| value.eq_ignore_ascii_case(word);
+        let means = match (is("yes") || is("on"), is("no") || is("off")) {
+            (true, _) => "true",
+            (_, true) => "false",
+            (false, false) => return,
         };
         if self.source.slice(node.span) == value {
             self.findings.push(legacy::boolean(value, means, node.span));
