@@ -225,16 +225,18 @@ fn escape(rest: &str) -> Option<(usize, Option<char>)> {
     Some((first.len_utf8(), Some(plain)))
 }
 
-/// How many bytes the line has that both begin with, if they do, without the blanks at its end.
+/// How many bytes the first line has without the blanks at its end, if the text begins with them.
 fn same_line(raw: &str, text: &str) -> Option<usize> {
-    let line = text.split('\n').next()?.trim_end_matches([' ', '\t', '\r']);
-    raw.starts_with(line).then_some(line.len())
+    let line = raw.split('\n').next()?.trim_end_matches([' ', '\t', '\r']);
+    (!line.is_empty() && text.starts_with(line)).then_some(line.len())
 }
 
 /// Literal and folded blocks: text and file differ in blanks only.
 fn block(raw: &str, value: &str) -> Option<Vec<Piece>> {
     let mut pieces = Pieces::default();
     let mut at = 0;
+    // Once for each line, so that a long one that differs is not compared from each of its words on.
+    let mut begins = true;
     while pieces.text < value.len() {
         let left = &value[pieces.text..];
         let rest = &raw[at..];
@@ -246,8 +248,11 @@ fn block(raw: &str, value: &str) -> Option<Vec<Piece>> {
             pieces.push(text_gap - kept, at, file_gap - kept);
             pieces.push(kept, at + file_gap - kept, kept);
             at += file_gap;
+            begins = rest[..file_gap].contains('\n');
         } else {
-            let len = same_line(rest, left).or_else(|| alike(rest, left))?;
+            let line = if begins { same_line(rest, left) } else { None };
+            let len = line.or_else(|| alike(rest, left))?;
+            begins = false;
             pieces.push(len, at, len);
             at += len;
         }
@@ -312,6 +317,18 @@ mod tests {
         let source = "p: ''";
         let text = Text::new(FileId(0), source, 3..5, String::new());
         assert_eq!(text.whole(), Span::new(FileId(0), 4, 4));
+    }
+
+    #[test]
+    fn long_texts() {
+        let words = "a word ".repeat(100_000);
+        let source = format!("p: >\n  {words}{{x}}\n  {}y\n", words.replace("d ", "d\n  "));
+        let value = format!("{words}{{x}} {words}y\n");
+        assert_eq!(found(&source, &source[7..], &value, "y"), "y");
+        // Two halves of a character are no escape that is undone here.
+        let source = format!("p: \"{words}\\ud83d\\ude00\"");
+        let value = format!("{words}😀");
+        assert_eq!(found(&source, &source[3..], &value, "😀"), &source[3..]);
     }
 
     #[test]
