@@ -5,8 +5,7 @@ use super::guard::{Verdict, decide};
 use super::range::Ranges;
 use chartc_core::arena::{StateId, StepId, TransitionId};
 use chartc_core::model::{
-    AskOn, BinaryOp, Chart, Expr, ExprKind, Observable, StateKind, Step, StepKind, Transition,
-    Trigger, UnaryOp,
+    BinaryOp, Chart, Expr, ExprKind, Observable, StateKind, StepKind, Transition, Trigger, UnaryOp,
 };
 use std::collections::BTreeMap;
 
@@ -98,7 +97,7 @@ pub struct Places {
     pub used: Vec<bool>,
     /// By step.
     pub steps: Vec<Place>,
-    /// Questions on an event that lines always take first, with those lines; their place is nowhere.
+    /// Questions whose event or turn lines always take first, with those lines; their place is nowhere.
     pub unput: BTreeMap<StepId, Vec<TransitionId>>,
 }
 
@@ -148,14 +147,13 @@ impl Places {
 /// Takes the place from questions that are never put; gives them with the lines that are in the way.
 fn unput(chart: &Chart, steps: &mut [Place]) -> BTreeMap<StepId, Vec<TransitionId>> {
     let mut found = BTreeMap::new();
-    let waits = |step: &Step| matches!(step.kind, StepKind::Ask { on: AskOn::Event(_), .. });
-    if !chart.steps.iter().any(waits) {
+    if !chart.steps.iter().any(|step| matches!(step.kind, StepKind::Ask { .. })) {
         return found;
     }
     let takers = Takers::of(chart);
-    for (i, place) in steps.iter_mut().enumerate() {
-        if let Some(by) = takers.before(chart, StepId::at(i), place) {
-            place.within.clear();
+    for i in 0..steps.len() {
+        if let Some(by) = takers.before(chart, StepId::at(i), steps) {
+            steps[i].within.clear();
             found.insert(StepId::at(i), by);
         }
     }

@@ -1,11 +1,12 @@
 //! States that no run enters.
 
 use super::{Context, Lint, words};
-use crate::analysis::place::meet;
-use crate::analysis::reach::is_history;
+use crate::analysis::asking::Takers;
+use crate::analysis::place::{is_final, meet};
+use crate::analysis::reach::{is_history, is_leaf};
 use crate::diagnostic::{Diagnostic, Rule, Severity};
-use chartc_core::arena::{StateId, TransitionId};
-use chartc_core::model::Chart;
+use chartc_core::arena::{StateId, StepId, TransitionId};
+use chartc_core::model::{AskOn, Chart, Step, StepKind, Trigger};
 use std::collections::BTreeMap;
 
 pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
@@ -83,14 +84,58 @@ pub(super) fn closed_by_values(
 ) -> Diagnostic {
     let Context { chart, map, .. } = context;
     for id in closed(context, leading, state).into_iter().take(3) {
-        let why = if chart.transition(id).guard.is_some() {
-            "leads here, but its condition does not hold when it could be taken"
+        let why = if let Some(line) = taken_turn(context, id) {
+            format!(
+                "leads here, but where it could be chosen {} takes every turn, and nothing is asked then",
+                words::line(chart, line)
+            )
+        } else if chart.transition(id).guard.is_some() {
+            "leads here, but its condition does not hold when it could be taken".into()
         } else {
-            "leads here, but no run takes it"
+            "leads here, but no run takes it".into()
         };
         found = found.related(map.line(id).whole, format!("{} {why}", words::line(chart, id)));
     }
     found.help("every run was tried, with all values: let one of these lines be taken, or remove the state")
+}
+
+/// For an option or the `else` of a question that is never put: the question.
+fn never_put(context: &Context<'_>, id: TransitionId) -> Option<StepId> {
+    let Context { chart, facts, .. } = context;
+    let line = chart.transition(id);
+    let mut unput = facts.places.unput.keys().copied();
+    if let Some(step) = line.trigger.step() {
+        return unput.find(|other| *other == step);
+    }
+    let above = |step: &StepId| {
+        let state = chart.steps[step.index()].state;
+        chart.contains(state, line.source) || chart.contains(line.source, state)
+    };
+    let is_choice = matches!(line.trigger, Trigger::Choice(_));
+    unput.find(above).filter(|_| is_choice && facts.places.line(id).within.is_empty())
+}
+
+/// For an option or the `else` of a question: the line that takes every turn in the leaves that runs rest in below it.
+fn taken_turn(context: &Context<'_>, id: TransitionId) -> Option<TransitionId> {
+    let Context { chart, facts, .. } = context;
+    let asks = |step: &StepId| matches!(chart.steps[step.index()].kind, StepKind::Ask { .. });
+    let in_events = |step: &Step| matches!(step.kind, StepKind::Ask { on: AskOn::Event(_), .. });
+    let line = chart.transition(id);
+    let is_asked =
+        matches!(line.trigger, Trigger::Choice(_)) || line.trigger.step().is_some_and(|s| asks(&s));
+    if !is_asked || chart.steps.iter().any(in_events) {
+        return None;
+    }
+    let takers = Takers::of(chart);
+    let places = &facts.places.line(id).within;
+    let here = |leaf: &StateId| places.iter().any(|place| chart.contains(*place, *leaf));
+    let is_open =
+        |leaf: &StateId| is_leaf(chart, *leaf) && !is_final(chart, *leaf) && facts.enters(*leaf);
+    let mut by = None;
+    for leaf in chart.state_ids().filter(is_open).filter(here) {
+        by = Some(takers.of_turn(chart, leaf)?);
+    }
+    by
 }
 
 /// Lines by each of their targets.
@@ -134,6 +179,9 @@ pub(super) fn explain(
                 "{} leads here, but the table of `allow` lines forbids it",
                 words::line(chart, id)
             )
+        } else if let Some(step) = never_put(context, id) {
+            let name = &chart.steps[step.index()].name;
+            format!("{} leads here, but `{name}` is never put", words::line(chart, id))
         } else if closed.is_empty() || !meet(chart, &closed, &[state]).is_empty() {
             continue;
         } else {
