@@ -7,6 +7,7 @@ use super::definition::{Agent, Source as Condition};
 use super::node::{Node, Value};
 use super::python;
 use super::scalar::Text;
+use crate::front::chart::division::may_divide;
 use crate::source::Source;
 use crate::span::{FileId, Span};
 use crate::syntax::{
@@ -48,6 +49,12 @@ pub(super) fn keep(source: &Source, node: &Node, agent: &Agent, file: &mut File)
             let Span { start, end, .. } = text.span(range.clone());
             let written = &text.value[range.start + 1..range.end];
             let mut found = remark(source, start as usize, end as usize, written);
+            let is_word = written.trim().chars().all(char::is_alphanumeric)
+                && !written.trim().starts_with(|c: char| c.is_ascii_digit());
+            if found.beside && !is_word && may_divide(written) {
+                // `x = a // 2` would look like a division.
+                found.text = format!(" #{written}");
+            }
             // What comes behind the last statement is not about what follows the code.
             found.limit = text.whole().end as usize;
             remarks.push(found);

@@ -4,7 +4,7 @@ use super::parse_expression;
 use super::scan::Comment;
 use crate::diagnostic::Diagnostic;
 use crate::lint::lost_division;
-use crate::span::Span;
+use crate::span::{FileId, Span};
 use crate::syntax::{
     Action, BinaryOp, Block, ChartItem, Expr, ExprKind, File, Item, Line, LineKind, Noted,
     StateItem, Step, StepItem, StepKind, Tail, UnaryOp,
@@ -42,11 +42,20 @@ pub(super) fn lost(file: &File, text: &str, comments: &[Comment], found: &mut Ve
 /// The expression that the comment holds, if it holds one and nothing else.
 fn divisor(file: &File, text: &str, comment: Comment) -> Option<Expr> {
     let body = text[comment.start..comment.end].strip_prefix("//")?;
+    expression(body, file.id, comment.start)
+}
+
+fn expression(body: &str, file: FileId, at: usize) -> Option<Expr> {
     let written = body.trim();
     if written.starts_with('/') || written.is_empty() || written.len() > 200 || is_prose(written) {
         return None;
     }
-    parse_expression(written, file.id, comment.start).ok()
+    parse_expression(written, file, at).ok()
+}
+
+/// Whether a comment of these words may read as what an expression before it is to be divided by.
+pub(in crate::front) fn may_divide(words: &str) -> bool {
+    expression(words, FileId(0), 0).is_some()
 }
 
 /// Whether two words follow each other, as in no sum: most comments need not be parsed to be left alone.

@@ -8,7 +8,7 @@
 //! | report | `recover`, `slips`, `words` | bad items read again, to say what was expected, and where else a word is misspelt |
 
 mod build;
-mod division;
+pub(super) mod division;
 mod grammar;
 mod recover;
 mod scan;
