@@ -80,37 +80,70 @@ fn read<'c>(chart: &'c Chart, goals: &[(&'c Expr, bool)]) -> Option<Domains<'c>>
     if !closed {
         return None;
     }
-    let domains: Vec<Vec<Value>> =
-        read.keys().map(|id| domain(chart, *id)).collect::<Option<_>>()?;
-    let count = domains.iter().try_fold(1_usize, |n, d| n.checked_mul(d.len()));
-    count.filter(|n| *n <= MOST).map(|_| (read, domains))
+    let domains: Vec<Domain<'_>> =
+        read.keys().map(|id| Domain::of(chart, *id)).collect::<Option<_>>()?;
+    let count = domains.iter().try_fold(1_usize, |n, d| n.checked_mul(d.count()));
+    count.filter(|n| *n <= MOST).map(|_| (read, domains.iter().map(Domain::values).collect()))
 }
 
-/// Every value that a variable can have, if they are few.
-fn domain(chart: &Chart, id: VarId) -> Option<Vec<Value>> {
-    let variable = &chart.variables[id.index()];
-    let (ty, optional) = if let Type::Optional(inner) = &variable.ty {
-        (&**inner, true)
-    } else {
-        (&variable.ty, false)
-    };
-    let mut values = match (ty, &variable.kind) {
-        (Type::Bool, _) => vec![Value::Bool(false), Value::Bool(true)],
-        (Type::Named(id), _) => match &chart.types[id.index()].kind {
-            TypeKind::Enum(names) => names.iter().cloned().map(Value::Text).collect(),
-            TypeKind::Record(_) => return None,
-        },
-        (Type::Int, VariableKind::Param { range: Some((Value::Int(low), Value::Int(high))) })
-            if high.checked_sub(*low)? < MOST as i64 =>
-        {
-            (*low..=*high).map(Value::Int).collect()
-        }
-        _ => return None,
-    };
-    if optional {
-        values.push(Value::None);
+/// What a variable can be, if that is few values.
+struct Domain<'c> {
+    of: Few<'c>,
+    /// Whether it may be `none`, too.
+    optional: bool,
+}
+
+/// Few values.
+enum Few<'c> {
+    Bools,
+    Names(&'c [String]),
+    /// From one whole number to another, both included.
+    Numbers(i64, i64),
+}
+
+impl<'c> Domain<'c> {
+    fn of(chart: &'c Chart, id: VarId) -> Option<Self> {
+        let variable = &chart.variables[id.index()];
+        let (ty, optional) = if let Type::Optional(inner) = &variable.ty {
+            (&**inner, true)
+        } else {
+            (&variable.ty, false)
+        };
+        let of = match (ty, &variable.kind) {
+            (Type::Bool, _) => Few::Bools,
+            (Type::Named(id), _) => match &chart.types[id.index()].kind {
+                TypeKind::Enum(names) => Few::Names(names),
+                TypeKind::Record(_) => return None,
+            },
+            (
+                Type::Int,
+                VariableKind::Param { range: Some((Value::Int(low), Value::Int(high))) },
+            ) if high.checked_sub(*low)? < MOST as i64 => Few::Numbers(*low, *high),
+            _ => return None,
+        };
+        Some(Self { of, optional })
     }
-    Some(values)
+
+    fn count(&self) -> usize {
+        let count = match self.of {
+            Few::Bools => 2,
+            Few::Names(names) => names.len(),
+            Few::Numbers(low, high) => (low..=high).count(),
+        };
+        count + usize::from(self.optional)
+    }
+
+    fn values(&self) -> Vec<Value> {
+        let mut values: Vec<Value> = match self.of {
+            Few::Bools => vec![Value::Bool(false), Value::Bool(true)],
+            Few::Names(names) => names.iter().cloned().map(Value::Text).collect(),
+            Few::Numbers(low, high) => (low..=high).map(Value::Int).collect(),
+        };
+        if self.optional {
+            values.push(Value::None);
+        }
+        values
+    }
 }
 
 struct Values<'c> {

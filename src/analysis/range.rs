@@ -93,6 +93,15 @@ impl Ranges {
         read.into_iter().filter_map(|id| Some((id, self.get(id)?))).collect()
     }
 
+    /// Whether the condition reads anything that is followed: of any other, bounds say nothing.
+    pub fn bear_on(&self, chart: &Chart, guard: &Expr) -> bool {
+        let mut read = BTreeSet::new();
+        if !self.rows.is_empty() {
+            reads(chart, guard, &mut read);
+        }
+        read.into_iter().any(|id| self.rows[id.index()].is_some())
+    }
+
     /// Whether the condition cannot hold within the bounds of what it reads.
     pub fn forbid(&self, chart: &Chart, guard: &Expr) -> bool {
         if self.rows.is_empty() {

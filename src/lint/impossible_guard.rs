@@ -72,7 +72,7 @@ fn check(
             RULE.at(span, format!("`{}` can never hold, so this {so}", text())).help(help),
         );
     }
-    if facts.ranges.forbid(chart, guard) {
+    if facts.ranges.bear_on(chart, guard) && facts.ranges.forbid(chart, guard) {
         let message = format!("`{}` never comes to hold, so this {so}", text());
         let found = RULE.at(span, message).help(help);
         let read = facts.ranges.read(chart, guard).into_iter();
