@@ -1,6 +1,6 @@
 //! `chartc check`.
 
-use super::files::{Files, find, write_into};
+use super::files::{self, Files, write_into};
 use super::output::{Colour, paper, print};
 use super::{Exit, config, cost, output};
 use crate::Compilation;
@@ -25,7 +25,8 @@ Examples:
   chartc check --cost my.chart                  model calls of a turn and of a run, at least and at most
   chartc check --no-tests                       leave the tests of charts out
 
-The tests of the charts and of each *.test.chart among the files are played, offline; one that fails is an error, C0601.
+The tests of the charts, those in x.test.chart beside an x.chart that is named, and those of each *.test.chart among the files are
+played, offline; one that fails is an error, C0601.
 A chartc.toml in this folder or one above it sets levels for a project: \"[lints]\", then lines such as
 undriven-state = \"allow\" or warnings = \"deny\"; \"[check]\", then fail-on = \"warning\" or tests = false. A comment leaves
 out what is found in its line or, standing alone, in the next: // chartc: allow(C0301) reason
@@ -73,7 +74,8 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
     if args.cost && !matches!(args.format.as_str(), "human" | "json") {
         return Err(miette::miette!("--cost is shown as text or, with `--format json`, as JSON"));
     }
-    let files = find(&args.paths);
+    let plays = !args.no_tests && !args.cost && config.tests.unwrap_or(true);
+    let files = found(&args.paths, plays);
     if files.is_empty() {
         output::complain(
             "nothing to check: no *.chart, *.scxml or agent.yaml found here; name a file or a folder",
@@ -85,7 +87,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
     let empty = done.diagnostics.iter().filter(|d| d.rule.name == "empty-file").count();
     let nothing = empty == done.sources.iter().count();
     let silent = std::mem::take(&mut done.silent);
-    if !args.no_tests && !args.cost && config.tests.unwrap_or(true) {
+    if plays {
         play(&mut done);
     }
     levels.apply(&mut done.diagnostics, silent);
@@ -125,6 +127,18 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
     } else {
         Exit::Clean
     })
+}
+
+/// The files to check; where tests are played, with those that have the tests of a file that is named.
+#[cfg(feature = "run")]
+fn found(paths: &[String], plays: bool) -> Vec<String> {
+    if plays { files::find_with_tests(paths) } else { files::find(paths) }
+}
+
+/// The files to check.
+#[cfg(not(feature = "run"))]
+fn found(paths: &[String], _: bool) -> Vec<String> {
+    files::find(paths)
 }
 
 /// Adds the tests that fail.

@@ -74,6 +74,18 @@ fn names(path: &str) -> Option<Vec<String>> {
 /// The files that `paths` mean: files as they are, `-` as [`STDIN`], folders as every `*.chart`, `*.scxml`, `agent.yaml` and `*.agent.yaml`
 /// below, ignored and hidden ones left out. Sorted within a folder, each once. No path means the current folder.
 pub fn find(paths: &[String]) -> Vec<String> {
+    meant(paths, |_| None)
+}
+
+/// Those of [`find`], and behind each file that is named the file with its tests, if it lies beside it: `x.test.chart` beside `x.chart`,
+/// `x.agent.test.chart` beside `x.agent.yaml`.
+#[cfg(feature = "run")]
+pub(super) fn find_with_tests(paths: &[String]) -> Vec<String> {
+    meant(paths, tests_of)
+}
+
+/// The files that `paths` mean, and with each that is named what goes with it.
+fn meant(paths: &[String], with: impl Fn(&str) -> Option<String>) -> Vec<String> {
     let here = [".".to_owned()];
     let paths = if paths.is_empty() { &here[..] } else { paths };
     let mut seen = BTreeSet::new();
@@ -89,10 +101,33 @@ pub fn find(paths: &[String]) -> Vec<String> {
         } else if Path::new(path).is_dir() {
             below(Path::new(path)).into_iter().for_each(&mut add);
         } else {
-            add(shown(&tidy(Path::new(path))));
+            let name = shown(&tidy(Path::new(path)));
+            let other = with(&name);
+            add(name);
+            other.into_iter().for_each(&mut add);
         }
     }
     found
+}
+
+/// The file beside this one that has its tests: one that imports other files instead has those of others.
+#[cfg(feature = "run")]
+fn tests_of(file: &str) -> Option<String> {
+    const TESTS: &str = ".test.chart";
+    let (stem, _) = file.rsplit_once('.').filter(|_| !file.ends_with(TESTS))?;
+    let beside = format!("{stem}{TESTS}");
+    let text = read(&beside).ok()?;
+    let mut imports = text.lines().filter_map(imported).peekable();
+    let is_of_others =
+        imports.peek().is_some() && !imports.any(|name| Files.resolve(&beside, name) == file);
+    (!is_of_others).then_some(beside)
+}
+
+/// The name in a line `import "name"`.
+#[cfg(feature = "run")]
+fn imported(line: &str) -> Option<&str> {
+    let name = line.trim_start().strip_prefix("import")?.trim_start().strip_prefix('"')?;
+    name.split_once('"').map(|(name, _)| name)
 }
 
 /// Writes a file, which it replaces.

@@ -5,7 +5,7 @@ mod report;
 mod show;
 
 use super::Exit;
-use super::files::{Files, create, find};
+use super::files::{Files, create, find_with_tests};
 use super::output::{Colour, complain, paper, print};
 use crate::compile::{Checked, Compilation};
 use crate::diagnostic::{Diagnostic, Severity};
@@ -22,13 +22,13 @@ use std::time::{Duration, Instant};
 #[command(after_help = "\
 Examples:
   chartc test                                  every test of every *.chart below this folder
-  chartc test charts/builder.test.chart        the tests of one file
+  chartc test charts/builder.chart             the tests of one chart: its own, and those in builder.test.chart beside it
   chartc test --filter pivot                   those with a word in their name
   chartc test --coverage --min-coverage 80     what they go through; fail below 80 % of it for any chart
   chartc test --junit report.xml               for a continuous integration server
 
 A test stands outside charts: test \"name\" for Chart { given x = 1  send e  turn  answers s option  expect at t }.
-A file x.test.chart beside a chart or an agent.yaml imports it.
+A file x.test.chart beside x.chart or x.yaml imports it: import \"x.chart\".
 
 Exit codes: 0 all passed, 1 a test failed, too little coverage, or a chart has errors, 2 wrong usage, 3 a fault of chartc,
 4 no test found")]
@@ -83,7 +83,7 @@ fn timed<T>(act: impl FnOnce() -> T) -> (T, Duration) {
 }
 
 pub(super) fn run(args: Args) -> miette::Result<Exit> {
-    let done = crate::check_within(&find(&args.paths), &Files, 0);
+    let done = crate::check_within(&find_with_tests(&args.paths), &Files, 0);
     if let Some(exit) = refuse(&done) {
         return Ok(exit);
     }

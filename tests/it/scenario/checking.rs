@@ -70,11 +70,32 @@ fn files_of_tests_are_played_where_they_are_found() {
     write(&folder, "b.chart", &lamp("B", 4));
     write(&folder, "b.test.chart", &format!("import \"b.chart\"\n{}", test("B")));
     write(&folder, "a.chart", &format!("{}{}", lamp("A", 4), test("A")));
-    assert_eq!(found(&folder, &["b.chart"]), (vec![], 0));
     let (all, code) = found(&folder, &["b.test.chart"]);
     assert_eq!((all, code), (vec!["b.test.chart:10 C0601".to_owned()], 1));
     let (all, _) = found(&folder, &["."]);
     assert_eq!(all, ["a.chart:18 C0601", "b.test.chart:10 C0601"]);
+}
+
+#[test]
+fn the_tests_beside_a_file_that_is_named_are_played() {
+    let folder = folder("check-named");
+    write(&folder, "b.chart", &lamp("B", 4));
+    write(&folder, "b.test.chart", &format!("import \"b.chart\"\n{}", test("B")));
+    let failed = |name: &str| (vec![format!("{name}:10 C0601")], 1);
+    assert_eq!(found(&folder, &["b.chart"]), failed("b.test.chart"));
+    assert_eq!(found(&folder, &["./b.chart", "b.test.chart"]), failed("b.test.chart"));
+    assert_eq!(found(&folder, &["--no-tests", "b.chart"]), (vec![], 0));
+    // Not those of a file that only has the same stem, such as a chart that came of a document beside it.
+    write(
+        &folder,
+        "b.scxml",
+        "<scxml xmlns=\"http://www.w3.org/2005/07/scxml\" version=\"1.0\"><final id=\"e\"/></scxml>",
+    );
+    assert_eq!(found(&folder, &["b.scxml"]), (vec![], 0));
+    // Tests that import nothing are told of: they were meant for the file beside them.
+    write(&folder, "b.test.chart", &test("B"));
+    let (all, code) = found(&folder, &["b.chart"]);
+    assert_eq!((all, code), (vec!["b.test.chart:1 C0102".to_owned()], 1));
 }
 
 #[test]
