@@ -236,6 +236,56 @@ fn findings_of_own_files() {
     }
 }
 
+/// What is no YAML, the line that is told of and the cure.
+const NO_YAML: &[(&str, usize, &str)] = &[
+    ("a: b\nkey:value\nb: c\n", 2, "behind the `:` of a key stands a blank: `key: value`"),
+    ("a: b\nand more\nb: c\n", 2, "this one has no `:`; text that goes on is indented"),
+    ("a: \"b\nc: d\n", 2, "the `\"` of line 1 is not closed"),
+    ("a:\n  - b\n - c\n", 3, "indented by 1, and what it may belong to by 0 or 2"),
+    (
+        "a:\n    # none\n    b: c\n\n  d: e\n",
+        5,
+        "indented by 2, and what it may belong to by 0 or 4",
+    ),
+    ("a: it is: this\n", 1, "stands in quotes: `\"it is: this\"`"),
+    ("a: b\n  c: d\n", 2, "line 1 has a value already"),
+    ("a: {options} # which\n", 1, ""),
+    ("a: {options} or none # which\n", 1, "`{` stands in quotes: `\"{options} or none\"`"),
+    ("- [a] or 'b' \"c\"\n", 1, "text that begins with `[` stands in quotes"),
+    ("a: @you say \"no\"\n", 1, "`@` stands in quotes: `'@you say \"no\"'`"),
+    ("a: }\n", 1, "`}` stands in quotes: `\"}\"`"),
+    ("a: *\n", 1, "`*` stands in quotes: `\"*\"`"),
+    ("a: [*all, b]\n", 1, "`*all` stands for what `&all` names above it"),
+    ("a: \"\\d\"\n", 1, "write `\\\\`"),
+    ("a: [b, [c]\nd: e\n", 2, "the `[` of line 1 is not closed"),
+    ("a: {b: [c]\n", 1, "the `{` of line 1 is not closed"),
+    ("a: - b\n", 1, "a list begins in the line below its key"),
+    ("a: \"b\" c\n", 1, "a `\"` in it is written `\\\"`"),
+    ("a: 'don't'\n", 1, "a `'` in it is written `''`"),
+    ("a: > b\n  c\n", 1, "begins in the next line"),
+    ("- a\nb: c\n", 2, "each line of this list begins with `- `"),
+    ("a: b\n- c\n", 2, "a list stands below a key of its own"),
+    ("a:\n\t- b\n", 2, "replace the tabs"),
+    ("ü: ö\nä: @é\n", 2, "`@` stands in quotes: `\"@é\"`"),
+];
+
+#[test]
+fn what_is_no_yaml_has_a_cure() {
+    for (text, line, cure) in NO_YAML {
+        let done = check("agent.yaml", text);
+        let found = done.diagnostics.iter().find(|d| d.rule.code == "C0001");
+        if cure.is_empty() {
+            assert!(found.is_none(), "{text}");
+            continue;
+        }
+        let found = found.unwrap_or_else(|| panic!("nothing is found in {text}"));
+        let help = found.help.as_deref().unwrap_or_default();
+        assert!(help.contains(cure), "{text}: {help}");
+        let at = done.sources.get(found.span.file).position(found.span.start);
+        assert_eq!(at.line, *line, "{text}");
+    }
+}
+
 /// Reads, prints and lowers a mutilated file: whatever comes of it, no panic, and the printed chart reads to the same model.
 fn survives(text: &str) {
     let first = check("agent.yaml", text);

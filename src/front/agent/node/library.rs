@@ -1,5 +1,6 @@
 //! The whole of YAML, by the library's deserializer: anchors and aliases, tags, merge keys, and all that is wrong in a file.
 
+use super::cure::cure;
 use super::{MAX_DEPTH, MAX_NODES, Node, Place, Scalar};
 use crate::diagnostic::Diagnostic;
 use crate::lint::reported::SYNTAX;
@@ -15,7 +16,7 @@ pub(super) fn read(place: Place<'_>, findings: &mut Vec<Diagnostic>) -> Option<N
         Ok(raw) => Some(resolve(raw, place)),
         Err(error) => {
             let span = error_span(place.file, place.text, error.location());
-            findings.push(error_finding(span, &error.to_string()));
+            findings.push(error_finding(place.text, span, &error.to_string()));
             None
         }
     }
@@ -49,8 +50,8 @@ fn options() -> Options {
 }
 
 /// What the library says, without its place; in words of our own, with a cure, for what it bounds.
-fn error_finding(span: Span, text: &str) -> Diagnostic {
-    let line = text.lines().next().unwrap_or_default();
+fn error_finding(text: &str, span: Span, error: &str) -> Diagnostic {
+    let line = error.lines().next().unwrap_or_default();
     let line = line.split(" at line ").next().unwrap_or(line);
     let line = line.split("; use ").next().unwrap_or(line);
     let said = |words: &str| line.contains(words);
@@ -70,10 +71,10 @@ fn error_finding(span: Span, text: &str) -> Diagnostic {
             .help("divide it into several files");
     }
     let finding = SYNTAX.at(span, format!("this is no YAML: {line}"));
-    if said("tabs") {
-        return finding.help("YAML is indented with blanks: replace the tabs");
+    match cure(text, span.start as usize, line) {
+        Some(help) => finding.help(help),
+        None => finding,
     }
-    finding
 }
 
 /// At least one character at the place of an error, which may have line and column only.

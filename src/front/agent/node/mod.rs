@@ -1,5 +1,6 @@
 //! YAML as a tree with the exact span of every key and value. The only module that knows the YAML library.
 
+mod cure;
 mod events;
 mod library;
 

@@ -1,0 +1,212 @@
+//! What to do where a text is no YAML. The library tells the place and, in the terms of YAML's grammar, what it did not expect there;
+//! those who write agents slip in a few ways only, and the line shows which.
+
+/// The cure of a fault at byte `at` of `text`, of which the library says `said`; `None` where none is known.
+pub(super) fn cure(text: &str, at: usize, said: &str) -> Option<String> {
+    let spot = Spot::of(text, at);
+    CURES.iter().find(|(words, _)| said.contains(words)).and_then(|(_, of)| of(&spot))
+}
+
+/// What to do about a fault of a kind.
+type Cure = fn(&Spot<'_>) -> Option<String>;
+
+/// By words that the library says.
+const CURES: &[(&str, Cure)] = &[
+    ("tabs", |_| Some("YAML is indented with blanks: replace the tabs".to_owned())),
+    ("unexpected character", |s| s.begins()),
+    ("misplaced bracket", |s| s.begins()),
+    ("anchor or alias", |s| s.begins()),
+    ("unknown anchor", |s| s.alias()),
+    ("simple key expected", |s| s.key()),
+    ("mapping values are not allowed", |s| s.second_colon()),
+    ("did not find expected key", |s| s.indented()),
+    ("did not find expected '-'", |s| {
+        s.indented().or_else(|| Some("each line of this list begins with `- `".to_owned()))
+    }),
+    ("invalid indentation in multiline quoted", |s| s.open_quote()),
+    ("unclosed quote", |s| s.open_quote()),
+    ("trailing content after", |s| s.behind_quote()),
+    ("escape", |_| Some(r"between double quotes `\` begins an escape: write `\\`".to_owned())),
+    ("illegal placement of ':'", |s| s.open_bracket()),
+    ("unclosed bracket", |s| s.open_bracket()),
+    ("flow sequence", |s| s.open_bracket()),
+    ("flow mapping", |s| s.open_bracket()),
+    ("flow construct", |s| s.open_bracket()),
+    ("block sequence entries", |_| {
+        Some("a list begins in the line below its key, or is written `[a, b]`".to_owned())
+    }),
+    ("scanning a block scalar", |_| {
+        Some("the text of `|` or `>` begins in the next line, indented".to_owned())
+    }),
+];
+
+/// The place of a fault.
+struct Spot<'t> {
+    text: &'t str,
+    at: usize,
+    /// Where the line begins.
+    start: usize,
+    /// The line.
+    row: &'t str,
+}
+
+impl<'t> Spot<'t> {
+    fn of(text: &'t str, at: usize) -> Self {
+        let at = at.min(text.len());
+        let start = text[..at].rfind('\n').map_or(0, |i| i + 1);
+        let row = text[start..].lines().next().unwrap_or_default();
+        Self { text, at, start, row }
+    }
+
+    /// The number of the line with this byte, from 1.
+    fn line(&self, byte: usize) -> usize {
+        self.text[..byte].matches('\n').count() + 1
+    }
+
+    /// Where the value of a line begins: behind its key or its `- `.
+    fn value(&self) -> usize {
+        let item = self.row.len() - self.row.trim_start_matches([' ', '-']).len();
+        let behind = self.row.find(": ").map_or(item, |colon| colon + 2);
+        let rest = &self.row[behind..];
+        behind + rest.len() - rest.trim_start().len()
+    }
+
+    /// The value from byte `from` of the line, in quotes.
+    fn quoted(&self, from: usize) -> String {
+        let value = self.row[from..].split(" #").next().unwrap_or_default().trim_end();
+        match (value.contains(['"', '\\']), value.contains('\'')) {
+            (false, _) => format!(": `\"{value}\"`"),
+            (true, false) => format!(": `'{value}'`"),
+            (true, true) => String::new(),
+        }
+    }
+
+    /// What YAML takes the first character of a text for.
+    fn begins(&self) -> Option<String> {
+        let first = self.text[self.at..].chars().next()?;
+        Some(format!(
+            "text that begins with `{first}` stands in quotes{}",
+            self.quoted(self.at - self.start)
+        ))
+    }
+
+    fn alias(&self) -> Option<String> {
+        let value = &self.row[self.at - self.start..];
+        let name = value.strip_prefix('*')?.split([' ', ',', ']', '}']).next()?;
+        Some(format!(
+            "`*{name}` stands for what `&{name}` names above it, and nothing is named so; text that begins with `*` stands in quotes{}",
+            self.quoted(self.at - self.start)
+        ))
+    }
+
+    /// A line that is no `key: value`.
+    fn key(&self) -> Option<String> {
+        let row = self.row.trim();
+        Some(match row.split_once(':') {
+            Some((key, value)) if !value.is_empty() => {
+                format!("behind the `:` of a key stands a blank: `{key}: {}`", value.trim_start())
+            }
+            Some(_) | None => {
+                "a line here is `key: value`, and this one has no `:`; text that goes on is indented".to_owned()
+            }
+        })
+    }
+
+    /// A `:` in a value, or lines below a value.
+    fn second_colon(&self) -> Option<String> {
+        let value = self.value();
+        if value < self.at - self.start {
+            return Some(format!("text with `: ` in it stands in quotes{}", self.quoted(value)));
+        }
+        let (line, above) = self.above().next()?;
+        (indent(above) < indent(self.row))
+            .then(|| format!("line {line} has a value already: nothing can be indented below it"))
+    }
+
+    /// A line that is indented as none above it, or text behind `{…}`.
+    fn indented(&self) -> Option<String> {
+        let (own, value) = (indent(self.row), self.value());
+        let first = self.row[value..].chars().next();
+        if self.at - self.start > value && matches!(first, Some('{' | '[' | '"' | '\'')) {
+            let first = first.unwrap_or_default();
+            return Some(match first {
+                '{' | '[' => format!(
+                    "text that begins with `{first}` stands in quotes{}",
+                    self.quoted(value)
+                ),
+                _ => format!("nothing stands behind the closing `{first}`"),
+            });
+        }
+        if self.row.trim_start().starts_with("- ") && self.at - self.start > own {
+            return Some("a list stands below a key of its own, `key:`".to_owned());
+        }
+        // The levels that are open here, from the innermost out.
+        let mut open: Vec<usize> = Vec::new();
+        for (_, row) in self.above() {
+            if open.last().is_none_or(|last| indent(row) < *last) {
+                open.push(indent(row));
+            }
+        }
+        let levels: Vec<String> = open.iter().rev().map(|level| level.to_string()).collect();
+        (!open.is_empty() && !open.contains(&own)).then(|| {
+            format!(
+                "this line is indented by {own}, and what it may belong to by {}: indent it alike",
+                levels.join(" or ")
+            )
+        })
+    }
+
+    /// A quote that is not closed where it should be.
+    fn open_quote(&self) -> Option<String> {
+        let before = &self.text[..self.at];
+        let opens = |i: &usize| before[..*i].ends_with([' ', '[', '{', ',', '\n']) || *i == 0;
+        let place = before.rmatch_indices(['"', '\'']).map(|(i, _)| i).find(opens)?;
+        let quote = before[place..].chars().next()?;
+        Some(format!("the `{quote}` of line {} is not closed", self.line(place)))
+    }
+
+    /// Text behind a closing quote.
+    fn behind_quote(&self) -> Option<String> {
+        let value = self.value();
+        let quote = self.row[value..].chars().next().filter(|c| matches!(c, '"' | '\''))?;
+        Some(if quote == '"' {
+            r#"the quotes go around all of the text; a `"` in it is written `\"`"#.to_owned()
+        } else {
+            "the quotes go around all of the text; a `'` in it is written `''`".to_owned()
+        })
+    }
+
+    /// The bracket that is open here.
+    fn open_bracket(&self) -> Option<String> {
+        let mut closed = 0;
+        let here = self.text[self.at..].starts_with(['[', '{']);
+        let end = if here { self.at + 1 } else { self.at };
+        for (place, bracket) in self.text[..end].rmatch_indices(['[', ']', '{', '}']) {
+            match bracket {
+                "]" | "}" => closed += 1,
+                _ if closed > 0 => closed -= 1,
+                _ => {
+                    return Some(format!(
+                        "the `{bracket}` of line {} is not closed",
+                        self.line(place)
+                    ));
+                }
+            }
+        }
+        None
+    }
+
+    /// The lines above that say something, upwards, with their numbers.
+    fn above(&self) -> impl Iterator<Item = (usize, &'t str)> + use<'t> {
+        let says =
+            |(_, row): &(usize, &str)| !row.trim().is_empty() && !row.trim_start().starts_with('#');
+        let rows: Vec<(usize, &str)> =
+            self.text[..self.start].lines().enumerate().map(|(i, row)| (i + 1, row)).collect();
+        rows.into_iter().rev().filter(says)
+    }
+}
+
+/// The blanks a line begins with.
+fn indent(row: &str) -> usize {
+    row.len() - row.trim_start_matches(' ').len()
+}
