@@ -1,9 +1,9 @@
 //! What an event costs: generated code and the interpreter beside hand-written code and other libraries, on four machines.
 //!
 //! ```console
-//! cargo run --release -p chartc-peers --features peers -- dispatch     # nanoseconds, and ratios to what is written by hand
-//! cargo run --release -p chartc-peers --features peers -- callgrind    # instructions
-//! cargo run --release -p chartc-peers --features peers -- xstate       # the interpreter beside XState
+//! cargo run --profile bench -p chartc-peers --features peers -- dispatch     # nanoseconds, and ratios to what is written by hand
+//! cargo run --profile bench -p chartc-peers --features peers -- callgrind    # instructions
+//! cargo run --profile bench -p chartc-peers --features peers -- xstate       # the interpreter beside XState
 //! ```
 #![allow(
     clippy::disallowed_methods,
