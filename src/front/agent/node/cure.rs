@@ -23,6 +23,10 @@ const CURES: &[(&str, Cure)] = &[
     ("did not find expected '-'", |s| {
         s.indented().or_else(|| Some("each line of this list begins with `- `".to_owned()))
     }),
+    ("did not find expected <document start>", |s| s.indented()),
+    ("multiple YAML documents", |_| {
+        Some("an agent is one document: take the `---` away, or make it two files".to_owned())
+    }),
     ("invalid indentation in multiline quoted", |s| s.open_quote()),
     ("unclosed quote", |s| s.open_quote()),
     ("trailing content after", |s| s.behind_quote()),
@@ -118,9 +122,9 @@ impl<'t> Spot<'t> {
         if value < self.at - self.start {
             return Some(format!("text with `: ` in it stands in quotes{}", self.quoted(value)));
         }
-        let (line, above) = self.above().next()?;
-        (indent(above) < indent(self.row))
-            .then(|| format!("line {line} has a value already: nothing can be indented below it"))
+        let outer = self.above().find(|(_, row)| indent(row) < indent(self.row));
+        let (line, _) = outer.filter(|(_, row)| !row.trim_end().ends_with(':'))?;
+        Some(format!("line {line} has a value already: nothing can be indented below it"))
     }
 
     /// A line that is indented as none above it, or text behind `{…}`.
@@ -158,7 +162,8 @@ impl<'t> Spot<'t> {
 
     /// A quote that is not closed where it should be.
     fn open_quote(&self) -> Option<String> {
-        let before = &self.text[..self.at];
+        let end = self.at + usize::from(self.text[self.at..].starts_with(['"', '\'']));
+        let before = &self.text[..end];
         let opens = |i: &usize| before[..*i].ends_with([' ', '[', '{', ',', '\n']) || *i == 0;
         let place = before.rmatch_indices(['"', '\'']).map(|(i, _)| i).find(opens)?;
         let quote = before[place..].chars().next()?;
