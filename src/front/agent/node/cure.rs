@@ -122,6 +122,13 @@ impl<'t> Spot<'t> {
         if value < self.at - self.start {
             return Some(format!("text with `: ` in it stands in quotes{}", self.quoted(value)));
         }
+        let (line, above) = self.above().next()?;
+        let above = above.trim();
+        if !above.contains(": ") && !above.ends_with(':') {
+            let blank =
+                if above.contains(':') { ": behind its `:` a blank is missing" } else { "" };
+            return Some(format!("line {line} is no `key: value`{blank}"));
+        }
         let outer = self.above().find(|(_, row)| indent(row) < indent(self.row));
         let (line, _) = outer.filter(|(_, row)| !row.trim_end().ends_with(':'))?;
         Some(format!("line {line} has a value already: nothing can be indented below it"))
