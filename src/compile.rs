@@ -123,6 +123,8 @@ pub fn check_within(paths: &[String], loader: &dyn Loader, states: usize) -> Com
         lint::run(one, &facts, &loaded.sources, &mut diagnostics);
     }
     allow::apply(&loaded.files, &loaded.sources, &mut diagnostics);
+    let charts: Vec<Span> = lowered.iter().chain(&others).map(|one| whole(one)).collect();
+    lint::unknown_name::without_lost(&mut diagnostics, &loaded.sources, &charts);
     diagnostics.sort_by_key(|d| (d.span, d.rule.code));
     // A component that several agents list is read for each of them.
     let mut told = BTreeSet::new();
@@ -142,7 +144,6 @@ fn sound(
     others: &[Arc<Lowered>],
     diagnostics: &[Diagnostic],
 ) -> (Vec<Checked>, Vec<Checked>) {
-    let whole = |one: &Lowered| one.map.states.first().map_or(one.map.name, |s| s.whole);
     let all: Vec<&Arc<Lowered>> = lowered.iter().chain(others).collect();
     let places: BTreeMap<Span, usize> =
         all.iter().enumerate().map(|(i, one)| (whole(one), i)).collect();
@@ -200,6 +201,11 @@ fn sound(
         }
     }
     (charts, tested)
+}
+
+/// Where a chart stands.
+fn whole(one: &Lowered) -> Span {
+    one.map.states.first().map_or(one.map.name, |state| state.whole)
 }
 
 /// The charts that a chart runs, and those that they run.

@@ -46,6 +46,34 @@ fn fault_of_an_import_is_of_the_importer_unless_it_is_in_a_chart() {
 }
 
 #[test]
+fn what_a_misspelt_word_declares_is_not_told_of() {
+    let text = "chart C {\n  evnt go\n  vra n: Int = 0\n  initial b\n  stat b { on go if n > 0 -> c }\n  state c { on go -> b  on g -> b }\n  final e\n}\n";
+    let told = |text: &str| {
+        let done = check(&[("a.chart", text)]);
+        let told = |d: &chartc::diagnostic::Diagnostic| {
+            let source = done.sources.get(d.span.file);
+            format!(
+                "{} {} {}",
+                source.position(d.span.start).line,
+                d.rule.code,
+                source.slice(d.span)
+            )
+        };
+        (done.diagnostics.iter().map(told).collect::<Vec<_>>(), sound(&done).len())
+    };
+    let own = ["2 C0001 evnt", "3 C0001 vra", "5 C0001 stat", "6 C0102 g"].map(str::to_owned);
+    assert_eq!(told(text), (own.to_vec(), 0));
+    // Another chart does not know the names, spelt well or not.
+    let (all, sound) = told(&format!("{text}{}", BAD.replace("-> c", "-> e")));
+    assert_eq!(
+        (all[..4].to_vec(), all[4..].to_vec(), sound),
+        (own.to_vec(), vec!["9 C0102 e".to_owned()], 0)
+    );
+    let (all, sound) = told(&format!("{text}{BAD}", BAD = BAD.replace("-> c", "-> b  on go -> b")));
+    assert_eq!((all.last().map(String::as_str), sound), (Some("9 C0102 go"), 0));
+}
+
+#[test]
 fn chart_that_is_declared_twice() {
     let done = check(&[("a.chart", &format!("{GOOD}{GOOD}"))]);
     assert_eq!(sound(&done), ["Good"]);
