@@ -31,9 +31,10 @@ const STATES_A_THING: usize = 64;
 /// What was done, and what may be.
 #[derive(Debug)]
 pub(super) struct Budget {
-    /// Points that may be found.
-    pub(super) room: usize,
-    pub(super) inputs: usize,
+    /// Points that may be found, and those that were.
+    room: usize,
+    pub(super) found: usize,
+    inputs: usize,
     work: usize,
     circles: usize,
     /// What each input takes: the registers of all states are set.
@@ -52,7 +53,7 @@ impl Budget {
         let units = (room as u64).saturating_mul(UNITS).max(LEAST);
         let setting = 1 + chart.states.len() / STATES_A_THING;
         let units = units.min((most as u64).saturating_mul(UNITS_A_THING)).max(LEAST);
-        Self { room, inputs: 0, work: 0, circles: 0, setting, most, units }
+        Self { room, found: 0, inputs: 0, work: 0, circles: 0, setting, most, units }
     }
 
     /// What evaluations may spend.
@@ -60,13 +61,21 @@ impl Budget {
         self.units
     }
 
-    /// An input was tried, in which host functions did so much.
-    pub(super) fn tried(&mut self, log: &Log<'_>, called: usize) {
-        self.inputs += 1;
-        self.work += log.work + called;
+    /// An input was tried, in which host functions did so much, at a point that stands for so many.
+    pub(super) fn tried(&mut self, log: &Log<'_>, called: usize, weight: usize) {
+        let work = (log.work + called).saturating_mul(weight);
+        self.inputs += weight;
+        self.work += work;
         if log.circles {
-            self.circles += log.work + called;
+            self.circles += work;
         }
+    }
+
+    /// A point was found that stands for so many, if there is room for them.
+    pub(super) fn has_room(&mut self, weight: usize) -> bool {
+        let found = self.found.saturating_add(weight);
+        self.found = found.min(self.room);
+        found <= self.room
     }
 
     /// Whether nothing more may be tried.

@@ -1,6 +1,7 @@
 //! What two points of runs have in common when the same can follow on both.
 
 use super::bytes::Bytes;
+use super::called::{Called, Met};
 use super::read::Read;
 use super::relax::Relax;
 use super::relevant::Relevant;
@@ -11,8 +12,7 @@ use chartc_core::drive::{Host, Machine};
 use chartc_core::expr::Value;
 use chartc_core::interpreter::Interpreter;
 use chartc_core::machine::StepKey;
-use chartc_core::model::{Chart, Limits, StateKind, StreakOf, VariableKind};
-use chartc_core::program::Caller;
+use chartc_core::model::{Chart, Limits, StateKind, VariableKind};
 use chartc_core::tables::TriggerRow;
 
 /// What the key of a point keeps beside what decides moves.
@@ -41,14 +41,17 @@ pub(super) struct Keys<'c> {
     /// By variable and by step: whether its value or answer decides moves.
     decides: Vec<bool>,
     answers: Vec<bool>,
+    called: Called<'c>,
 }
 
 impl<'c> Keys<'c> {
+    /// `is_blind` takes points for one that differ in which of some tools that are alike was called, or with what.
     pub(super) fn of(
         chart: &'c Chart,
         relevant: &'c Relevant<'c>,
         tables: &chartc_core::tables::Tables<'_>,
         relax: &Relax,
+        is_blind: bool,
     ) -> Self {
         let mut widest = 1;
         for state in chart.state_ids() {
@@ -96,11 +99,16 @@ impl<'c> Keys<'c> {
             answers: (0..chart.steps.len())
                 .map(|i| relevant.slots.contains(&Slot::Answer(StepId::at(i))))
                 .collect(),
+            called: Called::of(chart, relevant, is_blind),
         }
     }
 
-    /// Writes the key of the point where a machine stands; whether deadlines race there.
-    pub(super) fn key<H: Host>(&self, machine: &Interpreter<'_, H>, to: &mut Bytes) -> bool {
+    /// Writes the key of the point where a machine stands; whether deadlines race there, and how many points it stands for.
+    pub(super) fn key<H: Host>(
+        &self,
+        machine: &Interpreter<'_, H>,
+        to: &mut Bytes,
+    ) -> (bool, usize) {
         to.0.clear();
         let at = machine.standing();
         let facts = machine.facts();
@@ -108,7 +116,7 @@ impl<'c> Keys<'c> {
             to.number(1 + status as u64);
             to.count(at.turns, self.counting.turns);
             to.count(at.cells.states[0].calls, self.counting.calls);
-            return false;
+            return (false, 1);
         }
         to.number(0);
         to.bits(at.cells.configuration);
@@ -180,10 +188,13 @@ impl<'c> Keys<'c> {
             let retries = self.chart.steps[key.step.index()].failure.retries;
             to.number(u64::from(key.attempt.min(retries.saturating_add(1))));
         };
+        let mut met = Met::default();
         for question in at.cells.questions.iter().flatten() {
             key(to, &question.key);
             to.number(question.calling.map_or(0, |(choice, _)| 1 + u64::from(choice.0)));
-            to.number(question.calling.map_or(0, |(_, tool)| u64::from(tool.0)));
+            if let Some((_, tool)) = question.calling {
+                self.called.tool(to, &mut met, tool);
+            }
         }
         to.mark();
         for (step, register) in at.cells.steps.iter().enumerate() {
@@ -192,7 +203,10 @@ impl<'c> Keys<'c> {
             }
             if register.called > 0 {
                 to.number(u64::from(register.called));
-                to.number(register.calling.map_or(0, |tool| 1 + u64::from(tool.0)));
+                match register.calling {
+                    Some(tool) => self.called.tool(to, &mut met, tool),
+                    None => to.mark(),
+                }
             }
             if register.due {
                 to.number(step as u64);
@@ -200,8 +214,8 @@ impl<'c> Keys<'c> {
         }
         to.mark();
         let races = self.time(to, machine);
-        self.data(to, machine);
-        races
+        self.data(to, &mut met, machine);
+        (races, self.called.weight(&met))
     }
 
     /// The values of the vars that decide moves.
@@ -273,7 +287,12 @@ impl<'c> Keys<'c> {
         races
     }
 
-    fn data<H: Host>(&self, to: &mut Bytes, machine: &Interpreter<'_, H>) {
+    fn data<'m, H: Host>(
+        &self,
+        to: &mut Bytes,
+        met: &mut Met<'m>,
+        machine: &'m Interpreter<'_, H>,
+    ) {
         let facts = machine.facts();
         let param = |id: VarId| facts.variables.get(id.index()).cloned().flatten();
         for (i, (row, value)) in self.chart.variables.iter().zip(facts.variables).enumerate() {
@@ -321,48 +340,13 @@ impl<'c> Keys<'c> {
         if counters.last_result {
             to.text(facts.last_result);
         }
-        if counters.streak == Read::Never && counters.streaks.is_empty() {
-            return;
-        }
-        for (caller, call) in facts.calls.opened() {
-            to.number(match caller {
-                Caller::Question(leaf) => u64::from(leaf.0) << 1,
-                Caller::Step(step) => u64::from(step.0) << 1 | 1,
-            });
-            to.number(u64::from(call.tool.0));
-            for (nth, value) in call.arguments.iter().enumerate() {
-                if self.relevant.slots.contains(&Slot::Passed(call.tool, nth as u32)) {
-                    to.value(value);
-                }
-            }
-        }
-        to.mark();
-        let last = facts.calls.ended().last();
-        let sure = |read: &Read, n: i64| match read {
+        let most = |read: &Read| match read {
             Read::UpTo(bounds) => {
-                let bounds: Option<Vec<i64>> = bounds.iter().map(|b| b.above(&param)).collect();
-                bounds.map_or(n, |all| n.min(all.into_iter().max().unwrap_or(0).max(0)))
+                bounds.iter().try_fold(0, |most: i64, bound| Some(most.max(bound.above(&param)?)))
             }
-            Read::Never => 0,
-            Read::Exactly => n,
+            Read::Never | Read::Exactly => None,
         };
-        if counters.streak != Read::Never {
-            to.number(last.map_or(0, |(call, _)| 1 + u64::from(call.tool.0)));
-            to.number(sure(&counters.streak, facts.calls.streak()) as u64);
-        }
-        for (of, read) in &counters.streaks {
-            let StreakOf::Argument(set, name) = of else { continue };
-            let tools = self.chart.tools_of(*set);
-            let count = facts.calls.streak_of(&tools, name, &machine.tables());
-            to.number(sure(read, count) as u64);
-            if let Some((call, _)) = last.filter(|_| count > 0) {
-                let params = &self.chart.tools[call.tool.index()].params;
-                let place = params.iter().position(|p| p.name == *name);
-                if let Some(value) = place.and_then(|nth| call.arguments.get(nth)) {
-                    to.value(value);
-                }
-            }
-        }
+        self.called.key(to, met, &facts, &most);
     }
 }
 

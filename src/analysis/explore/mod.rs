@@ -9,6 +9,7 @@
 mod bounded;
 mod budget;
 mod bytes;
+mod called;
 mod fixed;
 mod ground;
 mod here;
@@ -85,6 +86,8 @@ pub struct Reached {
     pub leaves: Vec<StateId>,
     /// Values of the vars that decide moves.
     pub values: Vec<(VarId, Value)>,
+    /// How many points it stands for: more than one where tools and their arguments are not told apart.
+    pub weight: usize,
 }
 
 impl Reached {
@@ -94,9 +97,10 @@ impl Reached {
         status: Option<Status>,
         leaves: Vec<StateId>,
         values: Vec<(VarId, Value)>,
+        weight: usize,
     ) -> Self {
         let (ended, limited) = (status.is_some(), status == Some(Status::Limit));
-        Self { by, ended, limited, status, tried: false, leaves, values }
+        Self { by, ended, limited, status, tried: false, leaves, values, weight }
     }
 }
 
@@ -115,6 +119,8 @@ pub struct Explored {
     pub reasons: BTreeSet<String>,
     /// How many points were tried with everything.
     pub tried: usize,
+    /// How many points were found, with those that others stand for.
+    pub states: usize,
     /// What that took: see [`Search::work`].
     pub work: usize,
     /// The first point that was looked for.
@@ -126,6 +132,22 @@ pub struct Explored {
 }
 
 impl Explored {
+    fn nothing() -> Self {
+        Self {
+            points: Vec::new(),
+            edges: Vec::new(),
+            starts: Vec::new(),
+            stories: vec![Vec::new()],
+            reasons: BTreeSet::new(),
+            tried: 0,
+            states: 0,
+            work: 0,
+            goal: None,
+            relaxed: false,
+            unbounded: false,
+        }
+    }
+
     /// What happened on an edge.
     pub fn story(&self, edge: &Edge) -> &[Happened] {
         &self.stories[edge.story]

@@ -59,7 +59,9 @@ pub(super) fn explore_on(ground: &Ground<'_>, search: &Search) -> Explored {
     } else {
         Relax::default()
     };
-    let keys = Keys::of(chart, relevant, &plan.tables(), &relax);
+    // Where runs are counted, those with other tools are other runs.
+    let is_blind = search.inputs.is_none();
+    let keys = Keys::of(chart, relevant, &plan.tables(), &relax, is_blind);
     let reasons = obstacles(ground);
     // Where not everything will be tried, only a run against the line is looked for: most are short.
     let is_open = !reasons.is_empty() || !moves.reasons.is_empty();
@@ -70,7 +72,7 @@ pub(super) fn explore_on(ground: &Ground<'_>, search: &Search) -> Explored {
         reasons,
         relaxed: ground.is_unbounded || !relax.is_empty(),
         unbounded: ground.is_unbounded,
-        ..nothing()
+        ..Explored::nothing()
     };
     Walk {
         chart,
@@ -96,22 +98,7 @@ pub(super) fn explore_on(ground: &Ground<'_>, search: &Search) -> Explored {
 
 /// Nothing was tried, for a reason.
 pub(super) fn untried(why: &str) -> Explored {
-    Explored { reasons: BTreeSet::from([why.to_owned()]), ..nothing() }
-}
-
-fn nothing() -> Explored {
-    Explored {
-        points: Vec::new(),
-        edges: Vec::new(),
-        starts: Vec::new(),
-        stories: vec![Vec::new()],
-        reasons: BTreeSet::new(),
-        tried: 0,
-        work: 0,
-        goal: None,
-        relaxed: false,
-        unbounded: false,
-    }
+    Explored { reasons: BTreeSet::from([why.to_owned()]), ..Explored::nothing() }
 }
 
 struct Walk<'c> {
@@ -184,6 +171,7 @@ impl Walk<'_> {
         }
         self.found.reasons.extend(std::mem::take(&mut self.moves.reasons));
         self.found.work = self.budget.took(self.units);
+        self.found.states = self.budget.found;
         self.found
     }
 
@@ -270,9 +258,13 @@ impl Walk<'_> {
                 machine.set_turns(turns);
             }
             self.log.clear();
+            let left = machine.allowed();
             let taken = perform(self.chart, machine, deed, &mut self.log);
             let (called, full) = machine.with_host(|host| (host.work, host.full));
-            self.budget.tried(&self.log, called);
+            let weight = from.map_or(1, |from| self.found.points[from].weight);
+            self.budget.tried(&self.log, called, weight);
+            let spent = (left - machine.allowed()).saturating_mul(weight as u64);
+            machine.allow(left.saturating_sub(spent));
             if full {
                 self.found.reasons.insert(RESULTS.into());
                 return false;
@@ -302,14 +294,13 @@ impl Walk<'_> {
 
     fn arrive(&mut self, machine: &mut Machined<'_>, from: Option<usize>, deed: &Deed) {
         self.count(machine);
-        if self.keys.key(machine, &mut self.key) {
+        let (races, weight) = self.keys.key(machine, &mut self.key);
+        if races {
             self.found.reasons.insert("deadlines run at the same time".into());
         }
         let next = self.found.points.len();
         let known = self.known.get(&self.key.0[..]).copied();
-        let enters = |state| self.log.story.contains(&Happened::Entered(state));
-        let entered = self.search.entered.is_some_and(enters);
-        if known.is_none() && next >= self.budget.room {
+        if known.is_none() && !self.budget.has_room(weight) {
             self.found.reasons.insert(MORE.into());
             return;
         }
@@ -327,14 +318,15 @@ impl Walk<'_> {
             let results = machine.with_host(|host| host.chosen());
             edges.push(Edge { to, deed: deed.clone(), story, calls, results });
         }
-        if entered {
+        let enters = |state| self.log.story.contains(&Happened::Entered(state));
+        if self.search.entered.is_some_and(enters) {
             self.found.goal = Some(to);
         }
         if known.is_none() {
             let by = (from, edges.len() - 1);
             self.known.insert(self.key.0.as_slice().into(), next);
             let (leaves, values) = (machine.leaves(), self.keys.values(machine));
-            self.found.points.push(Reached::of(by, machine.ended(), leaves, values));
+            self.found.points.push(Reached::of(by, machine.ended(), leaves, values, weight));
             self.found.edges.push(Vec::new());
             self.points.push(Some(Begun { point: machine.point(), deeds: None }));
             let depth = from.map_or(0, |from| self.depths[from] + 1);

@@ -3,6 +3,7 @@
 mod bounded;
 pub(crate) mod brute;
 mod budget;
+mod called;
 mod finite;
 mod point;
 mod sure;

@@ -83,7 +83,7 @@ impl Properties<'_> {
         verdict.unwrap_or_else(|Unconfirmed| {
             let mut reasons = found.reasons.clone();
             reasons.insert("a limit is used up before".into());
-            Verdict::Open(found.points.len(), reasons.into_iter().collect())
+            Verdict::Open(found.states, reasons.into_iter().collect())
         })
     }
 }

@@ -133,7 +133,7 @@ impl<'c> Properties<'c> {
         }
         let turns = self.unbounded().map_or(0, |(_, bounds)| bounds.most());
         let is_small = |found: &&Explored| {
-            found.is_complete() && found.points.len().saturating_mul(1 + turns) <= self.states
+            found.is_complete() && found.states.saturating_mul(1 + turns) <= self.states
         };
         match self.loose.as_ref().filter(is_small) {
             Some(_) => all(&self.explore(&Search { whole: true, ..self.search() })),
@@ -347,6 +347,6 @@ fn closed(found: &Explored) -> Verdict {
     if found.is_complete() {
         Verdict::Holds
     } else {
-        Verdict::Open(found.points.len(), found.reasons.iter().cloned().collect())
+        Verdict::Open(found.states, found.reasons.iter().cloned().collect())
     }
 }
