@@ -77,6 +77,11 @@ impl Ranges {
         Self::default()
     }
 
+    /// Whether no variable is followed: then conditions are decided without bounds.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
     /// The bounds of a variable, if it has any.
     pub fn get(&self, id: VarId) -> Option<Range> {
         let range = (*self.rows.get(id.index())?)?;

@@ -24,13 +24,14 @@ static RULE: Rule = Rule {
 const BOUNDS: usize = 3;
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
-    let Context { chart, map, .. } = context;
+    let Context { chart, facts, map, .. } = context;
     // `each after` writes several lines in one place: it is told of once, and only if none of them can be taken.
     let mut found: BTreeMap<Span, Vec<Diagnostic>> = BTreeMap::new();
-    for (line, spans) in chart.transitions.iter().zip(&map.lines) {
+    for ((line, spans), acts) in chart.transitions.iter().zip(&map.lines).zip(&facts.places.lines) {
         let Some(guard) = &line.guard else { continue };
         let place = spans.guard.unwrap_or(spans.trigger);
-        let one = check(context, Some(guard), &scope(chart, line), place, "line is never taken");
+        let home = (&scope(chart, line), Some(acts));
+        let one = check(context, Some(guard), home, place, "line is never taken");
         if let Some(one) = one {
             found.entry(spans.whole).or_default().push(one);
         }
@@ -44,22 +45,25 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let whole = |(place, all): &(Span, Vec<Diagnostic>)| written.get(place) == Some(&all.len());
     let all = found.into_iter().filter(whole);
     diagnostics.extend(all.filter_map(|(_, all)| all.into_iter().next()));
-    for (step, spans) in chart.steps.iter().zip(&map.steps) {
+    for ((step, spans), acts) in chart.steps.iter().zip(&map.steps).zip(&facts.places.steps) {
         let place = spans.guard.unwrap_or(spans.name);
         let home = Place::of(step.state);
-        diagnostics.extend(check(context, step.guard.as_ref(), &home, place, "step never runs"));
+        let home = (&home, Some(acts));
+        diagnostics.extend(check(context, step.guard.as_ref(), home, place, "step never runs"));
     }
     for (permission, span) in chart.permissions.iter().zip(&map.permissions) {
         let home = Place::of(permission.from.unwrap_or(StateId::at(0)));
         let guard = permission.guard.as_ref();
-        diagnostics.extend(check(context, guard, &home, *span, "permission is never given"));
+        let home = (&home, None);
+        diagnostics.extend(check(context, guard, home, *span, "permission is never given"));
     }
 }
 
+/// `home` is where it stands, with where what is under the condition acts, if that was found out.
 fn check(
     context: &Context<'_>,
     guard: Option<&Expr>,
-    home: &Place,
+    (home, acts): (&Place, Option<&Place>),
     span: Span,
     so: &str,
 ) -> Option<Diagnostic> {
@@ -67,7 +71,9 @@ fn check(
     let Context { chart, facts, .. } = context;
     let text = || words::short(&expression(chart, guard));
     let help = "correct the condition, or remove what depends on it";
-    if decide(chart, &[(guard, true)]) == Verdict::Never {
+    // What acts somewhere has a condition that was decided to hold perhaps.
+    let is_decided = facts.ranges.is_empty() && acts.is_some_and(|acts| !acts.within.is_empty());
+    if !is_decided && decide(chart, &[(guard, true)]) == Verdict::Never {
         return Some(
             RULE.at(span, format!("`{}` can never hold, so this {so}", text())).help(help),
         );
