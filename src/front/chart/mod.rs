@@ -2,7 +2,7 @@
 //!
 //! | step | module | |
 //! |---|---|---|
-//! | scan | `scan` | comments, what is never closed, what nests too deep |
+//! | scan | `scan` | comments, what is never closed, what nests too deep; the text without comments, of the same length |
 //! | parse | `grammar` | pest, from `grammar/*.pest`; never fails, for bad items are kept |
 //! | build | `build` | pairs to syntax, comments to items, texts to templates |
 //! | report | `recover`, `slips`, `words` | bad items read again, to say what was expected, and where else a word is misspelt |
@@ -40,7 +40,7 @@ fn parse(
     let scan = scan::scan(text, id, &mut found);
     let mut file = syntax::File::new(id);
     if !scan.too_deep {
-        match Grammar::parse(Rule::file, text).map(|mut pairs| pairs.next()) {
+        match Grammar::parse(Rule::file, &scan.plain(text)).map(|mut pairs| pairs.next()) {
             Ok(Some(pair)) => {
                 let origin = Origin { file: id, base: 0, map: None, inside: 0 };
                 let mut cx = Cx::new(text, origin, &scan.comments);

@@ -2,7 +2,7 @@
 
 use super::build::Cx;
 use super::grammar::{Grammar, Rule};
-use super::scan::MAX_NESTING;
+use super::scan::{MAX_NESTING, plain};
 use super::words::{self, words};
 use crate::diagnostic::{Diagnostic, nearest};
 use crate::lint::reported::SYNTAX;
@@ -138,22 +138,23 @@ pub(super) fn report(cx: &mut Cx<'_>, place: Place, previous: Option<Span>, bad:
     // What stands behind an item on its line is read with it; so is what no item begins with.
     let joined = if known.is_empty() { !lone } else { !listed };
     let from = previous.filter(|_| joined).map_or(start, |p| p.start as usize);
-    let mut fault =
-        read_again(place, &cx.text[from..], end - from, &known).unwrap_or_else(|| Fault {
-            message: format!("`{}` cannot stand {}", shorten(word), place.text()),
-            help: None,
-            start: 0,
-            end: word.len().max(1),
-        });
+    let mut fault = read_again(place, cx, from, end, &known).unwrap_or_else(|| Fault {
+        message: format!("`{}` cannot stand {}", shorten(word), place.text()),
+        help: None,
+        start: 0,
+        end: word.len().max(1),
+    });
     if word == "from" && !lone {
         fault.help = Some("both names stand in quotes: `from \"artifact\" \"method\"`".to_owned());
     }
     push(cx, from, fault);
 }
 
-/// What is wrong with `text[..end]`, if it cannot be read.
-fn read_again(place: Place, text: &str, end: usize, known: &[&str]) -> Option<Fault> {
-    let error = Grammar::parse(place.rule(), &text[..end]).err()?;
+/// What is wrong with what stands from `from` to `end`, if it cannot be read.
+fn read_again(place: Place, cx: &Cx<'_>, from: usize, end: usize, known: &[&str]) -> Option<Fault> {
+    let (text, end) = (&cx.text[from..], end - from);
+    let read = |text: &str| Grammar::parse(place.rule(), &plain(text, cx.origin.file)).err();
+    let error = read(&text[..end])?;
     let mut fault = explain(text, end, &error);
     // `on e ->`, and then `state b` on the next line: `state` was read as the name that is missing.
     let line = text[..fault.start.min(end)].rfind('\n').map_or(0, |at| at + 1);
@@ -162,7 +163,7 @@ fn read_again(place: Place, text: &str, end: usize, known: &[&str]) -> Option<Fa
     if line > 0
         && line + eaten.len() <= fault.start
         && known.contains(&eaten)
-        && let Err(error) = Grammar::parse(place.rule(), &text[..line])
+        && let Some(error) = read(&text[..line])
     {
         fault = explain(text, line, &error);
     }

@@ -1,4 +1,4 @@
-//! One pass over the characters before parsing: comments, nesting, and what is never closed.
+//! One pass over the characters before parsing: comments and other blanks, nesting, and what is never closed.
 //!
 //! It agrees with the grammar on what a string, a name in back-quotes and a comment is. It is linear and keeps a stack of its
 //! own, so that text nested without end is refused before any recursion.
@@ -6,6 +6,8 @@
 use crate::diagnostic::Diagnostic;
 use crate::lint::reported::SYNTAX;
 use crate::span::{FileId, Span};
+use std::borrow::Cow;
+use std::ops::Range;
 
 /// How deep brackets of all kinds may nest, together.
 pub(super) const MAX_NESTING: usize = 64;
@@ -34,9 +36,41 @@ impl Comment {
 pub(super) struct Scan {
     /// In order.
     pub(super) comments: Vec<Comment>,
+    /// Outside texts, what the grammar would have to skip besides spaces and line ends, in order: comments, tabs, carriage
+    /// returns, marks of byte order.
+    blanks: Vec<Range<usize>>,
     /// Too deep to be parsed: already reported.
     pub(super) too_deep: bool,
 }
+
+impl Scan {
+    /// The text as the grammar reads it: of the same length, with spaces for its `blanks`.
+    pub(super) fn plain<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        if self.blanks.is_empty() {
+            return Cow::Borrowed(text);
+        }
+        let mut plain = String::with_capacity(text.len());
+        for blank in &self.blanks {
+            plain.push_str(&text[plain.len()..blank.start]);
+            plain.extend(std::iter::repeat_n(' ', blank.len()));
+        }
+        plain.push_str(&text[plain.len()..]);
+        Cow::Owned(plain)
+    }
+}
+
+/// A part of a text of `file` that begins outside texts, as the grammar reads it.
+pub(super) fn plain(text: &str, file: FileId) -> Cow<'_, str> {
+    if text.bytes().any(|b| matches!(b, b'/' | b'\t' | b'\r' | MARK_START)) {
+        scan(text, file, &mut Vec::new()).plain(text)
+    } else {
+        Cow::Borrowed(text)
+    }
+}
+
+/// The mark of byte order, and its first byte.
+const MARK: &[u8] = "\u{feff}".as_bytes();
+const MARK_START: u8 = 0xef;
 
 struct Opener {
     at: usize,
@@ -99,7 +133,16 @@ impl Scanner<'_> {
                     let trimmed =
                         if end > i && self.bytes[end - 1] == b'\r' { end - 1 } else { end };
                     self.scan.comments.push(Comment { start: i, end: trimmed, line: self.line });
+                    self.scan.blanks.push(i..end);
                     i = end;
+                }
+                b'\t' | b'\r' => {
+                    self.scan.blanks.push(i..i + 1);
+                    i += 1;
+                }
+                MARK_START if self.bytes[i..].starts_with(MARK) => {
+                    self.scan.blanks.push(i..i + MARK.len());
+                    i += MARK.len();
                 }
                 b'"' => i = self.string(i, diagnostics),
                 b'`' => i = self.quoted(i, b'`', "this name in back-quotes", diagnostics),

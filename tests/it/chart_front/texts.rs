@@ -1,6 +1,6 @@
 //! Texts: escapes, indentation, placeholders, and where each stands.
 
-use super::parse;
+use super::{parse, report};
 use chartc::source::Source;
 use chartc::syntax::{ChartItem, Item, StateItem, Template, TemplatePart};
 
@@ -213,4 +213,58 @@ fn braces_behind_one_that_stays_open() {
             r#"hole "{y}" "y" """#,
         ]
     );
+}
+
+/// Comments, tabs, carriage returns and marks of byte order are as good as spaces between any two tokens.
+#[test]
+fn blanks_of_all_kinds() {
+    let spaced = "    chart    C    {    var    `a//b`    :    Text    =    \"//    \\t\"\n    state    s    {    \
+        on    e    (    x    )    if    not    x    in    [    1    ,    - 2    ]    and    x    not    in    P    {    q    :    1    }    \
+        ->    t    reenter    {    y    =    f    (    x    )    }    }    final    t    }\n";
+    let kinds = ["\t\t\t\t", " \r  ", " \r\n ", "\u{feff} ", "//c\n", "// \n"];
+    // What stands in back-quotes and quotes stays as it is.
+    let text = spaced.find("\"//").map(|at| at..at + "\"//    \\t\"".len()).expect("it is there");
+    let plain = parse(spaced);
+    assert!(plain.1.is_empty(), "{}", report(spaced));
+    for kind in kinds {
+        let between = |part: &str| part.replace("    ", kind);
+        let other =
+            [&between(&spaced[..text.start]), &spaced[text.clone()], &between(&spaced[text.end..])];
+        let other = other.concat();
+        let (file, found) = parse(&other);
+        assert!(found.is_empty(), "{kind:?}: {}", report(&other));
+        if matches!(kind, "\t\t\t\t" | " \r  ") {
+            assert_eq!(format!("{:?}", file.items), format!("{:?}", plain.0.items), "{kind:?}");
+        }
+    }
+}
+
+/// As between all other words.
+#[test]
+fn a_comment_between_not_and_in() {
+    for gap in [" ", "\n\t", " // why\n", "\u{feff} "] {
+        let text = format!("chart C {{\n  pred p = 1 not{gap}in [2]\n}}\n");
+        assert_eq!(report(&text), "");
+    }
+    let text = "chart C {\n  pred p = 1 not // why\n}\n";
+    assert!(
+        report(text).starts_with("2:14: expected an operator, found `not`\n"),
+        "{}",
+        report(text)
+    );
+}
+
+/// `name` looks for reserved words only behind some first letters.
+#[test]
+fn every_reserved_word_is_no_name() {
+    let grammar = include_str!("../../../grammar/expr.pest");
+    let rule = grammar.split("\nreserved = _{").nth(1).and_then(|rest| rest.split('}').next());
+    let words = rule.expect("there are reserved words").split('"').skip(1).step_by(2);
+    assert!(words.clone().count() > 10);
+    for word in words {
+        let text = format!("chart C {{\n  state {word} {{ }}\n}}\n");
+        let told = report(&text);
+        let wanted = format!("2:9: expected a name, found `{word}`\n");
+        assert!(told.starts_with(&wanted), "{told}");
+    }
 }

@@ -5,6 +5,7 @@
 
 use super::Cx;
 use crate::front::chart::grammar::{Grammar, Rule};
+use crate::front::chart::scan::plain;
 use crate::span::{Ident, Span};
 use crate::syntax::{BinaryOp, CompareOp, Entry, Expr, ExprKind, UnaryOp};
 use pest::Parser;
@@ -65,7 +66,8 @@ pub(in super::super) fn just(
     cx: &mut Cx<'_>,
     text: &str,
 ) -> Result<Expr, Box<pest::error::Error<Rule>>> {
-    let mut pairs = Grammar::parse(Rule::just_expr, text).map_err(Box::new)?;
+    let plain = plain(text, cx.origin.file);
+    let mut pairs = Grammar::parse(Rule::just_expr, &plain).map_err(Box::new)?;
     let inner = pairs.next().and_then(|p| p.into_inner().next());
     Ok(match inner {
         Some(pair) => cx.expr(pair),

@@ -3,7 +3,7 @@
 use super::{Cx, Origin};
 use crate::front::chart::grammar::{Grammar, Rule};
 use crate::front::chart::recover;
-use crate::front::chart::scan::{scan, too_deep};
+use crate::front::chart::scan::{plain, scan, too_deep};
 use crate::span::Spanned;
 use crate::syntax::{Expr, ExprKind, is_lower_snake, is_reserved};
 use pest::Parser;
@@ -46,7 +46,8 @@ pub(super) fn read_hole(
     if too_deep(inner) {
         return Err("brackets nest too deep in this placeholder".to_owned());
     }
-    let mut pairs = Grammar::parse(Rule::hole_body, inner)
+    let plain = plain(inner, origin.file);
+    let mut pairs = Grammar::parse(Rule::hole_body, &plain)
         .map_err(|error| recover::placeholder_message(inner, &error))?;
     let mut parts = pairs.next().into_iter().flat_map(Pair::into_inner);
     let expr = parts.next().map(|p| cx.expr(p)).ok_or("this placeholder is empty")?;
