@@ -260,7 +260,7 @@ fn explain(text: &str, end: usize, error: &Error<Rule>) -> Fault {
         (at, at + found.len())
     };
     let help = if breaks { None } else { help(found, &error.variant) };
-    let help = help.or_else(|| habit(&text[at..], found, expected.is_empty()));
+    let help = help.or_else(|| habit(text, at, found, expected.is_empty()));
     Fault { message, help, start, end }
 }
 
@@ -323,14 +323,16 @@ fn help(found: &str, variant: &ErrorVariant<Rule>) -> Option<String> {
     Some(text.to_owned())
 }
 
-/// Help for habits of other languages that one token does not tell; `rest` begins with what was found.
-fn habit(rest: &str, found: &str, unexpected: bool) -> Option<String> {
-    let behind = rest.get(found.len()..).unwrap_or_default().trim_start();
+/// Help for habits of other languages that one token does not tell; `found` stands at byte `at`.
+fn habit(text: &str, at: usize, found: &str, unexpected: bool) -> Option<String> {
+    let behind = text.get(at + found.len()..).unwrap_or_default().trim_start();
     if unexpected && behind.starts_with(':') {
         return Some(format!("write `{}` without `:`", shorten(found)));
     }
     let adds = matches!(found, "+" | "-" | "*" | "/") && behind.starts_with('=');
-    adds.then(|| format!("write `x = x {found} …`"))
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    let name = text[..at].trim_end().rsplit(|c| !is_word(c)).next().unwrap_or_default();
+    adds.then(|| format!("write `{name} = {name} {found} …`"))
 }
 
 /// The message for a placeholder whose text cannot be read.

@@ -50,7 +50,7 @@ const MISTAKES: &[(&str, &str)] = &[
     ("a setting with a colon", "client c { model \"a:b\" retry: 1 }"),
     ("an action before its condition", "chart C {\n  enter { x = 1 if y else 2 }\n}"),
     ("a branch without braces", "chart C {\n  enter { if x y = 1 }\n}"),
-    ("an assignment that adds", "chart C {\n  enter { x += 1 }\n}"),
+    ("an assignment that adds", "chart C {\n  enter { seen += 1 }\n}"),
     ("a number that is too large", "chart C {\n  var x: Int = 99999999999999999999\n}"),
     ("an escape that is none", "chart C {\n  advice \"a\\d\"\n}"),
     ("text at the end of a line", "chart C {\n  on e -> b please\n  state b\n}"),
