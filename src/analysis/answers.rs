@@ -2,11 +2,11 @@
 
 use super::Facts;
 use super::uses::{walk, written};
-use super::wording::{names, offered, plain};
-use chartc_core::arena::{ComponentId, StateId, StepId, TransitionId};
+use super::wording::{Are, Known, names, offered, plain};
+use chartc_core::arena::{ComponentId, StateId, StepId, TransitionId, TypeId};
 use chartc_core::model::{
-    Action, Chart, ChoiceKind, CompareOp, Expr, ExprKind, FunctionKind, Observable, StepKind,
-    Template, TemplatePart, Trigger, Type, VariableKind,
+    Action, Chart, ChoiceKind, CompareOp, Expr, ExprKind, FunctionKind, Observable, Step, StepKind,
+    Template, TemplatePart, Trigger, Type, TypeKind, VariableKind,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -19,12 +19,21 @@ const MOST: usize = 256;
 pub struct Mismatch {
     /// The step that asks.
     pub step: StepId,
-    /// Answers that lead somewhere.
-    pub answers: Vec<(String, TransitionId)>,
+    /// Answers that are understood.
+    pub answers: Vec<(String, Declared)>,
     /// Those that nothing in the prompt names, by their number.
     pub unnamed: Vec<usize>,
-    /// Words that the prompt offers and that lead nowhere.
+    /// Words that the prompt offers and that are no answers.
     pub unmapped: Vec<Offered>,
+}
+
+/// What makes a word an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Declared {
+    /// A line: the option itself, or the outcome that compares the answer with the word.
+    Line(TransitionId),
+    /// An enum that the step returns, or a field of what it returns.
+    Enum(TypeId),
 }
 
 /// A word that a prompt offers.
@@ -58,44 +67,44 @@ pub fn mismatches(chart: &Chart, facts: &Facts) -> Vec<Mismatch> {
     }
     for (i, step) in chart.steps.iter().enumerate() {
         let id = StepId::at(i);
-        let Some(prompt) = &step.prompt else { continue };
-        let (answers, closed) = match &step.kind {
-            StepKind::Ask { .. } => (options(chart, facts, id, &offers), true),
-            StepKind::Llm if step.returns == Type::Text => compared(chart, id),
-            StepKind::Llm
-            | StepKind::Code(_)
-            | StepKind::Call(..)
-            | StepKind::Human(_)
-            | StepKind::Run(..) => continue,
-        };
-        if answers.is_empty() {
-            continue;
-        }
+        let question = if let StepKind::Human(text) = &step.kind { Some(text) } else { None };
+        let Some(prompt) = step.prompt.as_ref().or(question) else { continue };
         let components = injected.get(&id).into_iter().flatten();
         let texts: Vec<(Option<ComponentId>, &Template)> = std::iter::once((None, prompt))
             .chain(components.map(|c| (Some(*c), &chart.components[c.index()].text)))
             .collect();
-        let unnamed =
-            if answers.len() > MOST || texts.iter().any(|(_, text)| may_say_more(chart, text)) {
+        for Closed { answers, are } in closed(chart, facts, id, &offers) {
+            // The form of an answer that is an enum goes to the model beside the prompt.
+            let is_typed = matches!(answers[0].1, Declared::Enum(_));
+            let says_more = texts.iter().any(|(_, text)| may_say_more(chart, text));
+            let unnamed = if is_typed || answers.len() > MOST || says_more {
                 Vec::new()
             } else {
                 let mut said: String = texts.iter().map(|(_, text)| words(chart, text)).collect();
                 said.push_str(told.get_or_insert_with(|| set_texts(chart)));
-                let named = |(name, _): &(String, TransitionId)| names(&said, &plain(name));
+                let named = |(name, _): &(String, Declared)| names(&said, &plain(name));
                 (0..answers.len()).filter(|n| !named(&answers[*n])).collect()
             };
-        let known: BTreeSet<String> = answers.iter().map(|(name, _)| plain(name)).collect();
-        let texts = texts.iter().filter(|_| closed);
-        let parts = texts.flat_map(|(of, text)| text.parts.iter().enumerate().map(|p| (*of, p)));
-        let mut unmapped = Vec::new();
-        for (component, (part, text)) in parts {
-            if let TemplatePart::Text(text) = text {
-                let words = offered(text, &known).into_iter();
-                unmapped.extend(words.map(|(word, at)| Offered { word, component, part, at }));
+            let words = answers.iter().map(|(name, _)| plain(name)).collect();
+            let known = Known { words, are, alone: !says_more };
+            let mut unmapped = Vec::new();
+            for (component, text) in &texts {
+                let last = text.parts.len().saturating_sub(1);
+                for (part, piece) in text.parts.iter().enumerate() {
+                    if let TemplatePart::Text(piece) = piece {
+                        let words = offered(piece, &known, part == last).into_iter();
+                        unmapped.extend(words.map(|(word, at)| Offered {
+                            word,
+                            component: *component,
+                            part,
+                            at,
+                        }));
+                    }
+                }
             }
-        }
-        if !unnamed.is_empty() || !unmapped.is_empty() {
-            found.push(Mismatch { step: id, answers, unnamed, unmapped });
+            if !unnamed.is_empty() || !unmapped.is_empty() {
+                found.push(Mismatch { step: id, answers, unnamed, unmapped });
+            }
         }
     }
     found
@@ -104,13 +113,72 @@ pub fn mismatches(chart: &Chart, facts: &Facts) -> Vec<Mismatch> {
 /// The `may` lines by their state.
 type Offers = BTreeMap<StateId, Vec<TransitionId>>;
 
+/// A set of answers of a step; at least one.
+struct Closed {
+    answers: Vec<(String, Declared)>,
+    are: Are,
+}
+
+/// What the step understands as an answer, or as a field of one.
+fn closed(chart: &Chart, facts: &Facts, id: StepId, offers: &Offers) -> Vec<Closed> {
+    let step = &chart.steps[id.index()];
+    let mut sets = match &step.kind {
+        StepKind::Ask { .. } => {
+            vec![Closed { answers: options(chart, facts, id, offers), are: Are::All }]
+        }
+        StepKind::Llm | StepKind::Human(_) => match step.returns {
+            Type::Text => {
+                let (answers, closed) = compared(chart, step, id);
+                vec![Closed { answers, are: if closed { Are::All } else { Are::Some } }]
+            }
+            _ => enums(chart, &step.returns),
+        },
+        StepKind::Code(_) | StepKind::Call(..) | StepKind::Run(..) => Vec::new(),
+    };
+    sets.retain(|set| !set.answers.is_empty());
+    sets
+}
+
+/// The enums of an answer of this type: itself, or the fields of the record that it is.
+fn enums(chart: &Chart, ty: &Type) -> Vec<Closed> {
+    let of_enum = |id: TypeId, are| match &chart.types[id.index()].kind {
+        TypeKind::Enum(values) => {
+            let answers = values.iter().map(|v| (v.clone(), Declared::Enum(id))).collect();
+            Some(Closed { answers, are })
+        }
+        TypeKind::Record(_) => None,
+    };
+    match ty {
+        Type::Named(id) => match &chart.types[id.index()].kind {
+            TypeKind::Enum(_) => of_enum(*id, Are::All).into_iter().collect(),
+            TypeKind::Record(fields) => {
+                let named = fields.iter().filter_map(|field| match field.ty {
+                    Type::Named(id) => Some(id),
+                    _ => None,
+                });
+                let once: BTreeSet<TypeId> = named.collect();
+                once.into_iter().filter_map(|id| of_enum(id, Are::Parts)).collect()
+            }
+        },
+        Type::Bool
+        | Type::Int
+        | Type::Float
+        | Type::Text
+        | Type::Duration
+        | Type::Json
+        | Type::List(_)
+        | Type::Map(_)
+        | Type::Optional(_) => Vec::new(),
+    }
+}
+
 /// The options that may be offered where a question is put, tools by their names.
 fn options(
     chart: &Chart,
     facts: &Facts,
     step: StepId,
     offers: &Offers,
-) -> Vec<(String, TransitionId)> {
+) -> Vec<(String, Declared)> {
     let mut lines = BTreeSet::new();
     for top in &facts.places.step(step).within {
         let above = chart.ancestors(*top).filter_map(|s| offers.get(&s)).flatten();
@@ -122,10 +190,11 @@ fn options(
         let Trigger::Choice(choice) = chart.transition(line).trigger else { continue };
         match &chart.choices[choice.index()].kind {
             ChoiceKind::Option(_) => {
-                answers.push((chart.choices[choice.index()].name.clone(), line));
+                answers.push((chart.choices[choice.index()].name.clone(), Declared::Line(line)));
             }
             ChoiceKind::Call(set, _) => {
                 let tools = chart.tools_of(*set).into_iter();
+                let line = Declared::Line(line);
                 answers.extend(tools.map(|t| (chart.tools[t.index()].name.clone(), line)));
             }
         }
@@ -136,10 +205,10 @@ fn options(
 }
 
 /// The texts that the outcomes of a step compare its answer with, and whether any other answer leads nowhere.
-fn compared(chart: &Chart, step: StepId) -> (Vec<(String, TransitionId)>, bool) {
+fn compared(chart: &Chart, of: &Step, step: StepId) -> (Vec<(String, Declared)>, bool) {
     let mut answers = Vec::new();
     let mut closed = true;
-    for id in &chart.steps[step.index()].outcomes {
+    for id in &of.outcomes {
         let line = chart.transition(*id);
         if line.trigger != Trigger::StepDone(step) {
             continue;
@@ -153,7 +222,7 @@ fn compared(chart: &Chart, step: StepId) -> (Vec<(String, TransitionId)>, bool) 
                     && let ExprKind::Text(text) = &right.kind
                     && let Some(text) = text.literal()
                 {
-                    answers.push((text.to_owned(), *id));
+                    answers.push((text.to_owned(), Declared::Line(*id)));
                 }
             });
         }

@@ -27,39 +27,121 @@ struct Item<'t> {
     quoted: bool,
 }
 
-/// Words that the text offers beside known answers, with their places. `known` are names as [`plain`] gives them.
+/// What is known of the answers that a text is about.
+#[derive(Debug, Clone)]
+pub struct Known {
+    /// They, as [`plain`] gives them.
+    pub words: BTreeSet<String>,
+    /// What they are among all answers.
+    pub are: Are,
+    /// Whether nothing but texts says which answers there are.
+    pub alone: bool,
+}
+
+/// What known answers are among all that are understood.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Are {
+    /// All of them.
+    All,
+    /// Some: others may be understood, too.
+    Some,
+    /// All values of a part of the answer, such as a field.
+    Parts,
+}
+
+impl Known {
+    fn has(&self, item: &Item<'_>) -> bool {
+        self.words.contains(&plain(item.word))
+    }
+
+    /// The words of a list that are no answers although the list is one of answers.
+    fn missing<'l, 't>(&self, list: &'l List<'t>) -> impl Iterator<Item = &'l Item<'t>> {
+        let hits = list.items.iter().filter(|i| self.has(i)).count();
+        let others: BTreeSet<String> =
+            list.items.iter().filter(|i| !self.has(i)).map(|i| plain(i.word)).collect();
+        let commanded = match list.lead {
+            Lead::Reply => true,
+            Lead::Choice => self.alone,
+            Lead::None => false,
+        };
+        let is_form = || list.items.iter().any(|i| FORMS.contains(&&*plain(i.word)));
+        let counts = match self.are {
+            Are::All => hits > 0 && hits >= others.len() || commanded && !is_form(),
+            Are::Some => false,
+            Are::Parts => hits > 1 && hits > others.len(),
+        };
+        list.items.iter().filter(move |i| counts && !self.has(i))
+    }
+}
+
+/// Words that the text offers beside known answers, with their places; `last` says that nothing follows the text.
 ///
-/// A list counts if at least half of its items are known: words between quotation marks joined by commas or `or`; bare words after a
-/// colon, `one of` or `either`, up to the end of the sentence; lines that begin with a bullet; values of one key in JSON examples.
-pub fn offered(text: &str, known: &BTreeSet<String>) -> Vec<(String, Range<usize>)> {
+/// A list is words between quotation marks joined by commas or `or`; bare words after a colon, `one of`, `either` or a verb that asks
+/// for an answer, up to the end of the sentence; words in brackets at the end; lines that begin with a bullet; values of one key in
+/// JSON examples. It counts if at least half of its items are known, and in any case behind such a verb or in such brackets.
+pub fn offered(text: &str, known: &Known, last: bool) -> Vec<(String, Range<usize>)> {
     let mut lists = Vec::new();
     let mut bullets = Vec::new();
     let mut pairs: Vec<(&str, Vec<Item<'_>>)> = Vec::new();
     let mut start = 0;
+    let end = if last { text.trim_end().len() } else { usize::MAX };
     for line in text.split('\n') {
-        rows(line, start, &mut lists);
+        rows(line, start, end, &mut lists);
         values(line, start, &mut pairs);
         bullet(line, start, &mut bullets, &mut lists);
         start += line.len() + 1;
     }
-    lists.extend(bullets.into_iter().map(Option::unwrap_or_default));
-    lists.extend(pairs.into_iter().map(|(_, items)| items));
-    let mut found: Vec<(String, Range<usize>)> = Vec::new();
-    for list in lists {
-        let is_known = |item: &&Item<'_>| known.contains(&plain(item.word));
-        let hits = list.iter().filter(is_known).count();
-        let others: BTreeSet<String> =
-            list.iter().filter(|i| !is_known(i)).map(|i| plain(i.word)).collect();
-        if hits > 0 && hits >= others.len() {
-            let words = list.into_iter().filter(|i| !is_known(&i));
-            found.extend(words.map(|i| (i.word.to_owned(), i.at)));
-        }
-    }
+    lists.extend(bullets.into_iter().map(|items| List::plain(items.unwrap_or_default())));
+    lists.extend(pairs.into_iter().map(|(_, items)| List::plain(items)));
+    let words = lists.iter().flat_map(|list| known.missing(list));
+    let mut found: Vec<(String, Range<usize>)> =
+        words.map(|i| (i.word.to_owned(), i.at.clone())).collect();
     found.sort_by(|a, b| (a.1.start, &a.0).cmp(&(b.1.start, &b.0)));
     let mut told = BTreeSet::new();
     found.retain(|(word, _)| told.insert(plain(word)));
     found
 }
+
+/// Items, and how the text comes to them.
+struct List<'t> {
+    items: Vec<Item<'t>>,
+    lead: Lead,
+}
+
+impl<'t> List<'t> {
+    fn plain(items: Vec<Item<'t>>) -> Self {
+        Self { items, lead: Lead::None }
+    }
+}
+
+/// How sure it is that a list is one of answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Lead {
+    /// Nothing says so.
+    None,
+    /// A verb such as `choose`, or brackets at the end of the text.
+    Choice,
+    /// A verb that means nothing else, such as `answer`.
+    Reply,
+}
+
+/// Verbs that ask for an answer in the words that follow.
+const REPLY: &[&str] = &["answer", "respond", "reply"];
+
+/// Verbs that may.
+const CHOICE: &[&str] = &["choose", "say", "pick", "select", "return", "output", "write"];
+
+/// What may stand between such a verb and the list.
+const FILLERS: &[&str] = &[
+    "with", "only", "exactly", "just", "simply", "strictly", "one", "a", "an", "the", "single", "word",
+    "words", "of", "either", "these", "following", "between", "from", "by", "as", "saying", "using",
+];
+
+/// Words for how an answer is to look: no answers.
+const FORMS: &[&str] = &[
+    "json", "yaml", "xml", "html", "csv", "markdown", "text", "prose", "english", "code", "briefly",
+    "shortly", "concisely", "honestly", "carefully", "clearly", "politely",
+];
 
 const QUOTES: &[(&str, &str)] =
     &[("**", "**"), ("\"", "\""), ("'", "'"), ("`", "`"), ("“", "”"), ("‘", "’")];
@@ -102,17 +184,28 @@ fn joint(text: &str) -> Option<usize> {
             joined = true;
         }
     }
+    for article in ["a ", "an ", "the "] {
+        rest = rest.strip_prefix(article).filter(|_| joined).unwrap_or(rest);
+    }
     joined.then_some(text.len() - rest.len())
 }
 
-/// Whether bare words that follow are a list of answers.
-fn leads(before: &str) -> bool {
+/// Whether bare words that follow are a list of answers, and how sure that is.
+fn leads(before: &str) -> Option<Lead> {
     let before = before.trim_end().to_lowercase();
-    ["one of", "either", "one of:"].iter().any(|w| before.ends_with(w)) || before.ends_with(':')
+    let rest = before.trim_end_matches([':', ' ']);
+    let mut words = rest.rsplit(|c: char| !c.is_alphanumeric()).take(6);
+    match words.find(|word| !FILLERS.contains(word) && !word.is_empty()) {
+        Some(verb) if REPLY.contains(&verb) => return Some(Lead::Reply),
+        Some(verb) if CHOICE.contains(&verb) => return Some(Lead::Choice),
+        Some(_) | None => {}
+    }
+    let listed = ["one of", "either"].iter().any(|w| before.ends_with(w)) || before.ends_with(':');
+    listed.then_some(Lead::None)
 }
 
-/// Lists inside of one line.
-fn rows<'t>(line: &'t str, start: usize, lists: &mut Vec<Vec<Item<'t>>>) {
+/// Lists inside of one line; `end` is where the text ends, blanks left out.
+fn rows<'t>(line: &'t str, start: usize, end: usize, lists: &mut Vec<List<'t>>) {
     let mut at = 0;
     while at < line.len() {
         let inside = line[..at].chars().next_back().is_some_and(is_name);
@@ -124,17 +217,29 @@ fn rows<'t>(line: &'t str, start: usize, lists: &mut Vec<Vec<Item<'t>>>) {
         let (begin, quoted) = (at, item.quoted);
         let mut items = vec![item];
         at += length;
+        let mut only_or = true;
         while let Some(gap) = joint(&line[at..]) {
             let Some((next, length)) = word(&line[at + gap..], start + at + gap) else { break };
             if next.quoted != quoted {
                 break;
             }
+            only_or &= !line[at..at + gap].contains("and");
             items.push(next);
             at += gap + length;
         }
-        let ends = line[at..].trim_start().chars().next().is_none_or(|c| ".;)]}\"'`".contains(c));
-        if items.len() > 1 && (quoted || (ends && leads(&line[..begin]))) {
-            lists.push(items);
+        if items.len() < 2 {
+            continue;
+        }
+        let rest = line[at..].trim_start();
+        let ends = rest.chars().next().is_none_or(|c| ".;)]}\"'`!?".contains(c));
+        let closes = line[..begin].ends_with(['(', '['])
+            && rest.starts_with([')', ']'])
+            && start + line.len() - rest[1..].trim_start_matches(['.', '?', ':', '!']).len() >= end;
+        // Not each word of a sentence that says `and` is an answer by itself.
+        let lead = if closes { Some(Lead::Choice) } else { leads(&line[..begin]) };
+        let lead = lead.map(|lead| if only_or && ends { lead } else { Lead::None });
+        if quoted || (ends && lead.is_some()) {
+            lists.push(List { items, lead: lead.unwrap_or(Lead::None) });
         }
     }
 }
@@ -172,7 +277,7 @@ fn bullet<'t>(
     line: &'t str,
     start: usize,
     open: &mut Vec<Option<Vec<Item<'t>>>>,
-    lists: &mut Vec<Vec<Item<'t>>>,
+    lists: &mut Vec<List<'t>>,
 ) {
     let text = line.trim_start();
     let indent = line.len() - text.len();
@@ -184,7 +289,7 @@ fn bullet<'t>(
     };
     if mark == 0 {
         if !text.is_empty() && indent == 0 {
-            lists.extend(open.drain(..).flatten());
+            lists.extend(open.drain(..).flatten().map(List::plain));
         }
         return;
     }
@@ -212,8 +317,8 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, words: &[&str]) {
-        let known = ["continue", "pivot", "ship it"].map(str::to_owned).into();
-        let found = offered(text, &known);
+        let words = ["continue", "pivot", "ship it"].map(str::to_owned).into();
+        let found = offered(text, &Known { words, are: Are::All, alone: true }, true);
         assert_eq!(found.iter().map(|(w, _)| w.as_str()).collect::<Vec<_>>(), words, "{text}");
         for (word, at) in found {
             assert_eq!(text[at], word);
@@ -233,6 +338,20 @@ mod tests {
             &["stop"],
         );
         check("Choose either pivot or halt", &["halt"]);
+    }
+
+    #[test]
+    fn lists_behind_a_verb_or_in_final_brackets() {
+        check("Is it done? Answer yes, partially or no.", &["yes", "partially", "no"]);
+        check("Answer with exactly one word: yes or no.", &["yes", "no"]);
+        check("Respond with a yes or a no", &["yes", "no"]);
+        check("Say \"go\" or \"halt\".", &["go", "halt"]);
+        check("Choose between red and blue.", &[]);
+        check("Are you done? (yes/no)", &["yes", "no"]);
+        check("Are you done (yes/no) with it?", &[]);
+        check("Respond with JSON or text.", &[]);
+        check("Answer yes or no, then explain why.", &[]);
+        check("Answer with an apple or a continue.", &["apple"]);
     }
 
     #[test]

@@ -1,10 +1,10 @@
 //! Answers that the prompt offers and that lead nowhere.
 
 use super::{Context, words};
-use crate::analysis::answers::{Mismatch, Offered};
+use crate::analysis::answers::{Declared, Mismatch, Offered};
 use crate::diagnostic::{Diagnostic, Rule, Severity, nearest};
 use crate::span::Span;
-use chartc_core::model::{Template, TemplatePart};
+use chartc_core::model::{StepKind, Template, TemplatePart};
 
 /// The rule.
 pub static RULE: Rule = Rule {
@@ -31,10 +31,14 @@ pub(super) fn told(context: &Context<'_>, mismatch: &Mismatch, diagnostics: &mut
             None => format!("its answers are {}", words::names(all)),
         });
         let meant = near.and_then(|near| answers.iter().find(|(name, _)| name == near));
-        if let Some((_, line)) = meant.or_else(|| answers.first()) {
-            let what = if meant.is_some() { "this one?" } else { "its answers begin here" };
-            found = found.related(map.line(*line).whole, what);
-        }
+        found = match meant.or_else(|| answers.first()) {
+            Some((_, Declared::Line(line))) => {
+                let what = if meant.is_some() { "this one?" } else { "its answers begin here" };
+                found.related(map.line(*line).whole, what)
+            }
+            Some((_, Declared::Enum(id))) => found.related(map.types[id.index()], "its answers"),
+            None => found,
+        };
         diagnostics.push(found);
     }
 }
@@ -42,9 +46,11 @@ pub(super) fn told(context: &Context<'_>, mismatch: &Mismatch, diagnostics: &mut
 /// Where the word stands.
 fn place(context: &Context<'_>, step: chartc_core::arena::StepId, offered: &Offered) -> Span {
     let Context { chart, map, sources, .. } = context;
+    let row = &chart.steps[step.index()];
+    let question = if let StepKind::Human(text) = &row.kind { Some(text) } else { None };
     let (text, parts): (Option<&Template>, _) = match offered.component {
         Some(id) => (Some(&chart.components[id.index()].text), &map.component_parts[id.index()]),
-        None => (chart.steps[step.index()].prompt.as_ref(), &map.step(step).prompt_parts),
+        None => (row.prompt.as_ref().or(question), &map.step(step).prompt_parts),
     };
     match (text.and_then(|t| t.parts.get(offered.part)), parts.get(offered.part)) {
         (Some(TemplatePart::Text(text)), Some(span)) => {

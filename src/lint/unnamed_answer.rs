@@ -2,7 +2,7 @@
 
 use super::reading::is_yaml;
 use super::{Context, Lint, unmapped_answer, words};
-use crate::analysis::answers::{Mismatch, mismatches};
+use crate::analysis::answers::{Declared, Mismatch, mismatches};
 use crate::analysis::wording::{names, plain};
 use crate::diagnostic::{Diagnostic, Rule, Severity, nearest};
 use crate::span::Span;
@@ -36,7 +36,11 @@ fn told(context: &Context<'_>, found: &Mismatch) -> Option<Diagnostic> {
     let first = unnamed.first()?;
     let spans = map.step(*step);
     let prompt = spans.prompt.map_or(spans.name, |prompt| place(context, prompt, found));
-    let lines = unnamed.iter().map(|n| map.line(answers[*n].1).whole);
+    let spans_of = |declared| match declared {
+        Declared::Line(line) => map.line(line).whole,
+        Declared::Enum(id) => map.types[id.index()],
+    };
+    let lines = unnamed.iter().map(|n| spans_of(answers[*n].1));
     let unsaid = words::names(unnamed.iter().map(|n| answers[*n].0.as_str()));
     let name = words::step(chart, *step);
     let asks = matches!(chart.steps[step.index()].kind, StepKind::Ask { .. });
@@ -52,7 +56,7 @@ fn told(context: &Context<'_>, found: &Mismatch) -> Option<Diagnostic> {
         lines.take(3).fold(found, |found, line| found.related(line, "an answer"))
     } else {
         let found = RULE.at(
-            map.line(answers[*first].1).whole,
+            spans_of(answers[*first].1),
             format!("the prompt of {name} does not name its answer {unsaid}"),
         );
         let rest = lines.skip(1).take(3);
