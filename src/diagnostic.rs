@@ -105,19 +105,59 @@ impl Diagnostic {
     }
 }
 
-/// The one of `known` that `name` most probably means: Jaro-Winkler of at least 0.75, or a single slip of the fingers in a name
-/// of three letters and more.
+/// The one of `known` that `name` most probably means; `None` where none is near or two are equally near.
+///
+/// Capitals and what joins the parts of a name do not count. A name may be off by one letter in three to five, by two in six to nine, by
+/// three in longer ones, or be the beginning of a name; digits tell names apart.
 pub fn nearest<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
-    known
-        .into_iter()
-        .map(|k| (likeness(name, k), k))
-        .filter(|(score, k)| *score >= 0.75 && *k != name)
-        .max_by(|a, b| a.0.total_cmp(&b.0))
-        .map(|(_, k)| k)
+    let meant = letters(name);
+    let mut best: Option<((usize, usize), &str, bool)> = None;
+    for candidate in known {
+        let Some(off) = distance(&meant, &letters(candidate)).filter(|_| candidate != name) else {
+            continue;
+        };
+        // Equal but for capitals and joints: the spelling decides.
+        let score = (off, strsim::osa_distance(name, candidate));
+        match &mut best {
+            Some((least, other, tied)) if score.0 == least.0 => {
+                *tied |= score.1 == least.1 && *other != candidate;
+                if score.1 < least.1 {
+                    best = Some((score, candidate, false));
+                }
+            }
+            Some((least, ..)) if score.0 > least.0 => {}
+            Some(_) | None => best = Some((score, candidate, false)),
+        }
+    }
+    best.filter(|(.., tied)| !tied).map(|(_, candidate, _)| candidate)
 }
 
-fn likeness(name: &str, known: &str) -> f64 {
-    let slip = name.len() > 2 && known.len() > 2 && strsim::osa_distance(name, known) == 1;
-    let alike = strsim::jaro_winkler(name, known);
-    if slip { alike.max(0.8) } else { alike }
+/// A name without capitals and joints.
+fn letters(name: &str) -> String {
+    name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+}
+
+/// How far a name is from a known one, both as [`letters`] gives them; `None` if it is no slip.
+fn distance(name: &str, known: &str) -> Option<usize> {
+    let digits = |text: &str| text.chars().filter(char::is_ascii_digit).collect::<String>();
+    if digits(name) != digits(known) {
+        return None;
+    }
+    let length = |text: &str| text.chars().count();
+    let shorter = length(name).min(length(known));
+    let most = match shorter {
+        0..=2 => 0,
+        3..=5 => 1,
+        6..=9 => 2,
+        _ => 3,
+    };
+    // Far apart, it is no slip: the distance is not computed.
+    let gap = length(name).abs_diff(length(known));
+    let off = if gap > most { usize::MAX } else { strsim::osa_distance(name, known) };
+    let same_start = shorter > 4 || off == 0 || name.chars().next() == known.chars().next();
+    if off <= most && same_start {
+        return Some(off);
+    }
+    let is_start = shorter >= 4 && known.starts_with(name) && length(known) <= 2 * shorter;
+    is_start.then_some(most + 1)
 }

@@ -173,12 +173,7 @@ fn enums(chart: &Chart, ty: &Type) -> Vec<Closed> {
 }
 
 /// The options that may be offered where a question is put, tools by their names.
-fn options(
-    chart: &Chart,
-    facts: &Facts,
-    step: StepId,
-    offers: &Offers,
-) -> Vec<(String, Declared)> {
+fn options(chart: &Chart, facts: &Facts, step: StepId, offers: &Offers) -> Vec<(String, Declared)> {
     let mut lines = BTreeSet::new();
     for top in &facts.places.step(step).within {
         let above = chart.ancestors(*top).filter_map(|s| offers.get(&s)).flatten();

@@ -27,14 +27,7 @@ pub fn endless(chart: &Chart, facts: &Facts) -> Option<Round> {
     if !ends || is_limited(&chart.state(StateId::at(0)).limits) || !chart.steps.iter().any(calls) {
         return None;
     }
-    let alone = Alone::of(chart)?;
-    let mut places = facts.places.clone();
-    for (i, place) in places.lines.iter_mut().enumerate() {
-        if !alone.takes(chart, TransitionId::at(i)) {
-            place.within.clear();
-        }
-    }
-    let moves = Moves::of(chart, &places, &facts.reach);
+    let moves = alone(chart, facts)?;
     let around = Around::of(chart, facts, &counted(chart));
     for component in moves.components().iter().rev() {
         let mut lines: Vec<TransitionId> = Vec::new();
@@ -53,6 +46,18 @@ pub fn endless(chart: &Chart, facts: &Facts) -> Option<Round> {
         }
     }
     None
+}
+
+/// What the chart can do without an event of the host or a person's answer; `None` where that is not told apart.
+pub fn alone(chart: &Chart, facts: &Facts) -> Option<Moves> {
+    let alone = Alone::of(chart)?;
+    let mut places = facts.places.clone();
+    for (i, place) in places.lines.iter_mut().enumerate() {
+        if !alone.takes(chart, TransitionId::at(i)) {
+            place.within.clear();
+        }
+    }
+    Some(Moves::of(chart, &places, &facts.reach))
 }
 
 /// Whether a turn makes the step call the model.

@@ -1,9 +1,9 @@
-//! Ends that a run comes to only where something fails.
+//! What comes of failures: ends that only they lead to, and states that they leave a run in.
 
 use super::Facts;
 use super::graph::Node;
-use chartc_core::arena::{StateId, TransitionId};
-use chartc_core::model::{Chart, StateKind, Status, Trigger};
+use chartc_core::arena::{StateId, StepId, TransitionId};
+use chartc_core::model::{Chart, Failure, StateKind, Status, StepKind, Trigger};
 
 /// Lines for what fails without which no run ends `ok`: those that runs in which nothing has failed so far may come to. Empty where a
 /// run ends so without them, or not at all. Linear in the chart for each such line.
@@ -73,4 +73,56 @@ fn reached(chart: &Chart, facts: &Facts, from: Node) -> (Vec<bool>, Vec<Transiti
     }
     met.sort_unstable();
     (seen, met)
+}
+
+/// A state that a run never leaves once a step in it has failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stuck {
+    /// The step, a `call` or a `run`.
+    pub step: StepId,
+    /// The state, a leaf.
+    pub leaf: StateId,
+    /// Whether the step is not started again.
+    pub once: bool,
+}
+
+/// Every such step of a leaf. Only where the answer of this very step is all that leads out of the leaf, and nothing says what a failure
+/// does.
+pub fn stuck(chart: &Chart, facts: &Facts) -> Vec<Stuck> {
+    let mut found = Vec::new();
+    for (i, step) in chart.steps.iter().enumerate() {
+        let (id, leaf) = (StepId::at(i), step.state);
+        let once = match &step.kind {
+            StepKind::Call(..) => false,
+            StepKind::Run(run) => run.on_entry,
+            StepKind::Llm | StepKind::Code(_) | StepKind::Ask { .. } | StepKind::Human(_) => {
+                continue;
+            }
+        };
+        let alone = chart.ancestors(leaf).map(|s| chart.state(s).steps.len()).sum::<usize>() == 1;
+        if !alone
+            || !matches!(chart.state(leaf).kind, StateKind::Atomic)
+            || !facts.enters(leaf)
+            || step.failure.then != Failure::Fail
+        {
+            continue;
+        }
+        let is_handled = chart.transitions.iter().any(|line| {
+            line.trigger.step() == Some(id) && !matches!(line.trigger, Trigger::StepDone(_))
+        });
+        let mut ways = chart
+            .ancestors(leaf)
+            .flat_map(|s| &chart.state(s).transitions)
+            .filter(|line| facts.places.line(**line).covers(chart, leaf))
+            .map(|line| chart.transition(*line));
+        let mut any = false;
+        let only = ways.all(|line| {
+            any |= !line.targets.is_empty();
+            line.trigger == Trigger::StepDone(id)
+        });
+        if only && any && !is_handled {
+            found.push(Stuck { step: id, leaf, once });
+        }
+    }
+    found
 }

@@ -23,6 +23,8 @@ pub struct Mention {
     pub tool: Option<ToolId>,
     /// Tools that may be called there.
     pub open: BTreeSet<ToolId>,
+    /// Whether the text says never to call it, and it may be called.
+    pub forbidden: bool,
 }
 
 /// Every such name, by step and place, each word once a step. A word counts that is a tool's name with a dot in it, or begins as such names
@@ -67,15 +69,19 @@ pub fn mentions(chart: &Chart, facts: &Facts) -> Vec<Mention> {
                     let tool = named.get(word).copied();
                     let kin =
                         word.rsplit_once('.').is_some_and(|(space, _)| spaces.contains(space));
-                    if tool.is_none() && !kin || refused(&piece[..at.start]) {
+                    let refused = refused(&piece[..at.start]);
+                    let forbidden = refused && forbids(&piece[..at.start], &piece[at.end..]);
+                    if tool.is_none() && !kin || refused && !forbidden {
                         continue;
                     }
                     let open = open.get_or_insert_with(|| callable(chart, facts, id, &offers));
-                    if tool.is_some_and(|tool| open.contains(&tool)) || !told.insert(word) {
+                    let is_open = tool.is_some_and(|tool| open.contains(&tool));
+                    if is_open != forbidden || !told.insert(word) {
                         continue;
                     }
                     let (word, open) = (word.to_owned(), open.clone());
-                    found.push(Mention { step: id, component, part, at, word, tool, open });
+                    let step = id;
+                    found.push(Mention { step, component, part, at, word, tool, open, forbidden });
                 }
             }
         }
@@ -132,12 +138,76 @@ fn dotted(text: &str) -> Vec<(&str, Range<usize>)> {
     found
 }
 
+/// The sentence that the text ends in, in lower case. A full stop inside of a word ends none.
+fn sentence(before: &str) -> String {
+    let mut start = 0;
+    for (at, mark) in before.match_indices(['\n', '.', '!', '?', ';', ':']) {
+        let next = before[at + mark.len()..].chars().next();
+        if mark != "." || next.is_none_or(char::is_whitespace) {
+            start = at + mark.len();
+        }
+    }
+    before[start..].to_lowercase()
+}
+
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !c.is_alphanumeric() && c != '\'' && c != '’').filter(|w| !w.is_empty())
+}
+
+/// Whether the sentence around a tool's name says without a condition that it must not be called.
+fn forbids(before: &str, after: &str) -> bool {
+    const LIMITING: &[&str] = &[
+        "unless",
+        "until",
+        "before",
+        "if",
+        "when",
+        "while",
+        "more",
+        "again",
+        "twice",
+        "without",
+        "except",
+        "yet",
+        "first",
+        "after",
+        "only",
+        "than",
+        "once",
+        "repeatedly",
+        "both",
+        "for",
+        "with",
+        "to",
+        "on",
+    ];
+    const CALLING: &[&str] = &["use", "call", "invoke", "run", "touch"];
+    let sentence = sentence(before);
+    let end = after.char_indices().find(|(at, c)| match c {
+        '\n' | '!' | '?' | ';' | ':' => true,
+        '.' => after[at + 1..].chars().next().is_none_or(char::is_whitespace),
+        _ => false,
+    });
+    let rest = after[..end.map_or(after.len(), |(at, _)| at)].to_lowercase();
+    let mut denied = false;
+    let mut called = false;
+    for word in words(&sentence) {
+        if called
+            && !matches!(word, "or" | "and" | "nor" | "the" | "tool" | "tools")
+            && LIMITING.contains(&word)
+        {
+            return false;
+        }
+        called |= denied && CALLING.contains(&word);
+        denied |= matches!(word, "never" | "not" | "don't" | "don’t" | "mustn't" | "cannot");
+    }
+    called && !words(&rest).any(|word| LIMITING.contains(&word))
+}
+
 /// Whether the sentence that the text ends in says what not to do.
 fn refused(before: &str) -> bool {
-    let sentence = before.rsplit(['\n', '.', '!', '?', ';']).next().unwrap_or_default();
-    let sentence = sentence.to_lowercase();
-    let mut words = sentence.split(|c: char| !c.is_alphanumeric() && c != '\'' && c != '’');
-    words.any(|word| {
+    let sentence = sentence(before);
+    words(&sentence).any(|word| {
         matches!(
             word,
             "not"

@@ -1,10 +1,10 @@
 //! Which declarations of a chart are used, and what sets its variables.
 
-use super::uses::{holes, own_walk};
+use super::uses::{holes, own_walk, takes_payload};
 use chartc_core::arena::{StepId, ToolSetId, TransitionId, VarId};
 use chartc_core::model::{
-    Action, Chart, CheckArgument, ChoiceKind, Expr, ExprKind, StepKind, Template, TemplatePart,
-    Trigger, VariableKind,
+    Action, Chart, CheckArgument, ChoiceKind, Expr, ExprKind, Observable, StepKind, Template,
+    TemplatePart, Trigger, VariableKind,
 };
 use std::collections::BTreeSet;
 
@@ -32,6 +32,10 @@ pub struct Usage {
     pub seen: Vec<bool>,
     /// Variables that something sets.
     pub set: Vec<bool>,
+    /// Steps whose answers something reads by their names or as what comes with their outcomes.
+    pub answers: Vec<bool>,
+    /// Whether something reads what the last step returned, whichever it was.
+    pub last_result: bool,
     /// Functions that are called.
     pub called: Vec<bool>,
     /// Named conditions that are asked for.
@@ -52,6 +56,8 @@ impl Usage {
             read: vec![false; variables],
             seen: vec![false; variables],
             set: vec![false; variables],
+            answers: vec![false; chart.steps.len()],
+            last_result: false,
             called: vec![false; chart.functions.len()],
             asked: vec![false; chart.predicates.len()],
             clients: vec![false; chart.clients.len()],
@@ -64,6 +70,10 @@ impl Usage {
                     usage.seen[id.index()] = true;
                     usage.read[id.index()] |= spot != Spot::Value(id);
                 }
+                if let ExprKind::Answer(id) = e.kind {
+                    usage.answers[id.index()] = true;
+                }
+                usage.last_result |= matches!(e.kind, ExprKind::Observable(Observable::LastResult));
                 if let ExprKind::Call(id, _) = e.kind {
                     usage.called[id.index()] = true;
                 }
@@ -80,6 +90,11 @@ impl Usage {
                 usage.called[id.index()] = true;
             }
         });
+        for line in &chart.transitions {
+            if let Trigger::StepDone(step) = line.trigger {
+                usage.answers[step.index()] |= takes_payload(line);
+            }
+        }
         for step in &chart.steps {
             step.into.iter().for_each(|id| usage.set[id.index()] = true);
             step.client.iter().for_each(|id| usage.clients[id.index()] = true);

@@ -13,6 +13,7 @@ mod dead_line;
 mod dead_option;
 pub(crate) mod duplicate_name;
 pub(crate) mod empty_file;
+mod empty_index;
 pub(crate) mod endless_run;
 mod event_cycle;
 mod eventless_cycle;
@@ -20,7 +21,9 @@ pub(crate) mod failed_test;
 pub(crate) mod faulty_allow;
 pub(crate) mod faulty_expression;
 mod forbidden_move;
+mod forbidden_tool;
 mod gap;
+mod growing_prompt;
 mod hidden_step;
 mod huge_retry;
 pub(crate) mod idle_assignment;
@@ -34,19 +37,23 @@ mod long_stride;
 pub(crate) mod lost_division;
 mod maybe_unset;
 mod misleading_format;
+mod missing_answer;
 pub(crate) mod missing_field;
 pub(crate) mod missing_initial;
 mod missing_prompt;
 pub(crate) mod name_clash;
+pub(crate) mod needless_except;
 mod needless_guard;
 mod never_set;
 pub(crate) mod not_yet;
 pub(crate) mod outside_subset;
 mod overlap;
+mod permuted_names;
 mod read_before_set;
 mod reading;
 pub(crate) mod refused_code;
 mod region_reset;
+mod repeated_effect;
 mod shadowed_line;
 mod success_by_failure;
 pub(crate) mod syntax;
@@ -61,6 +68,7 @@ mod undecided_check;
 mod undriven_state;
 pub(crate) mod unescaped_brace;
 mod unhandled_event;
+mod unhandled_failure;
 pub(crate) mod unknown_field;
 pub(crate) mod unknown_name;
 pub(crate) mod unknown_placeholder;
@@ -71,6 +79,7 @@ mod unpriced_model;
 mod unput_question;
 mod unreachable_state;
 mod unreached_step;
+mod unread_answer;
 mod unread_variable;
 pub(crate) mod unreadable_file;
 mod unusable_tool;
@@ -166,6 +175,13 @@ pub const LINTS: &[&Lint] = &[
     &unpriced_model::LINT,
     &unusable_tool::LINT,
     &misleading_format::LINT,
+    &unread_answer::LINT,
+    &growing_prompt::LINT,
+    &permuted_names::LINT,
+    &empty_index::LINT,
+    &missing_answer::LINT,
+    &repeated_effect::LINT,
+    &unhandled_failure::LINT,
     &name_clash::LINT,
     &duplicate_name::LINT,
     // Last: it keeps silent about what others tell of.

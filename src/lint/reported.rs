@@ -9,6 +9,7 @@ pub use super::endless_run::RULE as ENDLESS_RUN;
 pub use super::failed_test::RULE as FAILED_TEST;
 pub use super::faulty_allow::RULE as FAULTY_ALLOW;
 pub use super::faulty_expression::RULE as FAULTY_EXPRESSION;
+pub use super::forbidden_tool::RULE as FORBIDDEN_TOOL;
 pub use super::idle_assignment::RULE as IDLE_ASSIGNMENT;
 pub use super::illegal_structure::RULE as ILLEGAL_STRUCTURE;
 pub use super::import_cycle::RULE as IMPORT_CYCLE;
@@ -18,6 +19,7 @@ pub use super::long_stride::RULE as LONG_STRIDE;
 pub use super::lost_division::RULE as LOST_DIVISION;
 pub use super::missing_field::RULE as MISSING_FIELD;
 pub use super::missing_initial::RULE as MISSING_INITIAL;
+pub use super::needless_except::RULE as NEEDLESS_EXCEPT;
 pub use super::not_yet::RULE as NOT_YET;
 pub use super::outside_subset::RULE as OUTSIDE_SUBSET;
 pub use super::refused_code::RULE as REFUSED_CODE;
@@ -69,4 +71,6 @@ pub static RULES: &[&Rule] = &[
     &LONG_STRIDE,
     &UNASKED_COUNT,
     &UNMAPPED_ANSWER,
+    &FORBIDDEN_TOOL,
+    &NEEDLESS_EXCEPT,
 ];

@@ -1,6 +1,6 @@
 //! Prompts that name tools which the model cannot call there.
 
-use super::{Context, Lint, words};
+use super::{Context, Lint, forbidden_tool, words};
 use crate::analysis::tooling::{Mention, mentions};
 use crate::diagnostic::{Diagnostic, Rule, Severity, nearest};
 use crate::span::Span;
@@ -20,7 +20,9 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     for mention in mentions(chart, facts) {
         let (word, step) = (&mention.word, words::step(chart, mention.step));
         let at = place(context, &mention);
-        if let Some(tool) = mention.tool {
+        if mention.forbidden {
+            forbidden_tool::told(&mention.word, &step, at, diagnostics);
+        } else if let Some(tool) = mention.tool {
             let open = mention.open.iter().map(|t| chart.tools[t.index()].name.as_str());
             let is_llm = chart.steps[mention.step.index()].tools.is_some();
             let help = if is_llm {

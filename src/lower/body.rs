@@ -2,7 +2,7 @@
 
 use super::context::{Cx, NodeKind, Part};
 use super::expr::{self, Env, Options};
-use super::{block, each, limits, line, paths, step};
+use super::{block, each, from, limits, line, paths, step};
 use crate::lint::illegal_structure;
 use crate::lint::reported::ILLEGAL_STRUCTURE;
 use crate::span::Span;
@@ -36,6 +36,9 @@ fn body<'s>(cx: &mut Cx<'s>, id: StateId, parts: &[Part<'s>]) {
             StateItem::Step(_) => own_step(cx, id, &mut steps),
             StateItem::Enter(block) => {
                 let actions = block::actions(cx, &mut Env::at(id), block);
+                if !actions.is_empty() {
+                    cx.map.states[id.index()].entry.push(part.span);
+                }
                 add_block(&mut cx.chart.states[id.index()].entry, actions);
             }
             StateItem::Exit(block) => {
@@ -83,7 +86,7 @@ fn body<'s>(cx: &mut Cx<'s>, id: StateId, parts: &[Part<'s>]) {
     limits::limits(cx, id, &bounds);
     for part in parts {
         if let StateItem::From(from) = part.item {
-            line::from(cx, id, from);
+            from::from(cx, id, from);
         }
     }
 }

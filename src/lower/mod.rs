@@ -13,6 +13,7 @@ mod declare;
 mod each;
 mod expr;
 mod format;
+mod from;
 mod items;
 mod limits;
 mod line;

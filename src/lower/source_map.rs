@@ -71,6 +71,8 @@ pub struct StateSpans {
     pub name: Span,
     /// The whole, with its body.
     pub whole: Span,
+    /// Its `enter` blocks, each from its braces, as far as it has any.
+    pub entry: Vec<Span>,
     /// Target of its `initial` line, if it has one.
     pub initial: Option<Span>,
     /// Its limit of model calls, if it has one.

@@ -1,0 +1,192 @@
+//! Ways that lead out of a state and back to it without anything new.
+
+use super::Facts;
+use super::livelock::{landing, lonely};
+use super::reach::{domain, is_history};
+use super::uses::{assigned, changes, reads, walk};
+use chartc_core::arena::{FunctionId, StateId, TransitionId, VarId};
+use chartc_core::model::{
+    Action, Chart, Expr, ExprKind, StateKind, StepKind, Transition, Trigger, VariableKind,
+};
+use std::collections::{BTreeSet, VecDeque};
+
+/// Most lines that a detour goes over.
+const LONGEST: usize = 8;
+
+/// An effect that a detour repeats.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Detour {
+    /// The state that is entered again.
+    pub state: StateId,
+    /// Which of its `enter` blocks.
+    pub block: usize,
+    /// The effect.
+    pub effect: FunctionId,
+    /// The event's line that leads away.
+    pub away: TransitionId,
+    /// The last state on the way.
+    pub through: StateId,
+    /// The line that leads back.
+    pub back: TransitionId,
+}
+
+/// The first detour for each effect with arguments of an `enter` block: an event leads away, and the run comes back by itself or over a
+/// history state. What the arguments read does not change on the way; what the host may change counts as changed. Conditions count as
+/// true.
+pub fn detours(chart: &Chart, facts: &Facts) -> Vec<Detour> {
+    let mut found = Vec::new();
+    for state in chart.state_ids() {
+        let row = chart.state(state);
+        let acts = matches!(row.kind, StateKind::Atomic | StateKind::Compound { .. });
+        if row.entry.is_empty() || !acts || !facts.enters(state) || !lonely(chart, state) {
+            continue;
+        }
+        for (block, actions) in row.entry.iter().enumerate() {
+            for action in actions {
+                let Action::Do(effect, arguments) = action else { continue };
+                let Some(read) = settled(chart, arguments) else { continue };
+                let search = Search { chart, facts, state, read: &read };
+                if let Some((away, through, back)) = search.run() {
+                    found.push(Detour { state, block, effect: *effect, away, through, back });
+                }
+            }
+        }
+    }
+    found
+}
+
+/// The variables that arguments read, if nothing else makes them change; `None` too where there are no arguments.
+fn settled(chart: &Chart, arguments: &[Expr]) -> Option<BTreeSet<VarId>> {
+    let mut read = BTreeSet::new();
+    let mut settled = !arguments.is_empty();
+    for argument in arguments {
+        settled &= !reads(chart, argument, &mut read);
+        walk(chart, argument, &mut |e| {
+            settled &= !matches!(
+                e.kind,
+                ExprKind::Call(..)
+                    | ExprKind::Observable(_)
+                    | ExprKind::Answer(_)
+                    | ExprKind::Unknown(_)
+            );
+        });
+    }
+    settled &= read.iter().all(|v| !matches!(chart.variables[v.index()].kind, VariableKind::Input));
+    settled.then_some(read)
+}
+
+struct Search<'c> {
+    chart: &'c Chart,
+    facts: &'c Facts,
+    state: StateId,
+    read: &'c BTreeSet<VarId>,
+}
+
+impl Search<'_> {
+    fn run(&self) -> Option<(TransitionId, StateId, TransitionId)> {
+        let Self { chart, state, .. } = *self;
+        let inside = (state.0..chart.state(state).end.0).map(StateId);
+        let around = chart.ancestors(state).skip(1);
+        for source in inside.chain(around) {
+            for away in &chart.state(source).transitions {
+                let line = chart.transition(*away);
+                let leaves =
+                    domain(chart, line).is_some_and(|d| d != state && chart.contains(d, state));
+                if !is_sudden(&line.trigger) || !leaves || !self.acts_inside(*away) {
+                    continue;
+                }
+                let Some(leaf) = landing(chart, line) else { continue };
+                if chart.contains(state, leaf) || changes(chart, line, leaf, self.read) {
+                    continue;
+                }
+                if let Some((through, back)) = self.comes_back(leaf) {
+                    return Some((*away, through, back));
+                }
+            }
+        }
+        None
+    }
+
+    /// Whether the line may be taken while the state is active.
+    fn acts_inside(&self, line: TransitionId) -> bool {
+        let Self { chart, facts, state, .. } = *self;
+        let inside = (state.0..chart.state(state).end.0).map(StateId);
+        let mut leaves = inside.filter(|s| matches!(chart.state(*s).kind, StateKind::Atomic));
+        facts.reach.takes(line) && leaves.any(|leaf| facts.places.line(line).covers(chart, leaf))
+    }
+
+    /// From a leaf outside: the last leaf and the line that enters the state again.
+    fn comes_back(&self, first: StateId) -> Option<(StateId, TransitionId)> {
+        let Self { chart, facts, state, read } = *self;
+        let mut seen = BTreeSet::from([first]);
+        let mut open = VecDeque::from([(first, 0)]);
+        while let Some((leaf, length)) = open.pop_front() {
+            if length == LONGEST || self.sets_in(leaf) {
+                continue;
+            }
+            for id in chart.ancestors(leaf).flat_map(|s| &chart.state(s).transitions) {
+                let line = chart.transition(*id);
+                if !facts.reach.takes(*id)
+                    || !facts.places.line(*id).covers(chart, leaf)
+                    || self.is_answered(line)
+                {
+                    continue;
+                }
+                // What was left from inside is where its history leads.
+                let recorded = line.targets.iter().any(|t| {
+                    let parent = chart.state(t.state).parent;
+                    is_history(chart, t.state)
+                        && parent.is_some_and(|p| p != state && chart.contains(p, state))
+                });
+                if recorded && !changes(chart, line, state, read) {
+                    return Some((leaf, *id));
+                }
+                let Some(next) = landing(chart, line) else { continue };
+                if !is_alone(&line.trigger) || changes(chart, line, next, read) {
+                    continue;
+                }
+                if chart.contains(state, next) {
+                    return Some((leaf, *id));
+                }
+                if seen.insert(next) {
+                    open.push_back((next, length + 1));
+                }
+            }
+        }
+        None
+    }
+
+    /// Whether a `code` step or a call in the leaf may set what is read.
+    fn sets_in(&self, leaf: StateId) -> bool {
+        let around: BTreeSet<StateId> = self.chart.ancestors(leaf).collect();
+        self.chart.steps.iter().filter(|s| around.contains(&s.state)).any(|step| {
+            matches!(&step.kind, StepKind::Code(actions) if !assigned(actions).is_disjoint(self.read))
+        })
+    }
+
+    /// Whether the line comes with an answer that is kept in what is read.
+    fn is_answered(&self, line: &Transition) -> bool {
+        let Trigger::StepDone(step) = line.trigger else { return false };
+        self.chart.steps[step.index()].into.is_some_and(|v| self.read.contains(&v))
+    }
+}
+
+/// Whether the host, not the run itself, makes the line be taken.
+fn is_sudden(trigger: &Trigger) -> bool {
+    matches!(trigger, Trigger::Event(_) | Trigger::AnyEvent)
+}
+
+/// Whether the run takes the line without the host and without a model's choice.
+fn is_alone(trigger: &Trigger) -> bool {
+    matches!(
+        trigger,
+        Trigger::When
+            | Trigger::StateDone(_)
+            | Trigger::After(_)
+            | Trigger::AfterTurns(_)
+            | Trigger::StepDone(_)
+            | Trigger::StepError(_)
+            | Trigger::StepTimeout(..)
+            | Trigger::StepElse(_)
+    )
+}

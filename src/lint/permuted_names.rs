@@ -1,0 +1,47 @@
+//! Names of an event's data in another order than the data.
+
+use super::{Context, Lint, words};
+use crate::diagnostic::{Diagnostic, Rule, Severity};
+use chartc_core::model::{Chart, Field, Transition, Trigger};
+use std::collections::BTreeSet;
+
+pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: false, run };
+
+static RULE: Rule = Rule {
+    code: "C0431",
+    name: "permuted-names",
+    severity: Severity::Warning,
+    page: include_str!("permuted_names.md"),
+};
+
+fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
+    let Context { chart, map, .. } = context;
+    // One line as written may stand for several.
+    let mut told = BTreeSet::new();
+    for (line, spans) in chart.transitions.iter().zip(&map.lines) {
+        let Some((fields, name, place)) = misnamed(chart, line) else { continue };
+        if !told.insert(spans.whole) {
+            continue;
+        }
+        let declared = words::names(fields.iter().map(|f| f.name.as_str()));
+        let message = format!(
+            "`{name}` names the data called `{}`: names stand in the order of the event's data",
+            fields[place].name
+        );
+        diagnostics
+            .push(RULE.at(spans.trigger, message).help(format!("the event declares {declared}")));
+    }
+}
+
+/// The first name of a line that is that of another field of its event, with the place where it stands.
+fn misnamed<'c>(chart: &'c Chart, line: &'c Transition) -> Option<(&'c [Field], &'c str, usize)> {
+    let Trigger::Event(events) = &line.trigger else { return None };
+    let fields = &chart.events[events.first()?.index()].fields;
+    let misnamed = line.bound.iter().enumerate().find(|(i, name)| {
+        let is_other = |(j, field): (usize, &Field)| j != *i && field.name == **name;
+        let own = fields.get(*i).is_some_and(|field| field.name == **name);
+        !own && fields.iter().enumerate().any(is_other)
+    });
+    misnamed
+        .and_then(|(i, name)| (i < fields.len()).then_some((fields.as_slice(), name.as_str(), i)))
+}

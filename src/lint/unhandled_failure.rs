@@ -1,0 +1,35 @@
+//! Calls and children whose failure leaves a run where it is.
+
+use super::{Context, Lint, words};
+use crate::analysis::failing::{Stuck, stuck};
+use crate::diagnostic::{Diagnostic, Rule, Severity};
+
+pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
+
+static RULE: Rule = Rule {
+    code: "C0349",
+    name: "unhandled-failure",
+    severity: Severity::Warning,
+    page: include_str!("unhandled_failure.md"),
+};
+
+fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
+    let Context { chart, facts, map, .. } = context;
+    // SCXML has no failures of what is invoked.
+    if context.sources.get(map.file).name.ends_with(".scxml") {
+        return;
+    }
+    for Stuck { step, leaf, once } in stuck(chart, facts) {
+        let (name, state) = (words::step(chart, step), words::state(chart, leaf));
+        let message = if once {
+            format!("when {name} fails, the run stays in {state} for ever: nothing else leads out")
+        } else {
+            format!(
+                "when {name} fails, nothing leads out of {state}: each turn makes the call again, and fails"
+            )
+        };
+        diagnostics.push(RULE.at(map.step(step).name, message).help(
+            "add an `error` line that says where a failure leads, or a deadline (`after`) to the state",
+        ));
+    }
+}

@@ -1,0 +1,58 @@
+//! Answers that are paid for and that nothing reads.
+
+use super::{Context, Lint, words};
+use crate::analysis::reach::is_end;
+use crate::analysis::usage::Usage;
+use crate::diagnostic::{Diagnostic, Rule, Severity};
+use chartc_core::arena::StepId;
+use chartc_core::model::{Chart, Step, StepKind, Trigger, Type};
+
+pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
+
+static RULE: Rule = Rule {
+    code: "C0428",
+    name: "unread-answer",
+    severity: Severity::Warning,
+    page: include_str!("unread_answer.md"),
+};
+
+fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
+    let Context { chart, facts, map, .. } = context;
+    if !context.all_read {
+        return;
+    }
+    let mut usage = None;
+    for (i, step) in chart.steps.iter().enumerate() {
+        let id = StepId::at(i);
+        if !is_typed(step) || step.into.is_some() || facts.places.step(id).within.is_empty() {
+            continue;
+        }
+        let usage = usage.get_or_insert_with(|| Usage::of(chart));
+        if usage.last_result || usage.answers[i] || only_ends(chart, step, id) {
+            continue;
+        }
+        let message = format!("nothing reads the answer of {}", words::step(chart, id));
+        diagnostics.push(RULE.at(map.step(id).name, message).help(
+            "keep it (`returns … into` a variable), decide by it (`done if …`), or do not ask for it",
+        ));
+    }
+}
+
+/// Whether the chart says what the answer is: an action is for the host, and a person's Text may be a mere confirmation.
+fn is_typed(step: &Step) -> bool {
+    match step.kind {
+        StepKind::Llm => step.returns != Type::Json,
+        StepKind::Human(_) => !matches!(step.returns, Type::Json | Type::Text),
+        StepKind::Code(_) | StepKind::Ask { .. } | StepKind::Call(..) | StepKind::Run(..) => false,
+    }
+}
+
+/// Whether the run is over with the answer, which is in its trace.
+fn only_ends(chart: &Chart, step: &Step, id: StepId) -> bool {
+    let lines = step.outcomes.iter().map(|line| chart.transition(*line));
+    let mut done = lines.filter(|line| line.trigger == Trigger::StepDone(id)).peekable();
+    done.peek().is_some()
+        && done.all(|line| {
+            !line.targets.is_empty() && line.targets.iter().all(|t| is_end(chart, t.state))
+        })
+}
