@@ -108,7 +108,7 @@ impl Diagnostic {
 /// The one of `known` that `name` most probably means; `None` where none is near or two are equally near.
 ///
 /// Capitals and what joins the parts of a name do not count. A name may be off by one letter in three to five, by two in six to nine, by
-/// three in longer ones, or be the beginning of a name; digits tell names apart.
+/// three in longer ones, be the beginning of a name, or have a letter twice; digits tell names apart.
 pub fn nearest<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
     let meant = letters(name);
     let mut best: Option<((usize, usize), &str, bool)> = None;
@@ -137,6 +137,17 @@ fn letters(name: &str) -> String {
     name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
+/// The name with each run of one letter as one.
+fn once(name: &str) -> String {
+    let mut out = String::new();
+    out.extend(
+        name.chars()
+            .scan(None, |last, c| Some((last.replace(c) != Some(c)).then_some(c)))
+            .flatten(),
+    );
+    out
+}
+
 /// How far a name is from a known one, both as [`letters`] gives them; `None` if it is no slip.
 fn distance(name: &str, known: &str) -> Option<usize> {
     let digits = |text: &str| text.chars().filter(char::is_ascii_digit).collect::<String>();
@@ -157,6 +168,9 @@ fn distance(name: &str, known: &str) -> Option<usize> {
     let same_start = shorter > 4 || off == 0 || name.chars().next() == known.chars().next();
     if off <= most && same_start {
         return Some(off);
+    }
+    if length(name) == length(known) + 1 && once(name) == once(known) {
+        return Some(1);
     }
     let is_start = shorter >= 4 && known.starts_with(name) && length(known) <= 2 * shorter;
     is_start.then_some(most + 1)

@@ -7,6 +7,7 @@ pub mod answers;
 pub mod asking;
 pub mod calls;
 pub mod cheapest;
+mod commands;
 pub mod cost;
 pub mod counting;
 pub mod cover;

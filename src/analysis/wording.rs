@@ -1,5 +1,6 @@
 //! Answers that a text offers, as far as its words are certain: lists of which some items are known answers.
 
+use super::commands::{CHOICE, FILLERS, FORMS, REPLY};
 use std::collections::BTreeSet;
 use std::ops::Range;
 
@@ -124,60 +125,6 @@ enum Lead {
     /// A verb that means nothing else, such as `answer`.
     Reply,
 }
-
-/// Verbs that ask for an answer in the words that follow.
-const REPLY: &[&str] = &["answer", "respond", "reply"];
-
-/// Verbs that may.
-const CHOICE: &[&str] = &["choose", "say", "pick", "select", "return", "output", "write"];
-
-/// What may stand between such a verb and the list.
-const FILLERS: &[&str] = &[
-    "with",
-    "only",
-    "exactly",
-    "just",
-    "simply",
-    "strictly",
-    "one",
-    "a",
-    "an",
-    "the",
-    "single",
-    "word",
-    "words",
-    "of",
-    "either",
-    "these",
-    "following",
-    "between",
-    "from",
-    "by",
-    "as",
-    "saying",
-    "using",
-];
-
-/// Words for how an answer is to look: no answers.
-const FORMS: &[&str] = &[
-    "json",
-    "yaml",
-    "xml",
-    "html",
-    "csv",
-    "markdown",
-    "text",
-    "prose",
-    "english",
-    "code",
-    "briefly",
-    "shortly",
-    "concisely",
-    "honestly",
-    "carefully",
-    "clearly",
-    "politely",
-];
 
 const QUOTES: &[(&str, &str)] =
     &[("**", "**"), ("\"", "\""), ("'", "'"), ("`", "`"), ("“", "”"), ("‘", "’")];
