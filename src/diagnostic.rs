@@ -105,11 +105,15 @@ impl Diagnostic {
     }
 }
 
+/// Bytes of a name that is compared with others: two are compared in the time of their product.
+const LONGEST_COMPARED: usize = 200;
+
 /// The one of `known` that `name` most probably means: Jaro-Winkler of at least 0.75, or a single slip of the fingers in a name
 /// of three letters and more.
 pub fn nearest<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
+    let known = known.into_iter().filter(|known| known.len() <= LONGEST_COMPARED);
+    let known = known.filter(|_| name.len() <= LONGEST_COMPARED);
     known
-        .into_iter()
         .map(|k| (likeness(name, k), k))
         .filter(|(score, k)| *score >= 0.75 && *k != name)
         .max_by(|a, b| a.0.total_cmp(&b.0))

@@ -11,6 +11,7 @@ mod build;
 #[cfg(feature = "run")]
 mod cassette;
 mod check;
+mod columns;
 mod completions;
 mod config;
 mod convert;
