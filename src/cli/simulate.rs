@@ -2,6 +2,7 @@
 
 use super::Exit;
 use super::columns::{cut, padded, width};
+use super::files::Root;
 use super::instance::{Given, Kind, functions, instance, read, values};
 use super::output::print;
 use super::pick::pick_to_run;
@@ -46,10 +47,12 @@ pub(super) struct Args {
     /// How the configurations are shown
     #[arg(long, default_value = "human", value_parser = ["human", "json"])]
     format: String,
+    #[command(flatten)]
+    root: Root,
 }
 
 pub(super) fn run(args: Args) -> miette::Result<Exit> {
-    let checked = match pick_to_run(&args.file, args.chart.as_deref(), 0)? {
+    let checked = match pick_to_run(&args.file, args.chart.as_deref(), &args.root, 0)? {
         Ok(checked) => checked,
         Err(exit) => return Ok(exit),
     };

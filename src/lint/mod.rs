@@ -46,6 +46,7 @@ mod overlap;
 mod read_before_set;
 mod reading;
 pub(crate) mod refused_code;
+pub(crate) mod refused_file;
 mod region_reset;
 mod shadowed_line;
 mod success_by_failure;

@@ -1,6 +1,10 @@
 //! Files that commands read and write: what may be read on behalf of another file, and what is left of a file that cannot be written.
 
+#[cfg(unix)]
+mod links;
 mod long;
+#[cfg(unix)]
+mod reading;
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -64,4 +68,8 @@ fn reader(mut from: impl Read + Send + 'static) -> Receiver<String> {
         read.map(|_| send.send(String::from_utf8_lossy(&bytes).into_owned()))
     });
     receive
+}
+
+fn text(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
 }
