@@ -3,8 +3,11 @@
 #[cfg(unix)]
 mod links;
 mod long;
+mod output;
 #[cfg(unix)]
 mod reading;
+#[cfg(all(unix, feature = "run"))]
+mod writing;
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
