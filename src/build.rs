@@ -13,26 +13,44 @@
 
 use crate::compile::{Compilation, check};
 use crate::diagnostic::{Diagnostic, Severity};
+use crate::disk::Disk;
 use crate::emit::rust;
 use crate::load::Loader;
 use crate::report;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 /// Generates `$OUT_DIR/NAME.rs` from the chart in `path`, a file of name `NAME`, relative to the package. It is made again when
 /// the chart or what it imports changes.
 ///
+/// What the chart imports lies below the package's folder; if the chart itself lies elsewhere, below the nearest folder with a
+/// `chartc.toml` or a `.git`, else below its own. [`compile_below`] says otherwise.
+///
 /// Warnings are shown as cargo's; with errors, which go to standard error, the build script ends.
 pub fn compile(path: &str) {
-    if let Err(why) = try_compile(path) {
+    end_if_wrong(try_compile(path, None));
+}
+
+/// As [`compile`], where what the chart imports lies below the folder `root`, relative to the package.
+pub fn compile_below(root: &str, path: &str) {
+    end_if_wrong(try_compile(path, Some(Path::new(root))));
+}
+
+fn end_if_wrong(outcome: Result<(), String>) {
+    if let Err(why) = outcome {
         eprint!("{why}");
         std::process::exit(1);
     }
 }
 
-fn try_compile(path: &str) -> Result<(), String> {
-    let folder = std::env::var_os("OUT_DIR")
-        .ok_or("OUT_DIR is not set: `chartc::build` is for build scripts\n")?;
-    let made = generate(path, &Disk);
+fn try_compile(path: &str, root: Option<&Path>) -> Result<(), String> {
+    let of_build = |name: &str| {
+        std::env::var_os(name)
+            .ok_or_else(|| format!("{name} is not set: `chartc::build` is for build scripts\n"))
+    };
+    let folder = of_build("OUT_DIR")?;
+    let package = PathBuf::from(of_build("CARGO_MANIFEST_DIR")?);
+    let disk = Disk::for_package(package, root).map_err(|why| format!("{why}\n"))?;
+    let made = generate(path, &disk);
     for file in &made.files {
         println!("cargo::rerun-if-changed={file}");
     }
@@ -92,42 +110,4 @@ fn line(found: &Diagnostic, checked: &Compilation) -> String {
         text.push_str(&format!("  help: {help}\n"));
     }
     text
-}
-
-/// The file system.
-struct Disk;
-
-impl Loader for Disk {
-    fn read(&self, path: &str) -> Result<String, String> {
-        let text = std::fs::read_to_string(path).map_err(|why| why.to_string())?;
-        Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
-    }
-
-    fn resolve(&self, from: &str, name: &str) -> String {
-        let joined = Path::new(from).parent().unwrap_or(Path::new("")).join(name);
-        let mut path = PathBuf::new();
-        for part in joined.components() {
-            match part {
-                Component::CurDir => {}
-                Component::ParentDir
-                    if matches!(path.components().next_back(), Some(Component::Normal(_))) =>
-                {
-                    path.pop();
-                }
-                Component::ParentDir
-                | Component::Normal(_)
-                | Component::RootDir
-                | Component::Prefix(_) => {
-                    path.push(part);
-                }
-            }
-        }
-        path.to_string_lossy().into_owned()
-    }
-
-    fn list(&self, path: &str) -> Option<Vec<String>> {
-        let folder = if path.is_empty() { "." } else { path };
-        let entries = std::fs::read_dir(folder).ok()?;
-        Some(entries.flatten().map(|e| e.file_name().to_string_lossy().into_owned()).collect())
-    }
 }

@@ -105,14 +105,20 @@ impl Diagnostic {
     }
 }
 
+/// Bytes of a name that is compared with others: two are compared in the time of their product.
+const LONGEST_COMPARED: usize = 200;
+
 /// The one of `known` that `name` most probably means; `None` where none is near or two are equally near.
 ///
 /// Capitals and what joins the parts of a name do not count. A name may be off by one letter in three to five, by two in six to nine, by
 /// three in longer ones, be the beginning of a name, or have a letter twice; digits tell names apart.
 pub fn nearest<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
+    if name.len() > LONGEST_COMPARED {
+        return None;
+    }
     let meant = letters(name);
     let mut best: Option<((usize, usize), &str, bool)> = None;
-    for candidate in known {
+    for candidate in known.into_iter().filter(|known| known.len() <= LONGEST_COMPARED) {
         let Some(off) = distance(&meant, &letters(candidate)).filter(|_| candidate != name) else {
             continue;
         };
@@ -140,11 +146,11 @@ fn letters(name: &str) -> String {
 /// The name with each run of one letter as one.
 fn once(name: &str) -> String {
     let mut out = String::new();
-    out.extend(
-        name.chars()
-            .scan(None, |last, c| Some((last.replace(c) != Some(c)).then_some(c)))
-            .flatten(),
-    );
+    for c in name.chars() {
+        if !out.ends_with(c) {
+            out.push(c);
+        }
+    }
     out
 }
 

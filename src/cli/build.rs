@@ -1,9 +1,10 @@
 //! `chartc build`.
 
 use super::Exit;
-use super::files::write;
+use super::files::Root;
 use super::output::{Colour, complain, paper, print};
 use super::pick::pick_with_sources;
+use super::save::write;
 use crate::emit::rust;
 use crate::report::REPORTS;
 use std::path::PathBuf;
@@ -29,10 +30,13 @@ pub(super) struct Args {
     /// Where to write it [default: standard output]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
+    #[command(flatten)]
+    root: Root,
 }
 
 pub(super) fn run(args: Args) -> miette::Result<Exit> {
-    let (checked, sources) = match pick_with_sources(&args.file, args.chart.as_deref())? {
+    let (checked, sources) = match pick_with_sources(&args.file, args.chart.as_deref(), &args.root)?
+    {
         Ok(picked) => picked,
         Err(exit) => return Ok(exit),
     };

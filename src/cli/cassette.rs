@@ -1,6 +1,6 @@
 //! Recorded calls in a folder: `chartc run --record DIR` and `--llm replay:DIR`.
 
-use super::files;
+use super::{files, save};
 use chartc_runtime::clock::Clock;
 use chartc_runtime::oracle::cassette::Entry;
 use chartc_runtime::oracle::{Replaying, Shelf};
@@ -12,15 +12,15 @@ struct Folder(PathBuf);
 
 impl Shelf for Folder {
     fn put(&self, name: &str, text: &str) -> Result<(), String> {
-        files::write_whole(&self.0.join(name), text).map_err(|fault| fault.to_string())
+        save::write(&self.0.join(name), text).map_err(|fault| fault.to_string())
     }
 }
 
 /// Makes a folder ready to be recorded into: it is made if it is not there, and calls of an earlier run are taken away.
 pub(super) fn shelf(folder: &Path) -> miette::Result<Box<dyn Shelf>> {
-    files::make_folder(folder)?;
+    save::make_folder(folder)?;
     for name in names(folder)? {
-        files::remove(&folder.join(name))?;
+        save::remove(&folder.join(name))?;
     }
     Ok(Box::new(Folder(folder.to_owned())))
 }
@@ -45,7 +45,7 @@ pub(super) fn replaying(folder: &Path, clock: Arc<dyn Clock>) -> miette::Result<
     let mut entries = Vec::new();
     for name in names(folder)? {
         let path = folder.join(&name);
-        let text = super::instance::read(&path)?;
+        let text = files::read_found(&path)?;
         let entry =
             Entry::read(&text).map_err(|why| miette::miette!("{}: {why}", path.display()))?;
         if entry.file() != name {

@@ -1,7 +1,8 @@
 //! `chartc check`.
 
-use super::files::{self, Files, write_into};
+use super::files::{Files, Root};
 use super::output::{Colour, paper, print};
+use super::save::write_into;
 use super::{Exit, config, cost, output};
 use crate::Compilation;
 use crate::analysis::explore::STATES;
@@ -65,6 +66,8 @@ pub(super) struct Args {
     /// Colours in human output
     #[arg(long, value_name = "WHEN", value_enum, default_value_t = Colour::Auto)]
     color: Colour,
+    #[command(flatten)]
+    root: Root,
 }
 
 pub(super) fn run(args: Args) -> miette::Result<Exit> {
@@ -75,15 +78,15 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         return Err(miette::miette!("--cost is shown as text or, with `--format json`, as JSON"));
     }
     let plays = !args.no_tests && !args.cost && config.tests.unwrap_or(true);
-    let files = found(&args.paths, plays);
-    if files.is_empty() {
+    let files = found(&args.paths, &args.root, plays)?;
+    if files.names().is_empty() {
         output::complain(
             "nothing to check: no *.chart, *.scxml or agent.yaml found here; name a file or a folder",
         );
         return Ok(Exit::Nothing);
     }
     let states = args.explore.or(config.explore).unwrap_or(STATES);
-    let mut done = crate::check_within(&files, &Files, states);
+    let mut done = crate::check_within(files.names(), &files, states);
     let empty = done.diagnostics.iter().filter(|d| d.rule.name == "empty-file").count();
     let nothing = empty == done.sources.iter().count();
     let silent = std::mem::take(&mut done.silent);
@@ -131,14 +134,14 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
 
 /// The files to check; where tests are played, with those that have the tests of a file that is named.
 #[cfg(feature = "run")]
-fn found(paths: &[String], plays: bool) -> Vec<String> {
-    if plays { files::find_with_tests(paths) } else { files::find(paths) }
+fn found(paths: &[String], root: &Root, plays: bool) -> miette::Result<Files> {
+    if plays { Files::find_with_tests(paths, root) } else { Files::find(paths, root) }
 }
 
 /// The files to check.
 #[cfg(not(feature = "run"))]
-fn found(paths: &[String], _: bool) -> Vec<String> {
-    files::find(paths)
+fn found(paths: &[String], root: &Root, _: bool) -> miette::Result<Files> {
+    Files::find(paths, root)
 }
 
 /// Adds the tests that fail.

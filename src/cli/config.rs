@@ -16,6 +16,7 @@ use super::files;
 use super::levels::Levels;
 use crate::source::Source;
 use std::ops::Range;
+use std::path::Path;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -41,7 +42,7 @@ pub(super) struct Config {
 /// It cannot be read, is no TOML, or says something that means nothing here; with the place.
 pub(super) fn load() -> miette::Result<Config> {
     let Some(path) = files::above(NAME) else { return Ok(Config::default()) };
-    let text = files::read(&path).map_err(|why| miette::miette!("{path}: {why}"))?;
+    let text = files::read_found(Path::new(&path))?;
     read(&Source::new(path, text))
 }
 

@@ -1,8 +1,9 @@
 //! `chartc convert`.
 
 use super::Exit;
-use super::files::{Files, find, write};
+use super::files::{Files, Root};
 use super::output::{Colour, complain, paper, print};
+use super::save::write;
 use crate::diagnostic::Severity;
 use crate::report::REPORTS;
 use std::path::PathBuf;
@@ -24,14 +25,16 @@ pub(super) struct Args {
     /// Where to write it [default: standard output]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
+    #[command(flatten)]
+    root: Root,
 }
 
 pub(super) fn run(args: Args) -> miette::Result<Exit> {
-    let found = find(std::slice::from_ref(&args.file));
-    let [file] = found.as_slice() else {
-        return Err(miette::miette!("{} is {} files; name one", args.file, found.len()));
+    let files = Files::find(std::slice::from_ref(&args.file), &args.root)?;
+    let [_] = files.names() else {
+        return Err(miette::miette!("{} is {} files; name one", args.file, files.names().len()));
     };
-    let done = crate::check(std::slice::from_ref(file), &Files);
+    let done = crate::check(files.names(), &files);
     let errors: Vec<_> =
         done.diagnostics.iter().filter(|d| d.severity == Severity::Error).cloned().collect();
     let converted = done.files.first().filter(|f| !f.items.is_empty());

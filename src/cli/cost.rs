@@ -1,5 +1,6 @@
 //! `chartc check --cost`: model calls of a turn and of a run.
 
+use super::columns::columns;
 use crate::analysis::Facts;
 use crate::analysis::cost::{Bound, Cost, Driver, RunCost, cost};
 use crate::compile::Checked;
@@ -30,12 +31,11 @@ fn table(out: &mut String, chart: &Chart, found: &Cost) {
     turns.sort_by_key(|t| (std::cmp::Reverse(t.worst), t.leaf));
     let more = turns.len().saturating_sub(ROWS);
     turns.truncate(ROWS);
-    let mut rows: Vec<[String; 4]> =
-        vec![["a turn that begins in".into(), "least".into(), "worst".into(), String::new()]];
+    let mut rows: Vec<Vec<String>> = Vec::new();
     for turn in turns {
         let why: Vec<String> = turn.drivers.iter().take(4).map(|d| driver(chart, d)).collect();
         let rest = if turn.drivers.len() > 4 { " + …" } else { "" };
-        rows.push([
+        rows.push(vec![
             path(chart, turn.leaf).to_owned(),
             turn.least.to_string(),
             turn.worst.to_string(),
@@ -43,11 +43,11 @@ fn table(out: &mut String, chart: &Chart, found: &Cost) {
         ]);
     }
     if more > 0 {
-        rows.push([format!("and {more} more"), String::new(), String::new(), String::new()]);
+        rows.push(vec![format!("and {more} more"), String::new(), String::new(), String::new()]);
     }
     for event in &found.events {
         let why = driver(chart, event);
-        rows.push([
+        rows.push(vec![
             format!("a question of {}", name(chart, event.step)),
             "0".into(),
             event.calls().to_string(),
@@ -65,18 +65,8 @@ fn table(out: &mut String, chart: &Chart, found: &Cost) {
         }
         (false, by) => format!("no end is `ok`; worst: {by}"),
     };
-    rows.push(["a run, to an end that is ok".into(), least, worst, by]);
-    let width = |n: usize| rows.iter().map(|r| r[n].chars().count()).max().unwrap_or(0);
-    let widths = [width(0), width(1), width(2)];
-    for [what, least, worst, why] in &rows {
-        let line = format!(
-            "  {what:<a$}  {least:>b$}  {worst:>c$}  {why}",
-            a = widths[0],
-            b = widths[1],
-            c = widths[2]
-        );
-        let _ = writeln!(out, "{}", line.trim_end());
-    }
+    rows.push(vec!["a run, to an end that is ok".into(), least, worst, by]);
+    out.push_str(&columns(&["a turn that begins in", "least", "worst", ""], &rows, &[1, 2]));
 }
 
 fn path(chart: &Chart, state: StateId) -> &str {

@@ -1,6 +1,7 @@
 //! `chartc explain`.
 
 use super::Exit;
+use super::columns::{padded, width};
 use super::levels::find;
 use super::output::{Colour, paper, print};
 use super::page::page;
@@ -25,15 +26,11 @@ pub(super) struct Args {
 pub(super) fn run(args: Args) -> miette::Result<Exit> {
     let all = rules();
     let Some(wanted) = args.rule.filter(|_| !args.list) else {
-        let width = all.iter().map(|r| r.name.len()).max().unwrap_or(0);
+        let width = all.iter().map(|r| width(r.name)).max().unwrap_or(0);
         for rule in all {
             let title = rule.page.lines().next().unwrap_or_default().trim_start_matches('#').trim();
-            print(&format!(
-                "{}  {:7}  {:width$}  {title}\n",
-                rule.code,
-                rule.severity.word(),
-                rule.name
-            ))?;
+            let name = padded(rule.name, width);
+            print(&format!("{}  {:7}  {name}  {title}\n", rule.code, rule.severity.word()))?;
         }
         return Ok(Exit::Clean);
     };

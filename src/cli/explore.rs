@@ -1,6 +1,7 @@
 //! `chartc explore`.
 
 use super::Exit;
+use super::files::Root;
 use super::given::{Kind, given as read};
 use super::lines;
 use super::output::print;
@@ -53,10 +54,13 @@ pub(super) struct Args {
     /// How it is shown
     #[arg(long, default_value = "text", value_parser = ["text", "json"])]
     format: String,
+    #[command(flatten)]
+    root: Root,
 }
 
 pub(super) fn run(args: Args) -> miette::Result<Exit> {
-    let (checked, sources) = match pick_with_sources(&args.file, args.chart.as_deref())? {
+    let (checked, sources) = match pick_with_sources(&args.file, args.chart.as_deref(), &args.root)?
+    {
         Ok(found) => found,
         Err(exit) => return Ok(exit),
     };

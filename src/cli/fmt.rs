@@ -1,8 +1,9 @@
 //! `chartc fmt`.
 
 use super::Exit;
-use super::files::{Files, STDIN, find, write};
+use super::files::{Files, Root, STDIN};
 use super::output::{Colour, complain, paper, print};
+use super::save::write;
 use crate::front::{Alone, chart};
 use crate::load::Loader;
 use crate::report::REPORTS;
@@ -38,15 +39,25 @@ enum Outcome {
 }
 
 pub(super) fn run(args: Args) -> miette::Result<Exit> {
-    let mut files = find(&args.paths);
-    files.retain(|file| file == STDIN || (chart::FRONTEND.takes)(file));
-    if files.is_empty() {
+    let files = Files::find(&args.paths, &Root::default())?;
+    let charts = files.names().iter();
+    let charts: Vec<&String> =
+        charts.filter(|file| *file == STDIN || (chart::FRONTEND.takes)(file)).collect();
+    if charts.is_empty() {
         complain("nothing to format: no *.chart found here; name a file or a folder");
         return Ok(Exit::Nothing);
     }
     let mut exit = Exit::Clean;
-    for file in &files {
-        let text = Files.read(file).map_err(|why| miette::miette!("cannot read {file}: {why}"))?;
+    for file in charts {
+        let text = match files.read(file) {
+            Ok(text) => text,
+            Err(why) if files.is_found(file) => {
+                complain(&format!("error: cannot read {file}: {why}"));
+                exit = Exit::Findings;
+                continue;
+            }
+            Err(why) => return Err(miette::miette!("cannot read {file}: {why}")),
+        };
         let outcome = format(file, &text)?;
         match outcome {
             Outcome::Broken => exit = Exit::Findings,

@@ -1,10 +1,11 @@
 //! `chartc graph`.
 
 use super::Exit;
-use super::files::write;
+use super::files::Root;
 use super::highlight;
 use super::output::{Colour, complain, paper, print};
 use super::pick::pick_with_sources;
+use super::save::write;
 use crate::emit::{EMITTERS, Emitter, Kind, Options};
 use crate::report::REPORTS;
 use clap::builder::PossibleValuesParser;
@@ -44,10 +45,13 @@ pub(super) struct Args {
     /// Say what the looks mean
     #[arg(long)]
     legend: bool,
+    #[command(flatten)]
+    root: Root,
 }
 
 pub(super) fn run(args: Args) -> miette::Result<Exit> {
-    let (checked, sources) = match pick_with_sources(&args.file, args.chart.as_deref())? {
+    let (checked, sources) = match pick_with_sources(&args.file, args.chart.as_deref(), &args.root)?
+    {
         Ok(picked) => picked,
         Err(exit) => return Ok(exit),
     };

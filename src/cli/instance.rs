@@ -1,14 +1,13 @@
 //! What a run is made of, from the words of the command line: values, who answers, the machine.
 
 use super::cassette::replaying;
-use super::files::Files;
+pub(super) use super::files::read;
 pub(super) use super::given::Kind;
 use super::given::given;
 use super::live::{self, is_live};
 use super::output::complain;
 use super::terminal::Person;
 use crate::diagnostic::nearest;
-use crate::load::Loader;
 use chartc_core::drive::Host;
 use chartc_core::expr::Map;
 use chartc_core::interpreter::Interpreter;
@@ -33,12 +32,6 @@ pub(super) struct Who {
     pub(super) people: Option<Arc<dyn Oracle>>,
     pub(super) tools: Arc<dyn Tools>,
     pub(super) host: Script,
-}
-
-/// The text of a file.
-pub(super) fn read(path: &Path) -> miette::Result<String> {
-    let name = path.display().to_string();
-    Files.read(&name).map_err(|why| miette::miette!("cannot read {name}: {why}"))
 }
 
 /// Reads `name=value` pairs for the params or the inputs of a chart. Params without a default must be among them.

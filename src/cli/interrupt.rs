@@ -1,7 +1,7 @@
 //! Ctrl-C, and the file that a run goes on from.
 
-use super::files;
 use super::output::complain;
+use super::save;
 use chartc_core::drive::Host;
 use chartc_core::interpreter::Interpreter;
 use chartc_runtime::Saved;
@@ -64,7 +64,7 @@ pub(super) fn save<H: Host, T: Sink>(
     let Some(saved) = agent.save() else { return Ok(()) };
     let text = serde_json::to_string(&saved)
         .map_err(|why| miette::miette!("the snapshot cannot be written: {why}"))?;
-    files::write_whole(path, &(text + "\n"))?;
+    save::write(path, &(text + "\n"))?;
     if was_stopped {
         complain(&format!("go on with: chartc run {file} --resume {}", path.display()));
     }

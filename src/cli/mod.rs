@@ -11,6 +11,7 @@ mod build;
 #[cfg(feature = "run")]
 mod cassette;
 mod check;
+mod columns;
 mod completions;
 mod config;
 mod convert;
@@ -41,6 +42,7 @@ mod prompt;
 mod replay;
 #[cfg(feature = "run")]
 mod run;
+mod save;
 #[cfg(feature = "run")]
 mod screen;
 mod show;
@@ -166,9 +168,17 @@ pub fn main() -> ExitCode {
     let exit = match Cli::try_parse() {
         Ok(cli) => guarded(|| dispatch(cli.command)),
         Err(help) => {
-            // Help and version are errors to clap; printing them fails only when nobody reads.
-            let _ = help.print();
-            if help.use_stderr() { Exit::Usage } else { Exit::Clean }
+            // Help and version are errors to clap.
+            match help.print() {
+                Err(fault)
+                    if fault.kind() != std::io::ErrorKind::BrokenPipe && !help.use_stderr() =>
+                {
+                    output::complain(&format!("error: cannot write to standard output: {fault}"));
+                    Exit::Usage
+                }
+                _ if help.use_stderr() => Exit::Usage,
+                _ => Exit::Clean,
+            }
         }
     };
     ExitCode::from(exit as u8)

@@ -1,8 +1,8 @@
 //! `chartc new`.
 
 use super::Exit;
-use super::files::write_new;
 use super::output::print;
+use super::save::write_new;
 use crate::load::Memory;
 use std::path::PathBuf;
 

@@ -1,7 +1,7 @@
 //! One chart of one file: what `graph`, `build`, `run` and `simulate` work on.
 
 use super::Exit;
-use super::files::{Files, STDIN, find};
+use super::files::{Files, Root, STDIN};
 use super::output::{Colour, complain, paper};
 use crate::compile::{Checked, Compilation};
 use crate::diagnostic::{Severity, nearest};
@@ -15,8 +15,8 @@ use std::collections::BTreeSet;
 ///
 /// # Errors
 /// When the file has several charts and none is named, or none of that name.
-pub fn pick(file: &str, name: Option<&str>) -> miette::Result<Result<Checked, Exit>> {
-    let done = crate::check_within(&find_one(file)?, &Files, 0);
+pub fn pick(file: &str, name: Option<&str>, root: &Root) -> miette::Result<Result<Checked, Exit>> {
+    let done = check(file, root, 0)?;
     choose(file, name, &done)
 }
 
@@ -27,8 +27,9 @@ pub fn pick(file: &str, name: Option<&str>) -> miette::Result<Result<Checked, Ex
 pub fn pick_with_sources(
     file: &str,
     name: Option<&str>,
+    root: &Root,
 ) -> miette::Result<Result<(Checked, Sources), Exit>> {
-    let done = crate::check_within(&find_one(file)?, &Files, 0);
+    let done = check(file, root, 0)?;
     Ok(choose(file, name, &done)?.map(|checked| (checked, done.sources)))
 }
 
@@ -40,9 +41,10 @@ pub fn pick_with_sources(
 pub fn pick_to_run(
     file: &str,
     name: Option<&str>,
+    root: &Root,
     states: usize,
 ) -> miette::Result<Result<Checked, Exit>> {
-    Ok(pick_to_run_with_sources(file, name, states)?.map(|(checked, _)| checked))
+    Ok(pick_to_run_with_sources(file, name, root, states)?.map(|(checked, _)| checked))
 }
 
 /// As [`pick_to_run`], with the texts that places are in.
@@ -52,9 +54,10 @@ pub fn pick_to_run(
 pub fn pick_to_run_with_sources(
     file: &str,
     name: Option<&str>,
+    root: &Root,
     states: usize,
 ) -> miette::Result<Result<(Checked, Sources), Exit>> {
-    let done = crate::check_within(&find_one(file)?, &Files, states);
+    let done = check(file, root, states)?;
     let chosen = choose(file, name, &done)?;
     let has_errors = done.diagnostics.iter().any(|d| d.severity == Severity::Error);
     Ok(match chosen {
@@ -112,10 +115,11 @@ fn outermost(done: &Compilation) -> Option<&str> {
     only.map(|one| one.chart.name.as_str())
 }
 
-/// The one file that a command is about.
-fn find_one(file: &str) -> miette::Result<Vec<String>> {
-    match find(&[file.to_owned()]).as_slice() {
-        [one] => Ok(vec![one.clone()]),
+/// Checks the one file that a command is about.
+fn check(file: &str, root: &Root, states: usize) -> miette::Result<Compilation> {
+    let files = Files::find(&[file.to_owned()], root)?;
+    match files.names() {
+        [_] => Ok(crate::check_within(files.names(), &files, states)),
         [] => Err(miette::miette!("no *.chart, *.scxml or agent.yaml in {file}")),
         several => Err(miette::miette!("{file} has {} charts; name one file", several.len())),
     }

@@ -1,7 +1,7 @@
 //! `chartc replay`.
 
 use super::Exit;
-use super::files;
+use super::files::{self, Root};
 use super::instance::{Given, instance, read};
 use super::output::print;
 use super::pick::pick_to_run;
@@ -33,6 +33,8 @@ pub(super) struct Args {
     /// Replay although the chart is not the one that was run: shows where they part
     #[arg(long)]
     force: bool,
+    #[command(flatten)]
+    root: Root,
 }
 
 pub(super) fn run(args: Args) -> miette::Result<Exit> {
@@ -45,9 +47,9 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
     };
     let file = match args.file {
         Some(file) => file,
-        None => find(&name, &args.trace, &tape.origin().file)?,
+        None => find(&name, &args.trace, &tape.origin().file, &args.root)?,
     };
-    let checked = match pick_to_run(&file, Some(wanted), 0)? {
+    let checked = match pick_to_run(&file, Some(wanted), &args.root, 0)? {
         Ok(checked) => checked,
         Err(exit) => return Ok(exit),
     };
@@ -93,7 +95,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
 }
 
 /// The chart's file that a trace names: from this folder, or else from the folder of the trace.
-fn find(name: &str, trace: &Path, file: &str) -> miette::Result<String> {
+fn find(name: &str, trace: &Path, file: &str, root: &Root) -> miette::Result<String> {
     if file.is_empty() {
         return Err(miette::miette!(
             help = "name it: chartc replay TRACE FILE",
@@ -101,11 +103,16 @@ fn find(name: &str, trace: &Path, file: &str) -> miette::Result<String> {
         ));
     }
     let beside = trace.parent().unwrap_or(Path::new("")).join(file);
-    let found = [PathBuf::from(file), beside].into_iter().find(|path| files::is_there(path));
-    found.map(|path| path.display().to_string()).ok_or_else(|| {
+    // From this folder the name is taken as if a file here gave it.
+    let ways = [(PathBuf::from(file), Path::new("")), (beside, trace)];
+    let found = files::linked(&ways, root).map_err(|refused| {
+        let why = refused.map_or("which is not there".to_owned(), |why| {
+            format!("which is not read unless it is named: {why}")
+        });
         miette::miette!(
             help = "name it: chartc replay TRACE FILE",
-            "{name} is a run of {file}, which is not there"
+            "{name} is a run of {file}, {why}"
         )
-    })
+    })?;
+    Ok(found.display().to_string())
 }

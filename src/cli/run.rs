@@ -2,14 +2,16 @@
 
 use super::cassette::shelf;
 use super::ending::close;
+use super::files::Root;
 use super::instance::{Given, Kind, has_turns, instance, oracle, read, values};
 use super::interrupt::{self, Interrupt, unless_stopped};
 use super::live::is_live;
 use super::output::{Colour, paper};
 use super::pick::pick_to_run;
+use super::save::Stream;
 use super::screen::Screen;
 use super::status::Live;
-use super::{Exit, files, memory, world};
+use super::{Exit, memory, world};
 use crate::analysis::explore::STATES;
 use chartc_core::drive::Machine;
 use chartc_core::expr::Map;
@@ -110,10 +112,12 @@ pub(super) struct Args {
     /// Colours in the output
     #[arg(long, value_name = "WHEN", value_enum, default_value_t = Colour::Auto)]
     color: Colour,
+    #[command(flatten)]
+    root: Root,
 }
 
 pub(super) fn run(args: Args) -> miette::Result<Exit> {
-    let checked = match pick_to_run(&args.file, args.chart.as_deref(), STATES)? {
+    let checked = match pick_to_run(&args.file, args.chart.as_deref(), &args.root, STATES)? {
         Ok(checked) => checked,
         Err(exit) => return Ok(exit),
     };
@@ -137,7 +141,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
             .map_err(|fault| miette::miette!("{}: {fault}", path.display()))?,
         None => Vec::new(),
     };
-    let open = if saved.is_some() { files::append } else { files::create };
+    let open = if saved.is_some() { Stream::append } else { Stream::create };
     let trace = args.trace.as_deref().map(open).transpose()?;
     let lasts = has_turns(&chart) || checked.children().any(has_turns);
     let unless_said = if args.events.is_some() || !lasts { 0 } else { TURNS };
@@ -242,7 +246,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         let fault = match outcome.unwrap_or(Ok(())) {
             Err(fault @ PlayError::Entry { .. }) => return Err(miette::miette!("{fault}")),
             Err(PlayError::Run(RunError::Trace(fault))) => {
-                return Err(miette::miette!("the trace cannot be written: {fault}"));
+                return Err(miette::miette!("{fault}"));
             }
             Err(PlayError::Run(fault)) => Some(fault.to_string()),
             Ok(()) => None,

@@ -1,6 +1,7 @@
 //! `chartc show`.
 
 use super::Exit;
+use super::files::Root;
 use super::highlight;
 use super::output::{Colour, columns, paper, print};
 use super::pick::pick;
@@ -46,10 +47,12 @@ pub(super) struct Args {
     /// Colours
     #[arg(long, value_name = "WHEN", value_enum, default_value_t = Colour::Auto)]
     color: Colour,
+    #[command(flatten)]
+    root: Root,
 }
 
 pub(super) fn run(args: Args) -> miette::Result<Exit> {
-    let checked = match pick(&args.file, args.chart.as_deref())? {
+    let checked = match pick(&args.file, args.chart.as_deref(), &args.root)? {
         Ok(checked) => checked,
         Err(exit) => return Ok(exit),
     };

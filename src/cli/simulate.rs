@@ -1,6 +1,8 @@
 //! `chartc simulate`.
 
 use super::Exit;
+use super::columns::{cut, padded, width};
+use super::files::Root;
 use super::instance::{Given, Kind, functions, instance, read, values};
 use super::output::print;
 use super::pick::pick_to_run;
@@ -8,6 +10,9 @@ use chartc_core::plan::Plan;
 use chartc_runtime::data;
 use chartc_runtime::simulate::{Simulation, simulate};
 use std::path::PathBuf;
+
+/// Columns of what is sent, at most.
+const NAME: usize = 80;
 
 /// Send a chart events without a model, in virtual time, and say where it is after each.
 #[derive(Debug, clap::Args)]
@@ -42,10 +47,12 @@ pub(super) struct Args {
     /// How the configurations are shown
     #[arg(long, default_value = "human", value_parser = ["human", "json"])]
     format: String,
+    #[command(flatten)]
+    root: Root,
 }
 
 pub(super) fn run(args: Args) -> miette::Result<Exit> {
-    let checked = match pick_to_run(&args.file, args.chart.as_deref(), 0)? {
+    let checked = match pick_to_run(&args.file, args.chart.as_deref(), &args.root, 0)? {
         Ok(checked) => checked,
         Err(exit) => return Ok(exit),
     };
@@ -76,20 +83,17 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
 
 fn human(seen: &Simulation, entries: &[data::Entry]) -> String {
     let names = std::iter::once("start".to_owned()).chain(entries.iter().map(name));
-    let rows: Vec<(String, String, &str)> = names
+    let rows: Vec<(String, String)> = names
         .zip(&seen.paths)
         .zip(&seen.receipts)
         .map(|((name, paths), receipt)| {
-            let note = if *receipt == "handled" { "" } else { receipt };
-            (name, paths.join(", "), note)
+            let note = if *receipt == "handled" { String::new() } else { format!("  ({receipt})") };
+            (cut(&name, NAME), paths.join(", ") + &note)
         })
         .collect();
-    let width = rows.iter().map(|(name, _, _)| name.chars().count()).max().unwrap_or(0);
-    let mut text = String::new();
-    for (name, states, note) in rows {
-        let note = if note.is_empty() { String::new() } else { format!("  ({note})") };
-        text.push_str(&format!("{name:width$}  {states}{note}\n"));
-    }
+    let widest = rows.iter().map(|(name, _)| width(name)).max().unwrap_or(0);
+    let line = |(name, states): &(String, String)| format!("{}  {states}\n", padded(name, widest));
+    let mut text: String = rows.iter().map(line).collect();
     if let Some(status) = seen.status {
         text.push_str(&format!("ended {status}\n"));
     }

@@ -5,8 +5,9 @@ pub mod chart;
 pub mod scxml;
 
 use crate::diagnostic::Diagnostic;
+use crate::lint::{refused_file, unreadable_file};
 use crate::source::Source;
-use crate::span::FileId;
+use crate::span::{FileId, Span};
 use crate::syntax;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -19,8 +20,75 @@ pub trait Nearby {
     /// A text and the id that places in it have. It becomes a source of the compilation.
     ///
     /// # Errors
-    /// Why it could not be read, as shown to the user.
-    fn read(&mut self, path: &str) -> Result<(FileId, Arc<Source>), String>;
+    /// Why it is not read.
+    fn read(&mut self, path: &str, link: Link) -> Result<(FileId, Arc<Source>), Unread>;
+}
+
+/// How one file leads to another, which nobody named.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Link {
+    /// It gives the path of a chart.
+    Import,
+    /// It gives the path of a script.
+    Script,
+    /// The other lies where such files do: a component or the system prompt of an agent.
+    Companion,
+}
+
+impl Link {
+    /// Whether a file of this name may be meant.
+    pub(crate) fn takes(self, file_name: &str) -> bool {
+        match self {
+            Self::Import => is_named_as_chart(file_name),
+            Self::Script => file_name.to_ascii_lowercase().ends_with(".js"),
+            Self::Companion => true,
+        }
+    }
+
+    /// Refuses a path whose file name shows that something else is meant.
+    pub(crate) fn permit(self, path: &str) -> Result<(), Unread> {
+        if self.takes(path.rsplit('/').next().unwrap_or(path)) {
+            return Ok(());
+        }
+        let (why, cure) = match self {
+            Self::Import | Self::Companion => (
+                "by its name it is neither a chart nor an agent nor SCXML",
+                "what is imported is called *.chart, *.scxml, agent.yaml or *.agent.yaml",
+            ),
+            Self::Script => ("by its name it is no script", "a script is called *.js"),
+        };
+        Err(Unread::Refused(Refusal { why: why.to_owned(), cure: cure.to_owned() }))
+    }
+}
+
+/// Why a file that nobody named on the command line is not read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Unread {
+    /// It cannot be read: why, as shown to the user.
+    Unreadable(String),
+    /// It may not be read, whether it is there or not: why, and what to do.
+    Refused(Refusal),
+}
+
+/// Why a file is refused, as shown to the user.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refusal {
+    /// What is wrong with it: `it lies outside …`.
+    pub why: String,
+    /// What to do.
+    pub cure: String,
+}
+
+impl Unread {
+    /// The finding, where the file is asked for.
+    pub(crate) fn at(&self, path: &str, span: Span) -> Diagnostic {
+        match self {
+            Self::Unreadable(why) => unreadable_file::asked_for(path, why, span),
+            Self::Refused(refusal) => {
+                refused_file::refused(path, &refusal.why, &refusal.cure, span)
+            }
+        }
+    }
 }
 
 /// No file around: a text alone.
@@ -32,8 +100,8 @@ impl Nearby for Alone {
         None
     }
 
-    fn read(&mut self, _path: &str) -> Result<(FileId, Arc<Source>), String> {
-        Err("there is no such file".to_owned())
+    fn read(&mut self, _path: &str, _link: Link) -> Result<(FileId, Arc<Source>), Unread> {
+        Err(Unread::Unreadable("there is no such file".to_owned()))
     }
 }
 
@@ -52,6 +120,18 @@ pub struct Frontend {
 
 /// All front ends; the first that takes a file reads it.
 pub const FRONTENDS: &[&Frontend] = &[&chart::FRONTEND, &agent::FRONTEND, &scxml::FRONTEND];
+
+/// Whether a file is a chart, an SCXML document or an agent by its name alone: only such a file is imported, or taken from a folder.
+/// A file that is named on the command line may be called otherwise.
+pub fn is_named_as_chart(file_name: &str) -> bool {
+    let name = file_name.to_ascii_lowercase();
+    let is_agent = |ending: &&str| {
+        name.strip_suffix(*ending).is_some_and(|stem| stem.is_empty() || stem.ends_with('.'))
+    };
+    name.ends_with(".chart")
+        || name.ends_with(".scxml")
+        || ["agent.yaml", "agent.yml"].iter().any(is_agent)
+}
 
 /// Reads a source by itself, as [`parse_among`] does with the files around it.
 pub fn parse(id: FileId, source: &Source, diagnostics: &mut Vec<Diagnostic>) -> syntax::File {
@@ -75,6 +155,14 @@ pub fn parse_among(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn charts_and_agents_have_names_of_their_own() {
+        let named = ["a.chart", "A.CHART", "a.scxml", "agent.yaml", "agent.yml", "x.agent.yaml"];
+        assert!(named.iter().all(|n| is_named_as_chart(n)));
+        let others = ["docker.yaml", "myagent.yaml", "a.charts", ".env", "chart", "secrets.yml"];
+        assert!(!others.iter().any(|n| is_named_as_chart(n)));
+    }
 
     #[test]
     fn a_text_without_a_name_is_read_as_what_it_looks_like() {

@@ -52,6 +52,7 @@ mod permuted_names;
 mod read_before_set;
 mod reading;
 pub(crate) mod refused_code;
+pub(crate) mod refused_file;
 mod region_reset;
 mod repeated_effect;
 mod shadowed_line;

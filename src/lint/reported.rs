@@ -23,6 +23,7 @@ pub use super::needless_except::RULE as NEEDLESS_EXCEPT;
 pub use super::not_yet::RULE as NOT_YET;
 pub use super::outside_subset::RULE as OUTSIDE_SUBSET;
 pub use super::refused_code::RULE as REFUSED_CODE;
+pub use super::refused_file::RULE as REFUSED_FILE;
 pub use super::syntax::RULE as SYNTAX;
 pub use super::type_error::RULE as TYPE_ERROR;
 pub use super::unasked_count::RULE as UNASKED_COUNT;
@@ -41,6 +42,7 @@ pub use super::wrong_type::RULE as WRONG_TYPE;
 pub static RULES: &[&Rule] = &[
     &SYNTAX,
     &UNREADABLE,
+    &REFUSED_FILE,
     &IMPORT_CYCLE,
     &WRONG_TYPE,
     &MISSING_FIELD,

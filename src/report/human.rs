@@ -77,8 +77,11 @@ impl<'d> Drawn<'d> {
         let mut labels = vec![label(found.span, found.label.as_deref(), source, true)];
         let mut elsewhere = Vec::new();
         for (span, message) in &found.related {
-            // In a line that is cut there is room for one place only.
-            if span.file == found.span.file && !is_long(found.span, source) {
+            // In a line that is cut there is room for one place only, and no place behind its cut end can be drawn.
+            if span.file == found.span.file
+                && !is_long(found.span, source)
+                && !is_long(*span, source)
+            {
                 labels.push(label(*span, Some(message), source, false));
                 continue;
             }

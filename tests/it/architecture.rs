@@ -39,7 +39,8 @@ const COMPILER: &[(&str, &[&str])] = &[
         ],
     ),
     ("scenario", &["compile", "diagnostic", "lint", "lower", "notation", "source", "span"]),
-    ("build", &["compile", "diagnostic", "emit", "load", "report", "source", "span"]),
+    ("disk", &["front", "load"]),
+    ("build", &["compile", "diagnostic", "disk", "emit", "load", "report", "source", "span"]),
 ];
 
 /// Modules of chartc-core, each with those of its siblings that it may name.
@@ -70,16 +71,18 @@ const CORE: &[(&str, &[&str])] = &[
 
 /// What only the named modules of a crate may name; nobody, where none is named.
 const ONLY: &[(&str, &str, &[&str])] = &[
-    ("src", "std::fs", &["cli", "build", "main"]),
+    ("src", "std::fs", &["cli", "build", "disk", "main"]),
     ("src", "std::env", &["cli", "build", "main"]),
     ("src", "std::process", &["cli", "build", "main"]),
-    ("src", "std::io", &["cli", "build", "main", "scenario"]),
+    ("src", "std::io", &["cli", "build", "disk", "main", "scenario"]),
     ("src", "std::time", &["cli"]),
     ("src", "std::thread", &["cli"]),
     ("src", "std::net", &[]),
     ("src", "clap", &["cli", "main"]),
     ("src", "miette", &["cli", "main", "report"]),
     ("src", "ignore", &["cli"]),
+    ("src", "libc", &["disk"]),
+    ("src", "tempfile", &["cli"]),
     ("src", "tokio", &["cli"]),
     ("src", "chartc_runtime", &["cli", "scenario"]),
     ("src", "pest", &["front"]),

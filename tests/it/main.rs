@@ -27,6 +27,7 @@ mod drawn;
 mod explore;
 #[cfg(feature = "run")]
 mod faults;
+mod files;
 mod fuzzed;
 mod guards;
 mod guessing;

@@ -74,8 +74,10 @@ pub struct JsonLines<W: Write>(pub W);
 
 impl<W: Write> Sink for JsonLines<W> {
     fn line(&mut self, line: &Line) -> io::Result<()> {
-        serde_json::to_writer(&mut self.0, line)?;
-        self.0.write_all(b"\n")?;
+        // In one piece, so that a disk that fills up or a process that is killed leaves no line half written where that can be helped.
+        let mut text = serde_json::to_vec(line)?;
+        text.push(b'\n');
+        self.0.write_all(&text)?;
         self.0.flush()
     }
 }

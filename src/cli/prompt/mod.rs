@@ -5,6 +5,7 @@ mod put;
 mod show;
 
 use super::Exit;
+use super::files::Root;
 use super::instance::{Given, Kind, values};
 use super::output::{complain, print};
 use super::pick::pick_to_run_with_sources;
@@ -68,13 +69,16 @@ pub(super) struct Args {
     /// How it is shown: as text, or as a JSON array
     #[arg(long, default_value = "human", value_parser = ["human", "json"])]
     format: String,
+    #[command(flatten)]
+    root: Root,
 }
 
 pub(super) fn run(args: Args) -> miette::Result<Exit> {
-    let (checked, sources) = match pick_to_run_with_sources(&args.file, args.chart.as_deref(), 0)? {
-        Ok(found) => found,
-        Err(exit) => return Ok(exit),
-    };
+    let (checked, sources) =
+        match pick_to_run_with_sources(&args.file, args.chart.as_deref(), &args.root, 0)? {
+            Ok(found) => found,
+            Err(exit) => return Ok(exit),
+        };
     let mut chart = checked.chart().clone();
     chart.calls_per_turn = None;
     // A var with a value from outside is read, checked and set as a param is.

@@ -5,16 +5,16 @@ mod report;
 mod show;
 
 use super::Exit;
-use super::files::{Files, create, find_with_tests};
+use super::files::{Files, Root};
 use super::output::{Colour, complain, paper, print};
+use super::save::write;
 use crate::compile::{Checked, Compilation};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::lower::test::Test;
 use crate::report::{REPORTS, one};
 use crate::scenario::{self, Played};
 use coverage::Coverage;
-use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 /// Play the tests of charts: offline, in virtual time, and nothing is answered that a test does not answer.
@@ -53,6 +53,8 @@ pub(super) struct Args {
     /// Colours in the output
     #[arg(long, value_name = "WHEN", value_enum, default_value_t = Colour::Auto)]
     color: Colour,
+    #[command(flatten)]
+    root: Root,
 }
 
 fn percent(text: &str) -> Result<f64, String> {
@@ -83,7 +85,8 @@ fn timed<T>(act: impl FnOnce() -> T) -> (T, Duration) {
 }
 
 pub(super) fn run(args: Args) -> miette::Result<Exit> {
-    let done = crate::check_within(&find_with_tests(&args.paths), &Files, 0);
+    let files = Files::find_with_tests(&args.paths, &args.root)?;
+    let done = crate::check_within(files.names(), &files, 0);
     if let Some(exit) = refuse(&done) {
         return Ok(exit);
     }
@@ -171,11 +174,6 @@ fn untested(done: &Compilation) -> String {
     } else {
         format!("\nno test is for: {}\n", names.join(", "))
     }
-}
-
-fn write(path: &Path, text: &str) -> miette::Result<()> {
-    let written = create(path)?.write_all(text.as_bytes());
-    written.map_err(|fault| miette::miette!("cannot write {}: {fault}", path.display()))
 }
 
 /// Tells errors of the charts: no test is played then.

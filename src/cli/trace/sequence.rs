@@ -1,9 +1,10 @@
 //! Who said what to whom, as a Mermaid sequence diagram.
 
+use super::super::columns::cut;
 use super::super::wording::deed;
 use super::Filter;
 use super::read::Read;
-use super::tell::{cut, decision, fallback, not_taken, state, time, value};
+use super::tell::{decision, fallback, not_taken, state, time, value};
 use chartc_runtime::trace::{Line, What};
 use std::collections::BTreeSet;
 

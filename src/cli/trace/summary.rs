@@ -1,8 +1,9 @@
 //! Totals of runs: how they ended, what was asked, what failed, and what each state cost.
 
+use super::super::columns::columns;
 use super::count::{State, Tool, Transition};
 use super::read::Read;
-use super::tell::{columns, number, state, time};
+use super::tell::{number, state, time};
 use chartc_runtime::trace::{Line, What};
 use serde::Serialize;
 use std::collections::BTreeMap;

@@ -1,10 +1,11 @@
 //! The decisions of a run as a table, and what its states cost.
 
+use super::super::columns::{cut, padded, width};
 use super::Filter;
 use super::read::Read;
 use super::story::{Row, Tone, nothing, rows};
 use super::summary::Summary;
-use super::tell::{cut, number, padded, time, width};
+use super::tell::{number, time};
 use crate::report::Paper;
 use chartc_runtime::trace::What;
 

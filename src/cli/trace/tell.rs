@@ -3,7 +3,6 @@
 use chartc_core::duration::Duration;
 use chartc_core::expr::Value;
 use chartc_runtime::trace::LineName;
-use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// A value, or a text as it stands, on one line.
 pub(super) fn value(value: &Value) -> String {
@@ -160,57 +159,6 @@ pub(super) fn number(count: u64, word: &str) -> String {
     format!("{count} {word}{}", if count == 1 { "" } else { "s" })
 }
 
-/// Columns of a text.
-pub(super) fn width(text: &str) -> usize {
-    text.width()
-}
-
-/// A text in so many columns at most.
-pub(super) fn cut(text: &str, columns: usize) -> String {
-    if width(text) <= columns {
-        return text.to_owned();
-    }
-    let mut out = String::new();
-    let mut used = 1;
-    for c in text.chars() {
-        used += c.width().unwrap_or(0);
-        if used > columns {
-            break;
-        }
-        out.push(c);
-    }
-    out.push('…');
-    out
-}
-
-/// A text with spaces behind it up to so many columns.
-pub(super) fn padded(text: &str, columns: usize) -> String {
-    format!("{text}{}", " ".repeat(columns.saturating_sub(width(text))))
-}
-
-/// Rows under a head, in columns as wide as they need to be; those of the numbers in `right` end together.
-pub(super) fn columns(head: &[&str], rows: &[Vec<String>], right: &[usize]) -> String {
-    let mut widths: Vec<usize> = head.iter().map(|cell| width(cell)).collect();
-    for row in rows {
-        for (cell, most) in row.iter().zip(&mut widths) {
-            *most = width(cell).max(*most);
-        }
-    }
-    let head: Vec<String> = head.iter().map(|cell| (*cell).to_owned()).collect();
-    let line = |row: &Vec<String>| {
-        let cells = row.iter().zip(&widths).enumerate().map(|(i, (cell, most))| {
-            if right.contains(&i) {
-                format!("{}{cell}", " ".repeat(most.saturating_sub(width(cell))))
-            } else {
-                padded(cell, *most)
-            }
-        });
-        let line = cells.collect::<Vec<_>>().join("  ");
-        format!("  {}\n", line.trim_end())
-    };
-    std::iter::once(&head).chain(rows).map(line).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -242,12 +190,5 @@ mod tests {
         ] {
             assert_eq!(beside(from, to), seen, "{from} {to}");
         }
-    }
-
-    #[test]
-    fn a_cut_text_fits() {
-        assert_eq!(cut("abc", 3), "abc");
-        assert_eq!(cut("abcd", 3), "ab…");
-        assert_eq!(cut("日本語", 4), "日…");
     }
 }

@@ -1,8 +1,9 @@
 //! Why nothing happened: inputs that moved nothing, with the lines that might have been taken.
 
+use super::super::columns::cut;
 use super::Filter;
 use super::read::Read;
-use super::tell::{cut, fallback, line, loss, not_taken, number, place, time, value};
+use super::tell::{fallback, line, loss, not_taken, number, place, time, value};
 use crate::report::Paper;
 use chartc_runtime::trace::{Line, What};
 use std::collections::BTreeMap;

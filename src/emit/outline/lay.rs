@@ -146,9 +146,9 @@ fn wrapped(cell: &Cell<'_>, room: usize, ascii: bool) -> Vec<String> {
     for word in text.split_whitespace() {
         let mut rest = word;
         while !rest.is_empty() {
-            let size = width(rest);
             let blank = usize::from(!is_empty);
-            if used + blank + size <= room {
+            let (end, size) = beginning(rest, room.saturating_sub(used + blank));
+            if end == rest.len() {
                 line.push_str(&" ".repeat(blank));
                 line.push_str(rest);
                 used += blank + size;
@@ -156,7 +156,8 @@ fn wrapped(cell: &Cell<'_>, room: usize, ascii: bool) -> Vec<String> {
                 break;
             }
             if is_empty {
-                let end = fitting(rest, room.saturating_sub(used));
+                // A character that is wider than the line has one of its own.
+                let end = end.max(rest.chars().next().map_or(0, char::len_utf8));
                 line.push_str(&rest[..end]);
                 rest = &rest[end..];
             }
@@ -172,15 +173,17 @@ fn wrapped(cell: &Cell<'_>, room: usize, ascii: bool) -> Vec<String> {
     lines
 }
 
-/// Bytes of the longest beginning that takes at most `room` columns; at least one character.
-fn fitting(text: &str, room: usize) -> usize {
+/// Bytes and columns of the longest beginning that takes at most `room` columns. What stands behind it is not looked at, as a text
+/// may be as long as a file.
+fn beginning(text: &str, room: usize) -> (usize, usize) {
     let mut used = 0;
     for (at, c) in text.char_indices() {
         let mut buffer = [0; 4];
-        used += width(c.encode_utf8(&mut buffer));
-        if used > room && at > 0 {
-            return at;
+        let size = width(c.encode_utf8(&mut buffer));
+        if used + size > room {
+            return (at, used);
         }
+        used += size;
     }
-    text.len()
+    (text.len(), used)
 }

@@ -3,8 +3,8 @@
 use super::definition::{Agent, Component, ComponentKind, Listed};
 use super::{node, read};
 use crate::diagnostic::{Diagnostic, nearest};
-use crate::front::Nearby;
-use crate::lint::{duplicate_name, unknown_name, unloaded_components, unreadable_file, wrong_type};
+use crate::front::{Link, Nearby};
+use crate::lint::{duplicate_name, unknown_name, unloaded_components, wrong_type};
 use crate::span::{FileId, Span, Spanned};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -63,14 +63,14 @@ fn system_prompt(
     if !nearby.names("")?.contains(SYSTEM_PROMPT) {
         return None;
     }
-    match nearby.read(SYSTEM_PROMPT) {
+    match nearby.read(SYSTEM_PROMPT, Link::Companion) {
         Ok((id, source)) => {
             let span = Span::new(id, 0, source.text.len());
             Some(Spanned::new(source.text.clone(), span))
         }
         Err(why) => {
             let place = Span::new(id, 0, 0);
-            findings.push(unreadable_file::asked_for(SYSTEM_PROMPT, &why, place));
+            findings.push(why.at(SYSTEM_PROMPT, place));
             None
         }
     }
@@ -137,10 +137,10 @@ fn component(
         findings.push(unknown(&listed, folders));
         return None;
     };
-    let (id, source) = match nearby.read(&path) {
+    let (id, source) = match nearby.read(&path, Link::Companion) {
         Ok(found) => found,
         Err(why) => {
-            findings.push(unreadable_file::asked_for(&path, &why, listed.name.span));
+            findings.push(why.at(&path, listed.name.span));
             return None;
         }
     };

@@ -11,7 +11,7 @@ use super::script::{self, Expr, Fault, Kind, Statement};
 use super::text::Text;
 use super::xml::{Child, Element, SCXML, Tree};
 use crate::diagnostic::Diagnostic;
-use crate::front::Nearby;
+use crate::front::{Link, Nearby, Unread};
 use crate::lint::{faulty_expression, outside_subset, unknown_field};
 use crate::source::Source;
 use crate::span::{Ident, Span, Spanned};
@@ -184,9 +184,13 @@ impl<'r> Reader<'r> {
     fn script(&mut self, element: &Element) -> Vec<Statement> {
         let text = match element.attribute("src") {
             None => element.text(self.source),
-            Some(path) => match self.nearby.read(path.value.trim()) {
+            Some(path) => match self.nearby.read(path.value.trim(), Link::Script) {
                 Ok((file, source)) => Text::file(file, &source.text),
-                Err(why) => {
+                Err(refused @ Unread::Refused(_)) => {
+                    self.findings.push(refused.at(path.value.trim(), path.span));
+                    return Vec::new();
+                }
+                Err(Unread::Unreadable(why)) => {
                     let message = format!("`{}` cannot be read: {why}", path.value.trim());
                     self.refuse(path.span, message);
                     return Vec::new();

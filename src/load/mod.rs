@@ -1,8 +1,10 @@
 //! Reads sources and what they import, each file once.
 
+mod circles;
+
 use crate::diagnostic::Diagnostic;
-use crate::front::{self, Nearby};
-use crate::lint::{empty_file, import_cycle, unreadable_file};
+use crate::front::{self, Link, Nearby, Refusal, Unread};
+use crate::lint::{empty_file, refused_file, unreadable_file};
 use crate::source::{Source, Sources};
 use crate::span::{FileId, Span, Spanned};
 use crate::syntax::{self, Item};
@@ -17,8 +19,33 @@ pub trait Loader {
     /// Why it could not be read, as shown to the user.
     fn read(&self, path: &str) -> Result<String, String>;
 
+    /// The text at `path`, which another file leads to: as [`Self::read`], but only of a regular file.
+    ///
+    /// # Errors
+    /// Why it could not be read, as shown to the user.
+    fn read_linked(&self, path: &str) -> Result<String, String> {
+        self.read(path)
+    }
+
     /// The path that `import "name"` in the file `from` means.
     fn resolve(&self, from: &str, name: &str) -> String;
+
+    /// What everything has to lie below that the file `named` imports, directly or not. What two files with one root may import is
+    /// the same.
+    fn root(&self, named: &str) -> String {
+        let _ = named;
+        String::new()
+    }
+
+    /// Whether the file `named`, or one that it imports, may lead to the one at `path`. A loader without folders permits all that
+    /// it has.
+    ///
+    /// # Errors
+    /// Why the file is not read. It has not been opened.
+    fn permit(&self, named: &str, path: &str, link: Link) -> Result<(), Unread> {
+        let _ = (named, path, link);
+        Ok(())
+    }
 
     /// The names of what the folder at `path` holds; `None` where there is no such folder. A loader without folders has none.
     fn list(&self, path: &str) -> Option<Vec<String>> {
@@ -54,22 +81,31 @@ impl Loaded {
 
 /// Loads `paths` and what they import, each file once, and reads all of it.
 pub fn load(paths: &[String], loader: &dyn Loader, diagnostics: &mut Vec<Diagnostic>) -> Loaded {
-    let mut loading = Loading::of(loader);
-    let mut imports = BTreeMap::new();
+    let mut loading = Loading::of(loader, paths);
+    let mut imports: Imports = BTreeMap::new();
+    // A file may be reached from several named ones. It is read once, but each root says anew what may be imported.
+    let mut seen: BTreeSet<(String, FileId)> = BTreeSet::new();
     for path in paths {
-        let id = loading.root(path, diagnostics);
+        loading.from = path;
+        let root = loader.root(path);
+        let id = loading.named_file(path, diagnostics);
         loading.loaded.roots.insert(id);
         let mut open = vec![id];
         while let Some(file) = open.pop() {
-            if imports.contains_key(&file) {
+            if !seen.insert((root.clone(), file)) {
                 continue;
             }
             let found = loading.imports_of(file, diagnostics);
             open.extend(found.iter().rev().map(|(id, _)| *id));
-            imports.insert(file, found);
+            let known = imports.entry(file).or_default();
+            for import in found {
+                if !known.contains(&import) {
+                    known.push(import);
+                }
+            }
         }
     }
-    report_circles(&imports, &loading.loaded.sources, diagnostics);
+    circles::report(&imports, &loading.loaded.sources, diagnostics);
     let mut loaded = loading.loaded;
     loaded.imported = imports.keys().map(|file| (*file, below(*file, &imports))).collect();
     loaded
@@ -121,6 +157,12 @@ impl Loader for Memory {
 
 struct Loading<'l> {
     loader: &'l dyn Loader,
+    /// The paths that were asked for: whoever names a file permits that it is imported.
+    named: BTreeSet<&'l str>,
+    /// The one of them that is being loaded with what it imports.
+    from: &'l str,
+    /// Imports that are reported already.
+    reported: BTreeSet<Span>,
     loaded: Loaded,
     /// By path: its id, or why it cannot be read.
     known: BTreeMap<String, Result<FileId, String>>,
@@ -134,9 +176,12 @@ struct Loading<'l> {
 type Imports = BTreeMap<FileId, Vec<(FileId, Span)>>;
 
 impl<'l> Loading<'l> {
-    fn of(loader: &'l dyn Loader) -> Self {
+    fn of(loader: &'l dyn Loader, named: &'l [String]) -> Self {
         Self {
             loader,
+            named: named.iter().map(String::as_str).collect(),
+            from: "",
+            reported: BTreeSet::new(),
             loaded: Loaded::default(),
             known: BTreeMap::new(),
             folders: BTreeMap::new(),
@@ -151,8 +196,8 @@ impl<'l> Loading<'l> {
         id
     }
 
-    fn root(&mut self, path: &str, diagnostics: &mut Vec<Diagnostic>) -> FileId {
-        match self.read(path, diagnostics) {
+    fn named_file(&mut self, path: &str, diagnostics: &mut Vec<Diagnostic>) -> FileId {
+        match self.read(path, |loader| loader.read(path), diagnostics) {
             Ok(id) => id,
             Err(why) => {
                 let id = self.add(path, "");
@@ -163,11 +208,26 @@ impl<'l> Loading<'l> {
         }
     }
 
-    fn read(&mut self, path: &str, diagnostics: &mut Vec<Diagnostic>) -> Result<FileId, String> {
+    fn import(&mut self, path: &str, diagnostics: &mut Vec<Diagnostic>) -> Result<FileId, Unread> {
+        if self.named.contains(path) {
+            let named = self.read(path, |loader| loader.read(path), diagnostics);
+            return named.map_err(Unread::Unreadable);
+        }
+        Link::Import.permit(path)?;
+        self.loader.permit(self.from, path, Link::Import)?;
+        self.read(path, |loader| loader.read_linked(path), diagnostics).map_err(Unread::Unreadable)
+    }
+
+    fn read(
+        &mut self,
+        path: &str,
+        text: impl FnOnce(&dyn Loader) -> Result<String, String>,
+        diagnostics: &mut Vec<Diagnostic>,
+    ) -> Result<FileId, String> {
         if let Some(known) = self.known.get(path) {
             return known.clone();
         }
-        let found = self.loader.read(path).map(|text| {
+        let found = text(self.loader).map(|text| {
             let id = self.add(path, text);
             let source = self.loaded.sources.share(id);
             let mut nearby = Around { loading: self, file: id, from: path };
@@ -210,10 +270,14 @@ impl<'l> Loading<'l> {
         let mut found: Vec<(FileId, Span)> =
             self.read_with.get(&file).into_iter().flatten().map(|id| (*id, nowhere)).collect();
         for Spanned { node: name, span } in paths {
-            match self.read(&self.loader.resolve(&from, &name), diagnostics) {
+            match self.import(&self.loader.resolve(&from, &name), diagnostics) {
                 Ok(id) => found.push((id, span)),
-                Err(why) => {
+                Err(_) if !self.reported.insert(span) => {}
+                Err(Unread::Unreadable(why)) => {
                     diagnostics.push(unreadable_file::imported(&name, &why, span));
+                }
+                Err(Unread::Refused(Refusal { why, cure })) => {
+                    diagnostics.push(refused_file::refused(&name, &why, &cure, span));
                 }
             }
         }
@@ -236,15 +300,19 @@ impl Nearby for Around<'_, '_> {
         folders.entry(path).or_insert_with_key(read).clone()
     }
 
-    fn read(&mut self, path: &str) -> Result<(FileId, Arc<Source>), String> {
-        let path = self.loading.loader.resolve(self.from, path);
+    fn read(&mut self, path: &str, link: Link) -> Result<(FileId, Arc<Source>), Unread> {
+        let Loading { loader, from, .. } = &*self.loading;
+        let path = loader.resolve(self.from, path);
+        link.permit(&path)?;
+        loader.permit(from, &path, link)?;
         let known = self.loading.known.get(&path).cloned();
         let found = known.unwrap_or_else(|| {
-            let found = self.loading.loader.read(&path).map(|text| self.loading.add(&path, text));
+            let text = self.loading.loader.read_linked(&path);
+            let found = text.map(|text| self.loading.add(&path, text));
             self.loading.known.insert(path, found.clone());
             found
         });
-        let id = found?;
+        let id = found.map_err(Unread::Unreadable)?;
         self.loading.read_with.entry(self.file).or_default().insert(id);
         Ok((id, self.loading.loaded.sources.share(id)))
     }
@@ -269,58 +337,4 @@ fn below(file: FileId, imports: &Imports) -> BTreeSet<FileId> {
         }
     }
     found
-}
-
-/// Reports each import that leads back to a file on the way to it. A stack of our own: chains may be long.
-fn report_circles(imports: &Imports, sources: &Sources, diagnostics: &mut Vec<Diagnostic>) {
-    let mut done: BTreeSet<FileId> = BTreeSet::new();
-    for start in imports.keys() {
-        // The way from `start`: each file with the next of its imports to look at.
-        let mut way = if done.contains(start) { Vec::new() } else { vec![(*start, 0)] };
-        let mut on_way = BTreeSet::from([*start]);
-        while let Some((file, at)) = way.last_mut() {
-            let (file, index) = (*file, *at);
-            *at += 1;
-            match imports.get(&file).and_then(|all| all.get(index)) {
-                Some((next, span)) if on_way.contains(next) => {
-                    let first = way.iter().position(|(id, _)| id == next).unwrap_or(0);
-                    let circle = &way[first..];
-                    diagnostics.push(circle_finding(circle, *next, *span, imports, sources));
-                }
-                Some((next, _)) if !done.contains(next) => {
-                    on_way.insert(*next);
-                    way.push((*next, 0));
-                }
-                Some(_) => {}
-                None => {
-                    done.insert(file);
-                    on_way.remove(&file);
-                    way.pop();
-                }
-            }
-        }
-    }
-}
-
-fn circle_finding(
-    circle: &[(FileId, usize)],
-    next: FileId,
-    span: Span,
-    imports: &Imports,
-    sources: &Sources,
-) -> Diagnostic {
-    let names: Vec<&str> = circle
-        .iter()
-        .map(|(id, _)| *id)
-        .chain([next])
-        .map(|id| sources.get(id).name.as_str())
-        .collect();
-    let mut finding = import_cycle::circle(&names, span);
-    // How the file that this import names leads here: the import that each file on the way was left by.
-    for (id, at) in circle.iter().take(circle.len() - 1) {
-        if let Some((_, back)) = imports.get(id).and_then(|all| all.get(at - 1)) {
-            finding = finding.related(*back, "and this import leads back");
-        }
-    }
-    finding
 }

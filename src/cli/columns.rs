@@ -1,0 +1,91 @@
+//! Text in columns. Widths are computed, so nothing here may pad with `{:width$}`: that panics beyond 65,535.
+
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+/// Columns that a cell takes at most; the last of a row, behind which nothing is aligned, may take more.
+const WIDEST: usize = 80;
+const WIDEST_LAST: usize = 400;
+
+/// Columns of a text.
+pub(super) fn width(text: &str) -> usize {
+    text.width()
+}
+
+/// A text in so many columns at most.
+pub(super) fn cut(text: &str, columns: usize) -> String {
+    if width(text) <= columns {
+        return text.to_owned();
+    }
+    let mut out = String::new();
+    let mut used = 1;
+    for c in text.chars() {
+        used += c.width().unwrap_or(0);
+        if used > columns {
+            break;
+        }
+        out.push(c);
+    }
+    out.push('…');
+    out
+}
+
+/// A text with spaces behind it up to so many columns.
+pub(super) fn padded(text: &str, columns: usize) -> String {
+    format!("{text}{}", blanks(text, columns))
+}
+
+/// A text with spaces before it up to so many columns.
+fn padded_left(text: &str, columns: usize) -> String {
+    format!("{}{text}", blanks(text, columns))
+}
+
+fn blanks(text: &str, columns: usize) -> String {
+    " ".repeat(columns.saturating_sub(width(text)))
+}
+
+/// Rows under a head, in columns as wide as they need to be; those of the numbers in `right` end together. An over-long cell is
+/// cut.
+pub(super) fn columns(head: &[&str], rows: &[Vec<String>], right: &[usize]) -> String {
+    let head: Vec<String> = head.iter().map(|cell| (*cell).to_owned()).collect();
+    let rows: Vec<Vec<String>> = std::iter::once(&head).chain(rows).map(|r| fitting(r)).collect();
+    let count = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let widest = |n: usize| rows.iter().filter_map(|row| row.get(n)).map(|c| width(c)).max();
+    let widths: Vec<usize> = (0..count).map(|n| widest(n).unwrap_or(0)).collect();
+    let line = |row: &Vec<String>| {
+        let cells = row.iter().zip(&widths).enumerate().map(|(i, (cell, most))| {
+            if right.contains(&i) { padded_left(cell, *most) } else { padded(cell, *most) }
+        });
+        let line = cells.collect::<Vec<_>>().join("  ");
+        format!("  {}\n", line.trim_end())
+    };
+    rows.iter().map(line).collect()
+}
+
+/// The cells of a row, each cut to what a cell may take.
+fn fitting(row: &[String]) -> Vec<String> {
+    let last = row.len().saturating_sub(1);
+    let most = |n: usize| if n == last { WIDEST_LAST } else { WIDEST };
+    row.iter().enumerate().map(|(n, cell)| cut(cell, most(n))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cut_text_fits() {
+        assert_eq!(cut("abc", 3), "abc");
+        assert_eq!(cut("abcd", 3), "ab…");
+        assert_eq!(cut("日本語", 4), "日…");
+    }
+
+    #[test]
+    fn a_long_cell_does_not_widen_the_others_without_bound() {
+        let long = "x".repeat(70_000);
+        let rows =
+            [vec![long.clone(), "1".into(), long], vec!["a".into(), "22".into(), "b".into()]];
+        let table = columns(&["name", "n", ""], &rows, &[1]);
+        let widths: Vec<usize> = table.lines().map(width).collect();
+        assert_eq!(widths, [2 + 80 + 2 + 2, 2 + 80 + 2 + 2 + 2 + 400, 2 + 80 + 2 + 2 + 2 + 1]);
+    }
+}

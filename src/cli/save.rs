@@ -1,0 +1,305 @@
+//! The files that a command writes. Each is replaced whole or left as it was: its text is written beside it, and then takes its name.
+//! Devices, pipes and descriptors such as `/dev/stdout` are written as they are.
+#![allow(clippy::disallowed_methods, reason = "the one place that writes files for commands")]
+
+use super::files::stays_inside;
+use super::output::print;
+use crate::disk::reason;
+use std::fs::{File, Metadata, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use tempfile::{Builder, NamedTempFile};
+
+/// Links that are followed one after the other.
+const MOST_LINKS: usize = 40;
+
+/// Where a text goes.
+enum Place {
+    /// To a file at this path, which is no link; it may be there.
+    File(PathBuf),
+    /// To a device, a pipe, or a descriptor that is open already.
+    Device(PathBuf),
+    /// To standard output.
+    Output,
+}
+
+/// Writes a file, which it replaces whole or not at all.
+///
+/// # Errors
+/// Why it could not be written.
+pub(super) fn write(path: &Path, text: &str) -> miette::Result<()> {
+    match place(path)? {
+        Place::File(target) => replace(&target, text).map_err(|fault| cannot(path, &fault)),
+        Place::Device(device) => {
+            let opened = OpenOptions::new().append(true).open(device);
+            opened
+                .and_then(|mut file| file.write_all(text.as_bytes()))
+                .map_err(|f| cannot(path, &f))
+        }
+        Place::Output => print(text),
+    }
+}
+
+/// Writes files by name into a folder, which is made if there are any and it is not there.
+///
+/// # Errors
+/// Why the folder or a file could not be written.
+pub(super) fn write_into<'f>(
+    folder: &Path,
+    files: impl Iterator<Item = &'f (String, String)>,
+) -> miette::Result<()> {
+    for (nth, (name, text)) in files.enumerate() {
+        if nth == 0 {
+            make_folder(folder)?;
+        }
+        write(&folder.join(name), text)?;
+    }
+    Ok(())
+}
+
+/// Writes files that are not there yet: all, or none.
+///
+/// # Errors
+/// Which file is there already, or why one could not be written.
+pub(super) fn write_new(files: &[(&Path, &str)]) -> miette::Result<()> {
+    let is_there = |path: &Path| {
+        miette::miette!(
+            help = "choose another name, or remove it first",
+            "{} is there already",
+            path.display()
+        )
+    };
+    if let Some((path, _)) = files.iter().find(|(path, _)| path.symlink_metadata().is_ok()) {
+        return Err(is_there(path));
+    }
+    let mut written = Vec::new();
+    for (path, text) in files {
+        if let Some(folder) = path.parent().filter(|f| !f.as_os_str().is_empty() && !f.is_dir()) {
+            return Err(miette::miette!("there is no folder {}", folder.display()));
+        }
+        let file = beside(path).and_then(|file| filled(file, text, None));
+        written.push((path, file.map_err(|fault| cannot(path, &fault))?));
+    }
+    let mut named: Vec<&Path> = Vec::new();
+    for (path, file) in written {
+        if let Err(fault) = file.persist_noclobber(path) {
+            for earlier in named {
+                // The fault that is reported came first; what cannot be removed either stays.
+                let _ = std::fs::remove_file(earlier);
+            }
+            let is_taken = fault.error.kind() == io::ErrorKind::AlreadyExists;
+            return Err(if is_taken { is_there(path) } else { cannot(path, &fault.error) });
+        }
+        named.push(path);
+    }
+    Ok(())
+}
+
+/// A file that is written line by line while a command works.
+#[cfg(feature = "run")]
+pub(super) struct Stream {
+    name: String,
+    file: Option<File>,
+}
+
+#[cfg(feature = "run")]
+impl Stream {
+    /// A file that is empty at first.
+    ///
+    /// # Errors
+    /// Why it could not be made.
+    pub(super) fn create(path: &Path) -> miette::Result<Self> {
+        Self::open(path, OpenOptions::new().write(true).create(true).truncate(true))
+    }
+
+    /// A file that is written to behind what it has.
+    ///
+    /// # Errors
+    /// Why it could not be opened.
+    pub(super) fn append(path: &Path) -> miette::Result<Self> {
+        Self::open(path, OpenOptions::new().create(true).append(true))
+    }
+
+    fn open(path: &Path, options: &OpenOptions) -> miette::Result<Self> {
+        let opened = match place(path)? {
+            Place::File(target) => options.open(target).map(Some),
+            Place::Device(device) => OpenOptions::new().append(true).open(device).map(Some),
+            Place::Output => Ok(None),
+        };
+        let file = opened.map_err(|fault| cannot(path, &fault))?;
+        Ok(Self { name: path.display().to_string(), file })
+    }
+
+    fn fault(&self, fault: &io::Error) -> io::Error {
+        io::Error::new(fault.kind(), format!("cannot write {}: {}", self.name, reason(fault)))
+    }
+}
+
+#[cfg(feature = "run")]
+impl Write for Stream {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = match &mut self.file {
+            Some(file) => file.write(bytes),
+            None => io::stdout().write(bytes),
+        };
+        written.map_err(|fault| self.fault(&fault))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let flushed = match &mut self.file {
+            Some(file) => file.flush(),
+            None => io::stdout().flush(),
+        };
+        flushed.map_err(|fault| self.fault(&fault))
+    }
+}
+
+/// Makes a folder, if it is not there.
+///
+/// # Errors
+/// Why it could not be made.
+pub(super) fn make_folder(path: &Path) -> miette::Result<()> {
+    std::fs::create_dir_all(path)
+        .map_err(|fault| miette::miette!("cannot make {}: {}", path.display(), reason(&fault)))
+}
+
+/// Takes a file away.
+///
+/// # Errors
+/// Why it could not be.
+#[cfg(feature = "run")]
+pub(super) fn remove(path: &Path) -> miette::Result<()> {
+    std::fs::remove_file(path)
+        .map_err(|fault| miette::miette!("cannot remove {}: {}", path.display(), reason(&fault)))
+}
+
+fn cannot(path: &Path, fault: &io::Error) -> miette::Report {
+    let why = match fault.kind() {
+        // What is not there is the folder: the file would be made.
+        io::ErrorKind::NotFound => "there is no such folder".to_owned(),
+        // The name of the file beside it says nothing to the user.
+        kind => fault.raw_os_error().map_or_else(|| kind.to_string(), |_| fault.to_string()),
+    };
+    miette::miette!("cannot write {}: {why}", path.display())
+}
+
+/// Where a text for `path` goes. Links are followed, but not out of the folder that files lead to others in.
+fn place(path: &Path) -> miette::Result<Place> {
+    let mut target = path.to_owned();
+    for _ in 0..MOST_LINKS {
+        if let Some(number) = descriptor(&target) {
+            return Ok(if number == "1" { Place::Output } else { Place::Device(target) });
+        }
+        let Ok(link) = target.read_link() else {
+            return known(path, target);
+        };
+        target = target.parent().unwrap_or(Path::new("")).join(link);
+    }
+    Err(miette::miette!("cannot write {}: it is a link that leads in a circle", path.display()))
+}
+
+fn known(path: &Path, target: PathBuf) -> miette::Result<Place> {
+    match target.metadata() {
+        Ok(known) if known.is_dir() => {
+            Err(miette::miette!("cannot write {}: it is a folder", path.display()))
+        }
+        Ok(known) if !known.is_file() => Ok(Place::Device(target)),
+        _ if target == path => Ok(Place::File(target)),
+        _ => {
+            let folder = folder_of(&target);
+            let real = folder.canonicalize().map_err(|fault| cannot(path, &fault))?;
+            if stays_inside(path, &real)? {
+                return Ok(Place::File(target));
+            }
+            Err(miette::miette!(
+                help = format!("name the file itself: {}", target.display()),
+                "cannot write {}: it is a link that leads out of the project",
+                path.display()
+            ))
+        }
+    }
+}
+
+/// The number of a descriptor that a path names: `1` for `/dev/stdout`.
+fn descriptor(path: &Path) -> Option<String> {
+    let path = path.to_str()?;
+    match path {
+        "/dev/stdin" => return Some("0".to_owned()),
+        "/dev/stdout" => return Some("1".to_owned()),
+        "/dev/stderr" => return Some("2".to_owned()),
+        _ => {}
+    }
+    let number = path.strip_prefix("/dev/fd/").or_else(|| {
+        let (process, number) = path.strip_prefix("/proc/")?.split_once("/fd/")?;
+        (process == "self" || process == std::process::id().to_string()).then_some(number)
+    })?;
+    number.bytes().all(|b| b.is_ascii_digit()).then(|| number.to_owned())
+}
+
+fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// Puts a text in the place of a file. What is there stays until all of the text is on the disk.
+fn replace(path: &Path, text: &str) -> io::Result<()> {
+    // Who may not write the file may not replace it either.
+    let before = match OpenOptions::new().write(true).open(path) {
+        Ok(file) => Some(file.metadata()?),
+        Err(fault) if fault.kind() == io::ErrorKind::NotFound => None,
+        Err(fault) => return Err(fault),
+    };
+    filled(beside(path)?, text, before)?.persist(path).map_err(|fault| fault.error)?;
+    // The new name is on the disk once the folder is. Not every system can say so, and the file is whole either way.
+    let _ = File::open(folder_of(path)).and_then(|folder| folder.sync_all());
+    Ok(())
+}
+
+/// An empty file beside another one, with a name of its own; it is removed unless it takes the other's name.
+fn beside(path: &Path) -> io::Result<NamedTempFile> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let prefix = format!(".{}.", name.chars().take(40).collect::<String>());
+    let mut builder = Builder::new();
+    builder.prefix(&prefix).suffix(".part");
+    as_usual(&mut builder);
+    builder.tempfile_in(folder_of(path))
+}
+
+/// The file with the text, all of it on the disk, and with the mode and the owner of the one that it replaces.
+fn filled(
+    mut file: NamedTempFile,
+    text: &str,
+    before: Option<Metadata>,
+) -> io::Result<NamedTempFile> {
+    file.as_file_mut().write_all(text.as_bytes())?;
+    if let Some(before) = before {
+        take_after(file.as_file(), &before)?;
+    }
+    file.as_file().sync_all()?;
+    Ok(file)
+}
+
+/// A new file may be read and written by whom the user's mask lets.
+#[cfg(unix)]
+fn as_usual(builder: &mut Builder<'_, '_>) {
+    use std::os::unix::fs::PermissionsExt;
+    builder.permissions(std::fs::Permissions::from_mode(0o666));
+}
+
+#[cfg(not(unix))]
+fn as_usual(_: &mut Builder<'_, '_>) {}
+
+#[cfg(unix)]
+fn take_after(file: &File, before: &Metadata) -> io::Result<()> {
+    use std::os::unix::fs::{MetadataExt, fchown};
+    let own = file.metadata()?;
+    if (own.uid(), own.gid()) != (before.uid(), before.gid()) {
+        // Only the system's administrator gives files away: then the file belongs to whoever wrote it.
+        let _ = fchown(file, Some(before.uid()), Some(before.gid()));
+    }
+    file.set_permissions(before.permissions())
+}
+
+#[cfg(not(unix))]
+fn take_after(file: &File, before: &Metadata) -> io::Result<()> {
+    file.set_permissions(before.permissions())
+}

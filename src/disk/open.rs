@@ -1,0 +1,116 @@
+//! Texts of files. Nothing here waits for a device, and nothing reads without bound.
+#![allow(clippy::disallowed_methods, reason = "here files are opened")]
+
+use std::fs::{File, OpenOptions};
+use std::io::{ErrorKind, Read};
+use std::path::Path;
+
+/// Files larger than this many bytes are refused: no chart is, and spans count in 32 bits.
+pub(crate) const LARGEST: u64 = 16 << 20;
+
+/// The text of a file that the user names. A pipe is read to its end, as `<(command)` needs it; a device only as far as it gives at once.
+///
+/// # Errors
+/// Why it cannot be read.
+pub(crate) fn named(path: &Path) -> Result<String, String> {
+    let kind = path.metadata().map_err(|fault| reason(&fault))?.file_type();
+    if is_pipe(kind) {
+        let file = File::open(path).map_err(|fault| reason(&fault))?;
+        return read(file);
+    }
+    let file = without_waiting(path).map_err(|fault| reason(&fault))?;
+    if file.metadata().map_err(|fault| reason(&fault))?.is_dir() {
+        return Err("it is a folder".into());
+    }
+    read(file)
+}
+
+/// The text of a regular file; anything else is not read, and opening it does not wait.
+///
+/// # Errors
+/// Why it cannot be read.
+pub(crate) fn regular(path: &Path) -> Result<String, String> {
+    let file = without_waiting(path).map_err(|fault| reason(&fault))?;
+    let kind = file.metadata().map_err(|fault| reason(&fault))?.file_type();
+    if kind.is_dir() {
+        return Err("it is a folder".into());
+    }
+    if !kind.is_file() {
+        return Err("it is no regular file".into());
+    }
+    read(file)
+}
+
+/// What there is to read, as text.
+///
+/// # Errors
+/// Why it cannot be read.
+pub(crate) fn read(from: impl Read) -> Result<String, String> {
+    let mut bytes = Vec::new();
+    match from.take(LARGEST + 1).read_to_end(&mut bytes) {
+        Ok(_) => text(bytes),
+        Err(fault) if fault.kind() == ErrorKind::WouldBlock => {
+            Err("it is a device that has nothing to read yet; `-` is standard input".into())
+        }
+        Err(fault) => Err(reason(&fault)),
+    }
+}
+
+/// Opens a file for reading so that neither opening nor reading a pipe or a device waits.
+#[cfg(unix)]
+fn without_waiting(path: &Path) -> std::io::Result<File> {
+    use std::os::unix::fs::OpenOptionsExt;
+    OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY).open(path)
+}
+
+#[cfg(not(unix))]
+fn without_waiting(path: &Path) -> std::io::Result<File> {
+    OpenOptions::new().read(true).open(path)
+}
+
+#[cfg(unix)]
+fn is_pipe(kind: std::fs::FileType) -> bool {
+    use std::os::unix::fs::FileTypeExt;
+    kind.is_fifo()
+}
+
+#[cfg(not(unix))]
+fn is_pipe(_: std::fs::FileType) -> bool {
+    false
+}
+
+fn text(bytes: Vec<u8>) -> Result<String, String> {
+    if bytes.len() as u64 > LARGEST {
+        return Err(format!("it is larger than {} MiB", LARGEST >> 20));
+    }
+    if bytes.contains(&0) {
+        return Err("it is not a text file".into());
+    }
+    let text = String::from_utf8(bytes)
+        .map_err(|fault| format!("it is not UTF-8 (byte {})", fault.utf8_error().valid_up_to()))?;
+    Ok(match text.strip_prefix('\u{feff}') {
+        Some(rest) => rest.to_owned(),
+        None => text,
+    })
+}
+
+/// Why the file system refuses, as shown to the user.
+pub(crate) fn reason(fault: &std::io::Error) -> String {
+    if fault.kind() == ErrorKind::NotFound {
+        "there is no such file".into()
+    } else {
+        fault.to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_text_says_so() {
+        assert_eq!(text(vec![0xEF, 0xBB, 0xBF, b'a']), Ok("a".into()));
+        assert_eq!(text(vec![b'a', 0]), Err("it is not a text file".into()));
+        assert_eq!(text(vec![b'a', 0xFF]), Err("it is not UTF-8 (byte 1)".into()));
+    }
+}

@@ -1,0 +1,62 @@
+//! Imports that lead in a circle.
+
+use super::Imports;
+use crate::diagnostic::Diagnostic;
+use crate::lint::import_cycle;
+use crate::source::Sources;
+use crate::span::{FileId, Span};
+use std::collections::BTreeSet;
+
+/// Reports each import that leads back to a file on the way to it. A stack of our own: chains may be long.
+pub(super) fn report(imports: &Imports, sources: &Sources, diagnostics: &mut Vec<Diagnostic>) {
+    let mut done: BTreeSet<FileId> = BTreeSet::new();
+    for start in imports.keys() {
+        // The way from `start`: each file with the next of its imports to look at.
+        let mut way = if done.contains(start) { Vec::new() } else { vec![(*start, 0)] };
+        let mut on_way = BTreeSet::from([*start]);
+        while let Some((file, at)) = way.last_mut() {
+            let (file, index) = (*file, *at);
+            *at += 1;
+            match imports.get(&file).and_then(|all| all.get(index)) {
+                Some((next, span)) if on_way.contains(next) => {
+                    let first = way.iter().position(|(id, _)| id == next).unwrap_or(0);
+                    let circle = &way[first..];
+                    diagnostics.push(finding(circle, *next, *span, imports, sources));
+                }
+                Some((next, _)) if !done.contains(next) => {
+                    on_way.insert(*next);
+                    way.push((*next, 0));
+                }
+                Some(_) => {}
+                None => {
+                    done.insert(file);
+                    on_way.remove(&file);
+                    way.pop();
+                }
+            }
+        }
+    }
+}
+
+fn finding(
+    circle: &[(FileId, usize)],
+    next: FileId,
+    span: Span,
+    imports: &Imports,
+    sources: &Sources,
+) -> Diagnostic {
+    let names: Vec<&str> = circle
+        .iter()
+        .map(|(id, _)| *id)
+        .chain([next])
+        .map(|id| sources.get(id).name.as_str())
+        .collect();
+    let mut found = import_cycle::circle(&names, span);
+    // How the file that this import names leads here: the import that each file on the way was left by.
+    for (id, at) in circle.iter().take(circle.len() - 1) {
+        if let Some((_, back)) = imports.get(id).and_then(|all| all.get(at - 1)) {
+            found = found.related(*back, "and this import leads back");
+        }
+    }
+    found
+}
