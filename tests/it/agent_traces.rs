@@ -106,10 +106,22 @@ fn told(turn: &Json) -> Turn {
 /// What an agent's file says of its transition steps: the state that each decision leads to.
 type Maps = BTreeMap<String, BTreeMap<String, String>>;
 
-fn maps(text: &str) -> Maps {
+/// The steps of an agent's file whose `type` is `transition`.
+fn transition_steps(text: &str) -> Vec<Json> {
     let file: Json = serde_yaml::from_str(text).expect("an agent is YAML");
     let steps = file["workflow"]["steps"].as_array().into_iter().flatten();
-    let transition = steps.filter(|s| s["type"] == "transition");
+    steps.filter(|s| s["type"] == "transition").cloned().collect()
+}
+
+/// The variables that hold what `transition_source` has decided, by step.
+fn sources(text: &str) -> BTreeMap<String, String> {
+    let steps = transition_steps(text).into_iter().filter(|s| s["transition_source"].is_object());
+    let name = |s: &Json| s["name"].as_str().expect("a step has a name").to_owned();
+    steps.map(|s| (name(&s), format!("{}_decision", name(&s)))).collect()
+}
+
+fn maps(text: &str) -> Maps {
+    let transition = transition_steps(text).into_iter();
     let word = |v: &Json| v.as_str().map_or_else(|| v.to_string(), str::to_owned);
     transition
         .map(|s| {
@@ -177,7 +189,12 @@ fn done(lines: &[Line], state: &mut String, maps: &Maps) -> Turn {
 }
 
 /// Plays a trace on the chart; what differs, as text.
-fn play(chart: &Chart, trace: &Json, maps: &Maps) -> Option<String> {
+fn play(
+    chart: &Chart,
+    trace: &Json,
+    maps: &Maps,
+    sources: &BTreeMap<String, String>,
+) -> Option<String> {
     let answers = |key: &str| trace["responses"][key].as_array().expect("answers").clone();
     let oracle = Circles {
         transitions: maps.keys().cloned().collect(),
@@ -205,6 +222,7 @@ fn play(chart: &Chart, trace: &Json, maps: &Maps) -> Option<String> {
     let mut wanted = Vec::new();
     let mut reports = Vec::new();
     let mut sets = Vec::new();
+    let mut decided: Vec<BTreeMap<String, String>> = Vec::new();
     for turn in trace["turns"].as_array().expect("turns") {
         let report = runtime.block_on(session.turn()).expect("no fault of the host");
         wanted.push(told(turn));
@@ -218,7 +236,16 @@ fn play(chart: &Chart, trace: &Json, maps: &Maps) -> Option<String> {
                 sets.push(format!("turn {}: {name} is {found:?}, not {json}", report.turn));
             }
         }
+        let decision = |(step, variable): (&String, &String)| match now.get(variable) {
+            Some(Value::Text(text)) => Some((step.clone(), text.clone())),
+            _ => None,
+        };
+        let found: BTreeMap<String, String> = sources.iter().filter_map(decision).collect();
+        decided.push(found);
         for (name, value) in now.iter().filter(|(name, value)| before.get(*name) != Some(value)) {
+            if sources.values().any(|variable| variable == name) {
+                continue;
+            }
             if !set.contains_key(&name.trim_end_matches('_').to_owned()) {
                 sets.push(format!("turn {}: {name} has become {value:?}", report.turn));
             }
@@ -234,6 +261,12 @@ fn play(chart: &Chart, trace: &Json, maps: &Maps) -> Option<String> {
     for part in lines[from..].split_inclusive(|l| matches!(l.what, What::TurnEnded { .. })) {
         if let Some(report) = reports.get(found.len()) {
             let mut turn = done(part, &mut state, maps);
+            // What a function has decided is in its variable, whether a key maps it or not.
+            for ran in &mut turn.steps {
+                if let Some(decision) = decided[found.len()].get(&ran.step) {
+                    ran.decision = Some(decision.clone());
+                }
+            }
             turn.calls = u64::from(report.calls);
             turn.success &= report.failed.is_none();
             found.push(turn);
@@ -279,7 +312,7 @@ fn compared(folder: &Path) -> (usize, Vec<String>) {
         let maps = maps(&text);
         let mut chart = compiled.lowered[0].chart.clone();
         as_the_original(&mut chart, &maps);
-        if let Some(why) = play(&chart, &trace, &maps) {
+        if let Some(why) = play(&chart, &trace, &maps, &sources(&text)) {
             different.push(format!("{file} {} {}: {why}", trace["policy"], trace["ctx"]));
         }
         count += 1;
@@ -291,7 +324,7 @@ fn compared(folder: &Path) -> (usize, Vec<String>) {
 fn the_committed_agents_do_what_their_traces_say() {
     let (count, different) = compared(&root().join("tests/it/fixtures/agent_yaml"));
     assert!(different.is_empty(), "{}", different.join("\n"));
-    assert_eq!(count, 12);
+    assert_eq!(count, 15);
 }
 
 #[test]

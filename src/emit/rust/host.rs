@@ -107,11 +107,18 @@ fn lent_value(context: &Context<'_>, name: &str, ty: &Type) -> String {
     }
 }
 
+/// What is computed before a call, with a name for each.
+#[derive(Default)]
+struct Lets {
+    names: Vec<String>,
+    text: String,
+}
+
 impl Writer<'_> {
     /// A call of a host function: an expression of the function's result type.
     pub(super) fn host_call(&self, id: FunctionId, arguments: &[Expr]) -> String {
         let row = &self.context.chart.functions[id.index()];
-        let mut lets = String::new();
+        let mut lets = Lets::default();
         let (mut passed, mut noted) = (Vec::new(), Vec::new());
         for (argument, field) in arguments.iter().zip(&row.params) {
             let code = self.lent_argument(argument, &field.ty, &mut lets);
@@ -126,52 +133,61 @@ impl Writer<'_> {
         } else {
             format!("self.host.{name}({})", passed.join(", "))
         };
-        if !self.context.bare {
-            return self.noted_call(id, &call, &mut lets, &noted);
-        }
-        let call = match &row.kind {
+        let fallback = match &row.kind {
             FunctionKind::Pure { fallback: Some(value), result, .. } => {
-                let value = self.literal(value, result);
-                format!("{call}.unwrap_or_else(|_| {value})")
+                Some(self.literal(value, result))
             }
-            FunctionKind::Pure { fallback: None, .. } | FunctionKind::Effect => format!("{call}?"),
+            FunctionKind::Pure { fallback: None, .. } | FunctionKind::Effect => None,
         };
-        if lets.is_empty() { call } else { format!("{{ {lets}{call} }}") }
+        let call = match &fallback {
+            _ if !self.context.bare => self.noted_call(row, &call, fallback.as_deref(), &noted),
+            Some(value) => format!("{call}.unwrap_or_else(|_| {value})"),
+            None => format!("{call}?"),
+        };
+        let Lets { names, text } = lets;
+        match fallback {
+            Some(value) if can_fail(&text) => {
+                let (error, names) = (self.context.error(), names.join(", "));
+                let (bound, otherwise) = if self.context.bare {
+                    ("_", value)
+                } else {
+                    let name = &row.name;
+                    ("why", format!("generated::uncalled(&mut self.notes, {name:?}, &why, {value})"))
+                };
+                format!(
+                    "{{ let arguments = (|| -> Result<_, {error}> {{ {text}Ok(({names},)) }})();\n\
+                     match arguments {{ Ok(({names},)) => {call}, Err({bound}) => {otherwise} }} }}"
+                )
+            }
+            Some(_) | None if text.is_empty() => call,
+            Some(_) | None => format!("{{ {text}{call} }}"),
+        }
     }
 
     /// The call with what it did kept for the trace.
     fn noted_call(
         &self,
-        id: FunctionId,
+        row: &Function,
         call: &str,
-        lets: &mut String,
+        fallback: Option<&str>,
         noted: &[String],
     ) -> String {
-        let row = &self.context.chart.functions[id.index()];
         let result = self.temporary();
-        lets.push_str(&format!("let {result} = {call};\n"));
-        let fallback = match &row.kind {
-            FunctionKind::Pure { fallback: Some(value), result, .. } => {
-                format!("Some({})", self.literal(value, result))
+        let (name, noted) = (&row.name, noted.join(", "));
+        let done = match (&row.kind, fallback) {
+            (FunctionKind::Effect, _) => {
+                format!("generated::did(&mut self.notes, {name:?}, &[{noted}], {result})?")
             }
-            FunctionKind::Pure { fallback: None, .. } => "None".to_owned(),
-            FunctionKind::Effect => {
-                return format!(
-                    "{{ {lets}generated::did(&mut self.notes, {:?}, &[{}], {result})? }}",
-                    row.name,
-                    noted.join(", ")
-                );
+            (FunctionKind::Pure { .. }, value) => {
+                let value = value.map_or_else(|| "None".to_owned(), |v| format!("Some({v})"));
+                format!("generated::called(&mut self.notes, {name:?}, &[{noted}], {result}, {value})?")
             }
         };
-        format!(
-            "{{ {lets}generated::called(&mut self.notes, {:?}, &[{}], {result}, {fallback})? }}",
-            row.name,
-            noted.join(", ")
-        )
+        format!("{{ let {result} = {call};\n{done} }}")
     }
 
     /// The argument as the host takes it. What is computed first gets a name in `lets`, because it may borrow the program.
-    fn lent_argument(&self, argument: &Expr, want: &Type, lets: &mut String) -> Code {
+    fn lent_argument(&self, argument: &Expr, want: &Type, lets: &mut Lets) -> Code {
         if matches!(argument.kind, ExprKind::None) && matches!(want, Type::Optional(_)) {
             return Code::owned("None", want.clone());
         }
@@ -179,7 +195,8 @@ impl Writer<'_> {
         let literal = code.form == Form::Lent && code.text.starts_with('"');
         if code.form == Form::Owned && !is_literal(argument) || (can_fail(&code.text) && !literal) {
             let name = self.temporary();
-            lets.push_str(&format!("let {name} = {};\n", self.own(&code)));
+            lets.text.push_str(&format!("let {name} = {};\n", self.own(&code)));
+            lets.names.push(name.clone());
             code = Code::place(name, code.ty);
         }
         code

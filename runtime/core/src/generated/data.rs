@@ -93,6 +93,18 @@ pub fn called<T: IntoValue + Clone>(
     }
 }
 
+/// The value of a host function for a failure, where its arguments have none: it is not called. Kept for the trace.
+pub fn uncalled<T: IntoValue + Clone>(
+    notes: &mut Vec<String>,
+    name: &str,
+    why: &Failure,
+    fallback: T,
+) -> T {
+    let instead = shown_short(&fallback.clone().into_value());
+    push(notes, alloc::format!("{name} is not called, {instead} instead: {}", why.0));
+    fallback
+}
+
 /// What an effect of the host did, kept for the trace with its arguments.
 ///
 /// # Errors

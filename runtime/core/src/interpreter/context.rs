@@ -93,9 +93,13 @@ impl<H: Host> Environment for Context<'_, H> {
         let name = &function.name;
         let mut fitted = Vec::with_capacity(arguments.len());
         for (value, param) in arguments.iter().zip(&function.params) {
-            let value = fit(value.clone(), &param.ty, types)
-                .map_err(|why| failed(format!("`{name}`, argument `{}`: {why}", param.name)))?;
-            fitted.push(value);
+            match fit(value.clone(), &param.ty, types) {
+                Ok(value) => fitted.push(value),
+                Err(why) => {
+                    let why = format!("`{name}`, argument `{}`: {why}", param.name);
+                    return self.uncalled(id, failed(why));
+                }
+            }
         }
         let answer = match self.host.try_borrow_mut() {
             Ok(mut host) => host.call(name, &fitted),
@@ -121,6 +125,16 @@ impl<H: Host> Environment for Context<'_, H> {
                 Err(failed(format!("`{name}` failed: {why}")))
             }
         }
+    }
+
+    fn uncalled(&self, id: FunctionId, why: EvalError) -> Result<Value, EvalError> {
+        let Some(function) = self.chart.functions.get(id.index()) else { return Err(why) };
+        let FunctionKind::Pure { fallback: Some(value), .. } = &function.kind else {
+            return Err(why);
+        };
+        let (name, instead) = (&function.name, shown(value));
+        self.data.note(format!("{name} is not called, {instead} instead: {}", why.message));
+        Ok(value.clone())
     }
 }
 

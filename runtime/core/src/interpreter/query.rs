@@ -48,6 +48,10 @@ impl Environment for With<'_> {
     fn call(&self, id: FunctionId, arguments: &[Value]) -> Result<Value, EvalError> {
         self.inner.call(id, arguments)
     }
+
+    fn uncalled(&self, id: FunctionId, why: EvalError) -> Result<Value, EvalError> {
+        self.inner.uncalled(id, why)
+    }
 }
 
 impl<H: Host> Interpreter<'_, H> {

@@ -3,7 +3,7 @@
 use super::names::inputs;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::front::agent::builtin::{CURRENT_STATE, builtin};
-use crate::front::agent::code::{Role, Scope, Ty};
+use crate::front::agent::code::{Given, Role, Scope, Ty};
 use crate::front::agent::definition::{Agent, OnFailure, Policy};
 use crate::front::agent::make::{apart, expr, literal, name, noted, text};
 use crate::front::agent::node::{Node, Value};
@@ -75,6 +75,24 @@ pub(super) fn variables(agent: &Agent, scope: &Scope, first_use: Span) -> Vec<No
             ty: builtin.ty().written(span),
             range: None,
             default: Some(default),
+        };
+        items.push(noted(ChartItem::Variable(variable), span));
+    }
+    let mut own: Vec<(&String, &Given)> =
+        scope.roles.keys().filter_map(|name| Some((name, scope.given(name)?))).collect();
+    own.sort_by_key(|(_, given)| given.span);
+    for (name, given) in own {
+        let span = given.span;
+        let mut ty = scope.ty(name).written(span);
+        if given.optional && ty.kind != TypeKind::Name("Json".to_owned()) {
+            ty = TypeExpr { kind: TypeKind::Optional(Box::new(ty)), span };
+        }
+        let variable = Variable {
+            kind: VariableKind::Input,
+            name: Ident::new(given.written.clone(), span),
+            ty,
+            range: None,
+            default: given.declared(),
         };
         items.push(noted(ChartItem::Variable(variable), span));
     }

@@ -1,11 +1,11 @@
 //! What each name of an agent is: given by the host, set by code, or both.
 
 use super::prepare::Work;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Severity, nearest};
 use crate::front::agent::builtin::{BUILTINS, CURRENT_STATE, builtin};
-use crate::front::agent::code::{Converter, OBSERVABLES, Role, Scope, is_identity};
+use crate::front::agent::code::{Converter, Given, OBSERVABLES, Role, Scope, Ty, is_identity};
 use crate::front::agent::format::Part;
-use crate::front::agent::python::{Statement, StatementKind, uses};
+use crate::front::agent::python::{Asked, Statement, StatementKind, uses};
 use crate::lint::{legacy, unknown_name};
 use crate::span::Span;
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,6 +15,14 @@ struct Event {
     name: String,
     span: Span,
     kind: EventKind,
+    /// How a read asks the context for it.
+    asked: Option<Asked>,
+}
+
+impl Event {
+    fn new(name: &str, span: Span, kind: EventKind) -> Self {
+        Self { name: name.to_owned(), span, kind, asked: None }
+    }
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -28,11 +36,15 @@ enum EventKind {
 /// Finds the roles and types of all names.
 pub(super) fn scope(work: &Work<'_>, findings: &mut Vec<Diagnostic>) -> Scope {
     let events = events(work);
-    let mut scope = Scope { roles: roles(work, &events, findings), ..Scope::default() };
+    let (roles, types) = roles(work, &events, findings);
+    let mut scope = Scope { roles, types, ..Scope::default() };
+    let optional = scope.roles.iter().filter(|(_, role)| matches!(role, Role::Given(g) if g.optional));
+    scope.optional = optional.map(|(name, _)| name.clone()).collect();
     for event in events.iter().filter(|e| matches!(e.kind, EventKind::Write { .. })) {
         scope.places.entry(event.name.clone()).or_insert(event.span);
     }
     parted(&events, &scope, findings);
+    context_used(work, &scope, findings);
     infer(work, &mut scope);
     scope
 }
@@ -58,7 +70,7 @@ fn events(work: &Work<'_>) -> Vec<Event> {
         if super::decide::guesses(one.step) {
             for name in super::decide::HEURISTIC {
                 let kind = EventKind::Read { nested: false, lenient: true, prompt: false };
-                events.push(Event { name: (*name).to_owned(), span: one.step.name.span, kind });
+                events.push(Event::new(name, one.step.name.span, kind));
             }
         }
         if moves && !moved {
@@ -84,9 +96,9 @@ fn table(work: &Work<'_>, events: &mut Vec<Event>) {
 
 fn reads(expr: &crate::front::agent::python::Expr, code: bool, events: &mut Vec<Event>) {
     for read in uses(expr) {
-        let kind =
-            EventKind::Read { nested: read.nested && code, lenient: read.lenient, prompt: false };
-        events.push(Event { name: read.name, span: read.span, kind });
+        let lenient = read.asked.as_ref().is_some_and(|asked| *asked != Asked::Key);
+        let kind = EventKind::Read { nested: read.nested && code, lenient, prompt: false };
+        events.push(Event { asked: read.asked, ..Event::new(&read.name, read.span, kind) });
     }
 }
 
@@ -94,7 +106,7 @@ fn fields<'p>(parts: impl IntoIterator<Item = &'p Part>, events: &mut Vec<Event>
     for part in parts {
         if let Part::Field(field) = part {
             let kind = EventKind::Read { nested: false, lenient: false, prompt: true };
-            events.push(Event { name: field.name.node.clone(), span: field.name.span, kind });
+            events.push(Event::new(&field.name.node, field.name.span, kind));
         }
     }
 }
@@ -102,11 +114,11 @@ fn fields<'p>(parts: impl IntoIterator<Item = &'p Part>, events: &mut Vec<Event>
 fn writes(code: &[Statement], sure: bool, events: &mut Vec<Event>) {
     for one in code {
         match &one.kind {
-            StatementKind::Assign(name, value) => {
+            StatementKind::Assign(name, value) | StatementKind::Again(name, value) => {
                 reads(value, true, events);
                 let identity = is_identity(&name.node, value);
                 let kind = EventKind::Write { sure, identity };
-                events.push(Event { name: name.node.clone(), span: name.span, kind });
+                events.push(Event::new(&name.node, name.span, kind));
             }
             StatementKind::Store { .. } => {}
             StatementKind::If(condition, then, other) => {
@@ -128,7 +140,7 @@ fn roles(
     work: &Work<'_>,
     events: &[Event],
     findings: &mut Vec<Diagnostic>,
-) -> BTreeMap<String, Role> {
+) -> (BTreeMap<String, Role>, BTreeMap<String, Ty>) {
     let mut by_name: BTreeMap<&str, Vec<&Event>> = BTreeMap::new();
     for event in events {
         by_name.entry(&event.name).or_default().push(event);
@@ -147,13 +159,24 @@ fn roles(
         }
         written
     };
-    let mut roles = BTreeMap::new();
+    let (mut roles, mut types) = (BTreeMap::new(), BTreeMap::new());
+    let set = |events: &[&Event]| events.iter().any(|e| matches!(e.kind, EventKind::Write { .. }));
+    let known = by_name.iter().filter(|(_, events)| set(events)).map(|(name, _)| *name);
+    let known: Vec<&str> = known.chain(BUILTINS.iter().map(|row| row.name)).collect();
     for (&name, events) in &by_name {
         let assigned =
             events.iter().any(|e| matches!(e.kind, EventKind::Write { identity: false, .. }));
         let from_start = events
             .first()
             .is_some_and(|e| e.kind == EventKind::Write { sure: true, identity: false });
+        let elsewhere = assigned || steps.contains(name) || builtin(name).is_some();
+        let clashes = OBSERVABLES.contains(&name);
+        let written = || if clashes { other_name(name) } else { name.to_owned() };
+        if !elsewhere && let Some((given, ty)) = given(name, events, written, &known, findings) {
+            roles.insert(name.to_owned(), Role::Given(given));
+            types.insert(name.to_owned(), ty);
+            continue;
+        }
         let role = match builtin(name) {
             Some(builtin) if !assigned => Some(Role::Input(builtin)),
             Some(builtin) if !from_start => {
@@ -183,7 +206,38 @@ fn roles(
         };
         roles.extend(role.map(|r| (name.to_owned(), r)));
     }
-    roles
+    (roles, types)
+}
+
+/// An input of the agent's own, with its type as far as it is known: a name that code asks the context for and that nothing sets.
+/// `known` are the names that it may have meant.
+fn given(
+    name: &str,
+    events: &[&Event],
+    written: impl Fn() -> String,
+    known: &[&str],
+    findings: &mut Vec<Diagnostic>,
+) -> Option<(Given, Ty)> {
+    let asked: Vec<&Asked> = events.iter().filter_map(|e| e.asked.as_ref()).collect();
+    let span = events.iter().find(|e| e.asked.is_some())?.span;
+    let plain = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    if !plain || !name.starts_with(|c: char| c.is_ascii_alphabetic()) {
+        return None;
+    }
+    let (given, ty) = Given::of(written(), &asked, span);
+    // `x = context.get('x', d)` is dropped: what is read later has to be what this place takes.
+    if given.optional && events.iter().any(|e| matches!(e.kind, EventKind::Write { .. })) {
+        return None;
+    }
+    let near = nearest(name, known.iter().copied());
+    match (&given.default, near) {
+        // A name that nothing gives, and a slip: reported where it is read.
+        (None, Some(_)) => return None,
+        (None, None) => findings.push(unknown_name::to_be_given(name, span)),
+        (Some(_), Some(near)) => findings.push(unknown_name::default_only(name, near, span)),
+        (Some(_), None) => {}
+    }
+    Some((given, ty))
 }
 
 /// What the engine that most agents were written for did not do.
@@ -191,6 +245,9 @@ fn parted(events: &[Event], scope: &Scope, findings: &mut Vec<Diagnostic>) {
     let mut told = BTreeSet::new();
     for event in events {
         let name = event.name.as_str();
+        if scope.given(name).is_some() {
+            continue;
+        }
         let EventKind::Read { nested, lenient, prompt } = event.kind else {
             // From here on it is there, whoever supplied it.
             told.insert((name, 1));
@@ -204,6 +261,18 @@ fn parted(events: &[Event], scope: &Scope, findings: &mut Vec<Diagnostic>) {
             findings.push(legacy::not_supplied(name, prompt, event.span));
         }
     }
+}
+
+/// The engine that most agents were written for has no `context` in code steps. Where all that is read through it are inputs of the
+/// agent's own, which no other way of writing gives, that is no more than a note.
+fn context_used(work: &Work<'_>, scope: &Scope, findings: &mut Vec<Diagnostic>) {
+    let known = work.context.iter().find(|u| {
+        u.read.as_ref().is_some_and(|name| scope.given(name).is_none())
+    });
+    let Some(first) = known.or(work.context.first()) else { return };
+    let finding = legacy::no_context(first.span);
+    let severity = if known.is_some() { finding.severity } else { Severity::Note };
+    findings.push(Diagnostic { severity, ..finding });
 }
 
 /// Runs the code steps over types until nothing changes. The types only ever grow, so this ends; the bound is for the worst.
@@ -237,7 +306,11 @@ pub(super) fn inputs(scope: &Scope) -> Vec<&'static crate::front::agent::builtin
         .values()
         .filter_map(|role| match role {
             Role::Input(b) | Role::Variable { of: Some(b), .. } => Some(b.name),
-            Role::Variable { of: None, .. } | Role::Step | Role::State | Role::Missing => None,
+            Role::Variable { of: None, .. }
+            | Role::Given(_)
+            | Role::Step
+            | Role::State
+            | Role::Missing => None,
         })
         .collect();
     BUILTINS.iter().filter(|b| used.contains(b.name)).collect()

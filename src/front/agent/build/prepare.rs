@@ -6,9 +6,8 @@ use crate::front::agent::definition::{
 };
 use crate::front::agent::format::{Part, parts};
 use crate::front::agent::node::{Node, Value};
-use crate::front::agent::python::{self, Context, Expr, Statement};
+use crate::front::agent::python::{self, Context, ContextUse, Expr, Statement};
 use crate::front::agent::scalar::Text;
-use crate::lint::legacy;
 use crate::span::{Ident, Span};
 
 /// What an agent runs, read.
@@ -19,6 +18,8 @@ pub(super) struct Work<'a> {
     pub(super) permits: Vec<PermitWork<'a>>,
     /// In the order in which they go into prompts.
     pub(super) components: Vec<ComponentWork<'a>>,
+    /// Where code steps use `context`, in order.
+    pub(super) context: Vec<ContextUse>,
 }
 
 /// A step, read.
@@ -89,7 +90,7 @@ pub(super) fn prepare<'a>(
     components: &'a [Component],
     findings: &mut Vec<Diagnostic>,
 ) -> Work<'a> {
-    let mut context_used = None;
+    let mut context_used = Vec::new();
     let mut steps = Vec::new();
     for step in &workflow.steps {
         let run_if = step.run_if.as_ref().and_then(|text| condition(text, findings));
@@ -97,7 +98,7 @@ pub(super) fn prepare<'a>(
         let read = step.code.as_ref().filter(|_| is_code).map(|text| python::code(text, findings));
         let mut context = Context::new(findings);
         let code = context.statements(read.unwrap_or_default());
-        context_used = context_used.or(context.used);
+        context_used.append(&mut context.used);
         let (mut prompt, mut arguments) = (None, Vec::new());
         match &step.prompt {
             Some(Source::Text(text)) if !is_code => prompt = Some(words(text)),
@@ -108,9 +109,6 @@ pub(super) fn prepare<'a>(
             texts(&invoke.arguments, &mut arguments);
         }
         steps.push(StepWork { step, run_if, code, prompt, arguments, injected: Vec::new() });
-    }
-    if let Some(span) = context_used {
-        findings.push(legacy::no_context(span));
     }
     let mut permits = Vec::new();
     for permit in workflow.machine.iter().flat_map(|m| &m.transitions) {
@@ -123,7 +121,7 @@ pub(super) fn prepare<'a>(
         permits.push(PermitWork { permit, condition: read, arguments });
     }
     let components = super::inject::inject(components, &mut steps, findings);
-    Work { steps, permits, components }
+    Work { steps, permits, components, context: context_used }
 }
 
 pub(super) fn condition(text: &Text, findings: &mut Vec<Diagnostic>) -> Option<Expr> {

@@ -20,7 +20,7 @@ pub(super) fn findings(
         builtin(name).is_some()
             || name == CURRENT_STATE
             || match scope.roles.get(name) {
-                Some(Role::Input(_) | Role::Variable { .. } | Role::State) => true,
+                Some(Role::Input(_) | Role::Variable { .. } | Role::Given(_) | Role::State) => true,
                 Some(Role::Step | Role::Missing) | None => false,
             }
     };

@@ -68,6 +68,7 @@ impl<'s> Converter<'s> {
             | Kind::Dict(_)
             | Kind::Comprehension { .. }
             | Kind::Context(..)
+            | Kind::Key(_)
             | Kind::Has(_)
             | Kind::Bad => {
                 let before = self.findings.len();
@@ -112,9 +113,13 @@ impl<'s> Converter<'s> {
             Kind::Text(text) => (make::text(text.clone(), span), Ty::Text),
             Kind::Name(name) => self.name(name, span),
             Kind::Context(name, default) => self.context(name, default.as_deref(), span),
+            Kind::Key(name) => self.scope.read(&name.node, span),
             Kind::Has(name) => match self.scope.has(&name.node) {
                 Some(has) => whole(ExprKind::Bool(has), Ty::Bool),
                 None => {
+                    if let Some(given) = self.is_given(&name.node, name.span) {
+                        return (given, Ty::Bool);
+                    }
                     let message =
                         format!("whether `{}` is set here depends on the path taken", name.node);
                     self.refuse(name.span, message)
@@ -290,6 +295,8 @@ impl<'s> Converter<'s> {
     fn binary(&mut self, op: BinaryOp, left: &Python, right: &Python, span: Span) -> (Expr, Ty) {
         let (a, at) = self.number(left);
         let (b, bt) = self.number(right);
+        self.hint(left, &bt);
+        self.hint(right, &at);
         if op == BinaryOp::Modulo && at == Ty::Text {
             return self.refuse(span, "formatting with `%` is not available here");
         }
@@ -320,8 +327,18 @@ impl<'s> Converter<'s> {
     }
 
     fn compare(&mut self, left: &Python, rest: &[(CompareOp, Python)], span: Span) -> (Expr, Ty) {
-        let (left, _) = self.value(left);
-        let rest = rest.iter().map(|(op, e)| (*op, self.value(e).0)).collect();
+        let (first, mut before) = (left, self.value(left));
+        let mut side = first;
+        let first = before.0.clone();
+        let mut all = Vec::new();
+        for (op, right) in rest {
+            let (value, ty) = self.value(right);
+            self.hint(side, &ty);
+            self.hint(right, &before.1);
+            all.push((*op, value.clone()));
+            (side, before) = (right, (value, ty));
+        }
+        let (left, rest) = (first, all);
         (expr(ExprKind::Compare(Box::new(left), rest), span), Ty::Bool)
     }
 }

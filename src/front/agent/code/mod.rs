@@ -2,12 +2,14 @@
 
 mod call;
 mod convert;
+mod given;
 mod scope;
 mod statement;
 mod ty;
 mod walked;
 
 pub(super) use convert::Converter;
+pub(super) use given::Given;
 pub(super) use scope::{OBSERVABLES, Role, Scope};
 pub(super) use statement::is_identity;
 pub(super) use ty::Ty;

@@ -1,6 +1,6 @@
 //! What names mean at a place of the walk.
 
-use super::{Status, Ty, Walked};
+use super::{Given, Status, Ty, Walked};
 use crate::front::agent::builtin::Builtin;
 use crate::front::agent::make;
 use crate::span::Span;
@@ -14,6 +14,8 @@ pub(in crate::front::agent) enum Role {
     Input(&'static Builtin),
     /// Assigned by code; `of` is the input whose value it starts with. `written` is its name in the chart.
     Variable { written: String, of: Option<&'static Builtin> },
+    /// Supplied by the host, under a name of the agent's own.
+    Given(Given),
     /// An earlier step's answer.
     Step,
     /// `_current_state`.
@@ -58,6 +60,10 @@ impl Scope {
         match self.roles.get(name) {
             Some(Role::Input(builtin)) => builtin.ty(),
             Some(Role::Variable { .. }) => self.types.get(name).cloned().unwrap_or(Ty::Unknown),
+            Some(Role::Given(_)) => match self.types.get(name) {
+                None | Some(Ty::Unknown | Ty::None) => Ty::Json,
+                Some(ty) => ty.clone(),
+            },
             Some(Role::Step) => Ty::Json,
             Some(Role::State) => Ty::Text,
             Some(Role::Missing) | None => Ty::Unknown,
@@ -67,7 +73,9 @@ impl Scope {
     /// The expression that reads a name, without regard to whether it is set.
     fn plain(&self, name: &str, span: Span) -> Expr {
         match self.roles.get(name) {
-            Some(Role::Variable { written, .. }) => make::name(written.clone(), span),
+            Some(Role::Variable { written, .. } | Role::Given(Given { written, .. })) => {
+                make::name(written.clone(), span)
+            }
             Some(Role::State) => make::name("state", span),
             Some(Role::Missing) => make::expr(ExprKind::None, span),
             Some(Role::Input(_) | Role::Step) | None => make::name(name, span),
@@ -98,6 +106,7 @@ impl Scope {
                 Some(Status::Maybe) => None,
                 None => Some(false),
             },
+            Some(Role::Given(given)) => (!given.optional).then_some(true),
             Some(Role::Step) => None,
             Some(Role::Missing) | None => Some(false),
         }

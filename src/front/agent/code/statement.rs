@@ -27,6 +27,13 @@ impl Converter<'_> {
     fn statement(&mut self, one: &PythonStatement) -> Option<Action> {
         match &one.kind {
             StatementKind::Assign(name, value) => self.assign(name, value),
+            // Where it is set already, nothing changes.
+            StatementKind::Again(name, value) => {
+                if self.scope.walked.get(&name.node).is_some() {
+                    return None;
+                }
+                self.assign(name, value)
+            }
             // Rewritten or refused before.
             StatementKind::Store { .. } => None,
             StatementKind::If(condition, then, other) => {
@@ -72,7 +79,8 @@ impl Converter<'_> {
             }
             Some(Role::Variable { written, .. }) => written.clone(),
             // Only identities are left of assignments to what the host supplies.
-            Some(Role::Input(_) | Role::Step | Role::State | Role::Missing) | None => return None,
+            Some(Role::Input(_) | Role::Given(_) | Role::Step | Role::State | Role::Missing)
+            | None => return None,
         };
         let (value, ty) = self.value(value);
         let known = self.scope.types.remove(&name.node).unwrap_or(Ty::Unknown);
@@ -94,7 +102,7 @@ pub(in crate::front::agent) fn assigned(all: &[PythonStatement]) -> Vec<String> 
     for one in all {
         match &one.kind {
             StatementKind::Assign(name, _) => out.push(name.node.clone()),
-            StatementKind::Store { .. } => {}
+            StatementKind::Store { .. } | StatementKind::Again(..) => {}
             StatementKind::If(_, then, other) => {
                 out.extend(assigned(then));
                 out.extend(assigned(other));

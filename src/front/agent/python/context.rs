@@ -15,18 +15,27 @@ fn gives_context(function: &Expr) -> bool {
     matches!(&function.kind, Kind::Name(n) if CONTEXT_CALLS.contains(&n.as_str()))
 }
 
+/// A use of `context`.
+#[derive(Debug, Clone)]
+pub(in crate::front::agent) struct ContextUse {
+    /// The name that is read through it; `None` where it is written.
+    pub(in crate::front::agent) read: Option<String>,
+    /// Where.
+    pub(in crate::front::agent) span: Span,
+}
+
 /// Rewrites one snippet.
 pub(in crate::front::agent) struct Context<'f> {
     aliases: BTreeSet<String>,
-    /// Where `context` is used first.
-    pub(in crate::front::agent) used: Option<Span>,
+    /// The uses of `context`, in order.
+    pub(in crate::front::agent) used: Vec<ContextUse>,
     findings: &'f mut Vec<Diagnostic>,
 }
 
 impl<'f> Context<'f> {
     /// Nothing but `context` is an alias yet.
     pub(in crate::front::agent) fn new(findings: &'f mut Vec<Diagnostic>) -> Self {
-        Self { aliases: BTreeSet::from(["context".to_owned()]), used: None, findings }
+        Self { aliases: BTreeSet::from(["context".to_owned()]), used: Vec::new(), findings }
     }
 
     /// Statements in order; those that bind an alias vanish.
@@ -58,8 +67,15 @@ impl<'f> Context<'f> {
                         self.refuse(key.span, format!("`{}` is no name for a variable", key.node));
                         continue;
                     }
-                    StatementKind::Assign(key, self.expr(value))
+                    let value = self.expr(value);
+                    if value.kind == Kind::Name(key.node.clone()) {
+                        StatementKind::Again(key, value)
+                    } else {
+                        StatementKind::Assign(key, value)
+                    }
                 }
+                // Made here.
+                again @ StatementKind::Again(..) => again,
                 StatementKind::If(condition, then, other) => {
                     let condition = self.expr(condition);
                     StatementKind::If(condition, self.statements(then), self.statements(other))
@@ -84,11 +100,18 @@ impl<'f> Context<'f> {
             && self.aliases.contains(name)
         {
             if name == "context" {
-                self.used = self.used.or(Some(expr.span));
+                self.used.push(ContextUse { read: None, span: expr.span });
             }
             return true;
         }
         matches!(&expr.kind, Kind::Call(f, arguments) if arguments.is_empty() && gives_context(f))
+    }
+
+    /// The use of `context` at this place, if it is one, reads `name`.
+    fn reads(&mut self, at: Span, name: &str) {
+        if let Some(last) = self.used.last_mut().filter(|last| last.span == at) {
+            last.read = Some(name.to_owned());
+        }
     }
 
     fn boxed(&mut self, mut expr: Box<Expr>) -> Box<Expr> {
@@ -126,7 +149,8 @@ impl<'f> Context<'f> {
                     return self
                         .refuse(key.span, "the context is read by a name in quotes".to_owned());
                 };
-                Kind::Name(name)
+                self.reads(base.span, &name);
+                Kind::Key(Ident::new(name, span))
             }
             Kind::Compare(left, rest) => return self.compare(*left, rest, span),
             Kind::Attribute(base, name) => {
@@ -166,6 +190,7 @@ impl<'f> Context<'f> {
             | Kind::Float(_)
             | Kind::Text(_)
             | Kind::Context(..)
+            | Kind::Key(_)
             | Kind::Has(_)
             | Kind::Bad) => plain,
         };
@@ -184,6 +209,7 @@ impl<'f> Context<'f> {
             let (name, default, more) = (arguments.next(), arguments.next(), arguments.next());
             return match name {
                 Some(Expr { kind: Kind::Text(name), span: at, .. }) if more.is_none() => {
+                    self.reads(base.span, &name);
                     let default = default.map(|d| Box::new(self.expr(d)));
                     Expr::new(Kind::Context(Ident::new(name, at), default), span)
                 }
@@ -217,6 +243,7 @@ impl<'f> Context<'f> {
             && self.is_context(right)
             && let Kind::Text(name) = &left.kind
         {
+            self.reads(right.span, name);
             let has = Expr::new(Kind::Has(Ident::new(name.clone(), left.span)), span);
             if *op == CompareOp::NotIn {
                 return Expr::new(Kind::Unary(UnaryOp::Not, Box::new(has)), span);

@@ -5,6 +5,7 @@
 mod atom;
 mod context;
 mod expr;
+mod literal;
 mod statement;
 mod token;
 mod walk;
@@ -15,7 +16,8 @@ use crate::span::{Ident, Span};
 use crate::syntax::{BinaryOp, CompareOp, UnaryOp};
 use std::ops::Range;
 
-pub(super) use context::Context;
+pub(super) use context::{Context, ContextUse};
+pub(super) use literal::{Asked, Literal};
 pub(super) use walk::uses;
 
 use expr::Parser;
@@ -77,6 +79,8 @@ pub(super) enum Kind {
     },
     /// What the context holds under a name, or the default: `_locals.get('x', d)`.
     Context(Ident, Option<Box<Expr>>),
+    /// What the context holds under a name: `context['x']`.
+    Key(Ident),
     /// Whether the context holds a name: `'x' in locals()`.
     Has(Ident),
     /// Refused; the finding is made.
@@ -94,6 +98,7 @@ impl Kind {
             | Self::Float(_)
             | Self::Text(_)
             | Self::Name(_)
+            | Self::Key(_)
             | Self::Has(_)
             | Self::Bad => 0,
             Self::Context(_, default) => maybe(default),
@@ -133,6 +138,8 @@ pub(super) enum StatementKind {
     Assign(Ident, Expr),
     /// `mapping['key'] = e`.
     Store { mapping: Ident, key: Ident, value: Expr },
+    /// `context['x'] = x`, which says what is so already, with the `x` on the right.
+    Again(Ident, Expr),
     /// `if`, with `elif` as a nested one.
     If(Expr, Vec<Statement>, Vec<Statement>),
     /// `for x in xs:`.

@@ -1,6 +1,6 @@
 //! Which names an expression reads.
 
-use super::{Expr, Kind};
+use super::{Asked, Expr, Kind, Literal};
 use crate::span::Span;
 
 /// A read of a name.
@@ -12,8 +12,8 @@ pub(in crate::front::agent) struct Use {
     pub(in crate::front::agent) span: Span,
     /// Inside of a comprehension, behind its source.
     pub(in crate::front::agent) nested: bool,
-    /// Through `.get(…)`, which asks nothing of the name.
-    pub(in crate::front::agent) lenient: bool,
+    /// How the context is asked for it; `None` is the name alone.
+    pub(in crate::front::agent) asked: Option<Asked>,
 }
 
 /// All reads in the order of evaluation; names that a comprehension binds are none.
@@ -29,10 +29,10 @@ struct Walk<'e> {
 }
 
 impl<'e> Walk<'e> {
-    fn read(&mut self, name: &str, span: Span, lenient: bool) {
+    fn read(&mut self, name: &str, span: Span, asked: Option<Asked>) {
         if !self.bound.contains(&name) {
             let nested = !self.bound.is_empty();
-            self.out.push(Use { name: name.to_owned(), span, nested, lenient });
+            self.out.push(Use { name: name.to_owned(), span, nested, asked });
         }
     }
 
@@ -50,10 +50,13 @@ impl<'e> Walk<'e> {
             | Kind::Float(_)
             | Kind::Text(_)
             | Kind::Bad => {}
-            Kind::Name(name) => self.read(name, expr.span, false),
-            Kind::Has(name) => self.read(&name.node, name.span, true),
+            Kind::Name(name) => self.read(name, expr.span, None),
+            Kind::Has(name) => self.read(&name.node, name.span, Some(Asked::Has)),
+            Kind::Key(name) => self.read(&name.node, name.span, Some(Asked::Key)),
             Kind::Context(name, default) => {
-                self.read(&name.node, name.span, true);
+                let value = default.as_deref().map_or(Some(Literal::None), Literal::of);
+                let asked = value.map_or(Asked::Computed, Asked::Get);
+                self.read(&name.node, name.span, Some(asked));
                 self.all(default.as_deref());
             }
             Kind::Attribute(base, _) | Kind::Unary(_, base) => self.expr(base),

@@ -59,4 +59,12 @@ pub trait Environment {
     fn call(&self, _: FunctionId, _: &[Value]) -> Result<Value, EvalError> {
         fail!("host functions cannot be called here")
     }
+
+    /// What a call is worth whose arguments have no value: the value that the function declares for a failure.
+    ///
+    /// # Errors
+    /// The function declares none; `why` as given.
+    fn uncalled(&self, _: FunctionId, why: EvalError) -> Result<Value, EvalError> {
+        Err(why)
+    }
 }

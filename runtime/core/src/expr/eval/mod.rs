@@ -241,8 +241,11 @@ impl<'e> Evaluator<'e> {
         scope: Option<&Scope<'_>>,
         depth: u32,
     ) -> Evaluated<'s> {
-        let arguments = self.all_owned(arguments, scope, depth)?;
-        self.environment.call(function, &arguments).map(Cow::Owned)
+        let result = match self.all_owned(arguments, scope, depth) {
+            Ok(arguments) => self.environment.call(function, &arguments),
+            Err(why) => self.environment.uncalled(function, why),
+        };
+        result.map(Cow::Owned)
     }
 
     fn text<'s>(&self, text: &Template, scope: Option<&Scope<'_>>, depth: u32) -> Evaluated<'s> {

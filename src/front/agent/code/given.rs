@@ -1,0 +1,135 @@
+//! Inputs of an agent's own: names that code asks the context for, and that nothing in the file sets.
+
+use super::{Converter, Role, Scope, Ty};
+use crate::front::agent::make::{expr, text};
+use crate::front::agent::python::{Asked, Expr as Python, Kind, Literal};
+use crate::span::Span;
+use crate::syntax::{CompareOp, Entry, Expr, ExprKind};
+
+/// Such an input.
+#[derive(Debug, Clone)]
+pub(in crate::front::agent) struct Given {
+    /// Its name in the chart.
+    pub(in crate::front::agent) written: String,
+    /// Its default; without one the host has to give it.
+    pub(in crate::front::agent) default: Option<Literal>,
+    /// Places differ in what they take where it is not there: the chart keeps that apart, as `none`.
+    pub(in crate::front::agent) optional: bool,
+    /// Where it is asked for first.
+    pub(in crate::front::agent) span: Span,
+}
+
+impl Given {
+    /// What the ways say in which a name is asked for, with its type as far as they tell.
+    pub(in crate::front::agent) fn of(
+        written: String,
+        asked: &[&Asked],
+        span: Span,
+    ) -> (Self, Ty) {
+        let mut defaults: Vec<&Literal> = Vec::new();
+        let (mut optional, mut bare, mut ty) = (false, false, Ty::Unknown);
+        for one in asked {
+            match one {
+                Asked::Key => {}
+                Asked::Has => optional = true,
+                Asked::Computed => optional = true,
+                Asked::Get(default) => {
+                    bare |= *default == Literal::None;
+                    ty = ty.join(literal_type(default));
+                    if !defaults.contains(&default) {
+                        defaults.push(default);
+                    }
+                }
+            }
+        }
+        optional |= defaults.len() > 1;
+        let default = if optional { Some(Literal::None) } else { defaults.first().copied().cloned() };
+        // Where nothing stands for what is not there, `none` is a value of it.
+        let ty = if bare { Ty::Json } else { ty };
+        (Self { written, default, optional, span }, ty)
+    }
+
+    /// The default as it is declared.
+    pub(in crate::front::agent) fn declared(&self) -> Option<Expr> {
+        self.default.as_ref().map(|value| constant(value, self.span))
+    }
+}
+
+fn literal_type(value: &Literal) -> Ty {
+    let all = |items: &mut dyn Iterator<Item = &Literal>| {
+        items.fold(Ty::Unknown, |ty, item| ty.join(literal_type(item)))
+    };
+    match value {
+        Literal::None => Ty::None,
+        Literal::Bool(_) => Ty::Bool,
+        Literal::Int(_) => Ty::Int,
+        Literal::Float(_) => Ty::Float,
+        Literal::Text(_) => Ty::Text,
+        Literal::List(items) => all(&mut items.iter()).list(),
+        Literal::Map(entries) => all(&mut entries.iter().map(|(_, value)| value)).map(),
+    }
+}
+
+fn constant(value: &Literal, span: Span) -> Expr {
+    let kind = match value {
+        Literal::None => ExprKind::None,
+        Literal::Bool(b) => ExprKind::Bool(*b),
+        Literal::Int(i) => ExprKind::Int(*i),
+        Literal::Float(x) => ExprKind::Float(*x),
+        Literal::Text(words) => return text(words.clone(), span),
+        Literal::List(items) => {
+            ExprKind::List(items.iter().map(|item| constant(item, span)).collect())
+        }
+        Literal::Map(entries) => ExprKind::Map(
+            entries
+                .iter()
+                .map(|(key, value)| Entry { key: text(key.clone(), span), value: constant(value, span) })
+                .collect(),
+        ),
+    };
+    expr(kind, span)
+}
+
+impl Scope {
+    /// An input of the agent's own.
+    pub(in crate::front::agent) fn given(&self, name: &str) -> Option<&Given> {
+        match self.roles.get(name) {
+            Some(Role::Given(given)) => Some(given),
+            Some(
+                Role::Input(_) | Role::Variable { .. } | Role::Step | Role::State | Role::Missing,
+            )
+            | None => None,
+        }
+    }
+}
+
+impl Converter<'_> {
+    /// `'x' in context` of an input that may be absent.
+    pub(super) fn is_given(&mut self, name: &str, span: Span) -> Option<Expr> {
+        self.scope.given(name)?;
+        let (read, _) = self.scope.maybe(name, span);
+        let none = expr(ExprKind::None, span);
+        Some(crate::front::agent::make::compare(read, CompareOp::NotEqual, none, span))
+    }
+
+    /// What stands beside an input in a comparison or a sum says more of its type.
+    pub(super) fn hint(&mut self, side: &Python, beside: &Ty) {
+        let name = match &side.kind {
+            Kind::Name(name) => name.as_str(),
+            Kind::Context(name, _) | Kind::Key(name) => name.node.as_str(),
+            _ => return,
+        };
+        if self.scope.given(name).is_none() {
+            return;
+        }
+        let known = self.scope.ty(name);
+        let better = match (self.scope.types.get(name), beside) {
+            (None | Some(Ty::Unknown | Ty::None), Ty::Bool | Ty::Int | Ty::Float | Ty::Text) => true,
+            (Some(Ty::Int), Ty::Float) => true,
+            _ => false,
+        };
+        if better && known != *beside {
+            self.scope.types.insert(name.to_owned(), beside.clone());
+        }
+    }
+}
