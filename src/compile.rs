@@ -122,6 +122,7 @@ pub fn check_within(paths: &[String], loader: &dyn Loader, states: usize) -> Com
         }
         lint::run(one, &facts, &loaded.sources, &mut diagnostics);
     }
+    lint::duplicate_agent::told(&lowered, &loaded.sources, &mut diagnostics);
     allow::apply(&loaded.files, &loaded.sources, &mut diagnostics);
     let charts: Vec<Span> = lowered.iter().chain(&others).map(|one| whole(one)).collect();
     lint::unknown_name::without_lost(&mut diagnostics, &loaded.sources, &charts);

@@ -14,8 +14,9 @@ use super::status::Live;
 use super::{Exit, memory, world};
 use crate::analysis::explore::STATES;
 use chartc_core::drive::Machine;
-use chartc_core::expr::Map;
+use chartc_core::expr::{Map, Value};
 use chartc_core::interpreter::Interpreter;
+use chartc_core::model::Chart;
 use chartc_core::plan::Plan;
 use chartc_runtime::agent::Agent;
 use chartc_runtime::clock::{Clock, RealClock, VirtualClock};
@@ -94,6 +95,9 @@ pub(super) struct Args {
     /// Model calls that one turn's walk may make, instead of the chart's own limit; 0 is no cap
     #[arg(long, value_name = "N")]
     calls_per_turn: Option<u32>,
+    /// Runs an agent that says `enabled: false`, too
+    #[arg(long)]
+    even_disabled: bool,
     /// Where to write what happened, a JSON object a line
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
@@ -122,6 +126,10 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         Err(exit) => return Ok(exit),
     };
     let mut chart = checked.chart().clone();
+    if !args.even_disabled && is_disabled(&chart) {
+        eprintln!("{}: not run, as it says `enabled: false`; `--even-disabled` runs it", args.file);
+        return Ok(Exit::Clean);
+    }
     if let Some(calls) = args.calls_per_turn {
         chart.calls_per_turn = (calls > 0).then_some(calls);
     }
@@ -254,4 +262,22 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         let exit = close(agent.session(), last, fault, args.llm.is_none())?;
         Ok(if was_stopped && exit == Exit::Clean { Exit::Findings } else { exit })
     })
+}
+
+/// Whether its metadata say `enabled: false`.
+fn is_disabled(chart: &Chart) -> bool {
+    let enabled = chart.meta.iter().find(|(key, _)| key == "enabled").map(|(_, value)| value);
+    match enabled {
+        Some(Value::Bool(enabled)) => !enabled,
+        Some(Value::Text(word)) => matches!(word.to_ascii_lowercase().as_str(), "no" | "off"),
+        Some(
+            Value::None
+            | Value::Int(_)
+            | Value::Float(_)
+            | Value::Duration(_)
+            | Value::List(_)
+            | Value::Map(_),
+        )
+        | None => false,
+    }
 }

@@ -19,13 +19,16 @@ pub(crate) fn two_targets(to: Span, map: Span) -> Diagnostic {
         .help("remove `transition_to`")
 }
 
-/// A key that steps of this type do not read. `untyped`: the step does not say its type.
-pub(crate) fn means_nothing(key: &str, step: &str, untyped: bool, span: Span) -> Diagnostic {
-    let finding = RULE.at(span, format!("`{key}` means nothing on {step} step"));
-    if untyped {
-        return finding.help("a step without `type` is a code step: add `type`");
-    }
-    finding
+/// A key that steps of this type do not read.
+pub(crate) fn means_nothing(key: &str, step: &str, span: Span) -> Diagnostic {
+    RULE.at(span, format!("`{key}` means nothing on {step} step"))
+}
+
+/// `max_retries` where the policy of the step does not retry.
+pub(crate) fn never_retried(policy: &str, retries: Span, on: Span) -> Diagnostic {
+    RULE.at(retries, format!("nothing is retried: a failed step does `{policy}` at once"))
+        .related(on, "so it is said here")
+        .help("remove `max_retries`, or write `on_failure: retry`")
 }
 
 /// `type` of a component, of another kind than its folder.

@@ -38,6 +38,16 @@ pub(crate) fn ignored_answer(step: &str, span: Span) -> Diagnostic {
     .help("the original paid for this call; add a `transition_map`, or make it a code step")
 }
 
+/// A transition step without a map, whose answer, or whatever else decides, moves nothing. `to` is where it always leads.
+pub(crate) fn decides_nothing(step: &str, what: &str, to: Option<&str>, span: Span) -> Diagnostic {
+    let moves = match to {
+        Some(to) => format!("whatever {what}, it leads to `{to}`"),
+        None => format!("{what} moves nothing"),
+    };
+    RULE.at(span, format!("`{step}` has no `transition_map`: {moves}"))
+        .help("add a `transition_map` from answers to states")
+}
+
 /// `context` in a code step.
 pub(crate) fn no_context(span: Span) -> Diagnostic {
     RULE.at(span, "the engine that most agents were written for has no `context` in code steps: the step failed there")

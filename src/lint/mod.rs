@@ -8,9 +8,12 @@ pub mod reported;
 mod backward_count;
 mod check_failed;
 pub(crate) mod conflicting_fields;
+mod covered_permission;
 mod dead_deadline;
 mod dead_line;
 mod dead_option;
+pub(crate) mod disabled_agent;
+pub(crate) mod duplicate_agent;
 pub(crate) mod duplicate_name;
 pub(crate) mod empty_file;
 mod empty_index;
@@ -74,7 +77,7 @@ pub(crate) mod unknown_field;
 pub(crate) mod unknown_name;
 pub(crate) mod unknown_placeholder;
 pub(crate) mod unloaded_components;
-mod unmapped_answer;
+pub(crate) mod unmapped_answer;
 mod unnamed_answer;
 mod unpriced_model;
 mod unput_question;
@@ -142,6 +145,7 @@ pub const LINTS: &[&Lint] = &[
     &success_by_failure::LINT,
     &forbidden_move::LINT,
     &unused_permission::LINT,
+    &covered_permission::LINT,
     &hidden_step::LINT,
     &unput_question::LINT,
     &unreached_step::LINT,

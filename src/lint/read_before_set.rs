@@ -1,8 +1,14 @@
 //! Variables of a turn that are read before the turn has set them.
 
+use super::reading::is_yaml;
 use super::{Context, Lint, words};
 use crate::analysis::dataflow::{Early, Reading, Value, early};
+use crate::analysis::reach::Cause;
 use crate::diagnostic::{Diagnostic, Rule, Severity};
+use chartc_core::arena::{StateId, StepId, TransitionId, VarId};
+use chartc_core::expr::{Environment, Fuel, Value as Data, evaluate, holds};
+use chartc_core::model::{Chart, StepKind, Trigger};
+use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
 
@@ -15,7 +21,9 @@ pub(super) static RULE: Rule = Rule {
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, .. } = context;
-    for Early { step, reading, value, setter } in early(chart, facts) {
+    let all = early(chart, facts);
+    let stuck = if is_yaml(context) { stuck(context, &all) } else { None };
+    for Early { step, reading, value, setter } in all {
         let spans = map.step(step);
         let (place, what) = match reading {
             Reading::Guard => (spans.guard, "the condition"),
@@ -43,12 +51,92 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
                 "{what} of `{reader}` reads {name}, which only `{later}` sets, later in the turn"
             )
         };
+        let kept = stuck
+            .as_ref()
+            .filter(|(_, rows)| matches!(reading, Reading::Permission(row) if rows.contains(&row)));
+        let message = match kept {
+            Some((state, _)) => {
+                format!("{message}: the agent stays in {} for ever", words::state(chart, *state))
+            }
+            None => message,
+        };
         let mut found = RULE.at(place.unwrap_or(spans.name), message).help(format!(
             "it is always the default here: put `{later}` before `{reader}`, or keep the value over the turns"
         ));
+        if kept.is_some() {
+            found.severity = Severity::Error;
+        }
         if matches!(reading, Reading::Permission(_)) {
             found = found.related(spans.name, format!("{} needs it", words::step(chart, step)));
         }
         diagnostics.push(found.related(map.step(setter).name, "set here"));
+    }
+}
+
+/// The state in which the agent begins, with the rows of the table that nothing but what is set too late keeps from letting it out; `None`
+/// where something else lets it out.
+fn stuck(context: &Context<'_>, all: &[Early]) -> Option<(StateId, BTreeSet<usize>)> {
+    let Context { chart, facts, .. } = context;
+    let begins = |leaf: &StateId| matches!(facts.reach.causes[leaf.index()], Some(Cause::Start));
+    let first = facts.reach.leaves(chart).find(begins)?;
+    let defaults = Defaults::of(chart, all);
+    let read = |id: StepId, row: usize| {
+        all.iter().any(|e| e.step == id && matches!(e.reading, Reading::Permission(r) if r == row))
+    };
+    let closed = |row: usize| {
+        let guard = chart.permissions[row].guard.as_ref();
+        guard.is_some_and(|guard| holds(guard, &defaults, &Fuel::default()) == Ok(false))
+    };
+    let mut rows = BTreeSet::new();
+    for (i, line) in chart.transitions.iter().enumerate() {
+        let place = facts.places.line(TransitionId::at(i));
+        let out = line.targets.iter().find(|target| !chart.contains(target.state, first));
+        let (Some(target), true) = (out, place.covers(chart, first)) else { continue };
+        let asks = |id: &StepId| {
+            matches!(chart.steps[id.index()].kind, StepKind::Ask { .. })
+                && facts.places.step(*id).covers(chart, first)
+        };
+        let movers: Vec<StepId> = match (&line.trigger, line.trigger.step()) {
+            (Trigger::Choice(_), _) => {
+                (0..chart.steps.len()).map(StepId::at).filter(asks).collect()
+            }
+            (_, Some(step)) => vec![step],
+            (_, None) => return None,
+        };
+        for (row, permission) in chart.permissions.iter().enumerate() {
+            if permission.to != target.state
+                || permission.from.is_some_and(|from| !chart.contains(from, first))
+            {
+                continue;
+            }
+            if !closed(row) || !movers.iter().all(|mover| read(*mover, row)) {
+                return None;
+            }
+            rows.insert(row);
+        }
+    }
+    (!rows.is_empty()).then_some((first, rows))
+}
+
+/// What variables hold that are set too late; what all others hold is not known.
+struct Defaults(BTreeMap<VarId, Data>);
+
+impl Defaults {
+    fn of(chart: &Chart, all: &[Early]) -> Self {
+        let mut found = Self(BTreeMap::new());
+        for early in all {
+            let Value::Variable(id) = early.value else { continue };
+            let default = chart.variables[id.index()].default.as_ref();
+            let value = default
+                .and_then(|expr| evaluate(expr, &Self(BTreeMap::new()), &Fuel::default()).ok());
+            found.0.extend(value.map(|value| (id, value)));
+        }
+        found
+    }
+}
+
+impl Environment for Defaults {
+    fn variable(&self, id: VarId) -> Option<&Data> {
+        self.0.get(&id)
     }
 }

@@ -193,6 +193,52 @@ pub(super) fn is_yaml(context: &Context<'_>) -> bool {
     [".yaml", ".yml"].iter().any(|end| name.ends_with(end))
 }
 
+/// Where a state that runs cannot leave has to be mended. In an `agent.yaml` that is a row of its table where a step's move is not
+/// permitted, else the last step that runs there; where nothing does, and in a chart, the state.
+pub(super) fn way_out(context: &Context<'_>, state: StateId) -> Span {
+    let Context { chart, facts, map, .. } = context;
+    let own = map.state(state).name;
+    if !is_yaml(context) {
+        return own;
+    }
+    let rows = chart.permissions.iter().zip(&map.permissions);
+    let row = rows.filter(|(row, _)| row.from == Some(state)).map(|(_, span)| *span).next();
+    let is_forbidden = facts.places.forbidden.iter().any(|from| from.contains(&state));
+    if let Some(row) = row.filter(|_| is_forbidden) {
+        return row;
+    }
+    last_step(context, state).map_or(own, |id| map.step(id).name)
+}
+
+/// Where an `agent.yaml` has to lead to a state that its table permits to enter: the target of a step from where the row leads, or the
+/// row.
+pub(super) fn way_in(context: &Context<'_>, state: StateId) -> Span {
+    let Context { chart, facts, map, .. } = context;
+    let own = map.state(state).name;
+    if !is_yaml(context) {
+        return own;
+    }
+    let mut rows = chart.permissions.iter().zip(&map.permissions);
+    let Some((row, span)) = rows.find(|(row, _)| row.to == state && row.from != Some(state)) else {
+        return own;
+    };
+    let from = row.from.filter(|from| facts.reach.enters(*from));
+    let target = from.and_then(|from| last_step(context, from)).and_then(|id| {
+        let mut lines = chart.steps[id.index()].outcomes.iter();
+        lines.find_map(|line| map.line(*line).targets.first().copied())
+    });
+    target.unwrap_or(*span)
+}
+
+/// The last step that runs in a state, rather one that runs nowhere else.
+fn last_step(context: &Context<'_>, state: StateId) -> Option<StepId> {
+    let Context { chart, facts, .. } = context;
+    let steps = || (0..chart.steps.len()).rev().map(StepId::at);
+    let own = |id: &StepId| facts.places.step(*id).within == [state];
+    let here = |id: &StepId| facts.places.step(*id).covers(chart, state);
+    steps().find(own).or_else(|| steps().find(here))
+}
+
 /// The line that a place belongs to.
 pub(super) fn line_of(site: Site) -> Option<TransitionId> {
     match site {

@@ -3,6 +3,8 @@
 use crate::diagnostic::Rule;
 
 pub use super::conflicting_fields::RULE as CONFLICTING_FIELDS;
+pub use super::disabled_agent::RULE as DISABLED_AGENT;
+pub use super::duplicate_agent::RULE as DUPLICATE_AGENT;
 pub use super::duplicate_name::RULE as DUPLICATE_NAME;
 pub use super::empty_file::RULE as EMPTY_FILE;
 pub use super::endless_run::RULE as ENDLESS_RUN;
@@ -54,6 +56,8 @@ pub static RULES: &[&Rule] = &[
     &UNKNOWN_FIELD,
     &UNKNOWN_NAME,
     &DUPLICATE_NAME,
+    &DUPLICATE_AGENT,
+    &DISABLED_AGENT,
     &UNLOADED_COMPONENTS,
     &UNUSED_FRAGMENT,
     &LEFT_OUT,

@@ -1,6 +1,7 @@
 //! States that the run cannot leave.
 
 use super::check_failed::told as told_run;
+use super::reading::{is_yaml, way_out};
 use super::{Context, Lint, words};
 use crate::analysis::drive::undriven;
 use crate::analysis::explore::property::Verdict;
@@ -35,10 +36,15 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
             }
             (_, false) => format!("{names} is a trap: nothing ever leaves it"),
         };
-        let mut found = RULE.at(map.state(*first).name, message).help(format!(
-            "add a line that leads out, or make it `final` if the run ends here{}",
-            words::way(context, *first)
-        ));
+        let way = words::way(context, *first);
+        let help = if is_yaml(context) {
+            format!(
+                "let a step lead out by `transition_to` or `transition_map`, and `transitions` permit it{way}"
+            )
+        } else {
+            format!("add a line that leads out, or make it `final` if the run ends here{way}")
+        };
+        let mut found = RULE.at(way_out(context, *first), message).help(help);
         for state in &states[1..] {
             found = found.related(map.state(*state).name, "part of the trap");
         }

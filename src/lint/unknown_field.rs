@@ -29,7 +29,7 @@ pub(crate) fn key<'k>(
     }
 }
 
-/// A word that is none of those that the key takes.
+/// A word that is none of those that the key takes: whatever it may have meant, something else would be done.
 pub(crate) fn word(what: &str, name: &str, span: Span, known: &[&str]) -> Diagnostic {
     let help = match nearest(name, known.iter().copied()) {
         Some(near) => format!("did you mean `{near}`?"),
@@ -38,7 +38,8 @@ pub(crate) fn word(what: &str, name: &str, span: Span, known: &[&str]) -> Diagno
             format!("write one of {}", quoted.join(", "))
         }
     };
-    RULE.at(span, format!("{what} cannot be `{name}`")).help(help)
+    let finding = RULE.at(span, format!("{what} cannot be `{name}`")).help(help);
+    Diagnostic { severity: Severity::Error, ..finding }
 }
 
 /// An attribute that an element of SCXML does not have.

@@ -66,16 +66,20 @@ pub(crate) fn not_given_yet(name: &str, span: Span) -> Diagnostic {
 
 /// A name that code asks the context for and that only the host can give; there is no default.
 pub(crate) fn to_be_given(name: &str, span: Span) -> Diagnostic {
-    let finding = RULE
-        .at(span, format!("nothing here sets `{name}`: the host has to give it"))
-        .help(format!("give it with `--input {name}=…`, or write `.get('{name}', …)` with a default"));
+    let finding =
+        RULE.at(span, format!("nothing here sets `{name}`: the host has to give it")).help(
+            format!("give it with `--input {name}=…`, or write `.get('{name}', …)` with a default"),
+        );
     Diagnostic { severity: Severity::Note, ..finding }
 }
 
 /// A name that code asks the context for, with a default, and that is written almost as a known one.
 pub(crate) fn default_only(name: &str, near: &str, span: Span) -> Diagnostic {
     let finding = RULE
-        .at(span, format!("nothing here sets `{name}`: unless the host gives it, it is its default"))
+        .at(
+            span,
+            format!("nothing here sets `{name}`: unless the host gives it, it is its default"),
+        )
         .help(format!("did you mean `{near}`?"));
     Diagnostic { severity: Severity::Note, ..finding }
 }

@@ -14,6 +14,23 @@ pub static RULE: Rule = Rule {
     page: include_str!("unmapped_answer.md"),
 };
 
+/// What a step's source decides where it fails, which its `transition_map` lacks; `map` is that key.
+pub(crate) fn fallback<'k>(
+    value: &str,
+    map: Span,
+    said: Span,
+    known: impl Iterator<Item = &'k str> + Clone,
+) -> Diagnostic {
+    let message = format!("`{value}` is no key of the map: the state stays when the call fails");
+    let help = match nearest(value, known.clone()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => {
+            format!("map `{value}` to a state, or let `fallback` be one of {}", words::names(known))
+        }
+    };
+    RULE.at(map, message).related(said, "the `fallback`").help(help)
+}
+
 /// The findings about one step.
 pub(super) fn told(context: &Context<'_>, mismatch: &Mismatch, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, map, .. } = context;

@@ -1,5 +1,6 @@
 //! States that no run enters.
 
+use super::reading::{is_yaml, way_in};
 use super::{Context, Lint, words};
 use crate::analysis::asking::Takers;
 use crate::analysis::place::{is_final, meet};
@@ -22,7 +23,7 @@ static RULE: Rule = Rule {
 const ON_THE_WAY: usize = 64;
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
-    let Context { chart, facts, map, .. } = context;
+    let Context { chart, facts, .. } = context;
     let mut lines = None;
     for state in chart.state_ids().skip(1) {
         let row = chart.state(state);
@@ -31,7 +32,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
             continue;
         }
         let name = words::state(chart, state);
-        let found = RULE.at(map.state(state).name, format!("{name} can never be entered"));
+        let found = RULE.at(way_in(context, state), format!("{name} can never be entered"));
         let lines = lines.get_or_insert_with(|| leading(chart));
         if facts.reach.enters(state) {
             diagnostics.push(closed_by_values(context, lines, state, found));
@@ -175,10 +176,9 @@ pub(super) fn explain(
             .copied()
             .collect();
         let why = if !facts.places.forbidden[id.index()].is_empty() {
-            format!(
-                "{} leads here, but the table of `allow` lines forbids it",
-                words::line(chart, id)
-            )
+            let table =
+                if is_yaml(context) { "`transitions`" } else { "the table of `allow` lines" };
+            format!("{} leads here, but {table} forbids it", words::line(chart, id))
         } else if let Some(step) = never_put(context, id) {
             let name = &chart.steps[step.index()].name;
             format!("{} leads here, but `{name}` is never put", words::line(chart, id))

@@ -22,7 +22,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         return;
     }
     // Those that no call is left for are told of as such.
-    let told: BTreeSet<_> = hidden(chart, facts).into_iter().flat_map(|h| h.hidden).collect();
+    let told: BTreeSet<_> = hidden(chart, facts).into_iter().map(|h| h.step).collect();
     for one in found.iter().filter(|one| !told.contains(&one.step)) {
         let (step, after) = (words::step(chart, one.step), words::step(chart, one.after));
         let state = words::state(chart, one.state);

@@ -45,6 +45,14 @@ pub(crate) fn of_others(listed: &Ident, first: Span) -> Diagnostic {
         .related(first, "it names its steps here")
 }
 
+/// `rag` where nothing reads `memories`.
+pub(crate) fn memories(span: Span) -> Diagnostic {
+    let finding = RULE
+        .at(span, "nothing in this agent reads `memories`: what `rag` recalls is lost")
+        .help("put `{memories}` into a prompt, or write `enabled: false`");
+    Diagnostic { severity: Severity::Note, ..finding }
+}
+
 /// `system_prompt.md` without a placeholder for it.
 pub(crate) fn system_prompt(span: Span) -> Diagnostic {
     let message = "no prompt of this agent has `{system_prompt}`: this text is not sent";

@@ -51,7 +51,10 @@ fn check(rule: &Rule, example: &Example) -> Option<String> {
     }
     let mut files = Memory(example.beside.clone());
     files.0.insert(example.file.to_owned(), example.text.clone());
-    let mut done = chartc::check(&[example.file.into()], &files);
+    // Agents beside it are checked with it.
+    let agents = example.beside.keys().filter(|path| path.ends_with("agent.yaml"));
+    let roots: Vec<String> = agents.cloned().chain([example.file.to_owned()]).collect();
+    let mut done = chartc::check(&roots, &files);
     let emitted = done
         .charts
         .iter()

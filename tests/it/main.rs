@@ -6,6 +6,7 @@
 #![allow(clippy::wildcard_enum_match_arm, reason = "a test looks at one case of many")]
 
 mod agent_components;
+mod agent_findings;
 mod agent_front;
 mod agent_traces;
 mod allow;

@@ -152,7 +152,10 @@ impl Writer<'_> {
                     ("_", value)
                 } else {
                     let name = &row.name;
-                    ("why", format!("generated::uncalled(&mut self.notes, {name:?}, &why, {value})"))
+                    (
+                        "why",
+                        format!("generated::uncalled(&mut self.notes, {name:?}, &why, {value})"),
+                    )
                 };
                 format!(
                     "{{ let arguments = (|| -> Result<_, {error}> {{ {text}Ok(({names},)) }})();\n\
@@ -180,7 +183,9 @@ impl Writer<'_> {
             }
             (FunctionKind::Pure { .. }, value) => {
                 let value = value.map_or_else(|| "None".to_owned(), |v| format!("Some({v})"));
-                format!("generated::called(&mut self.notes, {name:?}, &[{noted}], {result}, {value})?")
+                format!(
+                    "generated::called(&mut self.notes, {name:?}, &[{noted}], {result}, {value})?"
+                )
             }
         };
         format!("{{ let {result} = {call};\n{done} }}")

@@ -108,8 +108,12 @@ fn code(agent: &Agent) -> impl Iterator<Item = &Text> {
         Some(Condition::Text(text)) => Some(text),
         Some(Condition::Invoke(_)) | None => None,
     });
-    let steps = workflow.flat_map(|w| &w.steps);
-    steps.flat_map(|step| step.run_if.iter().chain(&step.code)).chain(conditions)
+    let steps = workflow.clone().flat_map(|w| &w.steps);
+    let guards = steps.clone().filter_map(|step| match &step.run_if {
+        Some(Condition::Text(text)) => Some(text),
+        Some(Condition::Invoke(_)) | None => None,
+    });
+    guards.chain(steps.filter_map(|step| step.code.as_ref())).chain(conditions)
 }
 
 impl Remark {

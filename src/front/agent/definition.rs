@@ -24,6 +24,8 @@ pub(super) struct Agent {
     pub(super) listed: Vec<Listed>,
     /// Those of them that were found, in the order in which they go into prompts.
     pub(super) components: Vec<Component>,
+    /// `rag`, where it is enabled.
+    pub(super) rag: Option<Span>,
     /// `rag.query_template`.
     pub(super) query: Option<Text>,
     /// `system_prompt.md`.
@@ -134,6 +136,17 @@ pub(super) enum OnFailure {
     Fail,
 }
 
+impl OnFailure {
+    /// As written, where it does not retry.
+    pub(super) const fn at_once(self) -> Option<&'static str> {
+        match self {
+            Self::Retry => None,
+            Self::Skip => Some("skip"),
+            Self::Fail => Some("fail"),
+        }
+    }
+}
+
 /// `state_machine`.
 #[derive(Debug, Clone)]
 pub(super) struct Machine {
@@ -203,7 +216,7 @@ pub(super) struct Step {
     /// `in_state`; `None` runs in every state.
     pub(super) states: Option<Vec<Ident>>,
     /// `run_if`.
-    pub(super) run_if: Option<Text>,
+    pub(super) run_if: Option<Source>,
     /// `prompt`.
     pub(super) prompt: Option<Source>,
     /// `code`.

@@ -1,7 +1,7 @@
 //! What each name of an agent is: given by the host, set by code, or both.
 
 use super::prepare::Work;
-use crate::diagnostic::{Diagnostic, Severity, nearest};
+use crate::diagnostic::{Diagnostic, Severity};
 use crate::front::agent::builtin::{BUILTINS, CURRENT_STATE, builtin};
 use crate::front::agent::code::{Converter, Given, OBSERVABLES, Role, Scope, Ty, is_identity};
 use crate::front::agent::format::Part;
@@ -38,7 +38,8 @@ pub(super) fn scope(work: &Work<'_>, findings: &mut Vec<Diagnostic>) -> Scope {
     let events = events(work);
     let (roles, types) = roles(work, &events, findings);
     let mut scope = Scope { roles, types, ..Scope::default() };
-    let optional = scope.roles.iter().filter(|(_, role)| matches!(role, Role::Given(g) if g.optional));
+    let optional =
+        scope.roles.iter().filter(|(_, role)| matches!(role, Role::Given(g) if g.optional));
     scope.optional = optional.map(|(name, _)| name.clone()).collect();
     for event in events.iter().filter(|e| matches!(e.kind, EventKind::Write { .. })) {
         scope.places.entry(event.name.clone()).or_insert(event.span);
@@ -53,7 +54,7 @@ fn events(work: &Work<'_>) -> Vec<Event> {
     let mut events = Vec::new();
     let mut moved = false;
     for one in &work.steps {
-        let conditional = one.run_if.is_some() || one.step.states.is_some();
+        let conditional = one.is_conditional();
         if let Some(run_if) = &one.run_if {
             reads(run_if, false, &mut events);
         }
@@ -229,7 +230,8 @@ fn given(
     if given.optional && events.iter().any(|e| matches!(e.kind, EventKind::Write { .. })) {
         return None;
     }
-    let near = nearest(name, known.iter().copied());
+    let slip = |k: &&&str| name.len() > 3 && strsim::osa_distance(name, k) == 1;
+    let near = known.iter().find(slip).copied();
     match (&given.default, near) {
         // A name that nothing gives, and a slip: reported where it is read.
         (None, Some(_)) => return None,
@@ -266,9 +268,10 @@ fn parted(events: &[Event], scope: &Scope, findings: &mut Vec<Diagnostic>) {
 /// The engine that most agents were written for has no `context` in code steps. Where all that is read through it are inputs of the
 /// agent's own, which no other way of writing gives, that is no more than a note.
 fn context_used(work: &Work<'_>, scope: &Scope, findings: &mut Vec<Diagnostic>) {
-    let known = work.context.iter().find(|u| {
-        u.read.as_ref().is_some_and(|name| scope.given(name).is_none())
-    });
+    let known = work
+        .context
+        .iter()
+        .find(|u| u.read.as_ref().is_some_and(|name| scope.given(name).is_none()));
     let Some(first) = known.or(work.context.first()) else { return };
     let finding = legacy::no_context(first.span);
     let severity = if known.is_some() { finding.severity } else { Severity::Note };
@@ -288,7 +291,7 @@ fn infer(work: &Work<'_>, scope: &mut Scope) {
         for one in &work.steps {
             let mark = scope.walked.mark();
             Converter::new(scope, &mut Vec::new()).statements(&one.code);
-            if one.run_if.is_some() || one.step.states.is_some() {
+            if one.is_conditional() {
                 scope.walked.weaken(mark);
             }
         }

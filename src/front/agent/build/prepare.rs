@@ -34,6 +34,13 @@ pub(super) struct StepWork<'a> {
     pub(super) injected: Vec<InjectionWork<'a>>,
 }
 
+impl StepWork<'_> {
+    /// Whether some turns go past it.
+    pub(super) fn is_conditional(&self) -> bool {
+        self.step.run_if.is_some() || self.step.states.is_some()
+    }
+}
+
 /// A component, read.
 pub(super) struct ComponentWork<'a> {
     pub(super) component: &'a Component,
@@ -66,13 +73,17 @@ pub(super) struct Words {
 /// What an agent without `workflow` does: it asks for an action each turn.
 pub(super) fn implicit(agent: &Agent) -> Workflow {
     let span = agent.id.as_ref().map_or(agent.span, |id| id.span);
-    let prompt = "{system_prompt}\n\nGoal: {goal}\nTick {tick}, balance {balance}.\nYour artifacts: {my_artifacts}\nLast action: {last_action_result}\n\nPropose your next action.\n";
+    let memories = if agent.rag.is_some() { "Memories: {memories}\n" } else { "" };
+    let prompt = format!(
+        "{{system_prompt}}\n\nGoal: {{goal}}\nTick {{tick}}, balance {{balance}}.\nYour artifacts: {{my_artifacts}}\n\
+         Last action: {{last_action_result}}\n{memories}\nPropose your next action.\n"
+    );
     let step = Step {
         name: Ident::new("propose_action".to_owned(), span),
         kind: StepType::Llm,
         states: None,
         run_if: None,
-        prompt: Some(Source::Text(Text::at(span, prompt))),
+        prompt: Some(Source::Text(Text::at(span, &prompt))),
         code: None,
         action: None,
         to: None,
@@ -93,7 +104,10 @@ pub(super) fn prepare<'a>(
     let mut context_used = Vec::new();
     let mut steps = Vec::new();
     for step in &workflow.steps {
-        let run_if = step.run_if.as_ref().and_then(|text| condition(text, findings));
+        let run_if = match &step.run_if {
+            Some(Source::Text(text)) => condition(text, findings),
+            Some(Source::Invoke(_)) | None => None,
+        };
         let is_code = step.kind == StepType::Code;
         let read = step.code.as_ref().filter(|_| is_code).map(|text| python::code(text, findings));
         let mut context = Context::new(findings);
@@ -104,6 +118,9 @@ pub(super) fn prepare<'a>(
             Some(Source::Text(text)) if !is_code => prompt = Some(words(text)),
             Some(Source::Invoke(invoke)) if !is_code => texts(&invoke.arguments, &mut arguments),
             Some(_) | None => {}
+        }
+        if let Some(Source::Invoke(invoke)) = &step.run_if {
+            texts(&invoke.arguments, &mut arguments);
         }
         if let Some(invoke) = &step.decision {
             texts(&invoke.arguments, &mut arguments);

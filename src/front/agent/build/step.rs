@@ -8,7 +8,7 @@ use super::template;
 use crate::diagnostic::Diagnostic;
 use crate::front::agent::code::{Converter, Scope};
 use crate::front::agent::definition::{OnFailure, Policy, Source, Step, StepType};
-use crate::front::agent::make::{self, both, compare, expr, in_any, name, noted, tail, text};
+use crate::front::agent::make::{self, both, call, compare, expr, in_any, name, noted, tail, text};
 use crate::span::{Ident, Span, Spanned};
 use crate::syntax::{
     self, Action, Block, CompareOp, EventPattern, ExprKind, FailWord, Hole, Line, LineKind, Noted,
@@ -44,10 +44,17 @@ impl Builder<'_> {
     /// Builds a step under what the walk has set so far, and moves that on. `compared`: its options would be seen by another.
     pub(super) fn step(&mut self, work: &StepWork<'_>, compared: bool) -> Built {
         let step = work.step;
-        let guard = work
-            .run_if
-            .as_ref()
-            .map(|condition| Converter::new(&mut self.scope, self.findings).condition(condition));
+        let guard = match (&step.run_if, &work.run_if) {
+            (Some(Source::Invoke(invoke)), _) => {
+                let found = self.functions.invoke(invoke, &self.scope);
+                let span = found.span;
+                Some(call("bool", vec![found], span))
+            }
+            (_, Some(condition)) => {
+                Some(Converter::new(&mut self.scope, self.findings).condition(condition))
+            }
+            (_, None) => None,
+        };
         self.inject(work);
         let mut built = match step.kind {
             StepType::Llm => self.llm(work),
@@ -113,7 +120,7 @@ impl Builder<'_> {
         let step = work.step;
         let mark = self.scope.walked.mark();
         let statements = Converter::new(&mut self.scope, self.findings).statements(&work.code);
-        if work.run_if.is_some() || step.states.is_some() {
+        if work.is_conditional() {
             self.scope.walked.weaken(mark);
         }
         let mut items = Vec::new();

@@ -21,11 +21,7 @@ pub(in crate::front::agent) struct Given {
 
 impl Given {
     /// What the ways say in which a name is asked for, with its type as far as they tell.
-    pub(in crate::front::agent) fn of(
-        written: String,
-        asked: &[&Asked],
-        span: Span,
-    ) -> (Self, Ty) {
+    pub(in crate::front::agent) fn of(written: String, asked: &[&Asked], span: Span) -> (Self, Ty) {
         let mut defaults: Vec<&Literal> = Vec::new();
         let (mut optional, mut bare, mut ty) = (false, false, Ty::Unknown);
         for one in asked {
@@ -43,7 +39,8 @@ impl Given {
             }
         }
         optional |= defaults.len() > 1;
-        let default = if optional { Some(Literal::None) } else { defaults.first().copied().cloned() };
+        let default =
+            if optional { Some(Literal::None) } else { defaults.first().copied().cloned() };
         // Where nothing stands for what is not there, `none` is a value of it.
         let ty = if bare { Ty::Json } else { ty };
         (Self { written, default, optional, span }, ty)
@@ -83,7 +80,10 @@ fn constant(value: &Literal, span: Span) -> Expr {
         Literal::Map(entries) => ExprKind::Map(
             entries
                 .iter()
-                .map(|(key, value)| Entry { key: text(key.clone(), span), value: constant(value, span) })
+                .map(|(key, value)| Entry {
+                    key: text(key.clone(), span),
+                    value: constant(value, span),
+                })
                 .collect(),
         ),
     };
@@ -124,7 +124,9 @@ impl Converter<'_> {
         }
         let known = self.scope.ty(name);
         let better = match (self.scope.types.get(name), beside) {
-            (None | Some(Ty::Unknown | Ty::None), Ty::Bool | Ty::Int | Ty::Float | Ty::Text) => true,
+            (None | Some(Ty::Unknown | Ty::None), Ty::Bool | Ty::Int | Ty::Float | Ty::Text) => {
+                true
+            }
             (Some(Ty::Int), Ty::Float) => true,
             _ => false,
         };

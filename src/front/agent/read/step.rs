@@ -4,7 +4,7 @@ use super::Reader;
 use super::fields::Fields;
 use crate::front::agent::definition::{Policy, Step, StepType};
 use crate::front::agent::node::{Node, Value};
-use crate::lint::{conflicting_fields, legacy, missing_field};
+use crate::lint::{conflicting_fields, legacy, missing_field, unmapped_answer};
 use crate::span::{Ident, Span};
 
 const STEP: &[&str] = &[
@@ -65,12 +65,14 @@ impl Reader<'_> {
                 .filter(|(node, _)| node.value != Value::Null)
                 .and_then(|(node, at)| reader.text(node, at, &format!("`{key}`")))
         };
-        let run_if = text(self, "run_if");
         let code = text(self, "code");
-        let prompt = fields
-            .get("prompt")
-            .filter(|(node, _)| node.value != Value::Null)
-            .and_then(|(n, at)| self.source(n, at, "`prompt`"));
+        let mut source = |key: &str| {
+            fields
+                .get(key)
+                .filter(|(node, _)| node.value != Value::Null)
+                .and_then(|(n, at)| self.source(n, at, &format!("`{key}`")))
+        };
+        let (run_if, prompt) = (source("run_if"), source("prompt"));
         let present = |key: &str| fields.get(key).filter(|(node, _)| node.value != Value::Null);
         let to = present("transition_to").and_then(|(n, at)| self.name(n, at, "`transition_to`"));
         let map = present("transition_map").map(|(n, at)| self.map(n, at));
@@ -88,6 +90,12 @@ impl Reader<'_> {
         {
             self.findings.push(conflicting_fields::two_targets(to, map));
         }
+        if let (Some(on), Some((_, retries))) = (&policy.on_failure, present("max_retries"))
+            && policy.max_retries.is_some()
+            && let Some(word) = on.node.at_once()
+        {
+            self.findings.push(conflicting_fields::never_retried(word, retries, on.span));
+        }
         let step = Step {
             name,
             kind,
@@ -102,25 +110,44 @@ impl Reader<'_> {
             policy,
             span: node.span,
         };
-        self.requirements(&step, &fields);
+        let is_known = !matches!(word_of(&fields), Some(word) if !known.contains(&word));
+        if is_known {
+            self.requirements(&step, &fields);
+        }
+        self.fallback(&step, &fields);
         Some(step)
     }
 
     /// What a step of its type needs, and what it ignores.
     fn requirements(&mut self, step: &Step, fields: &Fields<'_>) {
+        if fields.get("type").is_none() {
+            let has =
+                |key: &str| fields.get(key).is_some_and(|(node, _)| node.value != Value::Null);
+            let meant = if has("code") || has("action") {
+                None
+            } else if has("transition_map") || has("transition_source") {
+                Some("transition")
+            } else {
+                has("prompt").then_some("llm")
+            };
+            let finding = missing_field::untyped(&step.name.node, meant, step.name.span);
+            self.findings.push(finding);
+            if meant.is_some() {
+                return;
+            }
+        }
         let (word, ignored): (&str, &[&str]) = match step.kind {
             StepType::Llm => ("an llm", &["code", "action", "transition_map", "transition_source"]),
             StepType::Code => ("a code", &["prompt", "transition_map", "transition_source"]),
             StepType::Transition => ("a transition", &["code", "action"]),
         };
         for (key, _) in fields.iter().filter(|(key, _)| ignored.contains(&key.node.as_str())) {
-            let untyped = fields.get("type").is_none();
-            let finding = conflicting_fields::means_nothing(&key.node, word, untyped, key.span);
-            self.findings.push(finding);
+            self.findings.push(conflicting_fields::means_nothing(&key.node, word, key.span));
         }
         let missing = match step.kind {
             StepType::Llm if step.prompt.is_none() => Some("an llm step needs a `prompt`"),
-            StepType::Code if step.code.is_none() && step.action.is_none() => {
+            // With a target alone it is a plain move.
+            StepType::Code if step.code.is_none() && step.action.is_none() && step.to.is_none() => {
                 Some("a code step needs `code` or `action`")
             }
             StepType::Transition if step.to.is_none() && step.map.is_none() => {
@@ -137,11 +164,45 @@ impl Reader<'_> {
         {
             self.findings.push(missing_field::lacks(message, step.name.span));
         }
-        let decides = step.prompt.is_some() || step.decision.is_some();
-        if step.kind == StepType::Transition && step.map.is_none() && step.to.is_some() && !decides
-        {
-            self.findings.push(legacy::ignored_answer(&step.name.node, step.name.span));
+        if step.kind != StepType::Transition || fields.get("transition_map").is_some() {
+            return;
         }
+        let decides = [("prompt", "the answer"), ("transition_source", "its decision")];
+        let decides = decides.into_iter().find_map(|(key, what)| Some((fields.get(key)?.1, what)));
+        let (name, to) = (&step.name.node, step.to.as_ref().map(|to| to.node.as_str()));
+        match decides {
+            Some((at, what)) => {
+                self.findings.push(legacy::decides_nothing(name, what, to, at));
+            }
+            None if to.is_some() => {
+                self.findings.push(legacy::ignored_answer(name, step.name.span));
+            }
+            None => {}
+        }
+    }
+
+    /// A `fallback` that decides where the source fails, and that no key maps.
+    fn fallback(&mut self, step: &Step, fields: &Fields<'_>) {
+        let (Some(source), Some(map)) = (&step.decision, &step.map) else { return };
+        let (Some(value), Some((_, at))) = (&source.fallback, fields.get("transition_map")) else {
+            return;
+        };
+        if step.kind != StepType::Transition || map.is_empty() {
+            return;
+        }
+        let word = match &value.value {
+            Value::Text(text) => text.value.trim().to_owned(),
+            Value::Bool(b) => b.to_string(),
+            Value::Int(i) => i.to_string(),
+            Value::Null => "none".to_owned(),
+            Value::Float(_) | Value::List(_) | Value::Map(_) => return,
+        };
+        let mut keys = map.iter().map(|(answer, _)| answer.node.as_str());
+        if keys.clone().any(|key| key.eq_ignore_ascii_case(&word)) {
+            return;
+        }
+        let known = keys.by_ref().collect::<Vec<_>>();
+        self.findings.push(unmapped_answer::fallback(&word, at, value.span, known.into_iter()));
     }
 
     fn in_state(&mut self, node: &Node, at: Span) -> Vec<Ident> {
@@ -168,5 +229,13 @@ impl Reader<'_> {
             self.malformed(at, "`transition_map` maps no answer");
         }
         map
+    }
+}
+
+/// The text under `type`.
+fn word_of<'n>(fields: &Fields<'n>) -> Option<&'n str> {
+    match fields.get("type").map(|(node, _)| &node.value) {
+        Some(Value::Text(text)) => Some(text.value.trim()),
+        _ => None,
     }
 }

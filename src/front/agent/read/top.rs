@@ -6,7 +6,7 @@ use crate::front::agent::definition::{Agent, ComponentKind, Listed, OnFailure, P
 use crate::front::agent::node::{Node, Value};
 use crate::front::agent::scalar::Text;
 use crate::lint::reported::WRONG_TYPE;
-use crate::lint::{legacy, missing_field};
+use crate::lint::{disabled_agent, legacy, missing_field};
 use crate::span::{Span, Spanned};
 
 const TOP: &[&str] = &[
@@ -64,6 +64,7 @@ impl Reader<'_> {
             .and_then(|(n, at)| self.count(n, at, "`max_tokens`"))
             .map(|n| Spanned::new(i64::from(n.node), n.span));
         let query = self.carried(&fields);
+        let rag = fields.get("rag").filter(|(node, _)| !says_no(node, "enabled")).map(|(_, at)| at);
         let mut workflow = fields.get("workflow").and_then(|(n, at)| self.workflow(n, at));
         if let Some((node, at)) = fields.get("error_handling") {
             let policy = self.policy(node, at, "`error_handling`");
@@ -86,6 +87,7 @@ impl Reader<'_> {
             workflow,
             listed: listed.unwrap_or_default(),
             components: Vec::new(),
+            rag,
             query,
             system_prompt: None,
             span: node.span,
@@ -96,6 +98,9 @@ impl Reader<'_> {
     fn carried(&mut self, fields: &Fields<'_>) -> Option<Text> {
         if let Some((node, at)) = fields.get("enabled") {
             self.boolean(node, at, "`enabled`");
+            if is_no(node) {
+                self.findings.push(disabled_agent::told(node.span));
+            }
         }
         if let Some((node, at)) = fields.get("starting_scrip") {
             self.number(node, at, "`starting_scrip`");
@@ -246,4 +251,20 @@ impl Reader<'_> {
     pub(super) fn malformed(&mut self, span: Span, message: impl Into<String>) {
         self.findings.push(WRONG_TYPE.at(span, message));
     }
+}
+
+/// Whether a value is `false`, in any spelling of YAML 1.1.
+fn is_no(node: &Node) -> bool {
+    match &node.value {
+        Value::Bool(b) => !b,
+        Value::Text(text) => matches!(text.value.to_ascii_lowercase().as_str(), "no" | "off"),
+        Value::Null | Value::Int(_) | Value::Float(_) | Value::List(_) | Value::Map(_) => false,
+    }
+}
+
+/// Whether a mapping says so under this key.
+fn says_no(node: &Node, key: &str) -> bool {
+    let Value::Map(entries) = &node.value else { return false };
+    let is_key = |node: &Node| matches!(&node.value, Value::Text(text) if text.value == key);
+    entries.iter().any(|(name, value)| is_key(name) && is_no(value))
 }

@@ -1,0 +1,47 @@
+//! Agents of one `id` among the files that are checked together.
+
+use crate::diagnostic::{Diagnostic, Rule, Severity};
+use crate::lower::Lowered;
+use crate::source::Sources;
+use crate::span::Span;
+use chartc_core::expr::Value;
+use std::borrow::Borrow;
+use std::collections::BTreeMap;
+
+/// The rule.
+pub static RULE: Rule = Rule {
+    code: "C0107",
+    name: "duplicate-agent",
+    severity: Severity::Warning,
+    page: include_str!("duplicate_agent.md"),
+};
+
+/// Reports every agent whose `id` an earlier one has.
+pub(crate) fn told(
+    all: &[impl Borrow<Lowered>],
+    sources: &Sources,
+    diagnostics: &mut Vec<Diagnostic>,
+) {
+    let mut known: BTreeMap<&str, Span> = BTreeMap::new();
+    for one in all.iter().map(Borrow::borrow) {
+        let file = &sources.get(one.map.file).name;
+        let id = one.chart.meta.iter().find(|(key, _)| key == "id");
+        let (true, Some((_, Value::Text(id)))) = (is_agent(file), id) else { continue };
+        match known.get(id.as_str()) {
+            Some(first) => diagnostics.push(
+                RULE.at(one.map.name, format!("another agent is called `{id}`, too"))
+                    .related(*first, "the other one")
+                    .help(
+                        "give one of them another `id`: agents of one world are told apart by it",
+                    ),
+            ),
+            None => {
+                known.insert(id, one.map.name);
+            }
+        }
+    }
+}
+
+fn is_agent(file: &str) -> bool {
+    [".yaml", ".yml"].iter().any(|end| file.ends_with(end))
+}
