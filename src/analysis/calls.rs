@@ -81,6 +81,8 @@ struct Walk<'c> {
     ended: Vec<Option<End>>,
     /// By leaf: how many options are offered there whatever the variables.
     options: Vec<u32>,
+    /// By leaf: the innermost state with a question of the walk. Those further out are not put there.
+    innermost: Vec<Option<StateId>>,
     /// Whether lines may move that are no outcomes of steps.
     loose: bool,
     /// Whether a turn's line may keep questions from being put.
@@ -104,6 +106,7 @@ impl<'c> Walk<'c> {
             here: vec![Some(begins); count],
             ended: vec![None; count],
             options: vec![0; count],
+            innermost: vec![None; count],
             loose: chart.transitions.iter().any(|t| !own(&t.trigger))
                 || chart.steps.iter().any(|s| s.tools.is_some()),
             turn_lines: chart.transitions.iter().any(|t| matches!(t.trigger, Trigger::Turn)),
@@ -114,6 +117,14 @@ impl<'c> Walk<'c> {
                 for leaf in walk.covered(facts.places.line(TransitionId::at(i))) {
                     walk.options[leaf] += 1;
                 }
+            }
+        }
+        let asks = |s: &&Step| matches!(&s.kind, StepKind::Ask { on, .. } if *on == AskOn::Turn);
+        for step in chart.steps.iter().filter(asks) {
+            for leaf in walk.covered(&Place::of(step.state)) {
+                let known = walk.innermost[leaf];
+                // What lies further in has the greater number.
+                walk.innermost[leaf] = known.max(Some(step.state));
             }
         }
         walk
@@ -259,7 +270,8 @@ impl<'c> Walk<'c> {
         match &step.kind {
             StepKind::Ask { always, .. } => {
                 let options = self.options[leaf];
-                !self.turn_lines && (options > 1 || *always && options > 0)
+                let put = !self.turn_lines && self.innermost[leaf] == Some(step.state);
+                put && (options > 1 || *always && options > 0)
             }
             StepKind::Llm
             | StepKind::Code(_)

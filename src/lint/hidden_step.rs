@@ -32,9 +32,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
             (None, None) => continue,
         };
         let told = one.caller.and_then(|caller| wide.get(&caller));
-        if told.is_some_and(|steps| steps.len() > 1 && steps.contains(&one.step)) {
-            continue;
-        }
+        let is_told = told.is_some_and(|steps| steps.len() > 1 && steps.contains(&one.step));
         let mut found = RULE
             .at(map.step(one.step).name, format!("{step} never runs: {why}"))
             .help(cure(context, one));
@@ -45,6 +43,10 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
             let what =
                 if one.ends.is_some() { takes(context, caller) } else { "takes the call".into() };
             found = found.related(map.step(caller).name, what);
+        }
+        // Of many that one step hides, that one is what has to change.
+        if is_told {
+            found.severity = Severity::Note;
         }
         diagnostics.push(found);
     }

@@ -60,9 +60,10 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
             }
             None => message,
         };
-        let mut found = RULE.at(place.unwrap_or(spans.name), message).help(format!(
-            "it is always the default here: put `{later}` before `{reader}`, or keep the value over the turns"
-        ));
+        // What code of an `agent.yaml` sets is gone when the turn ends.
+        let or = if is_yaml(context) { "" } else { ", or keep the value over the turns" };
+        let help = format!("it is always the default here: put `{later}` before `{reader}`{or}");
+        let mut found = RULE.at(place.unwrap_or(spans.name), message).help(help);
         if kept.is_some() {
             found.severity = Severity::Error;
         }
@@ -77,7 +78,13 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
 /// where something else lets it out.
 fn stuck(context: &Context<'_>, all: &[Early]) -> Option<(StateId, BTreeSet<usize>)> {
     let Context { chart, facts, .. } = context;
-    let begins = |leaf: &StateId| matches!(facts.reach.causes[leaf.index()], Some(Cause::Start));
+    let begins = |leaf: &StateId| {
+        let mut cause = facts.reach.causes[leaf.index()];
+        while let Some(Cause::With(outer)) = cause {
+            cause = facts.reach.causes[outer.index()];
+        }
+        cause == Some(Cause::Start)
+    };
     let first = facts.reach.leaves(chart).find(begins)?;
     let defaults = Defaults::of(chart, all);
     let read = |id: StepId, row: usize| {

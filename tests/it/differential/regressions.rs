@@ -20,6 +20,23 @@ fn charts() -> Vec<(&'static str, String)> {
              state s { may call w.find into j  on a -> s } }"
                 .to_owned(),
         ),
+        // Arguments that have no value: nothing is called, and the value for a failure holds.
+        (
+            "a call without arguments that have a value",
+            "chart R { event a event b fn many(n: Int) -> Int else 3 fn must(n: Int) -> Int var m: Int = 0 var t: Int = 0 \
+             var faults: Int = 0 initial s state s { on a if many(7 div m) == 3 -> s { t = many(1 div m) + many(many(1 div m)) \
+             m = 1 - m }  on b if must(7 div m) == 3 -> s  on b { t = must(1 div m) } \
+             on error.execution { faults = faults + 1 } } }"
+                .to_owned(),
+        ),
+        (
+            "a call with texts that have no value",
+            "chart R { event a event b fn ask(j: Json, t: Text) -> Json from \"x\" \"y\" else \"z\" var j: Json = none \
+             var l: List(Text) = [] var t: Json = none initial s state s { \
+             on a { t = ask(j[\"k\"], \"{l[0]}\")  j = {\"k\": 1}  l = [\"w\"] } \
+             on b if ask(ask(j[\"k\"], \"\"), l[0]) == \"z\" -> s { j = none  l = [] } } }"
+                .to_owned(),
+        ),
         // The prompt of a step that is no question asked the host for the guards of options.
         (
             "an option beside a step",

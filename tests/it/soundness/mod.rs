@@ -80,7 +80,7 @@ impl Claims {
         Self {
             shadowed: cover::shadows(chart, &facts).iter().map(|s| s.line).collect(),
             undriven: drive::undriven(chart, &facts).into_iter().collect(),
-            hidden: calls::hidden(chart, &facts).into_iter().flat_map(|h| h.hidden).collect(),
+            hidden: calls::hidden(chart, &facts).into_iter().map(|h| h.step).collect(),
             unreached: unreached::unreached(chart, &facts).iter().map(|u| u.step).collect(),
             unoffered: offering::unoffered(chart, &facts)
                 .iter()
