@@ -234,6 +234,11 @@ fn change(chart: &Chart, counter: VarId, value: &Expr) -> Change {
     Change::To(if let ExprKind::Int(n) = value.kind { Some(n) } else { None })
 }
 
+/// Whether an assignment of this value sets the counter to what no run changes.
+pub(super) fn sets_back(chart: &Chart, counter: VarId, value: &Expr) -> bool {
+    matches!(change(chart, counter, value), Change::To(_))
+}
+
 /// Whether actions set the counter.
 pub(super) fn sets(actions: &[Action], counter: VarId) -> bool {
     let mut sets = false;
@@ -254,7 +259,8 @@ pub(super) fn value(chart: &Chart, expr: &Expr, counter: VarId, range: Range) ->
                     Range { low: Some(*low), high: Some(*high) }
                 }
                 (VariableKind::Param { range: None }, Some(default)) => match default.kind {
-                    ExprKind::Int(n) => Range::one(n),
+                    // With 0 it may well be the host that says how much.
+                    ExprKind::Int(n) if n > 0 => Range::one(n),
                     _ => Range::default(),
                 },
                 _ => Range::default(),

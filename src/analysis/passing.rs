@@ -57,6 +57,7 @@ pub fn passing(chart: &Chart, facts: &Facts) -> Vec<Passing> {
             || read.is_empty()
             || implies(chart, None, Some(guard))
             || !works(chart, state)
+            || is_forestalled(chart, id, &read)
         {
             continue;
         }
@@ -79,6 +80,17 @@ fn works(chart: &Chart, state: StateId) -> bool {
     let inside = |s: StateId| state <= s && s < end;
     chart.steps.iter().any(|step| inside(step.state))
         || chart.transitions.iter().any(|l| inside(l.source) && l.trigger != Trigger::When)
+}
+
+/// Whether a `when` line that may be taken before this one sets what it reads.
+fn is_forestalled(chart: &Chart, id: TransitionId, read: &BTreeSet<VarId>) -> bool {
+    let state = chart.transition(id).source;
+    chart.transitions.iter().enumerate().any(|(i, line)| {
+        TransitionId::at(i) != id
+            && line.trigger == Trigger::When
+            && chart.contains(state, line.source)
+            && !assigned(&line.actions).is_disjoint(read)
+    })
 }
 
 /// What leads into a state.

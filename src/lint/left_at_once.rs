@@ -42,8 +42,13 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
                 let message = format!(
                     "{name} holds as soon as {state} is entered: it is left before {step} sets what the condition reads"
                 );
+                let targets = &chart.transition(line).targets;
+                let leads = facts.moves.leads_to([chart.transition(line).source]);
+                let back = targets.iter().any(|t| leads[t.state.index()]);
+                let round =
+                    if back { "; from there a round leads back, again past the step" } else { "" };
                 RULE.at(span, message)
-                    .help(format!("ask when the step is done: `done if …` in {step}"))
+                    .help(format!("ask when the step is done: `done if …` in {step}{round}"))
             }
         };
         diagnostics.push(found);

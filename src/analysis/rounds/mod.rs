@@ -3,6 +3,7 @@
 //! What is set within a line of its own is told of by `miscount` and `counting`; here it is the whole round that counts: what its states
 //! do when they are entered and left, its other lines, the code of its steps.
 
+mod stops;
 mod track;
 mod way;
 
@@ -98,16 +99,10 @@ pub fn lost(chart: &Chart, facts: &Facts) -> Vec<Lost> {
             None
         };
         let track = Track::of(chart, facts, counter);
+        let mut free = None;
         let rounds = rounds.get_or_insert_with(|| Rounds::of(facts));
         for (asker, bound) in asked {
-            let range = match asker {
-                _ if turn.is_some() => turn,
-                Asker::Line(id) => track.at_line(id),
-                Asker::Step(id) => track.within(&facts.places.step(id).within),
-                Asker::Permission(i) => {
-                    track.within(&[chart.permissions[i].from.unwrap_or(StateId::at(0))])
-                }
-            };
+            let range = turn.or_else(|| track.asked_by(asker));
             let Some(holds) = range.and_then(|range| alike(chart, &bound, range)) else {
                 continue;
             };
@@ -125,6 +120,14 @@ pub fn lost(chart: &Chart, facts: &Facts) -> Vec<Lost> {
             // That a condition never holds anywhere is told of otherwise, though not who counts the wrong way.
             let taken = !matches!(asker, Asker::Line(id) if !facts.reach.takes(id));
             let why = why.filter(|why| taken || matches!(why, Why::Away(_)));
+            // Another bound may hold it back as well as what sets it back.
+            let why = why.filter(|why| {
+                let free = matches!(why, Why::Reset(_)).then(|| {
+                    free.get_or_insert_with(|| Track::without_resets(chart, facts, counter))
+                });
+                let alone = free.and_then(|free| alike(chart, &bound, free.asked_by(asker)?));
+                alone.is_none()
+            });
             found.extend(why.map(|why| Lost { asker, counter, holds, why }));
         }
     }

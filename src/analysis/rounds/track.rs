@@ -4,11 +4,12 @@
 //! chart names, so that it ends. A line, a block and the code of a step do what they say; what is not understood may set anything.
 
 use super::super::Facts;
-use super::super::counter::{bounds, is_of_turn, sets, value};
+use super::super::counter::{bounds, is_of_turn, sets, sets_back, value};
 use super::super::graph::Node;
 use super::super::interval::{Range, within};
 use super::super::reach::{domain, is_leaf};
-use super::super::uses::{own_walk, written};
+use super::Asker;
+use super::stops::{stops, widened};
 use chartc_core::arena::{StateId, StepId, TransitionId, VarId};
 use chartc_core::model::{Action, Chart, Expr, StateKind, StepKind, Transition};
 use std::collections::VecDeque;
@@ -17,11 +18,19 @@ use std::collections::VecDeque;
 const PATIENCE: u8 = 4;
 const GROWTHS: u8 = 24;
 
+/// Whether assignments of constants are done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Resets {
+    Done,
+    Skipped,
+}
+
 /// What is known of one counter.
 pub(super) struct Track<'c> {
     chart: &'c Chart,
     facts: &'c Facts,
     counter: VarId,
+    resets: Resets,
     /// Lines without a target that set it.
     staying: Vec<TransitionId>,
     /// Code that sets it.
@@ -41,6 +50,15 @@ pub(super) struct Track<'c> {
 impl<'c> Track<'c> {
     /// Follows a counter through the whole chart.
     pub(super) fn of(chart: &'c Chart, facts: &'c Facts, counter: VarId) -> Self {
+        Self::following(chart, facts, counter, Resets::Done)
+    }
+
+    /// Follows a counter as if nothing set it back.
+    pub(super) fn without_resets(chart: &'c Chart, facts: &'c Facts, counter: VarId) -> Self {
+        Self::following(chart, facts, counter, Resets::Skipped)
+    }
+
+    fn following(chart: &'c Chart, facts: &'c Facts, counter: VarId, resets: Resets) -> Self {
         let lines = chart.transitions.iter().enumerate();
         let staying = lines
             .filter(|(_, l)| l.targets.is_empty() && sets(&l.actions, counter))
@@ -66,16 +84,38 @@ impl<'c> Track<'c> {
         let first =
             default.map_or_else(Range::default, |e| value(chart, e, counter, Range::default()));
         let before = vec![None; facts.moves.nodes()];
-        let stops = Vec::new();
-        let mut track =
-            Self { chart, facts, counter, staying, code, leaving, blocks, first, stops, before };
-        track.stops = track.named();
+        let stops = stops(chart, counter, first);
+        let mut track = Self {
+            chart,
+            facts,
+            counter,
+            resets,
+            staying,
+            code,
+            leaving,
+            blocks,
+            first,
+            stops,
+            before,
+        };
         track.spread();
         track
     }
 
+    /// When the asker asks for it; `None` where no run comes to that.
+    pub(super) fn asked_by(&self, asker: Asker) -> Option<Range> {
+        match asker {
+            Asker::Line(id) => self.at_line(id),
+            Asker::Step(id) => self.within(&self.facts.places.step(id).within),
+            Asker::Permission(i) => {
+                let from = self.chart.permissions[i].from;
+                self.within(&[from.unwrap_or(StateId::at(0))])
+            }
+        }
+    }
+
     /// Before the condition of a line is asked for.
-    pub(super) fn at_line(&self, id: TransitionId) -> Option<Range> {
+    fn at_line(&self, id: TransitionId) -> Option<Range> {
         let (moves, line) = (&self.facts.moves, self.chart.transition(id));
         let before = match self.before[moves.place(Node::Line(id))] {
             // It is not taken: where it would be.
@@ -115,7 +155,7 @@ impl<'c> Track<'c> {
     }
 
     /// While one of these states, or one below, is active.
-    pub(super) fn within(&self, places: &[StateId]) -> Option<Range> {
+    fn within(&self, places: &[StateId]) -> Option<Range> {
         let below = places.iter().flat_map(|s| s.0..self.chart.state(*s).end.0).map(StateId);
         let known = below.filter_map(|s| {
             let node = Node::Active(s);
@@ -149,41 +189,6 @@ impl<'c> Track<'c> {
                 open.push_back(next);
             }
         }
-    }
-
-    /// Every number that the chart names beside the counter, with its neighbours; ascending.
-    fn named(&self) -> Vec<i64> {
-        let mut stops: Vec<i64> = [self.first.low, self.first.high].into_iter().flatten().collect();
-        let mut named = |e: &Expr| {
-            own_walk(e, &mut |e| {
-                let range = value(self.chart, e, self.counter, Range::default());
-                let ends = [range.low, range.high].into_iter().flatten();
-                stops.extend(ends.flat_map(|n| [n.saturating_sub(1), n, n.saturating_add(1)]));
-            });
-        };
-        let guards = self.chart.transitions.iter().filter_map(|line| line.guard.as_ref());
-        for bound in guards.flat_map(|guard| bounds(self.chart, guard)) {
-            if bound.counter == self.counter {
-                named(bound.than);
-            }
-        }
-        for block in written(self.chart) {
-            Action::walk(block, &mut |action| match action {
-                Action::Assign(id, e) if *id == self.counter => named(e),
-                Action::If(e, ..) => named(e),
-                Action::Assign(..)
-                | Action::For(..)
-                | Action::Do(..)
-                | Action::Raise(..)
-                | Action::Send { .. }
-                | Action::Cancel(_)
-                | Action::Log(_)
-                | Action::Result(..) => {}
-            });
-        }
-        stops.sort_unstable();
-        stops.dedup();
-        stops
     }
 
     /// What it is when the node leads on; `None` where it does not.
@@ -299,6 +304,10 @@ impl<'c> Track<'c> {
         let mut range = before;
         for action in actions {
             match action {
+                Action::Assign(id, e)
+                    if *id == self.counter
+                        && self.resets == Resets::Skipped
+                        && sets_back(self.chart, self.counter, e) => {}
                 Action::Assign(id, e) if *id == self.counter => {
                     range = value(self.chart, e, self.counter, range);
                 }
@@ -352,19 +361,4 @@ impl<'c> Track<'c> {
             }
         }
     }
-}
-
-/// The next stops that contain what has grown.
-fn widened(known: Range, joined: Range, stops: &[i64]) -> Range {
-    let low = if joined.low == known.low {
-        joined.low
-    } else {
-        joined.low.and_then(|n| stops.iter().rev().find(|s| **s <= n).copied())
-    };
-    let high = if joined.high == known.high {
-        joined.high
-    } else {
-        joined.high.and_then(|n| stops.iter().find(|s| **s >= n).copied())
-    };
-    Range { low, high }
 }
