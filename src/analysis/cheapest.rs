@@ -1,9 +1,9 @@
 //! The cheapest run to an end.
 
 use super::Facts;
-use super::reach::{entered_with, entries, is_history};
+use super::reach::{domain, entered_with, entries, is_history};
 use chartc_core::arena::{StateId, TransitionId};
-use chartc_core::model::{AskOn, Chart, ChoiceKind, StateKind, StepKind, Trigger};
+use chartc_core::model::{AskOn, Chart, ChoiceKind, StateKind, StepKind, Transition, Trigger};
 use chartc_core::status::Status;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -11,32 +11,76 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 type Cause = Option<(StateId, TransitionId)>;
 
 /// A state, whether it is entered by default, and at what price.
+#[derive(Clone, Copy)]
 struct Item {
     calls: u64,
     state: StateId,
     default: bool,
     cause: Cause,
+    /// Whether it stands outside of the state that is to be left.
+    is_out: bool,
+}
+
+/// What a search looks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Goal {
+    /// The end of the run, `ok`.
+    End,
+    /// The way out of this state, or its own end, from its entry on.
+    Out(StateId),
 }
 
 /// Fewest model calls before a run ends `ok`, with the lines on the way; `None` if no run does. Conditions on the way count as true, and a
 /// question that may be taken unasked as free, so no run is cheaper. Linear.
 pub fn least(chart: &Chart, facts: &Facts) -> Option<(u64, Vec<TransitionId>)> {
-    search(chart, facts, false)
+    search(chart, facts, false, Goal::End)
 }
 
 /// Fewest turns before a run ends `ok`, as far as the model calls of their walks tell, with the lines on the way; `None` if no run does, or
 /// if a turn makes any number of calls.
 pub fn least_turns(chart: &Chart, facts: &Facts) -> Option<(u64, Vec<TransitionId>)> {
     let each = u64::from(chart.calls_per_turn?);
-    let (calls, way) = search(chart, facts, true)?;
+    let (calls, way) = search(chart, facts, true, Goal::End)?;
     Some((calls.div_ceil(each.max(1)), way))
 }
 
+/// Fewest model calls from the entry of a state until a line leaves it, or it ends; `None` if nothing but a fault or a limit leads out.
+pub fn least_through(
+    chart: &Chart,
+    facts: &Facts,
+    state: StateId,
+) -> Option<(u64, Vec<TransitionId>)> {
+    search(chart, facts, false, Goal::Out(state))
+}
+
+/// Fewest turns from the entry of a state until a line leaves it, or it ends, as far as the model calls of their walks tell.
+pub fn least_turns_through(
+    chart: &Chart,
+    facts: &Facts,
+    state: StateId,
+) -> Option<(u64, Vec<TransitionId>)> {
+    let each = u64::from(chart.calls_per_turn?);
+    let (calls, way) = search(chart, facts, true, Goal::Out(state))?;
+    Some((calls.div_ceil(each.max(1)), way))
+}
+
+/// Whether a search takes the line: a fault is no way on through a state.
+fn serves(line: &Transition, goal: Goal) -> bool {
+    let fault = matches!(line.trigger, Trigger::Error(_) | Trigger::LimitWarn(_));
+    goal == Goal::End || !fault
+}
+
 /// The cheapest way, where calls count, or only those of walks.
-fn search(chart: &Chart, facts: &Facts, walks: bool) -> Option<(u64, Vec<TransitionId>)> {
+fn search(
+    chart: &Chart,
+    facts: &Facts,
+    walks: bool,
+    goal: Goal,
+) -> Option<(u64, Vec<TransitionId>)> {
     let mut lines: Vec<Vec<TransitionId>> = vec![Vec::new(); chart.states.len()];
     for (i, place) in facts.places.lines.iter().enumerate() {
-        if Regions::waits(chart, TransitionId::at(i)).is_some() {
+        let row = &chart.transitions[i];
+        if Regions::waits(chart, TransitionId::at(i)).is_some() || !serves(row, goal) {
             continue;
         }
         for state in &place.within {
@@ -49,29 +93,46 @@ fn search(chart: &Chart, facts: &Facts, walks: bool) -> Option<(u64, Vec<Transit
     let mut active: Vec<Option<Cause>> = vec![None; chart.states.len()];
     let mut entered = vec![false; chart.states.len()];
     let mut taken = vec![false; chart.transitions.len()];
-    let mut open = VecDeque::from([Item { calls: 0, state: root, default: true, cause: None }]);
-    while let Some(Item { calls, state, default, cause }) = open.pop_front() {
+    let first = if let Goal::Out(state) = goal { state } else { root };
+    let begins = Item { calls: 0, state: first, default: true, cause: None, is_out: false };
+    let mut open = VecDeque::from([begins]);
+    while let Some(Item { calls, state, default, cause, is_out }) = open.pop_front() {
+        let is_end = matches!(chart.state(state).kind, StateKind::Final { .. })
+            && goal == Goal::Out(chart.state(state).parent.unwrap_or(root));
+        if is_out || is_end {
+            return Some((calls, trace(&active, cause)));
+        }
         if active[state.index()].is_none() {
             active[state.index()] = Some(cause);
             if let StateKind::Final { status: Status::Ok, .. } = chart.state(state).kind
                 && chart.state(state).parent == Some(root)
+                && goal == Goal::End
             {
                 return Some((calls, trace(&active, cause)));
             }
             let parent = chart.state(state).parent;
-            open.all_first(parent, |state| Item { calls, state, default: false, cause });
+            let inner = Item { calls, state, default: false, cause, is_out: false };
+            open.all_first(parent, |state| Item { state, ..inner });
             let ready = regions.end(chart, state);
             for id in std::mem::take(&mut lines[state.index()]).into_iter().chain(ready) {
                 if std::mem::replace(&mut taken[id.index()], true) {
                     continue;
                 }
                 let pays = prices.pays(chart, id);
+                let line = chart.transition(id);
+                let is_out = match goal {
+                    Goal::End => false,
+                    Goal::Out(state) => {
+                        domain(chart, line).is_some_and(|top| !chart.contains(state, top))
+                    }
+                };
                 for target in entries(chart, chart.transition(id)) {
                     let item = Item {
                         calls: calls + u64::from(pays),
                         state: target,
                         default: true,
                         cause: Some((state, id)),
+                        is_out,
                     };
                     if pays { open.push_back(item) } else { open.push_front(item) }
                 }
@@ -79,7 +140,8 @@ fn search(chart: &Chart, facts: &Facts, walks: bool) -> Option<(u64, Vec<Transit
         }
         if default && !std::mem::replace(&mut entered[state.index()], true) {
             let with = come_with(chart, state);
-            open.all_first(with, |state| Item { calls, state, default: true, cause });
+            let inner = Item { calls, state, default: true, cause, is_out: false };
+            open.all_first(with, |state| Item { state, ..inner });
         }
     }
     None

@@ -58,7 +58,7 @@ pub fn dead(chart: &Chart, facts: &Facts) -> Vec<Dead> {
 }
 
 /// Whether a line acts wherever its state is active and leaves it.
-fn leaves(facts: &Facts, line: &Transition, id: TransitionId) -> bool {
+pub(super) fn leaves(facts: &Facts, line: &Transition, id: TransitionId) -> bool {
     let whole = Place::of(line.source);
     line.kind == TransitionKind::External && *facts.places.line(id) == whole
 }
@@ -135,7 +135,7 @@ fn bound(line: &Transition) -> Option<&Expr> {
 }
 
 /// The least and the greatest value of a bound that does not change.
-fn range(chart: &Chart, bound: &Expr) -> Option<(u64, u64)> {
+pub(super) fn range(chart: &Chart, bound: &Expr) -> Option<(u64, u64)> {
     let one = |value: u64| Some((value, value));
     let whole = |value: &Value| match value {
         Value::Int(n) => u64::try_from(*n).ok(),

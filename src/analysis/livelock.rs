@@ -1,29 +1,31 @@
 //! `when` lines that, once taken, are taken for ever.
 
 use super::Facts;
-use super::guard::{Verdict, decide, implies};
+use super::guard::{Verdict, decide};
 use super::reach::{entries, is_leaf};
-use super::uses::{changes, reads};
+use super::uses::{assigned, changes, reads, written};
 use chartc_core::arena::{StateId, TransitionId, VarId};
-use chartc_core::model::{Chart, Expr, StateKind, Transition, Trigger};
+use chartc_core::model::{Chart, Expr, StateKind, Transition, Trigger, VariableKind};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Longest circle that is looked for.
 const LONGEST: usize = 64;
+/// Conditions that have to hold together, at most.
+const GIVEN: usize = 6;
 
-/// A circle of `when` lines: one of their guards makes all of them hold, none of them changes what it reads.
+/// A circle of `when` lines: guards of some make all of them hold, none of them changes what it reads.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Livelock {
     /// In the order taken; the first has the least id.
     pub lines: Vec<TransitionId>,
-    /// The line whose guard starts it.
-    pub given: TransitionId,
+    /// The lines whose guards have to hold together: the one that starts it, and those that only ask what the host or an answer says.
+    pub given: Vec<TransitionId>,
 }
 
-/// Every circle, by its first line. A circle is certain: from the first line on, at each state the line that is tried first among those
-/// that may hold is the next of the circle.
+/// Every circle, by its first line. A circle is certain while what is given holds: from the first line on, at each state the line that is
+/// tried first among those that may hold is the next of the circle.
 pub fn livelocks(chart: &Chart, facts: &Facts) -> Vec<Livelock> {
-    let mut found = BTreeMap::new();
+    let mut found: BTreeMap<Vec<TransitionId>, Vec<TransitionId>> = BTreeMap::new();
     for (i, line) in chart.transitions.iter().enumerate() {
         let id = TransitionId::at(i);
         if line.trigger != Trigger::When || !facts.reach.takes(id) {
@@ -32,8 +34,12 @@ pub fn livelocks(chart: &Chart, facts: &Facts) -> Vec<Livelock> {
         let leaves =
             facts.places.line(id).within.iter().filter_map(|s| first_leaf(chart, facts, *s));
         for leaf in leaves {
-            if let Some(circle) = circle(chart, facts, id, leaf) {
-                found.entry(circle).or_insert(id);
+            if let Some((circle, given)) = circle(chart, facts, id, leaf) {
+                let known = found.entry(circle).or_insert_with(|| given.clone());
+                // Of several ways to say it the one that asks least.
+                if given.len() < known.len() {
+                    *known = given;
+                }
             }
         }
     }
@@ -46,37 +52,33 @@ fn first_leaf(chart: &Chart, facts: &Facts, state: StateId) -> Option<StateId> {
     below.find(|s| is_leaf(chart, *s) && facts.reach.enters(*s))
 }
 
-/// Follows the lines that are certainly taken after `first`.
+/// Follows the lines that are certainly taken after `first`; with those whose guards are given.
 fn circle(
     chart: &Chart,
     facts: &Facts,
     first: TransitionId,
     leaf: StateId,
-) -> Option<Vec<TransitionId>> {
-    let guard = chart.transition(first).guard.as_ref();
-    let mut watched: BTreeSet<VarId> = BTreeSet::new();
-    let local = guard.is_some_and(|g| reads(chart, g, &mut watched));
+) -> Option<(Vec<TransitionId>, Vec<TransitionId>)> {
+    let mut given = vec![first];
     let mut lines = vec![first];
     let (mut at, mut line) = (leaf, first);
     if !lonely(chart, leaf) {
         return None;
     }
+    let mut landed = vec![leaf];
     while lines.len() <= LONGEST {
         let taken = chart.transition(line);
         if !taken.targets.is_empty() {
-            if local {
-                return None;
-            }
             at = landing(chart, taken)?;
         }
-        if changes(chart, taken, at, &watched) {
-            return None;
-        }
-        let next = forced(chart, facts, at, guard)?;
+        landed.push(at);
+        let next = forced(chart, facts, at, &mut given)?;
         if next == first {
-            let least = (0..lines.len()).min_by_key(|i| lines[*i]).unwrap_or(0);
-            lines.rotate_left(least);
-            return Some(lines);
+            return stays(chart, &lines, &landed, &given).then(|| {
+                let least = (0..lines.len()).min_by_key(|i| lines[*i]).unwrap_or(0);
+                lines.rotate_left(least);
+                (lines, given)
+            });
         }
         if lines.contains(&next) {
             return None;
@@ -85,6 +87,24 @@ fn circle(
         line = next;
     }
     None
+}
+
+/// Whether no line of a circle changes what is given; `landed`: where each begins, and where the last leads.
+fn stays(
+    chart: &Chart,
+    lines: &[TransitionId],
+    landed: &[StateId],
+    given: &[TransitionId],
+) -> bool {
+    let mut watched: BTreeSet<VarId> = BTreeSet::new();
+    let mut local = false;
+    for guard in given.iter().filter_map(|id| chart.transition(*id).guard.as_ref()) {
+        local |= reads(chart, guard, &mut watched);
+    }
+    lines.iter().zip(&landed[1..]).all(|(id, at)| {
+        let line = chart.transition(*id);
+        !(local && !line.targets.is_empty()) && !changes(chart, line, *at, &watched)
+    })
 }
 
 /// The one leaf that a line enters, if it is one and no other region is at work.
@@ -111,28 +131,51 @@ pub(super) fn lonely(chart: &Chart, leaf: StateId) -> bool {
     chart.ancestors(leaf).all(|s| !matches!(chart.state(s).kind, StateKind::Parallel))
 }
 
-/// The `when` line that is certainly taken in a leaf while `given` holds: the first that may hold must hold.
+/// The `when` line that is certainly taken in a leaf while what is given holds: the first that may hold must hold. One that only asks what
+/// the host sets, or an answer, is given as well, if all of them can hold together.
 fn forced(
     chart: &Chart,
     facts: &Facts,
     leaf: StateId,
-    given: Option<&Expr>,
+    given: &mut Vec<TransitionId>,
 ) -> Option<TransitionId> {
+    let guard = |id: &TransitionId| chart.transition(*id).guard.as_ref();
     for state in chart.ancestors(leaf) {
         for id in &chart.state(state).transitions {
             let line = chart.transition(*id);
             if line.trigger != Trigger::When || !facts.places.line(*id).covers(chart, leaf) {
                 continue;
             }
-            let guard = line.guard.as_ref();
-            if implies(chart, given, guard) {
+            let known: Vec<&Expr> = given.iter().filter_map(guard).collect();
+            let Some(own) = line.guard.as_ref() else { return Some(*id) };
+            let against: Vec<_> = known.iter().map(|g| (*g, true)).chain([(own, false)]).collect();
+            if decide(chart, &against) == Verdict::Never {
                 return Some(*id);
             }
-            let goals: Vec<_> = [given, guard].into_iter().flatten().map(|g| (g, true)).collect();
-            if decide(chart, &goals) != Verdict::Never {
-                return None;
+            let goals: Vec<_> = known.iter().copied().chain([own]).map(|g| (g, true)).collect();
+            match decide(chart, &goals) {
+                Verdict::Never => {}
+                Verdict::Example(_) if given.len() < GIVEN && is_free(chart, own) => {
+                    given.push(*id);
+                    return Some(*id);
+                }
+                Verdict::Example(_) | Verdict::Perhaps => return None,
             }
         }
     }
     None
+}
+
+/// Whether a condition reads only what the host or an answer may set to anything.
+fn is_free(chart: &Chart, guard: &Expr) -> bool {
+    let mut read = BTreeSet::new();
+    let local = reads(chart, guard, &mut read);
+    let free = |id: &VarId| match chart.variables[id.index()].kind {
+        VariableKind::Input | VariableKind::Param { .. } => true,
+        VariableKind::Var { .. } => {
+            chart.steps.iter().any(|step| step.into == Some(*id))
+                && !written(chart).any(|block| assigned(block).contains(id))
+        }
+    };
+    !local && !read.is_empty() && read.iter().all(free)
 }

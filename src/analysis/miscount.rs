@@ -1,14 +1,13 @@
 //! Lines that count in a way that does not bound what they ask for.
 
 use super::Facts;
+use super::counter::{self, Bound, is_lasting, step};
 use super::counting::comes_back;
-use super::interval::{order, turned};
-use super::uses::{own_walk, reads, walk, written};
+use super::uses::{reads, walk, written};
 use chartc_core::arena::{TransitionId, VarId};
 use chartc_core::expr::Value;
 use chartc_core::model::{
-    Action, BinaryOp, Chart, CompareOp, Expr, ExprKind, Transition, Trigger, Type, UnaryOp,
-    VariableKind,
+    Action, Chart, CompareOp, Expr, ExprKind, Transition, Trigger, VariableKind,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -37,13 +36,6 @@ pub struct Miscount {
     pub by: i64,
     /// How.
     pub fault: Fault,
-}
-
-/// A comparison of a counter with what stays as it is: `counter op bound`.
-struct Bound<'e> {
-    counter: VarId,
-    op: CompareOp,
-    than: &'e Expr,
 }
 
 /// Every such line, ascending.
@@ -163,94 +155,15 @@ fn conditions(actions: &[Action]) -> Vec<&Expr> {
 
 /// Whether the line sets a counter from itself.
 fn is_counting(chart: &Chart, line: &Transition) -> bool {
-    let counter = |action: &Action| matches!(action, Action::Assign(id, value) if is_counter(chart, *id) && step(*id, value).is_some());
+    let counter = |action: &Action| matches!(action, Action::Assign(id, value) if is_lasting(chart, *id) && step(*id, value).is_some());
     line.actions.iter().any(counter)
 }
 
-/// The comparisons that all have to hold for the condition to.
+/// The comparisons that all have to hold for the condition to, of counters that outlast a turn.
 fn bounds<'e>(chart: &'e Chart, guard: &'e Expr) -> Vec<Bound<'e>> {
-    let mut found = Vec::new();
-    let mut open = vec![guard];
-    while let Some(expr) = open.pop() {
-        if let ExprKind::Binary(BinaryOp::And, a, b) = &expr.kind {
-            open.extend([&**a, &**b]);
-        }
-        if let ExprKind::Predicate(id) = expr.kind {
-            open.push(&chart.predicates[id.index()].expr);
-        }
-        let (compared, opposite) = negated(expr);
-        let ExprKind::Compare(first, rest) = &compared.kind else { continue };
-        let [(op, second)] = rest.as_slice() else { continue };
-        for (side, other, swap) in [(&**first, second, false), (second, &**first, true)] {
-            if let (ExprKind::Variable(counter), Some(op)) =
-                (&side.kind, ordered(*op, swap, opposite))
-                && is_counter(chart, *counter)
-                && is_fixed(chart, other)
-            {
-                found.push(Bound { counter: *counter, op, than: other });
-            }
-        }
-    }
+    let mut found = counter::bounds(chart, guard);
+    found.retain(|bound| is_lasting(chart, bound.counter));
     found
-}
-
-/// What stands behind `not`, and whether one does.
-fn negated(expr: &Expr) -> (&Expr, bool) {
-    if let ExprKind::Unary(UnaryOp::Not, inner) = &expr.kind {
-        (inner, true)
-    } else {
-        (expr, false)
-    }
-}
-
-/// The order that a comparison claims, read from the other side where it is swapped, and of its opposite behind `not`.
-fn ordered(op: CompareOp, swap: bool, opposite: bool) -> Option<CompareOp> {
-    let op = order(op, !opposite).filter(|op| *op != CompareOp::Equal)?;
-    Some(if swap { turned(op) } else { op })
-}
-
-fn is_counter(chart: &Chart, id: VarId) -> bool {
-    let row = &chart.variables[id.index()];
-    row.ty == Type::Int && matches!(row.kind, VariableKind::Var { per_turn: false })
-}
-
-/// Whether no line changes it.
-fn is_fixed(chart: &Chart, expr: &Expr) -> bool {
-    let mut fixed = true;
-    own_walk(expr, &mut |e| {
-        fixed &= match e.kind {
-            ExprKind::Variable(id) => {
-                matches!(chart.variables[id.index()].kind, VariableKind::Param { .. })
-            }
-            ExprKind::Int(_) | ExprKind::Binary(..) => true,
-            ExprKind::None
-            | ExprKind::Bool(_)
-            | ExprKind::Float(_)
-            | ExprKind::Text(_)
-            | ExprKind::Duration(_)
-            | ExprKind::Enum(..)
-            | ExprKind::Local(_)
-            | ExprKind::Payload(_)
-            | ExprKind::Answer(_)
-            | ExprKind::Predicate(_)
-            | ExprKind::Observable(_)
-            | ExprKind::Field(..)
-            | ExprKind::Index(..)
-            | ExprKind::Slice(..)
-            | ExprKind::Unary(..)
-            | ExprKind::Compare(..)
-            | ExprKind::If(..)
-            | ExprKind::Default(..)
-            | ExprKind::Builtin(..)
-            | ExprKind::Call(..)
-            | ExprKind::List(_)
-            | ExprKind::Map(_)
-            | ExprKind::Record(..)
-            | ExprKind::Comprehension { .. }
-            | ExprKind::Unknown(_) => false,
-        };
-    });
-    fixed
 }
 
 /// By how much the line counts, if it does nothing else to the counter.
@@ -266,26 +179,6 @@ fn counts(line: &Transition, counter: VarId) -> Option<i64> {
         }
     });
     by.filter(|by| sets == 1 && *by != 0)
-}
-
-/// The number in `x + n` and `x - n`.
-fn step(counter: VarId, value: &Expr) -> Option<i64> {
-    let ExprKind::Binary(op, a, b) = &value.kind else { return None };
-    let ExprKind::Int(n) = b.kind else { return None };
-    if a.kind != ExprKind::Variable(counter) {
-        return None;
-    }
-    match op {
-        BinaryOp::Add => Some(n),
-        BinaryOp::Subtract => n.checked_neg(),
-        BinaryOp::Multiply
-        | BinaryOp::Divide
-        | BinaryOp::FloorDivide
-        | BinaryOp::Modulo
-        | BinaryOp::Power
-        | BinaryOp::And
-        | BinaryOp::Or => None,
-    }
 }
 
 /// Whether another condition asks whether the counter has gone on to some other bound.

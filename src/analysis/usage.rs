@@ -136,12 +136,13 @@ pub struct Fixed {
 }
 
 /// Variables that nothing sets although a condition depends on nothing else: a test of such a variable, or a comparison of it with
-/// constants.
+/// constants and params.
 pub fn fixed(chart: &Chart, usage: &Usage) -> Vec<Fixed> {
     let never = |id: VarId| {
         let var = matches!(chart.variables[id.index()].kind, VariableKind::Var { .. });
         var && !usage.set[id.index()]
     };
+    let param = |id: VarId| matches!(chart.variables[id.index()].kind, VariableKind::Param { .. });
     let mut found: Vec<Fixed> = Vec::new();
     let mut told = BTreeSet::new();
     expressions(chart, &mut |spot, expr| {
@@ -153,8 +154,8 @@ pub fn fixed(chart: &Chart, usage: &Usage) -> Vec<Fixed> {
             let mut variable = None;
             own_walk(test, &mut |e| {
                 if let ExprKind::Variable(id) = e.kind {
-                    all &= never(id);
-                    variable = variable.or(Some(id));
+                    all &= never(id) || param(id);
+                    variable = variable.or(Some(id).filter(|id| never(*id)));
                 }
                 all &= !changes(&e.kind);
             });

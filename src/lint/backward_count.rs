@@ -2,13 +2,15 @@
 
 use super::{Context, Lint, long_stride, unasked_count, words};
 use crate::analysis::miscount::{Fault, Miscount, miscounts};
+use crate::analysis::rounds::Lost;
 use crate::diagnostic::{Diagnostic, Rule, Severity};
 use crate::notation::expression;
+use crate::span::Span;
 use chartc_core::arena::TransitionId;
 
 pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
 
-static RULE: Rule = Rule {
+pub(super) static RULE: Rule = Rule {
     code: "C0418",
     name: "backward-count",
     severity: Severity::Warning,
@@ -38,6 +40,14 @@ fn told(context: &Context<'_>, found: &Miscount) -> Diagnostic {
     RULE.at(spans.guard.unwrap_or(spans.trigger), message)
         .help("turn the comparison round, or count the other way")
         .related(map.variables[found.counter.index()], "the count begins here")
+}
+
+/// A count that goes away from what another line or a step asks for, at the count.
+pub(super) fn away(context: &Context<'_>, at: Span, found: &Lost, guard: &str) -> Diagnostic {
+    let name = &context.chart.variables[found.counter.index()].name;
+    let goes = if found.holds { "goes on holding" } else { "never comes to hold" };
+    RULE.at(at, format!("this counts `{name}` the wrong way: `{guard}` {goes}"))
+        .help("count the other way, or turn the comparison round")
 }
 
 /// The condition of a line, in short.

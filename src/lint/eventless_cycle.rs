@@ -17,12 +17,18 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, .. } = context;
     for circle in livelocks(chart, facts) {
         let Some((first, rest)) = circle.lines.split_first() else { continue };
-        let name = words::line(chart, circle.given);
+        let names: Vec<String> = circle.given.iter().map(|id| words::line(chart, *id)).collect();
+        let name = match names.split_last() {
+            Some((last, [])) => last.clone(),
+            Some((last, rest)) => format!("{} and {last}", rest.join(", ")),
+            None => continue,
+        };
+        let verb = if names.len() > 1 { "hold together" } else { "holds" };
         let message = if rest.is_empty() {
             format!("{name} still holds after its own line, so it is taken for ever")
         } else {
             format!(
-                "once {name} holds, these {} lines are taken in a circle for ever",
+                "once {name} {verb}, these {} lines are taken in a circle for ever",
                 rest.len() + 1
             )
         };

@@ -27,16 +27,19 @@ mod forbidden_move;
 mod forbidden_tool;
 mod gap;
 mod growing_prompt;
+mod hasty_timeout;
 mod hidden_step;
 mod huge_retry;
 pub(crate) mod idle_assignment;
 pub(crate) mod illegal_structure;
 pub(crate) mod import_cycle;
 mod impossible_guard;
+mod left_at_once;
 pub(crate) mod left_out;
 pub(crate) mod legacy;
 mod limit_out_of_reach;
 mod long_stride;
+mod lost_count;
 pub(crate) mod lost_division;
 mod maybe_unset;
 mod misleading_format;
@@ -141,6 +144,7 @@ pub const LINTS: &[&Lint] = &[
     &shadowed_line::LINT,
     &wildcard_without_effect::LINT,
     &eventless_cycle::LINT,
+    &left_at_once::LINT,
     &trap_state::LINT,
     &success_by_failure::LINT,
     &forbidden_move::LINT,
@@ -171,12 +175,14 @@ pub const LINTS: &[&Lint] = &[
     &uncounted_line::LINT,
     // With `long_stride` and `unasked_count`.
     &backward_count::LINT,
+    &lost_count::LINT,
     &gap::LINT,
     &overlap::LINT,
     &unbounded_calls::LINT,
     &limit_out_of_reach::LINT,
     &missing_prompt::LINT,
     &huge_retry::LINT,
+    &hasty_timeout::LINT,
     &unpriced_model::LINT,
     &unusable_tool::LINT,
     &misleading_format::LINT,

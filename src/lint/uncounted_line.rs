@@ -1,8 +1,10 @@
 //! Lines that lead back while a counter is low and do not count.
 
-use super::{Context, Lint, words};
+use super::{Context, Lint, lost_count, words};
 use crate::analysis::counting::uncounted;
+use crate::analysis::rounds;
 use crate::diagnostic::{Diagnostic, Rule, Severity};
+use chartc_core::arena::StateId;
 use std::collections::BTreeSet;
 
 pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
@@ -35,4 +37,37 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         let other = map.line(found.counting).whole;
         diagnostics.push(RULE.at(place, message).help(help).related(other, "this line counts"));
     }
+    for found in rounds::uncounted(chart, facts) {
+        let spans = map.line(found.line);
+        if told.insert(spans.whole) {
+            diagnostics.push(past(context, &found));
+        }
+    }
+}
+
+/// A round that passes the condition and nothing that counts.
+fn past(context: &Context<'_>, found: &rounds::Uncounted) -> Diagnostic {
+    let Context { chart, map, .. } = context;
+    let spans = map.line(found.line);
+    let name = &chart.variables[found.counter.index()].name;
+    let line = words::line(chart, found.line);
+    let around: Vec<StateId> = found
+        .way
+        .iter()
+        .chain([&found.line].into_iter().filter(|_| found.leads_back))
+        .flat_map(|line| chart.transition(*line).targets.iter().map(|t| t.state))
+        .collect();
+    let message = format!(
+        "this bounds nothing: no round through {} counts `{name}` before it comes back to {line}",
+        words::states(chart, &around[..around.len().min(1)])
+    );
+    let place = spans.guard.unwrap_or(spans.trigger);
+    let mut one = RULE
+        .at(place, message)
+        .help(format!("count it on the way round: `{name} = {name} + 1`"))
+        .related(lost_count::place(context, found.counter, found.counted), "counted here only");
+    for line in found.way.iter().take(4) {
+        one = one.related(map.line(*line).whole, "part of the round");
+    }
+    one
 }

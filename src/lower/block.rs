@@ -173,6 +173,7 @@ fn assign(
         refuse_write(cx, id, name.span, place);
         return None;
     }
+    cx.map.assignments.push((id, name.span.to(whole)));
     if let Some(found) = idle_assignment::check(&name.node, id, &value, name.span.to(whole)) {
         cx.report(found);
     }

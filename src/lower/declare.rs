@@ -224,6 +224,7 @@ pub(super) fn clients(cx: &mut Cx<'_>, items: &[Declared<'_, &syntax::Client>]) 
         if declare(&mut cx.findings, &mut cx.names.clients, "client", &name.node, name.span, id) {
             kept.push((id, item.node));
             cx.map.clients.push(name.span);
+            cx.map.client_timeouts.push(None);
             cx.chart.clients.push(Client {
                 name: name.node.clone(),
                 model: String::new(),
@@ -285,6 +286,7 @@ fn client(cx: &mut Cx<'_>, id: ClientId, node: &syntax::Client) {
                     constant(cx, &option.value, &Type::Duration, "`timeout`")
                 {
                     cx.chart.clients[id.index()].timeout = Some(ms);
+                    cx.map.client_timeouts[id.index()] = Some(option.value.span);
                 }
             }
             "retry" => {

@@ -44,6 +44,7 @@ fn per_turn(cx: &mut Cx<'_>, state: StateId, limit: &Limit, span: Span) {
         let message = "a limit per turn has no soft bound: it only ends the walk";
         cx.report(ILLEGAL_STRUCTURE.at(warn.span, message));
     }
+    cx.map.states[state.index()].per_turn = Some(limit.bound.span);
     if let Some(bound) = count(cx, &limit.bound, "`calls`") {
         cx.chart.calls_per_turn =
             if bound == 0 { None } else { Some(u32::try_from(bound).unwrap_or(u32::MAX)) };
@@ -62,7 +63,7 @@ fn whole_run(cx: &mut Cx<'_>, state: StateId, limit: &Limit) {
             match name {
                 "calls" => spans.calls = Some(limit.bound.span),
                 "turns" => spans.turns = Some(limit.bound.span),
-                _ => {}
+                _ => spans.tokens = Some(limit.bound.span),
             }
             let limits = &mut cx.chart.states[state.index()].limits;
             match name {
@@ -72,6 +73,7 @@ fn whole_run(cx: &mut Cx<'_>, state: StateId, limit: &Limit) {
             }
         }
         "time" => {
+            cx.map.states[state.index()].time = Some(limit.bound.span);
             let bound = duration(cx, &limit.bound);
             let warn = limit.warn.as_ref().and_then(|w| duration(cx, w));
             refuse_late(cx, limit, bound.zip(warn).is_some_and(|(bound, warn)| warn > bound));

@@ -1,7 +1,7 @@
 //! Where the parts of a chart stand. Outside the model, so that a chart and its twin in another format compare equal.
 
 use crate::span::{FileId, Span};
-use chartc_core::arena::{EventId, StateId, StepId, TransitionId};
+use chartc_core::arena::{EventId, StateId, StepId, TransitionId, VarId};
 use chartc_core::model::Receiver;
 
 /// Spans of one chart; each table runs parallel to that of the model.
@@ -31,12 +31,16 @@ pub struct SourceMap {
     pub tool_sets: Vec<Option<Span>>,
     /// By client: its name.
     pub clients: Vec<Span>,
+    /// By client: its `timeout`, if it has one.
+    pub client_timeouts: Vec<Option<Span>>,
     /// By named condition: its name.
     pub predicates: Vec<Span>,
     /// By choice: its name.
     pub choices: Vec<Span>,
     /// The events that are raised and sent, to the chart itself and to others, in the order lowered.
     pub posts: Vec<PostSpans>,
+    /// The assignments to variables, in the order lowered.
+    pub assignments: Vec<(VarId, Span)>,
     /// By permission: the whole line.
     pub permissions: Vec<Span>,
     /// By check: the whole line.
@@ -81,6 +85,12 @@ pub struct StateSpans {
     pub cost: Option<Span>,
     /// Its limit of turns, if it has one.
     pub turns: Option<Span>,
+    /// Its limit of tokens, if it has one.
+    pub tokens: Option<Span>,
+    /// Its limit of time, if it has one.
+    pub time: Option<Span>,
+    /// The chart's limit of calls per turn, if it has one.
+    pub per_turn: Option<Span>,
 }
 
 /// Spans of a line.
@@ -122,6 +132,8 @@ pub struct StepSpans {
     pub prompt: Option<Span>,
     /// Each part of the prompt; a placeholder with its braces.
     pub prompt_parts: Vec<Span>,
+    /// How often it may call its tools, where it says so.
+    pub tool_calls: Option<Span>,
     /// The name of the chart that a `run` step runs, where that is declared.
     pub child: Option<Span>,
 }

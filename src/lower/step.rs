@@ -243,6 +243,7 @@ fn tools(
         cx.report(finding);
         return;
     }
+    cx.map.steps[id.index()].tool_calls = calls.map(|calls| calls.span);
     let calls = calls.map_or(StepTools::CALLS, |calls| calls.node);
     cx.chart.steps[id.index()].tools = Some(StepTools { set: found, calls });
 }

@@ -12,8 +12,9 @@ const HEAD: &str = "event a  event b  event c  event d\n  input x: Bool = false 
 
 /// The chart with these items.
 fn chart(items: &str) -> String {
-    let (above, items): (Vec<&str>, Vec<&str>) =
-        items.lines().partition(|l| ["enum ", "tool ", "tools "].iter().any(|w| l.starts_with(w)));
+    let (above, items): (Vec<&str>, Vec<&str>) = items
+        .lines()
+        .partition(|l| ["enum ", "tool ", "tools ", "client "].iter().any(|w| l.starts_with(w)));
     format!("{}\nchart T {{\n  {HEAD}{}\n}}\n", above.join("\n"), items.join("\n"))
 }
 
@@ -129,6 +130,16 @@ fn naming() {
 #[test]
 fn circles() {
     check("circles");
+}
+
+#[test]
+fn counting() {
+    check("counting");
+}
+
+#[test]
+fn passing() {
+    check("passing");
 }
 
 #[test]

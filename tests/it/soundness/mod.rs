@@ -90,8 +90,10 @@ impl Claims {
                 })
                 .collect(),
             circles: livelock::livelocks(chart, &facts)
-                .iter()
-                .map(|l| l.given)
+                .into_iter()
+                // Of several conditions none alone makes the circle.
+                .filter_map(|l| <[TransitionId; 1]>::try_from(l.given).ok())
+                .flatten()
                 .chain(echo::echoes(chart, &facts).into_iter().flatten())
                 .collect(),
             traps: progress::traps(chart, &facts),

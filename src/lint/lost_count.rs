@@ -1,0 +1,143 @@
+//! Conditions on counters that rounds never get to change.
+
+use super::backward_count::{self, away};
+use super::{Context, Lint, words};
+use crate::analysis::counter::{Owner, Writer};
+use crate::analysis::rounds::{Asker, Lost, Why, lost};
+use crate::diagnostic::{Diagnostic, Rule, Severity};
+use crate::notation::expression;
+use crate::span::Span;
+use chartc_core::arena::VarId;
+use std::collections::BTreeSet;
+
+pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
+
+static RULE: Rule = Rule {
+    code: "C0427",
+    name: "lost-count",
+    severity: Severity::Warning,
+    page: include_str!("lost_count.md"),
+};
+
+/// With counts that go away from what asks for them elsewhere, so that counters are followed once.
+fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
+    let Context { chart, facts, .. } = context;
+    let mut told = BTreeSet::new();
+    for found in lost(chart, facts) {
+        let one = finding(context, &found);
+        let overlaps = |d: &Diagnostic| {
+            d.span.file == one.span.file
+                && d.span.start < one.span.end
+                && one.span.start < d.span.end
+        };
+        // A line that counts against its own condition is told of there.
+        let own = matches!((found.asker, found.why), (Asker::Line(line), Why::Away(writer))
+            if writer.owner == Owner::Line(line));
+        let same = |d: &Diagnostic| {
+            own && d.rule.code == backward_count::RULE.code
+                && d.span == asked(context, found.asker).0
+        };
+        if told.insert(one.span) && !diagnostics.iter().any(|d| overlaps(d) || same(d)) {
+            diagnostics.push(one);
+        }
+    }
+}
+
+fn finding(context: &Context<'_>, found: &Lost) -> Diagnostic {
+    let Context { chart, map, .. } = context;
+    let name = &chart.variables[found.counter.index()].name;
+    let (asked, guard) = asked(context, found.asker);
+    let comes = if found.holds { "always holds" } else { "never holds" };
+    match found.why {
+        Why::Reset(writer) => {
+            let message = format!(
+                "each round sets `{name}` back, so `{guard}` {comes} where it is asked for"
+            );
+            RULE.at(place(context, found.counter, writer), message)
+                .help("set it back where the rounds begin, on the line that leads to them from outside")
+                .related(asked, "this condition bounds nothing")
+        }
+        Why::Away(writer) => {
+            let at = place(context, found.counter, writer);
+            away(context, at, found, &guard).related(asked, "this condition bounds nothing")
+        }
+        Why::Elsewhere(writer) => {
+            let message =
+                format!("this bounds nothing: no round that comes here counts `{name}`");
+            RULE.at(asked, message)
+                .help(format!("count it on the way round: `{name} = {name} + 1`"))
+                .related(place(context, found.counter, writer), "counted here only")
+        }
+        Why::Turn(writer) => {
+            let message = format!(
+                "this bounds nothing: `{name}` begins afresh in each turn, so `{guard}` {comes}"
+            );
+            RULE.at(asked, message)
+                .help("count in a variable that outlasts the turn")
+                .related(place(context, found.counter, writer), "counted here, until the turn ends")
+        }
+        Why::Never(writer) => {
+            let message = format!("this bounds nothing: nothing counts `{name}`");
+            RULE.at(asked, message)
+                .help(format!("count it on the way round: `{name} = {name} + 1`"))
+                .related(place(context, found.counter, writer), "only ever set back")
+        }
+    }
+    .related(map.variables[found.counter.index()], "it begins here")
+}
+
+/// Where the condition stands, and the condition in short.
+fn asked(context: &Context<'_>, asker: Asker) -> (Span, String) {
+    let Context { chart, map, .. } = context;
+    let (span, guard) = match asker {
+        Asker::Line(id) => {
+            let spans = map.line(id);
+            (spans.guard.unwrap_or(spans.trigger), &chart.transition(id).guard)
+        }
+        Asker::Step(id) => {
+            let spans = map.step(id);
+            (spans.guard.unwrap_or(spans.name), &chart.steps[id.index()].guard)
+        }
+        Asker::Permission(i) => (map.permissions[i], &chart.permissions[i].guard),
+    };
+    let text = guard.as_ref().map(|guard| words::short(&expression(chart, guard)));
+    (span, text.unwrap_or_default())
+}
+
+/// Where an assignment stands.
+pub(super) fn place(context: &Context<'_>, counter: VarId, writer: Writer) -> Span {
+    let Context { chart, map, .. } = context;
+    let whole = match writer.owner {
+        Owner::Line(id) => map.line(id).whole,
+        Owner::State(id) => map.state(id).whole,
+        Owner::Step(id) => map.step(id).whole,
+    };
+    let within = |inner: Span, outer: Span| {
+        inner.file == outer.file && outer.start <= inner.start && inner.end <= outer.end
+    };
+    // What stands in a state and belongs to a part of it.
+    let mut parts: Vec<Span> = Vec::new();
+    if let Owner::State(id) = writer.owner {
+        parts.extend(map.lines.iter().map(|l| l.whole).filter(|s| within(*s, whole)));
+        parts.extend(map.steps.iter().map(|s| s.whole).filter(|s| within(*s, whole)));
+        let below = (id.0 + 1..chart.state(id).end.0).map(|s| map.states[s as usize].whole);
+        parts.extend(below);
+    }
+    let mut own: Vec<Span> = map
+        .assignments
+        .iter()
+        .filter(|(id, span)| *id == counter && within(*span, whole))
+        .map(|(_, span)| *span)
+        .filter(|span| !parts.iter().any(|part| within(*span, *part)))
+        .collect();
+    own.sort_by_key(|span| span.start);
+    own.dedup();
+    if let Some(span) = own.get(writer.nth).or(own.first()) {
+        return *span;
+    }
+    // The block of an arrow stands behind it.
+    let behind = map.assignments.iter().filter(|(id, span)| {
+        *id == counter && span.file == whole.file && span.start >= whole.start
+    });
+    behind.map(|(_, span)| *span).min_by_key(|span| span.start).unwrap_or(whole)
+}
