@@ -25,6 +25,7 @@ pub mod graph;
 pub mod guard;
 pub mod handling;
 mod hash;
+pub mod idle;
 mod interval;
 pub mod livelock;
 pub mod miscount;

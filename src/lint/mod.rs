@@ -24,6 +24,7 @@ mod gap;
 mod hidden_step;
 mod huge_retry;
 pub(crate) mod idle_assignment;
+mod idle_line;
 pub(crate) mod illegal_structure;
 pub(crate) mod import_cycle;
 mod impossible_guard;
@@ -127,6 +128,7 @@ pub const LINTS: &[&Lint] = &[
     &undriven_state::LINT,
     &shadowed_line::LINT,
     &wildcard_without_effect::LINT,
+    &idle_line::LINT,
     &eventless_cycle::LINT,
     &trap_state::LINT,
     &success_by_failure::LINT,

@@ -4,7 +4,7 @@ use super::build::Cx;
 use super::grammar::{Grammar, Rule};
 use super::scan::{MAX_NESTING, plain};
 use super::words::{self, words};
-use crate::diagnostic::{Diagnostic, nearest};
+use crate::diagnostic::{Diagnostic, Fix, nearest};
 use crate::lint::reported::SYNTAX;
 use crate::span::Span;
 use crate::syntax::is_reserved;
@@ -113,6 +113,8 @@ pub(super) struct Fault {
     help: Option<String>,
     start: usize,
     end: usize,
+    /// What replaces the place, if that is certainly what was meant.
+    instead: Option<&'static str>,
 }
 
 /// Reports the bad item at `bad`; `previous` is the item right before it.
@@ -129,6 +131,9 @@ pub(super) fn report(cx: &mut Cx<'_>, place: Place, previous: Option<Span>, bad:
     let word = first_word(text);
     let listed = known.contains(&word);
     let lone = previous.is_none_or(|p| cx.text[p.end as usize..start].contains('\n'));
+    if let Some(fault) = condition(place, word, lone) {
+        return push(cx, start, fault);
+    }
     if !listed
         && !word.is_empty()
         && let Some(fault) = misplaced(place, word, &known, lone)
@@ -143,6 +148,7 @@ pub(super) fn report(cx: &mut Cx<'_>, place: Place, previous: Option<Span>, bad:
         help: None,
         start: 0,
         end: word.len().max(1),
+        instead: None,
     });
     if word == "from" && !lone {
         fault.help = Some("both names stand in quotes: `from \"artifact\" \"method\"`".to_owned());
@@ -179,7 +185,23 @@ fn read_again(place: Place, cx: &Cx<'_>, from: usize, end: usize, known: &[&str]
 
 pub(super) fn push(cx: &mut Cx<'_>, base: usize, fault: Fault) {
     let span = cx.range(base + fault.start, base + fault.end);
-    cx.error(span, fault.message).help = fault.help;
+    let found = cx.error(span, fault.message);
+    found.help = fault.help;
+    found.fix =
+        fault.instead.map(|text| Fix { edits: vec![(span, text.to_owned())], is_safe: true });
+}
+
+/// `when` where a condition is `if`: behind the first words of an outcome, and before actions.
+fn condition(place: Place, word: &str, lone: bool) -> Option<Fault> {
+    let before_actions = matches!(place, Place::Actions | Place::Code);
+    let behind_outcome = place == Place::Step && !lone;
+    (word == "when" && (before_actions || behind_outcome)).then(|| Fault {
+        message: "a condition is `if`, found `when`".to_owned(),
+        help: Some("write `if`".to_owned()),
+        start: 0,
+        end: word.len(),
+        instead: Some("if"),
+    })
 }
 
 /// A word that begins nothing here: one of another place, or a typo.
@@ -190,7 +212,7 @@ pub(super) fn misplaced(
     lone: bool,
 ) -> Option<Fault> {
     let fault = |message: String, help: Option<String>| {
-        Some(Fault { message, help, start: 0, end: word.len() })
+        Some(Fault { message, help, start: 0, end: word.len(), instead: None })
     };
     let here = place.text();
     if place == Place::Top
@@ -210,7 +232,11 @@ pub(super) fn misplaced(
         return fault(format!("`{word}` cannot stand {here}"), Some(help));
     }
     if place == Place::Step && (words::STATES.contains(&word) || words::LINES.contains(&word)) {
-        let help = "it belongs in the state: is a `}` missing before it?".to_owned();
+        let help = match word {
+            "after" if !lone => "the deadline of a step is `timeout`: `timeout 30s -> state`",
+            _ => "it belongs in the state: is a `}` missing before it?",
+        };
+        let help = help.to_owned();
         return fault(format!("`{word}` cannot stand {here}"), Some(help));
     }
     if matches!(place, Place::Chart | Place::State | Place::From) && words::STEPS.contains(&word) {
@@ -234,7 +260,7 @@ fn explain(text: &str, end: usize, error: &Error<Rule>) -> Fault {
         ErrorVariant::ParsingError { positives, .. } => expected(positives),
         ErrorVariant::CustomError { .. } => {
             let message = format!("brackets nest deeper than {MAX_NESTING}");
-            return Fault { message, help: None, start: at, end: at };
+            return Fault { message, help: None, start: at, end: at, instead: None };
         }
     };
     let (skipped, found) = token(&text[at..]);
@@ -261,7 +287,7 @@ fn explain(text: &str, end: usize, error: &Error<Rule>) -> Fault {
     };
     let help = if breaks { None } else { help(found, &error.variant) };
     let help = help.or_else(|| habit(text, at, found, expected.is_empty()));
-    Fault { message, help, start, end }
+    Fault { message, help, start, end, instead: None }
 }
 
 /// What to type, without repetition, the likeliest first.
@@ -296,6 +322,9 @@ fn help(found: &str, variant: &ErrorVariant<Rule>) -> Option<String> {
         "=" if rules.contains(&Rule::colon) => "it has a type, as in `x: Int = 1`",
         "=" if rules.contains(&Rule::infix) => {
             "`==` compares; only action blocks and `code` assign"
+        }
+        "if" if rules.contains(&Rule::kw_reenter) => {
+            "a condition stands before the arrow: `on e if g -> state`"
         }
         "=>" | "→" => "an arrow is `->`",
         "&&" => "write `and`",
