@@ -1,9 +1,10 @@
 //! What a host can do at a point of a run: events, turns, answers, and waiting for what is due.
 
+use super::hints::Hints;
 use super::host::Anything;
 use super::relevant::Relevant;
 use super::slot::Slot;
-use super::values::{shown, tried};
+use super::values::{hinted, shown, tried};
 use chartc_core::arena::{ChoiceId, EventId, StateId, StepId, ToolId, VarId};
 use chartc_core::bits;
 use chartc_core::drive::Machine;
@@ -62,6 +63,10 @@ pub(super) struct Moves<'c> {
     relevant: Rc<Relevant<'c>>,
     /// Values that are not varied.
     fixed: Vec<(VarId, Value)>,
+    /// Further values, of slots of which not all are tried.
+    hints: Option<Rc<Hints>>,
+    /// What the charts that steps run may answer.
+    pub(super) boxed: BTreeMap<StepId, Vec<Value>>,
     /// Params and inputs that a run may begin with.
     pub(super) starts: Vec<Named>,
     inputs: Vec<Named>,
@@ -140,11 +145,14 @@ impl<'c> Moves<'c> {
         chart: &'c Chart,
         relevant: &Rc<Relevant<'c>>,
         fixed: &[(VarId, Value)],
+        hints: Option<Rc<Hints>>,
     ) -> Self {
         let mut made = Self {
             chart,
             relevant: relevant.clone(),
             fixed: fixed.to_vec(),
+            hints,
+            boxed: BTreeMap::new(),
             starts: Vec::new(),
             inputs: Vec::new(),
             events: Vec::new(),
@@ -198,9 +206,12 @@ impl<'c> Moves<'c> {
         if let Some((_, value)) = self.fixed.iter().find(is_it) {
             return vec![value.clone()];
         }
-        let tried = tried(self.chart, &self.relevant, slot);
+        let mut tried = tried(self.chart, &self.relevant, slot);
         if !tried.exact {
             self.reasons.insert(format!("unbounded {}", shown(self.chart, slot)));
+            if let Some(hints) = &self.hints {
+                hinted(self.chart, hints, slot, &mut tried.values);
+            }
         }
         tried.values
     }
@@ -229,6 +240,11 @@ impl<'c> Moves<'c> {
                     row[nth] = value.clone();
                     rows.push(row);
                 }
+            }
+            // Then all of them together, each with its nth.
+            let longest = all.iter().map(Vec::len).max().unwrap_or_default();
+            for nth in 1..longest.min(MOST) {
+                rows.push(all.iter().map(|values| values[nth % values.len()].clone()).collect());
             }
             return rows;
         }
@@ -323,11 +339,17 @@ impl<'c> Moves<'c> {
                 | StepKind::Human(_)
                 | StepKind::Run(_) => Slot::Answer(key.step),
             };
-            self.combinations(&[slot]).iter().for_each(|v| put(Answer::Done(v[0].clone())));
+            match self.boxed.get(&key.step) {
+                Some(values) => values.iter().for_each(|v| put(Answer::Done(v.clone()))),
+                None => {
+                    let values = self.combinations(&[slot]);
+                    values.iter().for_each(|v| put(Answer::Done(v[0].clone())));
+                }
+            }
             for tool in machine.step_tools(key) {
                 self.calls_of(tool, &mut put);
             }
-            if !matches!(step.kind, StepKind::Call(..)) {
+            if !matches!(step.kind, StepKind::Call(..) | StepKind::Run(_)) {
                 put(Answer::Unusable);
             }
             put(Answer::Failed);
