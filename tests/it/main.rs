@@ -29,6 +29,7 @@ mod faults;
 mod fuzzed;
 mod guards;
 mod hostile;
+mod idle;
 mod interpreter;
 mod licences;
 mod lints;
