@@ -3,7 +3,7 @@
 use super::beside::{Beside, item};
 use super::context::{Cx, NodeKind, Part};
 use super::expr::{self, Env, Options};
-use super::{block, each, limits, line, paths, step};
+use super::{block, each, limits, line, paths, scope, step};
 use crate::lint::illegal_structure;
 use crate::lint::reported::ILLEGAL_STRUCTURE;
 use crate::span::Span;
@@ -88,7 +88,7 @@ fn body<'s>(cx: &mut Cx<'s>, id: StateId, parts: &[Part<'s>]) {
     limits::limits(cx, id, &bounds);
     for part in parts {
         if let StateItem::From(from) = part.item {
-            line::from(cx, id, from);
+            scope::from(cx, id, from);
         }
     }
 }

@@ -1,17 +1,16 @@
 //! Lines with a trigger, and what follows one: guard, targets, actions.
 
-use super::beside::{Beside, Item, idle_when};
+use super::beside::{Beside, idle_when};
 use super::context::{Cx, NodeKind};
 use super::expr::{self, Env};
 use super::{LineSpans, block, data, paths, trigger};
 use crate::lint::illegal_structure;
 use crate::lint::reported::{ILLEGAL_STRUCTURE, TYPE_ERROR};
 use crate::span::Span;
-use crate::syntax::{self, Noted};
+use crate::syntax;
 use chartc_core::arena::{ChoiceId, StateId, TransitionId};
 use chartc_core::model::{
-    BinaryOp, Choice, Expr, ExprKind, Scope, StateKind, Target, Transition, TransitionKind,
-    Trigger, Type,
+    BinaryOp, Choice, Expr, ExprKind, StateKind, Target, Transition, TransitionKind, Trigger, Type,
 };
 
 /// What the tail of a line comes to.
@@ -279,96 +278,6 @@ pub(super) fn kind(
     } else {
         TransitionKind::External
     }
-}
-
-/// Adds the lines of a `from … { }`.
-pub(super) fn from(cx: &mut Cx<'_>, source: StateId, from: &syntax::From) {
-    let Some(scope) = scope(cx, source, from) else {
-        cx.dropped = true;
-        return;
-    };
-    for (i, Noted { node: line, span, .. }) in from.lines.iter().enumerate() {
-        let near =
-            |nth: usize| from.lines.get(nth).map(|noted| (Item::Line(&noted.node), noted.span));
-        let beside = Beside::of(i.checked_sub(1).and_then(near), near(i + 1));
-        let Some(mut draft) = draft(cx, source, line, *span, beside) else {
-            cx.dropped = true;
-            continue;
-        };
-        if draft.each {
-            cx.dropped = true;
-            let finding = ILLEGAL_STRUCTURE
-                .at(*span, "`each after` cannot stand in `from`")
-                .help("write it as a line of the state whose leaves it is meant for");
-            cx.report(finding);
-            continue;
-        }
-        let mut scope = scope.clone();
-        if scope.wildcard {
-            let targets = draft.transition.targets.iter().map(|t| t.state);
-            scope.none_of.extend(targets.filter(|t| !paths::is_history(cx, *t)));
-            scope.none_of.sort_unstable();
-            scope.none_of.dedup();
-        }
-        draft.transition.scope = Some(scope);
-        draft.spans.from = Some(from.span);
-        add(cx, draft);
-    }
-}
-
-fn scope(cx: &mut Cx<'_>, source: StateId, from: &syntax::From) -> Option<Scope> {
-    if let NodeKind::Final(..) = cx.nodes[source.index()].kind {
-        let (name, declared) = (&cx.chart.state(source).name, cx.map.state(source).name);
-        let finding = illegal_structure::in_final("`from`", name, from.span, declared);
-        cx.report(finding);
-        return None;
-    }
-    let wildcard = from.states.is_empty();
-    let any_of = reachable(cx, source, &from.states);
-    let mut none_of = reachable(cx, source, &from.except);
-    if !wildcard && any_of.is_empty() {
-        return None;
-    }
-    if wildcard {
-        none_of.extend(finals(cx, source));
-    }
-    none_of.sort_unstable();
-    none_of.dedup();
-    Some(Scope { wildcard, any_of, none_of })
-}
-
-/// The final children of a state, looked for once: many lines may ask.
-fn finals(cx: &mut Cx<'_>, state: StateId) -> Vec<StateId> {
-    if let Some((_, known)) = cx.finals.as_ref().filter(|(known, _)| *known == state) {
-        return known.clone();
-    }
-    let is_final = |s: &StateId| matches!(cx.chart.state(*s).kind, StateKind::Final { .. });
-    let found: Vec<StateId> = cx.chart.children(state).filter(is_final).collect();
-    cx.finals = Some((state, found.clone()));
-    found
-}
-
-/// The states of a list that can be active while `source` is; others are reported.
-fn reachable(cx: &mut Cx<'_>, source: StateId, written: &[syntax::Path]) -> Vec<StateId> {
-    let mut found = Vec::new();
-    for path in written {
-        let Some(state) = paths::state(cx, source, path) else { continue };
-        let together = cx.chart.contains(source, state)
-            || cx.chart.contains(state, source)
-            || paths::in_two_regions(cx, source, state);
-        if paths::is_history(cx, state) || !together {
-            let outer = &cx.chart.state(source).name;
-            let declared = cx.map.state(state).name;
-            let finding =
-                illegal_structure::from_elsewhere(&path.text(), outer, path.span, declared);
-            cx.report(finding);
-            continue;
-        }
-        found.push(state);
-    }
-    found.sort_unstable();
-    found.dedup();
-    found
 }
 
 /// Names bound to the fields of the events that a line waits for.

@@ -23,6 +23,7 @@ mod outcome;
 mod paths;
 mod posts;
 mod run;
+mod scope;
 mod skeleton;
 mod source_map;
 mod step;

@@ -2,6 +2,7 @@
 //! Each is a fact of the run.
 
 use super::desk::Wanted;
+use super::expect::collect;
 use super::follow::{Did, follow};
 use super::play::{Failure, Player};
 use super::reasons::{
@@ -15,7 +16,7 @@ use crate::span::Span;
 use chartc_core::arena::{StateId, TransitionId, VarId};
 use chartc_core::drive::Machine;
 use chartc_core::machine::Status;
-use chartc_core::model::{Chart, State, StateKind, Trigger};
+use chartc_core::model::{Action, Chart, Expr, State, StateKind, StepKind, Trigger};
 use chartc_runtime::trace::{Line, What};
 
 /// Places that a failure shows.
@@ -42,16 +43,6 @@ pub(super) struct Deed<'c> {
 impl Deed<'_> {
     pub(super) fn map(&self) -> &SourceMap {
         &self.one.map
-    }
-
-    /// Whether it may have changed a value.
-    fn acts(&self) -> bool {
-        match self.did {
-            Did::Taken(_) | Did::Done(_) | Did::Entered(_) => true,
-            Did::Held(_) | Did::Refused(_) | Did::Denied(_) | Did::Offered(_) | Did::Chosen(_) => {
-                false
-            }
-        }
     }
 
     fn moves(&self) -> bool {
@@ -85,13 +76,16 @@ pub(super) fn decided(
 
     let mut places: Vec<Place> = Vec::new();
     let mut reads: Vec<VarId> = Vec::new();
-    let is_awaited = expected.is_none_or(|(_, holds)| holds);
-    if is_awaited {
-        places.extend(waiting(player, checked, lines));
-    }
+    let is_awaited = matches!(
+        expected,
+        None | Some((Expected::At(_) | Expected::Ended(_) | Expected::Holds(_), true))
+    );
+    let waits = if is_awaited { waiting(player, checked, lines) } else { Vec::new() };
     // What comes behind a call that is under way has not happened yet.
-    let is_held_up =
-        expected.is_some() && !places.is_empty() && player.session.machine().is_walking();
+    let is_walking = player.session.machine().is_walking();
+    let is_held_up = expected.is_some() && !waits.is_empty() && is_walking;
+    let (first, later) = if is_walking { (waits, Vec::new()) } else { (Vec::new(), waits) };
+    places.extend(first);
     match expected {
         Some((Expected::Holds(condition), _)) => {
             variables(condition, &mut reads);
@@ -188,8 +182,11 @@ pub(super) fn decided(
     for (deed, id) in refused.into_iter().take(MOST - 1) {
         let Some(span) = deed.map().line(id).guard else { continue };
         let is_own = deed.map().name == checked.map().name;
-        // The values that it read are those of now only if nothing has happened since.
-        let is_fresh = !deeds.iter().any(|later| later.at > deed.at && later.acts());
+        // The values that it read are those of now only if nothing has changed them since.
+        let guard = deed.one.chart.transition(id).guard.as_ref();
+        let is_fresh = guard.is_some_and(|guard| {
+            !deeds.iter().any(|later| later.at > deed.at && may_change(later, guard))
+        });
         let why = if is_own && is_fresh { player.why(id, deed.at, lines) } else { None };
         let why = why.filter(|why| !why.holds).map(|Why { text, .. }| text);
         let what = why.unwrap_or_else(|| untaken(&deed.one.chart, id));
@@ -211,8 +208,41 @@ pub(super) fn decided(
     if places.is_empty() {
         places.extend(unusable(checked, lines));
     }
+    places.extend(later);
     places.truncate(MOST);
     places
+}
+
+/// Whether what a run did may have changed what a condition comes to.
+fn may_change(deed: &Deed<'_>, guard: &Expr) -> bool {
+    let chart = &deed.one.chart;
+    let mut leaves = Vec::new();
+    collect(guard, &mut leaves);
+    let mut reads = Vec::new();
+    variables(guard, &mut reads);
+    let is_plain = leaves.len() == reads.len();
+    let sets = |actions: &[Action]| {
+        let mut is_set = false;
+        Action::walk(actions, &mut |action| {
+            is_set |= matches!(action, Action::Assign(id, _) if reads.contains(id));
+        });
+        is_set
+    };
+    match deed.did {
+        Did::Taken(id) => !is_plain || sets(&chart.transition(id).actions),
+        Did::Done(step) => match &chart.steps[step.index()].kind {
+            StepKind::Code(actions) => !is_plain || sets(actions),
+            StepKind::Llm
+            | StepKind::Ask { .. }
+            | StepKind::Call(..)
+            | StepKind::Human(_)
+            | StepKind::Run(_) => !is_plain || chart.steps[step.index()].into.is_some(),
+        },
+        Did::Entered(state) => {
+            !is_plain || chart.state(state).entry.iter().any(|actions| sets(actions))
+        }
+        Did::Held(_) | Did::Refused(_) | Did::Denied(_) | Did::Offered(_) | Did::Chosen(_) => false,
+    }
 }
 
 /// The states that a test expects the run to be in.

@@ -1,17 +1,17 @@
 //! What a host can do at a point of a run: events, turns, answers, and waiting for what is due.
 
+use super::heard::Heard;
 use super::hints::Hints;
 use super::host::Anything;
 use super::relevant::Relevant;
 use super::slot::Slot;
 use super::values::{hinted, shown, tried};
-use chartc_core::arena::{ChoiceId, EventId, StateId, StepId, ToolId, VarId};
-use chartc_core::bits;
+use chartc_core::arena::{ChoiceId, EventId, StepId, ToolId, VarId};
 use chartc_core::drive::Machine;
 use chartc_core::expr::Value;
 use chartc_core::interpreter::Interpreter;
 use chartc_core::machine::{Input, Outcome, StepKey};
-use chartc_core::model::{AskOn, Chart, ChoiceKind, Limits, StepKind, Trigger, VariableKind};
+use chartc_core::model::{Chart, ChoiceKind, Limits, StepKind, Trigger, VariableKind};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
@@ -78,66 +78,6 @@ pub(super) struct Moves<'c> {
     combined: BTreeMap<Vec<Slot>, Rc<[Row]>>,
     /// Why not everything is tried.
     pub(super) reasons: BTreeSet<String>,
-}
-
-/// Where events are heard: the states whose lines or questions they trigger. Where none of them is active, an event does what any
-/// other does that is not heard there either.
-#[derive(Debug, Clone)]
-enum Heard {
-    Everywhere,
-    /// All of them, and by event.
-    In(Vec<StateId>, Vec<Vec<StateId>>),
-}
-
-impl Heard {
-    fn of(chart: &Chart, relevant: &Relevant<'_>) -> Self {
-        if relevant.counters.event {
-            return Self::Everywhere;
-        }
-        let (mut any, mut each) = (Vec::new(), vec![Vec::new(); chart.events.len()]);
-        let mut hears = |events: &[EventId], state: StateId| {
-            for event in events {
-                each[event.index()].push(state);
-            }
-        };
-        for line in &chart.transitions {
-            match &line.trigger {
-                Trigger::Event(events) => hears(events, line.source),
-                Trigger::AnyEvent | Trigger::AnyOccurrence => any.push(line.source),
-                Trigger::Turn
-                | Trigger::When
-                | Trigger::StateDone(_)
-                | Trigger::After(_)
-                | Trigger::AfterTurns(_)
-                | Trigger::Choice(_)
-                | Trigger::StepDone(_)
-                | Trigger::StepError(_)
-                | Trigger::StepDoubt(_)
-                | Trigger::StepTimeout(..)
-                | Trigger::StepElse(_)
-                | Trigger::Error(_)
-                | Trigger::LimitWarn(_) => {}
-            }
-        }
-        for step in &chart.steps {
-            if let StepKind::Ask { on: AskOn::Event(on), .. } = &step.kind {
-                hears(on, step.state);
-            }
-        }
-        for states in each.iter_mut().chain([&mut any]) {
-            states.sort_unstable();
-            states.dedup();
-        }
-        Self::In(any, each)
-    }
-
-    fn at(&self, event: EventId, configuration: &[u64]) -> bool {
-        let is_active = |s: &StateId| bits::has(configuration, s.index());
-        match self {
-            Self::Everywhere => true,
-            Self::In(any, each) => any.iter().chain(&each[event.index()]).any(is_active),
-        }
-    }
 }
 
 impl<'c> Moves<'c> {

@@ -1,6 +1,6 @@
 //! What a host and a model can do with a chart in so many inputs: what is reached, how runs end, what they cost.
 
-use super::{Edge, Explored, Happened, Reached, Search, explore, values, walk};
+use super::{Edge, Explored, Happened, Reached, Search, explore, obstacles, values};
 use chartc_core::arena::{StateId, StepId, TransitionId, VarId};
 use chartc_core::expr::Value;
 use chartc_core::machine::Status;
@@ -71,7 +71,7 @@ pub struct Scope<'c> {
 pub fn survey(chart: &Chart, scope: Scope<'_>) -> Survey {
     let inputs = scope.inputs.min(DEEPEST);
     let boxed = boxes(chart, &scope.children);
-    let names = walk::boxed(chart);
+    let names = obstacles::boxed(chart);
     let Scope { states, given, .. } = scope;
     let search = Search { states, inputs: Some(inputs), given, boxed, ..Search::default() };
     let found = explore(chart, &search);

@@ -10,11 +10,12 @@ use super::key::{Counting, Keys};
 use super::lead::Lead;
 use super::log::Log;
 use super::moves::{Deed, Moves};
+use super::obstacles::{boxed, obstacles};
 use super::perform::{Machined, perform};
 use super::relax::Relax;
 use super::{Cut, Edge, Explored, Happened, Reached, Search, fixed, witness};
 use chartc_core::interpreter::{Interpreter, Point};
-use chartc_core::model::{Chart, Expr, Step, StepKind};
+use chartc_core::model::{Chart, Expr};
 use chartc_core::plan::Plan;
 use std::collections::BTreeSet;
 
@@ -27,30 +28,6 @@ const RESULTS: &str = "too many results of host functions together";
 /// Tries everything that a host can do, from every way that a run can begin.
 pub fn explore(chart: &Chart, search: &Search) -> Explored {
     explore_on(&Ground::of(chart), search)
-}
-
-/// Why not everything would be tried, without trying anything.
-pub(super) fn obstacles(ground: &Ground<'_>) -> BTreeSet<String> {
-    let Ground { chart, relevant, .. } = ground;
-    let mut reasons = BTreeSet::new();
-    reasons.extend(boxed(chart));
-    let counters = &relevant.counters;
-    let reads = [
-        (counters.time, "the time is read"),
-        (counters.last_result, "`last_result` is read"),
-        (counters.advice, "`advice` is read"),
-    ];
-    reasons.extend(reads.iter().filter(|(read, _)| *read).map(|(_, why)| (*why).to_owned()));
-    reasons
-}
-
-/// The steps that run charts, in words.
-pub(super) fn boxed(chart: &Chart) -> Vec<String> {
-    let run = |row: &Step| {
-        let StepKind::Run(run) = &row.kind else { return None };
-        Some(format!("`{}` runs {}", row.name, run.chart))
-    };
-    chart.steps.iter().filter_map(run).collect()
 }
 
 /// As [`explore`].
