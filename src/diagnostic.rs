@@ -57,8 +57,18 @@ impl Rule {
             span,
             related: Vec::new(),
             witness: Vec::new(),
+            fix: None,
         }
     }
+}
+
+/// A change of the sources that removes a finding.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fix {
+    /// What replaces what; the spans do not overlap.
+    pub edits: Vec<(Span, String)>,
+    /// Whether this is certainly what the author meant. One that is not safe needs a person to look at it.
+    pub is_safe: bool,
 }
 
 /// One finding.
@@ -80,6 +90,8 @@ pub struct Diagnostic {
     pub related: Vec<(Span, String)>,
     /// Files that show it when they are played: what each is called, and its text.
     pub witness: Vec<(String, String)>,
+    /// A change that removes it, where one is known.
+    pub fix: Option<Fix>,
 }
 
 impl Diagnostic {
@@ -94,6 +106,13 @@ impl Diagnostic {
     #[must_use]
     pub fn label(mut self, label: impl Into<String>) -> Self {
         self.label = Some(label.into());
+        self
+    }
+
+    /// Adds a change that replaces one place.
+    #[must_use]
+    pub fn replace(mut self, span: Span, text: impl Into<String>, is_safe: bool) -> Self {
+        self.fix = Some(Fix { edits: vec![(span, text.into())], is_safe });
         self
     }
 

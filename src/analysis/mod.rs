@@ -29,6 +29,7 @@ pub mod growing;
 pub mod guard;
 pub mod handling;
 mod hash;
+pub mod idle;
 pub mod index;
 mod interval;
 pub mod limits;

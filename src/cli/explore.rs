@@ -6,9 +6,9 @@ use super::given::{Kind, given as read};
 use super::lines;
 use super::output::print;
 use super::pick::pick_with_sources;
-use crate::analysis::explore::Edge;
-use crate::analysis::explore::survey::{DEEPEST, Survey, survey};
+use crate::analysis::explore::survey::{DEEPEST, Scope, Survey, survey};
 use crate::analysis::explore::witness::{self, Witness};
+use crate::analysis::explore::{Cut, Edge};
 use chartc_core::arena::{StateId, TransitionId, VarId};
 use chartc_core::expr::{Value, fit, within};
 use chartc_core::model::{Chart, VariableKind};
@@ -32,7 +32,9 @@ Examples:
 A param or an input that is not given is tried with every value that decides something. An input is an event, a turn, a wait for what is due, or one answer: an option, a value that decides something, none that can
 be used, a failure. Values that decide nothing are not varied.
 
-Exit codes: 0 explored, 1 errors in the chart, 2 wrong usage, 3 a fault of chartc, 4 no chart in the file")]
+A chart that a `run` step runs is taken as a box: it may end in each of its finals, or fail, at any time.
+
+Exit codes: 0 explored, 1 errors in the chart, or no run of it begins, 2 wrong usage, 3 a fault of chartc, 4 no chart in the file")]
 pub(super) struct Args {
     /// A *.chart, *.scxml or agent.yaml file, or - for standard input
     file: String,
@@ -65,7 +67,14 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         Err(exit) => return Ok(exit),
     };
     let chart = checked.chart();
-    let found = survey(chart, args.depth, args.states.max(1), given(chart, &args)?);
+    let scope = Scope {
+        inputs: args.depth,
+        states: args.states.max(1),
+        given: given(chart, &args)?,
+        children: checked.children().collect(),
+    };
+    let found = survey(chart, scope);
+    let is_empty = found.found.points.is_empty();
     let place = |id: &TransitionId| {
         let (line, words) = lines::line(chart, checked.map(), *id, &sources);
         format!("{}:{line}  {words}", sources.get(checked.map().file).name)
@@ -80,7 +89,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         "json" => told.json(),
         _ => told.human(),
     })?;
-    Ok(Exit::Clean)
+    Ok(if is_empty { Exit::Findings } else { Exit::Clean })
 }
 
 /// The values that are given, as the chart has them.
@@ -129,7 +138,10 @@ impl Told<'_> {
     }
 
     fn human(&self) -> String {
-        let Survey { found, entered, left, ends, open, dead, worst, .. } = self.found;
+        let Survey { found, entered, left, ends, open, dead, boxed, worst, .. } = self.found;
+        if found.points.is_empty() {
+            return self.nothing();
+        }
         let inputs = number(u128::from(self.depth), "input");
         let mut text = format!(
             "{}: every answer and every event, {inputs} deep, {}\n",
@@ -139,12 +151,28 @@ impl Told<'_> {
         for reason in &found.reasons {
             text.push_str(&format!("  not everything was tried: {reason}\n"));
         }
+        for step in boxed {
+            text.push_str(&format!(
+                "  taken as a box: {step}, which may end in each of its ways at any time\n"
+            ));
+        }
         text.push_str(&format!("  reached       {}\n", self.paths(entered)));
         if !left.is_empty() {
-            text.push_str(&format!("  not reached   {}\n", self.paths(left)));
+            let within = self.within().map_or_else(|| "  ".to_owned(), |within| within + ": ");
+            text.push_str(&format!("  not reached {within}{}\n", self.paths(left)));
         }
-        for line in &self.lines {
-            text.push_str(&format!("  not taken     {line}\n"));
+        match self.within() {
+            Some(within) if !self.lines.is_empty() => {
+                text.push_str(&format!("  not taken {within}:\n"));
+                for line in &self.lines {
+                    text.push_str(&format!("                {line}\n"));
+                }
+            }
+            Some(_) | None => {
+                for line in &self.lines {
+                    text.push_str(&format!("  not taken     {line}\n"));
+                }
+            }
         }
         for (status, runs) in ends {
             text.push_str(&format!("  ends {status:8} {}\n", number(*runs, "run")));
@@ -169,6 +197,42 @@ impl Told<'_> {
         text
     }
 
+    /// What bounds the search, if anything does: what was not found may be beyond it.
+    fn within(&self) -> Option<String> {
+        let Survey { found, is_whole, is_short, .. } = self.found;
+        if *is_whole {
+            return None;
+        }
+        let mut bounds = Vec::new();
+        if *is_short {
+            bounds.push(number(u128::from(self.depth), "input"));
+        }
+        match found.cut {
+            Some(Cut::States) => bounds.push(format!(
+                "{}, as many as may be looked at",
+                number(found.points.len() as u128, "configuration")
+            )),
+            Some(Cut::Work) => bounds.push(format!(
+                "{}, then the work of a search was used up",
+                number(found.points.len() as u128, "configuration")
+            )),
+            None => {}
+        }
+        if found.reasons.len() > usize::from(found.cut.is_some()) {
+            bounds.push("the values tried".to_owned());
+        }
+        Some(format!("within {}", bounds.join(" and ")))
+    }
+
+    /// No run begins.
+    fn nothing(&self) -> String {
+        let mut text = format!("{}: nothing was explored, as no run begins\n", self.chart.name);
+        for reason in &self.found.found.reasons {
+            text.push_str(&format!("  {reason}\n"));
+        }
+        text
+    }
+
     fn json(&self) -> String {
         let Survey { found, entered, left, ends, open, dead, worst, .. } = self.found;
         let paths = |states: &[StateId]| -> Vec<String> {
@@ -188,6 +252,8 @@ impl Told<'_> {
             "depth": self.depth,
             "points": found.points.len(),
             "bounded": found.reasons,
+            "complete": self.found.is_whole,
+            "boxed": self.found.boxed,
             "reached": paths(entered),
             "not_reached": paths(left),
             "not_taken": self.lines,

@@ -92,8 +92,10 @@ pub(crate) fn from_elsewhere(path: &str, outer: &str, span: Span, declared: Span
         .help(format!("`from` takes states inside `{outer}`, where it stands"))
 }
 
+/// The cure for a `when` line that does nothing.
+pub(crate) const GIVE_TARGET: &str = "give it `-> state`, or actions that make its condition false";
+
 /// A `when` line that goes nowhere and does nothing.
-pub(crate) fn idle_when(span: Span) -> Diagnostic {
-    RULE.at(span, "a `when` line without target and actions does nothing, for ever")
-        .help("give it `-> state`, or actions that make its condition false")
+pub(crate) fn idle_when(span: Span, help: &str) -> Diagnostic {
+    RULE.at(span, "a `when` line without target and actions does nothing, for ever").help(help)
 }

@@ -59,14 +59,3 @@ pub(crate) fn unseen_inside(name: &str, span: Span) -> Diagnostic {
     RULE.at(span, format!("the engine that most agents were written for did not see `{name}` inside of a comprehension: the step failed there"))
         .help("here it is seen")
 }
-
-/// A name that the engine did not put into the context.
-pub(crate) fn not_supplied(name: &str, prompt: bool, span: Span) -> Diagnostic {
-    let what =
-        if prompt { "the prompt was sent with nothing filled in" } else { "what reads it failed" };
-    RULE.at(
-        span,
-        format!("the engine that most agents were written for does not supply `{name}`: {what}"),
-    )
-    .help("here the host supplies it, or it is empty")
-}

@@ -31,6 +31,7 @@ mod hasty_timeout;
 mod hidden_step;
 mod huge_retry;
 pub(crate) mod idle_assignment;
+mod idle_line;
 pub(crate) mod illegal_structure;
 pub(crate) mod import_cycle;
 mod impossible_guard;
@@ -143,6 +144,7 @@ pub const LINTS: &[&Lint] = &[
     &undriven_state::LINT,
     &shadowed_line::LINT,
     &wildcard_without_effect::LINT,
+    &idle_line::LINT,
     &eventless_cycle::LINT,
     &left_at_once::LINT,
     &trap_state::LINT,

@@ -62,7 +62,7 @@ pub(crate) fn line(chart: &Chart, id: TransitionId) -> String {
         Trigger::StepTimeout(id, _) => return format!("`timeout` of `{}`", step(id)),
         Trigger::StepDoubt(id) => return format!("`doubt` of `{}`", step(id)),
         Trigger::StepElse(id) => return format!("`else` of `{}`", step(id)),
-        Trigger::Error(pattern) => format!("on error.{pattern}"),
+        Trigger::Error(pattern) => format!("on {}", notation::machine_event(pattern)),
         Trigger::LimitWarn(pattern) => format!("on limit.warn.{pattern}"),
     };
     format!("`{words}`")

@@ -8,7 +8,7 @@ use crate::lint::{idle_assignment, type_error};
 use crate::span::{Ident, Span};
 use crate::syntax::{self, Noted};
 use chartc_core::arena::{LocalId, SendId, VarId};
-use chartc_core::model::{Action, Expr, FunctionKind, Receiver, Type, VariableKind};
+use chartc_core::model::{Action, Expr, FunctionKind, Local, Receiver, Type, VariableKind};
 use std::collections::BTreeSet;
 
 /// Lowers an action block; what cannot be resolved is left out.
@@ -271,14 +271,14 @@ fn for_each(
     let before = env.facts.clone();
     let local = LocalId::at(env.locals.len());
     if !env.enter() {
-        return Action::For(local, from, Vec::new());
+        return Action::For(Local { id: local, name: name.node.clone() }, from, Vec::new());
     }
     env.locals.push((name.node.clone(), element));
     let body = listed(cx, env, body);
     env.locals.pop();
     env.leave();
     env.facts = before;
-    Action::For(local, from, body)
+    Action::For(Local { id: local, name: name.node.clone() }, from, body)
 }
 
 fn names_assigned<'s>(body: &'s [Noted<syntax::Action>], names: &mut BTreeSet<&'s str>) {

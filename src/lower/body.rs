@@ -1,8 +1,9 @@
 //! Bodies of states, in document order.
 
+use super::beside::{Beside, item};
 use super::context::{Cx, NodeKind, Part};
 use super::expr::{self, Env, Options};
-use super::{block, each, from, limits, line, paths, step};
+use super::{block, each, limits, line, paths, scope, step};
 use crate::lint::illegal_structure;
 use crate::lint::reported::ILLEGAL_STRUCTURE;
 use crate::span::Span;
@@ -30,9 +31,13 @@ fn body<'s>(cx: &mut Cx<'s>, id: StateId, parts: &[Part<'s>]) {
     let mut steps = cx.chart.state(id).steps.clone().into_iter();
     let mut bounds: Vec<&'s [Noted<syntax::Limit>]> = Vec::new();
     let mut advised: Option<Span> = None;
-    for part in parts {
+    for (i, part) in parts.iter().enumerate() {
         match part.item {
-            StateItem::Line(written) => line::own(cx, id, written, part.span),
+            StateItem::Line(written) => {
+                let near = |nth: usize| parts.get(nth).and_then(|p| Some((item(p.item)?, p.span)));
+                let beside = Beside::of(i.checked_sub(1).and_then(near), near(i + 1));
+                line::own(cx, id, written, part.span, beside);
+            }
             StateItem::Step(_) => own_step(cx, id, &mut steps),
             StateItem::Enter(block) => {
                 let actions = block::actions(cx, &mut Env::at(id), block);
@@ -86,7 +91,7 @@ fn body<'s>(cx: &mut Cx<'s>, id: StateId, parts: &[Part<'s>]) {
     limits::limits(cx, id, &bounds);
     for part in parts {
         if let StateItem::From(from) = part.item {
-            from::from(cx, id, from);
+            scope::from(cx, id, from);
         }
     }
 }

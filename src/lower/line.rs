@@ -1,5 +1,6 @@
 //! Lines with a trigger, and what follows one: guard, targets, actions.
 
+use super::beside::{Beside, idle_when};
 use super::context::{Cx, NodeKind};
 use super::expr::{self, Env};
 use super::{LineSpans, block, data, paths, trigger};
@@ -23,8 +24,14 @@ pub(super) struct Tail {
 }
 
 /// Adds the lines of `source` that stand in its own body, or remembers those that every leaf below copies.
-pub(super) fn own(cx: &mut Cx<'_>, source: StateId, line: &syntax::Line, span: Span) {
-    let Some(draft) = draft(cx, source, line, span) else {
+pub(super) fn own(
+    cx: &mut Cx<'_>,
+    source: StateId,
+    line: &syntax::Line,
+    span: Span,
+    beside: Beside<'_>,
+) {
+    let Some(draft) = draft(cx, source, line, span, beside) else {
         cx.dropped = true;
         return;
     };
@@ -64,6 +71,7 @@ pub(super) fn draft(
     source: StateId,
     line: &syntax::Line,
     span: Span,
+    beside: Beside<'_>,
 ) -> Option<Draft> {
     let name = cx.chart.state(source).name.clone();
     if let NodeKind::Final(..) = cx.nodes[source.index()].kind {
@@ -83,7 +91,7 @@ pub(super) fn draft(
         && tail.actions.is_empty()
         && line.tail.actions.as_ref().is_none_or(|b| b.actions.is_empty())
     {
-        cx.report(illegal_structure::idle_when(span));
+        cx.report(idle_when(span, beside.before));
         return None;
     }
     let guard_span = match (&found.condition, tail.guard_span) {
@@ -107,6 +115,7 @@ pub(super) fn draft(
         from: None,
         guard: guard_span,
         targets: tail.target_spans,
+        next: beside.next,
     };
     Some(Draft { transition, spans, choice: found.choice, each: found.each })
 }

@@ -4,6 +4,7 @@
 //! ([`skeleton`]), data is declared ([`data`]), the kinds of states are settled ([`structure`]), bodies are lowered ([`body`]:
 //! [`line`], [`step`], [`block`], over [`expr`]), and what names states and steps from outside comes last ([`closing`]).
 
+mod beside;
 mod block;
 mod body;
 mod closing;
@@ -13,7 +14,6 @@ mod declare;
 mod each;
 mod expr;
 mod format;
-mod from;
 mod items;
 mod limits;
 mod line;
@@ -23,6 +23,7 @@ mod outcome;
 mod paths;
 mod posts;
 mod run;
+mod scope;
 mod skeleton;
 mod source_map;
 mod step;
@@ -31,7 +32,7 @@ pub mod test;
 mod trigger;
 mod types;
 
-pub use source_map::{LineSpans, PostSpans, SourceMap, StateSpans, StepSpans};
+pub use source_map::{Follower, LineSpans, PostSpans, SourceMap, StateSpans, StepSpans};
 
 use crate::diagnostic::Diagnostic;
 use crate::lint::{duplicate_name, illegal_structure, unknown_name};

@@ -53,6 +53,7 @@ pub(super) fn outcome(
         from: None,
         guard: tail.guard_span,
         targets: tail.target_spans.clone(),
+        next: None,
     };
     push(cx, id, trigger, tail, spans);
 }
@@ -105,6 +106,7 @@ pub(super) fn trailing(cx: &mut Cx<'_>, id: StepId, written: &syntax::Tail) {
         from: None,
         guard: tail.guard_span,
         targets: tail.target_spans.clone(),
+        next: None,
     };
     push(cx, id, Trigger::StepDone(id), tail, spans);
 }
@@ -125,8 +127,7 @@ fn instead(
     };
     let kind = line::kind(cx, state, &written, &targets);
     let span = target.path.span;
-    let spans =
-        LineSpans { whole: span, trigger: span, from: None, guard: None, targets: Vec::new() };
+    let spans = LineSpans { whole: span, trigger: span, ..LineSpans::default() };
     let tail = line::Tail {
         guard: None,
         targets,

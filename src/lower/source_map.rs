@@ -106,6 +106,19 @@ pub struct LineSpans {
     pub guard: Option<Span>,
     /// Each target.
     pub targets: Vec<Span>,
+    /// The line right behind it in the same body, if there is one.
+    pub next: Option<Follower>,
+}
+
+/// A line that stands right behind another in the same body.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Follower {
+    /// The word that it begins with.
+    pub word: &'static str,
+    /// That word's place.
+    pub span: Span,
+    /// Whether it is a `when` line whose condition ends at an arrow, a block or the end of the line: the word can be `if` instead.
+    pub is_condition: bool,
 }
 
 /// An event that is raised or sent.

@@ -1,10 +1,10 @@
 //! Expressions as text, with no more parentheses than needed.
 
-use super::{name, path, template};
+use super::{name, path, quoted};
 use chartc_core::arena::LocalId;
 use chartc_core::expr::builtin_name;
 use chartc_core::model::{
-    BinaryOp, Chart, CompareOp, Expr, ExprKind, Observable, StreakOf, UnaryOp,
+    BinaryOp, Chart, CompareOp, Expr, ExprKind, Local, Observable, StreakOf, UnaryOp,
 };
 
 /// Expressions nested deeper than this are cut off with `…`.
@@ -33,17 +33,7 @@ pub fn expression(chart: &Chart, expr: &Expr) -> String {
 
 /// The same where the payload's fields have names.
 pub fn expression_in(chart: &Chart, expr: &Expr, payload: &[&str]) -> String {
-    Printer { chart, payload }.at(expr, Binding::If, 0)
-}
-
-/// Expressions with commas between.
-pub(super) fn list(chart: &Chart, exprs: &[Expr], payload: &[&str]) -> String {
-    Printer { chart, payload }.list(exprs, 0)
-}
-
-/// What a variable of a comprehension or a loop is called.
-pub(super) fn local(chart: &Chart, id: LocalId, payload: &[&str]) -> String {
-    Printer { chart, payload }.local(id)
+    Printer::of(chart, payload).whole(expr)
 }
 
 /// Milliseconds as `250ms`, `30s`, `5m`, `2h`, `7d`: the largest unit that divides them; fewer than three days in hours.
@@ -61,12 +51,47 @@ pub fn duration(milliseconds: u64) -> String {
     }
 }
 
-struct Printer<'c> {
-    chart: &'c Chart,
+/// The names that an expression is shown with.
+#[derive(Clone, Copy)]
+pub(super) struct Printer<'c> {
+    pub(super) chart: &'c Chart,
     payload: &'c [&'c str],
+    local: Option<&'c Bound<'c>>,
+}
+
+/// A variable that is bound around an expression, and those around it.
+pub(super) struct Bound<'c> {
+    local: &'c Local,
+    outer: Option<&'c Bound<'c>>,
+}
+
+impl<'c> Printer<'c> {
+    pub(super) fn of(chart: &'c Chart, payload: &'c [&'c str]) -> Self {
+        Self { chart, payload, local: None }
+    }
+
+    /// A variable that is bound here.
+    pub(super) fn bind(self, local: &'c Local) -> Bound<'c> {
+        Bound { local, outer: self.local }
+    }
+
+    /// The names where it is bound.
+    pub(super) fn inside(self, bound: &'c Bound<'c>) -> Self {
+        Self { local: Some(bound), ..self }
+    }
 }
 
 impl Printer<'_> {
+    /// An expression that stands alone.
+    pub(super) fn whole(&self, expr: &Expr) -> String {
+        self.at(expr, Binding::If, 0)
+    }
+
+    /// Expressions with commas between.
+    pub(super) fn all(&self, exprs: &[Expr]) -> String {
+        self.list(exprs, 0)
+    }
+
     fn at(&self, expr: &Expr, least: Binding, depth: u32) -> String {
         if depth > DEPTH {
             return "…".to_string();
@@ -87,7 +112,7 @@ impl Printer<'_> {
             ExprKind::Bool(b) => whole(b.to_string()),
             ExprKind::Int(i) => (i.to_string(), sign(*i < 0)),
             ExprKind::Float(x) => (format!("{x:?}"), sign(x.is_sign_negative())),
-            ExprKind::Text(text) => whole(template(chart, text, self.payload)),
+            ExprKind::Text(text) => whole(quoted(text, *self)),
             ExprKind::Duration(ms) => whole(duration(*ms)),
             ExprKind::Enum(ty, value) => {
                 whole(format!("{}.{}", chart.types[ty.index()].name, name(value)))
@@ -170,14 +195,16 @@ impl Printer<'_> {
                 whole(format!("{} {{ {fields} }}", chart.types[ty.index()].name))
             }
             ExprKind::Comprehension { item, local, source, filter } => {
+                let bound = self.bind(local);
+                let inner = self.inside(&bound);
                 let mut out = format!(
                     "[{} for {} in {}",
-                    self.at(item, Binding::Or, depth),
-                    self.local(*local),
+                    inner.at(item, Binding::Or, depth),
+                    inner.local(local.id),
                     self.at(source, Binding::Or, depth)
                 );
                 if let Some(filter) = filter {
-                    out.push_str(&format!(" if {}", self.at(filter, Binding::Or, depth)));
+                    out.push_str(&format!(" if {}", inner.at(filter, Binding::Or, depth)));
                 }
                 out.push(']');
                 whole(out)
@@ -202,8 +229,15 @@ impl Printer<'_> {
         (format!("{left} {word} {}", self.at(right, least_right, depth)), own)
     }
 
-    /// A name for a variable of a comprehension that means nothing else here.
-    fn local(&self, local: LocalId) -> String {
+    /// The name of a variable of a comprehension or a loop; where nothing here binds it, one that means nothing else.
+    pub(super) fn local(&self, local: LocalId) -> String {
+        let mut at = self.local;
+        while let Some(bound) = at {
+            if bound.local.id == local && !bound.local.name.is_empty() {
+                return name(&bound.local.name);
+            }
+            at = bound.outer;
+        }
         let mut made = match local.0 {
             0 => "x".to_string(),
             1 => "y".to_string(),

@@ -1,6 +1,7 @@
 //! The model's expressions and actions printed back as `.chart` text, for pictures, messages and comments.
 //!
-//! What the model no longer knows is made up: variables of comprehensions are called `x`, `y`, `z`, `x3`, …
+//! Variables of comprehensions and loops have the names that their author gave them; in a part that is shown without what binds them,
+//! they are called `x`, `y`, `z`, `x3`, …
 
 mod expr;
 
@@ -9,6 +10,7 @@ use chartc_core::model::{
     Action, Chart, Expr, Field, Receiver, StateKind, Template, TemplatePart, Transition,
 };
 
+use expr::Printer;
 pub use expr::{duration, expression, expression_in};
 
 /// Words that are no names without back-quotes.
@@ -55,11 +57,19 @@ pub fn step_name(chart: &Chart, step: StepId) -> &str {
 
 /// A string with its quotes; placeholders as written.
 pub fn template(chart: &Chart, template: &Template, payload: &[&str]) -> String {
-    format!("\"{}\"", template_text(chart, template, payload).replace('\n', "\\n"))
+    quoted(template, Printer::of(chart, payload))
+}
+
+fn quoted(template: &Template, names: Printer<'_>) -> String {
+    format!("\"{}\"", text_in(template, names).replace('\n', "\\n"))
 }
 
 /// The text of a string without quotes: `{name:spec}` for placeholders.
 pub fn template_text(chart: &Chart, template: &Template, payload: &[&str]) -> String {
+    text_in(template, Printer::of(chart, payload))
+}
+
+fn text_in(template: &Template, names: Printer<'_>) -> String {
     let mut out = String::new();
     for part in &template.parts {
         match part {
@@ -76,7 +86,7 @@ pub fn template_text(chart: &Chart, template: &Template, payload: &[&str]) -> St
             }
             TemplatePart::Hole { expr, spec } => {
                 out.push('{');
-                out.push_str(&expression_in(chart, expr, payload));
+                out.push_str(&names.whole(expr));
                 if !spec.is_empty() {
                     out.push(':');
                     out.push_str(spec);
@@ -97,47 +107,58 @@ pub fn actions(chart: &Chart, actions: &[Action], payload: &[&str]) -> String {
 
 /// Actions in a row with `between` them, also in branches and loops.
 pub fn joined(chart: &Chart, actions: &[Action], payload: &[&str], between: &str) -> String {
-    let all = actions.iter().map(|a| action(chart, a, payload, between));
+    row(actions, Printer::of(chart, payload), between)
+}
+
+fn row(actions: &[Action], names: Printer<'_>, between: &str) -> String {
+    let all = actions.iter().map(|a| action(a, names, between));
     all.collect::<Vec<_>>().join(between)
 }
 
-fn action(chart: &Chart, action: &Action, payload: &[&str], between: &str) -> String {
+fn action(action: &Action, names: Printer<'_>, between: &str) -> String {
+    let chart = names.chart;
     let block = |inner: &[Action]| {
         if inner.is_empty() {
             return "{ }".to_string();
         }
-        format!("{{ {} }}", joined(chart, inner, payload, between))
+        format!("{{ {} }}", row(inner, names, between))
     };
     let call = |name: &str, arguments: &[chartc_core::model::Expr]| {
         if arguments.is_empty() {
             return path(name);
         }
-        format!("{}({})", path(name), expr::list(chart, arguments, payload))
+        format!("{}({})", path(name), names.all(arguments))
     };
     match action {
         Action::Assign(var, value) => {
             let target = name(&chart.variables[var.index()].name);
-            format!("{target} = {}", expression_in(chart, value, payload))
+            format!("{target} = {}", names.whole(value))
         }
         Action::If(condition, then, otherwise) => {
-            let mut out =
-                format!("if {} {}", expression_in(chart, condition, payload), block(then));
+            let mut out = format!("if {} {}", names.whole(condition), block(then));
             match &otherwise[..] {
                 [] => {}
                 [next @ Action::If(..)] => {
-                    out.push_str(&format!(" else {}", self::action(chart, next, payload, between)));
+                    out.push_str(&format!(" else {}", self::action(next, names, between)));
                 }
                 other => out.push_str(&format!(" else {}", block(other))),
             }
             out
         }
         Action::For(local, source, body) => {
-            let source = expression_in(chart, source, payload);
-            format!("for {} in {source} {}", expr::local(chart, *local, payload), block(body))
+            let source = names.whole(source);
+            let bound = names.bind(local);
+            let names = names.inside(&bound);
+            let body = if body.is_empty() {
+                "{ }".to_string()
+            } else {
+                format!("{{ {} }}", row(body, names, between))
+            };
+            format!("for {} in {source} {body}", names.local(local.id))
         }
         Action::Do(function, arguments) => {
             let function = &chart.functions[function.index()].name;
-            format!("{}({})", name(function), expr::list(chart, arguments, payload))
+            format!("{}({})", name(function), names.all(arguments))
         }
         Action::Raise(event, arguments) => {
             format!("raise {}", call(&chart.events[event.index()].name, arguments))
@@ -152,7 +173,7 @@ fn action(chart: &Chart, action: &Action, payload: &[&str], between: &str) -> St
                 }
             }
             if let Some(after) = after {
-                out.push_str(&format!(" after {}", expression_in(chart, after, payload)));
+                out.push_str(&format!(" after {}", names.whole(after)));
             }
             if let Some(id) = id {
                 out.push_str(&format!(" as {}", name(&chart.send_ids[id.index()])));
@@ -165,10 +186,16 @@ fn action(chart: &Chart, action: &Action, payload: &[&str], between: &str) -> St
                 return String::new();
             };
             let one = |(param, value): (&Field, &Expr)| {
-                format!("{} = {}", name(&param.name), expression_in(chart, value, payload))
+                format!("{} = {}", name(&param.name), names.whole(value))
             };
             params.iter().zip(values).map(one).collect::<Vec<_>>().join(between)
         }
-        Action::Log(text) => format!("log {}", template(chart, text, payload)),
+        Action::Log(text) => format!("log {}", quoted(text, names)),
     }
+}
+
+/// What an `on` line names for a fault of the machine: `error.execution`, `limit.calls`.
+pub fn machine_event(pattern: &str) -> String {
+    let is_limit = pattern.split('.').next() == Some("limit");
+    if is_limit { pattern.to_owned() } else { format!("error.{pattern}") }
 }

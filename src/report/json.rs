@@ -1,7 +1,7 @@
 //! For other programs. Version 1 only gains fields.
 
 use super::{Report, cut, positions};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Fix};
 use crate::source::Sources;
 use crate::span::Span;
 use serde::Serialize;
@@ -33,6 +33,21 @@ struct Finding<'d> {
     #[serde(flatten)]
     place: Place<'d>,
     related: Vec<Related<'d>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fix: Option<Change<'d>>,
+}
+
+#[derive(Serialize)]
+struct Change<'d> {
+    safe: bool,
+    edits: Vec<Edit<'d>>,
+}
+
+#[derive(Serialize)]
+struct Edit<'d> {
+    replacement: &'d str,
+    #[serde(flatten)]
+    place: Place<'d>,
 }
 
 #[derive(Serialize)]
@@ -64,7 +79,14 @@ fn finding<'d>(found: &'d Diagnostic, sources: &'d Sources) -> Finding<'d> {
             .iter()
             .map(|(span, message)| Related { message: cut(message), place: place(*span, sources) })
             .collect(),
+        fix: found.fix.as_ref().map(|fix| change(fix, sources)),
     }
+}
+
+fn change<'d>(fix: &'d Fix, sources: &'d Sources) -> Change<'d> {
+    let edit =
+        |(span, text): &'d (Span, String)| Edit { replacement: text, place: place(*span, sources) };
+    Change { safe: fix.is_safe, edits: fix.edits.iter().map(edit).collect() }
 }
 
 fn place(span: Span, sources: &Sources) -> Place<'_> {

@@ -1,22 +1,26 @@
-//! Where the fault of a failed test may lie: what the chart decided last, and the lines that failed tests go through more than others.
+//! What a failed test shows of its chart: what the run waits for, the event that was lost, what was decided last and on which values.
+//! Each is a fact of the run.
 
 use super::desk::Wanted;
+use super::expect::collect;
 use super::follow::{Did, follow};
 use super::play::{Failure, Player};
 use super::reasons::{
-    asked, assigned, idle, leading, named, offered, permitting, refusing, unusable, variables,
+    Why, asked, assigned, idle, leading, lost, named, offered, permitting, refusing, unusable,
+    variables, waiting,
 };
 use crate::compile::Checked;
 use crate::lower::test::{Expected, Move, Test};
 use crate::lower::{Lowered, SourceMap};
 use crate::span::Span;
 use chartc_core::arena::{StateId, TransitionId, VarId};
+use chartc_core::drive::Machine;
 use chartc_core::machine::Status;
-use chartc_core::model::{Chart, State, StateKind, Trigger};
+use chartc_core::model::{Action, Chart, Expr, State, StateKind, StepKind, Trigger};
 use chartc_runtime::trace::{Line, What};
 
 /// Places that a failure shows.
-pub(super) const MOST: usize = 3;
+const MOST: usize = 3;
 
 /// A place of a chart that a failed test points at.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -72,6 +76,16 @@ pub(super) fn decided(
 
     let mut places: Vec<Place> = Vec::new();
     let mut reads: Vec<VarId> = Vec::new();
+    let is_awaited = matches!(
+        expected,
+        None | Some((Expected::At(_) | Expected::Ended(_) | Expected::Holds(_), true))
+    );
+    let waits = if is_awaited { waiting(player, checked, lines) } else { Vec::new() };
+    // What comes behind a call that is under way has not happened yet.
+    let is_walking = player.session.machine().is_walking();
+    let is_held_up = expected.is_some() && !waits.is_empty() && is_walking;
+    let (first, later) = if is_walking { (waits, Vec::new()) } else { (Vec::new(), waits) };
+    places.extend(first);
     match expected {
         Some((Expected::Holds(condition), _)) => {
             variables(condition, &mut reads);
@@ -107,11 +121,25 @@ pub(super) fn decided(
         asked(player, checked, &question.step, true, &mut reads, &mut places);
     }
     assigned(&deeds, checked, &reads, &mut places);
+    if is_held_up {
+        places.truncate(MOST);
+        return places;
+    }
     let latest = player.marks.last().copied().unwrap_or(0);
     let is_state = matches!(expected, Some((Expected::At(_) | Expected::Ended(_), true)));
     let is_step = matches!(expected, Some((Expected::Asked(_) | Expected::Prompt(..), _)));
     let is_open = is_state || (expected.is_some() && !is_step && places.is_empty());
-    if is_open && window.iter().all(|deed| deed.at < latest) {
+    let is_still = window.iter().all(|deed| deed.at < latest);
+    if expected.is_some() && !is_step && is_still {
+        let lost = lost(player, checked, lines);
+        if !lost.is_empty() {
+            places.extend(lost);
+            leading(player, checked, &wanted, &mut places);
+            places.truncate(MOST);
+            return places;
+        }
+    }
+    if is_open && is_still {
         leading(player, checked, &wanted, &mut places);
         places.extend(idle(player, checked, lines));
     }
@@ -154,10 +182,14 @@ pub(super) fn decided(
     for (deed, id) in refused.into_iter().take(MOST - 1) {
         let Some(span) = deed.map().line(id).guard else { continue };
         let is_own = deed.map().name == checked.map().name;
-        let what = if is_own { player.why(id, deed.at, lines) } else { None };
-        // What was false then may be true by now.
-        let what = what.filter(|what| what.contains("` is false"));
-        let what = what.unwrap_or_else(|| untaken(&deed.one.chart, id));
+        // The values that it read are those of now only if nothing has changed them since.
+        let guard = deed.one.chart.transition(id).guard.as_ref();
+        let is_fresh = guard.is_some_and(|guard| {
+            !deeds.iter().any(|later| later.at > deed.at && may_change(later, guard))
+        });
+        let why = if is_own && is_fresh { player.why(id, deed.at, lines) } else { None };
+        let why = why.filter(|why| !why.holds).map(|Why { text, .. }| text);
+        let what = why.unwrap_or_else(|| untaken(&deed.one.chart, id));
         if let Some(guard) = &deed.one.chart.transition(id).guard.as_ref().filter(|_| is_own) {
             variables(guard, &mut reads);
             push(&mut places, span, &what);
@@ -176,8 +208,41 @@ pub(super) fn decided(
     if places.is_empty() {
         places.extend(unusable(checked, lines));
     }
+    places.extend(later);
     places.truncate(MOST);
     places
+}
+
+/// Whether what a run did may have changed what a condition comes to.
+fn may_change(deed: &Deed<'_>, guard: &Expr) -> bool {
+    let chart = &deed.one.chart;
+    let mut leaves = Vec::new();
+    collect(guard, &mut leaves);
+    let mut reads = Vec::new();
+    variables(guard, &mut reads);
+    let is_plain = leaves.len() == reads.len();
+    let sets = |actions: &[Action]| {
+        let mut is_set = false;
+        Action::walk(actions, &mut |action| {
+            is_set |= matches!(action, Action::Assign(id, _) if reads.contains(id));
+        });
+        is_set
+    };
+    match deed.did {
+        Did::Taken(id) => !is_plain || sets(&chart.transition(id).actions),
+        Did::Done(step) => match &chart.steps[step.index()].kind {
+            StepKind::Code(actions) => !is_plain || sets(actions),
+            StepKind::Llm
+            | StepKind::Ask { .. }
+            | StepKind::Call(..)
+            | StepKind::Human(_)
+            | StepKind::Run(_) => !is_plain || chart.steps[step.index()].into.is_some(),
+        },
+        Did::Entered(state) => {
+            !is_plain || chart.state(state).entry.iter().any(|actions| sets(actions))
+        }
+        Did::Held(_) | Did::Refused(_) | Did::Denied(_) | Did::Offered(_) | Did::Chosen(_) => false,
+    }
 }
 
 /// The states that a test expects the run to be in.

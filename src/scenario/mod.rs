@@ -6,7 +6,6 @@ mod expect;
 mod follow;
 mod play;
 mod reasons;
-mod spectrum;
 mod words;
 
 pub use blame::Place;
@@ -20,8 +19,6 @@ use crate::lint::failed_test;
 use crate::lower::test::Test;
 use crate::source::Sources;
 use crate::span::Span;
-use blame::MOST;
-use spectrum::{Spectrum, suspected};
 
 /// The tests that can be played, each with its chart, by file and place: those of charts that can run, without names that mean nothing.
 pub fn tests(done: &Compilation) -> Vec<(&Checked, &Test)> {
@@ -34,69 +31,23 @@ pub fn tests(done: &Compilation) -> Vec<(&Checked, &Test)> {
 
 /// Plays the tests of a compilation: a finding for each that fails, by file and place.
 pub fn failed(done: &Compilation) -> Vec<Diagnostic> {
-    let mut runs = Vec::new();
-    for (checked, test) in tests(done) {
-        let played = play(checked, test);
-        let spectrum = Spectrum::of(checked, &played.lines);
-        runs.push((test, played.failure, played.places, spectrum));
-    }
-    let runs = runs.iter().map(|(test, failure, places, spectrum)| Run {
-        test,
-        failure: failure.as_ref(),
-        places,
-        spectrum,
-    });
-    told(&runs.collect::<Vec<_>>(), &done.sources).into_iter().flatten().collect()
+    let played = tests(done).into_iter().map(|(checked, test)| (test, play(checked, test)));
+    played.filter_map(|(test, played)| finding(test, &played, &done.sources)).collect()
 }
 
-/// A finding for each of these tests that failed, in their order: where it failed, and the places of its chart where the fault may lie.
-pub(crate) fn findings<'p>(
-    runs: impl Iterator<Item = (&'p Checked, &'p Test, &'p Played)>,
-    sources: &Sources,
-) -> Vec<Option<Diagnostic>> {
-    let runs: Vec<_> =
-        runs.map(|(c, test, played)| (test, played, Spectrum::of(c, &played.lines))).collect();
-    let runs = runs.iter().map(|(test, played, spectrum)| Run {
-        test,
-        failure: played.failure.as_ref(),
-        places: &played.places,
-        spectrum,
-    });
-    told(&runs.collect::<Vec<_>>(), sources)
-}
-
-/// A test that was played.
-struct Run<'r> {
-    test: &'r Test,
-    failure: Option<&'r Failure>,
-    places: &'r [Place],
-    spectrum: &'r Spectrum,
-}
-
-fn told<'r>(runs: &[Run<'r>], sources: &Sources) -> Vec<Option<Diagnostic>> {
-    let spectra = |all: &[&Run<'r>]| all.iter().map(|run| run.spectrum).collect::<Vec<_>>();
-    let told = |run: &Run<'r>| {
-        let failure = run.failure?;
-        let mut found = failed_test::failed(&run.test.name, &failure.message, failure.span);
-        found.label.clone_from(&failure.found);
-        found.help.clone_from(&failure.help);
-        // Only tests of the same chart can be compared.
-        let (bad, good): (Vec<&Run<'r>>, Vec<&Run<'r>>) = (runs.iter())
-            .filter(|other| other.test.chart == run.test.chart)
-            .partition(|other| other.failure.is_some());
-        let suspected = suspected(run.spectrum, &spectra(&bad), &spectra(&good));
-        for place in run.places.iter().cloned().chain(suspected) {
-            let is_told = found
-                .related
-                .iter()
-                .any(|(span, _)| (span.file, span.start) == (place.span.file, place.span.start));
-            if !is_told && found.related.len() < MOST {
-                found.related.push((setting(&place, sources), place.what));
-            }
+/// The finding for a test that failed: where it failed, and what the chart did or did not do.
+pub(crate) fn finding(test: &Test, played: &Played, sources: &Sources) -> Option<Diagnostic> {
+    let failure = played.failure.as_ref()?;
+    let mut found = failed_test::failed(&test.name, &failure.message, failure.span);
+    found.label.clone_from(&failure.found);
+    found.help.clone_from(&failure.help);
+    for place in &played.places {
+        let span = setting(place, sources);
+        if !found.related.iter().any(|(other, _)| *other == span) {
+            found.related.push((span, place.what.clone()));
         }
-        Some(found)
-    };
-    runs.iter().map(told).collect()
+    }
+    Some(found)
 }
 
 /// Of a step that sets a variable, the statement that does.

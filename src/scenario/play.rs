@@ -172,7 +172,7 @@ impl Player<'_> {
     }
 
     fn step(&mut self, step: &Move, span: Span) -> Result<(), Failure> {
-        if !matches!(step, Move::Expect(..) | Move::Function { .. }) {
+        if !matches!(step, Move::Expect(..) | Move::Function { .. } | Move::Set(..)) {
             self.marks.push(self.desk.with_lines(<[Line]>::len));
         }
         match step {

@@ -7,10 +7,11 @@ use super::play::Player;
 use super::words;
 use crate::compile::Checked;
 use crate::notation;
-use chartc_core::arena::{StateId, TransitionId, VarId};
+use chartc_core::arena::{StateId, StepId, TransitionId, VarId};
 use chartc_core::drive::Machine;
 use chartc_core::expr::Value;
-use chartc_core::model::{Action, Expr, ExprKind, StepKind, Trigger};
+use chartc_core::machine::StepKey;
+use chartc_core::model::{Action, Expr, ExprKind, StepKind, Transition, Trigger};
 use chartc_runtime::trace::{Line, What};
 
 /// Values that are shown of a condition.
@@ -130,7 +131,7 @@ pub(super) fn offered(
         let spans = checked.map().line(id);
         end = Some(spans.whole);
         if is_wrong {
-            let what = player.why(id, deed.at, lines);
+            let what = player.why(id, deed.at, lines).map(|why| why.text);
             let what = what.unwrap_or_else(|| match (is_offered, spans.guard) {
                 (true, None) => "offered, as it has no condition".to_owned(),
                 (true, Some(_)) => "true: it is offered".to_owned(),
@@ -159,7 +160,7 @@ pub(super) fn asked(
     let Some(nth) = chart.steps.iter().position(|one| one.name == step) else { return };
     let spans = &checked.map().steps[nth];
     if let (Some(guard), Some(span)) = (&chart.steps[nth].guard, spans.guard) {
-        let what = player.comes_to(guard, &[], &[]);
+        let what = player.comes_to(guard, &[], &[]).map(|why| why.text);
         push(places, span, &what.unwrap_or_else(|| format!("decides whether `{step}` asks")));
         named(checked, guard, places);
         variables(guard, reads);
@@ -182,7 +183,7 @@ pub(super) fn named(checked: &Checked, guard: &Expr, places: &mut Vec<Place>) {
     }
 }
 
-/// What denied a move: the permission whose condition is false, or else one that leads elsewhere.
+/// What denied a move: the permission whose condition is false.
 pub(super) fn refusing(
     player: &mut Player<'_>,
     checked: &Checked,
@@ -196,11 +197,9 @@ pub(super) fn refusing(
     let rows: Vec<_> = rows.filter(|(row, _)| is_from(row.from)).collect();
     let closed = rows.iter().find(|(row, _)| line.targets.iter().any(|to| to.state == row.to));
     if let Some((row, span)) = closed {
-        let what = row.guard.as_ref().and_then(|guard| player.comes_to(guard, &[], &[]));
-        push(places, **span, &what.unwrap_or_else(|| "its condition is false".to_owned()));
-    } else if let Some((_, span)) = rows.iter().rfind(|(row, _)| row.from.is_some()) {
-        let from = &chart.state(leaf).path;
-        push(places, **span, &format!("this leads from `{from}` elsewhere"));
+        let why = row.guard.as_ref().and_then(|guard| player.comes_to(guard, &[], &[]));
+        let what = why.map_or_else(|| "its condition is false".to_owned(), |why| why.text);
+        push(places, **span, &what);
     }
 }
 
@@ -236,29 +235,106 @@ pub(super) fn unusable(checked: &Checked, lines: &[Line]) -> Option<Place> {
     })
 }
 
+/// What the run waits for: calls that are under way, the walk's first.
+pub(super) fn waiting(player: &Player<'_>, checked: &Checked, lines: &[Line]) -> Vec<Place> {
+    let machine = player.session.machine();
+    let mut keys = machine.pending();
+    let is_person =
+        |step: StepId| matches!(checked.chart().steps[step.index()].kind, StepKind::Human(_));
+    keys.sort_by_key(|key| is_person(key.step));
+    let place = |key: StepKey| {
+        let step = &checked.chart().steps[key.step.index()];
+        let name = &step.name;
+        let of = match step.failure.retries {
+            0 => String::new(),
+            retries => format!(": attempt {} of {}", key.attempt, retries + 1),
+        };
+        let what = match machine.calls(key) {
+            Some(tool) => {
+                let tool = &checked.chart().tools[tool.index()].name;
+                format!("`{name}` waits for the tool `{tool}`{of}")
+            }
+            None if matches!(step.kind, StepKind::Run(_)) => {
+                format!("`{name}` has not ended yet")
+            }
+            None => format!("`{name}` still waits for an answer{of}"),
+        };
+        let before = lines.iter().rev().filter(|line| line.child.is_empty()).find_map(|line| {
+            let What::Unusable { step: other, why, .. } = &line.what else { return None };
+            (key.attempt > 1 && other == name)
+                .then(|| format!("; the last could not be used: {why}"))
+        });
+        let what = what + &before.unwrap_or_default();
+        Place { span: checked.map().step(key.step).name, what, sets: None }
+    };
+    keys.into_iter().map(place).collect()
+}
+
+/// Events of the host that nothing took: the lines about them that leave out where the run is, or the state.
+pub(super) fn lost(player: &Player<'_>, checked: &Checked, lines: &[Line]) -> Vec<Place> {
+    let chart = checked.chart();
+    let since = player.marks.last().copied().unwrap_or(0).min(lines.len());
+    let own = lines[since..].iter().filter(|line| line.child.is_empty());
+    let refused = own.rev().find_map(|line| {
+        let (What::Refused { event } | What::PassedOn { event }) = &line.what else { return None };
+        Some(event)
+    });
+    let Some(name) = refused else { return Vec::new() };
+    let leaf = player.leaf();
+    let machine = player.session.machine();
+    let is_about = |line: &Transition| {
+        if let Trigger::Event(events) = &line.trigger {
+            return events.iter().any(|e| chart.events[e.index()].name == *name);
+        }
+        line.trigger == Trigger::AnyEvent
+    };
+    let mut places = Vec::new();
+    for (line, spans) in chart.transitions.iter().zip(&checked.map().lines) {
+        let Some(scope) = line.scope.as_ref().filter(|_| is_about(line)) else { continue };
+        let left_out = scope.none_of.iter().find(|state| machine.is_active(**state));
+        if let Some(state) = left_out.filter(|_| machine.is_active(line.source)) {
+            let path = &chart.state(*state).path;
+            let is_target = line.targets.iter().any(|target| target.state == *state);
+            let why = if is_target { "its own target, " } else { "" };
+            let what = format!("not taken: this leaves out {why}`{path}`, where the run is");
+            push(&mut places, spans.whole, &what);
+        }
+    }
+    if places.is_empty() {
+        let span = checked.map().state(leaf).name;
+        push(&mut places, span, &format!("no line here is about `{name}`"));
+    }
+    places
+}
+
 /// Where the run stays though the host did something.
 pub(super) fn idle(player: &Player<'_>, checked: &Checked, lines: &[Line]) -> Option<Place> {
     let leaf = player.leaf();
     let state = checked.map().states.get(leaf.index())?;
     let since = player.marks.last().copied().unwrap_or(0).min(lines.len());
-    let own = lines[since..].iter().filter(|line| line.child.is_empty());
+    let mut own = lines[since..].iter().filter(|line| line.child.is_empty());
     if let Some(place) = unusable(checked, &lines[since..]) {
         return Some(place);
     }
-    let what = own.rev().find_map(|line| {
-        if let What::Refused { event } | What::PassedOn { event } = &line.what {
-            return Some(format!("no line here is about `{event}`"));
-        }
-        let is_turn = matches!(line.what, What::TurnEnded { .. });
-        is_turn.then(|| "a turn leads nowhere from here".to_owned())
-    });
-    let what = what.or_else(|| Some("the run stays here: no line is taken".to_owned()));
-    what.map(|what| Place { span: state.name, what, sets: None })
+    let is_turn = own.any(|line| matches!(line.what, What::TurnEnded { .. }));
+    let what = if is_turn {
+        "a turn leads nowhere from here"
+    } else {
+        "the run stays here: no line is taken"
+    };
+    Some(Place { span: state.name, what: what.to_owned(), sets: None })
+}
+
+/// What a condition comes to.
+pub(super) struct Why {
+    pub(super) holds: bool,
+    /// In words, with the values that it reads.
+    pub(super) text: String,
 }
 
 impl Player<'_> {
     /// What the condition of a line comes to now, with the values that it reads.
-    pub(super) fn why(&mut self, id: TransitionId, at: usize, lines: &[Line]) -> Option<String> {
+    pub(super) fn why(&mut self, id: TransitionId, at: usize, lines: &[Line]) -> Option<Why> {
         let chart = self.chart;
         let line = chart.transition(id);
         let is_event = matches!(line.trigger, Trigger::Event(_));
@@ -267,7 +343,7 @@ impl Player<'_> {
     }
 
     /// What a condition comes to now; its payload has these values and names.
-    fn comes_to(&mut self, guard: &Expr, payload: &[Value], names: &[&str]) -> Option<String> {
+    fn comes_to(&mut self, guard: &Expr, payload: &[Value], names: &[&str]) -> Option<Why> {
         let chart = self.chart;
         let mut leaves = Vec::new();
         collect(guard, &mut leaves);
@@ -287,7 +363,7 @@ impl Player<'_> {
         let shown =
             if shown.is_empty() { String::new() } else { format!(": {}", shown.join(", ")) };
         let what = words::short(&notation::expression_in(chart, guard, names), 80);
-        Some(format!("`{what}` is {is_so}{shown}"))
+        Some(Why { holds: is_so, text: format!("`{what}` is {is_so}{shown}") })
     }
 
     fn now(&mut self, expr: &Expr, payload: &[Value]) -> Option<Value> {

@@ -33,6 +33,7 @@ mod fuzzed;
 mod guards;
 mod guessing;
 mod hostile;
+mod idle;
 mod interpreter;
 mod licences;
 mod lints;

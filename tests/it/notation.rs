@@ -102,3 +102,14 @@ fn actions() {
         assert_eq!(chart("true", &printed), first, "printed as `{printed}`");
     }
 }
+
+#[test]
+fn variables_keep_their_names() {
+    let actions = "for each in [q for q in l if q > 1] { for inner in l { act(each + inner, none) } }  log \"{[w for w in l]}\"";
+    let first = chart("len([item for item in l if item > k]) > 0", actions);
+    let line = &first.transitions[0];
+    let payload = notation::payload(line);
+    let guard = notation::expression_in(&first, line.guard.as_ref().expect("it has one"), &payload);
+    assert_eq!(guard, "len([item for item in l if item > k]) > 0");
+    assert_eq!(notation::actions(&first, &line.actions, &payload), actions);
+}

@@ -1,6 +1,8 @@
 //! What every exploration of one chart begins with.
 
+use super::Search;
 use super::bounded::Bounds;
+use super::hints::Hints;
 use super::host::Anything;
 use super::moves::Moves;
 use super::read::Read;
@@ -50,7 +52,15 @@ impl<'c> Ground<'c> {
 
     /// The same with values of params and inputs in place of all that they may have.
     pub(super) fn given(&self, given: &[(VarId, Value)]) -> Moves<'c> {
-        Moves::of(self.chart, &self.relevant, given)
+        Moves::of(self.chart, &self.relevant, given, None)
+    }
+
+    /// The same for a survey, which tries values that literals hint at, too, and takes charts that are run as boxes.
+    pub(super) fn surveyed(&self, search: &Search) -> Moves<'c> {
+        let hints = Rc::new(Hints::of(self.chart));
+        let mut moves = Moves::of(self.chart, &self.relevant, &search.given, Some(hints));
+        moves.boxed.clone_from(&search.boxed);
+        moves
     }
 
     /// A host whose functions give anything.

@@ -12,12 +12,15 @@ mod bytes;
 mod called;
 mod fixed;
 mod ground;
+mod heard;
 mod here;
+mod hints;
 mod host;
 mod key;
 mod lead;
 mod log;
 mod moves;
+mod obstacles;
 mod perform;
 pub mod property;
 mod read;
@@ -34,11 +37,11 @@ pub mod witness;
 pub use moves::{Answer, Deed, Named, Row};
 pub use walk::explore;
 
-use chartc_core::arena::{StateId, TransitionId, VarId};
+use chartc_core::arena::{StateId, StepId, TransitionId, VarId};
 use chartc_core::expr::Value;
 use chartc_core::machine::Status;
 use chartc_core::model::Expr;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// States that are looked at for a `check` line unless a project says otherwise.
 pub const STATES: usize = 2_000;
@@ -104,6 +107,15 @@ impl Reached {
     }
 }
 
+/// What ends a search before everything was tried.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cut {
+    /// As many points were found as may be.
+    States,
+    /// What may happen in all has happened.
+    Work,
+}
+
 /// What exploring found.
 #[derive(Debug)]
 pub struct Explored {
@@ -125,6 +137,8 @@ pub struct Explored {
     pub work: usize,
     /// The first point that was looked for.
     pub goal: Option<usize>,
+    /// What ended the search, if anything did before all was tried.
+    pub cut: Option<Cut>,
     /// Limits are used up whenever they like: there are runs here that the chart has not.
     pub relaxed: bool,
     /// Likewise lines that bound the turns are taken whenever they like.
@@ -143,6 +157,7 @@ impl Explored {
             states: 0,
             work: 0,
             goal: None,
+            cut: None,
             relaxed: false,
             unbounded: false,
         }
@@ -204,6 +219,9 @@ pub struct Search {
     pub inputs: Option<u32>,
     /// Stops as soon as it is certain that not everything will be tried.
     pub whole: bool,
+    /// By `run` step what the chart that it runs may answer: it is taken to end so, or to fail, at any time. A step that is not named
+    /// here is not run: nothing behind it is found.
+    pub boxed: BTreeMap<StepId, Vec<Value>>,
     /// Values of params and inputs, each in place of all that it may have.
     pub given: Vec<(VarId, Value)>,
 }

@@ -1,16 +1,17 @@
 //! What a host can do at a point of a run: events, turns, answers, and waiting for what is due.
 
+use super::heard::Heard;
+use super::hints::Hints;
 use super::host::Anything;
 use super::relevant::Relevant;
 use super::slot::Slot;
-use super::values::{shown, tried};
-use chartc_core::arena::{ChoiceId, EventId, StateId, StepId, ToolId, VarId};
-use chartc_core::bits;
+use super::values::{hinted, shown, tried};
+use chartc_core::arena::{ChoiceId, EventId, StepId, ToolId, VarId};
 use chartc_core::drive::Machine;
 use chartc_core::expr::Value;
 use chartc_core::interpreter::Interpreter;
 use chartc_core::machine::{Input, Outcome, StepKey};
-use chartc_core::model::{AskOn, Chart, ChoiceKind, Limits, StepKind, Trigger, VariableKind};
+use chartc_core::model::{Chart, ChoiceKind, Limits, StepKind, Trigger, VariableKind};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
@@ -62,6 +63,10 @@ pub(super) struct Moves<'c> {
     relevant: Rc<Relevant<'c>>,
     /// Values that are not varied.
     fixed: Vec<(VarId, Value)>,
+    /// Further values, of slots of which not all are tried.
+    hints: Option<Rc<Hints>>,
+    /// What the charts that steps run may answer.
+    pub(super) boxed: BTreeMap<StepId, Vec<Value>>,
     /// Params and inputs that a run may begin with.
     pub(super) starts: Vec<Named>,
     inputs: Vec<Named>,
@@ -75,76 +80,19 @@ pub(super) struct Moves<'c> {
     pub(super) reasons: BTreeSet<String>,
 }
 
-/// Where events are heard: the states whose lines or questions they trigger. Where none of them is active, an event does what any
-/// other does that is not heard there either.
-#[derive(Debug, Clone)]
-enum Heard {
-    Everywhere,
-    /// All of them, and by event.
-    In(Vec<StateId>, Vec<Vec<StateId>>),
-}
-
-impl Heard {
-    fn of(chart: &Chart, relevant: &Relevant<'_>) -> Self {
-        if relevant.counters.event {
-            return Self::Everywhere;
-        }
-        let (mut any, mut each) = (Vec::new(), vec![Vec::new(); chart.events.len()]);
-        let mut hears = |events: &[EventId], state: StateId| {
-            for event in events {
-                each[event.index()].push(state);
-            }
-        };
-        for line in &chart.transitions {
-            match &line.trigger {
-                Trigger::Event(events) => hears(events, line.source),
-                Trigger::AnyEvent | Trigger::AnyOccurrence => any.push(line.source),
-                Trigger::Turn
-                | Trigger::When
-                | Trigger::StateDone(_)
-                | Trigger::After(_)
-                | Trigger::AfterTurns(_)
-                | Trigger::Choice(_)
-                | Trigger::StepDone(_)
-                | Trigger::StepError(_)
-                | Trigger::StepDoubt(_)
-                | Trigger::StepTimeout(..)
-                | Trigger::StepElse(_)
-                | Trigger::Error(_)
-                | Trigger::LimitWarn(_) => {}
-            }
-        }
-        for step in &chart.steps {
-            if let StepKind::Ask { on: AskOn::Event(on), .. } = &step.kind {
-                hears(on, step.state);
-            }
-        }
-        for states in each.iter_mut().chain([&mut any]) {
-            states.sort_unstable();
-            states.dedup();
-        }
-        Self::In(any, each)
-    }
-
-    fn at(&self, event: EventId, configuration: &[u64]) -> bool {
-        let is_active = |s: &StateId| bits::has(configuration, s.index());
-        match self {
-            Self::Everywhere => true,
-            Self::In(any, each) => any.iter().chain(&each[event.index()]).any(is_active),
-        }
-    }
-}
-
 impl<'c> Moves<'c> {
     pub(super) fn of(
         chart: &'c Chart,
         relevant: &Rc<Relevant<'c>>,
         fixed: &[(VarId, Value)],
+        hints: Option<Rc<Hints>>,
     ) -> Self {
         let mut made = Self {
             chart,
             relevant: relevant.clone(),
             fixed: fixed.to_vec(),
+            hints,
+            boxed: BTreeMap::new(),
             starts: Vec::new(),
             inputs: Vec::new(),
             events: Vec::new(),
@@ -198,9 +146,12 @@ impl<'c> Moves<'c> {
         if let Some((_, value)) = self.fixed.iter().find(is_it) {
             return vec![value.clone()];
         }
-        let tried = tried(self.chart, &self.relevant, slot);
+        let mut tried = tried(self.chart, &self.relevant, slot);
         if !tried.exact {
             self.reasons.insert(format!("unbounded {}", shown(self.chart, slot)));
+            if let Some(hints) = &self.hints {
+                hinted(self.chart, hints, slot, &mut tried.values);
+            }
         }
         tried.values
     }
@@ -229,6 +180,11 @@ impl<'c> Moves<'c> {
                     row[nth] = value.clone();
                     rows.push(row);
                 }
+            }
+            // Then all of them together, each with its nth.
+            let longest = all.iter().map(Vec::len).max().unwrap_or_default();
+            for nth in 1..longest.min(MOST) {
+                rows.push(all.iter().map(|values| values[nth % values.len()].clone()).collect());
             }
             return rows;
         }
@@ -323,11 +279,17 @@ impl<'c> Moves<'c> {
                 | StepKind::Human(_)
                 | StepKind::Run(_) => Slot::Answer(key.step),
             };
-            self.combinations(&[slot]).iter().for_each(|v| put(Answer::Done(v[0].clone())));
+            match self.boxed.get(&key.step) {
+                Some(values) => values.iter().for_each(|v| put(Answer::Done(v.clone()))),
+                None => {
+                    let values = self.combinations(&[slot]);
+                    values.iter().for_each(|v| put(Answer::Done(v[0].clone())));
+                }
+            }
             for tool in machine.step_tools(key) {
                 self.calls_of(tool, &mut put);
             }
-            if !matches!(step.kind, StepKind::Call(..)) {
+            if !matches!(step.kind, StepKind::Call(..) | StepKind::Run(_)) {
                 put(Answer::Unusable);
             }
             put(Answer::Failed);

@@ -1,9 +1,10 @@
 //! What the runs of a small chart do, where every run was tried.
 
 use super::ground::Ground;
+use super::obstacles::obstacles;
 use super::property::leading;
 use super::slot::Slot;
-use super::walk::{explore_on, obstacles};
+use super::walk::explore_on;
 use super::witness::{Witness, plays, witness_on};
 use super::{Explored, Happened, Search};
 use chartc_core::arena::{StateId, TransitionId, VarId};

@@ -1,14 +1,17 @@
 //! What a host and a model can do with a chart in so many inputs: what is reached, how runs end, what they cost.
 
-use super::{Edge, Explored, Happened, Search, explore};
-use chartc_core::arena::{StateId, TransitionId, VarId};
+use super::{Edge, Explored, Happened, Reached, Search, explore, obstacles, values};
+use chartc_core::arena::{StateId, StepId, TransitionId, VarId};
 use chartc_core::expr::Value;
 use chartc_core::machine::Status;
-use chartc_core::model::{Chart, StateKind};
+use chartc_core::model::{Chart, Field, StateKind, StepKind};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The furthest that is looked.
 pub const DEEPEST: u32 = 100;
+
+/// Answers of one final that are tried.
+const MOST: usize = 4;
 
 /// What was found within a number of inputs.
 #[derive(Debug)]
@@ -27,6 +30,12 @@ pub struct Survey {
     pub open: u128,
     /// Points where the run goes on and nothing that the host does leads to another point, in the order found.
     pub dead: Vec<usize>,
+    /// Whether there is nothing else: every value was tried, and no run was left off for its length.
+    pub is_whole: bool,
+    /// Whether runs were left off after the last input.
+    pub is_short: bool,
+    /// Charts that were taken as boxes, in words.
+    pub boxed: Vec<String>,
     /// The most model calls that a run makes, with the shortest way that makes them.
     pub worst: (u32, Vec<Place>),
 }
@@ -44,11 +53,27 @@ impl Survey {
     }
 }
 
-/// Tries everything that a host and a model can do in `inputs` inputs, and looks at no more than so many states; params and inputs that
-/// are given have that value.
-pub fn survey(chart: &Chart, inputs: u32, states: usize, given: Vec<(VarId, Value)>) -> Survey {
-    let inputs = inputs.min(DEEPEST);
-    let search = Search { states, inputs: Some(inputs), given, ..Search::default() };
+/// What a survey is of, and how far it goes.
+#[derive(Debug, Clone, Default)]
+pub struct Scope<'c> {
+    /// Inputs of a run.
+    pub inputs: u32,
+    /// States that are looked at, at most.
+    pub states: usize,
+    /// Values of params and inputs, which have no other.
+    pub given: Vec<(VarId, Value)>,
+    /// The charts that it runs.
+    pub children: Vec<&'c Chart>,
+}
+
+/// Tries everything that a host and a model can do. A chart that a step runs is a box, which may give any answer that its finals have at any
+/// time, or fail.
+pub fn survey(chart: &Chart, scope: Scope<'_>) -> Survey {
+    let inputs = scope.inputs.min(DEEPEST);
+    let boxed = boxes(chart, &scope.children);
+    let names = obstacles::boxed(chart);
+    let Scope { states, given, .. } = scope;
+    let search = Search { states, inputs: Some(inputs), given, boxed, ..Search::default() };
     let found = explore(chart, &search);
     let (mut entered, mut taken) = (BTreeSet::new(), BTreeSet::new());
     for (_, edge) in found.all_edges() {
@@ -74,7 +99,51 @@ pub fn survey(chart: &Chart, inputs: u32, states: usize, given: Vec<(VarId, Valu
     let (ends, open) = count(&found, inputs);
     let dead = dead(&found);
     let worst = worst(&found, inputs);
-    Survey { found, entered, left, untaken, ends, open, dead, worst }
+    let mut depths: Vec<u32> = Vec::with_capacity(found.points.len());
+    for point in &found.points {
+        depths.push(point.by.0.map_or(0, |from| depths[from] + 1));
+    }
+    let is_last = |(point, depth): (&Reached, &u32)| point.status.is_none() && *depth >= inputs;
+    let is_short = found.points.iter().zip(&depths).any(is_last);
+    let is_whole = found.is_complete() && !is_short;
+    let boxed = names;
+    Survey { found, entered, left, untaken, ends, open, dead, is_whole, is_short, boxed, worst }
+}
+
+/// By `run` step the answers that the finals of its chart give.
+fn boxes(chart: &Chart, children: &[&Chart]) -> BTreeMap<StepId, Vec<Value>> {
+    let mut found = BTreeMap::new();
+    for (i, step) in chart.steps.iter().enumerate() {
+        let StepKind::Run(run) = &step.kind else { continue };
+        let own = children.iter().copied().chain([chart]).find(|child| child.name == run.chart);
+        let values = own.map_or_else(|| vec![Value::None], answers);
+        found.insert(StepId::at(i), values);
+    }
+    found
+}
+
+/// What a chart that is run may answer: by final, with values of its parameters.
+fn answers(child: &Chart) -> Vec<Value> {
+    let mut found: Vec<Value> = Vec::new();
+    for state in child.states.iter().filter(|state| state.parent == Some(StateId(0))) {
+        let StateKind::Final { params, status: Status::Ok | Status::Partial } = &state.kind else {
+            continue;
+        };
+        let row = |nth: usize| {
+            let value = |field: &Field| {
+                let values = values::some(child, &field.ty);
+                (field.name.clone(), values[nth.min(values.len() - 1)].clone())
+            };
+            Value::Map(params.iter().map(value).collect())
+        };
+        for nth in 0..MOST {
+            let value = row(nth);
+            if !found.contains(&value) {
+                found.push(value);
+            }
+        }
+    }
+    found
 }
 
 /// Runs by how they end, and those that go on.

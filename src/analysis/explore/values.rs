@@ -1,5 +1,6 @@
 //! Which values an input is tried with: all of a small type, else one of each class that constants cut the type into.
 
+use super::hints::Hints;
 use super::read::Class;
 use super::relevant::Relevant;
 use super::slot::Slot;
@@ -106,6 +107,22 @@ pub(super) fn tried(chart: &Chart, relevant: &Relevant<'_>, slot: Slot) -> Tried
     let exact = !class.tangled && values.len() <= MOST && !is_open(&ty, &class);
     values.truncate(MOST);
     Tried { values, exact }
+}
+
+/// Adds values that the literals of the chart hint at, as far as the slot may have them.
+pub(super) fn hinted(chart: &Chart, hints: &Hints, slot: Slot, values: &mut Vec<Value>) {
+    let (ty, _) = declared(chart, slot);
+    let range = if let Slot::Variable(id) = slot { range(chart, id) } else { None };
+    let is_in = |value: &Value| {
+        range
+            .as_ref()
+            .is_none_or(|(low, high)| chartc_core::expr::within("", value, low, high).is_ok())
+    };
+    for value in hints.values(chart, slot, &ty).into_iter().filter(is_in) {
+        if values.len() < MOST && !values.contains(&value) {
+            values.push(value);
+        }
+    }
 }
 
 fn range(chart: &Chart, id: VarId) -> Option<(Value, Value)> {
@@ -330,4 +347,11 @@ pub(super) fn sample(chart: &Chart, ty: &Type, depth: u32) -> Value {
             ),
         },
     }
+}
+
+/// A few values of a type, at least one.
+pub(super) fn some(chart: &Chart, ty: &Type) -> Vec<Value> {
+    let class = Class { opaque: true, ..Class::default() };
+    let values = all(chart, ty, 0).unwrap_or_else(|| classes(chart, ty, &class));
+    if values.is_empty() { vec![sample(chart, ty, 0)] } else { values }
 }

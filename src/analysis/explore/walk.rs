@@ -10,11 +10,12 @@ use super::key::{Counting, Keys};
 use super::lead::Lead;
 use super::log::Log;
 use super::moves::{Deed, Moves};
+use super::obstacles::{boxed, obstacles};
 use super::perform::{Machined, perform};
 use super::relax::Relax;
-use super::{Edge, Explored, Happened, Reached, Search, fixed, witness};
+use super::{Cut, Edge, Explored, Happened, Reached, Search, fixed, witness};
 use chartc_core::interpreter::{Interpreter, Point};
-use chartc_core::model::{Chart, Expr, StepKind};
+use chartc_core::model::{Chart, Expr};
 use chartc_core::plan::Plan;
 use std::collections::BTreeSet;
 
@@ -29,31 +30,17 @@ pub fn explore(chart: &Chart, search: &Search) -> Explored {
     explore_on(&Ground::of(chart), search)
 }
 
-/// Why not everything would be tried, without trying anything.
-pub(super) fn obstacles(ground: &Ground<'_>) -> BTreeSet<String> {
-    let Ground { chart, relevant, .. } = ground;
-    let mut reasons = BTreeSet::new();
-    for row in &chart.steps {
-        if let StepKind::Run(run) = &row.kind {
-            reasons.insert(format!("`{}` runs {}", row.name, run.chart));
-        }
-    }
-    let counters = &relevant.counters;
-    let reads = [
-        (counters.time, "the time is read"),
-        (counters.last_result, "`last_result` is read"),
-        (counters.advice, "`advice` is read"),
-    ];
-    reasons.extend(reads.iter().filter(|(read, _)| *read).map(|(_, why)| (*why).to_owned()));
-    reasons
-}
-
 /// As [`explore`].
 pub(super) fn explore_on(ground: &Ground<'_>, search: &Search) -> Explored {
     let Ground { chart, relevant, .. } = ground;
     let plan = ground.plan();
-    let moves =
-        if search.given.is_empty() { ground.moves().clone() } else { ground.given(&search.given) };
+    let moves = if let Some(_) = search.inputs {
+        ground.surveyed(search)
+    } else if search.given.is_empty() {
+        ground.moves().clone()
+    } else {
+        ground.given(&search.given)
+    };
     let relax = if search.relax {
         Relax::of(chart, relevant, search.calls.is_none(), search.turns.is_none())
     } else {
@@ -62,7 +49,12 @@ pub(super) fn explore_on(ground: &Ground<'_>, search: &Search) -> Explored {
     // Where runs are counted, those with other tools are other runs.
     let is_blind = search.inputs.is_none();
     let keys = Keys::of(chart, relevant, &plan.tables(), &relax, is_blind);
-    let reasons = obstacles(ground);
+    let mut reasons = obstacles(ground);
+    if !search.boxed.is_empty() {
+        for reason in boxed(chart) {
+            reasons.remove(&reason);
+        }
+    }
     // Where not everything will be tried, only a run against the line is looked for: most are short.
     let is_open = !reasons.is_empty() || !moves.reasons.is_empty();
     let states =
@@ -139,7 +131,7 @@ impl Walk<'_> {
     fn run(mut self, plan: &Plan<'_>, mut host: Anything) -> Explored {
         for start in self.moves.starts.clone() {
             if self.budget.is_spent() {
-                self.found.reasons.insert(MORE.into());
+                self.cut(Cut::Work);
                 break;
             }
             let params = witness::params(self.chart, &start);
@@ -167,7 +159,7 @@ impl Walk<'_> {
             && self.found.goal.is_none()
             && !(self.search.whole && self.is_open())
         {
-            self.found.reasons.insert(MORE.into());
+            self.cut(Cut::Work);
         }
         self.found.reasons.extend(std::mem::take(&mut self.moves.reasons));
         self.found.work = self.budget.took(self.units);
@@ -190,7 +182,7 @@ impl Walk<'_> {
             let mut is_left = false;
             while !is_left && let Some(deed) = deeds.next() {
                 if self.budget.is_spent() {
-                    self.found.reasons.insert(MORE.into());
+                    self.cut(Cut::Work);
                     break;
                 }
                 self.step(machine, &point, Some(at.1), &deed);
@@ -279,17 +271,23 @@ impl Walk<'_> {
             if !self.relax.is_empty() && calls > 0 && calls + forbidden > 1 {
                 self.found.reasons.insert("several model calls are made at once".into());
             }
-            if taken && !self.log.runs {
+            if taken && (!self.log.runs || !self.search.boxed.is_empty()) {
                 self.arrive(machine, from, deed);
             }
             if !machine.with_host(Anything::next) {
                 return counts;
             }
             if self.budget.is_spent() {
-                self.found.reasons.insert(MORE.into());
+                self.cut(Cut::Work);
                 return counts;
             }
         }
+    }
+
+    /// More may be found than was.
+    fn cut(&mut self, by: Cut) {
+        self.found.reasons.insert(MORE.into());
+        self.found.cut.get_or_insert(by);
     }
 
     fn arrive(&mut self, machine: &mut Machined<'_>, from: Option<usize>, deed: &Deed) {
@@ -301,7 +299,7 @@ impl Walk<'_> {
         let next = self.found.points.len();
         let known = self.known.get(&self.key.0[..]).copied();
         if known.is_none() && !self.budget.has_room(weight) {
-            self.found.reasons.insert(MORE.into());
+            self.cut(Cut::States);
             return;
         }
         let to = known.unwrap_or(next);

@@ -107,12 +107,8 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
             let file = &done.sources.get(test.span.file).name;
             print(&format!("{} {file}: {}\n", show::word(&played, paper), test.name))?;
         }
-        rows.push(Row { checked, test, played, took, finding: None });
-    }
-    let findings =
-        scenario::findings(rows.iter().map(|r| (r.checked, r.test, &r.played)), &done.sources);
-    for (row, finding) in rows.iter_mut().zip(findings) {
-        row.finding = finding;
+        let finding = scenario::finding(test, &played, &done.sources);
+        rows.push(Row { checked, test, played, took, finding });
     }
     let wants = args.coverage || args.min_coverage.is_some();
     let runs = rows.iter().map(|row| (row.checked, row.played.lines.as_slice()));

@@ -2,7 +2,7 @@
 //!
 //! Compounds are clusters with a dot that points at their initial state; regions of a parallel are dashed clusters. A line of a
 //! compound that goes somewhere inside it, and every `from *` line, starts at one `*` in that compound. Lines that move nothing
-//! stand in the state's label. Everything is in document order, and the text is linear in the size of the chart.
+//! stand in the state's label. The picture is in document order, and the text is linear in the size of the chart.
 
 mod arrow;
 mod edge;
@@ -109,8 +109,8 @@ impl Sketch<'_> {
         let chart = self.chart;
         let mut open: Vec<StateId> = vec![StateId(0)];
         scope(out, chart, StateId(0), 0, any);
-        for id in chart.state_ids().skip(1) {
-            while open.len() > 1 && open.last().is_some_and(|o| chart.state(*o).end <= id) {
+        for id in order(chart) {
+            while open.len() > 1 && open.last().is_some_and(|o| !chart.contains(*o, id)) {
                 open.pop();
                 out.push_str(&format!("{}}}\n", indent(open.len() - 1)));
             }
@@ -180,6 +180,23 @@ impl Sketch<'_> {
             tooltip(state)
         ));
     }
+}
+
+/// The states but the root, each before those in it, in document order; regions of a parallel from the last to the first, as Graphviz
+/// puts clusters that no edge joins from the right to the left.
+fn order(chart: &Chart) -> Vec<StateId> {
+    let mut found = Vec::with_capacity(chart.states.len());
+    let mut open = vec![StateId(0)];
+    while let Some(id) = open.pop() {
+        found.push(id);
+        let from = open.len();
+        open.extend(chart.children(id));
+        if !matches!(chart.state(id).kind, StateKind::Parallel) {
+            open[from..].reverse();
+        }
+    }
+    found.remove(0);
+    found
 }
 
 fn indent(depth: usize) -> String {

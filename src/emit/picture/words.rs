@@ -54,7 +54,7 @@ pub(in crate::emit) fn head(chart: &Chart, line: &Transition) -> (&'static str, 
         }
         Trigger::StepDoubt(s) => ("doubt", step(s)),
         Trigger::StepElse(s) => ("else", step(s)),
-        Trigger::Error(pattern) => ("on", format!("error.{pattern}")),
+        Trigger::Error(pattern) => ("on", notation::machine_event(pattern)),
         Trigger::LimitWarn(pattern) => ("on", format!("limit.warn.{pattern}")),
     }
 }

@@ -90,10 +90,10 @@ fn action(writer: &Writer<'_>, action: &Action) -> String {
             out + "\n"
         }
         Action::For(local, source, body) => {
-            let head = writer.each(source, *local);
+            let head = writer.each(source, local.id);
             let body = actions(writer, body);
-            writer.forget(*local);
-            let head = unused(head, *local, &[&body]);
+            writer.forget(local.id);
+            let head = unused(head, local.id, &[&body]);
             format!("for {head} {{ {body} }}\n")
         }
         Action::Do(function, arguments) => {

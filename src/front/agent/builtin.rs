@@ -9,8 +9,6 @@ pub(super) struct Builtin {
     pub(super) name: &'static str,
     /// Its type, which also says its value where the host gives none: zero, no text, no elements.
     pub(super) ty: Plain,
-    /// The engine that most files were written for did not have it.
-    pub(super) late: bool,
 }
 
 /// The types of the context.
@@ -37,11 +35,7 @@ impl Builtin {
 }
 
 const fn row(name: &'static str, ty: Plain) -> Builtin {
-    Builtin { name, ty, late: false }
-}
-
-const fn late(name: &'static str, ty: Plain) -> Builtin {
-    Builtin { name, ty, late: true }
+    Builtin { name, ty }
 }
 
 /// All of them, in the order in which charts declare them.
@@ -75,11 +69,11 @@ pub(super) const BUILTINS: &[Builtin] = &[
     row("strategic_goal", Plain::Text),
     row("current_subgoal", Plain::Text),
     row("subgoal_progress", Plain::Map),
-    late("event_number", Plain::Int),
-    late("quotas", Plain::Map),
-    late("mint_submissions", Plain::List),
-    late("recent_events", Plain::List),
-    late("recent_failures", Plain::List),
+    row("event_number", Plain::Int),
+    row("quotas", Plain::Map),
+    row("mint_submissions", Plain::List),
+    row("recent_events", Plain::List),
+    row("recent_failures", Plain::List),
 ];
 
 /// The context's name for the current state; charts call it `state`.

@@ -10,6 +10,7 @@
 mod build;
 pub(super) mod division;
 mod grammar;
+mod habits;
 mod recover;
 mod scan;
 mod slips;

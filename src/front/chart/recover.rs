@@ -2,12 +2,12 @@
 
 use super::build::Cx;
 use super::grammar::{Grammar, Rule};
+use super::habits::{habit, help};
 use super::scan::{MAX_NESTING, plain};
 use super::words::{self, words};
-use crate::diagnostic::{Diagnostic, nearest};
+use crate::diagnostic::{Diagnostic, Fix, nearest};
 use crate::lint::reported::SYNTAX;
 use crate::span::Span;
-use crate::syntax::is_reserved;
 use pest::Parser;
 use pest::error::{Error, ErrorVariant, InputLocation};
 
@@ -113,6 +113,8 @@ pub(super) struct Fault {
     help: Option<String>,
     start: usize,
     end: usize,
+    /// What replaces the place, if that is certainly what was meant.
+    instead: Option<&'static str>,
 }
 
 /// Reports the bad item at `bad`; `previous` is the item right before it.
@@ -129,6 +131,9 @@ pub(super) fn report(cx: &mut Cx<'_>, place: Place, previous: Option<Span>, bad:
     let word = first_word(text);
     let listed = known.contains(&word);
     let lone = previous.is_none_or(|p| cx.text[p.end as usize..start].contains('\n'));
+    if let Some(fault) = condition(place, word, lone) {
+        return push(cx, start, fault);
+    }
     if !listed
         && !word.is_empty()
         && let Some(fault) = misplaced(place, word, &known, lone)
@@ -143,6 +148,7 @@ pub(super) fn report(cx: &mut Cx<'_>, place: Place, previous: Option<Span>, bad:
         help: None,
         start: 0,
         end: word.len().max(1),
+        instead: None,
     });
     if word == "from" && !lone {
         fault.help = Some("both names stand in quotes: `from \"artifact\" \"method\"`".to_owned());
@@ -179,7 +185,23 @@ fn read_again(place: Place, cx: &Cx<'_>, from: usize, end: usize, known: &[&str]
 
 pub(super) fn push(cx: &mut Cx<'_>, base: usize, fault: Fault) {
     let span = cx.range(base + fault.start, base + fault.end);
-    cx.error(span, fault.message).help = fault.help;
+    let found = cx.error(span, fault.message);
+    found.help = fault.help;
+    found.fix =
+        fault.instead.map(|text| Fix { edits: vec![(span, text.to_owned())], is_safe: true });
+}
+
+/// `when` where a condition is `if`: behind the first words of an outcome, and before actions.
+fn condition(place: Place, word: &str, lone: bool) -> Option<Fault> {
+    let before_actions = matches!(place, Place::Actions | Place::Code);
+    let behind_outcome = place == Place::Step && !lone;
+    (word == "when" && (before_actions || behind_outcome)).then(|| Fault {
+        message: "a condition is `if`, found `when`".to_owned(),
+        help: Some("write `if`".to_owned()),
+        start: 0,
+        end: word.len(),
+        instead: Some("if"),
+    })
 }
 
 /// A word that begins nothing here: one of another place, or a typo.
@@ -190,7 +212,7 @@ pub(super) fn misplaced(
     lone: bool,
 ) -> Option<Fault> {
     let fault = |message: String, help: Option<String>| {
-        Some(Fault { message, help, start: 0, end: word.len() })
+        Some(Fault { message, help, start: 0, end: word.len(), instead: None })
     };
     let here = place.text();
     if place == Place::Top
@@ -210,7 +232,11 @@ pub(super) fn misplaced(
         return fault(format!("`{word}` cannot stand {here}"), Some(help));
     }
     if place == Place::Step && (words::STATES.contains(&word) || words::LINES.contains(&word)) {
-        let help = "it belongs in the state: is a `}` missing before it?".to_owned();
+        let help = match word {
+            "after" if !lone => "the deadline of a step is `timeout`: `timeout 30s -> state`",
+            _ => "it belongs in the state: is a `}` missing before it?",
+        };
+        let help = help.to_owned();
         return fault(format!("`{word}` cannot stand {here}"), Some(help));
     }
     if matches!(place, Place::Chart | Place::State | Place::From) && words::STEPS.contains(&word) {
@@ -234,7 +260,7 @@ fn explain(text: &str, end: usize, error: &Error<Rule>) -> Fault {
         ErrorVariant::ParsingError { positives, .. } => expected(positives),
         ErrorVariant::CustomError { .. } => {
             let message = format!("brackets nest deeper than {MAX_NESTING}");
-            return Fault { message, help: None, start: at, end: at };
+            return Fault { message, help: None, start: at, end: at, instead: None };
         }
     };
     let (skipped, found) = token(&text[at..]);
@@ -261,7 +287,7 @@ fn explain(text: &str, end: usize, error: &Error<Rule>) -> Fault {
     };
     let help = if breaks { None } else { help(found, &error.variant) };
     let help = help.or_else(|| habit(text, at, found, expected.is_empty()));
-    Fault { message, help, start, end }
+    Fault { message, help, start, end, instead: None }
 }
 
 /// What to type, without repetition, the likeliest first.
@@ -282,57 +308,6 @@ fn expected(rules: &[Rule]) -> Vec<&'static str> {
     };
     all.sort_by_key(order);
     all
-}
-
-/// Help for what people type who come from elsewhere.
-fn help(found: &str, variant: &ErrorVariant<Rule>) -> Option<String> {
-    let rules: &[Rule] = match variant {
-        ErrorVariant::ParsingError { positives, .. } => positives,
-        ErrorVariant::CustomError { .. } => &[],
-    };
-    let name =
-        [Rule::name, Rule::path, Rule::target, Rule::event_use, Rule::param, Rule::ask_event];
-    let text = match found {
-        "=" if rules.contains(&Rule::colon) => "it has a type, as in `x: Int = 1`",
-        "=" if rules.contains(&Rule::infix) => {
-            "`==` compares; only action blocks and `code` assign"
-        }
-        "=>" | "→" => "an arrow is `->`",
-        "&&" => "write `and`",
-        "||" => "write `or`",
-        "!" => "write `not`",
-        ";" => "nothing stands between lines: remove it",
-        "," if rules.contains(&Rule::infix) => {
-            "nothing stands between actions, lines and settings: remove it"
-        }
-        "#" => "a comment begins with `//`",
-        "“" | "”" | "‘" | "’" => "a text stands between `\"`",
-        _ if found.starts_with('\'') => "a text stands between `\"`",
-        _ if is_reserved(found) && rules.iter().any(|r| name.contains(r)) => {
-            return Some(format!(
-                "`{found}` is a reserved word: as a name it stands in back-quotes"
-            ));
-        }
-        _ if found.starts_with(|c: char| c.is_ascii_digit())
-            && found.contains(|c: char| c.is_ascii_alphabetic()) =>
-        {
-            "a duration is written as in `250ms`, `30s`, `5m`, `2h` or `7d`"
-        }
-        _ => return None,
-    };
-    Some(text.to_owned())
-}
-
-/// Help for habits of other languages that one token does not tell; `found` stands at byte `at`.
-fn habit(text: &str, at: usize, found: &str, unexpected: bool) -> Option<String> {
-    let behind = text.get(at + found.len()..).unwrap_or_default().trim_start();
-    if unexpected && behind.starts_with(':') {
-        return Some(format!("write `{}` without `:`", shorten(found)));
-    }
-    let adds = matches!(found, "+" | "-" | "*" | "/") && behind.starts_with('=');
-    let is_word = |c: char| c.is_alphanumeric() || c == '_';
-    let name = text[..at].trim_end().rsplit(|c| !is_word(c)).next().unwrap_or_default();
-    adds.then(|| format!("write `{name} = {name} {found} …`"))
 }
 
 /// The message for a placeholder whose text cannot be read.
@@ -382,7 +357,7 @@ fn token_at(text: &str) -> &str {
     text.chars().next().map_or("", |c| &text[..c.len_utf8()])
 }
 
-fn shorten(text: &str) -> String {
+pub(super) fn shorten(text: &str) -> String {
     if text.chars().count() <= 40 {
         return text.to_owned();
     }

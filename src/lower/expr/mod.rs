@@ -28,7 +28,7 @@ use crate::lint::reported::TYPE_ERROR;
 use crate::span::{Ident, Span};
 use crate::syntax;
 use chartc_core::arena::LocalId;
-use chartc_core::model::{Expr, ExprKind, Type, TypeKind, UnaryOp};
+use chartc_core::model::{Expr, ExprKind, Local, Type, TypeKind, UnaryOp};
 
 /// Deeper expressions are refused: evaluators recurse too.
 const DEEPEST: u32 = 200;
@@ -279,7 +279,7 @@ fn comprehension(
     let ty = Type::List(Box::new(kept.ty.clone()));
     let kind = ExprKind::Comprehension {
         item: Box::new(kept),
-        local,
+        local: Local { id: local, name: name.node.clone() },
         source: Box::new(from),
         filter: filter.map(Box::new),
     };

@@ -253,3 +253,49 @@ fn a_step_that_is_passed_over() {
 fn a_step_that_asks_too_soon() {
     insta::assert_snapshot!(changed(GATE, "money > 99", "money > 98"));
 }
+
+const RETRIES: &str = r#"
+chart Retries {
+  event pause
+  event resume
+  event go
+  var n: Int = 0
+  initial busy
+  state busy {
+    on go if n > 3 -> ready
+    llm write { prompt "x" returns Text retry 2 done -> ready }
+  }
+  state ready { on go -> busy }
+  state paused { on resume -> busy }
+  from * { on pause -> paused }
+}
+test "a retried call" for Retries {
+  turn
+  fails write timeout
+  expect at ready
+}
+test "a call" for Retries {
+  turn
+  expect n == 3
+}
+test "an event that a wildcard leaves out" for Retries {
+  send go
+  send pause
+  send pause
+  expect at busy
+}
+test "a condition" for Retries {
+  send go
+  expect at ready
+}
+test "an event of another state" for Retries {
+  send pause
+  send go
+  expect at ready
+}
+"#;
+
+#[test]
+fn what_the_run_waits_for_and_what_was_lost() {
+    insta::assert_snapshot!(changed(RETRIES, "", ""));
+}

@@ -112,3 +112,94 @@ fn what_is_given_has_no_other_value() {
     said("kind", &["--param", "mood=glad"], "`mood`: ");
     said("name", &["--input", "rick=true"], "did you mean `rich`?");
 }
+
+const RUNS: &str = r#"
+chart Child {
+  event got
+  initial waiting
+  state waiting { on got -> found("x")  after 1h -> late }
+  final found(page: Text)
+  final late : stuck
+}
+chart Parent {
+  event got
+  event stop
+  var page: Json = none
+  initial loading
+  state loading {
+    run child Child() at entry
+    on done(child) as answer if answer["page"] != none -> read { page = answer["page"] }
+    on error(child) -> failed
+    on stop -> stopped
+  }
+  state read { on stop -> loading }
+  final failed : error
+  final stopped : canceled
+}
+"#;
+
+#[test]
+fn a_chart_that_is_run_is_a_box() {
+    let (text, code) = explore("runs", RUNS, &["--chart", "Parent", "--depth", "4"]);
+    assert_eq!(code, 0, "{text}");
+    assert!(text.contains("reached       loading, read, failed, stopped"), "{text}");
+    assert!(text.contains("taken as a box: `child` runs Child"), "{text}");
+}
+
+const DATA: &str = r#"
+type Item { kind: Text  score: Int }
+tool web.search(query: Text) -> List(Text)
+chart Data {
+  event tagged(tags: List(Text))
+  event paid(amount: Int)
+  event items(all: List(Item))
+  var sum: Int = 0
+  var page: Json = none
+  var hits: Json = none
+  initial a
+  state a {
+    on tagged(tags) if "urgent" in tags -> urgent
+    on tagged(tags) if len(tags) > 3 -> many
+    on paid(n) { sum = sum + n }
+    when sum >= 100 -> rich
+    on items(all) if len([i for i in all if i.kind == "bug" and i.score > 7]) >= 2 -> bugs
+    llm look { prompt "x" returns Json into page
+      done if page["kind"] == "spam" and page["score"] > 5 -> spam
+      done -> asking
+    }
+  }
+  state urgent
+  state many
+  state rich
+  state bugs
+  state spam
+  state asking {
+    ask next on turn else stay { prompt "{options}" }
+    may call web.search into hits
+    when streak(tool) >= 3 -> stuck
+  }
+  state stuck
+  state never { on paid -> a }
+}
+"#;
+
+#[test]
+fn values_that_conditions_ask_for_are_tried() {
+    let (text, _) = explore("data", DATA, &["--depth", "14"]);
+    assert!(
+        text.contains("reached       a, urgent, many, rich, bugs, spam, asking, stuck"),
+        "{text}"
+    );
+    let within = "not reached within the values tried: never";
+    let bounded = "not reached within 14 inputs and the values tried: never";
+    assert!(text.contains(within) || text.contains(bounded), "{text}");
+}
+
+#[test]
+fn what_no_run_reaches_is_told_without_a_bound() {
+    let text =
+        LOOP.replace("-> hole }", "-> a }").replace("  state hole\n", "").replace("hole | ", "");
+    let (text, _) = explore("whole", &text, &["--depth", "9", "--format", "json"]);
+    let found: Value = serde_json::from_str(&text).expect("it is JSON");
+    assert_eq!(found["not_reached"], serde_json::json!(["never"]), "{text}");
+}

@@ -84,7 +84,7 @@ fn block<E: Environment>(
                 let items: Vec<Cow<'_, Value>> = elements_with(&source, fuel)?;
                 for value in &items {
                     fuel.charge(1)?;
-                    let inner = Scope { outer: scope, local: *local, value };
+                    let inner = Scope { outer: scope, local: local.id, value };
                     block(body, environment, fuel, carry_out, Some(&inner), depth + 1)?;
                 }
             }

@@ -108,7 +108,7 @@ pub enum ExprKind {
         /// Evaluated for each kept element.
         item: Box<Expr>,
         /// Bound to each element.
-        local: LocalId,
+        local: Local,
         /// A list, the characters of a text, or the keys of a map.
         source: Box<Expr>,
         /// Keeps elements for which it holds.
@@ -116,6 +116,21 @@ pub enum ExprKind {
     },
     /// A name that is not in scope: reported when checked, an error when evaluated.
     Unknown(String),
+}
+
+/// A variable that a comprehension or a loop binds.
+#[derive(Debug, Clone, Eq)]
+pub struct Local {
+    /// How many others are bound around it.
+    pub id: LocalId,
+    /// As the author wrote it, for texts that people read. It decides nothing, and is not compared.
+    pub name: String,
+}
+
+impl PartialEq for Local {
+    fn eq(&self, other: &Self) -> bool {
+        self.id == other.id
+    }
 }
 
 /// What the machine itself knows. "Here" is the active leaf under the line.
@@ -259,7 +274,7 @@ pub enum Action {
     /// `if c { } else { }`; an `else if` is a nested one.
     If(Expr, Vec<Action>, Vec<Action>),
     /// `for x in xs { }`: bounded by the list.
-    For(LocalId, Expr, Vec<Action>),
+    For(Local, Expr, Vec<Action>),
     /// A `do` call.
     Do(FunctionId, Vec<Expr>),
     /// `raise e(args)`: to the internal queue.

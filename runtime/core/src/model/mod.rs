@@ -17,8 +17,8 @@ pub use declare::{
     Method, Permission, Place, Predicate, Tool, ToolSet, TypeDef, TypeKind, Variable, VariableKind,
 };
 pub use expr::{
-    Action, BinaryOp, Builtin, CompareOp, Expr, ExprKind, Observable, Receiver, StreakOf, Type,
-    UnaryOp,
+    Action, BinaryOp, Builtin, CompareOp, Expr, ExprKind, Local, Observable, Receiver, StreakOf,
+    Type, UnaryOp,
 };
 pub use state::{
     Choice, ChoiceKind, Scope, State, StateKind, Target, Transition, TransitionKind, Trigger,

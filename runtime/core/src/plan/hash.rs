@@ -15,10 +15,10 @@ use crate::form::ActionForm;
 use crate::model::{
     Action, AskOn, BinaryOp, Builtin, Chart, Choice, ChoiceKind, Client, CompareOp, Component,
     Event, Expr, ExprKind, Failure, FailurePolicy, Field, Forward, Function, FunctionKind, Insert,
-    Limits, Method, Observable, Otherwise, Permission, Place, Predicate, Receiver, Run, Scope,
-    State, StateKind, Status, Step, StepKind, StepTools, StreakOf, Target, Template, TemplatePart,
-    Tool, ToolSet, Transition, TransitionKind, Trigger, Type, TypeDef, TypeKind, UnaryOp, Variable,
-    VariableKind,
+    Limits, Local, Method, Observable, Otherwise, Permission, Place, Predicate, Receiver, Run,
+    Scope, State, StateKind, Status, Step, StepKind, StepTools, StreakOf, Target, Template,
+    TemplatePart, Tool, ToolSet, Transition, TransitionKind, Trigger, Type, TypeDef, TypeKind,
+    UnaryOp, Variable, VariableKind,
 };
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -173,6 +173,7 @@ records! {
     FailurePolicy { retries then };
     Template { parts };
     Expr { kind ty };
+    Local { id } without name;
 }
 
 /// A method has a number of its own, so that functions without one keep their form.

@@ -5,7 +5,7 @@ use chartc_core::arena::LocalId;
 use chartc_core::expr::{
     EvalError, Fuel, MAX_DEPTH, MAX_VALUE_DEPTH, Value, evaluate, fit, format, python,
 };
-use chartc_core::model::{BinaryOp, Builtin, Expr, ExprKind, Template, TemplatePart, Type};
+use chartc_core::model::{BinaryOp, Builtin, Expr, ExprKind, Local, Template, TemplatePart, Type};
 
 fn int(i: i64) -> Expr {
     of(ExprKind::Int(i))
@@ -21,7 +21,8 @@ fn binary(op: BinaryOp, left: Expr, right: Expr) -> Expr {
 
 fn listing(item: Expr, local: u32, source: Expr) -> Expr {
     let (item, source) = (Box::new(item), Box::new(source));
-    of(ExprKind::Comprehension { item, local: LocalId(local), source, filter: None })
+    let local = Local { id: LocalId(local), name: String::new() };
+    of(ExprKind::Comprehension { item, local, source, filter: None })
 }
 
 fn nested(levels: u32, innermost: Expr, wrap: fn(Expr) -> Expr) -> Expr {

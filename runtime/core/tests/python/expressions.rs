@@ -3,7 +3,7 @@
 use chartc_core::arena::LocalId;
 use chartc_core::expr::{Environment, EvalError, Fuel, Value, evaluate, python};
 use chartc_core::model::{
-    BinaryOp, Builtin, CompareOp, Expr, ExprKind, Template, TemplatePart, Type, UnaryOp,
+    BinaryOp, Builtin, CompareOp, Expr, ExprKind, Local, Template, TemplatePart, Type, UnaryOp,
 };
 use serde_json::Value as Json;
 
@@ -65,7 +65,10 @@ fn expr(json: &Json) -> Expr {
         }
         "for" => ExprKind::Comprehension {
             item: boxed(part(1)),
-            local: LocalId(part(4).as_u64().expect("a number") as u32),
+            local: Local {
+                id: LocalId(part(4).as_u64().expect("a number") as u32),
+                name: String::new(),
+            },
             source: boxed(part(2)),
             filter: (!part(3).is_null()).then(|| boxed(part(3))),
         },

@@ -202,7 +202,7 @@ impl<'w> Writer<'w> {
             }
             ExprKind::Record(id, fields) => self.record(*id, fields),
             ExprKind::Comprehension { item, local, source, filter } => {
-                self.comprehension(item, *local, source, filter.as_deref(), &expr.ty)
+                self.comprehension(item, local.id, source, filter.as_deref(), &expr.ty)
             }
             ExprKind::Unknown(name) => self.fails(&expr.ty, &format!("`{name}` is not in scope")),
         }

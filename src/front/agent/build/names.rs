@@ -250,17 +250,9 @@ fn parted(events: &[Event], scope: &Scope, findings: &mut Vec<Diagnostic>) {
         if scope.given(name).is_some() {
             continue;
         }
-        let EventKind::Read { nested, lenient, prompt } = event.kind else {
-            // From here on it is there, whoever supplied it.
-            told.insert((name, 1));
-            continue;
-        };
-        if nested && scope.roles.contains_key(name) && told.insert((name, 0)) {
+        let EventKind::Read { nested, .. } = event.kind else { continue };
+        if nested && scope.roles.contains_key(name) && told.insert(name) {
             findings.push(legacy::unseen_inside(name, event.span));
-        }
-        let late = matches!(scope.roles.get(name), Some(Role::Input(b)) if b.late);
-        if late && !lenient && told.insert((name, 1)) {
-            findings.push(legacy::not_supplied(name, prompt, event.span));
         }
     }
 }

@@ -176,7 +176,7 @@ impl<'e> Evaluator<'e> {
             ExprKind::Map(entries) => self.map(entries, scope, depth),
             ExprKind::Record(_, fields) => self.record(fields, scope, depth),
             ExprKind::Comprehension { item, local, source, filter } => {
-                self.comprehension(item, *local, source, filter.as_deref(), scope, depth)
+                self.comprehension(item, local.id, source, filter.as_deref(), scope, depth)
             }
         }
     }

@@ -1,10 +1,11 @@
-//! `from … { }`: lines that hold in several states.
+//! `from … { }`: lines with the states that they hold in.
 
+use super::beside::{Beside, Item};
 use super::context::{Cx, NodeKind};
 use super::line::{add, draft};
 use super::paths;
-use crate::lint::reported::ILLEGAL_STRUCTURE;
 use crate::lint::{illegal_structure, needless_except};
+use crate::lint::reported::ILLEGAL_STRUCTURE;
 use crate::syntax::{self, Noted};
 use chartc_core::arena::StateId;
 use chartc_core::model::{Scope, StateKind};
@@ -16,8 +17,11 @@ pub(super) fn from(cx: &mut Cx<'_>, source: StateId, from: &syntax::From) {
         return;
     };
     let mut targets: Vec<Vec<StateId>> = Vec::new();
-    for Noted { node: line, span, .. } in &from.lines {
-        let Some(mut draft) = draft(cx, source, line, *span) else {
+    for (i, Noted { node: line, span, .. }) in from.lines.iter().enumerate() {
+        let near =
+            |nth: usize| from.lines.get(nth).map(|noted| (Item::Line(&noted.node), noted.span));
+        let beside = Beside::of(i.checked_sub(1).and_then(near), near(i + 1));
+        let Some(mut draft) = draft(cx, source, line, *span, beside) else {
             cx.dropped = true;
             continue;
         };

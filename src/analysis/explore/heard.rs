@@ -1,0 +1,66 @@
+//! Where events do something.
+
+use super::relevant::Relevant;
+use chartc_core::arena::{EventId, StateId};
+use chartc_core::bits;
+use chartc_core::model::{AskOn, Chart, StepKind, Trigger};
+
+/// Where events are heard: the states whose lines or questions they trigger. Where none of them is active, an event does what any
+/// other does that is not heard there either.
+#[derive(Debug, Clone)]
+pub(super) enum Heard {
+    Everywhere,
+    /// All of them, and by event.
+    In(Vec<StateId>, Vec<Vec<StateId>>),
+}
+
+impl Heard {
+    pub(super) fn of(chart: &Chart, relevant: &Relevant<'_>) -> Self {
+        if relevant.counters.event {
+            return Self::Everywhere;
+        }
+        let (mut any, mut each) = (Vec::new(), vec![Vec::new(); chart.events.len()]);
+        let mut hears = |events: &[EventId], state: StateId| {
+            for event in events {
+                each[event.index()].push(state);
+            }
+        };
+        for line in &chart.transitions {
+            match &line.trigger {
+                Trigger::Event(events) => hears(events, line.source),
+                Trigger::AnyEvent | Trigger::AnyOccurrence => any.push(line.source),
+                Trigger::Turn
+                | Trigger::When
+                | Trigger::StateDone(_)
+                | Trigger::After(_)
+                | Trigger::AfterTurns(_)
+                | Trigger::Choice(_)
+                | Trigger::StepDone(_)
+                | Trigger::StepError(_)
+                | Trigger::StepDoubt(_)
+                | Trigger::StepTimeout(..)
+                | Trigger::StepElse(_)
+                | Trigger::Error(_)
+                | Trigger::LimitWarn(_) => {}
+            }
+        }
+        for step in &chart.steps {
+            if let StepKind::Ask { on: AskOn::Event(on), .. } = &step.kind {
+                hears(on, step.state);
+            }
+        }
+        for states in each.iter_mut().chain([&mut any]) {
+            states.sort_unstable();
+            states.dedup();
+        }
+        Self::In(any, each)
+    }
+
+    pub(super) fn at(&self, event: EventId, configuration: &[u64]) -> bool {
+        let is_active = |s: &StateId| bits::has(configuration, s.index());
+        match self {
+            Self::Everywhere => true,
+            Self::In(any, each) => any.iter().chain(&each[event.index()]).any(is_active),
+        }
+    }
+}

@@ -1,0 +1,29 @@
+//! Why not everything can be tried.
+
+use super::ground::Ground;
+use chartc_core::model::{Chart, Step, StepKind};
+use std::collections::BTreeSet;
+
+/// Why not everything would be tried, without trying anything.
+pub(super) fn obstacles(ground: &Ground<'_>) -> BTreeSet<String> {
+    let Ground { chart, relevant, .. } = ground;
+    let mut reasons = BTreeSet::new();
+    reasons.extend(boxed(chart));
+    let counters = &relevant.counters;
+    let reads = [
+        (counters.time, "the time is read"),
+        (counters.last_result, "`last_result` is read"),
+        (counters.advice, "`advice` is read"),
+    ];
+    reasons.extend(reads.iter().filter(|(read, _)| *read).map(|(_, why)| (*why).to_owned()));
+    reasons
+}
+
+/// The steps that run charts, in words.
+pub(super) fn boxed(chart: &Chart) -> Vec<String> {
+    let run = |row: &Step| {
+        let StepKind::Run(run) = &row.kind else { return None };
+        Some(format!("`{}` runs {}", row.name, run.chart))
+    };
+    chart.steps.iter().filter_map(run).collect()
+}

@@ -1,0 +1,99 @@
+//! Lines that do nothing, and conditions that became lines of their own.
+
+use super::{Context, Lint, words};
+use crate::analysis::idle::{Idle, idle};
+use crate::diagnostic::{Diagnostic, Rule, Severity};
+use crate::lower::{Follower, LineSpans};
+use crate::span::Span;
+use chartc_core::model::Trigger;
+use std::collections::BTreeSet;
+
+// What one line became two by may be why the rest of the chart cannot be read.
+pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: false, run };
+
+static RULE: Rule = Rule {
+    code: "C0340",
+    name: "idle-line",
+    severity: Severity::Warning,
+    page: include_str!("idle_line.md"),
+};
+
+/// How the line behind another stands to it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Behind {
+    /// On the same line of the source, or further in: as if it went on.
+    GoesOn,
+    /// On the next line.
+    Next,
+}
+
+fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
+    let Context { chart, facts, map, .. } = context;
+    let mut told = BTreeSet::new();
+    for Idle { line, hides } in idle(chart, facts) {
+        let spans = map.line(line);
+        if !told.insert(spans.whole) {
+            continue;
+        }
+        let name = words::line(chart, line);
+        let next = spans.next.and_then(|next| Some((next, behind(context, spans, next)?)));
+        let is_option = matches!(chart.transition(line).trigger, Trigger::Choice(_));
+        let open = spans.guard.is_none();
+        match next {
+            Some((next, Behind::GoesOn)) if next.word == "when" && open => {
+                diagnostics.push(condition(&name, is_option, spans, next));
+            }
+            _ if hides || !context.all_read => {}
+            Some((next, Behind::Next)) if next.is_condition && open => {
+                let help = "lead it to a state or give it actions; if the `when` behind it is its condition, write `if`";
+                diagnostics
+                    .push(nothing(&name, spans.trigger, help).replace(next.span, "if", false));
+            }
+            Some((next, Behind::GoesOn)) => {
+                let help = "lead it to a state, `-> state`, give it actions, or remove it";
+                let found = nothing(&name, spans.trigger, help);
+                let what = format!("`{}` begins a line of its own", next.word);
+                diagnostics.push(found.related(next.span, what));
+            }
+            Some((_, Behind::Next)) | None => {
+                let help = "lead it to a state, `-> state`, give it actions, or remove it";
+                diagnostics.push(nothing(&name, spans.trigger, help));
+            }
+        }
+    }
+}
+
+fn nothing(name: &str, place: Span, help: &str) -> Diagnostic {
+    RULE.at(place, format!("{name} does nothing: it has no target and no actions")).help(help)
+}
+
+/// The condition of a line that was written with `when`.
+fn condition(name: &str, is_option: bool, spans: &LineSpans, next: Follower) -> Diagnostic {
+    let what = if is_option { "is offered without it" } else { "does nothing" };
+    let message =
+        format!("a condition is `if`: `when` begins a line of its own, and {name} {what}");
+    let found = RULE.at(next.span, message).help("write `if`").related(spans.trigger, what);
+    if next.is_condition { found.replace(next.span, "if", true) } else { found }
+}
+
+/// How the next line stands to one, if nothing stands between them.
+fn behind(context: &Context<'_>, spans: &LineSpans, next: Follower) -> Option<Behind> {
+    let source = context.sources.get(spans.whole.file);
+    let between = Span { start: spans.whole.end, end: next.span.start, ..spans.whole };
+    if next.span.file != spans.whole.file || !source.slice(between).trim().is_empty() {
+        return None;
+    }
+    let end = source.position(spans.whole.end);
+    let (from, to) = (source.position(spans.whole.start), source.position(next.span.start));
+    let head = Span {
+        start: spans.whole.start + 1 - from.column as u32,
+        end: spans.whole.start,
+        ..between
+    };
+    let leads = source.slice(head).trim().is_empty();
+    Some(if end.line == to.line || leads && to.column > from.column {
+        Behind::GoesOn
+    } else {
+        Behind::Next
+    })
+}
