@@ -50,20 +50,20 @@ impl Amount {
     }
 }
 
-/// What a million tokens cost, in millionths.
+/// What a million tokens cost, in millionths; `None` where the client does not say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Prices {
     /// Of those that are sent.
-    pub input: u64,
+    pub input: Option<u64>,
     /// Of those that are answered.
-    pub output: u64,
+    pub output: Option<u64>,
 }
 
 impl Prices {
-    /// What tokens cost, rounded up.
+    /// What tokens cost, rounded up. What has no price counts as free.
     pub fn of(self, input_tokens: u64, output_tokens: u64) -> u64 {
-        let sum = u128::from(input_tokens) * u128::from(self.input)
-            + u128::from(output_tokens) * u128::from(self.output);
+        let sum = u128::from(input_tokens) * u128::from(self.input.unwrap_or(0))
+            + u128::from(output_tokens) * u128::from(self.output.unwrap_or(0));
         u64::try_from(sum.div_ceil(1_000_000)).unwrap_or(u64::MAX)
     }
 
@@ -123,9 +123,13 @@ impl Caps {
         if let Some(tokens) = self.tokens {
             fit(tokens.saturating_sub(input_tokens), LimitKind::Tokens)?;
         }
-        if let (Some(cost), true) = (self.cost, prices != Prices::default()) {
+        // What a call without a price costs shows only afterwards, so that one is made as long as any money is left.
+        if self.cost == Some(0) && (prices.input.is_none() || prices.output.is_none()) {
+            return Err(LimitKind::Cost);
+        }
+        if let Some(cost) = self.cost {
             let rest = cost.checked_sub(prices.of(input_tokens, 0)).ok_or(LimitKind::Cost)?;
-            let room = match prices.output {
+            let room = match prices.output.unwrap_or(0) {
                 0 => u64::MAX,
                 price => {
                     let tokens = u128::from(rest) * 1_000_000 / u128::from(price);

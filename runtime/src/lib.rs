@@ -27,7 +27,7 @@ pub mod tools;
 pub mod trace;
 
 pub use chartc_core as core;
-pub use drive::{Backoff, Saved, Session, TurnReport};
+pub use drive::{Backoff, MOST_RETRY_AFTER, Saved, Session, TurnReport};
 pub use error::RunError;
 pub use play::{PlayError, play};
 pub use population::{AgentId, Population};

@@ -223,6 +223,11 @@ impl Sink for Screen {
                 let wait = Duration(until_ms.saturating_sub(self.now));
                 self.write(Ink::Faint, &format!("  {step}: tried again in {wait}"))
             }
+            What::NotRetried { step, wanted_ms, most_ms, .. } => {
+                let (wanted, most) = (Duration(*wanted_ms), Duration(*most_ms));
+                let why = format!("wait {wanted} wanted, {most} at most");
+                self.write(Ink::Bad, &format!("  {step}: not tried again: {why}"))
+            }
             What::Cancelled { step, .. } => self.write(Ink::Faint, &format!("  {step}: given up")),
             What::Done { step } if self.answered.as_ref() != Some(step) => {
                 self.write(Ink::Faint, &format!("  {step}"))

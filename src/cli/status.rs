@@ -152,6 +152,7 @@ impl Status {
             | What::Lost { .. }
             | What::Started { .. }
             | What::Waiting { .. }
+            | What::NotRetried { .. }
             | What::Called { .. }
             | What::ToolCall { .. }
             | What::ToolResult { .. }

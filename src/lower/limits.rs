@@ -58,7 +58,7 @@ fn whole_run(cx: &mut Cx<'_>, state: StateId, limit: &Limit) {
             let bound = count(cx, &limit.bound, &format!("`{name}`"));
             let warn = limit.warn.as_ref().and_then(|w| count(cx, w, "`warn`"));
             refuse_late(cx, limit, bound.zip(warn).is_some_and(|(bound, warn)| warn > bound));
-            refuse_nothing(cx, limit, bound == Some(0));
+            refuse_nothing(cx, limit, name == "turns" && bound == Some(0), warn == Some(0));
             let spans = &mut cx.map.states[state.index()];
             match name {
                 "calls" => spans.calls = Some(limit.bound.span),
@@ -77,7 +77,7 @@ fn whole_run(cx: &mut Cx<'_>, state: StateId, limit: &Limit) {
             let bound = duration(cx, &limit.bound);
             let warn = limit.warn.as_ref().and_then(|w| duration(cx, w));
             refuse_late(cx, limit, bound.zip(warn).is_some_and(|(bound, warn)| warn > bound));
-            refuse_nothing(cx, limit, bound == Some(0));
+            refuse_nothing(cx, limit, bound == Some(0), warn == Some(0));
             let limits = &mut cx.chart.states[state.index()].limits;
             (limits.time, limits.time_warn) = (bound, warn);
         }
@@ -86,6 +86,7 @@ fn whole_run(cx: &mut Cx<'_>, state: StateId, limit: &Limit) {
             let bound = money(cx, &limit.bound, "`cost`");
             let warn = limit.warn.as_ref().and_then(|w| money(cx, w, "`cost`"));
             refuse_late(cx, limit, bound.zip(warn).is_some_and(|(bound, warn)| warn > bound));
+            refuse_nothing(cx, limit, false, warn == Some(0.0));
             let limits = &mut cx.chart.states[state.index()].limits;
             (limits.cost, limits.cost_warn) = (bound, warn);
         }
@@ -93,11 +94,20 @@ fn whole_run(cx: &mut Cx<'_>, state: StateId, limit: &Limit) {
     }
 }
 
-fn refuse_nothing(cx: &mut Cx<'_>, limit: &Limit, nothing: bool) {
-    if nothing {
+/// A state without a turn or a moment cannot be active, and a soft bound of 0 would be reached before anything is spent. Calls, tokens and
+/// cost may be limited to 0: then no call is made.
+fn refuse_nothing(cx: &mut Cx<'_>, limit: &Limit, bound: bool, warn: bool) {
+    let what = &limit.what.node;
+    if bound {
         let finding = ILLEGAL_STRUCTURE
-            .at(limit.bound.span, format!("a limit of 0 {} allows nothing", limit.what.node))
+            .at(limit.bound.span, format!("a limit of 0 {what} allows nothing"))
             .help("leave the limit out, or give at least 1");
+        cx.report(finding);
+    }
+    if let (true, Some(warn)) = (warn, &limit.warn) {
+        let finding = ILLEGAL_STRUCTURE
+            .at(warn.span, format!("a soft bound of 0 {what} is reached before anything happens"))
+            .help("leave `warn` out, or give it more than 0");
         cx.report(finding);
     }
 }

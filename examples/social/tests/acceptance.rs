@@ -222,6 +222,27 @@ fn fifty_turns_by_chance_reach_every_state_and_ask_the_model() {
     assert!(asked >= 1);
 }
 
+#[test]
+fn the_last_fifty_transitions_are_remembered() {
+    for presses in [24, 25, 26, 60] {
+        let (history, lines) = both!(ADA, script("skip"), |session| {
+            for _ in 0..presses {
+                tell(&mut session, "start_browsing").await;
+                for _ in 0..ADA.patience {
+                    session.turn().await.expect("a turn");
+                }
+                assert_eq!(session.configuration(), ["idle"]);
+            }
+            session.history()
+        });
+        let taken = lines.iter().filter(|line| matches!(line.what, What::Taken { .. }));
+        let taken: Vec<Line> = taken.cloned().collect();
+        assert!(taken.len() >= 2 * presses, "{}", taken.len());
+        // The chart says `trace 50`.
+        assert_eq!(history, taken[taken.len().saturating_sub(50)..]);
+    }
+}
+
 /// Goes to a leaf of `active` in which nothing has happened yet, waits, and tells after which turns it is idle.
 fn times_out(patience: i64, leaf: &str, answer: &str, events: &[&str]) {
     let taken = Taken { patience, ..ADA };

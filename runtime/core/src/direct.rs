@@ -164,11 +164,15 @@ impl<P: Direct> Machine<P> {
             Input::Turn => self.turn(sink),
             Input::Tick => self.tick(sink),
             Input::Stop => self.stop(sink),
-            Input::Answer(..) | Input::Exhausted(..) | Input::Warn(_) if self.is_over() => {
+            Input::Answer(..) | Input::Exhausted(..) | Input::Unmade(_) | Input::Warn(_)
+                if self.is_over() =>
+            {
                 Receipt::Closed
             }
             // A chart without steps and limits has no use for them.
-            Input::Answer(..) | Input::Exhausted(..) | Input::Warn(_) => Receipt::Refused,
+            Input::Answer(..) | Input::Exhausted(..) | Input::Unmade(_) | Input::Warn(_) => {
+                Receipt::Refused
+            }
         }
     }
 

@@ -35,6 +35,9 @@ pub enum Input<P> {
     Answer(StepKey, Outcome<P>),
     /// The call of an open step may not be made: what the host counts, tokens or money, would be more than a limit allows.
     Exhausted(StepKey, LimitKind),
+    /// The call of an attempt was not made, because its step was left while the call waited, or because it would have to wait too long. It
+    /// does not count; a step that is still open fails without another attempt.
+    Unmade(StepKey),
     /// What the host counts has reached a soft limit.
     Warn(LimitKind),
     /// Time has passed: due deadlines fire.

@@ -87,6 +87,8 @@ pub struct Tables<'t> {
     pub dispatch_pool: &'t [Dispatch],
     /// Cap of model steps in a walk; 0 is no cap.
     pub calls_per_turn: u32,
+    /// Transitions that an instance remembers; `None` is all of them.
+    pub history_kept: Option<u32>,
     /// Microsteps in a macrostep before it is stopped as a livelock.
     pub microsteps: u32,
 }
@@ -142,7 +144,7 @@ impl StateRow<'_> {
         exit: 0,
         default_actions: false,
         advice: false,
-        limits: LimitsRow::NONE,
+        limits: LimitsRow::PLAIN,
         histories: Span::EMPTY,
         here: Reacts::NOTHING,
         on_path: Reacts::NOTHING,

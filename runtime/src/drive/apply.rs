@@ -112,6 +112,9 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
                 Happening::Effect(Effect::Ask(key)) => begun.push((key, false)),
                 Happening::Effect(Effect::Call(key, _)) => begun.push((key, true)),
                 Happening::Effect(Effect::Cancel(key)) => {
+                    if begun.contains(&(key, false)) && !self.manual {
+                        self.ready.push_back(((member.clone(), key), Input::Unmade(key)));
+                    }
                     begun.retain(|(k, _)| *k != key);
                     self.cancel(now, &(member.clone(), key))?;
                 }
@@ -147,6 +150,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     ) -> Result<(), RunError> {
         let mut child = member.clone();
         child.push(key);
+        self.history.retain(|member| self.family.member(member).is_some());
         let Some(machine) = self.family.member(&child) else { return Ok(()) };
         let what = self.run_begins(machine, &Origin::default());
         let path = self.path(&child);

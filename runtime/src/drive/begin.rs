@@ -1,11 +1,12 @@
 //! Puts the questions of started steps.
 
 use super::calls::{Call, Work, failure};
-use super::{At, Session, patience};
+use super::patience::{self, MOST_RETRY_AFTER};
+use super::{At, Session};
 use crate::driver::Probe;
 use crate::error::RunError;
 use crate::executor::{self, Beside};
-use crate::oracle::{Kind, ready};
+use crate::oracle::{Asking, Kind, Question, ready};
 use crate::trace::{self, What};
 use chartc_core::drive::Machine;
 use chartc_core::machine::Input;
@@ -38,15 +39,18 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         match question {
             Ok(mut question) => {
                 let is_call = question.kind != Kind::Human;
-                if is_call && !self.reserve(&at, &mut question) {
+                let wanted = last.as_ref().filter(|last| is_call && !last.is_final);
+                let wanted = wanted.and_then(|last| last.retry_after);
+                if let Some(wanted_ms) = wanted.filter(|wanted| *wanted > MOST_RETRY_AFTER) {
+                    let (step, attempt) = (question.step.clone(), key.attempt);
+                    let what =
+                        What::NotRetried { step, attempt, wanted_ms, most_ms: MOST_RETRY_AFTER };
+                    self.tracer.put(now, &child, what)?;
+                    self.ready.push_back((at, Input::Unmade(key)));
                     return Ok(());
                 }
-                if is_call {
-                    self.total_calls += 1;
-                    self.recent_calls += 1;
-                }
-                if self.recent_calls > self.max_calls {
-                    return Err(RunError::TooManyCalls(self.max_calls));
+                if is_call && !self.reserve(&at, &mut question) {
+                    return Ok(());
                 }
                 let not_before = last.filter(|last| is_call && !last.is_final).map(|last| {
                     let mark = [key.step.0, key.leaf.0, key.event, key.attempt]
@@ -71,15 +75,18 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
                         options,
                     },
                 )?;
-                let id = self.call_id(&at, false);
-                let (driver, clock) = (&self.driver, &self.clock);
-                let asking = match self.probed.take() {
-                    Some(Probe::Answered(answer)) => ready(answer),
-                    Some(Probe::Unknown | Probe::NotMade | Probe::Returned(_)) | None => {
-                        patience::asked(driver, clock, id, question.clone(), not_before)
+                match not_before {
+                    Some(until) => {
+                        // What is recorded is found by what came right before it.
+                        let early = self.driver.keeps_time().then(|| self.asking(&at, &question));
+                        let work = Work::Waiting(Box::new(question), until, early);
+                        self.calls.push(Call { at, work });
                     }
-                };
-                self.calls.push(Call { at, work: Work::Question(Box::new(question), asking) });
+                    None => {
+                        let (asking, place) = (self.asking(&at, &question), self.calls.len());
+                        self.put_question(place, at, Box::new(question), asking)?;
+                    }
+                }
             }
             Err(why) => {
                 let step = self.step_name(&member, key);
@@ -88,6 +95,46 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
                 self.ready.push_back((at, input));
             }
         }
+        Ok(())
+    }
+
+    /// Puts the question that has waited at this place among the calls.
+    pub(super) fn put_waiting(&mut self, place: usize) -> Result<(), RunError> {
+        let Call { at, work } = self.calls.remove(place);
+        if let Work::Waiting(question, _, early) = work {
+            let asking = early.unwrap_or_else(|| self.asking(&at, &question));
+            self.put_question(place, at, question, asking)?;
+        }
+        Ok(())
+    }
+
+    /// The answer to a question, unless that is known already.
+    fn asking(&mut self, at: &At, question: &Question) -> Asking {
+        match self.probed.take() {
+            Some(Probe::Answered(answer)) => ready(answer),
+            Some(Probe::Unknown | Probe::NotMade | Probe::Returned(_)) | None => {
+                let id = self.call_id(at, false);
+                patience::asked(&self.driver, &self.clock, &id, question.clone())
+            }
+        }
+    }
+
+    /// A question is put: from now on it counts as a call.
+    fn put_question(
+        &mut self,
+        place: usize,
+        at: At,
+        question: Box<Question>,
+        asking: Asking,
+    ) -> Result<(), RunError> {
+        if question.kind != Kind::Human {
+            self.total_calls += 1;
+            self.recent_calls += 1;
+        }
+        if self.recent_calls > self.max_calls {
+            return Err(RunError::TooManyCalls(self.max_calls));
+        }
+        self.calls.insert(place, Call { at, work: Work::Question(question, asking) });
         Ok(())
     }
 

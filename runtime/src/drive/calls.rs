@@ -24,10 +24,22 @@ pub(super) struct Call {
 pub(super) enum Work {
     /// Nothing: it is answered from outside.
     Outside,
+    /// The time to put a question to a model again that has failed; the answer, where that is recorded.
+    Waiting(Box<Question>, Instant, Option<Asking>),
     /// Somebody's answer.
     Question(Box<Question>, Asking),
     /// A tool, by name.
     Tool(String, Calling),
+}
+
+impl Call {
+    /// When it is to be made, if it was not made yet.
+    pub(super) fn waits_until(&self) -> Option<Instant> {
+        match self.work {
+            Work::Waiting(_, until, _) => Some(until),
+            Work::Outside | Work::Question(..) | Work::Tool(..) => None,
+        }
+    }
 }
 
 /// What ended a wait.
@@ -75,10 +87,17 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
                 continue;
             }
             idle = 0;
+            if let Some(index) =
+                self.calls.iter().position(|call| call.waits_until().is_some_and(|at| at <= now))
+            {
+                self.put_waiting(index)?;
+                continue;
+            }
             if until.is_some_and(|at| at <= now) {
                 return Ok(());
             }
-            let earliest = due.into_iter().chain(until).min();
+            let waits = self.calls.iter().filter_map(Call::waits_until);
+            let earliest = waits.chain(due).chain(until).min();
             match self.wait(earliest).await {
                 Woken::Time => {}
                 Woken::Answer(index, answer) => {
@@ -111,7 +130,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             loop {
                 for (index, call) in calls.iter_mut().enumerate() {
                     match &mut call.work {
-                        Work::Outside => {}
+                        Work::Outside | Work::Waiting(..) => {}
                         Work::Question(_, asking) => {
                             if let Poll::Ready(answer) = asking.as_mut().poll(cx) {
                                 return Poll::Ready(Woken::Answer(index, answer));
@@ -168,9 +187,16 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     pub(super) fn cancel(&mut self, now: Instant, at: &At) -> Result<(), RunError> {
         self.ready.retain(|(other, input)| other != at || matches!(input, Input::Warn(_)));
         let Some(index) = self.calls.iter().position(|c| c.at == *at) else { return Ok(()) };
-        if let Work::Question(question, _) = self.calls.remove(index).work {
+        match self.calls.remove(index).work {
             // It was put, and may be billed whatever becomes of it.
-            self.settle_call(at, question.model.prices, None, true)?;
+            Work::Question(question, _) => {
+                self.settle_call(at, question.model.prices, None, true)?;
+            }
+            Work::Waiting(question, ..) => {
+                self.settle_call(at, question.model.prices, None, false)?;
+                self.ready.push_back((at.clone(), Input::Unmade(at.1)));
+            }
+            Work::Outside | Work::Tool(..) => {}
         }
         let (member, key) = at;
         let (child, step) = (self.path(member), self.step_name(member, *key));

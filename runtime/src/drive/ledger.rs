@@ -46,20 +46,27 @@ pub(super) struct Saved {
 }
 
 fn caps(row: &LimitsRow) -> Caps {
-    let some = |n: u64| (n != 0).then_some(n);
-    Caps { tokens: some(row.tokens), cost: some(row.cost) }
+    Caps { tokens: row.tokens, cost: row.cost }
 }
 
 impl Ledger {
-    /// What was spent; calls under way will be made again, and what is held for them counts as taken.
-    pub(super) fn save(&self) -> Saved {
+    /// What was spent; calls under way will be made again, and what is held for them counts as taken. What is held for those that
+    /// `waiting` names, which were not made yet, does not.
+    pub(super) fn save(&self, waiting: &[At]) -> Saved {
         let accounts = self.places.iter().map(|((member, state), place)| {
-            let Account { spent, held } = place.account;
+            let Account { spent, mut held } = place.account;
+            for reserved in waiting.iter().filter(|at| at.0 == *member) {
+                let reserved = self.under_way.get(reserved).filter(|r| r.states.contains(state));
+                if let Some(Reserved { bound, prices, .. }) = reserved {
+                    held = held.minus(prices.amount(*bound));
+                }
+            }
             let account = Account { spent: spent.plus(held), held: Amount::default() };
             (member.clone(), *state, account, place.warned)
         });
         let mut total = self.total;
-        for Reserved { bound, prices, .. } in self.under_way.values() {
+        let made = self.under_way.iter().filter(|(at, _)| !waiting.contains(at));
+        for (_, Reserved { bound, prices, .. }) in made {
             let amount = prices.amount(*bound);
             total.input_tokens = total.input_tokens.saturating_add(bound.input_tokens);
             total.output_tokens = total.output_tokens.saturating_add(bound.output_tokens);
@@ -198,7 +205,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             (LimitKind::Cost, limits.cost_warn, spent.cost),
         ];
         for (warned, (kind, bound, spent)) in place.warned.iter_mut().zip(bounds) {
-            if bound != 0 && spent >= bound && !*warned {
+            if bound.is_some_and(|bound| spent >= bound) && !*warned {
                 *warned = true;
                 self.ready.push_back((at.clone(), Input::Warn(kind)));
             }

@@ -4,6 +4,7 @@ mod apply;
 mod begin;
 mod calls;
 mod heard;
+mod history;
 mod ledger;
 mod log;
 mod patience;
@@ -29,10 +30,11 @@ use chartc_core::expr::{IntoValue, Map, Value};
 use chartc_core::family::{Family, Member};
 use chartc_core::machine::{Input, Instant, LimitKind, Receipt, Status, StepKey};
 pub(crate) use heard::{Heard, Trouble};
+use history::History;
 use ledger::Ledger;
 pub(crate) use log::basic_states;
-pub use patience::Backoff;
 use patience::Failure;
+pub use patience::{Backoff, MOST_RETRY_AFTER};
 pub use report::TurnReport;
 pub use resume::Saved;
 use std::collections::{BTreeMap, VecDeque};
@@ -70,6 +72,8 @@ pub struct Session<M, T> {
     backoff: Backoff,
     /// Tokens and money.
     ledger: Ledger,
+    /// The last transitions.
+    history: History,
     /// What was wrong with the last answer, for the re-ask.
     complaints: BTreeMap<(Member, StepId, StateId), (u32, String)>,
     /// What the steps have said since the last turn began.
@@ -138,6 +142,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             failures: BTreeMap::new(),
             backoff: Backoff::default(),
             ledger: Ledger::default(),
+            history: History::default(),
             complaints: BTreeMap::new(),
             heard: Heard::default(),
             section: String::new(),

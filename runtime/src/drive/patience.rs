@@ -3,7 +3,6 @@
 use crate::clock::Clock;
 use crate::driver::{CallId, Driver};
 use crate::oracle::{Asking, OracleError, Question};
-use chartc_core::machine::Instant;
 use chartc_core::tables::{ClientRow, Tables};
 use std::future::poll_fn;
 use std::sync::Arc;
@@ -51,6 +50,9 @@ fn scrambled(mut x: u64) -> u64 {
     x ^ (x >> 31)
 }
 
+/// Milliseconds that a provider may ask to be left alone for. One that wants more is not asked again: the step has failed, and nothing waits.
+pub const MOST_RETRY_AFTER: u64 = 5 * 60 * 1000;
+
 /// The last failure of a call, for its next attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Failure {
@@ -72,32 +74,21 @@ pub(super) fn next_client(tables: &Tables<'_>, failed: &str) -> String {
     next.map_or(failed, |row: &ClientRow<'_>| row.name).to_owned()
 }
 
-/// Puts a question, not before a time and with the time that its client allows.
+/// Puts a question, with the time that its client allows.
 pub(super) fn asked(
     driver: &Arc<dyn Driver>,
     clock: &Arc<dyn Clock>,
-    id: CallId,
+    id: &CallId,
     question: Question,
-    not_before: Option<Instant>,
 ) -> Asking {
-    let timeout = question.model.timeout;
-    if (not_before.is_none() && timeout.is_none()) || driver.keeps_time() {
-        return driver.ask(&id, question);
-    }
-    let (driver, clock) = (driver.clone(), clock.clone());
-    Box::pin(async move {
-        if let Some(at) = not_before {
-            clock.sleep_until(at).await;
-        }
-        let mut asking = driver.ask(&id, question);
-        let Some(timeout) = timeout else { return asking.await };
-        let mut sleep = clock.sleep_until(clock.now().saturating_add(timeout));
-        poll_fn(|cx| match asking.as_mut().poll(cx) {
-            Poll::Ready(answer) => Poll::Ready(answer),
-            Poll::Pending => sleep.as_mut().poll(cx).map(|()| Err(OracleError::Timeout(timeout))),
-        })
-        .await
-    })
+    let timeout = question.model.timeout.filter(|_| !driver.keeps_time());
+    let mut asking = driver.ask(id, question);
+    let Some(timeout) = timeout else { return asking };
+    let mut sleep = clock.sleep_until(clock.now().saturating_add(timeout));
+    Box::pin(poll_fn(move |cx| match asking.as_mut().poll(cx) {
+        Poll::Ready(answer) => Poll::Ready(answer),
+        Poll::Pending => sleep.as_mut().poll(cx).map(|()| Err(OracleError::Timeout(timeout))),
+    }))
 }
 
 #[cfg(test)]

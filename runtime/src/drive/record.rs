@@ -39,6 +39,9 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         child: &str,
         record: Record,
     ) -> Result<(), RunError> {
+        if let Record::Taken(line) = record {
+            self.remember(now, member, line);
+        }
         if is_only_told(record) && self.tracer.sink.is_deaf() {
             self.tracer.seq += 1;
             return Ok(());

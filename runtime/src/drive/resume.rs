@@ -6,8 +6,9 @@ use crate::agent::Kept;
 use crate::driver::{OnDoubt, Probe};
 use crate::error::RunError;
 use crate::executor::Used;
-use crate::trace::{self, What};
+use crate::trace::{self, Line, What};
 use chartc_core::drive::{Host, Machine};
+use chartc_core::family::Member;
 use chartc_core::interpreter::{Interpreter, Snapshot};
 use chartc_core::machine::{Input, Instant, LimitKind, Outcome};
 use chartc_core::tables::TriggerRow;
@@ -35,12 +36,23 @@ pub struct Saved {
     agent: Option<Kept>,
     #[serde(default)]
     used: Vec<(At, Vec<Used>)>,
+    /// Those of `open` whose calls waited for their time.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    waiting: Vec<At>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    history: Vec<(Member, Vec<Line>)>,
 }
 
 impl Saved {
     /// The machine; `Interpreter::restore` makes it go on, and refuses that of another chart.
     pub fn machine(&self) -> &Snapshot {
         &self.machine
+    }
+
+    /// The last transitions, as the `taken` lines of a trace: those of the chart itself, then those of the charts that it runs; of each the
+    /// oldest first.
+    pub fn history(&self) -> impl Iterator<Item = &Line> {
+        self.history.iter().flat_map(|(_, lines)| lines)
     }
 
     /// The agent whose run it is, if it is one's.
@@ -90,6 +102,8 @@ impl<H: Host, T: trace::Sink> Session<Interpreter<'_, H>, T> {
             return None;
         }
         let open = self.open();
+        let waiting = self.calls.iter().filter(|call| call.waits_until().is_some());
+        let waiting: Vec<At> = waiting.map(|call| call.at.clone()).collect();
         Some(Saved {
             format: FORMAT,
             machine: self.machine().snapshot(),
@@ -98,9 +112,11 @@ impl<H: Host, T: trace::Sink> Session<Interpreter<'_, H>, T> {
             turns: self.turns,
             calls: self.total_calls,
             limit: self.limit,
-            spent: self.ledger.save(),
+            spent: self.ledger.save(&waiting),
             agent: None,
             used: self.used_by(&open),
+            waiting,
+            history: self.histories(),
             open,
         })
     }
@@ -126,6 +142,7 @@ impl<H: Host, T: trace::Sink> Session<Interpreter<'_, H>, T> {
         self.total_calls = saved.calls;
         self.limit = saved.limit;
         self.ledger.load(&saved.spent);
+        self.recall_history(&saved.history);
         for ((member, key), used) in &saved.used {
             self.used.insert((member.clone(), key.step, key.leaf), (key.event, used.clone()));
         }
@@ -140,16 +157,17 @@ impl<H: Host, T: trace::Sink> Session<Interpreter<'_, H>, T> {
             let is_call = self.family.with_member(&at.0, |machine| machine.call(at.1).is_ok());
             // Its chart does not run: nothing waits for it.
             let Some(is_call) = is_call else { continue };
-            self.resume(at.clone(), is_call)?;
+            let was_made = !saved.waiting.contains(at);
+            self.resume(at.clone(), is_call, was_made)?;
         }
         Ok(())
     }
 
     /// Goes on with a call that was under way: with what came of it, if that is known.
-    fn resume(&mut self, at: At, is_call: bool) -> Result<(), RunError> {
+    fn resume(&mut self, at: At, is_call: bool, was_made: bool) -> Result<(), RunError> {
         let id = self.call_id(&at, is_call);
         let has_line = self.has_doubt_line(&at);
-        let probe = self.driver.probe(&id);
+        let probe = if was_made { self.driver.probe(&id) } else { Probe::NotMade };
         let is_doubted = match (&probe, self.on_doubt) {
             (Probe::Unknown, OnDoubt::Lines) => has_line,
             (Probe::Unknown, OnDoubt::Ask) => true,

@@ -58,6 +58,7 @@ impl Machine for Fake {
             name_pool: &["how", "hard"],
             step_pool: &[StepId(0), StepId(1)],
             calls_per_turn: 1,
+            history_kept: None,
             microsteps: 1000,
             ..Tables::EMPTY
         }
@@ -86,6 +87,7 @@ impl Machine for Fake {
             | Input::Turn
             | Input::Tick
             | Input::Exhausted(..)
+            | Input::Unmade(_)
             | Input::Warn(_)
             | Input::Stop => {}
         }
@@ -96,6 +98,7 @@ impl Machine for Fake {
                 Input::Turn => "turn".into(),
                 Input::Tick => "tick".into(),
                 Input::Exhausted(_, kind) | Input::Warn(kind) => format!("{kind:?}"),
+                Input::Unmade(key) => format!("unmade {}", key.attempt),
                 Input::Stop => "stop".into(),
                 Input::Event(_, values) => format!("event {values:?}"),
                 Input::Answer(key, outcome) => format!("answer {} {outcome:?}", key.attempt),

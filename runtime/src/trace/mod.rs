@@ -137,6 +137,8 @@ pub enum What {
     },
     /// The next attempt begins only then, because the last one failed.
     Waiting { step: String, attempt: u32, until_ms: Instant },
+    /// That attempt is not made, because the provider wants to be left alone for longer than a run waits at most: the step has failed.
+    NotRetried { step: String, attempt: u32, wanted_ms: u64, most_ms: u64 },
     /// A call under way was given up: the step's state was left.
     Cancelled { step: String, attempt: u32 },
     /// The model's tool call began; `option` is the set that permits it, nothing for one of the `tools` of an `llm` step.

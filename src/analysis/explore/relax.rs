@@ -68,23 +68,24 @@ impl Relax {
     }
 }
 
-/// Bounds that a chart can have: those that it has not are 0, as in its tables.
-fn bound(n: Option<i64>) -> u32 {
-    n.map_or(0, |n| u32::try_from(n).unwrap_or(u32::MAX))
+/// A bound as it stands in the tables of a chart.
+fn bound(n: Option<i64>) -> Option<u32> {
+    n.map(|n| u32::try_from(n).unwrap_or(u32::MAX))
 }
 
 /// One number of calls of each class: the next one is no news, or is warned of, or is forbidden.
 fn of_calls(limits: &Limits) -> Vec<Option<u32>> {
     let (hard, warn) = (bound(limits.calls), bound(limits.calls_warn));
-    let class = |n: u32| (hard != 0 && n >= hard, n.saturating_add(1) == warn);
-    one_of_each(class, [warn.saturating_sub(1), hard])
+    let class = |n: u32| (hard.is_some_and(|hard| n >= hard), Some(n.saturating_add(1)) == warn);
+    one_of_each(class, [warn.unwrap_or(0).saturating_sub(1), hard.unwrap_or(0)])
 }
 
 /// One number of turns of each class: the next one is no news, or is warned of, or is the last.
 fn of_turns(limits: &Limits) -> Vec<Option<u32>> {
     let (hard, warn) = (bound(limits.turns), bound(limits.turns_warn));
-    let class = |n: u32| (n.saturating_add(1) == hard, n.saturating_add(1) == warn);
-    one_of_each(class, [warn.saturating_sub(1), hard.saturating_sub(1)])
+    let class = |n: u32| (Some(n.saturating_add(1)) == hard, Some(n.saturating_add(1)) == warn);
+    let before = |bound: Option<u32>| bound.unwrap_or(0).saturating_sub(1);
+    one_of_each(class, [before(warn), before(hard)])
 }
 
 fn one_of_each(class: impl Fn(u32) -> (bool, bool), bounds: [u32; 2]) -> Vec<Option<u32>> {

@@ -1,6 +1,7 @@
 //! `chartc trace`: what a run did, from what it wrote.
 
 mod count;
+mod kept;
 mod read;
 mod sequence;
 mod story;
@@ -28,10 +29,11 @@ Examples:
   chartc trace --summary runs/*.jsonl           totals of many runs: how they ended, calls, failures, transitions
   chartc trace --summary --format json run.jsonl
   chartc trace run.jsonl --format mermaid       who said what to whom, for a ```mermaid block in Markdown
+  chartc trace run.json                         of what --snapshot has kept: the last transitions
 
 Exit codes: 0 shown, 1 some lines cannot be read (the rest is shown), 2 wrong usage, 3 a fault of chartc")]
 pub(super) struct Args {
-    /// What `chartc run --trace` wrote
+    /// What `chartc run --trace` wrote, or --snapshot
     #[arg(required = true)]
     files: Vec<PathBuf>,
     /// For each input that moved nothing: the lines that might have been taken, and why each was not
@@ -62,6 +64,20 @@ struct Filter<'a> {
 }
 
 pub(super) fn run(args: Args) -> miette::Result<Exit> {
+    if let [path] = args.files.as_slice()
+        && let Some(saved) = read::snapshot(path)?
+    {
+        let is_filtered = args.turn.is_some() || args.step.is_some();
+        if args.why || args.summary || args.format != "text" || is_filtered {
+            return Err(miette::miette!(
+                help = "`chartc run --trace FILE` writes all that happens",
+                "{} is a snapshot: it has the last transitions and nothing else to choose from",
+                path.display()
+            ));
+        }
+        print(&kept::kept(&saved))?;
+        return Ok(Exit::Clean);
+    }
     let traces = args.files.iter().map(|path| read(path)).collect::<miette::Result<Vec<Read>>>()?;
     for fault in traces.iter().flat_map(|trace| &trace.faults) {
         complain(&format!("warning: {fault}"));

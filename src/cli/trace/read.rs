@@ -1,6 +1,7 @@
 //! A trace as far as it can be read, with what each of its lines belongs to.
 
 use super::super::instance;
+use chartc_runtime::Saved;
 use chartc_runtime::trace::{self, Line, What};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -39,6 +40,21 @@ impl Read {
     pub(super) fn end(&self) -> u64 {
         self.lines.last().map_or(0, |line| line.at_ms)
     }
+}
+
+/// What `--snapshot` wrote; `None` for anything else, which may be a trace.
+pub(super) fn snapshot(path: &Path) -> miette::Result<Option<Saved>> {
+    #[derive(serde::Deserialize)]
+    struct Head {
+        #[serde(rename = "format")]
+        _format: u32,
+    }
+    let text = instance::read(path)?;
+    if serde_json::from_str::<Head>(&text).is_err() {
+        return Ok(None);
+    }
+    let name = path.display();
+    Saved::read(&text).map(Some).map_err(|why| miette::miette!("{name}: {why}"))
 }
 
 /// Reads a trace. A line that cannot be read is left out and told of.

@@ -167,6 +167,7 @@ fn message(line: &Line, own: &str) -> Option<String> {
         | What::Started { .. }
         | What::Usage { .. }
         | What::Waiting { .. }
+        | What::NotRetried { .. }
         | What::Called { .. }
         | What::Returned { .. }
         | What::NotReturned { .. }

@@ -183,6 +183,10 @@ fn add(rows: &mut Vec<Row>, line: &Line, turn: Option<u32>) {
             let wait = time(until_ms.saturating_sub(line.at_ms));
             row(step, &format!("waits {wait}")).attempt(*attempt).tone(Tone::Faint)
         }
+        What::NotRetried { step, attempt, wanted_ms, most_ms } => {
+            let why = format!("wait {} wanted, {} at most", time(*wanted_ms), time(*most_ms));
+            row(step, "not tried again").attempt(*attempt).why(&why).tone(Tone::Bad)
+        }
         What::Cancelled { step, attempt } => {
             row(step, "given up").attempt(*attempt).why("its state was left").tone(Tone::Faint)
         }

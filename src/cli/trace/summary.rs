@@ -256,6 +256,7 @@ impl Chart {
             | What::NotTaken { .. }
             | What::Lost { .. }
             | What::Waiting { .. }
+            | What::NotRetried { .. }
             | What::Cancelled { .. }
             | What::Called { .. }
             | What::ToolResult { .. }

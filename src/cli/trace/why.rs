@@ -193,6 +193,7 @@ impl Input {
             | What::Question { .. }
             | What::Usage { .. }
             | What::Waiting { .. }
+            | What::NotRetried { .. }
             | What::Called { .. }
             | What::ToolCall { .. }
             | What::ToolResult { .. }

@@ -173,6 +173,7 @@ fn handle(context: &Context<'_>, item: &mut Impl) {
             Input::Tick => Input::Tick,
             Input::Stop => Input::Stop,
             Input::Exhausted(key, kind) => Input::Exhausted(key, kind),
+            Input::Unmade(key) => Input::Unmade(key),
             Input::Warn(kind) => Input::Warn(kind),
             {event},
             {answer},

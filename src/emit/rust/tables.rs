@@ -50,8 +50,8 @@ pub(super) fn emit(context: &Context<'_>, scope: &mut Scope) {
     rows(&mut out, "send_ids", t.send_ids.iter(), |name| format!("{name:?}"));
     let _ = write!(
         out,
-        "sends: {},\ncalls_per_turn: {},\nmicrosteps: {},\n}}\n}};",
-        t.sends, t.calls_per_turn, t.microsteps
+        "sends: {},\ncalls_per_turn: {},\nhistory_kept: {:?},\nmicrosteps: {},\n}}\n}};",
+        t.sends, t.calls_per_turn, t.history_kept, t.microsteps
     );
     scope.raw(&out);
 }
@@ -219,23 +219,28 @@ fn route(route: Route) -> Option<String> {
 }
 
 fn limits(row: LimitsRow) -> Option<String> {
-    if row == LimitsRow::NONE {
+    if row == LimitsRow::PLAIN {
         return None;
     }
     let LimitsRow { calls, calls_warn, turns, turns_warn, time, time_warn, .. } = row;
     let LimitsRow { tokens, tokens_warn, cost, cost_warn, .. } = row;
-    let mut text = format!(
-        "LimitsRow {{ calls: {calls}, calls_warn: {calls_warn}, turns: {turns}, \
-         turns_warn: {turns_warn}, time: {time}, time_warn: {time_warn}, "
-    );
-    text += &if (tokens, tokens_warn, cost, cost_warn) == (0, 0, 0, 0) {
-        "..LimitsRow::NONE }".to_owned()
-    } else {
-        format!(
-            "tokens: {tokens}, tokens_warn: {tokens_warn}, cost: {cost}, cost_warn: {cost_warn} }}"
-        )
-    };
-    Some(text)
+    let bounds = [
+        ("calls", calls.map(u64::from)),
+        ("calls_warn", calls_warn.map(u64::from)),
+        ("turns", turns.map(u64::from)),
+        ("turns_warn", turns_warn.map(u64::from)),
+        ("time", time),
+        ("time_warn", time_warn),
+        ("tokens", tokens),
+        ("tokens_warn", tokens_warn),
+        ("cost", cost),
+        ("cost_warn", cost_warn),
+    ];
+    let mut row = Row::new("LimitsRow", bounds.len());
+    for (name, bound) in bounds {
+        row = row.field(name, bound.map(|bound| format!("Some({bound})")));
+    }
+    Some(row.text())
 }
 
 fn client(row: &ClientRow<'_>) -> String {
@@ -246,8 +251,8 @@ fn client(row: &ClientRow<'_>) -> String {
         .field("temperature", row.temperature.map(|x| format!("Some({x:?})")))
         .field("max_tokens", some(row.max_tokens))
         .field("timeout", some(row.timeout))
-        .field("input_price", some(row.input_price))
-        .field("output_price", some(row.output_price))
+        .field("input_price", row.input_price.map(|price| format!("Some({price})")))
+        .field("output_price", row.output_price.map(|price| format!("Some({price})")))
         .field(
             "actions",
             (row.actions != ActionForm::Any).then(|| format!("ActionForm::{:?}", row.actions)),

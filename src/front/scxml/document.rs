@@ -119,8 +119,12 @@ pub(super) struct Invoke {
     pub(super) child: Document,
     /// `<param>` and `namelist`.
     pub(super) given: Vec<(Ident, Expr)>,
-    /// `autoforward`.
-    pub(super) forward: bool,
+    /// `autoforward`, where it is on.
+    pub(super) forward: Option<Span>,
+    /// Where its id is put.
+    pub(super) place: Option<Expr>,
+    /// Why it cannot be put there, so that nothing is ever invoked.
+    pub(super) fault: Option<Spanned<String>>,
     pub(super) span: Span,
     pub(super) before: Vec<Spanned<String>>,
 }
@@ -225,6 +229,19 @@ impl Document {
             let initial = state.initial.iter().map(|i| &i.body[..]);
             initial.chain(blocks).chain(state.lines.iter().map(|l| &l.body[..]))
         })
+    }
+
+    /// Whether a state can come to its end.
+    pub(super) fn is_ever_done(&self, nth: usize) -> bool {
+        let state = &self.states[nth];
+        let has = |is_it: fn(Kind) -> bool| {
+            state.children.iter().any(|child| is_it(self.states[*child].kind))
+        };
+        match state.kind {
+            Kind::State => has(|kind| kind == Kind::Final),
+            Kind::Parallel => has(|kind| !matches!(kind, Kind::History { .. })),
+            Kind::Root | Kind::Final | Kind::History { .. } => false,
+        }
     }
 
     /// Whether `inner` lies below `outer`.

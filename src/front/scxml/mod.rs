@@ -1,5 +1,6 @@
 //! SCXML documents, read into the same syntax as `.chart` files. `docs/scxml.md` tells what becomes what.
 
+mod beyond;
 mod build;
 mod convert;
 mod document;
@@ -42,5 +43,6 @@ fn parse(
     known::check(&tree.root, diagnostics);
     let comments = tree.comments.clone();
     let Some(document) = read::document(tree, source, nearby, diagnostics) else { return empty };
+    beyond::check(&document, diagnostics);
     syntax::File { comments, ..build::file(id, &document, diagnostics) }
 }

@@ -10,6 +10,13 @@ pub(super) fn reads_data(cond: Option<&Expr>, body: &[Act]) -> bool {
     found
 }
 
+/// Whether a line reads anything of its event.
+pub(super) fn reads_name(cond: Option<&Expr>, body: &[Act]) -> bool {
+    let mut found = cond.is_some_and(|expr| mentions(expr, true));
+    walk(body, &mut |act| found |= exprs(act).into_iter().any(|expr| mentions(expr, true)));
+    found
+}
+
 /// The expressions of one element, those of elements in it left out.
 pub(super) fn exprs(act: &Act) -> Vec<&Expr> {
     match &act.kind {
@@ -63,11 +70,16 @@ fn of_statements<'s>(statements: &'s [Statement], to: &mut Vec<&'s Expr>) {
 
 /// Whether an expression reads the event but for its name.
 fn mentions_event(expr: &Expr) -> bool {
+    mentions(expr, false)
+}
+
+fn mentions(expr: &Expr, name_too: bool) -> bool {
+    let mentions_event = |expr: &Expr| mentions(expr, name_too);
     match &expr.kind {
         Kind::Name(name) => name == "_event",
         Kind::Member(of, name) => {
             let name_only = name.node == "name" && of.kind == Kind::Name("_event".to_owned());
-            !name_only && mentions_event(of)
+            (name_too || !name_only) && mentions_event(of)
         }
         Kind::None
         | Kind::Bool(_)

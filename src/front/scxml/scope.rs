@@ -332,7 +332,7 @@ impl<'d> Scope<'d> {
 
 /// The documents that a document passes all its events to.
 fn forwarded(document: &Document) -> impl Iterator<Item = &Document> {
-    document.invokes.iter().filter(|invoke| invoke.forward).map(|invoke| &invoke.child)
+    document.invokes.iter().filter(|invoke| invoke.forward.is_some()).map(|invoke| &invoke.child)
 }
 
 /// Every name of an event that the document uses, in order, with the place of its first use; then those of documents that it passes

@@ -104,6 +104,9 @@ pub(super) fn step(
                 let kinds = [LimitKind::Tokens, LimitKind::Cost];
                 return Step::Give(*now, Input::Exhausted(key, kinds[random.below(2)]));
             }
+            if random.one_in(20) {
+                return Step::Give(*now, Input::Unmade(key));
+            }
             let offers = open.offers.clone();
             let open = answers::Open { key: open.key, tool: open.tool, offers };
             Step::Give(*now, Input::Answer(key, answers::outcome(chart, &mut random, &open)))

@@ -389,6 +389,7 @@ fn scripts_are_read_as_written() {
             Step::Give(6, Input::Answer(key, Outcome::Failed(Vec::new()))),
             Step::Give(6, Input::Answer(key, Outcome::Doubt)),
             Step::Give(6, Input::Turn),
+            Step::Give(6, Input::Unmade(key)),
             Step::Tell(vec![key, key], 7, Input::Answer(key, Outcome::Doubt)),
         ],
         kin: true,

@@ -200,6 +200,24 @@ fn asked_for_what_does_not_exist_it_stops_at_the_repeat() {
 }
 
 #[test]
+fn a_tool_that_fails_each_time_and_a_model_that_goes_on_end_at_the_third_call() {
+    let script = "
+answers:
+  next:
+    then: repeat
+    answers: [{tool: context.fts_search, arguments: {query: hacker.txt}}]
+tools:
+  context.fts_search: {then: repeat, answers: [{fail: no such file}]}
+";
+    let ran = phases(script, async |s| turns(s, 25).await);
+    assert_eq!((ran.error.as_deref(), ran.status), (None, Some("stuck")));
+    assert_eq!(ran.of(&["question"]).len(), 3);
+    let end = ran.of(&["ended"]);
+    assert!(end[0].contains("Agent stuck: Searched 2 times."), "{end:?}");
+    assert!(end[0].contains("no such file"), "{end:?}");
+}
+
+#[test]
 fn the_last_turn_ends_with_a_summary() {
     let chart = shipped("phases.chart");
     let params = [("goal", Value::Text("x".into())), ("max_steps", Value::Int(2))];

@@ -1,5 +1,6 @@
 //! SCXML documents: what they become, what is said of them, what they do.
 
+mod bound;
 #[cfg(feature = "run")]
 mod command;
 mod invoke;

@@ -1,6 +1,7 @@
 //! Deadlines and limits.
 
 use super::Sim;
+use chartc_core::machine::Input;
 
 #[test]
 fn turn_deadlines_count_whole_turns_from_entry() {
@@ -205,4 +206,59 @@ fn of_many_deadlines_the_first_comes_first() {
     );
     sim.at(20_000);
     assert_eq!(sim.var("said"), "[1, 3, 33, 5, 7, 9]");
+}
+
+#[test]
+fn a_bound_of_nothing_forbids_the_first_call() {
+    for limited in
+        ["limits { calls 0 } initial a state a {", "initial a state a { limits { calls 0 }"]
+    {
+        let chart = |line: &str| {
+            format!(
+                "chart T {{ event e {line} {limited}
+                   llm think {{ prompt \"?\" }}
+                   ask which on e else stay {{ prompt \"{{options}}\" }}
+                   may x \"\" -> b may y \"\" -> b }} state b }}"
+            )
+        };
+        let mut unhandled = Sim::of(&chart(""));
+        unhandled.turn();
+        assert_eq!((unhandled.ended(), unhandled.started().len()), (Some("limit"), 0), "{limited}");
+        let mut asked = Sim::of(&chart(""));
+        asked.send("e");
+        assert_eq!((asked.ended(), asked.started().len()), (Some("limit"), 0), "{limited}");
+        let mut handled = Sim::of(&chart("on limit.calls -> b"));
+        handled.turn();
+        assert_eq!((handled.ended(), handled.leaves()), (None, vec!["b".to_owned()]), "{limited}");
+        assert_eq!(handled.started().len(), 0, "{limited}");
+    }
+}
+
+#[test]
+fn a_call_that_is_not_made_does_not_count() {
+    let mut sim = Sim::of(
+        "chart T { event go limits { calls 2 } initial s
+           state s { limits { calls 2 } initial a
+             state a { llm think { prompt \"?\" retry 5 } on go -> b }
+             state b { llm again { prompt \"?\" } } } }",
+    );
+    sim.turn().fail("think");
+    let waits = sim.open_key("think");
+    sim.send("go").give(Input::Unmade(waits)).turn();
+    assert_eq!((sim.ended(), sim.open()), (None, vec!["again".to_owned()]));
+    sim.done("again", "1").turn();
+    assert_eq!(sim.ended(), Some("limit"), "two calls were made");
+}
+
+#[test]
+fn a_step_whose_call_is_not_made_has_failed() {
+    let mut sim = Sim::of(
+        "chart T { initial a
+           state a { llm think { prompt \"?\" retry 5 error -> b } } state b }",
+    );
+    sim.turn().fail("think");
+    let waits = sim.open_key("think");
+    sim.give(Input::Unmade(waits));
+    assert_eq!((sim.leaves(), sim.open().len()), (vec!["b".to_owned()], 0));
+    assert!(!sim.is_walking());
 }

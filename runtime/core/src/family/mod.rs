@@ -392,6 +392,7 @@ fn answered(input: &Input<Vec<Value>>) -> Option<StepKey> {
         | Input::Turn
         | Input::Tick
         | Input::Exhausted(..)
+        | Input::Unmade(_)
         | Input::Warn(_)
         | Input::Stop => None,
     }

@@ -156,6 +156,7 @@ impl<H: Host> Machine for Interpreter<'_, H> {
             Input::Tick => Input::Tick,
             Input::Stop => Input::Stop,
             Input::Exhausted(key, kind) => Input::Exhausted(key, kind),
+            Input::Unmade(key) => Input::Unmade(key),
             Input::Warn(kind) => Input::Warn(kind),
         };
         Ok(self.engine.handle(input, now, sink))

@@ -53,7 +53,7 @@ fn reacts(plan: &Plan<'_>, index: usize) -> Reacts {
         }
     }
     let LimitsRow { time, time_warn, .. } = state.limits;
-    if time != 0 || time_warn != 0 { all.with(Reacts::TIME) } else { all }
+    if time.or(time_warn).is_some() { all.with(Reacts::TIME) } else { all }
 }
 
 fn histories(index: usize, states: &[StateRow<'_>]) -> Vec<StateId> {

@@ -151,6 +151,7 @@ impl<'c> Plan<'c> {
             sends: self.pools.sends,
             dispatch_pool: &self.pools.dispatch,
             calls_per_turn: self.chart.calls_per_turn.unwrap_or(0),
+            history_kept: self.chart.history_kept,
             microsteps: MICROSTEPS,
         }
     }
@@ -220,27 +221,27 @@ fn client_row(client: &Client) -> ClientRow<'_> {
         temperature: client.temperature,
         max_tokens: client.max_tokens.map_or(0, |n| u64::try_from(n).unwrap_or(0)),
         timeout: client.timeout.unwrap_or(0),
-        input_price: client.input_price.map_or(0, millionths),
-        output_price: client.output_price.map_or(0, millionths),
+        input_price: client.input_price.map(millionths),
+        output_price: client.output_price.map(millionths),
         actions: client.actions,
         fallback: client.fallback,
     }
 }
 
 fn limits_row(limits: &Limits) -> LimitsRow {
-    let count = |n: Option<i64>| n.map_or(0, |n| u32::try_from(n.max(0)).unwrap_or(u32::MAX));
-    let tokens = |n: Option<i64>| n.map_or(0, |n| u64::try_from(n).unwrap_or(0));
+    let count = |n: Option<i64>| n.map(|n| u32::try_from(n.max(0)).unwrap_or(u32::MAX));
+    let tokens = |n: Option<i64>| n.map(|n| u64::try_from(n).unwrap_or(0));
     LimitsRow {
         calls: count(limits.calls),
         calls_warn: count(limits.calls_warn),
         turns: count(limits.turns),
         turns_warn: count(limits.turns_warn),
-        time: limits.time.unwrap_or(0),
-        time_warn: limits.time_warn.unwrap_or(0),
+        time: limits.time,
+        time_warn: limits.time_warn,
         tokens: tokens(limits.tokens),
         tokens_warn: tokens(limits.tokens_warn),
-        cost: limits.cost.map_or(0, millionths),
-        cost_warn: limits.cost_warn.map_or(0, millionths),
+        cost: limits.cost.map(millionths),
+        cost_warn: limits.cost_warn.map(millionths),
     }
 }
 

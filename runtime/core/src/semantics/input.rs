@@ -23,6 +23,7 @@ impl<P: Program> Engine<'_, P> {
             | Input::Turn
             | Input::Answer(..)
             | Input::Exhausted(..)
+            | Input::Unmade(_)
             | Input::Warn(_)
                 if !self.is_ready(now, sink) =>
             {
@@ -35,6 +36,7 @@ impl<P: Program> Engine<'_, P> {
             Input::Turn => self.turn(sink),
             Input::Answer(key, outcome) => self.answer(key, outcome, sink),
             Input::Exhausted(key, kind) => self.exhausted(key, kind, sink),
+            Input::Unmade(key) => self.unmade(key, sink),
             // Without limits nobody counts.
             Input::Warn(_) if !self.has_limits => Receipt::Refused,
             Input::Warn(kind) => {

@@ -7,7 +7,7 @@ use crate::bits;
 use crate::machine::{ErrorKind, Instant, LimitKind, Receipt, Record, Sink, Status, StepKey};
 use crate::program::{Bound, Program};
 use crate::store::{Occurrence, Store};
-use crate::tables::Reacts;
+use crate::tables::{Reacts, StepRowKind};
 
 impl<P: Program> Engine<'_, P> {
     /// Charges one model call to `state` and its ancestors, before it is made. False if a limit forbids it: then the error's
@@ -16,7 +16,7 @@ impl<P: Program> Engine<'_, P> {
         let mut path = Some(state);
         while let Some(at) = path {
             let limit = self.tables.states[at.index()].limits.calls;
-            if limit != 0 && self.store.cells().states[at.index()].calls >= limit {
+            if limit.is_some_and(|limit| self.store.cells().states[at.index()].calls >= limit) {
                 self.hard(LimitKind::Calls, sink);
                 return false;
             }
@@ -26,7 +26,7 @@ impl<P: Program> Engine<'_, P> {
         while let Some(at) = path {
             let calls = &mut self.store.cells_mut().states[at.index()].calls;
             *calls += 1;
-            if *calls == self.tables.states[at.index()].limits.calls_warn {
+            if Some(*calls) == self.tables.states[at.index()].limits.calls_warn {
                 sink.record(Record::Warned(LimitKind::Calls));
                 // Taken by the macrostep that follows the start of the step.
                 let _ = self.enqueue(Occurrence::Warn(LimitKind::Calls));
@@ -34,6 +34,28 @@ impl<P: Program> Engine<'_, P> {
             path = self.parent(at);
         }
         true
+    }
+
+    /// The call of an attempt that was charged was never made, and none will be: the charge is taken back, and a step that is still open has
+    /// failed without another attempt.
+    pub(super) fn unmade(&mut self, key: StepKey, sink: &mut dyn Sink) -> Receipt {
+        let Some(row) = self.tables.steps.get(key.step.index()).copied() else {
+            return Receipt::Refused;
+        };
+        let is_model = matches!(row.kind, StepRowKind::Llm | StepRowKind::Ask { .. });
+        let mut path = Some(row.state).filter(|_| is_model);
+        while let Some(at) = path {
+            let calls = &mut self.store.cells_mut().states[at.index()].calls;
+            *calls = calls.saturating_sub(1);
+            path = self.parent(at);
+        }
+        if self.is_open(key) {
+            let in_walk = self.scalars.walk.is_some_and(|w| w.awaiting == Some(key));
+            self.close(key);
+            self.program.bind(Bound::Nothing);
+            self.step_failed(key.step, key.leaf, in_walk, sink);
+        }
+        Receipt::Handled
     }
 
     /// Checks the turns of every active state, when a turn was counted.
@@ -53,10 +75,10 @@ impl<P: Program> Engine<'_, P> {
             if turns == 0 {
                 continue;
             }
-            if turns == limits.turns_warn {
+            if Some(turns) == limits.turns_warn {
                 self.soft(LimitKind::Turns, sink);
             }
-            if turns == limits.turns {
+            if Some(turns) == limits.turns {
                 self.hard(LimitKind::Turns, sink);
             }
         }
@@ -73,9 +95,10 @@ impl<P: Program> Engine<'_, P> {
                 path = self.parent(state);
                 let limits = &self.tables.states[state.index()].limits;
                 for (bound, hard) in [(limits.time_warn, false), (limits.time, true)] {
+                    let Some(bound) = bound else { continue };
                     let at = cells.states[state.index()].entered_at.saturating_add(bound);
                     // One that is past has been reported: the clock never goes back.
-                    if bound != 0 && at > self.scalars.now {
+                    if at > self.scalars.now {
                         let one = (at, state, hard);
                         first = Some(first.map_or(one, |first| first.min(one)));
                     }

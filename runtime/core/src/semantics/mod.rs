@@ -159,7 +159,7 @@ impl<'t, P: Program> Engine<'t, P> {
                 .steps
                 .iter()
                 .any(|s| matches!(s.kind, StepRowKind::Run { on_entry: true, .. })),
-            has_limits: tables.states.iter().any(|s| s.limits != crate::tables::LimitsRow::NONE),
+            has_limits: tables.states.iter().any(|s| s.limits != crate::tables::LimitsRow::PLAIN),
             has_default_actions: tables.states.iter().any(|s| s.default_actions),
             burst: sending::Burst::default(),
             leaves: 0,

@@ -3,7 +3,7 @@
 use crate::arena::ClientId;
 use crate::form::ActionForm;
 
-/// One `client`. 0 is what was not said.
+/// One `client`. `max_tokens` and `timeout` are 0 where they were not said.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ClientRow<'t> {
     /// As steps name it.
@@ -17,9 +17,9 @@ pub struct ClientRow<'t> {
     /// Milliseconds that one call may take.
     pub timeout: u64,
     /// Price of a million tokens that are sent, in millionths.
-    pub input_price: u64,
+    pub input_price: Option<u64>,
     /// Price of a million tokens that are answered, in millionths.
-    pub output_price: u64,
+    pub output_price: Option<u64>,
     /// How it is to write actions.
     pub actions: ActionForm,
     /// The one to use when this one fails.
@@ -34,8 +34,8 @@ impl ClientRow<'_> {
         temperature: None,
         max_tokens: 0,
         timeout: 0,
-        input_price: 0,
-        output_price: 0,
+        input_price: None,
+        output_price: None,
         actions: ActionForm::Any,
         fallback: None,
     };

@@ -1,42 +1,42 @@
 //! Rows of bounds.
 
-/// Bounds of what a state may spend; 0 is no bound.
+/// Bounds of what a state may spend; `None` is no bound, and a bound of 0 allows nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct LimitsRow {
     /// Model calls.
-    pub calls: u32,
+    pub calls: Option<u32>,
     /// Soft bound of `calls`.
-    pub calls_warn: u32,
+    pub calls_warn: Option<u32>,
     /// Turns.
-    pub turns: u32,
+    pub turns: Option<u32>,
     /// Soft bound of `turns`.
-    pub turns_warn: u32,
+    pub turns_warn: Option<u32>,
     /// Milliseconds.
-    pub time: u64,
+    pub time: Option<u64>,
     /// Soft bound of `time`.
-    pub time_warn: u64,
+    pub time_warn: Option<u64>,
     /// Tokens, in and out. The host counts them.
-    pub tokens: u64,
+    pub tokens: Option<u64>,
     /// Soft bound of `tokens`.
-    pub tokens_warn: u64,
+    pub tokens_warn: Option<u64>,
     /// Millionths of the unit that prices are in. The host counts them.
-    pub cost: u64,
+    pub cost: Option<u64>,
     /// Soft bound of `cost`.
-    pub cost_warn: u64,
+    pub cost_warn: Option<u64>,
 }
 
 impl LimitsRow {
     /// No bounds.
-    pub const NONE: Self = Self {
-        calls: 0,
-        calls_warn: 0,
-        turns: 0,
-        turns_warn: 0,
-        time: 0,
-        time_warn: 0,
-        tokens: 0,
-        tokens_warn: 0,
-        cost: 0,
-        cost_warn: 0,
+    pub const PLAIN: Self = Self {
+        calls: None,
+        calls_warn: None,
+        turns: None,
+        turns_warn: None,
+        time: None,
+        time_warn: None,
+        tokens: None,
+        tokens_warn: None,
+        cost: None,
+        cost_warn: None,
     };
 }

@@ -26,6 +26,7 @@ impl Tables<'_> {
         sends: 0,
         dispatch_pool: &[],
         calls_per_turn: 0,
+        history_kept: None,
         microsteps: 0,
     };
 

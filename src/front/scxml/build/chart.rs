@@ -5,7 +5,7 @@ use super::super::document::Document;
 use super::super::invoke::{Family, Given};
 use super::super::kinds::{Class, Kinds};
 use super::super::scope::event_names;
-use super::{Builder, MOST, apart, comments, noted, path};
+use super::{Builder, Inside, MOST, apart, comments, noted, path};
 use crate::diagnostic::Diagnostic;
 use crate::span::{FileId, Ident, Span};
 use crate::syntax::CATCH_ALL;
@@ -35,7 +35,8 @@ fn chart(
 ) {
     let document = family.scope.document;
     let params = family.children.iter().map(|child| child.scope.params()).collect();
-    let mut builder = Builder { document, scope: family.scope, params, findings, left: *left };
+    let (scope, inside) = (family.scope, Inside::of(document));
+    let mut builder = Builder { document, scope, params, findings, left: *left, inside };
     // Loops may come to need variables of their own.
     let body = builder.body(0);
     let mut items = builder.variables();

@@ -1,11 +1,13 @@
 //! `<invoke>`.
 
-use super::super::convert::{At, Brings};
+use super::super::convert::{At, Brings, Converter, call, fails};
+use super::super::script::{Expr as Script, Kind};
 use super::{Builder, noted};
-use crate::lint::left_out;
+use crate::lint::{left_out, outside_subset};
 use crate::span::{Ident, Span};
 use crate::syntax::{
-    Done, EventPattern, Forward, Given, Noted, Path, Run, StateItem, Step, StepKind,
+    Done, EventPattern, Expr, ExprKind, Forward, Given, Noted, Path, Run, StateItem, Step,
+    StepKind, TemplatePart,
 };
 
 /// A line's event, what it brings, and as what it counts.
@@ -18,21 +20,45 @@ impl Builder<'_, '_> {
         let invoke = &document.invokes[nth];
         let at = At::state(invoke.state);
         let mut arguments = Vec::new();
+        // What can fail is computed in the condition first: then nothing is invoked, and it is an `error.execution`.
+        let mut tried = Vec::new();
+        if let Some(why) = &invoke.fault {
+            tried.push(fails(&why.node, why.span).expr);
+        }
+        if let Some(name) = invoke.place.as_ref().and_then(root)
+            && self.scope.variable(name).is_none()
+        {
+            // Reported where the id is put.
+            tried.push(fails(&format!("`{name}` is not declared"), invoke.span).expr);
+        }
         for (name, value) in &invoke.given {
             let Some(param) = self.params[nth].get(&name.node).cloned() else {
                 self.findings.push(left_out::no_such_data(&name.node, name.span));
+                // What is not taken over is told where something is done with it.
+                let mut muted = Vec::new();
+                let value =
+                    Converter { scope: &self.scope, findings: &mut muted }.value(value, &at);
+                let is_left =
+                    muted.iter().any(|found| std::ptr::eq(found.rule, &outside_subset::RULE));
+                if !is_left && !is_safe(&value.expr) {
+                    tried.push(value.expr);
+                }
                 continue;
             };
             let value = self.converter().value(value, &at).expr;
+            if !is_safe(&value) {
+                tried.push(value.clone());
+            }
             arguments.push(Given { name: Some(Ident::new(param, name.span)), value });
         }
-        let forward = if invoke.forward { Forward::All } else { Forward::Nothing };
+        let guard = (!tried.is_empty()).then(|| computes(tried, invoke.span));
+        let forward = if invoke.forward.is_some() { Forward::All } else { Forward::Nothing };
         let chart = Ident::new(invoke.child.chart.clone(), invoke.child.name_span);
         let step = Step {
             name: Ident::new(self.scope.steps[nth].clone(), invoke.id.span),
             kind: StepKind::Run(Run { chart, arguments, at_entry: true, forward }),
             client: None,
-            guard: None,
+            guard,
             items: Vec::new(),
             then: None,
             end: Vec::new(),
@@ -82,13 +108,71 @@ impl Builder<'_, '_> {
 
     /// The invoked documents of this id, or of one that begins with it and a dot; without an id all.
     fn invoked(&self, id: Option<&Ident>) -> Vec<usize> {
-        let is = |own: &str| {
-            id.is_none_or(|id| {
-                own.strip_prefix(&id.node)
-                    .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-            })
-        };
         let all = self.document.invokes.iter().enumerate();
-        all.filter(|(_, invoke)| is(&invoke.id.node)).map(|(nth, _)| nth).collect()
+        all.filter(|(_, invoke)| invoke.is_meant(id)).map(|(nth, _)| nth).collect()
     }
+}
+
+/// The name that a place begins with.
+fn root(place: &Script) -> Option<&str> {
+    match &place.kind {
+        Kind::Name(name) => Some(name),
+        Kind::Member(of, _) | Kind::Index(of, _) => root(of),
+        Kind::None
+        | Kind::Bool(_)
+        | Kind::Int(_)
+        | Kind::Float(_)
+        | Kind::Text(_)
+        | Kind::Call(..)
+        | Kind::Not(_)
+        | Kind::Negate(_)
+        | Kind::Number(_)
+        | Kind::Typeof(_)
+        | Kind::Binary(..)
+        | Kind::Compare(..)
+        | Kind::And(..)
+        | Kind::Or(..)
+        | Kind::Nullish(..)
+        | Kind::If(..)
+        | Kind::Array(_)
+        | Kind::Object(_)
+        | Kind::Faulty(_) => None,
+    }
+}
+
+/// Whether computing it cannot fail.
+fn is_safe(value: &Expr) -> bool {
+    match &value.kind {
+        ExprKind::None
+        | ExprKind::Bool(_)
+        | ExprKind::Int(_)
+        | ExprKind::Float(_)
+        | ExprKind::Duration(_)
+        | ExprKind::Name(_) => true,
+        ExprKind::Text(text) => text.parts.iter().all(|part| match part {
+            TemplatePart::Text(..) => true,
+            TemplatePart::Hole(hole) => is_safe(&hole.expr),
+            TemplatePart::Bad { .. } => false,
+        }),
+        ExprKind::List(items) => items.iter().all(is_safe),
+        ExprKind::Map(entries) => entries.iter().all(|entry| is_safe(&entry.value)),
+        ExprKind::Unary(_, of) => is_safe(of),
+        ExprKind::Bad
+        | ExprKind::Record(..)
+        | ExprKind::Field(..)
+        | ExprKind::Index(..)
+        | ExprKind::Slice(..)
+        | ExprKind::Call(..)
+        | ExprKind::Binary(..)
+        | ExprKind::Compare(..)
+        | ExprKind::Default(..)
+        | ExprKind::If(..)
+        | ExprKind::Comprehension { .. } => false,
+    }
+}
+
+/// A condition that is true if all of these can be computed.
+fn computes(values: Vec<Expr>, span: Span) -> Expr {
+    let list = Expr { kind: ExprKind::List(values), span };
+    Expr { kind: call("js_truth", vec![list], span), span }
 }

@@ -2,7 +2,7 @@
 
 use super::super::convert::{At, Brings};
 use super::super::document::{Descriptor, Kind, Transition, dotted, walk};
-use super::super::reads::reads_data;
+use super::super::reads::{reads_data, reads_name};
 use super::super::scope::{Scope, event_names};
 use super::invoke::Pattern;
 use super::{Builder, noted, path};
@@ -54,7 +54,8 @@ impl Builder<'_, '_> {
                     return lines;
                 }
                 let named = named(&pattern, &word, &self.scope);
-                let at = At { brings, named, ..At::state(source) };
+                let inside = named.is_none() && self.may_be_inside(&pattern, &word);
+                let at = At { brings, named, inside, ..At::state(source) };
                 let tail = self.tail(source, written, at);
                 let before = if lines.is_empty() { &written.before[..] } else { &[] };
                 let line = Line { kind: LineKind::On(pattern), tail };
@@ -62,6 +63,25 @@ impl Builder<'_, '_> {
             }
         }
         lines
+    }
+
+    /// Whether a line may take what does not come from outside, but from the document itself.
+    fn may_be_inside(&self, pattern: &EventPattern, word: &str) -> bool {
+        match pattern {
+            EventPattern::Event(..) => {
+                let below = format!("{word}.");
+                let next = self.inside.raised.range(below.clone()..).next();
+                self.inside.raised.contains(word)
+                    || next.is_some_and(|name| name.starts_with(&below))
+            }
+            // A line that reads the name of any event has one for each before it.
+            EventPattern::Any(_) | EventPattern::Everything(_) => false,
+            EventPattern::Done(_)
+            | EventPattern::Error(_)
+            | EventPattern::Doubt(_)
+            | EventPattern::Machine(_)
+            | EventPattern::Turn(_) => true,
+        }
     }
 
     /// What one word of `event` waits for, with what it brings and as what it counts.
@@ -74,7 +94,10 @@ impl Builder<'_, '_> {
         let reads = reads_data(written.cond.as_ref(), &written.body);
         match descriptor {
             Descriptor::All(span) => {
-                let mut found = if reads { self.each_event(source, *span) } else { Vec::new() };
+                let named =
+                    self.inside.happens() && reads_name(written.cond.as_ref(), &written.body);
+                let each = reads || named;
+                let mut found = if each { self.each_event(source, *span) } else { Vec::new() };
                 found.push((EventPattern::Everything(*span), Brings::NoData, "*".to_owned()));
                 found
             }
@@ -174,13 +197,7 @@ impl Builder<'_, '_> {
 
     /// Whether a state can come to its end.
     fn is_ever_done(&self, nth: usize) -> bool {
-        let states = &self.document.states;
-        let state = &states[nth];
-        match state.kind {
-            Kind::State => state.children.iter().any(|child| states[*child].kind == Kind::Final),
-            Kind::Parallel => self.first_child(nth).is_some(),
-            Kind::Root | Kind::Final | Kind::History { .. } => false,
-        }
+        self.document.is_ever_done(nth)
     }
 
     fn eventless(&mut self, source: usize, written: &Transition) -> Option<Noted<StateItem>> {

@@ -11,13 +11,13 @@ mod statement;
 pub(super) use chart::file;
 
 use super::convert::Converter;
-use super::document::Document;
+use super::document::{ActKind, Document, walk};
 use super::scope::Scope;
 use crate::diagnostic::Diagnostic;
 use crate::lint::outside_subset;
 use crate::span::{Ident, Span, Spanned};
 use crate::syntax::{Comment, Noted, Path, Trivia};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Lines and actions that a document may come to: a `transition` of several events is written out for each.
 const MOST: usize = 200_000;
@@ -31,6 +31,35 @@ pub(super) struct Builder<'b, 'd> {
     findings: &'b mut Vec<Diagnostic>,
     /// Lines and actions that may still be made.
     left: usize,
+    inside: Inside,
+}
+
+/// What happens in a document without coming from outside.
+struct Inside {
+    /// The events that it raises.
+    raised: BTreeSet<String>,
+    /// Whether a state can come to its end, or an invoked document.
+    ends: bool,
+}
+
+impl Inside {
+    fn of(document: &Document) -> Self {
+        let mut raised = BTreeSet::new();
+        for block in document.blocks() {
+            walk(block, &mut |act| {
+                if let ActKind::Raise(event, _) = &act.kind {
+                    raised.insert(event.text());
+                }
+            });
+        }
+        let ends = (0..document.states.len()).any(|nth| document.is_ever_done(nth));
+        Self { raised, ends: ends || !document.invokes.is_empty() }
+    }
+
+    /// Whether anything does.
+    fn happens(&self) -> bool {
+        self.ends || !self.raised.is_empty()
+    }
 }
 
 impl Builder<'_, '_> {

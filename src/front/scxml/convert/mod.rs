@@ -1,6 +1,7 @@
 //! ECMAScript as expressions of the language. What means the same becomes the same operator; what does not, a `js_…` function.
 
 mod call;
+mod event;
 mod operator;
 mod place;
 
@@ -50,12 +51,14 @@ pub(super) struct At {
     pub(super) before: Option<usize>,
     /// What the event is called, where that is known.
     pub(super) named: Option<String>,
+    /// Where it is not, whether it may be one that does not come from outside: then nothing says what it is called.
+    pub(super) inside: bool,
 }
 
 impl At {
     pub(super) fn state(state: usize) -> Self {
         let (brings, locals) = (Brings::Nothing, Vec::new());
-        Self { state, brings, locals, before: None, named: None }
+        Self { state, brings, locals, before: None, named: None, inside: false }
     }
 }
 
@@ -191,55 +194,9 @@ impl Converter<'_, '_> {
         value(ExprKind::Name(variable.name.clone()), span, kinds, kinds.class())
     }
 
-    /// `_event` as a whole.
-    fn event(&mut self, span: Span, at: &At) -> Value {
-        let entry = |key: &str, of: Expr| Entry { key: text_value(key, span).expr, value: of };
-        let mut entries = vec![entry("name", name_of_event(span, at))];
-        if !matches!(at.brings, Brings::Nothing | Brings::Eventless) {
-            entries.push(entry("data", self.event_data(span, at).expr));
-        }
-        value(ExprKind::Map(entries), span, Kinds::MAP, Class::Map)
-    }
-
-    fn event_data(&mut self, span: Span, at: &At) -> Value {
-        match at.brings {
-            Brings::Data => {
-                let kind = ExprKind::Name(self.scope.data.clone());
-                value(kind, span, Kinds::ANY, Class::Json)
-            }
-            Brings::Done(nth) => self.variable(nth, span),
-            Brings::Answer => {
-                let kind = ExprKind::Name(self.scope.data.clone());
-                let arguments = vec![Expr { kind, span }, text_value("data", span).expr];
-                value(call("js_get", arguments, span), span, Kinds::ANY, Class::Json)
-            }
-            Brings::NoData => value(ExprKind::None, span, Kinds::NONE, Class::None),
-            Brings::Nothing => self.refuse_data(
-                span,
-                "which event has led here is not known, and its data are not kept: several may, and some have none",
-            ),
-            Brings::Eventless => self.refuse_data(
-                span,
-                "a transition without `event` takes no event: it is asked at every stable point, whatever came last",
-            ),
-        }
-    }
-
-    fn refuse_data(&mut self, span: Span, why: &str) -> Value {
-        let finding = outside_subset::at(span, why);
-        self.findings.push(finding.help(
-            "keep the data in a `<data>`, with `<assign>` in the transition that takes the event",
-        ));
-        fails(why, span)
-    }
-
     fn member(&mut self, of: &Script, name: &Ident, span: Span, at: &At) -> Value {
         if of.kind == Kind::Name("_event".to_owned()) {
-            return match name.node.as_str() {
-                "name" => value(name_of_event(span, at).kind, span, Kinds::TEXT, Class::Text),
-                "data" => self.event_data(span, at),
-                other => self.refuse(span, &format!("`_event.{other}` is not translated")),
-            };
+            return self.of_event(&name.node, span, at);
         }
         if of.kind == Kind::Name("Math".to_owned()) && self.scope.variable("Math").is_none() {
             return match name.node.as_str() {
@@ -266,6 +223,11 @@ impl Converter<'_, '_> {
     }
 
     fn index(&mut self, of: &Script, index: &Script, span: Span, at: &At) -> Value {
+        if let (Kind::Name(event), Kind::Text(name)) = (&of.kind, &index.kind)
+            && event == "_event"
+        {
+            return self.of_event(name, span, at);
+        }
         let of = self.value(of, at);
         let index = self.value(index, at);
         let listed = of.kinds.may_be_list() && of.kinds.item() != Kinds::NEVER;
@@ -314,13 +276,6 @@ pub(super) fn literal(text: &str, span: Span) -> Template {
 pub(super) fn fails(why: &str, span: Span) -> Value {
     let reason = text_value(why, span).expr;
     value(call("fail", vec![reason], span), span, Kinds::NEVER, Class::Json)
-}
-
-fn name_of_event(span: Span, at: &At) -> Expr {
-    match &at.named {
-        Some(name) => text_value(name, span).expr,
-        None => Expr { kind: ExprKind::Name("event".to_owned()), span },
-    }
 }
 
 /// As a Json, so that it may stand beside values of other types.

@@ -7,7 +7,7 @@ use crate::front::scxml::document::{Act, ActKind, Block, Invoke, Payload};
 use crate::front::scxml::script::{Expr, Kind};
 use crate::front::scxml::xml::Element;
 use crate::lint::{faulty_expression, outside_subset};
-use crate::span::{Ident, Span};
+use crate::span::{Ident, Span, Spanned};
 use chartc_core::family::DEPTH;
 
 /// Documents in one file.
@@ -75,10 +75,12 @@ impl Reader<'_> {
         let reader = Reader::new(source, self.nearby, self.findings, self.charts, inside);
         let mut child = reader.read(root, id.node.clone());
         (child.before, child.after) = (above, comments);
-        let forward = element.attribute("autoforward").is_some_and(|t| t.value.trim() == "true");
-        let put = self.put_id(element, &id);
+        let forward = element.attribute("autoforward").filter(|t| t.value.trim() == "true");
+        let forward = forward.map(|text| text.span);
+        let place = self.expr_of(element, "idlocation");
+        let (put, fault) = place.clone().map_or((None, None), |place| self.put_id(place, &id));
         let span = element.span;
-        self.invokes.push(Invoke { state, id, child, given, forward, span, before });
+        self.invokes.push(Invoke { state, id, child, given, forward, place, fault, span, before });
         put
     }
 
@@ -119,18 +121,17 @@ impl Reader<'_> {
         self.findings.push(outside_subset::at(span, why).help(help));
     }
 
-    fn put_id(&mut self, element: &Element, id: &Ident) -> Option<Block> {
-        let place = self.expr_of(element, "idlocation")?;
+    /// The block that puts the id where `idlocation` says, or why that cannot be done.
+    fn put_id(&mut self, place: Expr, id: &Ident) -> (Option<Block>, Option<Spanned<String>>) {
         let span = place.span;
-        let kind = if is_place(&place) {
-            ActKind::Assign(place, Expr::new(Kind::Text(id.node.clone()), span))
-        } else {
+        if !is_place(&place) {
             let why = "this cannot be assigned to".to_owned();
             self.findings.push(faulty_expression::at(span, why.clone()));
-            ActKind::Faulty(why)
-        };
+            return (None, Some(Spanned::new(why, span)));
+        }
+        let kind = ActKind::Assign(place, Expr::new(Kind::Text(id.node.clone()), span));
         let body = vec![Act { kind, span, before: Vec::new() }];
-        Some(Block { body, span, before: Vec::new() })
+        (Some(Block { body, span, before: Vec::new() }), None)
     }
 
     /// The name of the chart that a document becomes: `traffic-light` is `TrafficLight`, a second one `TrafficLight2`.

@@ -44,6 +44,7 @@ pub(crate) fn line(step: &Step) -> String {
         Input::Tick => format!("tick {now}"),
         Input::Stop => format!("stop {now}"),
         Input::Exhausted(key, kind) => format!("exhausted {now} {} {}", number(key), limit(*kind)),
+        Input::Unmade(key) => format!("unmade {now} {}", number(key)),
         Input::Warn(kind) => format!("warn {now} {}", limit(*kind)),
         Input::Event(id, payload) => format!("event {now} {}{}", id.0, values(payload)),
         Input::Answer(key, outcome) => {
@@ -181,6 +182,7 @@ impl<'t> Words<'t> {
             "tick" => Input::Tick,
             "stop" => Input::Stop,
             "exhausted" => Input::Exhausted(self.key()?, self.limit()?),
+            "unmade" => Input::Unmade(self.key()?),
             "warn" => Input::Warn(self.limit()?),
             "event" => Input::Event(EventId(self.number()?), self.values()?),
             "answer" => {

@@ -102,8 +102,8 @@ pub(super) fn all() -> Vec<Mutant> {
             (
                 "one-call-over-the-limit",
                 &[(
-                    "self.store.cells().states[at.index()].calls >= limit",
-                    "self.store.cells().states[at.index()].calls > limit",
+                    "|limit| self.store.cells().states[at.index()].calls >= limit",
+                    "|limit| self.store.cells().states[at.index()].calls > limit",
                 )],
                 &["semantics::bounds::a_hard_limit_on_calls_is_checked_before_the_call"],
             ),
@@ -115,29 +115,41 @@ pub(super) fn all() -> Vec<Mutant> {
             (
                 "warned-again-and-again",
                 &[(
-                    "*calls == self.tables.states[at.index()].limits.calls_warn",
-                    "*calls >= self.tables.states[at.index()].limits.calls_warn.max(1)",
+                    "Some(*calls) == self.tables.states[at.index()].limits.calls_warn",
+                    "self.tables.states[at.index()].limits.calls_warn.is_some_and(|warn| *calls >= warn)",
                 )],
                 &["semantics::bounds::a_soft_limit_warns_once"],
             ),
             (
                 "one-turn-over-the-limit",
                 &[(
-                    "if turns == limits.turns {
+                    "if Some(turns) == limits.turns {
                 self.hard(LimitKind::Turns, sink);
             }",
-                    "if limits.turns != 0 && turns > limits.turns {
+                    "if limits.turns.is_some_and(|most| turns > most) {
                 self.hard(LimitKind::Turns, sink);
             }",
                 )],
                 &["semantics::bounds::a_limit_on_turns_is_checked_after_the_turn"],
             ),
             (
-                "time-limit-ignored",
+                "calls-not-made-count",
+                &[("*calls = calls.saturating_sub(1);", "*calls = calls.saturating_sub(0);")],
+                &["semantics::bounds::a_call_that_is_not_made_does_not_count"],
+            ),
+            (
+                "calls-not-made-are-waited-for",
                 &[(
-                    "bound != 0 && at > self.scalars.now",
-                    "!hard && bound != 0 && at > self.scalars.now",
+                    "if self.is_open(key) {
+            let in_walk",
+                    "if false {
+            let in_walk",
                 )],
+                &["semantics::bounds::a_step_whose_call_is_not_made_has_failed"],
+            ),
+            (
+                "time-limit-ignored",
+                &[("at > self.scalars.now", "!hard && at > self.scalars.now")],
                 &["semantics::bounds::a_limit_on_time_ends_the_run_at_its_hour"],
             ),
         ],

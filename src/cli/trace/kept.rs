@@ -1,0 +1,31 @@
+//! What a snapshot keeps of the past: the last transitions.
+
+use super::tell::{columns, number, time, way};
+use chartc_runtime::Saved;
+use chartc_runtime::trace::What;
+
+/// The last transitions of a run that was kept, the oldest first.
+pub(super) fn kept(saved: &Saved) -> String {
+    let chart = saved.machine().chart();
+    let at = time(saved.now());
+    let has_others = saved.history().any(|line| !line.child.is_empty());
+    let mut rows: Vec<Vec<String>> = Vec::new();
+    for line in saved.history() {
+        let What::Taken { line: taken } = &line.what else { continue };
+        let mut row = vec![time(line.at_ms)];
+        row.extend(has_others.then(|| line.child.clone()));
+        row.extend([way(taken), taken.trigger.clone()]);
+        rows.push(row);
+    }
+    if rows.is_empty() {
+        return format!("{chart}: kept at {at}, with no transitions\n");
+    }
+    let count = number(rows.len() as u64, "transition");
+    let head: &[&str] = if has_others {
+        &["time", "chart", "from -> to", "taken by"]
+    } else {
+        &["time", "from -> to", "taken by"]
+    };
+    let table = columns(head, &rows, &[]);
+    format!("{chart}: kept at {at}, with its last {count}\n\n{table}")
+}

@@ -1,0 +1,92 @@
+//! `_event`.
+
+use super::{At, Brings, Converter, Value, call, fails, text_value, value};
+use crate::front::scxml::kinds::{Class, Kinds};
+use crate::lint::outside_subset;
+use crate::span::Span;
+use crate::syntax::{Entry, Expr, ExprKind};
+
+/// The cure where the data of an event are gone.
+const KEEP: &str =
+    "keep the data in a `<data>`, with `<assign>` in the transition that takes the event";
+
+impl Converter<'_, '_> {
+    /// `_event` as a whole.
+    pub(super) fn event(&mut self, span: Span, at: &At) -> Value {
+        let entry = |key: &str, of: Expr| Entry { key: text_value(key, span).expr, value: of };
+        let name = self.event_name(span, at);
+        if name.kinds == Kinds::NEVER {
+            return name;
+        }
+        let entries = vec![entry("name", name.expr), entry("data", self.event_data(span, at).expr)];
+        value(ExprKind::Map(entries), span, Kinds::MAP, Class::Map)
+    }
+
+    fn event_name(&mut self, span: Span, at: &At) -> Value {
+        if let Some(name) = &at.named {
+            return text_value(name, span);
+        }
+        let keep =
+            "keep the name in a `<data>`, with `<assign>` in the transition that takes the event";
+        match at.brings {
+            Brings::Nothing => self.refuse_event(
+                span,
+                "which event has led here is not known: several may, those that the document raises among them, or none",
+                keep,
+            ),
+            Brings::Eventless => self.refuse_event(
+                span,
+                "a transition without `event` takes no event: it is asked at every stable point, whatever came last",
+                keep,
+            ),
+            _ if at.inside => self.refuse_event(
+                span,
+                "what the event is called is known of those from outside, and this may be another one",
+                "write a transition for each event, with its name",
+            ),
+            Brings::NoData | Brings::Data | Brings::Done(_) | Brings::Answer => {
+                value(ExprKind::Name("event".to_owned()), span, Kinds::TEXT, Class::Text)
+            }
+        }
+    }
+
+    fn event_data(&mut self, span: Span, at: &At) -> Value {
+        match at.brings {
+            Brings::Data => {
+                let kind = ExprKind::Name(self.scope.data.clone());
+                value(kind, span, Kinds::ANY, Class::Json)
+            }
+            Brings::Done(nth) => self.variable(nth, span),
+            Brings::Answer => {
+                let kind = ExprKind::Name(self.scope.data.clone());
+                let arguments = vec![Expr { kind, span }, text_value("data", span).expr];
+                value(call("js_get", arguments, span), span, Kinds::ANY, Class::Json)
+            }
+            Brings::NoData => value(ExprKind::None, span, Kinds::NONE, Class::None),
+            Brings::Nothing => self.refuse_event(
+                span,
+                "which event has led here is not known, and its data are not kept: several may, and some have none",
+                KEEP,
+            ),
+            Brings::Eventless => self.refuse_event(
+                span,
+                "a transition without `event` takes no event: it is asked at every stable point, whatever came last",
+                KEEP,
+            ),
+        }
+    }
+
+    fn refuse_event(&mut self, span: Span, why: &str, help: &str) -> Value {
+        self.findings.push(outside_subset::at(span, why).help(help));
+        fails(why, span)
+    }
+
+    /// What `_event` has under a name.
+    pub(super) fn of_event(&mut self, name: &str, span: Span, at: &At) -> Value {
+        match name {
+            "name" => self.event_name(span, at),
+            "data" => self.event_data(span, at),
+            other => self.refuse(span, &format!("`_event.{other}` is not translated")),
+        }
+    }
+}
