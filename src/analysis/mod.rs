@@ -35,6 +35,8 @@ pub mod progress;
 pub mod range;
 pub mod reach;
 pub mod restart;
+pub mod stuck;
+mod term;
 pub mod tooling;
 mod turns;
 pub mod unreached;

@@ -37,6 +37,8 @@ mod misleading_format;
 pub(crate) mod missing_field;
 pub(crate) mod missing_initial;
 mod missing_prompt;
+mod misspelt_variable;
+mod moving;
 pub(crate) mod name_clash;
 mod needless_guard;
 mod never_set;
@@ -76,7 +78,7 @@ pub(crate) mod unreadable_file;
 mod unusable_tool;
 pub(crate) mod unused_allow;
 mod unused_binding;
-mod unused_declaration;
+pub(crate) mod unused_declaration;
 pub(crate) mod unused_fragment;
 mod unused_permission;
 mod useless_history;
@@ -153,6 +155,7 @@ pub const LINTS: &[&Lint] = &[
     // With the conditions that what is followed shows to be `never_set`, so that it is followed once.
     &maybe_unset::LINT,
     &unread_variable::LINT,
+    &misspelt_variable::LINT,
     &unused_binding::LINT,
     &uncounted_line::LINT,
     // With `long_stride` and `unasked_count`.

@@ -1,5 +1,5 @@
 //! Findings about behaviour, situation by situation. A section of a `.cases` file is `-- situation`, the items of a chart, and under
-//! them every finding in the order of the places: `=> C0203 |what is underlined| message`. Enums and tools stand above the chart.
+//! them every finding in the order of the places: `=> C0203 |what is underlined| message`. Enums, types and tools stand above the chart.
 
 use crate::project::{files, read, root};
 use chartc::diagnostic::Diagnostic;
@@ -12,8 +12,9 @@ const HEAD: &str = "event a  event b  event c  event d\n  input x: Bool = false 
 
 /// The chart with these items.
 fn chart(items: &str) -> String {
-    let (above, items): (Vec<&str>, Vec<&str>) =
-        items.lines().partition(|l| ["enum ", "tool ", "tools "].iter().any(|w| l.starts_with(w)));
+    let (above, items): (Vec<&str>, Vec<&str>) = items
+        .lines()
+        .partition(|l| ["enum ", "type ", "tool ", "tools "].iter().any(|w| l.starts_with(w)));
     format!("{}\nchart T {{\n  {HEAD}{}\n}}\n", above.join("\n"), items.join("\n"))
 }
 
@@ -184,4 +185,14 @@ fn echoing() {
 #[test]
 fn missing() {
     check("missing");
+}
+
+#[test]
+fn routing() {
+    check("routing");
+}
+
+#[test]
+fn fixing() {
+    check("fixing");
 }
