@@ -2,10 +2,11 @@
 
 use super::reading::is_yaml;
 use super::{Context, Lint};
-use crate::analysis::usage::Usage;
+use crate::analysis::usage::{Spot, Usage, expressions};
+use crate::analysis::uses::own_walk;
 use crate::diagnostic::{Diagnostic, Rule, Severity};
 use chartc_core::arena::VarId;
-use chartc_core::model::{Chart, Type, VariableKind};
+use chartc_core::model::{Chart, ExprKind, Type, VariableKind};
 use std::collections::BTreeMap;
 
 pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
@@ -54,8 +55,8 @@ pub(super) fn slips(chart: &Chart, usage: &Usage) -> BTreeMap<VarId, VarId> {
         return found;
     }
     for id in ids().filter(unread) {
-        let meant =
-            ids().find(|other| usage.read[other.index()] && is_slip(chart, usage, id, *other));
+        let slip = |other: &VarId| usage.read[other.index()] && is_slip(chart, usage, id, *other);
+        let meant = ids().find(|other| slip(other) && !is_set_from(chart, id, *other));
         found.extend(meant.map(|other| (id, other)));
     }
     found
@@ -75,4 +76,15 @@ fn is_slip(chart: &Chart, usage: &Usage, id: VarId, other: VarId) -> bool {
     let family = digits(a) == digits(b) || *a == format!("{b}s") || *b == format!("{a}s");
     let is_lost = matches!(two.kind, VariableKind::Var { .. }) && !usage.set[other.index()];
     alike && (!family || is_lost)
+}
+
+/// Whether one is computed from the other: then both are meant.
+fn is_set_from(chart: &Chart, id: VarId, other: VarId) -> bool {
+    let mut from = false;
+    expressions(chart, &mut |spot, expr| {
+        if spot == Spot::Value(id) {
+            own_walk(expr, &mut |e| from |= e.kind == ExprKind::Variable(other));
+        }
+    });
+    from
 }
