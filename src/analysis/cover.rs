@@ -4,8 +4,10 @@ use super::Facts;
 use super::guard::{Verdict, decide, implies};
 use super::place::Place;
 use super::reach::{is_end, is_history, is_leaf};
+use super::uses::reads;
 use chartc_core::arena::{EventId, StateId, TransitionId};
 use chartc_core::model::{Chart, Expr, ExprKind, Transition, TransitionKind, Trigger};
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Most guarded lines of one state and trigger that a later line is compared with.
@@ -180,45 +182,49 @@ fn moment(key: Key) -> Option<Option<EventId>> {
     }
 }
 
-/// Which states take an event for certain, by their own lines or in every leaf below.
+/// Which lines take an event wherever their state is active.
 struct Inner {
-    /// By event (`None` is `turn`): for each state with a line that always takes it, the line.
-    own: BTreeMap<Option<EventId>, BTreeMap<StateId, TransitionId>>,
+    /// By event (`None` is `turn`), then by state, in the order tried.
+    own: BTreeMap<Option<EventId>, BTreeMap<StateId, Vec<TransitionId>>>,
     /// The same for lines that take every event of the host.
-    any: BTreeMap<StateId, TransitionId>,
+    any: BTreeMap<StateId, Vec<TransitionId>>,
 }
 
 impl Inner {
     fn of(chart: &Chart, facts: &Facts) -> Self {
-        let mut own: BTreeMap<Option<EventId>, BTreeMap<StateId, TransitionId>> = BTreeMap::new();
-        let mut any = BTreeMap::new();
+        let mut inner = Self { own: BTreeMap::new(), any: BTreeMap::new() };
         for (i, line) in chart.transitions.iter().enumerate() {
             let id = TransitionId::at(i);
             let place = facts.places.line(id);
-            let whole = place.within == [line.source] && place.except.is_empty() && !place.is_loose;
-            if !whole || !implies(chart, None, line.guard.as_ref()) {
+            if place.within != [line.source] || !place.except.is_empty() || place.is_loose {
                 continue;
             }
             let every = line.trigger == Trigger::AnyOccurrence;
             if every || line.trigger == Trigger::AnyEvent {
-                any.entry(line.source).or_insert(id);
+                inner.any.entry(line.source).or_default().push(id);
             }
-            if every {
-                own.entry(None).or_default().entry(line.source).or_insert(id);
-            }
-            for key in keys(line).into_iter().filter_map(moment) {
-                own.entry(key).or_default().entry(line.source).or_insert(id);
+            let turn = every.then_some(None);
+            for moment in keys(line).into_iter().filter_map(moment).chain(turn) {
+                inner.own.entry(moment).or_default().entry(line.source).or_default().push(id);
             }
         }
-        Self { own, any }
+        inner
     }
 
+    /// Lines of inner states, one of which comes first at every trigger of `id` in every leaf: those without a condition, and those
+    /// whose condition follows from its own.
     fn hides(&self, chart: &Chart, facts: &Facts, id: TransitionId) -> Option<Vec<TransitionId>> {
         let line = chart.transition(id);
         let events: Vec<Option<EventId>> = if line.trigger == Trigger::AnyEvent {
             (0..chart.events.len()).map(|e| Some(EventId::at(e))).collect()
         } else {
             keys(line).into_iter().filter_map(moment).collect()
+        };
+        let compared = Cell::new(0);
+        let holds = |other: TransitionId| {
+            let guard = chart.transition(other).guard.as_ref();
+            compared.set(compared.get() + usize::from(guard.is_some()));
+            guard.is_none() || compared.get() <= MOST && follows(chart, line, guard)
         };
         let mut by = BTreeSet::new();
         for event in events {
@@ -229,12 +235,18 @@ impl Inner {
             }
             let takes = |s: &StateId| {
                 let lines = own.into_iter().chain(any).filter_map(|lines| lines.get(s));
-                lines.min().copied()
+                lines.flatten().copied().filter(|l| holds(*l)).min()
             };
             covered(chart, facts, facts.places.line(id), line.source, &takes, &mut by)?;
         }
         if by.is_empty() { None } else { Some(by.into_iter().collect()) }
     }
+}
+
+/// Whether an inner line's condition holds whenever that of the outer one does, in whichever leaf.
+fn follows(chart: &Chart, outer: &Transition, inner: Option<&Expr>) -> bool {
+    let here = |guard: &Expr| reads(chart, guard, &mut BTreeSet::new());
+    !outer.guard.as_ref().is_some_and(here) && implies(chart, outer.guard.as_ref(), inner)
 }
 
 /// Walks the part of the tree where a line of `source` holds. Stops at the first leaf below on whose path to `source` no state

@@ -1,11 +1,9 @@
 //! Conditions as formulas over terms: what `guard` decides.
 #![allow(clippy::wildcard_enum_match_arm, reason = "whatever is no formula is a term, for ever")]
 
-use chartc_core::expr::Value;
-use chartc_core::model::{
-    BinaryOp, Builtin, Chart, CompareOp, Expr, ExprKind, Observable, Type, TypeKind, UnaryOp,
-    VariableKind,
-};
+use super::term::{Sample, Term, is_total};
+use chartc_core::expr::{self, Value};
+use chartc_core::model::{BinaryOp, Builtin, Chart, CompareOp, Expr, ExprKind, Type, UnaryOp};
 
 /// Whole numbers beyond this have no exact double; comparisons with them are not decided.
 const EXACT: u64 = 1 << 52;
@@ -26,137 +24,40 @@ pub(super) enum Formula {
 }
 
 impl Formula {
-    /// Its value, given one for each term.
-    pub(super) fn holds(&self, values: &[&Value]) -> bool {
+    /// Its value, given one for each term; `None` if it fails. As the language evaluates it: from left to right, and no further than
+    /// needed.
+    pub(super) fn value(&self, values: &[&Sample]) -> Option<bool> {
         match self {
-            Self::Constant(value) => *value,
-            Self::Not(inner) => !inner.holds(values),
-            Self::And(a, b) => a.holds(values) && b.holds(values),
-            Self::Or(a, b) => a.holds(values) || b.holds(values),
-            Self::If(condition, yes, no) => {
-                if condition.holds(values) {
-                    yes.holds(values)
+            Self::Constant(value) => Some(*value),
+            Self::Not(inner) => inner.value(values).map(|value| !value),
+            Self::And(a, b) => {
+                if a.value(values)? {
+                    b.value(values)
                 } else {
-                    no.holds(values)
+                    Some(false)
                 }
             }
-            Self::Holds(term) => *values[*term] == Value::Bool(true),
-            Self::Compare(term, op, constant) => compare(values[*term], *op, constant),
-        }
-    }
-}
-
-/// An expression that is taken as a whole, with the constants that it is compared with.
-#[derive(Debug, Clone)]
-pub(super) struct Term {
-    pub(super) expr: Expr,
-    constants: Vec<Value>,
-    /// Whether it is a condition itself, whatever its type.
-    is_condition: bool,
-}
-
-impl Term {
-    /// Whether its value is all that there is to it: a variable, or what the machine counts.
-    pub(super) fn is_free(&self) -> bool {
-        match &self.expr.kind {
-            ExprKind::Observable(seen) => !matches!(seen, Observable::In(_)),
-            _ => self.is_variable(),
-        }
-    }
-
-    /// Whether it is a variable.
-    pub(super) fn is_variable(&self) -> bool {
-        matches!(self.expr.kind, ExprKind::Variable(_))
-    }
-
-    /// Whether reading it and comparing it cannot fail.
-    pub(super) fn is_total(&self) -> bool {
-        let json = matches!(self.expr.ty, Type::Json);
-        !json && matches!(self.expr.kind, ExprKind::Variable(_) | ExprKind::Observable(_))
-    }
-
-    /// One value of each class that the constants cut its type into.
-    pub(super) fn samples(&self, chart: &Chart) -> Vec<Value> {
-        let (ty, optional) = match &self.expr.ty {
-            Type::Optional(inner) => (&**inner, true),
-            ty => (ty, false),
-        };
-        let mut samples = match ty {
-            Type::Bool => vec![Value::Bool(false), Value::Bool(true)],
-            Type::Int | Type::Float | Type::Duration => self.numbers(chart, ty),
-            Type::Named(id) => match &chart.types[id.index()].kind {
-                TypeKind::Enum(names) => names.iter().cloned().map(Value::Text).collect(),
-                TypeKind::Record(_) => vec![Value::Bool(true)],
-            },
-            Type::Text | Type::Json | Type::List(_) | Type::Map(_) | Type::Optional(_) => {
-                let mut names: Vec<Value> = Vec::new();
-                for constant in &self.constants {
-                    if !names.contains(constant) && *constant != Value::None {
-                        names.push(constant.clone());
-                    }
+            Self::Or(a, b) => {
+                if a.value(values)? {
+                    Some(true)
+                } else {
+                    b.value(values)
                 }
-                let mut other = String::from("\u{2026}");
-                while names.iter().any(|n| matches!(n, Value::Text(text) if *text == other)) {
-                    other.push('\u{2026}');
-                }
-                names.push(Value::Text(other));
-                names
             }
-        };
-        if optional {
-            samples.push(Value::None);
-        }
-        if self.is_condition && *ty != Type::Bool {
-            samples.extend([Value::Bool(false), Value::Bool(true)]);
-        }
-        samples
-    }
-
-    fn numbers(&self, chart: &Chart, ty: &Type) -> Vec<Value> {
-        let whole = *ty != Type::Float;
-        let (low, high) = self.bounds(chart);
-        let mut cuts: Vec<f64> = self.constants.iter().filter_map(number).collect();
-        cuts.extend([low, high].into_iter().flatten());
-        if whole {
-            cuts = cuts.iter().flat_map(|c| [c.floor(), c.ceil()]).collect();
-        }
-        cuts.sort_by(f64::total_cmp);
-        cuts.dedup();
-        let step = if whole { 1.0 } else { 0.5 };
-        let mut samples = cuts.clone();
-        samples.extend(cuts.first().map(|c| (c - step).min(c.next_down())));
-        samples.extend(cuts.last().map(|c| (c + step).max(c.next_up())));
-        let between =
-            |pair: &[f64]| if whole { pair[0] + 1.0 } else { f64::midpoint(pair[0], pair[1]) };
-        samples.extend(cuts.windows(2).map(between));
-        if samples.is_empty() {
-            samples.push(0.0);
-        }
-        samples.retain(|s| low.is_none_or(|l| l <= *s) && high.is_none_or(|h| *s <= h));
-        samples.sort_by(f64::total_cmp);
-        samples.dedup();
-        samples
-            .into_iter()
-            .map(|s| match ty {
-                Type::Float => Value::Float(s),
-                Type::Duration => Value::Duration(s as u64),
-                _ => Value::Int(s as i64),
-            })
-            .collect()
-    }
-
-    /// Least and greatest value, where known.
-    fn bounds(&self, chart: &Chart) -> (Option<f64>, Option<f64>) {
-        let least = (self.expr.ty == Type::Duration).then_some(0.0);
-        match &self.expr.kind {
-            ExprKind::Variable(id) => match &chart.variables[id.index()].kind {
-                VariableKind::Param { range: Some((low, high)) } => (number(low), number(high)),
-                VariableKind::Param { range: None }
-                | VariableKind::Input
-                | VariableKind::Var { .. } => (least, None),
+            Self::If(condition, yes, no) => {
+                if condition.value(values)? {
+                    yes.value(values)
+                } else {
+                    no.value(values)
+                }
+            }
+            Self::Holds(term) => match values[*term] {
+                Some(Value::Bool(value)) => Some(*value),
+                _ => None,
             },
-            ExprKind::Observable(_) | ExprKind::Builtin(Builtin::Len, _) => (Some(0.0), None),
-            _ => (least, None),
+            Self::Compare(term, op, constant) => {
+                expr::compare(*op, values[*term].as_ref()?, constant).ok()
+            }
         }
     }
 }
@@ -178,6 +79,7 @@ pub(super) fn formula(chart: &Chart, expr: &Expr, terms: &mut Vec<Term>) -> Form
             Formula::If(condition, yes, no)
         }
         ExprKind::Predicate(id) => formula(chart, &chart.predicates[id.index()].expr, terms),
+        ExprKind::Builtin(Builtin::Bool, parts) if parts.len() == 1 => truth(chart, expr, terms),
         ExprKind::Compare(first, rest) => {
             let mut left = &**first;
             let mut all = Formula::Constant(true);
@@ -189,6 +91,31 @@ pub(super) fn formula(chart: &Chart, expr: &Expr, terms: &mut Vec<Term>) -> Form
         }
         _ => Formula::Holds(term(expr, None, terms)),
     }
+}
+
+/// `bool(x)`.
+fn truth(chart: &Chart, expr: &Expr, terms: &mut Vec<Term>) -> Formula {
+    let ExprKind::Builtin(_, parts) = &expr.kind else { return Formula::Constant(false) };
+    let part = &parts[0];
+    let differs = |zero: Value, terms: &mut Vec<Term>| {
+        Formula::Compare(term(part, Some(zero.clone()), terms), CompareOp::NotEqual, zero)
+    };
+    match &part.ty {
+        Type::Bool => formula(chart, part, terms),
+        Type::Int | Type::Float => differs(Value::Int(0), terms),
+        Type::Duration => differs(Value::Duration(0), terms),
+        Type::Text => differs(Value::Text(String::new()), terms),
+        Type::List(_) | Type::Map(_) => not(is_empty(part, terms)),
+        Type::Json | Type::Named(_) | Type::Optional(_) => Formula::Holds(term(expr, None, terms)),
+    }
+}
+
+/// `len(x) == 0`.
+fn is_empty(whole: &Expr, terms: &mut Vec<Term>) -> Formula {
+    let kind = ExprKind::Builtin(Builtin::Len, vec![whole.clone()]);
+    let zero = Value::Int(0);
+    let length = term(&Expr { kind, ty: Type::Int }, Some(zero.clone()), terms);
+    Formula::Compare(length, CompareOp::Equal, zero)
 }
 
 fn not(inner: Formula) -> Formula {
@@ -205,7 +132,7 @@ fn or(a: Formula, b: Formula) -> Formula {
 
 fn pair(left: &Expr, op: CompareOp, right: &Expr, terms: &mut Vec<Term>) -> Formula {
     match (constant(left), constant(right)) {
-        (Some(a), Some(b)) => Formula::Constant(compare(&a, op, &b)),
+        (Some(a), Some(b)) => Formula::Constant(expr::compare(op, &a, &b).unwrap_or(false)),
         (None, Some(b)) if comparable(&left.ty, op) => {
             Formula::Compare(term(left, Some(b.clone()), terms), op, b)
         }
@@ -214,18 +141,68 @@ fn pair(left: &Expr, op: CompareOp, right: &Expr, terms: &mut Vec<Term>) -> Form
             Formula::Compare(term(right, Some(a.clone()), terms), op, a)
         }
         _ => match (op, &right.kind) {
-            (CompareOp::In, ExprKind::List(items)) => items
+            (CompareOp::In, ExprKind::List(items)) if items.iter().all(is_total) => items
                 .iter()
                 .map(|item| pair(left, CompareOp::Equal, item, terms))
                 .fold(Formula::Constant(false), or),
             (CompareOp::NotIn, ExprKind::List(_)) => not(pair(left, CompareOp::In, right, terms)),
             (CompareOp::NotEqual, _) => not(pair(left, CompareOp::Equal, right, terms)),
+            (CompareOp::Equal, _) if is_nothing(right) && is_collection(left) => {
+                is_empty(left, terms)
+            }
+            (CompareOp::Equal, _) if is_nothing(left) && is_collection(right) => {
+                is_empty(right, terms)
+            }
+            _ if relates(left, op, right) => order(left, op, right, terms),
             _ => {
                 let kind = ExprKind::Compare(Box::new(left.clone()), vec![(op, right.clone())]);
                 Formula::Holds(term(&Expr { kind, ty: Type::Bool }, None, terms))
             }
         },
     }
+}
+
+fn is_nothing(expr: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::List(items) => items.is_empty(),
+        ExprKind::Map(entries) => entries.is_empty(),
+        _ => false,
+    }
+}
+
+fn is_collection(expr: &Expr) -> bool {
+    matches!(expr.ty, Type::List(_) | Type::Map(_))
+}
+
+/// Whether two sides are in one of three orders, or are only asked to be equal.
+fn relates(left: &Expr, op: CompareOp, right: &Expr) -> bool {
+    let plain = |e: &Expr| matches!(e.ty, Type::Int | Type::Float | Type::Duration | Type::Text);
+    match op {
+        CompareOp::Equal | CompareOp::NotEqual => true,
+        CompareOp::Less | CompareOp::LessEqual | CompareOp::Greater | CompareOp::GreaterEqual => {
+            plain(left) && plain(right)
+        }
+        CompareOp::In | CompareOp::NotIn => false,
+    }
+}
+
+/// Two sides compared by their order, which is one term whichever stands first.
+fn order(left: &Expr, op: CompareOp, right: &Expr, terms: &mut Vec<Term>) -> Formula {
+    let sides = |a: &Expr, b: &Expr| {
+        ExprKind::Compare(Box::new(a.clone()), vec![(CompareOp::Equal, b.clone())])
+    };
+    let (own, other) = (sides(left, right), sides(right, left));
+    let known = |kind: &ExprKind| terms.iter().position(|t| t.is_order && t.expr.kind == *kind);
+    let zero = Value::Int(0);
+    if let Some(place) = known(&own) {
+        return Formula::Compare(place, op, zero);
+    }
+    if let (Some(place), Some(op)) = (known(&other), flipped(op)) {
+        return Formula::Compare(place, op, zero);
+    }
+    let expr = Expr { kind: own, ty: Type::Bool };
+    terms.push(Term { expr, constants: Vec::new(), is_condition: false, is_order: true });
+    Formula::Compare(terms.len() - 1, op, zero)
 }
 
 /// Whether the order of values with constants is what `numbers` samples, or only equality is asked.
@@ -235,7 +212,13 @@ fn comparable(ty: &Type, op: CompareOp) -> bool {
             let ty = if let Type::Optional(inner) = ty { inner } else { ty };
             matches!(
                 ty,
-                Type::Bool | Type::Int | Type::Float | Type::Duration | Type::Text | Type::Named(_)
+                Type::Bool
+                    | Type::Int
+                    | Type::Float
+                    | Type::Duration
+                    | Type::Text
+                    | Type::Json
+                    | Type::Named(_)
             )
         }
         CompareOp::Less | CompareOp::LessEqual | CompareOp::Greater | CompareOp::GreaterEqual => {
@@ -275,37 +258,17 @@ fn constant(expr: &Expr) -> Option<Value> {
 }
 
 fn term(expr: &Expr, constant: Option<Value>, terms: &mut Vec<Term>) -> usize {
-    let place = terms.iter().position(|t| t.expr.kind == expr.kind).unwrap_or_else(|| {
-        terms.push(Term { expr: expr.clone(), constants: Vec::new(), is_condition: false });
+    let same = |t: &Term| !t.is_order && t.expr.kind == expr.kind;
+    let place = terms.iter().position(same).unwrap_or_else(|| {
+        let expr = expr.clone();
+        terms.push(Term { expr, constants: Vec::new(), is_condition: false, is_order: false });
         terms.len() - 1
     });
+    // Behind a test for `none` it is of the narrower type.
+    if matches!(expr.ty, Type::Optional(_)) {
+        terms[place].expr.ty.clone_from(&expr.ty);
+    }
     terms[place].is_condition |= constant.is_none();
     terms[place].constants.extend(constant);
     place
-}
-
-fn number(value: &Value) -> Option<f64> {
-    match value {
-        Value::Int(n) => Some(*n as f64),
-        Value::Float(n) => Some(*n),
-        Value::Duration(n) => Some(*n as f64),
-        Value::None | Value::Bool(_) | Value::Text(_) | Value::List(_) | Value::Map(_) => None,
-    }
-}
-
-/// As the language compares; values of different kinds are unequal and in no order.
-fn compare(left: &Value, op: CompareOp, right: &Value) -> bool {
-    let order = match (number(left), number(right)) {
-        (Some(a), Some(b)) => a.partial_cmp(&b),
-        _ => None,
-    };
-    match op {
-        CompareOp::Equal => order.map_or(left == right, |o| o.is_eq()),
-        CompareOp::NotEqual => !order.map_or(left == right, |o| o.is_eq()),
-        CompareOp::Less => order.is_some_and(|o| o.is_lt()),
-        CompareOp::LessEqual => order.is_some_and(|o| o.is_le()),
-        CompareOp::Greater => order.is_some_and(|o| o.is_gt()),
-        CompareOp::GreaterEqual => order.is_some_and(|o| o.is_ge()),
-        CompareOp::In | CompareOp::NotIn => false,
-    }
 }

@@ -1,7 +1,10 @@
 //! Lines that split one moment among themselves, and leave one case out.
 
 use super::Facts;
-use super::guard::{Verdict, compatible, decide};
+use super::guard::{Verdict, compatible, decide, implies};
+use super::term::root;
+use super::usage::{Spot, expressions};
+use super::uses::own_walk;
 use chartc_core::arena::{EventId, StateId, StepId, TransitionId};
 use chartc_core::expr::Value;
 use chartc_core::model::{BinaryOp, Chart, CompareOp, Expr, ExprKind, Trigger, Type, UnaryOp};
@@ -19,6 +22,15 @@ pub struct Gap {
     pub lines: Vec<TransitionId>,
     /// The only values that none of the conditions holds for: variables with their values.
     pub case: Vec<(Expr, Value)>,
+}
+
+impl Gap {
+    /// Whether it is about what comes with the moment, the answer or the data of the event, and not about variables.
+    pub fn is_given(&self) -> bool {
+        self.case
+            .iter()
+            .any(|(term, _)| matches!(root(term).kind, ExprKind::Answer(_) | ExprKind::Payload(_)))
+    }
 }
 
 /// When lines are tried together.
@@ -59,21 +71,33 @@ pub fn gaps(chart: &Chart, facts: &Facts) -> Vec<Gap> {
     }
     let mut found: Vec<Gap> = moments
         .iter()
-        .filter(|(moment, _)| !is_taken_elsewhere(chart, **moment, &moments))
+        .filter(|(moment, _)| !is_taken_elsewhere(chart, facts, **moment, &moments))
         .filter_map(|(_, lines)| gap(chart, facts, lines))
         .collect();
+    found.retain(|gap| !is_asked_elsewhere(chart, gap));
     found.sort_by_key(|gap| gap.lines.first().copied());
     found.dedup();
     found
 }
 
-/// Whether something else may take what the lines leave: of a state around theirs, any line for the same event, or a question.
+/// Whether something else may take what the lines leave: of a state around theirs, any line for the same event, or a question; a later
+/// step of the same walk.
 fn is_taken_elsewhere(
     chart: &Chart,
+    facts: &Facts,
     moment: Moment,
     moments: &BTreeMap<Moment, Vec<TransitionId>>,
 ) -> bool {
-    let Moment::Event(state, event) = moment else { return false };
+    let (state, event) = match moment {
+        Moment::Event(state, event) => (state, event),
+        Moment::Done(step) => {
+            let here = &facts.places.step(step).within;
+            let beside =
+                |s: &StateId| here.iter().any(|h| chart.contains(*h, *s) || chart.contains(*s, *h));
+            let later = facts.places.steps.iter().skip(step.index() + 1);
+            return later.flat_map(|place| &place.within).any(beside);
+        }
+    };
     let any = |line: &TransitionId| {
         matches!(chart.transition(*line).trigger, Trigger::AnyEvent | Trigger::AnyOccurrence)
     };
@@ -84,27 +108,67 @@ fn is_taken_elsewhere(
     })
 }
 
-fn gap(chart: &Chart, facts: &Facts, lines: &[TransitionId]) -> Option<Gap> {
-    if !(2..=MOST).contains(&lines.len()) {
+/// Whether the answer that is left out is asked for again, where it stands or where it is kept.
+fn is_asked_elsewhere(chart: &Chart, gap: &Gap) -> bool {
+    let steps: Vec<StepId> =
+        gap.case
+            .iter()
+            .filter_map(|(term, _)| {
+                if let ExprKind::Answer(step) = root(term).kind { Some(step) } else { None }
+            })
+            .collect();
+    let mut asked = false;
+    if !steps.is_empty() {
+        expressions(chart, &mut |spot, expr| {
+            let own = matches!(spot, Spot::Line(id)
+                if chart.transition(id).trigger.step().is_some_and(|s| steps.contains(&s)));
+            if own || matches!(spot, Spot::Value(_) | Spot::Other) {
+                return;
+            }
+            own_walk(expr, &mut |e| {
+                if let ExprKind::Answer(step) = e.kind {
+                    asked |= steps.contains(&step);
+                } else if let ExprKind::Variable(id) = e.kind {
+                    asked |= steps.iter().any(|s| chart.steps[s.index()].into == Some(id));
+                }
+            });
+        });
+    }
+    asked
+}
+
+fn gap(chart: &Chart, facts: &Facts, all: &[TransitionId]) -> Option<Gap> {
+    if !(2..=MOST).contains(&all.len()) {
         return None;
     }
-    let mut rest = Vec::new();
-    for id in lines {
+    let mut lines: Vec<TransitionId> = Vec::new();
+    let mut guards: Vec<&Expr> = Vec::new();
+    for id in all {
         let line = chart.transition(*id);
         if line.scope.is_some() || !facts.reach.takes(*id) {
             return None;
         }
-        rest.push((line.guard.as_ref()?, false));
+        let guard = line.guard.as_ref()?;
+        // What a line above hides takes nothing.
+        if !guards.iter().any(|other| implies(chart, Some(guard), Some(*other))) {
+            lines.push(*id);
+            guards.push(guard);
+        }
     }
     // What overlaps was not meant to split the cases.
-    let guards: Vec<&Expr> = rest.iter().map(|(guard, _)| *guard).collect();
     let apart = |(i, guard): (usize, &&Expr)| {
         guards[..i].iter().all(|other| !compatible(chart, Some(*other), Some(*guard)))
     };
-    if !guards.iter().enumerate().all(apart) {
+    if lines.len() < 2 || !guards.iter().enumerate().all(apart) {
         return None;
     }
-    let Verdict::Example(case) = decide(chart, &rest) else { return None };
+    let rest: Vec<(&Expr, bool)> = guards.iter().map(|guard| (*guard, false)).collect();
+    only_case(chart, &rest).map(|case| Gap { lines, case })
+}
+
+/// The only values of few places that make conditions what they should be.
+pub(super) fn only_case(chart: &Chart, goals: &[(&Expr, bool)]) -> Option<Vec<(Expr, Value)>> {
+    let Verdict::Example(case) = decide(chart, goals) else { return None };
     if !(1..=VARIABLES).contains(&case.len()) {
         return None;
     }
@@ -112,15 +176,16 @@ fn gap(chart: &Chart, facts: &Facts, lines: &[TransitionId]) -> Option<Gap> {
         let both = ExprKind::Binary(BinaryOp::And, Box::new(a?), Box::new(b?));
         Some(Expr { kind: both, ty: Type::Bool })
     })??;
-    rest.push((&only, false));
-    (decide(chart, &rest) == Verdict::Never).then(|| Gap { lines: lines.to_vec(), case })
+    let others: Vec<_> = goals.iter().copied().chain([(&only, false)]).collect();
+    (decide(chart, &others) == Verdict::Never).then_some(case)
 }
 
 /// A condition that holds for this value of the term only.
 fn is(term: &Expr, value: &Value) -> Option<Expr> {
-    let kind = match (value, &term.ty) {
-        (Value::Bool(true), Type::Bool) => return Some(term.clone()),
-        (Value::Bool(false), Type::Bool) => {
+    let ty = if let Type::Optional(inner) = &term.ty { inner } else { &term.ty };
+    let kind = match (value, ty) {
+        (Value::Bool(true), Type::Bool) if *ty == term.ty => return Some(term.clone()),
+        (Value::Bool(false), Type::Bool) if *ty == term.ty => {
             let not = ExprKind::Unary(UnaryOp::Not, Box::new(term.clone()));
             return Some(Expr { kind: not, ty: Type::Bool });
         }
@@ -139,7 +204,7 @@ fn is(term: &Expr, value: &Value) -> Option<Expr> {
             _,
         ) => return None,
     };
-    let constant = Expr { kind, ty: term.ty.clone() };
+    let constant = Expr { kind, ty: ty.clone() };
     let compare = ExprKind::Compare(Box::new(term.clone()), vec![(CompareOp::Equal, constant)]);
     Some(Expr { kind: compare, ty: Type::Bool })
 }

@@ -4,7 +4,8 @@
 //! term's values into finitely many classes; one of each is tried. What is not decided so is left to `finite`.
 
 use super::finite;
-use super::formula::{Formula, Term, formula};
+use super::formula::{Formula, formula};
+use super::term::{Sample, Term};
 use chartc_core::expr::Value;
 use chartc_core::model::{Chart, Expr};
 
@@ -38,22 +39,22 @@ fn by_terms(chart: &Chart, goals: &[(&Expr, bool)]) -> Verdict {
     let mut terms = Vec::new();
     let formulas: Vec<(Formula, bool)> =
         goals.iter().map(|(goal, value)| (formula(chart, goal, &mut terms), *value)).collect();
-    let samples: Vec<Vec<Value>> = terms.iter().map(|t| t.samples(chart)).collect();
+    let samples: Vec<Vec<Sample>> = terms.iter().map(|t| t.samples(chart)).collect();
     let count = samples.iter().try_fold(1_usize, |n, s| n.checked_mul(s.len()));
     if count.is_none_or(|n| n > MOST) {
         return Verdict::Perhaps;
     }
-    let Some(values) = first(&formulas, &samples) else {
-        // A condition that fails counts as false: it does not have to hold for its opposite to fail.
-        let sure = goals.iter().all(|(_, value)| *value) || terms.iter().all(Term::is_total);
-        return if sure { Verdict::Never } else { Verdict::Perhaps };
-    };
-    if terms.iter().all(Term::is_free) && terms.iter().filter(|t| !t.is_variable()).count() <= 1 {
-        Verdict::Example(
-            terms.into_iter().map(|t| t.expr).zip(values.into_iter().cloned()).collect(),
-        )
-    } else {
-        Verdict::Perhaps
+    let Some(values) = first(&formulas, &samples) else { return Verdict::Never };
+    let alone =
+        |(i, term): (usize, &Term)| term.is_free() && terms[..i].iter().all(|t| !t.overlaps(term));
+    let example =
+        terms.iter().enumerate().all(alone) && terms.iter().filter(|t| !t.is_place()).count() <= 1;
+    let values: Option<Vec<Value>> = values.into_iter().cloned().collect();
+    match values {
+        Some(values) if example => {
+            Verdict::Example(terms.into_iter().map(|t| t.expr).zip(values).collect())
+        }
+        Some(_) | None => Verdict::Perhaps,
     }
 }
 
@@ -75,11 +76,13 @@ pub fn compatible(chart: &Chart, one: Option<&Expr>, other: Option<&Expr>) -> bo
 }
 
 /// The first assignment that makes every formula what it should be.
-fn first<'s>(formulas: &[(Formula, bool)], samples: &'s [Vec<Value>]) -> Option<Vec<&'s Value>> {
+fn first<'s>(formulas: &[(Formula, bool)], samples: &'s [Vec<Sample>]) -> Option<Vec<&'s Sample>> {
     let mut digits = vec![0; samples.len()];
-    let mut values: Vec<&Value> = samples.iter().map(|s| s.first()).collect::<Option<_>>()?;
+    let mut values: Vec<&Sample> = samples.iter().map(|s| s.first()).collect::<Option<_>>()?;
     loop {
-        if formulas.iter().all(|(formula, wanted)| formula.holds(&values) == *wanted) {
+        // A condition that fails does not hold.
+        let held = |formula: &Formula| formula.value(&values).unwrap_or(false);
+        if formulas.iter().all(|(formula, wanted)| held(formula) == *wanted) {
             return Some(values);
         }
         let place = (0..digits.len()).find(|i| digits[*i] + 1 < samples[*i].len())?;

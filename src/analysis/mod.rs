@@ -44,6 +44,8 @@ pub mod range;
 pub mod reach;
 pub mod restart;
 pub mod rounds;
+pub mod stuck;
+mod term;
 pub mod timing;
 pub mod tooling;
 mod turns;

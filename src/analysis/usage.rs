@@ -17,6 +17,8 @@ pub enum Spot {
     Step(StepId),
     /// In a named condition.
     Predicate(usize),
+    /// The condition of a row of the table of moves.
+    Permission(usize),
     /// The value that the variable is set to.
     Value(VarId),
     /// Anywhere else.
@@ -122,6 +124,16 @@ impl Usage {
     fn offer(&mut self, chart: &Chart, set: ToolSetId) {
         if !std::mem::replace(&mut self.tool_sets[set.index()], true) {
             chart.tools_of(set).iter().for_each(|t| self.tools[t.index()] = true);
+            // Whoever leaves one out knows of it.
+            let minus = &chart.tool_sets[set.index()].minus;
+            let named = |name: &str| {
+                minus.iter().any(|pattern| match pattern.strip_suffix('*') {
+                    Some(prefix) => name.starts_with(prefix),
+                    None => name == pattern,
+                })
+            };
+            let tools = self.tools.iter_mut().zip(&chart.tools);
+            tools.for_each(|(used, tool)| *used |= named(&tool.name));
         }
     }
 }
@@ -146,8 +158,9 @@ pub fn fixed(chart: &Chart, usage: &Usage) -> Vec<Fixed> {
     let mut found: Vec<Fixed> = Vec::new();
     let mut told = BTreeSet::new();
     expressions(chart, &mut |spot, expr| {
-        if !matches!(spot, Spot::Line(_) | Spot::Step(_) | Spot::Predicate(_)) {
-            return;
+        match spot {
+            Spot::Line(_) | Spot::Step(_) | Spot::Predicate(_) | Spot::Permission(_) => {}
+            Spot::Value(_) | Spot::Other => return,
         }
         for test in tests(expr) {
             let mut all = true;
@@ -257,7 +270,9 @@ pub fn expressions<'c>(chart: &'c Chart, visit: &mut dyn FnMut(Spot, &'c Expr)) 
             .filter_map(|i| i.guard.as_ref())
             .for_each(|e| visit(Spot::Other, e));
     }
-    chart.permissions.iter().filter_map(|p| p.guard.as_ref()).for_each(|e| visit(Spot::Other, e));
+    for (row, permission) in chart.permissions.iter().enumerate() {
+        permission.guard.iter().for_each(|e| visit(Spot::Permission(row), e));
+    }
     for argument in chart.checks.iter().flat_map(|c| &c.arguments) {
         if let CheckArgument::Bound(e, _) = argument {
             visit(Spot::Other, e);

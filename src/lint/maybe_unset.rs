@@ -32,6 +32,8 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     };
     let flow = Flow::of(chart, facts);
     never_set::always_alike(context, &flow, diagnostics);
+    never_set::never_permits(context, &flow, diagnostics);
+    never_set::blank(context, &flow, diagnostics);
     let unset = flow.unset(facts, &inferred);
     if unset.is_empty() {
         return;
@@ -77,6 +79,17 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         let past = found.way.iter().find_map(|way| reading::past(context, found.value, way));
         if let Some((place, why)) = past {
             one = one.related(place, why);
+        }
+        // Something of its type is there to be kept.
+        let lost = match found.value {
+            Value::Variable(id) if found.way.is_none() && found.lack == Lack::Empty => {
+                reading::thrown_away(chart, id)
+            }
+            Value::Variable(_) | Value::Answer(_) => None,
+        };
+        if let Some(step) = lost {
+            let place = context.map.step(step).name;
+            one = one.related(place, "nothing keeps or reads the answer of this step");
         }
         for place in setters.iter().take(2) {
             if past.is_none_or(|(p, _)| p != *place) {

@@ -48,6 +48,8 @@ mod missing_answer;
 pub(crate) mod missing_field;
 pub(crate) mod missing_initial;
 mod missing_prompt;
+mod misspelt_variable;
+mod moving;
 pub(crate) mod name_clash;
 pub(crate) mod needless_except;
 mod needless_guard;
@@ -93,7 +95,7 @@ pub(crate) mod unreadable_file;
 mod unusable_tool;
 pub(crate) mod unused_allow;
 mod unused_binding;
-mod unused_declaration;
+pub(crate) mod unused_declaration;
 pub(crate) mod unused_fragment;
 mod unused_permission;
 mod useless_history;
@@ -173,6 +175,7 @@ pub const LINTS: &[&Lint] = &[
     // With the conditions that what is followed shows to be `never_set`, so that it is followed once.
     &maybe_unset::LINT,
     &unread_variable::LINT,
+    &misspelt_variable::LINT,
     &unused_binding::LINT,
     &uncounted_line::LINT,
     // With `long_stride` and `unasked_count`.

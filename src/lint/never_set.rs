@@ -1,15 +1,18 @@
 //! Conditions on variables that nothing sets.
 
 use super::reading::{self, Setters};
-use super::{Context, Lint};
+use super::{Context, Lint, moving, words};
 use crate::analysis::dataflow::Value;
 use crate::analysis::explore::witness::json;
-use crate::analysis::flow::Flow;
+use crate::analysis::flow::{Flow, Site, with_values};
+use crate::analysis::guard::{Verdict, decide};
 use crate::analysis::usage::{Fixed, Spot, Usage, fixed};
 use crate::diagnostic::{Diagnostic, Rule, Severity};
 use crate::notation;
+use crate::span::Span;
 use chartc_core::arena::{TransitionId, VarId};
-use chartc_core::model::{Trigger, VariableKind};
+use chartc_core::expr::Value as Data;
+use chartc_core::model::{Chart, Trigger, VariableKind};
 
 pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
 
@@ -34,15 +37,63 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
             Spot::Line(id) => map.line(id).guard.unwrap_or(map.line(id).whole),
             Spot::Step(id) => map.step(id).guard.unwrap_or(map.step(id).name),
             Spot::Predicate(i) => map.predicates[i],
+            Spot::Permission(i) => map.permissions[i],
             Spot::Value(_) | Spot::Other => continue,
         };
         let is = row.default.as_ref().map(|e| notation::expression(chart, e)).unwrap_or_default();
-        let message = format!("this always comes out alike: nothing ever sets `{}`", row.name);
-        let found = RULE
+        let refused = match spot {
+            Spot::Permission(i) if is_false(chart, i) => Some(moving::refused(context, i)),
+            Spot::Permission(_) | Spot::Line(_) | Spot::Step(_) | Spot::Predicate(_) => None,
+            Spot::Value(_) | Spot::Other => None,
+        };
+        let never = format!("nothing ever sets `{}`", row.name);
+        let message = match &refused {
+            Some(refused) => format!("{}: {never}", refused.so),
+            None => format!("this always comes out alike: {never}"),
+        };
+        let mut found = RULE
             .at(place, message)
             .help("set it in an action or a `code` step; a constant is a `param`");
+        found = found.related(map.variables[variable.index()], format!("it stays `{is}`"));
         diagnostics
-            .push(found.related(map.variables[variable.index()], format!("it stays `{is}`")));
+            .push(refused.iter().fold(found, |found, refused| refused.related(context, found)));
+    }
+}
+
+/// Whether the condition of a row of the table never holds, whatever else it reads, as long as variables stay what they begin with.
+fn is_false(chart: &Chart, row: usize) -> bool {
+    let usage = Usage::of(chart);
+    let begins = |id: VarId| {
+        let variable = &chart.variables[id.index()];
+        let var = matches!(variable.kind, VariableKind::Var { .. });
+        variable.default.clone().filter(|_| var && !usage.set[id.index()])
+    };
+    let guard = chart.permissions[row].guard.as_ref();
+    guard.is_some_and(|guard| {
+        let guard = with_values(chart, guard, &begins);
+        decide(chart, &[(&guard, true)]) == Verdict::Never
+    })
+}
+
+/// What shows variables that nothing sets and that begin with nothing to show.
+pub(super) fn blank(context: &Context<'_>, flow: &Flow<'_>, diagnostics: &mut Vec<Diagnostic>) {
+    let Context { chart, map, .. } = context;
+    for (id, site) in flow.blank().into_iter().take(MOST) {
+        let row = &chart.variables[id.index()];
+        let (span, what) = reading::place(context, site);
+        let message = format!("`{0}` is always empty in {what}: nothing ever sets `{0}`", row.name);
+        let mut found = RULE.at(span, message).related(map.variables[id.index()], "it stays empty");
+        found = match reading::thrown_away(chart, id) {
+            Some(step) => found
+                .related(map.step(step).name, "nothing keeps or reads the answer of this step")
+                .help(format!(
+                    "keep the answer of {0}: `into {1}`",
+                    words::step(chart, step),
+                    row.name
+                )),
+            None => found.help("set it before, or leave it out here"),
+        };
+        diagnostics.push(found);
     }
 }
 
@@ -58,33 +109,34 @@ pub(super) fn always_alike(
         let line = reading::line_of(fixed.site);
         // Every run was tried: what is never taken is told of with what the runs do there.
         let tried = facts.seen.is_some() && !fixed.holds && line.is_some();
-        let fresh = |id: VarId| {
-            matches!(chart.variables[id.index()].kind, VariableKind::Var { per_turn: true })
+        let row = match fixed.site {
+            Site::Permission(row, _) if !fixed.holds => Some(row),
+            _ => None,
         };
-        // `when` lines that always hold are told of as circles, and code may keep a place for what is to be computed.
+        // Code may keep a place for what is to be computed; where it keeps a step from moving, that is worth knowing.
+        let fresh = |id: VarId| {
+            let kind = &chart.variables[id.index()].kind;
+            matches!(kind, VariableKind::Var { per_turn: true }) && row.is_none()
+        };
+        // `when` lines that always hold are told of as circles.
         let when = line.is_some_and(|l| matches!(chart.transition(l).trigger, Trigger::When));
         let (span, what) = reading::place(context, fixed.site);
-        let told = |d: &Diagnostic| {
-            d.span.file == span.file && d.span.start < span.end && span.start < d.span.end
-        };
         if tried
             || line.is_some_and(|l| fixed.holds && hides(context, l))
             || fixed.values.is_empty()
             || fixed.values.iter().any(|(id, _)| fresh(*id))
             || when && fixed.holds
-            || diagnostics.iter().any(told)
+            || is_told(diagnostics, span)
         {
             continue;
         }
-        let values = fixed.values.iter().map(|(id, values)| {
-            let shown: Vec<String> = values.iter().map(|v| format!("`{}`", json(v))).collect();
-            format!("`{}` is always {} here", chart.variables[id.index()].name, shown.join(" or "))
-        });
-        let values: Vec<String> = values.collect();
         let verb = if fixed.holds { "always holds" } else { "never holds" };
+        let refused = row.map(|row| moving::refused(context, row));
+        let so = refused.as_ref().map_or_else(|| format!("{what} {verb}"), |r| r.so.clone());
         let mut found = RULE
-            .at(span, format!("{what} {verb}: {}", values.join(", ")))
+            .at(span, format!("{so}: {}", shown(chart, &fixed.values)))
             .help("set it on the way that leads here, or remove the condition");
+        found = refused.iter().fold(found, |found, refused| refused.related(context, found));
         for (id, _) in fixed.values.iter().take(1) {
             found = found.related(map.variables[id.index()], "it begins here");
             let setters = setters.get_or_insert_with(|| Setters::of(context));
@@ -94,6 +146,45 @@ pub(super) fn always_alike(
         }
         diagnostics.push(found);
     }
+}
+
+/// Rows of the table of moves that no value of their variables lets hold, wherever they are asked for.
+pub(super) fn never_permits(
+    context: &Context<'_>,
+    flow: &Flow<'_>,
+    diagnostics: &mut Vec<Diagnostic>,
+) {
+    let Context { chart, map, .. } = context;
+    for (row, values) in flow.never_permits().into_iter().take(MOST) {
+        let span = map.permissions[row];
+        if values.is_empty() || is_told(diagnostics, span) {
+            continue;
+        }
+        let refused = moving::refused(context, row);
+        let found = RULE
+            .at(span, format!("{}: {}", refused.so, shown(chart, &values)))
+            .help("set it to what the row asks for, or take the row out");
+        diagnostics.push(refused.related(context, found));
+    }
+}
+
+/// Whether a finding is about this place already.
+fn is_told(diagnostics: &[Diagnostic], span: Span) -> bool {
+    diagnostics
+        .iter()
+        .any(|d| d.span.file == span.file && d.span.start < span.end && span.start < d.span.end)
+}
+
+/// Variables with the only values that they have.
+fn shown(chart: &Chart, values: &[(VarId, Vec<Data>)]) -> String {
+    let one = |(id, values): &(VarId, Vec<Data>)| {
+        // That a turn begins without a value goes without saying.
+        let some = values.iter().any(|v| *v != Data::None);
+        let shown = values.iter().filter(|v| !some || **v != Data::None);
+        let shown: Vec<String> = shown.map(|v| format!("`{}`", json(v))).collect();
+        format!("`{}` is always {} here", chart.variables[id.index()].name, shown.join(" or "))
+    };
+    values.iter().map(one).collect::<Vec<_>>().join(", ")
 }
 
 /// Whether the states that a later line of the same trigger leads to are never entered, which is told of there.

@@ -16,7 +16,8 @@ static RULE: Rule = Rule {
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, .. } = context;
     for overlap in overlaps(chart, facts) {
-        let (line, case) = (words::line(chart, overlap.then), words::case(chart, &overlap.case));
+        let (line, case) =
+            (words::line(chart, overlap.then), words::case(chart, overlap.then, &overlap.case));
         let spans = map.line(overlap.then);
         let message = format!(
             "where {case}, both this line and an earlier one could be taken: their order decides"

@@ -3,10 +3,11 @@
 use super::{Context, words};
 use crate::analysis::dataflow::Value;
 use crate::analysis::flow::{By, Site};
-use crate::analysis::uses::assigned;
+use crate::analysis::usage::expressions;
+use crate::analysis::uses::{assigned, own_walk, takes_payload};
 use crate::span::Span;
 use chartc_core::arena::{StateId, StepId, TransitionId, VarId};
-use chartc_core::model::{Chart, ChoiceKind, Step, StepKind, Trigger};
+use chartc_core::model::{Chart, ChoiceKind, ExprKind, Step, StepKind, Trigger, Type};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What reads, and in words.
@@ -185,6 +186,33 @@ pub(super) fn past(
         By::Line(_, id, _) if moves(chart, id) => Some((map.line(id).whole, "this goes past it")),
         By::Line(..) | By::Skipped(_) | By::Failed(_) | By::Done(_) | By::Turn | By::Passed => None,
     })
+}
+
+/// The first step that gives a value of the variable's type which nothing keeps or reads.
+pub(super) fn thrown_away(chart: &Chart, id: VarId) -> Option<StepId> {
+    let mut read = BTreeSet::new();
+    expressions(chart, &mut |_, expr| {
+        own_walk(expr, &mut |e| {
+            if let ExprKind::Answer(step) = e.kind {
+                read.insert(step);
+            }
+        });
+    });
+    let ty = &chart.variables[id.index()].ty;
+    let wanted = if let Type::Optional(inner) = ty { inner } else { ty };
+    let steps = chart.steps.iter().enumerate().map(|(i, step)| (StepId::at(i), step));
+    let gives = |step: &Step| {
+        let own = match &step.kind {
+            StepKind::Llm | StepKind::Call(..) | StepKind::Human(_) | StepKind::Run(..) => true,
+            StepKind::Ask { .. } | StepKind::Code(_) => false,
+        };
+        let done = |line: &TransitionId| {
+            let line = chart.transition(*line);
+            matches!(line.trigger, Trigger::StepDone(_)) && takes_payload(line)
+        };
+        own && step.into.is_none() && step.returns == *wanted && !step.outcomes.iter().any(done)
+    };
+    steps.filter(|(id, _)| !read.contains(id)).find(|(_, step)| gives(step)).map(|(id, _)| id)
 }
 
 /// Whether the chart is an `agent.yaml`.

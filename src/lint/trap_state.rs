@@ -8,6 +8,7 @@ use crate::analysis::explore::property::Verdict;
 use crate::analysis::explore::witness::json;
 use crate::analysis::progress::{Trap, traps};
 use crate::analysis::reach::Cause;
+use crate::analysis::stuck::{Stuck, stuck};
 use crate::analysis::uses::reads;
 use crate::diagnostic::{Diagnostic, Rule, Severity};
 use chartc_core::arena::TransitionId;
@@ -26,6 +27,9 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, .. } = context;
     let all = traps(chart, facts);
     diagnostics.extend(by_values(context, &all));
+    if facts.seen.is_none() {
+        diagnostics.extend(stuck(chart, facts).iter().map(|one| with_value(context, one)));
+    }
     for Trap { states, ends } in all {
         let Some(first) = states.first() else { continue };
         let names = words::states(chart, &states);
@@ -56,6 +60,22 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         }
         diagnostics.push(found);
     }
+}
+
+/// A state that a run cannot leave once it has come there with a value.
+fn with_value(context: &Context<'_>, stuck: &Stuck) -> Diagnostic {
+    let Context { chart, map, .. } = context;
+    let name = words::state(chart, stuck.leaf);
+    let case = words::case(chart, stuck.by, &stuck.case);
+    RULE.at(
+        map.state(stuck.leaf).name,
+        format!("{name} becomes a trap: when {case}, no line leads from it"),
+    )
+    .help("add a line for that case")
+    .related(
+        map.line(stuck.by).whole,
+        format!("{} leads into it with that", words::line(chart, stuck.by)),
+    )
 }
 
 /// States that runs cannot end from once variables have some values, where every run was tried. Where a condition there never holds at

@@ -1,6 +1,7 @@
 //! Variables that are set and never read.
 
-use super::{Context, Lint};
+use super::reading::is_yaml;
+use super::{Context, Lint, unused_declaration};
 use crate::analysis::usage::Usage;
 use crate::diagnostic::{Diagnostic, Rule, Severity};
 use chartc_core::model::VariableKind;
@@ -21,12 +22,15 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     }
     let usage = Usage::of(chart);
     for (i, variable) in chart.variables.iter().enumerate() {
-        if matches!(variable.kind, VariableKind::Param { .. }) && !usage.seen[i] {
+        if unused_declaration::may_be_identity(variable) && !usage.seen[i] {
             let message = format!("nothing in the chart reads the param `{}`", variable.name);
             let found = RULE.at(map.variables[i], message);
             diagnostics.push(found.help("remove it, unless the host reads it"));
         }
-        let var = matches!(variable.kind, VariableKind::Var { .. });
+        let var = match variable.kind {
+            VariableKind::Var { per_turn } => !per_turn || is_yaml(context),
+            VariableKind::Param { .. } | VariableKind::Input => false,
+        };
         if var && usage.set[i] && !usage.read[i] {
             let but = if usage.seen[i] { " but to set itself" } else { "" };
             let message =

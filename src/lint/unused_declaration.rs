@@ -1,10 +1,15 @@
 //! Declarations that nothing uses.
 
-use super::{Context, Lint};
+use super::reading::is_yaml;
+use super::{Context, Lint, misspelt_variable};
 use crate::analysis::usage::Usage;
 use crate::diagnostic::{Diagnostic, Rule, Severity};
-use crate::span::Span;
-use chartc_core::model::{FunctionKind, ToolSet, VariableKind};
+use crate::lower::Lowered;
+use crate::lower::test::Move;
+use crate::span::{FileId, Span};
+use chartc_core::arena::VarId;
+use chartc_core::model::{Function, FunctionKind, ToolSet, Type, Variable, VariableKind};
+use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
 
@@ -27,28 +32,28 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         |span: &Span| span.file == whole.file && whole.start <= span.start && span.end <= whole.end;
     let mut unused = |span: Span, word: &str, name: &str, does: &str| {
         if own(&span) {
-            let found = RULE.at(span, format!("nothing {does} the {word} `{name}`"));
-            diagnostics.push(found.help("remove it, or use it"));
+            diagnostics.push(told(span, word, name, does));
         }
     };
+    let slips = misspelt_variable::slips(chart, &usage);
     for (i, variable) in chart.variables.iter().enumerate() {
-        if usage.seen[i] || usage.set[i] {
+        // A host can read it as long as the turn lasts, and that is not when hosts look. Code computes much on the way.
+        let fleeting = matches!(variable.kind, VariableKind::Var { per_turn: true });
+        let unread = fleeting && !is_yaml(context) && usage.set[i] && !usage.read[i];
+        let idle = !usage.seen[i] && !usage.set[i] && !may_be_identity(variable);
+        if !unread && !idle || slips.contains_key(&VarId::at(i)) {
             continue;
         }
         let (word, does) = match variable.kind {
-            // It may tell the host which instance this is.
-            VariableKind::Param { .. } => continue,
+            VariableKind::Param { .. } => ("param", "reads"),
             VariableKind::Input => ("input", "reads"),
+            VariableKind::Var { .. } if unread => ("variable", "reads"),
             VariableKind::Var { .. } => ("variable", "reads or sets"),
         };
         unused(map.variables[i], word, &variable.name, does);
     }
     for (i, function) in chart.functions.iter().enumerate().filter(|(i, _)| !usage.called[*i]) {
-        let word = match function.kind {
-            FunctionKind::Pure { .. } => "function",
-            FunctionKind::Effect => "effect",
-        };
-        unused(map.functions[i], word, &function.name, "calls");
+        unused(map.functions[i], word(function), &function.name, "calls");
     }
     for (i, client) in chart.clients.iter().enumerate().filter(|(i, _)| !usage.clients[*i]) {
         unused(map.clients[i], "client", &client.name, "uses");
@@ -69,4 +74,73 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     for (i, predicate) in chart.predicates.iter().enumerate().filter(|(i, _)| !usage.asked[*i]) {
         unused(map.predicates[i], "condition", &predicate.name, "asks for");
     }
+}
+
+fn told(span: Span, word: &str, name: &str, does: &str) -> Diagnostic {
+    RULE.at(span, format!("nothing {does} the {word} `{name}`")).help("remove it, or use it")
+}
+
+const fn word(function: &Function) -> &'static str {
+    match function.kind {
+        FunctionKind::Pure { .. } => "function",
+        FunctionKind::Effect => "effect",
+    }
+}
+
+/// Whether a param may be there to tell the host which instance this is: it has to be given, and nothing is computed with it.
+pub(super) fn may_be_identity(variable: &Variable) -> bool {
+    let param = matches!(variable.kind, VariableKind::Param { .. });
+    param && matches!(variable.ty, Type::Text | Type::Json) && variable.default.is_none()
+}
+
+/// Functions and tools beside the charts of a file that none of them uses, and no test. What `imported` files declare may be there
+/// for others.
+pub(crate) fn beside(
+    charts: &[&Lowered],
+    imported: &BTreeSet<FileId>,
+    diagnostics: &mut Vec<Diagnostic>,
+) {
+    let faulty: BTreeSet<FileId> =
+        diagnostics.iter().filter(|d| d.severity == Severity::Error).map(|d| d.span.file).collect();
+    // By place: what it is and whether something uses it.
+    let mut found: BTreeMap<Span, (&str, &str, &str, bool)> = BTreeMap::new();
+    for one in charts {
+        let file = one.map.file;
+        let Some(whole) = one.map.states.first().map(|s| s.whole) else { continue };
+        let lies = |span: &Span| {
+            let inside = whole.start <= span.start && span.end <= whole.end;
+            span.file == file && !inside && !imported.contains(&file) && !faulty.contains(&file)
+        };
+        if !one.map.functions.iter().chain(&one.map.tools).any(lies) {
+            continue;
+        }
+        let usage = Usage::of(&one.chart);
+        let mut named: BTreeSet<&str> = BTreeSet::new();
+        for (step, _) in one.tests.iter().flat_map(|test| &test.moves) {
+            match step {
+                Move::Function { name, .. } | Move::Return(name, _) | Move::ToolFail(name, _) => {
+                    named.insert(name);
+                }
+                Move::Send(..)
+                | Move::Turns(_)
+                | Move::Set(..)
+                | Move::Wait(_)
+                | Move::Answer(..)
+                | Move::Fail(..)
+                | Move::Expect(..) => {}
+            }
+        }
+        let functions = one.chart.functions.iter().zip(&one.map.functions).zip(&usage.called);
+        let functions =
+            functions.map(|((f, span), used)| (*span, word(f), &f.name[..], "calls", *used));
+        let tools = one.chart.tools.iter().zip(&one.map.tools).zip(&usage.tools);
+        let tools =
+            tools.map(|((t, span), used)| (*span, "tool", &t.name[..], "offers or calls", *used));
+        for (span, word, name, does, used) in functions.chain(tools).filter(|row| lies(&row.0)) {
+            let row = found.entry(span).or_insert((word, name, does, false));
+            row.3 |= used || named.contains(name) || !one.whole;
+        }
+    }
+    let unused = found.into_iter().filter(|(_, (.., used))| !used);
+    diagnostics.extend(unused.map(|(span, (word, name, does, _))| told(span, word, name, does)));
 }

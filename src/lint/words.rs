@@ -96,7 +96,11 @@ pub(super) fn run(chart: &Chart, witness: &Witness) -> String {
 
 /// Names of the user in a row; after the fourth only their number.
 pub(super) fn names<'n>(all: impl IntoIterator<Item = &'n str>) -> String {
-    let all: Vec<String> = all.into_iter().map(|name| format!("`{name}`")).collect();
+    row(&all.into_iter().map(|name| format!("`{name}`")).collect::<Vec<_>>())
+}
+
+/// The same of names that are in back-quotes already.
+pub(super) fn row(all: &[String]) -> String {
     match all.split_last() {
         None => "none".into(),
         Some((last, [])) => last.clone(),
@@ -120,10 +124,11 @@ pub(super) fn piece(sources: &Sources, part: Span, text: &str, at: &Range<usize>
     })
 }
 
-/// Values of variables, as conditions in a row.
-pub(super) fn case(chart: &Chart, case: &[(Expr, Value)]) -> String {
+/// Values of what a line reads, as conditions in a row.
+pub(super) fn case(chart: &Chart, id: TransitionId, case: &[(Expr, Value)]) -> String {
+    let payload = notation::payload(chart.transition(id));
     let one = |(term, value): &(Expr, Value)| {
-        let term = notation::expression(chart, term);
+        let term = notation::expression_in(chart, term, &payload);
         match value {
             Value::Bool(true) => format!("`{term}`"),
             Value::Bool(false) => format!("`not {term}`"),

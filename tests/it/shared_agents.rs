@@ -109,6 +109,8 @@ const TRUE: &[(&str, &str)] = &[
     ("C0307", "`learn_from_outcome` always takes the one model call of a turn"),
     // What is looked for in the memory names what nothing supplies.
     ("C0402", "`last_action` adds nothing to the query"),
+    // Code keeps a place for what nobody computes, and a row of the table asks for it.
+    ("C0412", "can never move from `maintaining` to `deprecating`: `should_deprecate` is always"),
     // A prompt of a step that was never sent.
     ("C0403", "braces of the text are doubled"),
 ];

@@ -70,6 +70,13 @@ impl Row {
         bits.fold(0, |all, (nth, _)| all | 4 << nth)
     }
 
+    /// Bits of constants that are what it begins with.
+    pub(super) fn default_bits(&self) -> u16 {
+        let same = |data: &&Data| self.default.as_ref() == Some(*data);
+        let bits = self.constants.iter().enumerate().filter(|(_, c)| same(c));
+        bits.fold(0, |all, (nth, _)| all | 4 << nth)
+    }
+
     /// Whether it begins as `none`.
     pub(super) fn is_missing(&self, chart: &Chart) -> bool {
         let may = match self.value {

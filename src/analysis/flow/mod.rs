@@ -21,18 +21,21 @@ mod walk;
 mod way;
 
 pub use cell::Cells;
+pub use parts::with_values;
 pub use point::By;
 pub use read::Site;
 
 use super::Facts;
 use super::dataflow::Value;
+use super::guard::{Verdict, decide};
+use super::uses::reads;
 use apply::Records;
 use cell::FRESH;
 use chartc_core::arena::VarId;
 use chartc_core::model::{Chart, Expr, StateKind};
 use point::Points;
 use solve::{MOST_WORK, Solved};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Most readings for which a way is looked for.
 const MOST_WAYS: usize = 40;
@@ -127,7 +130,8 @@ impl<'c> Flow<'c> {
                 (false, true) => Lack::Empty,
                 (false, false) => Lack::Default,
             };
-            let always = seen.all & !row.none_bits() & !FRESH == 0;
+            let blank = if lack == Lack::Empty { row.default_bits() } else { 0 };
+            let always = seen.all & !row.none_bits() & !blank & !FRESH == 0;
             let shown = seen.shown && (missing || lack != Lack::Default);
             let asked = row.per_turn && is_condition(*site) && row.default.is_some();
             if always && row.is_set && (shown || asked) {
@@ -144,6 +148,23 @@ impl<'c> Flow<'c> {
         found
     }
 
+    /// Variables that nothing sets and that begin with nothing to show, each with the first place that shows it.
+    pub fn blank(&self) -> BTreeMap<VarId, Site> {
+        let mut found = BTreeMap::new();
+        for ((site, cell), seen) in &self.records {
+            let row = &self.cells.rows[*cell as usize];
+            if let Value::Variable(id) = row.value
+                && seen.shown
+                && !row.is_set
+                && row.is_empty()
+                && !row.is_missing(self.chart)
+            {
+                found.entry(id).or_insert(*site);
+            }
+        }
+        found
+    }
+
     /// Conditions that always come out alike although something sets what they read.
     pub fn fixed(&self) -> Vec<Fixed> {
         let mut found = Vec::new();
@@ -155,12 +176,9 @@ impl<'c> Flow<'c> {
         }
         for (site, seen) in by_site {
             let Some(guard) = self.guard(site) else { continue };
-            if let Some(holds) = test::constant(self.chart, &self.cells, guard, &seen) {
-                let values = seen.iter().filter_map(|(cell, mask)| {
-                    let Value::Variable(id) = self.cells.rows[*cell].value else { return None };
-                    Some((id, self.cells.rows[*cell].values(*mask)?))
-                });
-                let values: Vec<_> = values.collect();
+            let whole = test::constant(self.chart, &self.cells, guard, &seen);
+            if let Some(holds) = whole.or_else(|| self.fixed_by_some(guard, &seen)) {
+                let values = self.values(&seen);
                 if values.iter().any(|(id, _)| {
                     self.cells
                         .number(Value::Variable(*id))
@@ -171,6 +189,60 @@ impl<'c> Flow<'c> {
             }
         }
         found
+    }
+
+    /// Rows of the table of moves whose condition never holds, because of what its variables are ever set to, with that.
+    pub fn never_permits(&self) -> Vec<(usize, Vec<(VarId, Vec<chartc_core::expr::Value>)>)> {
+        let rows = self.chart.permissions.iter().enumerate();
+        let guarded: Vec<(usize, &Expr)> =
+            rows.filter_map(|(row, p)| Some((row, p.guard.as_ref()?))).collect();
+        if guarded.is_empty() {
+            return Vec::new();
+        }
+        let all = self.cells.all(self.chart);
+        let mut found = Vec::new();
+        for (row, guard) in guarded {
+            let mut read = BTreeSet::new();
+            reads(self.chart, guard, &mut read);
+            let cells = read.iter().filter_map(|id| self.cells.variable(*id));
+            let seen: Vec<(usize, u16)> = cells.map(|cell| (cell, all[cell])).collect();
+            let holds = test::constant(self.chart, &self.cells, guard, &seen)
+                .or_else(|| self.fixed_by_some(guard, &seen));
+            if holds == Some(false) {
+                found.push((row, self.values(&seen)));
+            }
+        }
+        found
+    }
+
+    /// Variables with what they may hold, where that is known.
+    fn values(&self, seen: &[(usize, u16)]) -> Vec<(VarId, Vec<chartc_core::expr::Value>)> {
+        let values = seen.iter().filter_map(|(cell, mask)| {
+            let Value::Variable(id) = self.cells.rows[*cell].value else { return None };
+            Some((id, self.cells.rows[*cell].values(*mask)?))
+        });
+        values.collect()
+    }
+
+    /// What a condition always gives because of those of its variables that hold one value, whatever else it reads.
+    fn fixed_by_some(&self, guard: &Expr, seen: &[(usize, u16)]) -> Option<bool> {
+        let mut known: BTreeMap<VarId, Expr> = BTreeMap::new();
+        for (cell, mask) in seen {
+            let row = &self.cells.rows[*cell];
+            if let (Value::Variable(id), Some(values)) = (row.value, row.values(*mask))
+                && let [value] = &values[..]
+                && let Some(kind) = parts::literal(value)
+            {
+                known.insert(id, Expr { kind, ty: self.chart.variables[id.index()].ty.clone() });
+            }
+        }
+        if known.is_empty() {
+            return None;
+        }
+        let guard = with_values(self.chart, guard, &|id| known.get(&id).cloned());
+        [false, true]
+            .into_iter()
+            .find(|held| decide(self.chart, &[(&guard, !held)]) == Verdict::Never)
     }
 
     fn guard(&self, site: Site) -> Option<&'c Expr> {

@@ -1,7 +1,46 @@
 //! Parts of expressions, to be replaced, and literals.
 
+use super::cell::constant;
+use chartc_core::arena::VarId;
 use chartc_core::expr::Value as Data;
-use chartc_core::model::{BinaryOp, Expr, ExprKind, Template, TemplatePart};
+use chartc_core::model::{BinaryOp, Chart, Expr, ExprKind, Template, TemplatePart};
+
+/// Deepest nesting that is looked into.
+const DEEPEST: usize = 100;
+
+/// The expression with the values that are known in place of variables, as far as it is then constant computed.
+pub fn with_values(chart: &Chart, expr: &Expr, values: &dyn Fn(VarId) -> Option<Expr>) -> Expr {
+    let mut with = expr.clone();
+    replace(chart, &mut with, values, 0);
+    with
+}
+
+fn replace(chart: &Chart, expr: &mut Expr, values: &dyn Fn(VarId) -> Option<Expr>, depth: usize) {
+    if depth > DEEPEST {
+        return;
+    }
+    if let ExprKind::Predicate(id) = expr.kind {
+        *expr = chart.predicates[id.index()].expr.clone();
+    }
+    if let ExprKind::Variable(id) = expr.kind {
+        if let Some(value) = values(id) {
+            *expr = value;
+        }
+        return;
+    }
+    each_part(expr, &mut |part| replace(chart, part, values, depth + 1));
+    fold(expr);
+}
+
+/// Computes what is constant.
+pub(super) fn fold(expr: &mut Expr) {
+    if !matches!(expr.kind, ExprKind::Text(_))
+        && let Some(value) = constant(expr)
+        && let Some(kind) = literal(&value)
+    {
+        expr.kind = kind;
+    }
+}
 
 /// The literal of a value, where there is one.
 pub(super) fn literal(value: &Data) -> Option<ExprKind> {

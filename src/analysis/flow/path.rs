@@ -5,7 +5,7 @@ use super::super::guard::{Verdict, decide};
 use super::super::uses::walk;
 use super::cell::{Cells, constant};
 use super::edge::Op;
-use super::parts::{each_part, literal, split};
+use super::parts::{each_part, fold, split};
 use super::read::{How, Reader, Site, look};
 use chartc_core::arena::{StateId, StepId, VarId};
 use chartc_core::expr::Value as Data;
@@ -221,12 +221,7 @@ impl Path {
             return;
         }
         each_part(expr, &mut |part| self.replace(chart, part, depth + 1));
-        if !matches!(expr.kind, ExprKind::Text(_))
-            && let Some(value) = constant(expr)
-            && let Some(kind) = literal(&value)
-        {
-            expr.kind = kind;
-        }
+        fold(expr);
     }
 
     fn set(&mut self, chart: &Chart, value: Value) {

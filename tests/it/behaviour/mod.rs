@@ -1,5 +1,5 @@
 //! Findings about behaviour, situation by situation. A section of a `.cases` file is `-- situation`, the items of a chart, and under
-//! them every finding in the order of the places: `=> C0203 |what is underlined| message`. Enums and tools stand above the chart.
+//! them every finding in the order of the places: `=> C0203 |what is underlined| message`. Enums, types and tools stand above the chart.
 
 use crate::project::{files, read, root};
 use chartc::diagnostic::Diagnostic;
@@ -10,11 +10,14 @@ use std::fmt::Write;
 const HEAD: &str = "event a  event b  event c  event d\n  input x: Bool = false  input y: Bool = false  \
                     input n: Int = 0\n  var m: Int = 0\n";
 
+/// What stands above the chart.
+const ABOVE: &[&str] = &["enum ", "type ", "tool ", "tools ", "client "];
+
 /// The chart with these items.
 fn chart(items: &str) -> String {
     let (above, items): (Vec<&str>, Vec<&str>) = items
         .lines()
-        .partition(|l| ["enum ", "tool ", "tools ", "client "].iter().any(|w| l.starts_with(w)));
+        .partition(|l| ABOVE.iter().any(|w| l.starts_with(w)));
     format!("{}\nchart T {{\n  {HEAD}{}\n}}\n", above.join("\n"), items.join("\n"))
 }
 
@@ -195,4 +198,14 @@ fn echoing() {
 #[test]
 fn missing() {
     check("missing");
+}
+
+#[test]
+fn routing() {
+    check("routing");
+}
+
+#[test]
+fn fixing() {
+    check("fixing");
 }

@@ -1,5 +1,7 @@
 //! What is said of conditions over few values, compared with all of them: each evaluated as a run would.
 
+mod data;
+
 use crate::soundness::random::Random;
 use chartc::analysis::guard::{Verdict, decide, implies};
 use chartc::load::Memory;

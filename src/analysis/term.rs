@@ -1,0 +1,226 @@
+//! What conditions are about: expressions that are taken as a whole, and the values that tell them apart.
+
+use chartc_core::expr::Value;
+use chartc_core::model::{
+    Builtin, Chart, CompareOp, Expr, ExprKind, Observable, Type, TypeKind, VariableKind,
+};
+
+/// A value that a term may have; `None` where it fails.
+pub(super) type Sample = Option<Value>;
+
+/// An expression that is taken as a whole, with the constants that it is compared with.
+#[derive(Debug, Clone)]
+pub(super) struct Term {
+    pub(super) expr: Expr,
+    pub(super) constants: Vec<Value>,
+    /// Whether it is a condition itself, whatever its type.
+    pub(super) is_condition: bool,
+    /// Whether it is the order of the two sides of `a == b`: -1, 0 or 1.
+    pub(super) is_order: bool,
+}
+
+impl Term {
+    /// Whether its value is all that there is to it: a variable, data of an event, the answer at hand, a field of one of these, or what
+    /// the machine counts.
+    pub(super) fn is_free(&self) -> bool {
+        match &self.expr.kind {
+            ExprKind::Observable(seen) => !matches!(seen, Observable::In(_)),
+            _ => !self.is_order && self.is_place(),
+        }
+    }
+
+    /// Whether it is something that is stored and not computed. Of an answer that may be missing, other steps decide.
+    pub(super) fn is_place(&self) -> bool {
+        let missing = |e: &Expr| matches!(e.ty, Type::Optional(_) | Type::Json);
+        match root(&self.expr).kind {
+            ExprKind::Variable(_) | ExprKind::Payload(_) => is_total(&self.expr),
+            ExprKind::Answer(_) => is_total(&self.expr) && !missing(root(&self.expr)),
+            _ => false,
+        }
+    }
+
+    /// Whether one of the two is a part of the other.
+    pub(super) fn overlaps(&self, other: &Self) -> bool {
+        let within = |part: &Expr, whole: &Expr| {
+            let mut at = part;
+            while let ExprKind::Field(base, _) = &at.kind {
+                at = base;
+                if at.kind == whole.kind {
+                    return true;
+                }
+            }
+            false
+        };
+        within(&self.expr, &other.expr) || within(&other.expr, &self.expr)
+    }
+
+    /// One value of each class that the constants cut its type into, and its failure if it may fail.
+    pub(super) fn samples(&self, chart: &Chart) -> Vec<Sample> {
+        let mut samples: Vec<Sample> = self.values(chart).into_iter().map(Some).collect();
+        if !is_total(&self.expr) {
+            samples.push(None);
+        }
+        samples
+    }
+
+    fn values(&self, chart: &Chart) -> Vec<Value> {
+        if self.is_order {
+            return [-1, 0, 1].map(Value::Int).to_vec();
+        }
+        let (ty, optional) = match &self.expr.ty {
+            Type::Optional(inner) => (&**inner, true),
+            ty => (ty, *ty == Type::Json),
+        };
+        let mut samples = match ty {
+            Type::Bool => vec![Value::Bool(false), Value::Bool(true)],
+            Type::Int | Type::Float | Type::Duration => self.numbers(chart, ty),
+            Type::Named(id) => match &chart.types[id.index()].kind {
+                TypeKind::Enum(names) => names.iter().cloned().map(Value::Text).collect(),
+                TypeKind::Record(_) => vec![Value::Bool(true)],
+            },
+            Type::Text | Type::Json | Type::List(_) | Type::Map(_) | Type::Optional(_) => {
+                let mut names: Vec<Value> = Vec::new();
+                for constant in &self.constants {
+                    if !names.contains(constant) && *constant != Value::None {
+                        names.push(constant.clone());
+                    }
+                }
+                let mut other = String::from("\u{2026}");
+                while names.iter().any(|n| matches!(n, Value::Text(text) if *text == other)) {
+                    other.push('\u{2026}');
+                }
+                names.push(Value::Text(other));
+                names
+            }
+        };
+        if optional {
+            samples.push(Value::None);
+        }
+        if self.is_condition && *ty != Type::Bool {
+            samples.extend([Value::Bool(false), Value::Bool(true), Value::Int(0), Value::Int(1)]);
+        }
+        samples
+    }
+
+    fn numbers(&self, chart: &Chart, ty: &Type) -> Vec<Value> {
+        let whole = *ty != Type::Float;
+        let (low, high) = self.bounds(chart);
+        let mut cuts: Vec<f64> = self.constants.iter().filter_map(number).collect();
+        cuts.extend([low, high].into_iter().flatten());
+        if whole {
+            cuts = cuts.iter().flat_map(|c| [c.floor(), c.ceil()]).collect();
+        }
+        cuts.sort_by(f64::total_cmp);
+        cuts.dedup();
+        let step = if whole { 1.0 } else { 0.5 };
+        let mut samples = cuts.clone();
+        samples.extend(cuts.first().map(|c| (c - step).min(c.next_down())));
+        samples.extend(cuts.last().map(|c| (c + step).max(c.next_up())));
+        let between =
+            |pair: &[f64]| if whole { pair[0] + 1.0 } else { f64::midpoint(pair[0], pair[1]) };
+        samples.extend(cuts.windows(2).map(between));
+        if samples.is_empty() {
+            samples.push(0.0);
+        }
+        samples.retain(|s| low.is_none_or(|l| l <= *s) && high.is_none_or(|h| *s <= h));
+        samples.sort_by(f64::total_cmp);
+        samples.dedup();
+        samples
+            .into_iter()
+            .map(|s| match ty {
+                Type::Float => Value::Float(s),
+                Type::Duration => Value::Duration(s as u64),
+                Type::Bool
+                | Type::Int
+                | Type::Text
+                | Type::Json
+                | Type::List(_)
+                | Type::Map(_)
+                | Type::Optional(_)
+                | Type::Named(_) => Value::Int(s as i64),
+            })
+            .collect()
+    }
+
+    /// Least and greatest value, where known.
+    fn bounds(&self, chart: &Chart) -> (Option<f64>, Option<f64>) {
+        let least = (self.expr.ty == Type::Duration).then_some(0.0);
+        match &self.expr.kind {
+            ExprKind::Variable(id) => match &chart.variables[id.index()].kind {
+                VariableKind::Param { range: Some((low, high)) } => (number(low), number(high)),
+                VariableKind::Param { range: None }
+                | VariableKind::Input
+                | VariableKind::Var { .. } => (least, None),
+            },
+            ExprKind::Observable(_) | ExprKind::Builtin(Builtin::Len, _) => (Some(0.0), None),
+            _ => (least, None),
+        }
+    }
+}
+
+/// What fields are taken of.
+pub(super) fn root(expr: &Expr) -> &Expr {
+    let mut at = expr;
+    while let ExprKind::Field(base, _) = &at.kind {
+        at = base;
+    }
+    at
+}
+
+/// Whether it cannot fail. A Json is not known well enough.
+pub(super) fn is_total(expr: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::None
+        | ExprKind::Bool(_)
+        | ExprKind::Int(_)
+        | ExprKind::Float(_)
+        | ExprKind::Duration(_)
+        | ExprKind::Enum(..)
+        | ExprKind::Observable(_)
+        | ExprKind::Answer(_) => true,
+        ExprKind::Variable(_) | ExprKind::Payload(_) => expr.ty != Type::Json,
+        ExprKind::Text(text) => text.literal().is_some(),
+        ExprKind::Field(base, _) => matches!(base.ty, Type::Named(_)) && is_total(base),
+        ExprKind::Default(a, b) => is_total(a) && is_total(b),
+        ExprKind::List(items) => items.iter().all(is_total),
+        ExprKind::Map(entries) => entries.is_empty(),
+        ExprKind::Builtin(Builtin::Bool | Builtin::IsA | Builtin::JsTruth, parts) => {
+            parts.iter().all(is_total)
+        }
+        ExprKind::Builtin(Builtin::Len, parts) => parts.iter().all(|part| {
+            matches!(part.ty, Type::Text | Type::List(_) | Type::Map(_)) && is_total(part)
+        }),
+        ExprKind::Compare(first, rest) => match &rest[..] {
+            [(CompareOp::In | CompareOp::NotIn, list)] => {
+                matches!(list.ty, Type::List(_)) && is_total(first) && is_total(list)
+            }
+            [(op, second)] => {
+                let plain = |e: &Expr| matches!(e.ty, Type::Int | Type::Float | Type::Duration);
+                let equal = matches!(op, CompareOp::Equal | CompareOp::NotEqual);
+                (equal || plain(first) && plain(second)) && is_total(first) && is_total(second)
+            }
+            _ => false,
+        },
+        ExprKind::Builtin(..)
+        | ExprKind::Local(_)
+        | ExprKind::Predicate(_)
+        | ExprKind::Index(..)
+        | ExprKind::Slice(..)
+        | ExprKind::Unary(..)
+        | ExprKind::Binary(..)
+        | ExprKind::If(..)
+        | ExprKind::Call(..)
+        | ExprKind::Record(..)
+        | ExprKind::Comprehension { .. }
+        | ExprKind::Unknown(_) => false,
+    }
+}
+
+pub(super) fn number(value: &Value) -> Option<f64> {
+    match value {
+        Value::Int(n) => Some(*n as f64),
+        Value::Float(n) => Some(*n),
+        Value::Duration(n) => Some(*n as f64),
+        Value::None | Value::Bool(_) | Value::Text(_) | Value::List(_) | Value::Map(_) => None,
+    }
+}

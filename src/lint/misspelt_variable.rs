@@ -1,0 +1,90 @@
+//! Variables that are set under a name which nothing reads, a letter away from one that something does.
+
+use super::reading::is_yaml;
+use super::{Context, Lint};
+use crate::analysis::usage::{Spot, Usage, expressions};
+use crate::analysis::uses::own_walk;
+use crate::diagnostic::{Diagnostic, Rule, Severity};
+use chartc_core::arena::VarId;
+use chartc_core::model::{Chart, ExprKind, Type, VariableKind};
+use std::collections::BTreeMap;
+
+pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
+
+static RULE: Rule = Rule {
+    code: "C0424",
+    name: "misspelt-variable",
+    severity: Severity::Warning,
+    page: include_str!("misspelt_variable.md"),
+};
+
+/// Bytes of the shortest name that is looked at: short ones are alike by chance.
+const SHORTEST: usize = 4;
+/// Variables that are compared with each other; a chart with more is built by a program.
+const MOST: usize = 500;
+
+fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
+    let Context { chart, map, .. } = context;
+    if !context.all_read {
+        return;
+    }
+    for (set, read) in slips(chart, &Usage::of(chart)) {
+        let name = |id: VarId| &chart.variables[id.index()].name;
+        let (own, meant) = (name(set), name(read));
+        let message = format!("`{own}` is set and never read: did you mean `{meant}`?");
+        let place = map.variables[set.index()];
+        let help = if is_yaml(context) {
+            format!("write `{meant}` in both places, or remove `{own}`")
+        } else {
+            format!("set `{meant}`, and remove `{own}`")
+        };
+        let found = RULE.at(place, message).help(help);
+        diagnostics.push(found.related(map.variables[read.index()], "this one is read"));
+    }
+}
+
+/// Each variable that is set and never read, with the one that it was probably meant to be.
+pub(super) fn slips(chart: &Chart, usage: &Usage) -> BTreeMap<VarId, VarId> {
+    let ids = || (0..chart.variables.len()).map(VarId::at);
+    let unread = |id: &VarId| {
+        let var = matches!(chart.variables[id.index()].kind, VariableKind::Var { .. });
+        var && usage.set[id.index()] && !usage.read[id.index()]
+    };
+    let mut found = BTreeMap::new();
+    if chart.variables.len() > MOST {
+        return found;
+    }
+    for id in ids().filter(unread) {
+        let slip = |other: &VarId| usage.read[other.index()] && is_slip(chart, usage, id, *other);
+        let meant = ids().find(|other| slip(other) && !is_set_from(chart, id, *other));
+        found.extend(meant.map(|other| (id, other)));
+    }
+    found
+}
+
+fn is_slip(chart: &Chart, usage: &Usage, id: VarId, other: VarId) -> bool {
+    let (one, two) = (&chart.variables[id.index()], &chart.variables[other.index()]);
+    let (a, b) = (&one.name, &two.name);
+    let near = a.len().abs_diff(b.len()) <= 1 && a.len().min(b.len()) >= SHORTEST;
+    if !near || strsim::osa_distance(a, b) != 1 {
+        return false;
+    }
+    let vague = |ty: &Type| matches!(ty, Type::Json | Type::Optional(_));
+    let alike = one.ty == two.ty || vague(&one.ty) || vague(&two.ty);
+    // `item_1` beside `item_2` and `plan` beside `plans` are named so on purpose, unless nothing gives the other a value.
+    let digits = |name: &str| name.replace(|c: char| c.is_ascii_digit(), "0");
+    let family = digits(a) == digits(b) || *a == format!("{b}s") || *b == format!("{a}s");
+    let is_lost = matches!(two.kind, VariableKind::Var { .. }) && !usage.set[other.index()];
+    alike && (!family || is_lost)
+}
+
+/// Whether one is computed from the other: then both are meant.
+fn is_set_from(chart: &Chart, id: VarId, other: VarId) -> bool {
+    let mut from = false;
+    expressions(chart, &mut |spot, expr| {
+        if spot == Spot::Value(id) {
+            own_walk(expr, &mut |e| from |= e.kind == ExprKind::Variable(other));
+        }
+    });
+    from
+}
