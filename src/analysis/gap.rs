@@ -69,9 +69,18 @@ pub fn gaps(chart: &Chart, facts: &Facts) -> Vec<Gap> {
             | Trigger::LimitWarn(_) => {}
         }
     }
+    // States whose own lines or questions may take any event.
+    let any = |line: &TransitionId| {
+        matches!(chart.transition(*line).trigger, Trigger::AnyEvent | Trigger::AnyOccurrence)
+    };
+    let catching: Vec<bool> = chart
+        .states
+        .iter()
+        .map(|row| row.transitions.iter().any(any) || !row.steps.is_empty())
+        .collect();
     let mut found: Vec<Gap> = moments
         .iter()
-        .filter(|(moment, _)| !is_taken_elsewhere(chart, facts, **moment, &moments))
+        .filter(|(moment, _)| !is_taken_elsewhere(chart, facts, **moment, &moments, &catching))
         .filter_map(|(_, lines)| gap(chart, facts, lines))
         .collect();
     found.retain(|gap| !is_asked_elsewhere(chart, gap));
@@ -87,6 +96,7 @@ fn is_taken_elsewhere(
     facts: &Facts,
     moment: Moment,
     moments: &BTreeMap<Moment, Vec<TransitionId>>,
+    catching: &[bool],
 ) -> bool {
     let (state, event) = match moment {
         Moment::Event(state, event) => (state, event),
@@ -98,13 +108,9 @@ fn is_taken_elsewhere(
             return later.flat_map(|place| &place.within).any(beside);
         }
     };
-    let any = |line: &TransitionId| {
-        matches!(chart.transition(*line).trigger, Trigger::AnyEvent | Trigger::AnyOccurrence)
-    };
     chart.ancestors(state).any(|around| {
-        let row = chart.state(around);
         let same = around != state && moments.contains_key(&Moment::Event(around, event));
-        same || row.transitions.iter().any(any) || !row.steps.is_empty()
+        same || catching[around.index()]
     })
 }
 

@@ -4,6 +4,10 @@ use chartc_core::expr::Value;
 use chartc_core::model::{
     Builtin, Chart, CompareOp, Expr, ExprKind, Observable, Type, TypeKind, VariableKind,
 };
+use std::collections::BTreeSet;
+
+/// Values of an enum that are looked through for each condition.
+const SHORT: usize = 64;
 
 /// A value that a term may have; `None` where it fails.
 pub(super) type Sample = Option<Value>;
@@ -75,7 +79,7 @@ impl Term {
             Type::Bool => vec![Value::Bool(false), Value::Bool(true)],
             Type::Int | Type::Float | Type::Duration => self.numbers(chart, ty),
             Type::Named(id) => match &chart.types[id.index()].kind {
-                TypeKind::Enum(names) => names.iter().cloned().map(Value::Text).collect(),
+                TypeKind::Enum(names) => self.names(names),
                 TypeKind::Record(_) => vec![Value::Bool(true)],
             },
             Type::Text | Type::Json | Type::List(_) | Type::Map(_) | Type::Optional(_) => {
@@ -100,6 +104,21 @@ impl Term {
             samples.extend([Value::Bool(false), Value::Bool(true), Value::Int(0), Value::Int(1)]);
         }
         samples
+    }
+
+    /// The values of an enum; of a long one those that it is compared with, and two of the others.
+    fn names(&self, names: &[String]) -> Vec<Value> {
+        let text = |name: &str| Value::Text(name.into());
+        if names.len() <= SHORT {
+            return names.iter().map(|name| text(name)).collect();
+        }
+        let compared: BTreeSet<&str> = self
+            .constants
+            .iter()
+            .filter_map(|one| if let Value::Text(name) = one { Some(name.as_str()) } else { None })
+            .collect();
+        let others = names.iter().map(String::as_str).filter(|name| !compared.contains(name));
+        compared.iter().copied().chain(others.take(2)).map(text).collect()
     }
 
     fn numbers(&self, chart: &Chart, ty: &Type) -> Vec<Value> {

@@ -3,8 +3,9 @@
 
 use super::desk::Wanted;
 use super::expect::collect;
+use super::failure::Failure;
 use super::follow::{Did, follow};
-use super::play::{Failure, Player};
+use super::play::Player;
 use super::reasons::{
     Why, asked, assigned, idle, leading, lost, named, offered, permitting, refusing, unusable,
     variables, waiting,

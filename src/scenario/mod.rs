@@ -1,24 +1,29 @@
 //! Plays the tests of charts: offline, in virtual time, each on a machine of its own. Nothing is answered that a test does not answer.
 
 mod blame;
+mod budget;
 mod desk;
 mod expect;
+mod failure;
 mod follow;
 mod play;
 mod reasons;
 mod words;
 
 pub use blame::Place;
+pub(crate) use budget::OF_A_TEST;
+pub use failure::Failure;
 pub(crate) use follow::{Did, follow};
-pub use play::{Failure, Played, play};
+pub use play::{Played, play};
 pub(crate) use words::short;
 
 use crate::compile::{Checked, Compilation};
 use crate::diagnostic::Diagnostic;
-use crate::lint::failed_test;
+use crate::lint::{failed_test, used_up_budget};
 use crate::lower::test::Test;
 use crate::source::Sources;
-use crate::span::Span;
+use crate::span::{FileId, Span};
+use std::collections::BTreeMap;
 
 /// The tests that can be played, each with its chart, by file and place: those of charts that can run, without names that mean nothing.
 pub fn tests(done: &Compilation) -> Vec<(&Checked, &Test)> {
@@ -29,10 +34,31 @@ pub fn tests(done: &Compilation) -> Vec<(&Checked, &Test)> {
     tests
 }
 
-/// Plays the tests of a compilation: a finding for each that fails, by file and place.
+/// Plays the tests of a compilation, with so many steps for all of them as a check may take: a finding for each that fails, by file
+/// and place, and one for each file with tests that were not played to their end.
 pub fn failed(done: &Compilation) -> Vec<Diagnostic> {
-    let played = tests(done).into_iter().map(|(checked, test)| (test, play(checked, test)));
-    played.filter_map(|(test, played)| finding(test, &played, &done.sources)).collect()
+    failed_within(done, budget::OF_A_CHECK).0
+}
+
+/// The same with another number of steps; and how many were taken.
+pub fn failed_within(done: &Compilation, most: u64) -> (Vec<Diagnostic>, u64) {
+    let mut found = Vec::new();
+    let mut unplayed: BTreeMap<FileId, (Span, usize)> = BTreeMap::new();
+    let mut left = most;
+    for (checked, test) in tests(done) {
+        if left > 0 {
+            let played = play(checked, test, left.min(OF_A_TEST));
+            left -= played.steps;
+            if !played.spent {
+                found.extend(finding(test, &played, &done.sources));
+                continue;
+            }
+        }
+        unplayed.entry(test.span.file).or_insert((test.span, 0)).1 += 1;
+    }
+    let unplayed = unplayed.into_values();
+    found.extend(unplayed.map(|(first, tests)| used_up_budget::unplayed(first, tests)));
+    (found, most - left)
 }
 
 /// The finding for a test that failed: where it failed, and what the chart did or did not do.

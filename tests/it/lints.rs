@@ -3,6 +3,8 @@
 use chartc::diagnostic::Rule;
 use chartc::emit::{EMITTERS, Options};
 use chartc::lint::reported::FAILED_TEST;
+#[cfg(feature = "run")]
+use chartc::lint::reported::USED_UP_BUDGET;
 use chartc::lint::rules;
 use chartc::load::Memory;
 use chartc::report::short;
@@ -55,6 +57,11 @@ fn check(rule: &Rule, example: &Example) -> Option<String> {
     let agents = example.beside.keys().filter(|path| path.ends_with("agent.yaml"));
     let roots: Vec<String> = agents.cloned().chain([example.file.to_owned()]).collect();
     let mut done = chartc::check(&roots, &files);
+    #[cfg(feature = "run")]
+    if rule.code == USED_UP_BUDGET.code {
+        let found = chartc::scenario::failed(&done);
+        done.diagnostics.extend(found);
+    }
     let emitted = done
         .charts
         .iter()

@@ -83,6 +83,9 @@ pub trait Direct: Sized {
     /// Some expression reads the name of the event.
     const READS_EVENT: bool;
 
+    /// An input begins: what loops may repeat is counted afresh.
+    #[inline(always)]
+    fn refuel(&mut self) {}
     /// To read.
     fn registers(&self) -> &Registers;
     /// To write.
@@ -181,6 +184,7 @@ impl<P: Direct> Machine<P> {
         if self.phase() != Phase::New {
             return Receipt::Closed;
         }
+        self.program.refuel();
         self.program.registers_mut().phase = Phase::Running;
         self.program.bind(None);
         self.program.enter(sink);
@@ -201,6 +205,7 @@ impl<P: Direct> Machine<P> {
         if self.is_over() {
             return Receipt::Closed;
         }
+        self.program.refuel();
         let id = P::id_of(event);
         if P::READS_EVENT {
             self.program.registers_mut().event = Some(id);
@@ -228,6 +233,7 @@ impl<P: Direct> Machine<P> {
         if self.is_over() {
             return Receipt::Closed;
         }
+        self.program.refuel();
         self.settle(false, 0, sink);
         self.look_for_dead_end(sink);
         Receipt::Handled
@@ -238,6 +244,7 @@ impl<P: Direct> Machine<P> {
         if self.is_over() {
             return Receipt::Closed;
         }
+        self.program.refuel();
         self.finish(Status::Canceled, sink);
         Receipt::Handled
     }
@@ -247,6 +254,7 @@ impl<P: Direct> Machine<P> {
         if self.is_over() {
             return Receipt::Closed;
         }
+        self.program.refuel();
         sink.record(Record::Turn(self.program.registers().turns + 1));
         self.program.begin_turn();
         self.program.bind(None);
@@ -356,6 +364,7 @@ impl<P: Direct> Machine<P> {
 
     /// Calls `each` with every host event that some active leaf would handle now, ascending.
     pub fn enabled_events(&mut self, each: &mut dyn FnMut(EventId)) {
+        self.program.refuel();
         self.program.bind(None);
         for id in (0..P::TABLES.events.len()).map(EventId::at) {
             if !self.is_over() && P::event_of(id).is_some_and(|e| self.program.would_handle(e)) {

@@ -90,7 +90,7 @@ fn action(writer: &Writer<'_>, action: &Action) -> String {
             out + "\n"
         }
         Action::For(local, source, body) => {
-            let head = writer.each(source, local.id);
+            let head = writer.each(source, local.id, uses::nodes_of(context.chart, body));
             let body = actions(writer, body);
             writer.forget(local.id);
             let head = unused(head, local.id, &[&body]);
