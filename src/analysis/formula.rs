@@ -8,9 +8,6 @@ use chartc_core::model::{BinaryOp, Builtin, Chart, CompareOp, Expr, ExprKind, Ty
 /// Whole numbers beyond this have no exact double; comparisons with them are not decided.
 const EXACT: u64 = 1 << 52;
 
-/// Values of an enum that are looked through for each condition.
-const SHORT: usize = 64;
-
 /// A condition over the terms of a list.
 #[derive(Debug, Clone)]
 pub(super) enum Formula {

@@ -1,6 +1,7 @@
 //! What a snapshot keeps of the past: the last transitions.
 
-use super::tell::{columns, number, time, way};
+use super::tell::{number, time, way};
+use crate::cli::columns::columns;
 use chartc_runtime::Saved;
 use chartc_runtime::trace::What;
 
