@@ -77,7 +77,7 @@ pub(super) fn idle_when(span: Span, before: Option<Item<'_>>) -> Diagnostic {
         Some(Item::Line(line)) if line.tail.guard.is_none() && !line.tail.targets.is_empty() => {
             illegal_structure::idle_when(
                 span,
-                "a condition is `if` and stands before the arrow: `on e if … -> state`",
+                "give it `-> state`, or actions that make its condition false; the condition of the line before it is written `if`, before the arrow",
             )
         }
         Some(Item::Step(step)) if is_open(step) => illegal_structure::idle_when(
