@@ -185,6 +185,49 @@ const CASES: &[Case] = &[
         &[("done -> writing error", "done -> writing { docs = find } error")],
     ),
     case("charts/when_written_for_if.chart", &[(8, &["C0340"])], &[("on go when", "on go if")]),
+    case(
+        "agents/ask_takes_the_call.yaml",
+        &[(12, &["C0307"])],
+        &[("type: transition\n", "type: transition\n      run_if: balance > 3\n")],
+    ),
+    case("agents/context_get_of_unknown_name.yaml", &[], &[]),
+    case(
+        "agents/fallback_no_key.yaml",
+        &[(11, &["C0410"])],
+        &[("fallback: \"continue\"", "fallback: \"true\"")],
+    ),
+    case(
+        "agents/observe_decide_act.yaml",
+        &[(7, &["C0307"]), (10, &["C0307"])],
+        &[(
+            "type: \"llm\"\n      prompt: \"Based on observations, choose an action\"",
+            "type: \"code\"\n      action: \"choose\"",
+        )],
+    ),
+    case(
+        "agents/row_never_true_and_row_covered.yaml",
+        &[(7, &["C0342"]), (8, &["C0412"])],
+        &[
+            ("      - {from: \"*\", to: b, condition: rich}\n", ""),
+            ("rich = balance > 10\\npoor = False", "poor = balance < 5"),
+        ],
+    ),
+    case(
+        "agents/transition_without_map_or_target.yaml",
+        &[(10, &["C0405"]), (15, &["C0405"])],
+        &[
+            ("b->a]", "b->a, a->a, b->b]"),
+            ("      transition_to: b\n", "      transition_map: {go: b, stay: a}\n"),
+            (
+                "Go on, {agent_id}.\n",
+                "Go on, {agent_id}.\n      transition_map: {go: a, stay: b}\n",
+            ),
+            (
+                "    - name: three\n      in_state: b\n      prompt: Decide on continue, pivot or ship.\n      transition_map: {continue: a, pivot: b, ship: a}\n",
+                "",
+            ),
+        ],
+    ),
 ];
 
 /// What is found in the text, what is off by default included if its code is asked for.

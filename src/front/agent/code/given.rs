@@ -114,23 +114,23 @@ impl Converter<'_> {
 
     /// What stands beside an input in a comparison or a sum says more of its type.
     pub(super) fn hint(&mut self, side: &Python, beside: &Ty) {
-        let name = match &side.kind {
-            Kind::Name(name) => name.as_str(),
-            Kind::Context(name, _) | Kind::Key(name) => name.node.as_str(),
-            _ => return,
+        let name = if let Kind::Name(name) = &side.kind {
+            name.as_str()
+        } else if let Kind::Context(name, _) | Kind::Key(name) = &side.kind {
+            name.node.as_str()
+        } else {
+            return;
         };
         if self.scope.given(name).is_none() {
             return;
         }
-        let known = self.scope.ty(name);
-        let better = match (self.scope.types.get(name), beside) {
-            (None | Some(Ty::Unknown | Ty::None), Ty::Bool | Ty::Int | Ty::Float | Ty::Text) => {
-                true
-            }
-            (Some(Ty::Int), Ty::Float) => true,
-            _ => false,
+        let plain = matches!(beside, Ty::Bool | Ty::Int | Ty::Float | Ty::Text);
+        let better = match self.scope.types.get(name) {
+            None | Some(Ty::Unknown | Ty::None) => plain,
+            Some(Ty::Int) => *beside == Ty::Float,
+            Some(Ty::Bool | Ty::Float | Ty::Text | Ty::Json | Ty::List(_) | Ty::Map(_)) => false,
         };
-        if better && known != *beside {
+        if better {
             self.scope.types.insert(name.to_owned(), beside.clone());
         }
     }
