@@ -48,6 +48,9 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         let now = self.clock.now();
         for _ in 0..IDLE_TICKS {
             let due = self.family.next_deadline().filter(|at| *at <= now);
+            if self.puts_waiting(now, due)? {
+                continue;
+            }
             if due.is_none() || self.status.is_some() {
                 break;
             }

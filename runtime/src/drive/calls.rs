@@ -78,6 +78,9 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             }
             let now = self.clock.now();
             let due = self.next_due();
+            if self.puts_waiting(now, due)? {
+                continue;
+            }
             if due.is_some_and(|at| at <= now) {
                 idle += 1;
                 if idle > IDLE_TICKS {
@@ -87,17 +90,11 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
                 continue;
             }
             idle = 0;
-            if let Some(index) =
-                self.calls.iter().position(|call| call.waits_until().is_some_and(|at| at <= now))
-            {
-                self.put_waiting(index)?;
-                continue;
-            }
             if until.is_some_and(|at| at <= now) {
                 return Ok(());
             }
-            let waits = self.calls.iter().filter_map(Call::waits_until);
-            let earliest = waits.chain(due).chain(until).min();
+            let waits = self.first_waiting().map(|(at, _)| at);
+            let earliest = waits.into_iter().chain(due).chain(until).min();
             match self.wait(earliest).await {
                 Woken::Time => {}
                 Woken::Answer(index, answer) => {
@@ -114,6 +111,25 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
                 }
             }
         }
+    }
+
+    /// The call that is to be made first of those that wait, and when.
+    fn first_waiting(&self) -> Option<(Instant, usize)> {
+        let calls = self.calls.iter().enumerate();
+        calls.filter_map(|(index, call)| Some((call.waits_until()?, index))).min()
+    }
+
+    /// Puts the first question whose wait is over, unless a deadline was due before. Each comes at its own time, however late anybody looks at the
+    /// clock.
+    pub(super) fn puts_waiting(
+        &mut self,
+        now: Instant,
+        due: Option<Instant>,
+    ) -> Result<bool, RunError> {
+        let is_first = |(at, _): &(Instant, usize)| *at <= now && due.is_none_or(|due| *at < due);
+        let Some((_, index)) = self.first_waiting().filter(is_first) else { return Ok(false) };
+        self.put_waiting(index)?;
+        Ok(true)
     }
 
     /// When time alone will change something next.

@@ -119,7 +119,6 @@ fn where_an_event_comes_from_is_not_kept() {
         "_event.invokeid",
         "_event.origintype",
         "_event['sendid']",
-        "_event",
     ] {
         let text = document(
             r#"<data id="n"/>"#,
@@ -166,11 +165,7 @@ fn what_is_not_forwarded_is_not_asked_to_be() {
         "true",
         "would not be forwarded to the document",
     );
-    is_refused(
-        &invoking(on, "", &hears("tick"), own, ""),
-        "true",
-        "which this document sends to itself",
-    );
+    is_refused(&invoking(on, "", &hears("tick"), own, ""), "true", "`tick.fast`");
     is_taken(&invoking(on, "", &hears("ping"), own, ""));
     is_taken(&invoking("", "", &hears("tick"), own, ""));
     let raised = own.replace(r#"send event="tick.fast" delay="1s""#, r#"raise event="tick.fast""#);

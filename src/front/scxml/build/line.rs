@@ -97,7 +97,8 @@ impl Builder<'_, '_> {
                 let named =
                     self.inside.happens() && reads_name(written.cond.as_ref(), &written.body);
                 let each = reads || named;
-                let mut found = if each { self.each_event(source, *span) } else { Vec::new() };
+                let mut found =
+                    if each { self.each_event(source, reads, *span) } else { Vec::new() };
                 found.push((EventPattern::Everything(*span), Brings::NoData, "*".to_owned()));
                 found
             }
@@ -148,8 +149,8 @@ impl Builder<'_, '_> {
         }
     }
 
-    /// What waits for every event that has data, each by its name.
-    fn each_event(&mut self, source: usize, span: Span) -> Vec<Pattern> {
+    /// What waits for every event, each by its name, with its data where they are read.
+    fn each_event(&mut self, source: usize, reads: bool, span: Span) -> Vec<Pattern> {
         let names = event_names(self.document).into_iter().map(|(name, names, _)| (name, names));
         let any = (CATCH_ALL.to_owned(), vec![Ident::new(CATCH_ALL.to_owned(), span)]);
         let known: Vec<(String, Vec<Ident>)> = names.chain([any]).collect();
@@ -159,13 +160,14 @@ impl Builder<'_, '_> {
         let mut found = Vec::new();
         for (name, names) in known.iter().filter(|(name, _)| !below(name)) {
             let names = names.iter().map(|n| Ident::new(n.node.clone(), span)).collect();
-            let bound = vec![Ident::new(self.scope.data.clone(), span)];
-            let pattern = EventPattern::Event(path(names, span), bound);
-            found.push((pattern, Brings::Data, name.clone()));
+            let bound = reads.then(|| Ident::new(self.scope.data.clone(), span));
+            let brings = if reads { Brings::Data } else { Brings::NoData };
+            let pattern = EventPattern::Event(path(names, span), bound.into_iter().collect());
+            found.push((pattern, brings, name.clone()));
         }
         found.extend(self.done_states(source, span));
         if !self.document.invokes.is_empty() {
-            found.extend(self.invoke_done(None, true, span));
+            found.extend(self.invoke_done(None, reads, span));
         }
         found
     }
