@@ -5,11 +5,15 @@ use serde_json::{Map, Value, json};
 /// How deep made-up values nest before optional parts are left out.
 const DEPTH: usize = 6;
 
-/// A value that fits `schema`. `pick(n)` chooses below `n`; always 0 gives the least value: `false`, 0, empty, absent.
-pub fn example(schema: &str, pick: &mut dyn FnMut(u64) -> u64) -> Value {
+/// Values that one made-up value may be made of: records that hold records double with each level.
+pub const PARTS: usize = 10_000;
+
+/// A value that fits `schema`. `pick(n)` chooses below `n`; always 0 gives the least value: `false`, 0, empty, absent. `None` where it
+/// would be made of more than [`PARTS`] values.
+pub fn example(schema: &str, pick: &mut dyn FnMut(u64) -> u64) -> Option<Value> {
     match serde_json::from_str(schema) {
-        Ok(root) => value(&root, &root, pick, 0),
-        Err(_) => Value::Null,
+        Ok(root) => Making { root: &root, pick, left: PARTS }.value(&root, 0),
+        Err(_) => Some(Value::Null),
     }
 }
 
@@ -31,49 +35,71 @@ fn resolve<'s>(schema: &'s Value, root: &'s Value) -> &'s Value {
     name.and_then(|n| root.get("$defs")?.get(n)).unwrap_or(schema)
 }
 
-fn value(schema: &Value, root: &Value, pick: &mut dyn FnMut(u64) -> u64, depth: usize) -> Value {
-    if depth > 4 * DEPTH {
-        return Value::Null;
+/// A value under way.
+struct Making<'m> {
+    root: &'m Value,
+    pick: &'m mut dyn FnMut(u64) -> u64,
+    /// Parts that may still be made.
+    left: usize,
+}
+
+impl Making<'_> {
+    fn value(&mut self, schema: &Value, depth: usize) -> Option<Value> {
+        self.left = self.left.checked_sub(1)?;
+        if depth > 4 * DEPTH {
+            return Some(Value::Null);
+        }
+        let schema = resolve(schema, self.root);
+        if let Some(names) = schema.get("enum").and_then(Value::as_array).filter(|n| !n.is_empty())
+        {
+            return Some(names[(self.pick)(names.len() as u64) as usize % names.len()].clone());
+        }
+        if let Some(all) = schema.get("anyOf").and_then(Value::as_array) {
+            return self.any_of(all, depth);
+        }
+        // Of several types the first one will do.
+        let ty = schema.get("type").and_then(|ty| ty.get(0).unwrap_or(ty).as_str());
+        Some(match ty {
+            Some("boolean") => json!((self.pick)(2) == 1),
+            Some("integer") => json!((self.pick)(100)),
+            Some("number") => json!((self.pick)(1000) as f64 / 10.0),
+            Some("string") if schema.get("pattern").is_some() => {
+                json!(format!("{}s", (self.pick)(60)))
+            }
+            Some("string") => json!(["", "some text", "another text"][(self.pick)(3) as usize % 3]),
+            Some("array") => {
+                let count = if depth > DEPTH { 0 } else { (self.pick)(3) };
+                let items = schema.get("items").unwrap_or(&Value::Null);
+                let items = (0..count).map(|_| self.value(items, depth + 1));
+                Value::Array(items.collect::<Option<_>>()?)
+            }
+            Some("object") => {
+                let mut object = Map::new();
+                if let Some(fields) = schema.get("properties").and_then(Value::as_object) {
+                    for (name, field) in fields {
+                        object.insert(name.clone(), self.value(field, depth + 1)?);
+                    }
+                }
+                Value::Object(object)
+            }
+            Some(_) | None => Value::Null,
+        })
     }
-    let schema = resolve(schema, root);
-    if let Some(names) = schema.get("enum").and_then(Value::as_array).filter(|n| !n.is_empty()) {
-        return names[pick(names.len() as u64) as usize % names.len()].clone();
-    }
-    if let Some(all) = schema.get("anyOf").and_then(Value::as_array) {
+
+    fn any_of(&mut self, all: &[Value], depth: usize) -> Option<Value> {
         let is_none = |one: &Value| one.get("type").and_then(Value::as_str) == Some("null");
-        if all.iter().any(is_none) && (depth > DEPTH || pick(2) == 0) {
-            return Value::Null;
+        if all.iter().any(is_none) && (depth > DEPTH || (self.pick)(2) == 0) {
+            return Some(Value::Null);
         }
         let present: Vec<&Value> = all.iter().filter(|one| !is_none(one)).collect();
-        return match present.as_slice() {
-            [] => Value::Null,
-            [one] => value(one, root, pick, depth + 1),
-            all => value(all[pick(all.len() as u64) as usize % all.len()], root, pick, depth + 1),
-        };
-    }
-    // Of several types the first one will do.
-    let ty = schema.get("type").and_then(|ty| ty.get(0).unwrap_or(ty).as_str());
-    match ty {
-        Some("boolean") => json!(pick(2) == 1),
-        Some("integer") => json!(pick(100)),
-        Some("number") => json!(pick(1000) as f64 / 10.0),
-        Some("string") if schema.get("pattern").is_some() => json!(format!("{}s", pick(60))),
-        Some("string") => json!(["", "some text", "another text"][pick(3) as usize % 3]),
-        Some("array") => {
-            let count = if depth > DEPTH { 0 } else { pick(3) };
-            let items = schema.get("items").unwrap_or(&Value::Null);
-            (0..count).map(|_| value(items, root, pick, depth + 1)).collect()
-        }
-        Some("object") => {
-            let mut object = Map::new();
-            if let Some(fields) = schema.get("properties").and_then(Value::as_object) {
-                for (name, field) in fields {
-                    object.insert(name.clone(), value(field, root, pick, depth + 1));
-                }
+        match present.as_slice() {
+            [] => Some(Value::Null),
+            [one] => self.value(one, depth + 1),
+            all => {
+                let nth = (self.pick)(all.len() as u64) as usize % all.len();
+                self.value(all[nth], depth + 1)
             }
-            Value::Object(object)
         }
-        Some(_) | None => Value::Null,
     }
 }
 
@@ -86,13 +112,28 @@ mod tests {
 
     #[test]
     fn the_least_value_leaves_optional_parts_out() {
-        assert_eq!(example(TREE, &mut |_| 0), json!({"mood": "good", "left": null}));
+        assert_eq!(example(TREE, &mut |_| 0), Some(json!({"mood": "good", "left": null})));
     }
 
     #[test]
     fn a_type_that_holds_itself_ends() {
-        let text = example(TREE, &mut |n| n - 1).to_string();
+        let text = example(TREE, &mut |n| n - 1).expect("it is small").to_string();
         assert!(text.contains("bad") && text.len() < 1000, "{text}");
+    }
+
+    #[test]
+    fn records_that_double_are_given_up() {
+        let records = |count: usize| {
+            let of = |nth: usize| format!(r##"{{"$ref":"#/$defs/T{nth}"}}"##);
+            let one = |nth: usize| {
+                let inner = if nth == 0 { r#"{"type":"integer"}"#.to_owned() } else { of(nth - 1) };
+                format!(r#""T{nth}":{{"type":"object","properties":{{"a":{inner},"b":{inner}}}}}"#)
+            };
+            let all: Vec<String> = (0..count).map(one).collect();
+            format!(r##"{{"$defs":{{{}}},"$ref":"#/$defs/T{}"}}"##, all.join(","), count - 1)
+        };
+        assert!(example(&records(10), &mut |_| 0).is_some());
+        assert_eq!(example(&records(20), &mut |_| 0), None);
     }
 
     #[test]

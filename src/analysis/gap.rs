@@ -57,9 +57,18 @@ pub fn gaps(chart: &Chart, facts: &Facts) -> Vec<Gap> {
             | Trigger::LimitWarn(_) => {}
         }
     }
+    // States whose own lines or questions may take any event.
+    let any = |line: &TransitionId| {
+        matches!(chart.transition(*line).trigger, Trigger::AnyEvent | Trigger::AnyOccurrence)
+    };
+    let catching: Vec<bool> = chart
+        .states
+        .iter()
+        .map(|row| row.transitions.iter().any(any) || !row.steps.is_empty())
+        .collect();
     let mut found: Vec<Gap> = moments
         .iter()
-        .filter(|(moment, _)| !is_taken_elsewhere(chart, **moment, &moments))
+        .filter(|(moment, _)| !is_taken_elsewhere(chart, **moment, &moments, &catching))
         .filter_map(|(_, lines)| gap(chart, facts, lines))
         .collect();
     found.sort_by_key(|gap| gap.lines.first().copied());
@@ -72,15 +81,12 @@ fn is_taken_elsewhere(
     chart: &Chart,
     moment: Moment,
     moments: &BTreeMap<Moment, Vec<TransitionId>>,
+    catching: &[bool],
 ) -> bool {
     let Moment::Event(state, event) = moment else { return false };
-    let any = |line: &TransitionId| {
-        matches!(chart.transition(*line).trigger, Trigger::AnyEvent | Trigger::AnyOccurrence)
-    };
     chart.ancestors(state).any(|around| {
-        let row = chart.state(around);
         let same = around != state && moments.contains_key(&Moment::Event(around, event));
-        same || row.transitions.iter().any(any) || !row.steps.is_empty()
+        same || catching[around.index()]
     })
 }
 

@@ -89,6 +89,7 @@ mod unused_binding;
 mod unused_declaration;
 pub(crate) mod unused_fragment;
 mod unused_permission;
+pub(crate) mod used_up_budget;
 mod useless_history;
 mod wildcard_into_itself;
 mod wildcard_without_effect;

@@ -35,7 +35,9 @@ pub use super::unloaded_components::RULE as UNLOADED_COMPONENTS;
 pub use super::unmapped_answer::RULE as UNMAPPED_ANSWER;
 pub use super::unreadable_file::RULE as UNREADABLE;
 pub use super::unused_allow::RULE as UNUSED_ALLOW;
+
 pub use super::unused_fragment::RULE as UNUSED_FRAGMENT;
+pub use super::used_up_budget::RULE as USED_UP_BUDGET;
 pub use super::wrong_type::RULE as WRONG_TYPE;
 
 /// Every rule of another stage.
@@ -51,6 +53,7 @@ pub static RULES: &[&Rule] = &[
     &LOST_DIVISION,
     &FAULTY_ALLOW,
     &UNUSED_ALLOW,
+    &USED_UP_BUDGET,
     &UNKNOWN_FIELD,
     &UNKNOWN_NAME,
     &DUPLICATE_NAME,

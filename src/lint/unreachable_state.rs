@@ -8,6 +8,7 @@ use crate::diagnostic::{Diagnostic, Rule, Severity};
 use chartc_core::arena::{StateId, StepId, TransitionId};
 use chartc_core::model::{AskOn, Chart, Step, StepKind, Trigger};
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
 
@@ -139,14 +140,27 @@ fn taken_turn(context: &Context<'_>, id: TransitionId) -> Option<TransitionId> {
 }
 
 /// Lines by each of their targets.
-pub(super) type Leading = BTreeMap<StateId, Vec<TransitionId>>;
+pub(super) struct Leading {
+    lines: BTreeMap<StateId, Vec<TransitionId>>,
+    /// Rows of the table of permitted moves, by the state that they permit to enter.
+    permitting: BTreeMap<StateId, Vec<usize>>,
+}
+
+impl Leading {
+    fn range(&self, inside: Range<StateId>) -> impl Iterator<Item = (&StateId, &Vec<TransitionId>)> {
+        self.lines.range(inside)
+    }
+}
 
 /// Which lines lead where.
 pub(super) fn leading(chart: &Chart) -> Leading {
-    let mut leading = Leading::new();
+    let mut leading = Leading { lines: BTreeMap::new(), permitting: BTreeMap::new() };
+    for (nth, row) in chart.permissions.iter().enumerate() {
+        leading.permitting.entry(row.to).or_default().push(nth);
+    }
     for (i, line) in chart.transitions.iter().enumerate() {
         for target in &line.targets {
-            leading.entry(target.state).or_default().push(TransitionId::at(i));
+            leading.lines.entry(target.state).or_default().push(TransitionId::at(i));
         }
     }
     leading
@@ -191,16 +205,18 @@ pub(super) fn explain(
         lines += 1;
         found = found.related(map.line(id).whole, why);
     }
-    let rows = chart.permissions.iter().zip(&map.permissions);
-    let permitting: Vec<_> = rows.filter(|(row, _)| chart.contains(state, row.to)).collect();
+    let inside = state..chart.state(state).end;
+    let mut permitting: Vec<usize> =
+        leading.permitting.range(inside).flat_map(|(_, rows)| rows).copied().collect();
+    permitting.sort_unstable();
     if lines > 0 {
         return found.help("let one of these lines be taken, add another, or remove the state");
     }
     if permitting.is_empty() {
         return found.help("nothing leads here: let a line or a step do so, or remove the state");
     }
-    for (_, span) in permitting.iter().take(3) {
-        found = found.related(**span, "this permits the move, but no step or option makes it");
+    for nth in permitting.iter().take(3) {
+        found = found.related(map.permissions[*nth], "this permits the move, but no step or option makes it");
     }
     found.help("the table of permitted moves moves nothing by itself: let a step lead here, or remove the state")
 }

@@ -67,6 +67,8 @@ struct State {
     missing: Vec<String>,
     called: Vec<(String, Vec<Value>)>,
     lines: Vec<Line>,
+    /// Lines that the test may have.
+    most: usize,
     /// Time passes though somebody waits.
     passing: bool,
     /// The test looks: what is called now is none of the run's calls.
@@ -78,8 +80,15 @@ struct State {
 pub(super) struct Desk(Arc<Mutex<State>>);
 
 impl Desk {
-    pub(super) fn new(effects: Vec<String>) -> Self {
-        Self(Arc::new(Mutex::new(State { effects, ..State::default() })))
+    /// `most` lines may be kept.
+    pub(super) fn new(effects: Vec<String>, most: usize) -> Self {
+        Self(Arc::new(Mutex::new(State { effects, most, ..State::default() })))
+    }
+
+    /// Whether the test has kept as many lines as it may, though not so many that its run cannot be meant to end.
+    pub(super) fn is_full(&self) -> bool {
+        let state = self.state();
+        state.most < LONGEST && state.lines.len() >= state.most
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -233,7 +242,7 @@ impl Host for Desk {
 impl Sink for Desk {
     fn line(&mut self, line: &Line) -> std::io::Result<()> {
         let mut state = self.state();
-        if state.lines.len() >= LONGEST {
+        if state.lines.len() >= LONGEST.min(state.most) {
             let why = format!("more than {LONGEST} things have happened: the run does not end");
             return Err(std::io::Error::other(why));
         }

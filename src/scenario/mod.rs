@@ -1,6 +1,7 @@
 //! Plays the tests of charts: offline, in virtual time, each on a machine of its own. Nothing is answered that a test does not answer.
 
 mod blame;
+mod budget;
 mod desk;
 mod expect;
 mod follow;
@@ -10,18 +11,20 @@ mod spectrum;
 mod words;
 
 pub use blame::Place;
+pub(crate) use budget::OF_A_TEST;
 pub(crate) use follow::{Did, follow};
 pub use play::{Failure, Played, play};
 pub(crate) use words::short;
 
 use crate::compile::{Checked, Compilation};
 use crate::diagnostic::Diagnostic;
-use crate::lint::failed_test;
+use crate::lint::{failed_test, used_up_budget};
 use crate::lower::test::Test;
 use crate::source::Sources;
-use crate::span::Span;
+use crate::span::{FileId, Span};
 use blame::MOST;
-use spectrum::{Spectrum, suspected};
+use spectrum::{Counts, Spectrum, suspected};
+use std::collections::BTreeMap;
 
 /// The tests that can be played, each with its chart, by file and place: those of charts that can run, without names that mean nothing.
 pub fn tests(done: &Compilation) -> Vec<(&Checked, &Test)> {
@@ -32,13 +35,28 @@ pub fn tests(done: &Compilation) -> Vec<(&Checked, &Test)> {
     tests
 }
 
-/// Plays the tests of a compilation: a finding for each that fails, by file and place.
+/// Plays the tests of a compilation, with so many steps for all of them as a check may take: a finding for each that fails, by file
+/// and place, and one for each file with tests that were not played to their end.
 pub fn failed(done: &Compilation) -> Vec<Diagnostic> {
+    failed_within(done, budget::OF_A_CHECK).0
+}
+
+/// The same with another number of steps; and how many were taken.
+pub fn failed_within(done: &Compilation, most: u64) -> (Vec<Diagnostic>, u64) {
     let mut runs = Vec::new();
+    let mut unplayed: BTreeMap<FileId, (Span, usize)> = BTreeMap::new();
+    let mut left = most;
     for (checked, test) in tests(done) {
-        let played = play(checked, test);
-        let spectrum = Spectrum::of(checked, &played.lines);
-        runs.push((test, played.failure, played.places, spectrum));
+        if left > 0 {
+            let played = play(checked, test, left.min(OF_A_TEST));
+            left -= played.steps;
+            if !played.spent {
+                let spectrum = Spectrum::of(checked, &played.lines);
+                runs.push((test, played.failure, played.places, spectrum));
+                continue;
+            }
+        }
+        unplayed.entry(test.span.file).or_insert((test.span, 0)).1 += 1;
     }
     let runs = runs.iter().map(|(test, failure, places, spectrum)| Run {
         test,
@@ -46,7 +64,11 @@ pub fn failed(done: &Compilation) -> Vec<Diagnostic> {
         places,
         spectrum,
     });
-    told(&runs.collect::<Vec<_>>(), &done.sources).into_iter().flatten().collect()
+    let mut found: Vec<Diagnostic> =
+        told(&runs.collect::<Vec<_>>(), &done.sources).into_iter().flatten().collect();
+    let unplayed = unplayed.into_values();
+    found.extend(unplayed.map(|(first, tests)| used_up_budget::unplayed(first, tests)));
+    (found, most - left)
 }
 
 /// A finding for each of these tests that failed, in their order: where it failed, and the places of its chart where the fault may lie.
@@ -74,17 +96,18 @@ struct Run<'r> {
 }
 
 fn told<'r>(runs: &[Run<'r>], sources: &Sources) -> Vec<Option<Diagnostic>> {
-    let spectra = |all: &[&Run<'r>]| all.iter().map(|run| run.spectrum).collect::<Vec<_>>();
+    // Only tests of the same chart can be compared.
+    let mut counts: BTreeMap<_, Counts> = BTreeMap::new();
+    for run in runs {
+        let counts = counts.entry(run.test.chart).or_default();
+        counts.add(run.spectrum, run.failure.is_some());
+    }
     let told = |run: &Run<'r>| {
         let failure = run.failure?;
         let mut found = failed_test::failed(&run.test.name, &failure.message, failure.span);
         found.label.clone_from(&failure.found);
         found.help.clone_from(&failure.help);
-        // Only tests of the same chart can be compared.
-        let (bad, good): (Vec<&Run<'r>>, Vec<&Run<'r>>) = (runs.iter())
-            .filter(|other| other.test.chart == run.test.chart)
-            .partition(|other| other.failure.is_some());
-        let suspected = suspected(run.spectrum, &spectra(&bad), &spectra(&good));
+        let suspected = suspected(run.spectrum, counts.get(&run.test.chart)?);
         for place in run.places.iter().cloned().chain(suspected) {
             let is_told = found
                 .related

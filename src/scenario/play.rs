@@ -1,6 +1,7 @@
 //! Plays one test.
 
 use super::blame::{self, Place};
+use super::budget::{A_THING, setting_up};
 use super::desk::{Desk, Reply, TestClock, Wanted, reason_of};
 use super::expect;
 use crate::compile::Checked;
@@ -28,6 +29,10 @@ pub struct Played {
     pub failure: Option<Failure>,
     /// Where the run was at the end, as dotted paths.
     pub states: Vec<String>,
+    /// It has taken all steps that it may, and was not played to its end: a failure is none of the chart's then.
+    pub spent: bool,
+    /// The steps that it took.
+    pub steps: u64,
     /// How it has ended, if it has.
     pub ended: Option<&'static str>,
     /// Model calls.
@@ -61,6 +66,12 @@ impl Failure {
         self
     }
 
+    /// The test has taken all its steps.
+    fn spent(test: &Test, most: u64) -> Self {
+        Self::new(test.span, format!("it takes more than {most} steps, and is not played to its end"))
+            .help("let it make fewer turns, or let what they repeat do less")
+    }
+
     fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self
@@ -72,6 +83,8 @@ pub(super) struct Player<'p> {
     pub(super) chart: &'p Chart,
     pub(super) session: Session<Interpreter<'p, Desk>, Desk>,
     pub(super) desk: Desk,
+    /// Lines of the trace whose steps are counted.
+    counted: usize,
     /// Lines of the trace, and calls of host functions, before what the host did last.
     pub(super) since: (usize, usize),
     /// Where the host did something last.
@@ -85,8 +98,22 @@ struct Constants;
 
 impl Environment for Constants {}
 
-/// Plays a test of a chart on a machine of its own.
-pub fn play(checked: &Checked, test: &Test) -> Played {
+/// Plays a test of a chart on a machine of its own, which may take so many steps at `most`.
+pub fn play(checked: &Checked, test: &Test, most: u64) -> Played {
+    let setting = setting_up(checked.family().into_iter());
+    let unplayed = |failure: Failure, spent: bool| Played {
+        failure: Some(failure),
+        states: Vec::new(),
+        spent,
+        steps: setting.min(most),
+        ended: None,
+        calls: 0,
+        lines: Vec::new(),
+        places: Vec::new(),
+    };
+    let Some(room) = most.checked_sub(setting).filter(|room| *room > 0) else {
+        return unplayed(Failure::spent(test, most), true);
+    };
     let chart = prepared(checked.chart(), test);
     let own = Plan::new(&chart);
     // What it runs begins as it always does, also where that is itself.
@@ -94,34 +121,36 @@ pub fn play(checked: &Checked, test: &Test) -> Played {
     let plans: Vec<Plan<'_>> = family.iter().map(|chart| Plan::new(chart)).collect();
     let functions = family.iter().flat_map(|chart| &chart.functions);
     let effects = functions.filter(|f| f.kind == FunctionKind::Effect).map(|f| f.name.clone());
-    let desk = Desk::new(effects.collect());
+    let desk = Desk::new(effects.collect(), usize::try_from(room / A_THING).unwrap_or(usize::MAX));
     let machine = match Interpreter::new(&own, desk.clone(), Map::new()) {
         Ok(machine) => machine.with_charts(&plans),
         Err(Mismatch(why)) => {
             let failure = Failure::new(test.span, format!("the run cannot start: {why}"));
-            return Played {
-                failure: Some(failure),
-                states: Vec::new(),
-                ended: None,
-                calls: 0,
-                lines: Vec::new(),
-                places: Vec::new(),
-            };
+            return unplayed(failure, false);
         }
     };
     let clock = Arc::new(TestClock { time: VirtualClock::new(), desk: desk.clone() });
     let session = Session::new(machine, Arc::new(desk.clone()), clock, desk.clone())
         .with_tools(Arc::new(desk.clone()));
     let mut player =
-        Player { chart: &chart, session, desk, since: (0, 0), last: test.span, marks: Vec::new() };
-    let failure = player.all(test).err();
+        Player { chart: &chart, session, desk, counted: 0, since: (0, 0), last: test.span, marks: Vec::new() };
+    player.session.machine_mut().allow(room);
+    let mut failure = player.all(test).err();
+    player.spend(0);
+    let left = player.session.machine().allowed();
+    let spent = left == 0 || player.desk.is_full();
+    if spent {
+        failure = Some(Failure::spent(test, most));
+    }
     let lines = player.desk.take_lines();
     let places = match &failure {
-        Some(failure) => blame::decided(&mut player, checked, test, failure, &lines),
-        None => Vec::new(),
+        Some(failure) if !spent => blame::decided(&mut player, checked, test, failure, &lines),
+        Some(_) | None => Vec::new(),
     };
     Played {
         failure,
+        spent,
+        steps: most - left,
         states: player.session.configuration(),
         ended: player.session.status().map(Status::word),
         calls: player.session.calls(),
@@ -171,7 +200,26 @@ impl Player<'_> {
         }
     }
 
+    /// Counts steps, and what has happened since they were counted last; whether any are left.
+    fn spend(&mut self, steps: u64) -> bool {
+        let lines = self.desk.with_lines(<[Line]>::len);
+        let steps = steps + (lines - self.counted) as u64 * A_THING;
+        self.counted = lines;
+        let machine = self.session.machine_mut();
+        let left = machine.allowed().saturating_sub(steps);
+        machine.allow(left);
+        left > 0 && !self.desk.is_full()
+    }
+
+    /// The test does something that takes this long; ends it where no steps are left.
+    fn go_on(&mut self, steps: u64, span: Span) -> Result<(), Failure> {
+        if self.spend(steps) { Ok(()) } else { Err(Failure::new(span, "no steps are left")) }
+    }
+
     fn step(&mut self, step: &Move, span: Span) -> Result<(), Failure> {
+        // An expectation may look at all that has happened.
+        let seen = if matches!(step, Move::Expect(..)) { self.counted as u64 } else { 0 };
+        self.go_on(A_THING + seen, span)?;
         if !matches!(step, Move::Expect(..) | Move::Function { .. }) {
             self.marks.push(self.desk.with_lines(<[Line]>::len));
         }
@@ -241,6 +289,7 @@ impl Player<'_> {
 
     /// The host is about to do something.
     fn host(&mut self, span: Span) -> Result<(), Failure> {
+        self.go_on(A_THING, span)?;
         if let Some(status) = self.session.status() {
             let message =
                 format!("the run has ended {}: nothing can be done any more", status.word());

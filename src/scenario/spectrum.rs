@@ -48,17 +48,40 @@ impl Spectrum {
     }
 }
 
+/// How many of the tests of a chart go through each place.
+#[derive(Debug, Default)]
+pub(super) struct Counts {
+    failed: usize,
+    passed: usize,
+    /// Of those that fail, and of those that pass.
+    places: BTreeMap<(Span, Kind), (usize, usize)>,
+}
+
+impl Counts {
+    /// Adds a test.
+    pub(super) fn add(&mut self, spectrum: &Spectrum, fails: bool) {
+        if fails {
+            self.failed += 1;
+        } else {
+            self.passed += 1;
+        }
+        for key in spectrum.0.keys() {
+            let (bad, good) = self.places.entry(*key).or_default();
+            *if fails { bad } else { good } += 1;
+        }
+    }
+}
+
 /// The places that tests of a chart which fail go through more than those which pass: for one that fails, with its own spectrum.
 /// The measure is Ochiai's: of the tests that go through a place, and of those that fail, the share that do both.
-pub(super) fn suspected(own: &Spectrum, failed: &[&Spectrum], passed: &[&Spectrum]) -> Vec<Place> {
-    if failed.len() < 2 && passed.len() < MANY {
+pub(super) fn suspected(own: &Spectrum, all: &Counts) -> Vec<Place> {
+    if all.failed < 2 && all.passed < MANY {
         return Vec::new();
     }
     let mut ranked = Vec::new();
     for (key, at) in &own.0 {
-        let count = |all: &[&Spectrum]| all.iter().filter(|one| one.0.contains_key(key)).count();
-        let (bad, good) = (count(failed), count(passed));
-        let score = bad as f64 / ((failed.len() * (bad + good)) as f64).sqrt();
+        let (bad, good) = all.places.get(key).copied().unwrap_or_default();
+        let score = bad as f64 / ((all.failed * (bad + good)) as f64).sqrt();
         ranked.push((score, *at, *key, bad, good));
     }
     ranked.sort_by(|a, b| b.0.total_cmp(&a.0).then(b.1.cmp(&a.1)));
@@ -69,7 +92,7 @@ pub(super) fn suspected(own: &Spectrum, failed: &[&Spectrum], passed: &[&Spectru
             Kind::Refused => "false",
             Kind::Denied => "not permitted",
         };
-        let (all_bad, all_good) = (failed.len(), passed.len());
+        let (all_bad, all_good) = (all.failed, all.passed);
         let what =
             format!("{what} in {bad} of {all_bad} tests that fail, {good} of {all_good} that pass");
         Place { span, what, sets: None }
@@ -89,10 +112,10 @@ mod tests {
     }
 
     fn ranked(own: usize, failed: &[&[usize]], passed: &[&[usize]]) -> Vec<(u32, String)> {
-        let all = |tests: &[&[usize]]| tests.iter().map(|t| spectrum(t)).collect::<Vec<_>>();
-        let (failed, passed) = (all(failed), all(passed));
-        let (bad, good) = (failed.iter().collect::<Vec<_>>(), passed.iter().collect::<Vec<_>>());
-        let places = suspected(&failed[own], &bad, &good);
+        let mut all = Counts::default();
+        failed.iter().for_each(|test| all.add(&spectrum(test), true));
+        passed.iter().for_each(|test| all.add(&spectrum(test), false));
+        let places = suspected(&spectrum(failed[own]), &all);
         places.into_iter().map(|place| (place.span.start, place.what)).collect()
     }
 

@@ -50,6 +50,10 @@ pub trait Program {
     /// Data of events, options and answers.
     type Payload;
 
+    /// An input begins, or the host asks for a text: what loops may repeat is counted afresh.
+    #[inline(always)]
+    fn refuel(&mut self) {}
+
     /// Makes `bound` the payload that guards and actions see. An `Answer` is also kept as the step's answer of this turn and
     /// in the step's `into` variable.
     fn bind(&mut self, bound: Bound<Self::Payload>);

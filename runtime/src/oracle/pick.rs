@@ -1,6 +1,6 @@
 //! Oracles that choose without thinking, to explore a chart.
 
-use super::{Alternative, Answer, Asking, Kind, Oracle, Question, ready};
+use super::{Alternative, Answer, Asking, Kind, Oracle, OracleError, Question, ready};
 use crate::schema;
 use crate::tools::{Calling, Tools, done};
 use chartc_core::drive::ToolCall;
@@ -13,7 +13,7 @@ pub struct First;
 
 impl Oracle for First {
     fn ask(&self, question: Question) -> Asking {
-        ready(Ok(answer(&question, &mut |_| 0)))
+        ready(answer(&question, &mut |_| 0))
     }
 
     fn name(&self) -> String {
@@ -39,7 +39,7 @@ impl Random {
 impl Oracle for Random {
     fn ask(&self, question: Question) -> Asking {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        ready(Ok(answer(&question, &mut |below| next(&mut state) % below.max(1))))
+        ready(answer(&question, &mut |below| next(&mut state) % below.max(1)))
     }
 
     fn name(&self) -> String {
@@ -50,7 +50,7 @@ impl Oracle for Random {
 /// The least value that fits.
 impl Tools for First {
     fn call(&self, call: ToolCall) -> Calling {
-        done(Ok(result(&call, &mut |_| 0)))
+        done(result(&call, &mut |_| 0))
     }
 }
 
@@ -58,13 +58,22 @@ impl Tools for First {
 impl Tools for Random {
     fn call(&self, call: ToolCall) -> Calling {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        done(Ok(result(&call, &mut |below| next(&mut state) % below.max(1))))
+        done(result(&call, &mut |below| next(&mut state) % below.max(1)))
     }
 }
 
-fn result(call: &ToolCall, pick: &mut dyn FnMut(u64) -> u64) -> chartc_core::expr::Value {
-    let value = schema::example(&call.result, pick);
-    serde_json::from_value(value).unwrap_or_default()
+fn result(
+    call: &ToolCall,
+    pick: &mut dyn FnMut(u64) -> u64,
+) -> Result<chartc_core::expr::Value, OracleError> {
+    Ok(serde_json::from_value(made_up(&call.result, pick)?).unwrap_or_default())
+}
+
+fn made_up(schema: &str, pick: &mut dyn FnMut(u64) -> u64) -> Result<Value, OracleError> {
+    schema::example(schema, pick).ok_or_else(|| {
+        let parts = schema::PARTS;
+        OracleError::Other(format!("what fits the type has more than {parts} values in it"))
+    })
 }
 
 // Source: Steele, Lea, Flood, "Fast splittable pseudorandom number generators", 2014.
@@ -76,7 +85,10 @@ fn next(state: &mut u64) -> u64 {
     z ^ (z >> 31)
 }
 
-fn answer(question: &Question, pick: &mut dyn FnMut(u64) -> u64) -> Answer {
+fn answer(
+    question: &Question,
+    pick: &mut dyn FnMut(u64) -> u64,
+) -> Result<Answer, OracleError> {
     let value = match question.kind {
         Kind::Ask => {
             let count = question.options.len();
@@ -87,30 +99,33 @@ fn answer(question: &Question, pick: &mut dyn FnMut(u64) -> u64) -> Answer {
                 }
                 Some(option) => json!({
                     "choice": option.offer.name,
-                    "arguments": schema::example(&option.schema, pick),
+                    "arguments": made_up(&option.schema, pick)?,
                 }),
             }
         }
         Kind::Llm if !question.options.is_empty() => {
             match pick(question.options.len() as u64 + 1).checked_sub(1) {
-                Some(nth) => call(&question.options[nth as usize], pick),
+                Some(nth) => call(&question.options[nth as usize], pick)?,
                 None => return answer(&Question { options: Vec::new(), ..question.clone() }, pick),
             }
         }
         Kind::Llm if question.schema.is_empty() => json!({"reasoning": "", "action": "noop"}),
-        Kind::Human if question.schema.is_empty() => return Answer::from(String::new()),
-        Kind::Llm | Kind::Human => schema::example(&question.schema, pick),
+        Kind::Human if question.schema.is_empty() => return Ok(Answer::from(String::new())),
+        Kind::Llm | Kind::Human => made_up(&question.schema, pick)?,
     };
-    Answer::from(value.to_string())
+    Ok(Answer::from(value.to_string()))
 }
 
 /// A call of a tool.
-fn call(tool: &Alternative, pick: &mut dyn FnMut(u64) -> u64) -> Value {
+fn call(
+    tool: &Alternative,
+    pick: &mut dyn FnMut(u64) -> u64,
+) -> Result<Value, OracleError> {
     let arguments = match tool.schema.as_str() {
         "" => json!({}),
-        schema => schema::example(schema, pick),
+        schema => made_up(schema, pick)?,
     };
-    json!({"tool": tool.offer.name, "arguments": arguments})
+    Ok(json!({"tool": tool.offer.name, "arguments": arguments}))
 }
 
 #[cfg(test)]

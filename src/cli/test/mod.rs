@@ -102,7 +102,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
     let paper = paper(args.color);
     let mut rows = Vec::new();
     for (checked, test) in tests {
-        let (played, took) = timed(|| scenario::play(checked, test));
+        let (played, took) = timed(|| scenario::play(checked, test, scenario::OF_A_TEST));
         if is_text {
             let file = &done.sources.get(test.span.file).name;
             print(&format!("{} {file}: {}\n", show::word(&played, paper), test.name))?;

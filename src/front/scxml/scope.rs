@@ -7,6 +7,7 @@ use super::reads::reads_data;
 use super::script::{Expr, Kind, Statement, StatementKind};
 use crate::span::{Ident, Span};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ops::Bound;
 
 /// A variable of the chart.
 #[derive(Debug)]
@@ -302,9 +303,9 @@ impl<'d> Scope<'d> {
 
     /// Whether no other event of the document begins with its name.
     pub(super) fn is_alone(&self, event: &str) -> bool {
-        let below =
-            |other: &str| other.strip_prefix(event).is_some_and(|rest| rest.starts_with('.'));
-        !self.events.iter().any(|other| below(other))
+        let below = format!("{event}.");
+        let next = self.events.range::<str, _>((Bound::Included(below.as_str()), Bound::Unbounded)).next();
+        !next.is_some_and(|next| next.starts_with(&below))
     }
 
     /// Whether an event has data.

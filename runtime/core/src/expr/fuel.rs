@@ -43,6 +43,14 @@ impl Fuel {
     /// What one guard, block, code step or prompt may spend: a fraction of a second, and a few dozen megabytes.
     pub const USUAL: u64 = 1_000_000;
 
+    /// What all evaluations of one input to a machine may spend together: a turn, an event, a tick, an answer. Generated code counts
+    /// what its loops repeat against the same bound.
+    pub const INPUT: u64 = 10_000_000;
+
+    /// What each evaluation may spend even when those before it in the same input have spent [`Self::INPUT`], so that handlers of
+    /// `error.execution` still work.
+    pub const LEAST: u64 = 1_000;
+
     /// So many units.
     pub const fn new(units: u64) -> Self {
         Self(Cell::new(units))

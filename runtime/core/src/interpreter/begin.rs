@@ -12,14 +12,19 @@ use alloc::vec::Vec;
 impl<H: Host> Runner<'_, H> {
     /// What the next evaluation may spend.
     pub(super) fn fuel(&self) -> Fuel {
-        Fuel::new(Fuel::USUAL.min(self.allowance.get()))
+        Fuel::new(self.room())
     }
 
-    /// Takes from the allowance what an evaluation has spent of what [`Self::fuel`] gave it.
+    fn room(&self) -> u64 {
+        self.input.get().clamp(Fuel::LEAST, Fuel::USUAL).min(self.allowance.get())
+    }
+
+    /// Takes from the input and from the allowance what an evaluation has spent of what [`Self::fuel`] gave it.
     pub(super) fn burn(&self, fuel: &Fuel) {
+        let spent = self.room() - fuel.left();
+        self.input.set(self.input.get().saturating_sub(spent));
         let allowance = self.allowance.get();
         if allowance != u64::MAX {
-            let spent = Fuel::USUAL.min(allowance) - fuel.left();
             self.allowance.set(allowance - spent);
         }
     }

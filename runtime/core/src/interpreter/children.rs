@@ -43,9 +43,9 @@ impl<'p, H: Host> Interpreter<'p, H> {
         };
         let given = check::params(plan.chart(), given)?;
         let mut child = Self::with_data(plan, None, Data::new(plan.chart())).with_charts(charts);
-        child.engine.program.host().put(self.engine.program.host().take());
+        self.hand_over(&mut child);
         let begun = child.engine.with_view(StateId(0), |program, view| program.begin(given, view));
-        self.engine.program.host().put(child.engine.program.host().take());
+        child.hand_over(self);
         begun?;
         self.end_child(key);
         self.children.push((key, child));
@@ -54,12 +54,21 @@ impl<'p, H: Host> Interpreter<'p, H> {
 
     /// Gives a child to `act`, with the host; says whether there is one.
     pub(super) fn lend(&mut self, key: StepKey, act: &mut dyn FnMut(&mut dyn Machine)) -> bool {
-        let Some((_, child)) = self.children.iter_mut().find(|(k, _)| *k == key) else {
-            return false;
-        };
-        child.engine.program.host().put(self.engine.program.host().take());
-        act(child);
-        self.engine.program.host().put(child.engine.program.host().take());
-        true
+        let mut children = core::mem::take(&mut self.children);
+        let found = children.iter_mut().find(|(k, _)| *k == key);
+        let is_there = found.is_some();
+        if let Some((_, child)) = found {
+            self.hand_over(child);
+            act(child);
+            child.hand_over(self);
+        }
+        self.children = children;
+        is_there
+    }
+
+    /// Gives what a family has once, the host and what all evaluations together may spend, to the machine that is at work.
+    fn hand_over(&mut self, to: &mut Self) {
+        to.engine.program.host().put(self.engine.program.host().take());
+        to.engine.program.allowance.set(self.engine.program.allowance.get());
     }
 }

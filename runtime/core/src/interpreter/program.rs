@@ -9,7 +9,7 @@ use crate::calls::failure;
 use crate::describe;
 use crate::drive::{Host, Mismatch, Post};
 use crate::expr::quick::Quick;
-use crate::expr::{EvalError, Value, evaluate, execute, fit, holds, python};
+use crate::expr::{EvalError, Fuel, Value, evaluate, execute, fit, holds, python};
 use crate::family::Lent;
 use crate::machine::{Fault, Receiver};
 use crate::model::{Action, Chart, ChoiceKind, Expr, StateKind, StepKind, Trigger, VariableKind};
@@ -31,6 +31,8 @@ pub(super) struct Runner<'p, H> {
     begun: usize,
     /// What all evaluations together may spend; `u64::MAX` is no bound.
     pub(super) allowance: Cell<u64>,
+    /// What evaluations may still spend in this input.
+    pub(super) input: Cell<u64>,
 }
 
 impl<'p, H: Host> Runner<'p, H> {
@@ -42,6 +44,7 @@ impl<'p, H: Host> Runner<'p, H> {
             data,
             begun: 0,
             allowance: Cell::new(u64::MAX),
+            input: Cell::new(Fuel::INPUT),
         }
     }
 
@@ -175,6 +178,11 @@ impl<'p, H: Host> Runner<'p, H> {
 impl<H: Host> Program for Runner<'_, H> {
     type Store = Dynamic;
     type Payload = Vec<Value>;
+
+    #[inline(always)]
+    fn refuel(&mut self) {
+        self.input.set(Fuel::INPUT);
+    }
 
     #[inline(always)]
     fn bind(&mut self, bound: Bound<Vec<Value>>) {

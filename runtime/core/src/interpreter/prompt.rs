@@ -5,7 +5,7 @@ use crate::arena::{ChoiceId, StepId, ToolId};
 use crate::calls::summary;
 use crate::describe;
 use crate::drive::{Host, Offer};
-use crate::expr::{Fuel, holds, render, type_text};
+use crate::expr::{EvalError, holds, render, type_text};
 use crate::machine::Fault;
 use crate::model::{ChoiceKind, Field, Place, StepKind, Template};
 use crate::program::View;
@@ -42,7 +42,9 @@ impl<H: Host> Runner<'_, H> {
         for component in &chart.components {
             for insert in component.inserts.iter().filter(|insert| insert.step == step) {
                 if let Some(guard) = &insert.guard {
-                    let result = holds(guard, &self.context(view, None), &Fuel::default());
+                    let fuel = self.fuel();
+                    let result = holds(guard, &self.context(view, None), &fuel);
+                    self.burn(&fuel);
                     let what = || format!("`if` of `{}` into `{}`", component.name, row.name);
                     // As everywhere, a guard that fails is false.
                     if !self.explain(result, what).unwrap_or(false) {
@@ -59,13 +61,13 @@ impl<H: Host> Runner<'_, H> {
         if middle.is_empty() {
             middle.extend(own);
         }
-        let fuel = Fuel::default();
-        let mut texts = Vec::new();
-        for template in start.into_iter().chain(middle).chain(end) {
-            let text = render(template, &self.context(view, options), &fuel);
-            texts.push(self.explain(text, || describe::prompt_of(view.tables, step))?);
-        }
-        Ok(texts.join(BETWEEN))
+        let fuel = self.fuel();
+        let context = self.context(view, options);
+        let templates = start.into_iter().chain(middle).chain(end);
+        let texts: Result<Vec<String>, EvalError> =
+            templates.map(|template| render(template, &context, &fuel)).collect();
+        self.burn(&fuel);
+        Ok(self.explain(texts, || describe::prompt_of(view.tables, step))?.join(BETWEEN))
     }
 
     /// An option as a question offers it. A text that cannot be rendered is left empty, and the notes say why.
@@ -110,7 +112,9 @@ impl<H: Host> Runner<'_, H> {
     }
 
     fn text(&mut self, template: &Template, view: &View<'_>) -> Result<String, Fault> {
-        let text = render(template, &self.context(view, None), &Fuel::default());
+        let fuel = self.fuel();
+        let text = render(template, &self.context(view, None), &fuel);
+        self.burn(&fuel);
         self.explain(text, || "text of an option".to_string())
     }
 }

@@ -15,6 +15,7 @@ impl<P: Program> Engine<'_, P> {
         now: Instant,
         sink: &mut dyn Sink,
     ) -> Receipt {
+        self.program.refuel();
         let receipt = match input {
             Input::Event(event, payload) => return self.event(event, payload, now, sink),
             Input::Start => return self.begin(now, sink),
@@ -54,6 +55,7 @@ impl<P: Program> Engine<'_, P> {
         now: Instant,
         sink: &mut dyn Sink,
     ) -> Receipt {
+        self.program.refuel();
         if !self.is_ready(now, sink) {
             return Receipt::Closed;
         }

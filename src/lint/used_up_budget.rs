@@ -1,0 +1,29 @@
+//! Tests that `chartc check` does not play to their end, because all of them together would take too long.
+
+#[cfg(feature = "run")]
+use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Rule, Severity};
+#[cfg(feature = "run")]
+use crate::span::Span;
+
+/// The rule.
+pub static RULE: Rule = Rule {
+    code: "C0014",
+    name: "used-up-budget",
+    severity: Severity::Warning,
+    page: include_str!("used_up_budget.md"),
+};
+
+/// So many tests of a file, this one first, were not played to their end.
+#[cfg(feature = "run")]
+pub(crate) fn unplayed(first: Span, tests: usize) -> Diagnostic {
+    let message = match tests {
+        1 => "this test was not played to its end: the tests of one check take too many steps".to_owned(),
+        tests => format!(
+            "{tests} tests, from this one on, were not played to their end: the tests of one check take too many steps"
+        ),
+    };
+    RULE.at(first, message).help(
+        "play them with `chartc test`, where each has a budget of its own, or let them make fewer turns; `--no-tests` plays none",
+    )
+}
