@@ -2,6 +2,8 @@
 
 #[path = "../../tests/it/hostile/cases.rs"]
 mod cases;
+#[path = "../../tests/it/hostile/growing.rs"]
+mod growing;
 
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -12,7 +14,7 @@ pub(crate) fn run(chartc: &str) {
     let Ok(chartc) = std::path::absolute(chartc) else { return eprintln!("{chartc} is no path") };
     let folder = std::env::temp_dir().join(format!("chartc-hostile-{}", std::process::id()));
     println!("| input | exit | s | MB | first line |\n|---|---|---|---|---|");
-    for case in cases::all() {
+    for case in cases::all().into_iter().chain(growing::all()) {
         cases::write(&case, &folder);
         let start = Instant::now();
         let child = Command::new(&chartc)

@@ -79,39 +79,79 @@ fn passing(chart: &Chart, facts: &Facts) -> Vec<Option<TransitionId>> {
     found
 }
 
-/// By state: its deadlines that leave it, whatever the data.
-fn firm(chart: &Chart, facts: &Facts) -> Vec<Vec<TransitionId>> {
-    let mut found = vec![Vec::new(); chart.states.len()];
+/// The deadlines of one state that leave it whatever the data, of one kind: milliseconds or turns. In document order, each with the
+/// latest that it is due.
+#[derive(Debug, Clone, Default)]
+struct Firm {
+    lines: Vec<(TransitionId, u64)>,
+    /// The soonest of each [`BLOCK`] of them.
+    soonest: Vec<u64>,
+}
+
+/// Deadlines that are passed over at once when one is looked for.
+const BLOCK: usize = 128;
+
+impl Firm {
+    fn push(&mut self, line: TransitionId, most: u64) {
+        if self.lines.len().is_multiple_of(BLOCK) {
+            self.soonest.push(u64::MAX);
+        }
+        self.lines.push((line, most));
+        if let Some(soonest) = self.soonest.last_mut() {
+            *soonest = most.min(*soonest);
+        }
+    }
+
+    /// The first behind this line, if one is given, that is due before `bound`.
+    fn first(&self, behind: Option<TransitionId>, bound: u64) -> Option<TransitionId> {
+        let from = behind.map_or(0, |line| self.lines.partition_point(|(id, _)| *id <= line));
+        let blocks = self.lines.chunks(BLOCK).zip(&self.soonest).enumerate().skip(from / BLOCK);
+        for (nth, (block, soonest)) in blocks {
+            if *soonest >= bound {
+                continue;
+            }
+            let skipped = from.saturating_sub(nth * BLOCK);
+            let found = block.iter().skip(skipped).find(|(_, most)| *most < bound);
+            if let Some((line, _)) = found {
+                return Some(*line);
+            }
+        }
+        None
+    }
+}
+
+/// By state: its deadlines in milliseconds, and those in turns.
+fn firm(chart: &Chart, facts: &Facts) -> Vec<[Firm; 2]> {
+    let mut found = vec![<[Firm; 2]>::default(); chart.states.len()];
     for (i, line) in chart.transitions.iter().enumerate() {
         let id = TransitionId::at(i);
-        if bound(line).is_some() && line.guard.is_none() && leaves(facts, line, id) {
-            found[line.source.index()].push(id);
+        let Some((_, most)) = bound(line).and_then(|bound| range(chart, bound)) else { continue };
+        if line.guard.is_none() && leaves(facts, line, id) {
+            found[line.source.index()][kind(line)].push(id, most);
         }
     }
     found
 }
 
+/// Which of the two a deadline is.
+fn kind(line: &Transition) -> usize {
+    usize::from(!matches!(line.trigger, Trigger::After(_)))
+}
+
 /// A deadline of the same state or of one around it that is always due first: the clock of a state around starts no later, and lines
 /// that are due together are tried in document order.
-fn sooner(chart: &Chart, id: TransitionId, firm: &[Vec<TransitionId>]) -> Option<TransitionId> {
+fn sooner(chart: &Chart, id: TransitionId, firm: &[[Firm; 2]]) -> Option<TransitionId> {
     let line = chart.transition(id);
     let (least, _) = range(chart, bound(line)?)?;
-    let counts = |other: &Transition| {
-        matches!(other.trigger, Trigger::After(_)) == matches!(line.trigger, Trigger::After(_))
-    };
-    for state in chart.ancestors(line.source) {
-        for other in &firm[state.index()] {
-            let row = chart.transition(*other);
-            let Some((_, most)) = bound(row).and_then(|b| range(chart, b)) else { continue };
-            // An earlier line of the same state hides this one.
-            let first =
-                if state == line.source { *other > id && most < least } else { most <= least };
-            if first && counts(row) {
-                return Some(*other);
-            }
+    chart.ancestors(line.source).find_map(|state| {
+        let deadlines = &firm[state.index()][kind(line)];
+        // An earlier line of the same state hides this one.
+        if state == line.source {
+            deadlines.first(Some(id), least)
+        } else {
+            deadlines.first(None, least.saturating_add(1))
         }
-    }
-    None
+    })
 }
 
 fn bound(line: &Transition) -> Option<&Expr> {

@@ -6,9 +6,13 @@ use chartc_core::model::{
     BinaryOp, Builtin, Chart, CompareOp, Expr, ExprKind, Observable, Type, TypeKind, UnaryOp,
     VariableKind,
 };
+use std::collections::BTreeSet;
 
 /// Whole numbers beyond this have no exact double; comparisons with them are not decided.
 const EXACT: u64 = 1 << 52;
+
+/// Values of an enum that are looked through for each condition.
+const SHORT: usize = 64;
 
 /// A condition over the terms of a list.
 #[derive(Debug, Clone)]
@@ -85,7 +89,7 @@ impl Term {
             Type::Bool => vec![Value::Bool(false), Value::Bool(true)],
             Type::Int | Type::Float | Type::Duration => self.numbers(chart, ty),
             Type::Named(id) => match &chart.types[id.index()].kind {
-                TypeKind::Enum(names) => names.iter().cloned().map(Value::Text).collect(),
+                TypeKind::Enum(names) => self.names(names),
                 TypeKind::Record(_) => vec![Value::Bool(true)],
             },
             Type::Text | Type::Json | Type::List(_) | Type::Map(_) | Type::Optional(_) => {
@@ -110,6 +114,23 @@ impl Term {
             samples.extend([Value::Bool(false), Value::Bool(true)]);
         }
         samples
+    }
+
+    /// The values of an enum that it is compared with, and one of the others.
+    fn names(&self, names: &[String]) -> Vec<Value> {
+        let compared: BTreeSet<&str> = self
+            .constants
+            .iter()
+            .filter_map(|one| if let Value::Text(name) = one { Some(name.as_str()) } else { None })
+            .collect();
+        let other = names.iter().find(|name| !compared.contains(name.as_str()));
+        let text = |name: &str| Value::Text(name.into());
+        if names.len() > SHORT {
+            return compared.iter().copied().chain(other.map(String::as_str)).map(text).collect();
+        }
+        // In the order of the declaration.
+        let counts = |name: &&String| compared.contains(name.as_str()) || Some(*name) == other;
+        names.iter().filter(counts).map(|name| text(name)).collect()
     }
 
     fn numbers(&self, chart: &Chart, ty: &Type) -> Vec<Value> {

@@ -2,7 +2,8 @@
 
 use super::desk::Wanted;
 use super::follow::{Did, follow};
-use super::play::{Failure, Player};
+use super::failure::Failure;
+use super::play::Player;
 use super::reasons::{
     asked, assigned, idle, leading, named, offered, permitting, refusing, unusable, variables,
 };

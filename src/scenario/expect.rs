@@ -1,6 +1,7 @@
 //! Whether what a test expects is so.
 
-use super::play::{Failure, Player};
+use super::failure::Failure;
+use super::play::Player;
 use super::words;
 use crate::lower::test::Expected;
 use crate::notation;

@@ -4,6 +4,7 @@ mod blame;
 mod budget;
 mod desk;
 mod expect;
+mod failure;
 mod follow;
 mod play;
 mod reasons;
@@ -12,8 +13,9 @@ mod words;
 
 pub use blame::Place;
 pub(crate) use budget::OF_A_TEST;
+pub use failure::Failure;
 pub(crate) use follow::{Did, follow};
-pub use play::{Failure, Played, play};
+pub use play::{Played, play};
 pub(crate) use words::short;
 
 use crate::compile::{Checked, Compilation};

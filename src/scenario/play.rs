@@ -4,6 +4,7 @@ use super::blame::{self, Place};
 use super::budget::{A_THING, setting_up};
 use super::desk::{Desk, Reply, TestClock, Wanted, reason_of};
 use super::expect;
+use super::failure::Failure;
 use crate::compile::Checked;
 use crate::lower::test::{Answer, Move, Test};
 use crate::span::Span;
@@ -41,41 +42,6 @@ pub struct Played {
     pub lines: Vec<Line>,
     /// What the chart decided last, where the test failed.
     pub places: Vec<Place>,
-}
-
-/// Why a test failed.
-#[derive(Debug, Clone)]
-pub struct Failure {
-    /// What was expected or done.
-    pub span: Span,
-    /// In one line.
-    pub message: String,
-    /// What was found instead, beside the place.
-    pub found: Option<String>,
-    /// What to do.
-    pub help: Option<String>,
-}
-
-impl Failure {
-    pub(super) fn new(span: Span, message: impl Into<String>) -> Self {
-        Self { span, message: message.into(), found: None, help: None }
-    }
-
-    pub(super) fn found(mut self, found: impl Into<String>) -> Self {
-        self.found = Some(found.into());
-        self
-    }
-
-    /// The test has taken all its steps.
-    fn spent(test: &Test, most: u64) -> Self {
-        Self::new(test.span, format!("it takes more than {most} steps, and is not played to its end"))
-            .help("let it make fewer turns, or let what they repeat do less")
-    }
-
-    fn help(mut self, help: impl Into<String>) -> Self {
-        self.help = Some(help.into());
-        self
-    }
 }
 
 /// A test under way.

@@ -3,6 +3,8 @@
 use chartc::diagnostic::Rule;
 use chartc::emit::{EMITTERS, Options};
 use chartc::lint::reported::FAILED_TEST;
+#[cfg(feature = "run")]
+use chartc::lint::reported::USED_UP_BUDGET;
 use chartc::lint::rules;
 use chartc::load::Memory;
 use chartc::report::short;
@@ -52,6 +54,11 @@ fn check(rule: &Rule, example: &Example) -> Option<String> {
     let mut files = Memory(example.beside.clone());
     files.0.insert(example.file.to_owned(), example.text.clone());
     let mut done = chartc::check(&[example.file.into()], &files);
+    #[cfg(feature = "run")]
+    if rule.code == USED_UP_BUDGET.code {
+        let found = chartc::scenario::failed(&done);
+        done.diagnostics.extend(found);
+    }
     let emitted = done
         .charts
         .iter()

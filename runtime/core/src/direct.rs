@@ -83,6 +83,9 @@ pub trait Direct: Sized {
     /// Some expression reads the name of the event.
     const READS_EVENT: bool;
 
+    /// An input begins: what loops may repeat is counted afresh.
+    #[inline(always)]
+    fn refuel(&mut self) {}
     /// To read.
     fn registers(&self) -> &Registers;
     /// To write.
@@ -177,6 +180,7 @@ impl<P: Direct> Machine<P> {
         if self.phase() != Phase::New {
             return Receipt::Closed;
         }
+        self.program.refuel();
         self.program.registers_mut().phase = Phase::Running;
         self.program.bind(None);
         self.program.enter(sink);
@@ -197,6 +201,7 @@ impl<P: Direct> Machine<P> {
         if self.is_over() {
             return Receipt::Closed;
         }
+        self.program.refuel();
         let id = P::id_of(event);
         if P::READS_EVENT {
             self.program.registers_mut().event = Some(id);
@@ -224,6 +229,7 @@ impl<P: Direct> Machine<P> {
         if self.is_over() {
             return Receipt::Closed;
         }
+        self.program.refuel();
         self.settle(false, 0, sink);
         self.look_for_dead_end(sink);
         Receipt::Handled
@@ -234,6 +240,7 @@ impl<P: Direct> Machine<P> {
         if self.is_over() {
             return Receipt::Closed;
         }
+        self.program.refuel();
         self.finish(Status::Canceled, sink);
         Receipt::Handled
     }
@@ -243,6 +250,7 @@ impl<P: Direct> Machine<P> {
         if self.is_over() {
             return Receipt::Closed;
         }
+        self.program.refuel();
         sink.record(Record::Turn(self.program.registers().turns + 1));
         self.program.begin_turn();
         self.program.bind(None);

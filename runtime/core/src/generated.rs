@@ -13,11 +13,15 @@ pub mod explained;
 #[cfg(feature = "alloc")]
 mod values;
 #[cfg(feature = "alloc")]
+mod work;
+#[cfg(feature = "alloc")]
 pub use crate::describe::*;
 #[cfg(feature = "alloc")]
 pub use data::*;
 #[cfg(feature = "alloc")]
 pub use values::*;
+#[cfg(feature = "alloc")]
+pub use work::*;
 
 /// Includes the code that `chartc::build` made of a chart: `chartc_core::include_chart!(pub mod builder);` for
 /// `builder.chart`.

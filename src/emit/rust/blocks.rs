@@ -90,7 +90,7 @@ fn action(writer: &Writer<'_>, action: &Action) -> String {
             out + "\n"
         }
         Action::For(local, source, body) => {
-            let head = writer.each(source, *local);
+            let head = writer.each(source, *local, uses::nodes_of(context.chart, body));
             let body = actions(writer, body);
             writer.forget(*local);
             let head = unused(head, *local, &[&body]);

@@ -116,3 +116,16 @@ pub(super) fn query(context: &Context<'_>) -> String {
     }
     out + "None"
 }
+
+impl Context<'_> {
+    /// Finals with parameters are declared.
+    pub(super) fn has_endings(&self) -> bool {
+        self.chart.states.iter().any(|s| match &s.kind {
+            StateKind::Final { params, .. } => !params.is_empty(),
+            StateKind::Atomic
+            | StateKind::Compound { .. }
+            | StateKind::Parallel
+            | StateKind::History { .. } => false,
+        })
+    }
+}

@@ -83,6 +83,9 @@ fn new(context: &Context<'_>, item: &mut Impl) {
             fields += "calls: calls::Calls::new(),";
         }
         fields += "notes: Vec::new(),";
+        if context.repeats.get() {
+            fields += "work: generated::Work::new(),";
+        }
     }
     new.line(format!("let core = Core {{ {fields} }};"));
     let store = if context.bare { "store::Fixed::new()" } else { "store::Dynamic::new(&TABLES)" };

@@ -85,6 +85,7 @@ fn source(unit: &Unit<'_>, found: &mut Vec<Diagnostic>) -> String {
         advice: Cell::new(false),
         last_result: Cell::new(false),
         streak: Cell::new(false),
+        repeats: Cell::new(false),
         methods: RefCell::default(),
         answers: RefCell::default(),
     };
@@ -130,6 +131,8 @@ struct Context<'c> {
     last_result: Cell<bool>,
     /// An expression reads a streak.
     streak: Cell<bool>,
+    /// A loop is written, which counts what it repeats.
+    repeats: Cell<bool>,
     /// Methods of the program that some row made necessary.
     methods: RefCell<BTreeSet<&'static str>>,
     /// Steps whose answer an expression reads.

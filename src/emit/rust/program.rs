@@ -31,9 +31,12 @@ pub(super) fn emit(context: &Context<'_>, scope: &mut Scope) {
     keep(context, &mut methods);
     tools::methods(context, &mut methods);
     children::methods(context, &mut methods);
-    let program = program(context);
+    let mut program = program(context);
     // Now it is known which answers and texts anything reads.
     prompt::advice(context, &mut methods);
+    if context.repeats.get() {
+        program.new_fn("refuel").arg_mut_self().line("self.work.refuel();");
+    }
     ending::emit(context, scope);
     answers(context, scope);
     scope.push_struct(core(context));
@@ -77,6 +80,9 @@ fn core(context: &Context<'_>) -> Struct {
             item.field("calls", "calls::Calls");
         }
         item.field("notes", "Vec<String>");
+        if context.repeats.get() {
+            item.field("work", "generated::Work");
+        }
     }
     item
 }
@@ -257,8 +263,9 @@ fn noted(context: &Context<'_>, call: &str, what: &str) -> String {
     if context.bare {
         return call.to_owned();
     }
+    let begin = if context.repeats.get() { "self.work.begin();\n" } else { "" };
     format!(
-        "{call}.map_err(|why| \
+        "{begin}{call}.map_err(|why| \
          generated::note(&mut self.notes, &generated::{what}, why))"
     )
 }
@@ -384,16 +391,5 @@ impl Context<'_> {
     /// Params are declared.
     pub(super) fn has_params(&self) -> bool {
         self.chart.variables.iter().any(|v| matches!(v.kind, VariableKind::Param { .. }))
-    }
-
-    /// Finals with parameters are declared.
-    pub(super) fn has_endings(&self) -> bool {
-        self.chart.states.iter().any(|s| match &s.kind {
-            StateKind::Final { params, .. } => !params.is_empty(),
-            StateKind::Atomic
-            | StateKind::Compound { .. }
-            | StateKind::Parallel
-            | StateKind::History { .. } => false,
-        })
     }
 }

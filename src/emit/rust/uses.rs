@@ -1,7 +1,7 @@
 //! What an expression uses, found by walking it.
 
 use chartc_core::model::{
-    Action, BinaryOp, Expr, ExprKind, Observable, Template, TemplatePart, UnaryOp,
+    Action, BinaryOp, Chart, Expr, ExprKind, Observable, Template, TemplatePart, UnaryOp,
 };
 
 /// Calls `found` with `expr` and every expression inside it.
@@ -68,6 +68,43 @@ pub(super) fn walk(expr: &Expr, found: &mut dyn FnMut(&Expr)) {
             walk(item, found);
         }
     }
+}
+
+/// Nodes of an expression and of the named conditions in it: what evaluating it takes at most, but for what loops in it repeat.
+pub(super) fn nodes(chart: &Chart, expr: &Expr) -> u64 {
+    let mut count = 0_u64;
+    walk(expr, &mut |part| {
+        let named = if let ExprKind::Predicate(id) = part.kind {
+            nodes(chart, &chart.predicates[id.index()].expr)
+        } else {
+            0
+        };
+        count = count.saturating_add(named).saturating_add(1);
+    });
+    count
+}
+
+/// The same of actions.
+pub(super) fn nodes_of(chart: &Chart, actions: &[Action]) -> u64 {
+    let mut count = 0_u64;
+    for action in actions {
+        direct(action, &mut |expr| count = count.saturating_add(nodes(chart, expr)));
+        let inner = match action {
+            Action::If(_, then, otherwise) => {
+                nodes_of(chart, then).saturating_add(nodes_of(chart, otherwise))
+            }
+            Action::For(_, _, body) => nodes_of(chart, body),
+            Action::Assign(..)
+            | Action::Do(..)
+            | Action::Raise(..)
+            | Action::Send { .. }
+            | Action::Cancel(_)
+            | Action::Result(..)
+            | Action::Log(_) => 0,
+        };
+        count = count.saturating_add(inner).saturating_add(1);
+    }
+    count
 }
 
 /// The same for the placeholders of a text.

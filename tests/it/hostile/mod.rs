@@ -1,6 +1,8 @@
 //! Input that is meant to hurt: a message, an exit code, little time and little memory; never a panic.
 
+mod budgets;
 mod cases;
+mod growing;
 mod mutations;
 mod scxml;
 
@@ -31,7 +33,7 @@ fn chartc(folder: &Path, arguments: &[&str]) -> Command {
 
 /// Every case.
 fn both() -> Vec<Case> {
-    all().into_iter().chain(scxml::all()).collect()
+    all().into_iter().chain(growing::all()).chain(scxml::all()).collect()
 }
 
 fn run(folder: &Path, arguments: &[&str]) -> Output {

@@ -33,6 +33,9 @@ pub(in super::super) fn emit(context: &Context<'_>, scope: &mut Scope) {
     start::emit(context, &mut methods);
     program::predicates(context, &mut methods);
     ending::emit(context, scope);
+    if context.repeats.get() {
+        item.new_fn("refuel").arg_mut_self().line("self.work.refuel();");
+    }
     scope.push_struct(core(context));
     scope.push_impl(methods);
     scope.push_impl(item);
@@ -91,6 +94,9 @@ fn fields(context: &Context<'_>) -> Vec<(&'static str, String, String)> {
     }
     if !context.bare {
         field("notes", "Vec<String>".to_owned(), "Vec::new()");
+        if context.repeats.get() {
+            field("work", "generated::Work".to_owned(), "generated::Work::new()");
+        }
     }
     all
 }

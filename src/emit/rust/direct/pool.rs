@@ -144,8 +144,9 @@ impl<'c> Pool<'c> {
         } else {
             // A closure borrows each variable by itself, so that rustc looks for values that nobody reads.
             let allow = if assigns_again(body) { "#[allow(unused_assignments)]\n" } else { "" };
+            let begin = if self.context.repeats.get() { "self.work.begin();\n" } else { "" };
             format!(
-                "{allow}let done = (|| -> Result<{result}, {}> {{ {body} }})();\n\
+                "{begin}{allow}let done = (|| -> Result<{result}, {}> {{ {body} }})();\n\
                  done.map_err(|why| generated::note(&mut self.notes, &generated::{what}, why))",
                 self.context.error()
             )

@@ -2,6 +2,7 @@
 
 use super::super::body::mentions;
 use super::super::types::{list_item, owned};
+use super::super::uses;
 use super::{Binding, Code, Form, Writer};
 use chartc_core::arena::{LocalId, TypeId};
 use chartc_core::model::{Expr, Type, TypeKind};
@@ -65,14 +66,21 @@ impl Writer<'_> {
         ty: &Type,
     ) -> Code {
         self.allocates();
-        let source = self.each(source, local);
+        let nodes = uses::nodes(self.context.chart, item)
+            + filter.map_or(0, |filter| uses::nodes(self.context.chart, filter));
+        let source = self.each(source, local, nodes);
+        let outermost = self.loops.get() == 0;
+        self.loops.set(self.loops.get() + 1);
         let item_ty = list_item(ty).cloned().unwrap_or(Type::Json);
         let filter = filter.map(|f| self.condition(f, Binding::Block));
         let item = self.value(item, &item_ty);
         self.forget(local);
+        self.loops.set(self.loops.get() - 1);
         let source = unused(source, local, &[&item, filter.as_deref().unwrap_or_default()]);
         let list = self.temporary();
-        let mut out = format!("{{ let mut {list} = Vec::new();\n for {source} {{ ");
+        // Before the start no program counts.
+        let work = if self.early && outermost { "let work = generated::Work::new();\n" } else { "" };
+        let mut out = format!("{{ {work}let mut {list} = Vec::new();\n for {source} {{ ");
         match filter {
             Some(filter) => out.push_str(&format!("if {filter} {{ {list}.push({item}); }}")),
             None => out.push_str(&format!("{list}.push({item});")),
@@ -87,9 +95,16 @@ impl Writer<'_> {
     }
 
     /// `local in …`, the head of a loop over the elements of a list, the characters of a text or the keys of a map. The local
-    /// is in scope until it is forgotten.
-    pub(in super::super) fn each(&self, source: &Expr, local: LocalId) -> String {
+    /// is in scope until it is forgotten. What is repeated takes so many nodes each time.
+    pub(in super::super) fn each(&self, source: &Expr, local: LocalId, nodes: u64) -> String {
         self.allocates();
+        let work = if self.early {
+            "&work"
+        } else {
+            self.context.repeats.set(true);
+            "&self.work"
+        };
+        let nodes = nodes.saturating_add(1);
         let code = self.expr(source);
         let name = local_name(local);
         let held = match code.form {
@@ -98,10 +113,11 @@ impl Writer<'_> {
             Form::Owned => code.text.clone(),
         };
         let (ty, text) = if let Some(item) = list_item(&code.ty) {
-            (item.clone(), format!("{name} in {held}"))
+            (item.clone(), format!("{name} in generated::over({held}, {nodes}, {work})?"))
         } else {
             let value = self.json(code);
-            (Type::Json, format!("{name} in expr::elements(&{value})?"))
+            let held = format!("expr::elements(&{value})?");
+            (Type::Json, format!("{name} in generated::over({held}, {nodes}, {work})?"))
         };
         self.locals.borrow_mut().insert(local, ty);
         text

@@ -34,6 +34,8 @@ pub(super) struct Writer<'w> {
     early: bool,
     locals: RefCell<BTreeMap<LocalId, Type>>,
     temporaries: Cell<u32>,
+    /// Loops around what is written.
+    loops: Cell<u32>,
 }
 
 impl<'w> Writer<'w> {
@@ -46,6 +48,7 @@ impl<'w> Writer<'w> {
             early: false,
             locals: RefCell::default(),
             temporaries: Cell::new(0),
+            loops: Cell::new(0),
         }
     }
 
