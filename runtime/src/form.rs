@@ -56,7 +56,8 @@ mod tests {
                     draws = draws.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
                     (draws >> 33) % below.max(1)
                 };
-                let text = crate::schema::example(schema, &mut pick).expect("it is small").to_string();
+                let text =
+                    crate::schema::example(schema, &mut pick).expect("it is small").to_string();
                 let reading =
                     ladder::value(&text, "").unwrap_or_else(|why| panic!("{text}: {why:?}"));
                 let Value::Map(answer) = reading.meant else { panic!("{text}") };

@@ -147,7 +147,10 @@ pub(super) struct Leading {
 }
 
 impl Leading {
-    fn range(&self, inside: Range<StateId>) -> impl Iterator<Item = (&StateId, &Vec<TransitionId>)> {
+    fn range(
+        &self,
+        inside: Range<StateId>,
+    ) -> impl Iterator<Item = (&StateId, &Vec<TransitionId>)> {
         self.lines.range(inside)
     }
 }
@@ -216,7 +219,10 @@ pub(super) fn explain(
         return found.help("nothing leads here: let a line or a step do so, or remove the state");
     }
     for nth in permitting.iter().take(3) {
-        found = found.related(map.permissions[*nth], "this permits the move, but no step or option makes it");
+        found = found.related(
+            map.permissions[*nth],
+            "this permits the move, but no step or option makes it",
+        );
     }
     found.help("the table of permitted moves moves nothing by itself: let a step lead here, or remove the state")
 }

@@ -18,7 +18,8 @@ pub static RULE: Rule = Rule {
 #[cfg(feature = "run")]
 pub(crate) fn unplayed(first: Span, tests: usize) -> Diagnostic {
     let message = match tests {
-        1 => "this test was not played to its end: the tests of one check take too many steps".to_owned(),
+        1 => "this test was not played to its end: the tests of one check take too many steps"
+            .to_owned(),
         tests => format!(
             "{tests} tests, from this one on, were not played to their end: the tests of one check take too many steps"
         ),

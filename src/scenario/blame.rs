@@ -1,8 +1,8 @@
 //! Where the fault of a failed test may lie: what the chart decided last, and the lines that failed tests go through more than others.
 
 use super::desk::Wanted;
-use super::follow::{Did, follow};
 use super::failure::Failure;
+use super::follow::{Did, follow};
 use super::play::Player;
 use super::reasons::{
     asked, assigned, idle, leading, named, offered, permitting, refusing, unusable, variables,

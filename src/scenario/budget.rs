@@ -10,7 +10,7 @@ pub(crate) const OF_A_TEST: u64 = 50_000_000;
 pub(super) const OF_A_CHECK: u64 = 10_000_000;
 
 /// Steps of one thing that happens, or that a test does.
-pub(super) const A_THING: u64 = 100;
+pub(super) const A_THING: u64 = 50;
 
 /// Steps of one row of a chart that is made ready for a test.
 const A_ROW: u64 = 20;

@@ -1,7 +1,9 @@
 //! Why a test failed.
 
+use super::desk::Wanted;
 use crate::lower::test::Test;
 use crate::span::Span;
+use chartc_core::expr::{Map, Value};
 
 /// Why a test failed.
 #[derive(Debug, Clone)]
@@ -28,12 +30,40 @@ impl Failure {
 
     /// The test has taken all its steps.
     pub(super) fn spent(test: &Test, most: u64) -> Self {
-        Self::new(test.span, format!("it takes more than {most} steps, and is not played to its end"))
-            .help("let it make fewer turns, or let what they repeat do less")
+        Self::new(
+            test.span,
+            format!("it takes more than {most} steps, and is not played to its end"),
+        )
+        .help("let it make fewer turns, or let what they repeat do less")
     }
 
     pub(super) fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self
+    }
+}
+
+/// Something is waited for, and the test goes on or ends without it.
+pub(super) fn owed(wanted: &Wanted, span: Span) -> Failure {
+    let name = wanted.name();
+    match wanted {
+        Wanted::Answer(question) => {
+            let options: Vec<&str> =
+                question.options.iter().map(|o| o.offer.name.as_str()).collect();
+            let offered = match options.as_slice() {
+                [] => String::new(),
+                options => format!("; offered: {}", options.join(", ")),
+            };
+            let asked = super::words::short(&question.prompt, 200);
+            Failure::new(span, format!("`{name}` asks, and the test gives no answer"))
+                .found(format!("asked: {asked}{offered}"))
+                .help(format!("go on with `answers {name} …` or `fails {name} timeout`"))
+        }
+        Wanted::Result(call) => {
+            let given: Map = call.arguments.iter().cloned().collect();
+            Failure::new(span, format!("the tool `{name}` is called, and the test gives no result"))
+                .found(format!("called with {}", super::words::value(&Value::Map(given))))
+                .help(format!("go on with `tool {name} returns …` or `tool {name} fails \"why\"`"))
+        }
     }
 }

@@ -4,7 +4,7 @@ use super::blame::{self, Place};
 use super::budget::{A_THING, setting_up};
 use super::desk::{Desk, Reply, TestClock, Wanted, reason_of};
 use super::expect;
-use super::failure::Failure;
+use super::failure::{Failure, owed};
 use crate::compile::Checked;
 use crate::lower::test::{Answer, Move, Test};
 use crate::span::Span;
@@ -98,8 +98,15 @@ pub fn play(checked: &Checked, test: &Test, most: u64) -> Played {
     let clock = Arc::new(TestClock { time: VirtualClock::new(), desk: desk.clone() });
     let session = Session::new(machine, Arc::new(desk.clone()), clock, desk.clone())
         .with_tools(Arc::new(desk.clone()));
-    let mut player =
-        Player { chart: &chart, session, desk, counted: 0, since: (0, 0), last: test.span, marks: Vec::new() };
+    let mut player = Player {
+        chart: &chart,
+        session,
+        desk,
+        counted: 0,
+        since: (0, 0),
+        last: test.span,
+        marks: Vec::new(),
+    };
     player.session.machine_mut().allow(room);
     let mut failure = player.all(test).err();
     player.spend(0);
@@ -369,30 +376,5 @@ impl Player<'_> {
                 Reply::Value(Value::Map(pairs.into_iter().collect()))
             }
         })
-    }
-}
-
-/// Something is waited for, and the test goes on or ends without it.
-fn owed(wanted: &Wanted, span: Span) -> Failure {
-    let name = wanted.name();
-    match wanted {
-        Wanted::Answer(question) => {
-            let options: Vec<&str> =
-                question.options.iter().map(|o| o.offer.name.as_str()).collect();
-            let offered = match options.as_slice() {
-                [] => String::new(),
-                options => format!("; offered: {}", options.join(", ")),
-            };
-            let asked = super::words::short(&question.prompt, 200);
-            Failure::new(span, format!("`{name}` asks, and the test gives no answer"))
-                .found(format!("asked: {asked}{offered}"))
-                .help(format!("go on with `answers {name} …` or `fails {name} timeout`"))
-        }
-        Wanted::Result(call) => {
-            let given: Map = call.arguments.iter().cloned().collect();
-            Failure::new(span, format!("the tool `{name}` is called, and the test gives no result"))
-                .found(format!("called with {}", super::words::value(&Value::Map(given))))
-                .help(format!("go on with `tool {name} returns …` or `tool {name} fails \"why\"`"))
-        }
     }
 }

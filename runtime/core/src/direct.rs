@@ -360,6 +360,7 @@ impl<P: Direct> Machine<P> {
 
     /// Calls `each` with every host event that some active leaf would handle now, ascending.
     pub fn enabled_events(&mut self, each: &mut dyn FnMut(EventId)) {
+        self.program.refuel();
         self.program.bind(None);
         for id in (0..P::TABLES.events.len()).map(EventId::at) {
             if !self.is_over() && P::event_of(id).is_some_and(|e| self.program.would_handle(e)) {

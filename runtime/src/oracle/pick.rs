@@ -85,10 +85,7 @@ fn next(state: &mut u64) -> u64 {
     z ^ (z >> 31)
 }
 
-fn answer(
-    question: &Question,
-    pick: &mut dyn FnMut(u64) -> u64,
-) -> Result<Answer, OracleError> {
+fn answer(question: &Question, pick: &mut dyn FnMut(u64) -> u64) -> Result<Answer, OracleError> {
     let value = match question.kind {
         Kind::Ask => {
             let count = question.options.len();
@@ -117,10 +114,7 @@ fn answer(
 }
 
 /// A call of a tool.
-fn call(
-    tool: &Alternative,
-    pick: &mut dyn FnMut(u64) -> u64,
-) -> Result<Value, OracleError> {
+fn call(tool: &Alternative, pick: &mut dyn FnMut(u64) -> u64) -> Result<Value, OracleError> {
     let arguments = match tool.schema.as_str() {
         "" => json!({}),
         schema => made_up(schema, pick)?,

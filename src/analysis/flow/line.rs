@@ -9,6 +9,10 @@ use super::read::{How, Site};
 use chartc_core::arena::{StateId, TransitionId};
 use chartc_core::model::{ChoiceKind, Permission, Transition, Trigger};
 
+/// Conditions of earlier lines that are taken to be false at a later one, at most: further ones are left open, which only adds to what
+/// may be.
+pub(super) const ASSUMED: usize = 64;
+
 /// A line of a leaf.
 #[derive(Debug, Clone)]
 pub(super) struct Line<'c> {
@@ -115,7 +119,10 @@ impl<'c> Points<'c, '_> {
             if same {
                 match &row.guard {
                     None => return None,
-                    Some(guard) => ops.push(Op::Assume(None, guard, false)),
+                    Some(guard) if ops.len() - first.len() < ASSUMED => {
+                        ops.push(Op::Assume(None, guard, false));
+                    }
+                    Some(_) => {}
                 }
             }
         }

@@ -4,7 +4,7 @@ use super::super::Facts;
 use super::super::reach::is_end;
 use super::edge::{Edge, Op};
 use super::enter::into;
-use super::line::Line;
+use super::line::{ASSUMED, Line};
 use super::read::Site;
 use chartc_core::arena::{ComponentId, EventId, StateId, StepId, TransitionId};
 use chartc_core::model::{
@@ -194,7 +194,10 @@ impl<'c, 'f> Points<'c, 'f> {
             let when = matches!(line.row.trigger, Trigger::When);
             if when || matches!(line.row.trigger, Trigger::StateDone(_)) {
                 self.line(point, line, &still, point.mode, true, edges);
-                if when && let Some(guard) = &line.row.guard {
+                if when
+                    && still.len() < ASSUMED
+                    && let Some(guard) = &line.row.guard
+                {
                     still.push(Op::Assume(None, guard, false));
                 }
             }

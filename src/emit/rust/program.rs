@@ -8,7 +8,7 @@ use super::types::{optional_inner, owned};
 use super::uses::{self, First};
 use super::{blocks, children, direct, ending, prompt, start, tools};
 use chartc_core::arena::{PredicateId, StateId, TransitionId, VarId};
-use chartc_core::model::{ExprKind, StateKind, StepKind, Trigger, Type, VariableKind};
+use chartc_core::model::{ExprKind, StepKind, Trigger, Type, VariableKind};
 use codegen::{Impl, Scope, Struct};
 
 /// Adds `Core` with the methods that hold the chart's expressions, and its `Program`.

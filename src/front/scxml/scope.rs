@@ -304,7 +304,8 @@ impl<'d> Scope<'d> {
     /// Whether no other event of the document begins with its name.
     pub(super) fn is_alone(&self, event: &str) -> bool {
         let below = format!("{event}.");
-        let next = self.events.range::<str, _>((Bound::Included(below.as_str()), Bound::Unbounded)).next();
+        let next =
+            self.events.range::<str, _>((Bound::Included(below.as_str()), Bound::Unbounded)).next();
         !next.is_some_and(|next| next.starts_with(&below))
     }
 

@@ -27,9 +27,8 @@ fn doubling_types(count: usize) -> String {
 }
 
 fn nested_loops(lines: usize) -> String {
-    let inner = (0..4).fold("true".to_owned(), |inner, n| {
-        format!("any([{inner} for v{n} in x if v{n} >= 0])")
-    });
+    let inner = (0..4)
+        .fold("true".to_owned(), |inner, n| format!("any([{inner} for v{n} in x if v{n} >= 0])"));
     let lines: String =
         (0..lines).map(|n| format!("    on turn if {inner} and n == {n} -> b\n")).collect();
     format!(
@@ -58,19 +57,27 @@ fn descriptors(count: usize) -> String {
 pub(super) fn all() -> Vec<Case> {
     let tests = "were not played to their end";
     let mut cases = Vec::new();
-    for (name, count) in [("40 endless tests", 40), ("400 endless tests", 400), ("4,000 endless tests", 4_000)] {
+    for (name, count) in
+        [("40 endless tests", 40), ("400 endless tests", 400), ("4,000 endless tests", 4_000)]
+    {
         cases.push(case(name, "a.chart", endless_tests(count), 0, tests));
     }
-    for (name, count) in [("60 doubling types", 60), ("600 doubling types", 600), ("6,000 doubling types", 6_000)] {
+    for (name, count) in
+        [("60 doubling types", 60), ("600 doubling types", 600), ("6,000 doubling types", 6_000)]
+    {
         cases.push(case(name, "a.chart", doubling_types(count), 0, ""));
     }
-    for (name, count) in [("1 nest of loops", 1), ("10 nests of loops", 10), ("100 nests of loops", 100)] {
+    for (name, count) in
+        [("1 nest of loops", 1), ("10 nests of loops", 10), ("100 nests of loops", 100)]
+    {
         cases.push(case(name, "a.chart", nested_loops(count), 0, "warning"));
     }
     for (name, count) in [("200 events", 200), ("2,000 events", 2_000), ("20,000 events", 20_000)] {
         cases.push(case(name, "a.chart", events(count), 0, ""));
     }
-    for (name, count) in [("200 descriptors", 200), ("2,000 descriptors", 2_000), ("20,000 descriptors", 20_000)] {
+    for (name, count) in
+        [("200 descriptors", 200), ("2,000 descriptors", 2_000), ("20,000 descriptors", 20_000)]
+    {
         cases.push(case(name, "a.scxml", descriptors(count), 0, ""));
     }
     cases

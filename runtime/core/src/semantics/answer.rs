@@ -170,7 +170,7 @@ impl<P: Program> Engine<'_, P> {
         sink.record(Record::Done(step));
         let row = self.tables.steps[step.index()];
         let ends = row.ends_turn
-            && self.with_view(leaf, |program, view| program.ends_turn(step, view)).unwrap_or(false);
+            && self.in_view(leaf, |program, view| program.ends_turn(step, view)).unwrap_or(false);
         if !self.macrostep(Some(Occurrence::StepDone(step)), sink) && self.has_done_line(step) {
             sink.record(Record::Fallback(step, Fallback::NoLine));
         }
@@ -237,7 +237,7 @@ impl<P: Program> Engine<'_, P> {
         sink: &mut dyn Sink,
     ) {
         let mut legal = false;
-        self.options(key, &mut |option, tool| legal |= option == choice && tool.is_none());
+        self.each_option(key, &mut |option, tool| legal |= option == choice && tool.is_none());
         if !legal {
             self.program.bind(Bound::Nothing);
             self.otherwise(key.step, Fallback::Stale, sink);
@@ -258,7 +258,7 @@ impl<P: Program> Engine<'_, P> {
         sink: &mut dyn Sink,
     ) {
         let ends = self.tables.steps[step.index()].ends_turn
-            && self.with_view(leaf, |program, view| program.ends_turn(step, view)).unwrap_or(false);
+            && self.in_view(leaf, |program, view| program.ends_turn(step, view)).unwrap_or(false);
         if !self.macrostep(Some(Occurrence::Choice(choice)), sink) {
             self.otherwise(step, Fallback::Stale, sink);
         }

@@ -186,7 +186,7 @@ impl<P: Program> Engine<'_, P> {
     }
 
     fn arm(&mut self, id: TransitionId, origin: u64, leaf: StateId, sink: &mut dyn Sink) {
-        let bound = self.with_view(leaf, |program, view| program.deadline(id, view));
+        let bound = self.in_view(leaf, |program, view| program.deadline(id, view));
         if bound.is_err() {
             self.raise_error(ErrorKind::Execution, sink);
         }

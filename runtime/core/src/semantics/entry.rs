@@ -45,7 +45,7 @@ impl<P: Program> Engine<'_, P> {
         let leaf = self.leaf_of(row.state);
         self.program.bind(Bound::Nothing);
         if row.guard {
-            let held = self.with_view(leaf, |program, view| program.step_guard(step, view));
+            let held = self.in_view(leaf, |program, view| program.step_guard(step, view));
             if held.is_err() {
                 self.raise_error(ErrorKind::Execution, sink);
             }

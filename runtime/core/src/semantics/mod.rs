@@ -234,6 +234,11 @@ impl<'t, P: Program> Engine<'t, P> {
     /// Reads the machine as a guard or prompt under `leaf` sees it.
     pub fn with_view<R>(&mut self, leaf: StateId, read: impl FnOnce(&mut P, &View<'_>) -> R) -> R {
         self.program.refuel();
+        self.in_view(leaf, read)
+    }
+
+    /// The same in the midst of an input.
+    fn in_view<R>(&mut self, leaf: StateId, read: impl FnOnce(&mut P, &View<'_>) -> R) -> R {
         let view = View {
             tables: &self.tables,
             cells: observed(&self.store.cells()),

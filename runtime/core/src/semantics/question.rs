@@ -23,6 +23,16 @@ impl<P: Program> Engine<'_, P> {
     /// Calls `each` with the options that are enabled now for the question's leaf, innermost state first, document order; for a
     /// `may call` line once with each of its tools. A tool of several lines belongs to the first.
     pub fn options(&mut self, key: StepKey, each: &mut dyn FnMut(ChoiceId, Option<ToolId>)) {
+        self.program.refuel();
+        self.each_option(key, each);
+    }
+
+    /// The same in the midst of an input.
+    pub(super) fn each_option(
+        &mut self,
+        key: StepKey,
+        each: &mut dyn FnMut(ChoiceId, Option<ToolId>),
+    ) {
         let mut path = Some(key.leaf).filter(|leaf| leaf.index() < self.tables.states.len());
         while let Some(state) = path {
             for choice in self.tables.states[state.index()].choices.of(self.tables.choice_pool) {
@@ -32,7 +42,7 @@ impl<P: Program> Engine<'_, P> {
                     && self.in_scope(&row)
                     && (!row.guard
                         || self
-                            .with_view(key.leaf, |program, view| program.guard(id, view))
+                            .in_view(key.leaf, |program, view| program.guard(id, view))
                             .unwrap_or(false))
                 {
                     match self.tables.choices[choice.index()].tools {
@@ -69,7 +79,7 @@ impl<P: Program> Engine<'_, P> {
                 if waits
                     && (!row.guard
                         || self
-                            .with_view(leaf, |program, view| program.step_guard(*step, view))
+                            .in_view(leaf, |program, view| program.step_guard(*step, view))
                             .unwrap_or(false))
                 {
                     return Some(*step);
@@ -148,7 +158,7 @@ impl<P: Program> Engine<'_, P> {
         let key = self.key(step, leaf);
         let mut count = 0;
         let mut only = None;
-        self.options(key, &mut |choice, tool| {
+        self.each_option(key, &mut |choice, tool| {
             count += 1;
             // A tool is never called unasked.
             only = Some((choice, tool.is_none()));

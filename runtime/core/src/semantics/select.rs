@@ -147,7 +147,7 @@ impl<P: Program> Engine<'_, P> {
         if row.guard && !cause.has_returned() {
             let held = match self.program.guard_alone(id, self.store.cells().configuration) {
                 Some(held) => Ok(held),
-                None => self.with_view(leaf, |program, view| program.guard(id, view)),
+                None => self.in_view(leaf, |program, view| program.guard(id, view)),
             };
             match held {
                 Ok(true) => {}
@@ -184,7 +184,7 @@ impl<P: Program> Engine<'_, P> {
                     && permission.from.is_none_or(|from| self.is_active(from))
                     && (!permission.guard
                         || self
-                            .with_view(leaf, |program, view| program.permission_guard(nth, view))
+                            .in_view(leaf, |program, view| program.permission_guard(nth, view))
                             .unwrap_or(false))
             })
         })
@@ -193,6 +193,7 @@ impl<P: Program> Engine<'_, P> {
     /// Calls `each` with every host event that some active state would handle now, ascending. A guard that needs the event's
     /// payload counts as true.
     pub fn enabled_events(&mut self, each: &mut dyn FnMut(EventId)) {
+        self.program.refuel();
         self.program.bind(crate::program::Bound::Nothing);
         for index in 0..self.tables.events.len() {
             let event = EventId::at(index);
@@ -218,7 +219,7 @@ impl<P: Program> Engine<'_, P> {
                         && self.in_scope(row)
                         && (!row.guard
                             || self
-                                .with_view(leaf, |program, view| program.guard(id, view))
+                                .in_view(leaf, |program, view| program.guard(id, view))
                                 .unwrap_or(true))
                     {
                         return true;

@@ -92,7 +92,7 @@ impl<P: Program> Engine<'_, P> {
         }
         if row.arguments {
             let leaf = self.leaf_of(row.source);
-            if self.with_view(leaf, |program, view| program.arguments(id, view)).is_err() {
+            if self.in_view(leaf, |program, view| program.arguments(id, view)).is_err() {
                 self.raise_error(ErrorKind::Execution, sink);
             }
         }

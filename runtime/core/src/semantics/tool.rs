@@ -24,7 +24,7 @@ impl<P: Program> Engine<'_, P> {
     /// The first enabled `may call` line, from the question's leaf outward, whose set has the tool.
     pub(super) fn permits(&mut self, key: StepKey, tool: ToolId) -> Option<ChoiceId> {
         let mut first = None;
-        self.options(key, &mut |choice, offered| {
+        self.each_option(key, &mut |choice, offered| {
             if first.is_none() && offered == Some(tool) {
                 first = Some(choice);
             }
@@ -71,7 +71,7 @@ impl<P: Program> Engine<'_, P> {
                 self.program.bind(Bound::Nothing);
                 let ends = self.tables.steps[step.index()].ends_turn
                     && self
-                        .with_view(leaf, |program, view| program.ends_turn(step, view))
+                        .in_view(leaf, |program, view| program.ends_turn(step, view))
                         .unwrap_or(false);
                 if !self.macrostep(Some(Occurrence::Returned(choice)), sink) {
                     sink.record(Record::Fallback(step, Fallback::Stale));

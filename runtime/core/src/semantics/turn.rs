@@ -28,7 +28,7 @@ impl<P: Program> Engine<'_, P> {
         cells.touched.copy_from_slice(cells.configuration);
         cells.unbroken.copy_from_slice(cells.configuration);
         let leaf = self.leaf_of(StateId(0));
-        self.with_view(leaf, |program, view| program.begin_turn(view));
+        self.in_view(leaf, |program, view| program.begin_turn(view));
         self.program.bind(Bound::Nothing);
         self.scalars.walk = Some(Walk {
             cursor: 0,
@@ -93,7 +93,7 @@ impl<P: Program> Engine<'_, P> {
         match row.kind {
             StepRowKind::Code => {
                 sink.record(Record::Started(self.key(step, leaf)));
-                if self.with_view(leaf, |program, view| program.code(step, view)).is_ok() {
+                if self.in_view(leaf, |program, view| program.code(step, view)).is_ok() {
                     self.program.bind(Bound::Nothing);
                     self.step_done(step, leaf, true, sink);
                 } else {
@@ -122,7 +122,7 @@ impl<P: Program> Engine<'_, P> {
         if !self.tables.steps[step.index()].guard {
             return true;
         }
-        let held = self.with_view(leaf, |program, view| program.step_guard(step, view));
+        let held = self.in_view(leaf, |program, view| program.step_guard(step, view));
         if held.is_err() {
             self.raise_error(ErrorKind::Execution, sink);
             self.macrostep(None, sink);
@@ -240,7 +240,7 @@ impl<P: Program> Engine<'_, P> {
                 && self.is_active(row.state)
                 && (!row.guard || {
                     let leaf = self.leaf_of(row.state);
-                    self.with_view(leaf, |program, view| {
+                    self.in_view(leaf, |program, view| {
                         program.step_guard(StepId::at(index), view).unwrap_or(false)
                     })
                 })

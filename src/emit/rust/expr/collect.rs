@@ -79,7 +79,8 @@ impl Writer<'_> {
         let source = unused(source, local, &[&item, filter.as_deref().unwrap_or_default()]);
         let list = self.temporary();
         // Before the start no program counts.
-        let work = if self.early && outermost { "let work = generated::Work::new();\n" } else { "" };
+        let work =
+            if self.early && outermost { "let work = generated::Work::new();\n" } else { "" };
         let mut out = format!("{{ {work}let mut {list} = Vec::new();\n for {source} {{ ");
         match filter {
             Some(filter) => out.push_str(&format!("if {filter} {{ {list}.push({item}); }}")),
