@@ -40,8 +40,8 @@ pub fn stuck(chart: &Chart, facts: &Facts) -> Vec<Stuck> {
             }
         }
         let lines = into.get(&leaf).into_iter().flatten();
-        let taken = lines.filter(|line| facts.reach.takes(**line));
-        found.extend(taken.filter_map(|line| stays(chart, leaf, &guards, *line)).next());
+        let mut taken = lines.filter(|line| facts.reach.takes(**line));
+        found.extend(taken.find_map(|line| stays(chart, leaf, &guards, *line)));
     }
     found
 }

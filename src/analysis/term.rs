@@ -27,20 +27,19 @@ impl Term {
     /// Whether its value is all that there is to it: a variable, data of an event, the answer at hand, a field of one of these, or what
     /// the machine counts.
     pub(super) fn is_free(&self) -> bool {
-        match &self.expr.kind {
-            ExprKind::Observable(seen) => !matches!(seen, Observable::In(_)),
-            _ => !self.is_order && self.is_place(),
+        if let ExprKind::Observable(seen) = &self.expr.kind {
+            return !matches!(seen, Observable::In(_));
         }
+        !self.is_order && self.is_place()
     }
 
     /// Whether it is something that is stored and not computed. Of an answer that may be missing, other steps decide.
     pub(super) fn is_place(&self) -> bool {
         let missing = |e: &Expr| matches!(e.ty, Type::Optional(_) | Type::Json);
-        match root(&self.expr).kind {
-            ExprKind::Variable(_) | ExprKind::Payload(_) => is_total(&self.expr),
-            ExprKind::Answer(_) => is_total(&self.expr) && !missing(root(&self.expr)),
-            _ => false,
-        }
+        let root = root(&self.expr);
+        let stored = matches!(root.kind, ExprKind::Variable(_) | ExprKind::Payload(_));
+        let given = matches!(root.kind, ExprKind::Answer(_)) && !missing(root);
+        (stored || given) && is_total(&self.expr)
     }
 
     /// Whether one of the two is a part of the other.
@@ -71,9 +70,11 @@ impl Term {
         if self.is_order {
             return [-1, 0, 1].map(Value::Int).to_vec();
         }
-        let (ty, optional) = match &self.expr.ty {
-            Type::Optional(inner) => (&**inner, true),
-            ty => (ty, *ty == Type::Json),
+        let own = &self.expr.ty;
+        let (ty, optional) = if let Type::Optional(inner) = own {
+            (&**inner, true)
+        } else {
+            (own, *own == Type::Json)
         };
         let mut samples = match ty {
             Type::Bool => vec![Value::Bool(false), Value::Bool(true)],
@@ -164,16 +165,15 @@ impl Term {
     /// Least and greatest value, where known.
     fn bounds(&self, chart: &Chart) -> (Option<f64>, Option<f64>) {
         let least = (self.expr.ty == Type::Duration).then_some(0.0);
-        match &self.expr.kind {
-            ExprKind::Variable(id) => match &chart.variables[id.index()].kind {
-                VariableKind::Param { range: Some((low, high)) } => (number(low), number(high)),
-                VariableKind::Param { range: None }
-                | VariableKind::Input
-                | VariableKind::Var { .. } => (least, None),
-            },
-            ExprKind::Observable(_) | ExprKind::Builtin(Builtin::Len, _) => (Some(0.0), None),
-            _ => (least, None),
+        if let ExprKind::Variable(id) = self.expr.kind
+            && let VariableKind::Param { range: Some((low, high)) } =
+                &chart.variables[id.index()].kind
+        {
+            return (number(low), number(high));
         }
+        let counts =
+            matches!(self.expr.kind, ExprKind::Observable(_) | ExprKind::Builtin(Builtin::Len, _));
+        (if counts { Some(0.0) } else { least }, None)
     }
 }
 

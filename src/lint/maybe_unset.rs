@@ -1,7 +1,7 @@
 //! Values that are read although some run comes there without setting them.
 
 use super::reading::{self, Setters};
-use super::{Context, Lint, never_set, read_before_set};
+use super::{Context, Lint, never_set, read_before_set, words};
 use crate::analysis::dataflow::{Value, early};
 use crate::analysis::flow::{Flow, Lack};
 use crate::diagnostic::{Diagnostic, Rule, Severity};
@@ -49,10 +49,25 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         let (span, what) = reading::place(context, found.site);
         let name = reading::name(chart, found.value);
         let setters = setters.places(context, found.value);
+        // Something of its type is there to be kept.
+        let lost = match found.value {
+            Value::Variable(id) if found.way.is_none() && found.lack == Lack::Empty => {
+                reading::thrown_away(chart, id)
+            }
+            Value::Variable(_) | Value::Answer(_) => None,
+        };
         let message = match (&found.way, found.lack) {
             (Some(_), _) => format!("{name} may not be there when {what} reads it"),
             (None, Lack::Missing) => format!("{name} is never there when {what} reads it"),
-            (None, Lack::Empty) => format!("{name} is always empty when {what} reads it"),
+            (None, Lack::Empty) => {
+                let so = format!("{name} is always empty when {what} reads it");
+                match lost {
+                    Some(step) => {
+                        format!("{so}: the answer of {} is thrown away", words::step(chart, step))
+                    }
+                    None => so,
+                }
+            }
             (None, Lack::Default) => format!("{name} is never set when {what} reads it"),
         };
         let lasts = match found.value {
@@ -80,16 +95,8 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         if let Some((place, why)) = past {
             one = one.related(place, why);
         }
-        // Something of its type is there to be kept.
-        let lost = match found.value {
-            Value::Variable(id) if found.way.is_none() && found.lack == Lack::Empty => {
-                reading::thrown_away(chart, id)
-            }
-            Value::Variable(_) | Value::Answer(_) => None,
-        };
         if let Some(step) = lost {
-            let place = context.map.step(step).name;
-            one = one.related(place, "nothing keeps or reads the answer of this step");
+            one = one.related(context.map.step(step).name, "nothing keeps or reads this answer");
         }
         for place in setters.iter().take(2) {
             if past.is_none_or(|(p, _)| p != *place) {

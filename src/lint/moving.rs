@@ -42,10 +42,10 @@ pub(super) fn refused(context: &Context<'_>, row: usize) -> Refused {
         if !is_alone || !here || !line.targets.iter().any(|t| t.state == permission.to) {
             continue;
         }
-        match &line.trigger {
-            Trigger::Choice(_) => options.push(words::line(chart, id)),
-            trigger => steps.extend(trigger.step()),
+        if matches!(line.trigger, Trigger::Choice(_)) {
+            options.push(words::line(chart, id));
         }
+        steps.extend(line.trigger.step());
     }
     let movers: Vec<String> =
         steps.iter().map(|step| words::step(chart, *step)).chain(options).collect();

@@ -81,18 +81,22 @@ pub(super) fn blank(context: &Context<'_>, flow: &Flow<'_>, diagnostics: &mut Ve
     for (id, site) in flow.blank().into_iter().take(MOST) {
         let row = &chart.variables[id.index()];
         let (span, what) = reading::place(context, site);
-        let message = format!("`{0}` is always empty in {what}: nothing ever sets `{0}`", row.name);
-        let mut found = RULE.at(span, message).related(map.variables[id.index()], "it stays empty");
-        found = match reading::thrown_away(chart, id) {
-            Some(step) => found
-                .related(map.step(step).name, "nothing keeps or reads the answer of this step")
-                .help(format!(
-                    "keep the answer of {0}: `into {1}`",
-                    words::step(chart, step),
-                    row.name
-                )),
-            None => found.help("set it before, or leave it out here"),
+        let empty = format!("`{}` is always empty in {what}", row.name);
+        let mut found = match reading::thrown_away(chart, id) {
+            Some(step) => {
+                let step_name = words::step(chart, step);
+                let message = format!(
+                    "{empty}: nothing ever sets it, and the answer of {step_name} is thrown away"
+                );
+                RULE.at(span, message)
+                    .help(format!("keep the answer of {step_name}: `into {}`", row.name))
+                    .related(map.step(step).name, "nothing keeps or reads this answer")
+            }
+            None => RULE
+                .at(span, format!("{empty}: nothing ever sets it"))
+                .help("set it before, or leave it out here"),
         };
+        found = found.related(map.variables[id.index()], "it stays empty");
         diagnostics.push(found);
     }
 }
@@ -109,10 +113,8 @@ pub(super) fn always_alike(
         let line = reading::line_of(fixed.site);
         // Every run was tried: what is never taken is told of with what the runs do there.
         let tried = facts.seen.is_some() && !fixed.holds && line.is_some();
-        let row = match fixed.site {
-            Site::Permission(row, _) if !fixed.holds => Some(row),
-            _ => None,
-        };
+        let row = if let Site::Permission(row, _) = fixed.site { Some(row) } else { None };
+        let row = row.filter(|_| !fixed.holds);
         // Code may keep a place for what is to be computed; where it keeps a step from moving, that is worth knowing.
         let fresh = |id: VarId| {
             let kind = &chart.variables[id.index()].kind;

@@ -75,6 +75,9 @@ pub enum Lack {
     Default,
 }
 
+/// Variables, each with all that it may hold.
+pub type Holds = Vec<(VarId, Vec<chartc_core::expr::Value>)>;
+
 /// A condition that has one value wherever it is asked for, because of what its variables hold there.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fixed {
@@ -83,7 +86,7 @@ pub struct Fixed {
     /// Which.
     pub holds: bool,
     /// What its variables hold there.
-    pub values: Vec<(VarId, Vec<chartc_core::expr::Value>)>,
+    pub values: Holds,
 }
 
 impl<'c> Flow<'c> {
@@ -192,7 +195,7 @@ impl<'c> Flow<'c> {
     }
 
     /// Rows of the table of moves whose condition never holds, because of what its variables are ever set to, with that.
-    pub fn never_permits(&self) -> Vec<(usize, Vec<(VarId, Vec<chartc_core::expr::Value>)>)> {
+    pub fn never_permits(&self) -> Vec<(usize, Holds)> {
         let rows = self.chart.permissions.iter().enumerate();
         let guarded: Vec<(usize, &Expr)> =
             rows.filter_map(|(row, p)| Some((row, p.guard.as_ref()?))).collect();
@@ -216,7 +219,7 @@ impl<'c> Flow<'c> {
     }
 
     /// Variables with what they may hold, where that is known.
-    fn values(&self, seen: &[(usize, u16)]) -> Vec<(VarId, Vec<chartc_core::expr::Value>)> {
+    fn values(&self, seen: &[(usize, u16)]) -> Holds {
         let values = seen.iter().filter_map(|(cell, mask)| {
             let Value::Variable(id) = self.cells.rows[*cell].value else { return None };
             Some((id, self.cells.rows[*cell].values(*mask)?))
