@@ -2,6 +2,8 @@
 #![allow(clippy::disallowed_methods, reason = "the one place that reads files for commands")]
 
 use crate::disk::{self, Disk};
+#[cfg(feature = "run")]
+use crate::front::may_be_chart;
 use crate::front::{Link, Refusal, Unread, is_named_as_chart};
 use crate::load::Loader;
 use std::collections::BTreeSet;
@@ -68,12 +70,16 @@ impl Files {
             if path == "-" {
                 add(STDIN.to_owned(), &mut named);
             } else if Path::new(path).is_dir() {
-                below(Path::new(path)).into_iter().for_each(|name| add(name, &mut found));
+                for name in below(Path::new(path)) {
+                    add(name, &mut found);
+                }
             } else {
                 let name = disk::shown(&disk::tidy(Path::new(path)));
                 let other = with(&name);
                 add(name, &mut named);
-                other.into_iter().for_each(|name| add(name, &mut found));
+                if let Some(name) = other {
+                    add(name, &mut found);
+                }
             }
         }
         found.retain(|name| !named.contains(name));
@@ -181,7 +187,15 @@ pub(super) fn linked(paths: &[(PathBuf, &Path)], root: &Root) -> Result<PathBuf,
     let disk = root.disk().map_err(|fault| Some(fault.to_string()))?;
     let mut refused = None;
     for (path, of) in paths {
-        match disk.permit_below(&disk.root_of(of), path, Link::Import) {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let permitted = Link::Trace.permit(&name);
+        let permitted =
+            permitted.and_then(|()| disk.permit_below(&disk.root_of(of), path, Link::Trace));
+        match permitted {
+            // What is no agent is not parsed: findings would show its lines.
+            Ok(()) if disk::regular(path).is_ok_and(|text| !may_be_chart(&name, &text)) => {
+                refused.get_or_insert_with(|| "it is no agent".to_owned());
+            }
             Ok(()) => return Ok(path.clone()),
             Err(Unread::Unreadable(_)) => {}
             Err(Unread::Refused(Refusal { why, .. })) => {

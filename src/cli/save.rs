@@ -174,11 +174,14 @@ pub(super) fn remove(path: &Path) -> miette::Result<()> {
 }
 
 fn cannot(path: &Path, fault: &io::Error) -> miette::Report {
-    let why = match fault.kind() {
+    let why = if fault.kind() == io::ErrorKind::NotFound {
         // What is not there is the folder: the file would be made.
-        io::ErrorKind::NotFound => "there is no such folder".to_owned(),
-        // The name of the file beside it says nothing to the user.
-        kind => fault.raw_os_error().map_or_else(|| kind.to_string(), |_| fault.to_string()),
+        "there is no such folder".to_owned()
+    } else if fault.raw_os_error().is_some() {
+        fault.to_string()
+    } else {
+        // The fault names the file beside this one, which says nothing to the user.
+        fault.kind().to_string()
     };
     miette::miette!("cannot write {}: {why}", path.display())
 }

@@ -90,8 +90,8 @@ impl Disk {
         let unreadable = |fault: std::io::Error| Unread::Unreadable(reason(&fault));
         let path = self.here.join(path);
         let real = path.canonicalize().map_err(unreadable)?;
-        if !real.starts_with(root) && !(link == Link::Companion && lies_in_its_folder(&path, &real))
-        {
+        let is_beside = || link == Link::Companion && lies_in_its_folder(&path, &real);
+        if !real.starts_with(root) && !is_beside() {
             let shown_root = self.shown_root(root);
             let why = if tidy(&path).starts_with(root) {
                 format!("a link leads out of {shown_root}")
@@ -106,7 +106,7 @@ impl Disk {
             return Err(Unread::Unreadable(why.to_owned()));
         }
         let keeps_kind = match link {
-            Link::Import | Link::Script => link.takes(&name(real.file_name())),
+            Link::Import | Link::Script | Link::Trace => link.takes(&name(real.file_name())),
             Link::Companion => real.extension() == path.extension(),
         };
         if keeps_kind {

@@ -31,6 +31,8 @@ pub enum Link {
     Import,
     /// It gives the path of a script.
     Script,
+    /// It is the trace of a run of a chart, and names the chart's file.
+    Trace,
     /// The other lies where such files do: a component or the system prompt of an agent.
     Companion,
 }
@@ -41,6 +43,7 @@ impl Link {
         match self {
             Self::Import => is_named_as_chart(file_name),
             Self::Script => file_name.to_ascii_lowercase().ends_with(".js"),
+            Self::Trace => is_named_as_chart(file_name) || is_yaml(file_name),
             Self::Companion => true,
         }
     }
@@ -51,7 +54,7 @@ impl Link {
             return Ok(());
         }
         let (why, cure) = match self {
-            Self::Import | Self::Companion => (
+            Self::Import | Self::Trace | Self::Companion => (
                 "by its name it is neither a chart nor an agent nor SCXML",
                 "what is imported is called *.chart, *.scxml, agent.yaml or *.agent.yaml",
             ),
@@ -131,6 +134,17 @@ pub fn is_named_as_chart(file_name: &str) -> bool {
     name.ends_with(".chart")
         || name.ends_with(".scxml")
         || ["agent.yaml", "agent.yml"].iter().any(is_agent)
+}
+
+/// Whether a file may be a chart or an agent: any whose name says so, and of other files those with a workflow.
+#[cfg(feature = "run")]
+pub(crate) fn may_be_chart(file_name: &str, text: &str) -> bool {
+    is_named_as_chart(file_name) || text.lines().any(|line| line.starts_with("workflow:"))
+}
+
+fn is_yaml(file_name: &str) -> bool {
+    let name = file_name.to_ascii_lowercase();
+    name.ends_with(".yaml") || name.ends_with(".yml")
 }
 
 /// Reads a source by itself, as [`parse_among`] does with the files around it.

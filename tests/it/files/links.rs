@@ -66,11 +66,13 @@ fn a_trace_names_no_chart_outside() {
     write(&inner.join("it.chart"), CHART);
     write(&folder.join("outside.chart"), CHART);
     write(&inner.join("private"), SECRET);
+    write(&inner.join("secrets.yaml"), &format!("key: {SECRET}\n"));
     let (code, said) = run(&inner, &["run", "it.chart", "--trace", "t.jsonl"]);
     assert_eq!(code, Some(0), "{said}");
     assert_eq!(run(&inner, &["replay", "t.jsonl"]).0, Some(0));
     let trace = std::fs::read_to_string(inner.join("t.jsonl")).expect("it was written");
-    for other in ["../outside.chart", "/dev/ptmx", "private", "/proc/self/environ"] {
+    for other in ["../outside.chart", "/dev/ptmx", "private", "secrets.yaml", "/proc/self/environ"]
+    {
         write(&inner.join("t.jsonl"), &trace.replace("it.chart", other));
         let (code, said) = run(&inner, &["replay", "t.jsonl"]);
         assert_eq!(code, Some(2), "{other}: {said}");
