@@ -17,6 +17,7 @@ use crate::disk::Disk;
 use crate::emit::rust;
 use crate::load::Loader;
 use crate::report;
+use chartc_core::visible;
 use std::path::{Path, PathBuf};
 
 /// Generates `$OUT_DIR/NAME.rs` from the chart in `path`, a file of name `NAME`, relative to the package. It is made again when
@@ -51,7 +52,8 @@ fn try_compile(path: &str, root: Option<&Path>) -> Result<(), String> {
     let package = PathBuf::from(of_build("CARGO_MANIFEST_DIR")?);
     let disk = Disk::for_package(package, root).map_err(|why| format!("{why}\n"))?;
     let made = generate(path, &disk);
-    for file in &made.files {
+    // A line of cargo's holds no line end: without one nothing is said in the name of a file.
+    for file in made.files.iter().filter(|file| !file.contains(['\n', '\r'])) {
         println!("cargo::rerun-if-changed={file}");
     }
     for warning in &made.warnings {
@@ -96,7 +98,7 @@ pub fn generate(path: &str, loader: &dyn Loader) -> Generated {
     let warnings = warnings.into_iter().map(|d| shown(d).trim_end().replace("\n ", ";")).collect();
     let code = match checked.charts.as_slice() {
         _ if !errors.is_empty() => Err(errors),
-        [] => Err(format!("{path}: there is no chart in it\n")),
+        [] => Err(format!("{}: there is no chart in it\n", visible::line(path))),
         [chart] => rust::emit(chart).map_err(|found| found.iter().map(shown).collect()),
         charts => rust::emit_modules(charts).map_err(|found| found.iter().map(shown).collect()),
     };
@@ -107,7 +109,7 @@ pub fn generate(path: &str, loader: &dyn Loader) -> Generated {
 fn line(found: &Diagnostic, checked: &Compilation) -> String {
     let mut text = report::short(std::slice::from_ref(found), &checked.sources);
     if let Some(help) = &found.help {
-        text.push_str(&format!("  help: {help}\n"));
+        text.push_str(&format!("  help: {}\n", visible::text(help)));
     }
     text
 }

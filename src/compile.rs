@@ -8,7 +8,7 @@ use crate::lower::test::Test;
 use crate::lower::{Lowered, SourceMap, lower};
 use crate::source::Sources;
 use crate::span::{FileId, Span};
-use crate::{allow, lint, syntax};
+use crate::{allow, disguise, lint, syntax};
 use chartc_core::arena::StepId;
 use chartc_core::family::DEPTH;
 use chartc_core::model::Chart;
@@ -127,6 +127,9 @@ pub fn check_within(paths: &[String], loader: &dyn Loader, states: usize) -> Com
     let imported: BTreeSet<FileId> =
         loaded.files.iter().flat_map(|file| loaded.imports(file.id)).collect();
     lint::unused_declaration::beside(&every, &imported, &mut diagnostics);
+    for file in &loaded.files {
+        disguise::report(file, loaded.sources.get(file.id), &mut diagnostics);
+    }
     allow::apply(&loaded.files, &loaded.sources, &mut diagnostics);
     let charts: Vec<Span> = lowered.iter().chain(&others).map(|one| whole(one)).collect();
     lint::unknown_name::without_lost(&mut diagnostics, &loaded.sources, &charts);

@@ -10,6 +10,7 @@ pub mod analysis;
 pub mod build;
 pub mod compile;
 pub mod diagnostic;
+mod disguise;
 mod disk;
 pub mod emit;
 pub mod front;

@@ -2,7 +2,7 @@
 
 use super::Exit;
 use super::files::Root;
-use super::output::{Colour, complain, paper, print};
+use super::output::{Colour, complain_report, paper, print_made};
 use super::pick::pick_with_sources;
 use super::save::write;
 use crate::emit::rust;
@@ -44,12 +44,12 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         Ok(code) => {
             match args.output {
                 Some(path) => write(&path, &code)?,
-                None => print(&code)?,
+                None => print_made(&code)?,
             }
             Ok(Exit::Clean)
         }
         Err(found) => {
-            complain((REPORTS[0].render)(&found, &sources, paper(Colour::Auto)).trim_end());
+            complain_report(&(REPORTS[0].render)(&found, &sources, paper(Colour::Auto)));
             Ok(Exit::Findings)
         }
     }

@@ -1,6 +1,7 @@
 //! Recorded calls in a folder: `chartc run --record DIR` and `--llm replay:DIR`.
 
 use super::{files, save};
+use chartc_core::visible;
 use chartc_runtime::clock::Clock;
 use chartc_runtime::oracle::cassette::Entry;
 use chartc_runtime::oracle::{Replaying, Shelf};
@@ -12,7 +13,7 @@ struct Folder(PathBuf);
 
 impl Shelf for Folder {
     fn put(&self, name: &str, text: &str) -> Result<(), String> {
-        save::write(&self.0.join(name), text).map_err(|fault| fault.to_string())
+        save::write(&self.0.join(name), &visible::json(text)).map_err(|fault| fault.to_string())
     }
 }
 

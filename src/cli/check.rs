@@ -1,7 +1,7 @@
 //! `chartc check`.
 
 use super::files::{Files, Root};
-use super::output::{Colour, paper, print};
+use super::output::{Colour, paper, print, print_coloured, print_json};
 use super::save::write_into;
 use super::{Exit, config, cost, output};
 use crate::Compilation;
@@ -103,14 +103,14 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         let errors: Vec<Diagnostic> = done.diagnostics.iter().filter(rank).cloned().collect();
         let text = (REPORTS[0].render)(&errors, &done.sources, paper(args.color));
         if !errors.is_empty() {
-            output::complain(text.trim_end());
+            output::complain_report(&text);
         }
-        print(&match args.format.as_str() {
-            "json" => cost::json(&done.charts),
-            _ => cost::human(&done.charts),
-        })?;
+        match args.format.as_str() {
+            "json" => print_json(&cost::json(&done.charts))?,
+            _ => print(&cost::human(&done.charts))?,
+        }
     } else {
-        print(&(report.render)(&done.diagnostics, &done.sources, paper(args.color)))?;
+        print_coloured(&(report.render)(&done.diagnostics, &done.sources, paper(args.color)))?;
     }
     if let Some(folder) = &args.witness {
         write_runs(folder, &done)?;
@@ -179,7 +179,7 @@ fn write_runs(folder: &Path, done: &Compilation) -> miette::Result<()> {
             let plain = |c: char| if c.is_alphanumeric() || c == '.' { c } else { '_' };
             let name: String = done.sources.get(file).name.chars().map(plain).collect();
             let inner = folder.join(name.trim_start_matches(['_', '.']));
-            output::complain(&format!(
+            output::complain(format!(
                 "several charts have one name: the runs of {} are in {}",
                 done.sources.get(file).name,
                 inner.display()

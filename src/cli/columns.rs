@@ -1,20 +1,23 @@
 //! Text in columns. Widths are computed, so nothing here may pad with `{:width$}`: that panics beyond 65,535.
 
+use super::output::Page;
+use chartc_core::visible;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// Columns that a cell takes at most; the last of a row, behind which nothing is aligned, may take more.
 const WIDEST: usize = 80;
 const WIDEST_LAST: usize = 400;
 
-/// Columns of a text.
+/// Columns of a text, as it is shown on a line.
 pub(super) fn width(text: &str) -> usize {
-    text.width()
+    visible::line(text).width()
 }
 
 /// A text in so many columns at most.
 pub(super) fn cut(text: &str, columns: usize) -> String {
-    if width(text) <= columns {
-        return text.to_owned();
+    let text = visible::line(text);
+    if text.width() <= columns {
+        return text.into_owned();
     }
     let mut out = String::new();
     let mut used = 1;
@@ -45,7 +48,7 @@ fn blanks(text: &str, columns: usize) -> String {
 
 /// Rows under a head, in columns as wide as they need to be; those of the numbers in `right` end together. An over-long cell is
 /// cut.
-pub(super) fn columns(head: &[&str], rows: &[Vec<String>], right: &[usize]) -> String {
+pub(super) fn columns(head: &[&str], rows: &[Vec<String>], right: &[usize]) -> Page {
     let head: Vec<String> = head.iter().map(|cell| (*cell).to_owned()).collect();
     let rows: Vec<Vec<String>> = std::iter::once(&head).chain(rows).map(|r| fitting(r)).collect();
     let count = rows.iter().map(Vec::len).max().unwrap_or(0);
@@ -56,9 +59,13 @@ pub(super) fn columns(head: &[&str], rows: &[Vec<String>], right: &[usize]) -> S
             if right.contains(&i) { padded_left(cell, *most) } else { padded(cell, *most) }
         });
         let line = cells.collect::<Vec<_>>().join("  ");
-        format!("  {}\n", line.trim_end())
+        format!("  {}", line.trim_end())
     };
-    rows.iter().map(line).collect()
+    let mut page = Page::default();
+    for row in &rows {
+        page.line(line(row));
+    }
+    page
 }
 
 /// The cells of a row, each cut to what a cell may take.
@@ -85,7 +92,7 @@ mod tests {
         let rows =
             [vec![long.clone(), "1".into(), long], vec!["a".into(), "22".into(), "b".into()]];
         let table = columns(&["name", "n", ""], &rows, &[1]);
-        let widths: Vec<usize> = table.lines().map(width).collect();
+        let widths: Vec<usize> = table.as_str().lines().map(width).collect();
         assert_eq!(widths, [2 + 80 + 2 + 2, 2 + 80 + 2 + 2 + 2 + 400, 2 + 80 + 2 + 2 + 2 + 1]);
     }
 }

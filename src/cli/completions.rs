@@ -1,7 +1,7 @@
 //! `chartc completions`.
 
 use super::Exit;
-use super::output::print;
+use super::output::print_made;
 use clap_complete::Shell;
 
 /// Print what makes a shell complete the commands and options of chartc.
@@ -22,6 +22,6 @@ pub(super) struct Args {
 pub(super) fn run(args: Args, mut command: clap::Command) -> miette::Result<Exit> {
     let mut text = Vec::new();
     clap_complete::generate(args.shell, &mut command, "chartc", &mut text);
-    print(&String::from_utf8_lossy(&text))?;
+    print_made(&String::from_utf8_lossy(&text))?;
     Ok(Exit::Clean)
 }

@@ -2,7 +2,7 @@
 
 use super::Exit;
 use super::files::{Files, Root};
-use super::output::{Colour, complain, paper, print};
+use super::output::{Colour, complain, complain_report, paper, print_made};
 use super::save::write;
 use crate::diagnostic::Severity;
 use crate::report::REPORTS;
@@ -40,17 +40,22 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
     let converted = done.files.first().filter(|f| !f.items.is_empty());
     if let Some(file) = converted {
         let text = crate::print::print(file);
+        let raw = crate::disguise::unwritable(file, done.sources.get(file.id), &text);
+        if !raw.is_empty() {
+            complain_report(&(REPORTS[0].render)(&raw, &done.sources, paper(Colour::Auto)));
+            return Ok(Exit::Findings);
+        }
         match args.output {
             Some(path) => write(&path, &text)?,
-            None => print(&text)?,
+            None => print_made(&text)?,
         }
     }
     if !errors.is_empty() {
-        complain((REPORTS[0].render)(&errors, &done.sources, paper(Colour::Auto)).trim_end());
+        complain_report(&(REPORTS[0].render)(&errors, &done.sources, paper(Colour::Auto)));
         return Ok(Exit::Findings);
     }
     if converted.is_none() {
-        complain(&format!("error: there is no chart in {}", args.file));
+        complain(format!("error: there is no chart in {}", args.file));
         return Ok(Exit::Nothing);
     }
     Ok(Exit::Clean)

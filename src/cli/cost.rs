@@ -1,6 +1,7 @@
 //! `chartc check --cost`: model calls of a turn and of a run.
 
 use super::columns::columns;
+use super::output::Page;
 use crate::analysis::Facts;
 use crate::analysis::cost::{Bound, Cost, Driver, RunCost, cost};
 use crate::compile::Checked;
@@ -14,19 +15,21 @@ use std::fmt::Write;
 const ROWS: usize = 20;
 
 /// The figures of each chart, as text.
-pub(super) fn human(charts: &[Checked]) -> String {
-    let mut out = String::new();
+pub(super) fn human(charts: &[Checked]) -> Page {
+    let mut out = Page::default();
     for checked in charts {
         let chart = checked.chart();
         let found = cost(chart, &Facts::of(chart));
-        let gap = if out.is_empty() { "" } else { "\n" };
-        let _ = writeln!(out, "{gap}{}: model calls of {}", checked.source(), chart.name);
+        if !out.is_empty() {
+            out.line("");
+        }
+        out.line(format!("{}: model calls of {}", checked.source(), chart.name));
         table(&mut out, chart, &found);
     }
     out
 }
 
-fn table(out: &mut String, chart: &Chart, found: &Cost) {
+fn table(out: &mut Page, chart: &Chart, found: &Cost) {
     let mut turns: Vec<_> = found.turns.iter().collect();
     turns.sort_by_key(|t| (std::cmp::Reverse(t.worst), t.leaf));
     let more = turns.len().saturating_sub(ROWS);
@@ -66,7 +69,7 @@ fn table(out: &mut String, chart: &Chart, found: &Cost) {
         (false, by) => format!("no end is `ok`; worst: {by}"),
     };
     rows.push(vec!["a run, to an end that is ok".into(), least, worst, by]);
-    out.push_str(&columns(&["a turn that begins in", "least", "worst", ""], &rows, &[1, 2]));
+    out.add(&columns(&["a turn that begins in", "least", "worst", ""], &rows, &[1, 2]));
 }
 
 fn path(chart: &Chart, state: StateId) -> &str {

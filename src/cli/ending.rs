@@ -1,7 +1,7 @@
 //! How a run ends on the command line.
 
 use super::Exit;
-use super::output::{complain, print};
+use super::output::{complain, print_json, say};
 use super::wording::json;
 use chartc_core::drive::Machine;
 use chartc_core::expr::{Map, Value};
@@ -30,18 +30,18 @@ pub(super) fn close<M: Machine, T: Sink>(
         (None, Some(step)) => format!("stopped, the last turn failed at {step}"),
         (None, None) => "stopped".into(),
     };
-    print(&format!("{states}: {how} ({counts})\n"))?;
+    say(format!("{states}: {how} ({counts})"))?;
     if let Some(summary) = session.summary() {
-        print(&format!("{summary}\n"))?;
+        say(summary)?;
     }
     if session.status().is_some() {
         let result: Value = Value::Map(session.machine().result().into_iter().collect());
         if result != Value::Map(Map::new()) {
-            print(&format!("{}\n", json(&result)))?;
+            print_json(&format!("{}\n", json(&result)))?;
         }
     }
     if let Some(fault) = fault {
-        complain(&format!("error: {fault}"));
+        complain(format!("error: {fault}"));
         return Ok(Exit::Findings);
     }
     if nobody && session.calls() > 0 {

@@ -3,7 +3,7 @@
 use super::Exit;
 use super::columns::{padded, width};
 use super::levels::find;
-use super::output::{Colour, paper, print};
+use super::output::{Colour, paper, print_coloured, say};
 use super::page::page;
 use crate::lint::rules;
 
@@ -30,10 +30,10 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         for rule in all {
             let title = rule.page.lines().next().unwrap_or_default().trim_start_matches('#').trim();
             let name = padded(rule.name, width);
-            print(&format!("{}  {:7}  {name}  {title}\n", rule.code, rule.severity.word()))?;
+            say(format!("{}  {:7}  {name}  {title}", rule.code, rule.severity.word()))?;
         }
         return Ok(Exit::Clean);
     };
-    print(&page(find(&wanted)?, paper(Colour::Auto)))?;
+    print_coloured(&page(find(&wanted)?, paper(Colour::Auto)))?;
     Ok(Exit::Clean)
 }

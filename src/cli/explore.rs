@@ -4,7 +4,7 @@ use super::Exit;
 use super::files::Root;
 use super::given::{Kind, given as read};
 use super::lines;
-use super::output::print;
+use super::output::{Page, print, print_json};
 use super::pick::pick_with_sources;
 use crate::analysis::explore::survey::{DEEPEST, Scope, Survey, survey};
 use crate::analysis::explore::witness::{self, Witness};
@@ -85,10 +85,10 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
     untaken.dedup_by_key(|id| checked.map().line(*id).whole);
     let lines: Vec<String> = untaken.iter().map(place).collect();
     let told = Told { chart, found: &found, depth: args.depth, lines };
-    print(&match args.format.as_str() {
-        "json" => told.json(),
-        _ => told.human(),
-    })?;
+    match args.format.as_str() {
+        "json" => print_json(&told.json())?,
+        _ => print(&told.human())?,
+    }
     Ok(if is_empty { Exit::Findings } else { Exit::Clean })
 }
 
@@ -137,61 +137,66 @@ impl Told<'_> {
         witness::witness(self.chart, &self.found.found.way(point))
     }
 
-    fn human(&self) -> String {
+    fn human(&self) -> Page {
         let Survey { found, entered, left, ends, open, dead, boxed, worst, .. } = self.found;
         if found.points.is_empty() {
             return self.nothing();
         }
         let inputs = number(u128::from(self.depth), "input");
-        let mut text = format!(
-            "{}: every answer and every event, {inputs} deep, {}\n",
+        let mut text = Page::default();
+        text.line(format!(
+            "{}: every answer and every event, {inputs} deep, {}",
             self.chart.name,
             number(found.points.len() as u128, "configuration")
-        );
+        ));
         for reason in &found.reasons {
-            text.push_str(&format!("  not everything was tried: {reason}\n"));
+            text.line(format!("  not everything was tried: {reason}"));
         }
         for step in boxed {
-            text.push_str(&format!(
-                "  taken as a box: {step}, which may end in each of its ways at any time\n"
+            text.line(format!(
+                "  taken as a box: {step}, which may end in each of its ways at any time"
             ));
         }
-        text.push_str(&format!("  reached       {}\n", self.paths(entered)));
+        text.line(format!("  reached       {}", self.paths(entered)));
         if !left.is_empty() {
             let within = self.within().map_or_else(|| "  ".to_owned(), |within| within + ": ");
-            text.push_str(&format!("  not reached {within}{}\n", self.paths(left)));
+            text.line(format!("  not reached {within}{}", self.paths(left)));
         }
         match self.within() {
             Some(within) if !self.lines.is_empty() => {
-                text.push_str(&format!("  not taken {within}:\n"));
+                text.line(format!("  not taken {within}:"));
                 for line in &self.lines {
-                    text.push_str(&format!("                {line}\n"));
+                    text.line(format!("                {line}"));
                 }
             }
             Some(_) | None => {
                 for line in &self.lines {
-                    text.push_str(&format!("  not taken     {line}\n"));
+                    text.line(format!("  not taken     {line}"));
                 }
             }
         }
         for (status, runs) in ends {
-            text.push_str(&format!("  ends {status:8} {}\n", number(*runs, "run")));
+            text.line(format!("  ends {status:8} {}", number(*runs, "run")));
         }
-        text.push_str(&format!("  goes on       {}\n", number(*open, "run")));
+        text.line(format!("  goes on       {}", number(*open, "run")));
         if dead.is_empty() {
-            text.push_str("  dead ends     none\n");
+            text.line("  dead ends     none");
         }
         for point in dead.iter().take(MOST_SHOWN) {
             let way = self.dead(*point).steps;
-            text.push_str(&format!("  dead end      {}\n", way.join("\n                ")));
+            let mut head = "  dead end      ";
+            for step in way {
+                text.line(format!("{head}{step}"));
+                head = "                ";
+            }
         }
         if dead.len() > MOST_SHOWN {
-            text.push_str(&format!("  dead ends     {} more\n", dead.len() - MOST_SHOWN));
+            text.line(format!("  dead ends     {} more", dead.len() - MOST_SHOWN));
         }
-        text.push_str(&format!("  worst cost    {}\n", number(u128::from(worst.0), "model call")));
+        text.line(format!("  worst cost    {}", number(u128::from(worst.0), "model call")));
         if worst.0 > 0 {
             for step in self.worst().steps {
-                text.push_str(&format!("                {step}\n"));
+                text.line(format!("                {step}"));
             }
         }
         text
@@ -225,10 +230,11 @@ impl Told<'_> {
     }
 
     /// No run begins.
-    fn nothing(&self) -> String {
-        let mut text = format!("{}: nothing was explored, as no run begins\n", self.chart.name);
+    fn nothing(&self) -> Page {
+        let mut text = Page::default();
+        text.line(format!("{}: nothing was explored, as no run begins", self.chart.name));
         for reason in &self.found.found.reasons {
-            text.push_str(&format!("  {reason}\n"));
+            text.line(format!("  {reason}"));
         }
         text
     }

@@ -2,8 +2,9 @@
 
 use super::Exit;
 use super::files::{Files, Root, STDIN};
-use super::output::{Colour, complain, paper, print};
+use super::output::{Colour, complain, complain_report, paper, print_made, say};
 use super::save::write;
+use crate::diagnostic::Severity;
 use crate::front::{Alone, chart};
 use crate::load::Loader;
 use crate::report::REPORTS;
@@ -52,7 +53,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         let text = match files.read(file) {
             Ok(text) => text,
             Err(why) if files.is_found(file) => {
-                complain(&format!("error: cannot read {file}: {why}"));
+                complain(format!("error: cannot read {file}: {why}"));
                 exit = Exit::Findings;
                 continue;
             }
@@ -62,11 +63,11 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         match outcome {
             Outcome::Broken => exit = Exit::Findings,
             Outcome::Changed(_) if args.check => {
-                print(&format!("{file}\n"))?;
+                say(file)?;
                 exit = Exit::Findings;
             }
-            Outcome::Changed(new) if file == STDIN => print(&new)?,
-            Outcome::Same if file == STDIN && !args.check => print(&text)?,
+            Outcome::Changed(new) if file == STDIN => print_made(&new)?,
+            Outcome::Same if file == STDIN && !args.check => print_made(&text)?,
             Outcome::Changed(new) => write(Path::new(file), &new)?,
             Outcome::Same => {}
         }
@@ -83,10 +84,19 @@ fn format(file: &str, text: &str) -> miette::Result<Outcome> {
     let parse = chart::FRONTEND.parse;
     let tree = parse(id, sources.get(id), &mut Alone, &mut findings);
     if !findings.is_empty() {
-        complain((REPORTS[0].render)(&findings, &sources, paper(Colour::Auto)).trim_end());
+        complain_report(&(REPORTS[0].render)(&findings, &sources, paper(Colour::Auto)));
         return Ok(Outcome::Broken);
     }
     let new = crate::print::print(&tree);
+    let mut raw = crate::disguise::unwritable(&tree, sources.get(id), &new);
+    if file != STDIN {
+        // A file keeps what it has, unless it misleads.
+        raw.retain(|found| found.severity == Severity::Error);
+    }
+    if !raw.is_empty() {
+        complain_report(&(REPORTS[0].render)(&raw, &sources, paper(Colour::Auto)));
+        return Ok(Outcome::Broken);
+    }
     let again = parse(id, &Source::new(file, new.as_str()), &mut Alone, &mut findings);
     if !findings.is_empty() || crate::print::print(&again) != new {
         return Err(miette::miette!("{file} cannot be formatted; this is a fault of chartc"));

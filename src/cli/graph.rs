@@ -3,7 +3,7 @@
 use super::Exit;
 use super::files::Root;
 use super::highlight;
-use super::output::{Colour, complain, paper, print};
+use super::output::{Colour, complain_report, paper, print_made};
 use super::pick::pick_with_sources;
 use super::save::write;
 use crate::emit::{EMITTERS, Emitter, Kind, Options};
@@ -70,12 +70,12 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         Ok(text) => {
             match args.output {
                 Some(path) => write(&path, &text)?,
-                None => print(&text)?,
+                None => print_made(&text)?,
             }
             Ok(Exit::Clean)
         }
         Err(found) => {
-            complain((REPORTS[0].render)(&found, &sources, paper(Colour::Auto)).trim_end());
+            complain_report(&(REPORTS[0].render)(&found, &sources, paper(Colour::Auto)));
             Ok(Exit::Findings)
         }
     }

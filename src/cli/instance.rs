@@ -160,7 +160,7 @@ fn script(charts: &[&Chart], path: &Path, clock: Arc<dyn Clock>) -> miette::Resu
     for stranger in script.strangers(&steps, &functions, &tools) {
         let known = steps.iter().chain(&functions).chain(&tools).map(String::as_str);
         let hint = nearest(&stranger, known).map(|n| format!("; did you mean `{n}`?"));
-        complain(&format!(
+        complain(format!(
             "warning: {name} answers `{stranger}`, which `{}` never asks{}",
             charts[0].name,
             hint.unwrap_or_default()

@@ -4,6 +4,7 @@ use super::output::complain;
 use super::save;
 use chartc_core::drive::Host;
 use chartc_core::interpreter::Interpreter;
+use chartc_core::visible;
 use chartc_runtime::Saved;
 use chartc_runtime::agent::Agent;
 use chartc_runtime::trace::Sink;
@@ -64,9 +65,9 @@ pub(super) fn save<H: Host, T: Sink>(
     let Some(saved) = agent.save() else { return Ok(()) };
     let text = serde_json::to_string(&saved)
         .map_err(|why| miette::miette!("the snapshot cannot be written: {why}"))?;
-    save::write(path, &(text + "\n"))?;
+    save::write(path, &format!("{}\n", visible::json(&text)))?;
     if was_stopped {
-        complain(&format!("go on with: chartc run {file} --resume {}", path.display()));
+        complain(format!("go on with: chartc run {file} --resume {}", path.display()));
     }
     Ok(())
 }

@@ -30,7 +30,7 @@ pub(super) fn open(
             rag.query.names().into_iter().filter(|name| !known(name)).collect();
         if !strange.is_empty() {
             let names = strange.join("`, `");
-            complain(&format!(
+            complain(format!(
                 "warning: rag.query_template of `{}` names `{names}`, which adds nothing to the query: neither the chart nor the agent's record has it",
                 chart.name
             ));

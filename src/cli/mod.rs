@@ -7,6 +7,7 @@ pub mod files;
 pub mod output;
 pub mod pick;
 
+mod arguments;
 mod build;
 #[cfg(feature = "run")]
 mod cassette;
@@ -165,20 +166,15 @@ pub enum Exit {
 
 /// Parses the arguments of the process, runs the command, gives the exit code.
 pub fn main() -> ExitCode {
-    let exit = match Cli::try_parse() {
+    let exit = match arguments::parse::<Cli>() {
         Ok(cli) => guarded(|| dispatch(cli.command)),
-        Err(help) => {
-            // Help and version are errors to clap.
-            match help.print() {
-                Err(fault)
-                    if fault.kind() != std::io::ErrorKind::BrokenPipe && !help.use_stderr() =>
-                {
-                    output::complain(&format!("error: cannot write to standard output: {fault}"));
-                    Exit::Usage
-                }
-                _ if help.use_stderr() => Exit::Usage,
-                _ => Exit::Clean,
-            }
+        Err(told) if told.use_stderr() => {
+            output::complain_report(&arguments::shown(&told, output::Stream::Error));
+            Exit::Usage
+        }
+        Err(told) => {
+            let text = arguments::shown(&told, output::Stream::Output);
+            guarded(|| output::print_coloured(&text).map(|()| Exit::Clean))
         }
     };
     ExitCode::from(exit as u8)
@@ -189,18 +185,18 @@ fn guarded(command: impl FnOnce() -> miette::Result<Exit>) -> Exit {
     std::panic::set_hook(Box::new(|panic| {
         let place = panic.location().map(|l| format!(" at {l}")).unwrap_or_default();
         let what = panic.payload_as_str().unwrap_or("no message");
-        output::complain(&format!(
-            "internal error: {what}{place}\nthis is a fault of chartc {}, not of your chart; \
-             please report it together with the file and the command",
+        output::complain(format!("internal error: {what}{place}"));
+        output::complain(format!(
+            "this is a fault of chartc {}, not of your chart; please report it together with the file and the command",
             env!("CARGO_PKG_VERSION")
         ));
     }));
     match catch_unwind(AssertUnwindSafe(command)) {
         Ok(Ok(exit)) => exit,
         Ok(Err(fault)) => {
-            output::complain(&format!("error: {fault}"));
+            output::complain(format!("error: {fault}"));
             if let Some(help) = fault.help() {
-                output::complain(&format!("help: {help}"));
+                output::complain(format!("help: {help}"));
             }
             Exit::Usage
         }

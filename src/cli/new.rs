@@ -1,7 +1,7 @@
 //! `chartc new`.
 
 use super::Exit;
-use super::output::print;
+use super::output::{Page, print};
 use super::save::write_new;
 use crate::load::Memory;
 use std::path::PathBuf;
@@ -43,13 +43,14 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
     write_new(&[(chart_path.as_path(), text.as_str()), (script_path.as_path(), script.as_str())])?;
     let [chart_path, script_path] =
         [chart_path, script_path].map(|p| quoted(&p.display().to_string().replace('\\', "/")));
-    print(&format!(
-        "wrote {chart_path} and {script_path}\n\n\
-         Next:\n  \
-         chartc run {chart_path} --llm script:{script_path}\n  \
-         chartc show {chart_path}\n  \
-         chartc check {chart_path}\n"
-    ))?;
+    let mut page = Page::default();
+    page.line(format!("wrote {chart_path} and {script_path}"));
+    page.line("");
+    page.line("Next:");
+    page.line(format!("  chartc run {chart_path} --llm script:{script_path}"));
+    page.line(format!("  chartc show {chart_path}"));
+    page.line(format!("  chartc check {chart_path}"));
+    print(&page)?;
     Ok(Exit::Clean)
 }
 

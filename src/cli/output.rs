@@ -1,8 +1,15 @@
-//! Writing to the terminal.
+//! Writing to the terminal: the only file that does.
+//!
+//! What is written may hold text of models, servers, charts, files. A [`Page`] takes it line by line and adds the colours itself, so
+//! that no text moves the cursor, colours anything or begins a line of its own; [`say`] and [`complain`] do so for single lines. Generated
+//! text, JSON and reports, which are escaped where they are made, go out by functions of their own.
 #![allow(clippy::disallowed_methods, reason = "the environment says what the terminal can show")]
 
 use crate::report::Paper;
+use chartc_core::visible;
 use std::io::{ErrorKind, IsTerminal, Write};
+#[cfg(feature = "run")]
+use unicode_width::UnicodeWidthChar;
 
 /// When to colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -17,14 +24,30 @@ pub enum Colour {
 
 /// What standard output can show.
 pub fn paper(colour: Colour) -> Paper {
-    let terminal = std::io::stdout().is_terminal();
-    let refused = std::env::var_os("NO_COLOR").is_some_and(|v| !v.is_empty());
     let colour = match colour {
-        Colour::Auto => terminal && !refused,
+        Colour::Auto => is_coloured(Stream::Output),
         Colour::Always => true,
         Colour::Never => false,
     };
     Paper { colour, width: columns() }
+}
+
+/// Where text goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stream {
+    /// Standard output.
+    Output,
+    /// Standard error.
+    Error,
+}
+
+/// Whether a stream shows colours by itself: it is a terminal, and `NO_COLOR` is not set.
+pub fn is_coloured(stream: Stream) -> bool {
+    let terminal = match stream {
+        Stream::Output => std::io::stdout().is_terminal(),
+        Stream::Error => std::io::stderr().is_terminal(),
+    };
+    terminal && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty())
 }
 
 /// Columns of standard output: what `COLUMNS` says, else those of the terminal, else 100; at least 40 and at most 200.
@@ -34,11 +57,127 @@ pub fn columns() -> usize {
     said.or_else(is).unwrap_or(100).clamp(40, 200)
 }
 
-/// Writes to standard output. A reader that went away (`chartc … | head`) is no error.
+/// Text for people, line by line.
+#[derive(Debug, Default)]
+pub struct Page {
+    text: String,
+    colour: bool,
+}
+
+impl Page {
+    /// An empty page; it has colours where the paper shows them.
+    pub fn on(paper: Paper) -> Self {
+        Self { text: String::new(), colour: paper.colour }
+    }
+
+    /// Adds a line. Line ends inside of it are escaped, as is all that a terminal would take for more than text.
+    pub fn line(&mut self, text: impl AsRef<str>) {
+        self.ink("", text);
+    }
+
+    /// Adds a line in a colour: the numbers between `ESC [` and `m`, or none.
+    pub fn ink(&mut self, code: &str, text: impl AsRef<str>) {
+        let text = visible::line(text.as_ref());
+        if self.colour && !code.is_empty() {
+            self.text.push_str(&format!("\x1b[{code}m{text}\x1b[0m\n"));
+        } else {
+            self.text.push_str(&text);
+            self.text.push('\n');
+        }
+    }
+
+    /// Adds a line that begins with a coloured word of ours.
+    pub fn led(&mut self, code: &str, word: &'static str, text: impl AsRef<str>) {
+        let text = visible::line(text.as_ref());
+        if self.colour {
+            self.text.push_str(&format!("\x1b[{code}m{word}\x1b[0m{text}\n"));
+        } else {
+            self.text.push_str(&format!("{word}{text}\n"));
+        }
+    }
+
+    /// Adds each line of a text, behind a margin that no line of the page has by itself.
+    pub fn block(&mut self, margin: &str, text: &str) {
+        for line in text.split('\n') {
+            self.line(format!("{margin}{line}").trim_end());
+        }
+    }
+
+    /// Adds the lines of another page.
+    pub fn add(&mut self, other: &Self) {
+        self.text.push_str(&other.text);
+    }
+
+    /// Whether nothing has been added.
+    pub fn is_empty(&self) -> bool {
+        self.text.is_empty()
+    }
+
+    /// What will be written.
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+}
+
+/// Writes a page to standard output.
 ///
 /// # Errors
-/// When the output cannot be written, as on a full disk.
-pub fn print(text: &str) -> miette::Result<()> {
+/// As for all that writes to standard output: when it cannot be written, as on a full disk. A reader that went away
+/// (`chartc … | head`) is no error.
+pub fn print(page: &Page) -> miette::Result<()> {
+    write(&page.text)
+}
+
+/// Writes a line to standard output.
+///
+/// # Errors
+/// As [`print`].
+pub fn say(text: impl AsRef<str>) -> miette::Result<()> {
+    let mut page = Page::default();
+    page.line(text);
+    print(&page)
+}
+
+/// Writes JSON to standard output.
+///
+/// # Errors
+/// As [`print`].
+pub fn print_json(text: &str) -> miette::Result<()> {
+    write(&visible::json(text))
+}
+
+/// Writes to standard output what was escaped where it was made, without colours: generated code, a chart, a picture.
+///
+/// # Errors
+/// As [`print`].
+pub fn print_made(text: &str) -> miette::Result<()> {
+    write(&visible::text(text))
+}
+
+/// Writes to standard output what was escaped and coloured where it was made: a report, an outline.
+///
+/// # Errors
+/// As [`print`].
+pub fn print_coloured(text: &str) -> miette::Result<()> {
+    write(&visible::coloured(text))
+}
+
+/// Asks a person: a page on standard output, and the words that an answer is typed behind.
+///
+/// # Errors
+/// As [`print`].
+#[cfg(feature = "run")]
+pub fn ask(page: &Page, words: &str) -> miette::Result<()> {
+    write(&format!("\n{}{}> ", page.text, visible::line(words)))
+}
+
+/// Standard output for bytes in which nothing is hidden: lines of a trace, which escape it.
+#[cfg(feature = "run")]
+pub fn raw() -> impl Write {
+    std::io::stdout()
+}
+
+fn write(text: &str) -> miette::Result<()> {
     let mut out = std::io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(fault) if fault.kind() != ErrorKind::BrokenPipe => {
@@ -48,7 +187,59 @@ pub fn print(text: &str) -> miette::Result<()> {
     }
 }
 
-/// Writes a line to standard error; if nobody can read it, there is nobody to tell.
-pub fn complain(text: &str) {
-    let _ = writeln!(std::io::stderr(), "{text}");
+/// Writes a message to standard error, further lines of it indented; if nobody can read it, there is nobody to tell.
+pub fn complain(text: impl AsRef<str>) {
+    let mut page = Page::default();
+    for (nth, line) in text.as_ref().lines().enumerate() {
+        let margin = if nth == 0 || line.starts_with(' ') { "" } else { "  " };
+        page.line(format!("{margin}{line}"));
+    }
+    complain_page(&page);
+}
+
+/// Writes a page to standard error, as [`complain`].
+pub fn complain_page(page: &Page) {
+    let _ = std::io::stderr().write_all(page.text.as_bytes());
+}
+
+/// Writes a report to standard error, as [`print_coloured`] and [`complain`].
+pub fn complain_report(text: &str) {
+    let _ = writeln!(std::io::stderr(), "{}", visible::coloured(text.trim_end()));
+}
+
+/// The line at the foot of a terminal, on standard error.
+#[cfg(feature = "run")]
+pub mod foot {
+    use super::{IsTerminal, UnicodeWidthChar, Write, visible};
+
+    /// Whether there is one.
+    pub fn is_there() -> bool {
+        std::io::stderr().is_terminal()
+    }
+
+    /// Takes it away.
+    ///
+    /// # Errors
+    /// When it cannot be.
+    pub fn wipe() -> std::io::Result<()> {
+        std::io::stderr().write_all(b"\r\x1b[K")
+    }
+
+    /// Draws it, as much as the terminal is wide.
+    ///
+    /// # Errors
+    /// When it cannot be.
+    pub fn draw(text: &str) -> std::io::Result<()> {
+        let width = terminal_size::terminal_size().map_or(80, |(width, _)| usize::from(width.0));
+        let text = visible::line(text);
+        let mut used = 0;
+        let fits = |c: &char| {
+            used += c.width().unwrap_or(0);
+            used < width
+        };
+        let line: String = text.chars().take_while(fits).collect();
+        let mut out = std::io::stderr().lock();
+        write!(out, "\r\x1b[K\x1b[2m{line}\x1b[0m")?;
+        out.flush()
+    }
 }

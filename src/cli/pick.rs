@@ -2,7 +2,7 @@
 
 use super::Exit;
 use super::files::{Files, Root, STDIN};
-use super::output::{Colour, complain, paper};
+use super::output::{Colour, complain, complain_report, paper};
 use crate::compile::{Checked, Compilation};
 use crate::diagnostic::{Severity, nearest};
 use crate::report::REPORTS;
@@ -131,10 +131,10 @@ fn refuse(file: &str, done: &Compilation) -> Exit {
         done.diagnostics.iter().filter(|d| d.severity == Severity::Error).cloned().collect();
     if errors.is_empty() {
         let shown = if file == "-" { STDIN } else { file };
-        complain(&format!("error: there is no chart in {shown}"));
+        complain(format!("error: there is no chart in {shown}"));
         return Exit::Nothing;
     }
-    complain((REPORTS[0].render)(&errors, &done.sources, paper(Colour::Auto)).trim_end());
+    complain_report(&(REPORTS[0].render)(&errors, &done.sources, paper(Colour::Auto)));
     Exit::Findings
 }
 

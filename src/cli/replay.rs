@@ -3,11 +3,12 @@
 use super::Exit;
 use super::files::{self, Root};
 use super::instance::{Given, instance, read};
-use super::output::print;
+use super::output::{Page, print, say};
 use super::pick::pick_to_run;
 use chartc_core::expr::Map;
 use chartc_core::model::VariableKind;
 use chartc_core::plan::Plan;
+use chartc_core::visible;
 use chartc_runtime::replay::{ReplayError, Tape, replay};
 use chartc_runtime::trace::What;
 use std::path::{Path, PathBuf};
@@ -82,13 +83,15 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
             let turns = if turns == 1 { "1 turn".to_owned() } else { format!("{turns} turns") };
             let answers =
                 if answers == 1 { "1 answer".to_owned() } else { format!("{answers} answers") };
-            print(&format!(
-                "{name}: the same again: {wanted}, {lines} lines, {turns}, {answers} from the trace, 0 model calls\n"
+            say(format!(
+                "{name}: the same again: {wanted}, {lines} lines, {turns}, {answers} from the trace, 0 model calls"
             ))?;
             Ok(Exit::Clean)
         }
         Err(different) => {
-            print(&format!("{name}, {different}\n"))?;
+            let mut page = Page::default();
+            page.block("", &format!("{}, {different}", visible::line(&name)));
+            print(&page)?;
             Ok(Exit::Findings)
         }
     }

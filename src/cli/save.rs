@@ -3,8 +3,9 @@
 #![allow(clippy::disallowed_methods, reason = "the one place that writes files for commands")]
 
 use super::files::stays_inside;
-use super::output::print;
+use super::output::{print_made, raw};
 use crate::disk::reason;
+use chartc_core::visible;
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -33,10 +34,10 @@ pub(super) fn write(path: &Path, text: &str) -> miette::Result<()> {
         Place::Device(device) => {
             let opened = OpenOptions::new().append(true).open(device);
             opened
-                .and_then(|mut file| file.write_all(text.as_bytes()))
+                .and_then(|mut file| file.write_all(visible::text(text).as_bytes()))
                 .map_err(|f| cannot(path, &f))
         }
-        Place::Output => print(text),
+        Place::Output => print_made(text),
     }
 }
 
@@ -140,7 +141,7 @@ impl Write for Stream {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let written = match &mut self.file {
             Some(file) => file.write(bytes),
-            None => io::stdout().write(bytes),
+            None => raw().write(bytes),
         };
         written.map_err(|fault| self.fault(&fault))
     }
@@ -148,7 +149,7 @@ impl Write for Stream {
     fn flush(&mut self) -> io::Result<()> {
         let flushed = match &mut self.file {
             Some(file) => file.flush(),
-            None => io::stdout().flush(),
+            None => raw().flush(),
         };
         flushed.map_err(|fault| self.fault(&fault))
     }

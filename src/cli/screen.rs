@@ -1,6 +1,6 @@
 //! What a run shows: one line a step and a transition.
 
-use super::output::print;
+use super::output::{Page, print};
 use super::wording::{arguments, deed, fallback, json, object, outcome, said, short};
 use crate::report::Paper;
 use chartc_core::duration::Duration;
@@ -148,12 +148,9 @@ impl Screen {
             Ink::Bad => "31",
             Ink::Faint => "2",
         };
-        let line = if self.paper.colour && !code.is_empty() {
-            format!("\x1b[{code}m{text}\x1b[0m\n")
-        } else {
-            format!("{text}\n")
-        };
-        print(&line).map_err(|fault| io::Error::other(fault.to_string()))
+        let mut page = Page::on(self.paper);
+        page.ink(code, text);
+        print(&page).map_err(|fault| io::Error::other(fault.to_string()))
     }
 }
 

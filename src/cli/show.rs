@@ -3,7 +3,7 @@
 use super::Exit;
 use super::files::Root;
 use super::highlight;
-use super::output::{Colour, columns, paper, print};
+use super::output::{Colour, columns, paper, print_coloured};
 use super::pick::pick;
 use crate::emit::Options;
 use crate::emit::outline::{Page, outline};
@@ -70,6 +70,6 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         root,
     };
     let options = Options { legend: args.legend, highlight, taken: None };
-    print(&outline(chart, checked.map(), &options, &page))?;
+    print_coloured(&outline(chart, checked.map(), &options, &page))?;
     Ok(Exit::Clean)
 }

@@ -4,7 +4,7 @@ use super::Exit;
 use super::columns::{cut, padded, width};
 use super::files::Root;
 use super::instance::{Given, Kind, functions, instance, read, values};
-use super::output::print;
+use super::output::{Page, print, print_json};
 use super::pick::pick_to_run;
 use chartc_core::plan::Plan;
 use chartc_runtime::data;
@@ -74,14 +74,14 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         .map_err(|fault| miette::miette!("{}: {fault}", args.events.display()))?;
     if args.format == "json" {
         let text = serde_json::to_string(&seen).map_err(|fault| miette::miette!("{fault}"))?;
-        print(&format!("{text}\n"))?;
+        print_json(&format!("{text}\n"))?;
     } else {
         print(&human(&seen, &entries))?;
     }
     Ok(Exit::Clean)
 }
 
-fn human(seen: &Simulation, entries: &[data::Entry]) -> String {
+fn human(seen: &Simulation, entries: &[data::Entry]) -> Page {
     let names = std::iter::once("start".to_owned()).chain(entries.iter().map(name));
     let rows: Vec<(String, String)> = names
         .zip(&seen.paths)
@@ -92,10 +92,12 @@ fn human(seen: &Simulation, entries: &[data::Entry]) -> String {
         })
         .collect();
     let widest = rows.iter().map(|(name, _)| width(name)).max().unwrap_or(0);
-    let line = |(name, states): &(String, String)| format!("{}  {states}\n", padded(name, widest));
-    let mut text: String = rows.iter().map(line).collect();
+    let mut text = Page::default();
+    for (name, states) in rows {
+        text.line(format!("{}  {states}", padded(&name, widest)));
+    }
     if let Some(status) = seen.status {
-        text.push_str(&format!("ended {status}\n"));
+        text.line(format!("ended {status}"));
     }
     text
 }

@@ -5,10 +5,11 @@
     reason = "the line is drawn for people, as time passes for them"
 )]
 
+use super::output::foot;
 use super::screen::Screen;
 use chartc_runtime::trace::{Line, Sink, What};
 use std::collections::BTreeSet;
-use std::io::{self, IsTerminal, Write};
+use std::io;
 use std::time::{Duration, Instant};
 
 /// Between two drawings. The line is for people.
@@ -25,13 +26,13 @@ pub(super) struct Live {
 impl Live {
     /// The line is drawn where standard error is a terminal.
     pub(super) fn new(screen: Screen) -> Self {
-        let on = io::stderr().is_terminal();
+        let on = foot::is_there();
         Self { screen, status: Status::default(), drawn: None, on }
     }
 
     fn wipe(&mut self) -> io::Result<()> {
         if self.drawn.is_some() {
-            io::stderr().write_all(b"\r\x1b[K")?;
+            foot::wipe()?;
         }
         Ok(())
     }
@@ -43,11 +44,7 @@ impl Live {
             return Ok(());
         }
         self.drawn = Some(Instant::now());
-        let width = terminal_size::terminal_size().map_or(80, |(width, _)| usize::from(width.0));
-        let line: String = self.status.line().chars().take(width.saturating_sub(1)).collect();
-        let mut out = io::stderr().lock();
-        write!(out, "\r\x1b[K\x1b[2m{line}\x1b[0m")?;
-        out.flush()
+        foot::draw(&self.status.line())
     }
 }
 

@@ -1,10 +1,10 @@
 //! A person at the terminal who answers `human` steps, or plays the model.
 #![allow(clippy::disallowed_methods, reason = "this is where a person types")]
 
-use super::output::print;
+use super::output::{Page, ask};
 use chartc_runtime::executor::wanted;
 use chartc_runtime::oracle::{Answer, Asking, Kind, Oracle, OracleError, Question, ready};
-use std::io::{BufRead, Write};
+use std::io::BufRead;
 
 /// Asks on standard output and reads lines from standard input. The run stands still meanwhile.
 #[derive(Debug, Clone, Copy)]
@@ -22,13 +22,15 @@ impl Oracle for Person {
 
 fn answer(question: &Question) -> Result<Answer, OracleError> {
     let lost = |fault: std::io::Error| OracleError::Connection(fault.to_string());
-    let mut text = format!("\n{}\n", question.prompt);
+    // A prompt may hold what a model has said: none of its lines looks like one of the run.
+    let mut page = Page::default();
+    page.block("| ", &question.prompt);
     let shown = question.prompt.as_str();
     for option in &question.options {
         let name = &option.offer.name;
         // A prompt with {options} has shown them.
         if !shown.contains(name.as_str()) {
-            text.push_str(&format!("- {name}\n"));
+            page.line(format!("- {name}"));
         }
     }
     let asked = match question.kind {
@@ -37,11 +39,10 @@ fn answer(question: &Question) -> Result<Answer, OracleError> {
         Kind::Llm => "a JSON value".to_owned(),
     };
     let hint = if asked.is_empty() { String::new() } else { format!(" ({asked})") };
-    text.push_str(&format!("{}{hint}> ", question.step));
-    print(&text).map_err(|fault| OracleError::Connection(fault.to_string()))?;
+    ask(&page, &format!("{}{hint}", question.step))
+        .map_err(|fault| OracleError::Connection(fault.to_string()))?;
     let mut line = String::new();
     let read = std::io::stdin().lock().read_line(&mut line).map_err(lost)?;
-    std::io::stdout().flush().map_err(lost)?;
     if read == 0 {
         return Err(OracleError::Denied("nobody answers: the input has ended".into()));
     }

@@ -4,6 +4,7 @@ use crate::diagnostic::Rule;
 
 pub use super::conflicting_fields::RULE as CONFLICTING_FIELDS;
 pub use super::disabled_agent::RULE as DISABLED_AGENT;
+pub use super::disguised_name::RULE as DISGUISED_NAME;
 pub use super::duplicate_agent::RULE as DUPLICATE_AGENT;
 pub use super::duplicate_name::RULE as DUPLICATE_NAME;
 pub use super::empty_file::RULE as EMPTY_FILE;
@@ -19,6 +20,7 @@ pub use super::left_out::RULE as LEFT_OUT;
 pub use super::legacy::RULE as LEGACY;
 pub use super::long_stride::RULE as LONG_STRIDE;
 pub use super::lost_division::RULE as LOST_DIVISION;
+pub use super::misleading_text::RULE as MISLEADING_TEXT;
 pub use super::missing_field::RULE as MISSING_FIELD;
 pub use super::missing_initial::RULE as MISSING_INITIAL;
 pub use super::needless_except::RULE as NEEDLESS_EXCEPT;
@@ -55,6 +57,8 @@ pub static RULES: &[&Rule] = &[
     &LOST_DIVISION,
     &FAULTY_ALLOW,
     &UNUSED_ALLOW,
+    &DISGUISED_NAME,
+    &MISLEADING_TEXT,
     &USED_UP_BUDGET,
     &UNKNOWN_FIELD,
     &UNKNOWN_NAME,

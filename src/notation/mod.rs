@@ -9,6 +9,7 @@ use chartc_core::arena::{EventId, StepId};
 use chartc_core::model::{
     Action, Chart, Expr, Field, Receiver, StateKind, Template, TemplatePart, Transition,
 };
+use chartc_core::visible;
 
 use expr::Printer;
 pub use expr::{duration, expression, expression_in};
@@ -32,7 +33,11 @@ pub fn name(name: &str) -> String {
     let mut chars = name.chars();
     let head = chars.next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_');
     let plain = head && chars.all(|c| c.is_ascii_alphanumeric() || c == '_');
-    if plain && !RESERVED.contains(&name) { name.to_string() } else { format!("`{name}`") }
+    if plain && !RESERVED.contains(&name) {
+        name.to_string()
+    } else {
+        format!("`{}`", visible::line(name))
+    }
 }
 
 /// A dotted path, each of its names as [`name`] gives it.

@@ -4,6 +4,7 @@ use super::expr::hole;
 use super::out::Out;
 use crate::span::Ident;
 use crate::syntax::{Path, Template, TemplatePart, is_lower_snake, is_reserved, is_upper_camel};
+use chartc_core::visible;
 
 /// A name of anything but a type or a chart.
 pub(super) fn lower(name: &str) -> String {
@@ -18,13 +19,11 @@ pub(super) fn upper(name: &str) -> String {
 /// A name in back-quotes.
 pub(super) fn quote(name: &str) -> String {
     let mut out = String::from("`");
-    for c in name.chars() {
-        match c {
-            '`' => out.push_str("\\`"),
-            '"' | '{' | '}' => out.push_str(&format!("\\u{{{:x}}}", c as u32)),
-            c => escape(c, &mut out),
-        }
-    }
+    within(name, &mut out, |c, out| match c {
+        '`' => out.push_str("\\`"),
+        '"' | '{' | '}' => visible::escape(c, out),
+        c => out.push(c),
+    });
     out.push('`');
     out
 }
@@ -39,27 +38,27 @@ pub(super) fn names(names: &[Ident]) -> String {
     names.iter().map(|n| lower(&n.node)).collect::<Vec<_>>().join(", ")
 }
 
-/// A character between quotes; quotes themselves are left to the caller.
-fn escape(c: char, out: &mut String) {
-    match c {
-        '\\' => out.push_str("\\\\"),
-        '\n' => out.push_str("\\n"),
-        '\t' => out.push_str("\\t"),
-        '\r' => out.push_str("\\r"),
-        c if c.is_control() || c == '\u{feff}' => out.push_str(&format!("\\u{{{:x}}}", c as u32)),
-        c => out.push(c),
+/// A text between quotes, with what is hidden in it written as escapes; `plain` writes the other characters.
+fn within(text: &str, out: &mut String, plain: impl Fn(char, &mut String)) {
+    let mut hidden = visible::hidden(text).map(|(at, _)| at).peekable();
+    for (at, c) in text.char_indices() {
+        if hidden.next_if_eq(&at).is_some() || matches!(c, '\n' | '\t') {
+            visible::escape(c, out);
+        } else if c == '\\' {
+            out.push_str("\\\\");
+        } else {
+            plain(c, out);
+        }
     }
 }
 
 /// A text without placeholders, on one line.
 pub(super) fn plain(text: &str) -> String {
     let mut out = String::from("\"");
-    for c in text.chars() {
-        match c {
-            '"' => out.push_str("\\\""),
-            c => escape(c, &mut out),
-        }
-    }
+    within(text, &mut out, |c, out| match c {
+        '"' => out.push_str("\\\""),
+        c => out.push(c),
+    });
     out.push('"');
     out
 }
@@ -79,16 +78,12 @@ pub(super) fn line(template: &Template) -> String {
     let mut out = String::from("\"");
     for part in &template.parts {
         match part {
-            TemplatePart::Text(text, _) => {
-                for c in text.chars() {
-                    match c {
-                        '"' => out.push_str("\\\""),
-                        '{' => out.push_str("{{"),
-                        '}' => out.push_str("}}"),
-                        c => escape(c, &mut out),
-                    }
-                }
-            }
+            TemplatePart::Text(text, _) => within(text, &mut out, |c, out| match c {
+                '"' => out.push_str("\\\""),
+                '{' => out.push_str("{{"),
+                '}' => out.push_str("}}"),
+                c => out.push(c),
+            }),
             TemplatePart::Hole(inner) => out.push_str(&within_quotes(&hole(inner))),
             TemplatePart::Bad { text, .. } => out.push_str(&within_quotes(text)),
         }
@@ -116,7 +111,8 @@ fn block(template: &Template, level: usize) -> Option<String> {
     }
     // On one line a stray `{` would find the `}` of another line.
     let is_stray = template.parts.iter().any(|part| matches!(part, TemplatePart::Bad { .. }));
-    if inner.contains("\"\"\"") || inner.contains('\r') && !is_stray {
+    let is_hidden = visible::hidden(&inner).next().is_some();
+    if inner.contains("\"\"\"") || is_hidden && !is_stray {
         return None;
     }
     let quoted = inner.starts_with('"') || inner.ends_with('"');

@@ -1,9 +1,11 @@
 //! For people: the source with the place underlined.
 
+use super::plain::Plain;
 use super::{Paper, Report, cut, more, shown, summary};
 use crate::diagnostic::{Diagnostic, Severity};
-use crate::source::{Position, Source, Sources};
+use crate::source::{Position, Sources};
 use crate::span::{FileId, Span};
+use chartc_core::visible;
 use miette::{
     GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteError, MietteSpanContents,
     SourceCode, SourceSpan, SpanContents,
@@ -49,8 +51,15 @@ fn drawn(
         .with_context_lines(1);
     let mut text = String::new();
     let (shown, left_out) = shown(diagnostics);
+    let mut files: BTreeMap<FileId, Plain<'_>> = BTreeMap::new();
+    for found in &shown {
+        let related = found.related.iter().map(|(span, _)| span.file);
+        for file in related.chain([found.span.file]) {
+            files.entry(file).or_insert_with(|| Plain::of(sources.get(file)));
+        }
+    }
     for found in shown {
-        for drawn in Drawn::of(found, sources) {
+        for drawn in Drawn::of(found, &files) {
             let written = handler.render_report(&mut text, &drawn);
             written.expect("a String takes every write");
         }
@@ -72,8 +81,8 @@ struct Drawn<'d> {
 
 impl<'d> Drawn<'d> {
     /// The place with related places of the same file beside it, then those of other files.
-    fn of(found: &'d Diagnostic, sources: &'d Sources) -> Vec<Self> {
-        let source = sources.get(found.span.file);
+    fn of(found: &'d Diagnostic, files: &'d BTreeMap<FileId, Plain<'d>>) -> Vec<Self> {
+        let source = &files[&found.span.file];
         let mut labels = vec![label(found.span, found.label.as_deref(), source, true)];
         let mut elsewhere = Vec::new();
         for (span, message) in &found.related {
@@ -85,11 +94,11 @@ impl<'d> Drawn<'d> {
                 labels.push(label(*span, Some(message), source, false));
                 continue;
             }
-            let source = sources.get(span.file);
+            let source = &files[&span.file];
             elsewhere.push(Self {
                 code: None,
                 severity: Severity::Note,
-                message: cut(message),
+                message: plain(cut(message)),
                 help: None,
                 labels: vec![label(*span, None, source, true)],
                 text: Text(source),
@@ -99,8 +108,12 @@ impl<'d> Drawn<'d> {
         let main = Self {
             code: Some(format!("{word}[{code}] {name}")),
             severity: found.severity,
-            message: cut(&found.message),
-            help: found.help.as_deref().map(cut),
+            message: plain(cut(&found.message)),
+            help: found
+                .help
+                .as_deref()
+                .map(|help| visible::text(help).into_owned())
+                .map(|help| Cow::Owned(cut(&help).into_owned())),
             labels,
             text: Text(source),
         };
@@ -108,13 +121,23 @@ impl<'d> Drawn<'d> {
     }
 }
 
+/// A message as it is shown.
+fn plain(text: Cow<'_, str>) -> Cow<'_, str> {
+    match visible::line(&text) {
+        Cow::Borrowed(_) => text,
+        Cow::Owned(text) => Cow::Owned(text),
+    }
+}
+
 /// Whether the line where a span begins is cut.
-fn is_long(span: Span, source: &Source) -> bool {
+fn is_long(span: Span, source: &Plain<'_>) -> bool {
+    let (span, source) = (source.span(span), &source.shown);
     source.line(source.position(span.start).line).len() > LONGEST_LINE
 }
 
 /// An empty span, which would not be drawn, points at the character before it; a long one is cut after its first line.
-fn label(span: Span, text: Option<&str>, source: &Source, primary: bool) -> LabeledSpan {
+fn label(span: Span, text: Option<&str>, source: &Plain<'_>, primary: bool) -> LabeledSpan {
+    let (span, source) = (source.span(span), &source.shown);
     let mut start = source.text.floor_char_boundary(span.start as usize);
     let mut end = source.text.ceil_char_boundary((span.end as usize).max(start));
     if source.position(end as u32).line - source.position(start as u32).line >= MOST_LINES {
@@ -126,7 +149,7 @@ fn label(span: Span, text: Option<&str>, source: &Source, primary: bool) -> Labe
         end = start + source.text[start..].chars().next().map_or(0, char::len_utf8);
     }
     let place = (start, end - start);
-    let text = text.map(ToOwned::to_owned);
+    let text = text.map(|text| visible::line(text).into_owned());
     if primary {
         LabeledSpan::new_primary_with_span(text, place)
     } else {
@@ -161,7 +184,7 @@ impl miette::Diagnostic for Drawn<'_> {
 
     fn source_code(&self) -> Option<&dyn SourceCode> {
         // A file that could not be read has nothing to show.
-        if self.text.0.text.is_empty() { None } else { Some(&self.text) }
+        if self.text.0.shown.text.is_empty() { None } else { Some(&self.text) }
     }
 
     fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
@@ -171,12 +194,12 @@ impl miette::Diagnostic for Drawn<'_> {
 
 /// A source as miette reads it: lines are looked up in the source's table instead of counted from the start of the text.
 #[derive(Debug)]
-struct Text<'d>(&'d Source);
+struct Text<'d>(&'d Plain<'d>);
 
 impl Text<'_> {
     /// The part of a long line around a place in it.
     fn window(&self, span: &SourceSpan, at: Position) -> Box<dyn SpanContents<'_> + '_> {
-        let source = self.0;
+        let source = &self.0.shown;
         let line = source.line(at.line);
         let (first, last) = (span.offset(), span.offset() + span.len());
         let start = source.text.ceil_char_boundary(first.saturating_sub(BEFORE_PLACE));
@@ -201,11 +224,11 @@ impl SourceCode for Text<'_> {
         before: usize,
         after: usize,
     ) -> Result<Box<dyn SpanContents<'a> + 'a>, MietteError> {
-        let source = self.0;
+        let source = &self.0.shown;
         let first = source.position(span.offset() as u32);
         let last = source.position((span.offset() + span.len().max(1) - 1) as u32);
         let (start, line, column) = if before == 0 {
-            (span.offset(), first.line, first.column)
+            (span.offset(), first.line, self.0.position(span.offset()).column)
         } else {
             let line = first.line.saturating_sub(before).max(1);
             (source.line(line).start, line, 1)

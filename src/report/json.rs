@@ -4,6 +4,7 @@ use super::{Report, cut, positions};
 use crate::diagnostic::{Diagnostic, Fix};
 use crate::source::Sources;
 use crate::span::Span;
+use chartc_core::visible;
 use serde::Serialize;
 use std::borrow::Cow;
 
@@ -13,7 +14,8 @@ pub(super) static REPORT: Report = Report {
     render: |diagnostics, sources, _| {
         let diagnostics = diagnostics.iter().map(|d| finding(d, sources)).collect();
         let text = serde_json::to_string_pretty(&Document { version: 1, diagnostics });
-        text.expect("strings and numbers always serialize") + "\n"
+        let text = text.expect("strings and numbers always serialize");
+        format!("{}\n", visible::json(&text))
     },
 };
 

@@ -3,11 +3,14 @@
 #[cfg(feature = "cli")]
 mod human;
 mod json;
+#[cfg(feature = "cli")]
+mod plain;
 mod short;
 
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::source::{Position, Sources};
 use crate::span::{FileId, Span};
+use chartc_core::visible;
 use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -98,7 +101,7 @@ fn shown(diagnostics: &[Diagnostic]) -> (Vec<&Diagnostic>, BTreeMap<FileId, usiz
 fn more(left_out: &BTreeMap<FileId, usize>, sources: &Sources) -> String {
     let line = |(file, count): (&FileId, &usize)| {
         let name = &sources.get(*file).name;
-        format!("{name}: {} more not shown\n", plural(*count, "finding"))
+        format!("{}: {} more not shown\n", visible::line(name), plural(*count, "finding"))
     };
     left_out.iter().map(line).collect()
 }

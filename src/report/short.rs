@@ -3,6 +3,7 @@
 use super::{Report, cut, more, positions, shown};
 use crate::diagnostic::Diagnostic;
 use crate::source::Sources;
+use chartc_core::visible;
 
 /// `file:line:column: error[C0102] message`.
 pub(super) static REPORT: Report = Report {
@@ -18,5 +19,7 @@ fn line(found: &Diagnostic, sources: &Sources) -> String {
     let (start, _) = positions(found.span, sources);
     let name = &sources.get(found.span.file).name;
     let (word, code) = (found.severity.word(), found.rule.code);
-    format!("{name}:{}:{}: {word}[{code}] {}\n", start.line, start.column, cut(&found.message))
+    let text =
+        format!("{name}:{}:{}: {word}[{code}] {}", start.line, start.column, cut(&found.message));
+    format!("{}\n", visible::line(&text))
 }

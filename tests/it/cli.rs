@@ -1,5 +1,6 @@
 //! The command line as a user meets it: which files are checked, exit codes, what goes where.
 
+use chartc_core::visible;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -240,7 +241,7 @@ fn explain_prints_the_page() {
             };
             let fences = |line: &&str| !line.starts_with("```") && !line.is_empty();
             let page: Vec<&str> = rule.page.lines().filter(fences).collect();
-            let page = page.join("\n");
+            let page = visible::text(&page.join("\n")).into_owned();
             let mut printed = words(&shown).into_iter();
             for word in words(page.trim_start_matches("# ")) {
                 assert!(printed.any(|w| w == word), "{word} is missing or out of order: {shown}");

@@ -22,6 +22,7 @@ mod conformance;
 mod cost;
 mod data_flow;
 mod differential;
+mod disguise;
 mod docs;
 mod dot;
 mod drawn;
@@ -42,6 +43,7 @@ mod mermaid;
 mod notation;
 mod outline;
 mod print;
+mod printing;
 mod project;
 #[cfg(feature = "providers")]
 mod providers;

@@ -40,3 +40,5 @@ pub mod semantics;
 pub mod status;
 pub mod store;
 pub mod tables;
+#[cfg(feature = "alloc")]
+pub mod visible;

@@ -1,5 +1,6 @@
 //! What is not the same, in words.
 
+use chartc_core::visible;
 use serde_json::Value;
 use std::fmt;
 
@@ -41,7 +42,8 @@ impl fmt::Display for Difference {
         if let Some((field, a, b)) = self.field() {
             write!(
                 f,
-                "\n  `{field}` is {} in the trace and {} now",
+                "\n  `{}` is {} in the trace and {} now",
+                visible::line(&field),
                 short(&a, 200),
                 short(&b, 200)
             )?;
@@ -52,8 +54,8 @@ impl fmt::Display for Difference {
 
 fn short(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
+        Some((end, _)) => format!("{}…", visible::line(&text[..end])),
+        None => visible::line(text).into_owned(),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Where the lines of a trace go.
 
 use super::Line;
+use chartc_core::visible;
 use std::io::{self, Write};
 
 /// Takes the lines of a trace as they happen.
@@ -68,16 +69,17 @@ impl<A: Sink, B: Sink> Sink for (A, B) {
     }
 }
 
-/// One JSON object a line. Each line is flushed, so that what happened is there even if the process is killed.
+/// One JSON object a line, with hidden characters written as escapes. Each line is flushed, so that what happened is there even if the process is killed.
 #[derive(Debug)]
 pub struct JsonLines<W: Write>(pub W);
 
 impl<W: Write> Sink for JsonLines<W> {
     fn line(&mut self, line: &Line) -> io::Result<()> {
         // In one piece, so that a disk that fills up or a process that is killed leaves no line half written where that can be helped.
-        let mut text = serde_json::to_vec(line)?;
-        text.push(b'\n');
-        self.0.write_all(&text)?;
+        let text = serde_json::to_string(line)?;
+        let mut text = visible::json(&text).into_owned();
+        text.push('\n');
+        self.0.write_all(text.as_bytes())?;
         self.0.flush()
     }
 }

@@ -1,12 +1,12 @@
 //! Which placeholders of a prompt cannot be written, and why.
 
 use super::put::{Asked, Setting};
+use crate::cli::output::Page;
 use crate::compile::Checked;
 use crate::source::Sources;
 use crate::span::Span;
 use chartc_core::arena::{EventId, StepId};
 use chartc_core::model::{Chart, StepKind, Template, TemplatePart};
-use std::fmt::Write;
 
 /// A text that goes into a prompt.
 #[derive(Clone, Copy)]
@@ -24,12 +24,12 @@ pub(super) fn holes(
     id: StepId,
     on: Option<EventId>,
     sources: &Sources,
-) -> miette::Result<String> {
+) -> miette::Result<Page> {
     let chart = setting.charts[0];
     let own = (Text::Own, checked.map().step(id).prompt_parts.as_slice());
     let parts = checked.map().component_parts.iter().enumerate();
     let components = parts.map(|(i, parts)| (Text::Component(i), parts.as_slice()));
-    let mut lines = String::new();
+    let mut lines = Page::default();
     for (text, spans) in std::iter::once(own).chain(components) {
         let Some(template) = template(chart, id, text) else { continue };
         for (part, span) in template.parts.iter().zip(spans) {
@@ -40,11 +40,11 @@ pub(super) fn holes(
             let mut charts = setting.charts.clone();
             charts[0] = &only;
             if let Asked::Failed(why) = (Setting { charts, ..*setting }).question(id, on)? {
-                let _ = writeln!(lines, "{}", place(*span, &why, sources));
+                lines.line(place(*span, &why, sources));
             }
         }
     }
-    Ok(if lines.is_empty() { lines } else { format!(" cannot be written:\n{lines}") })
+    Ok(lines)
 }
 
 fn template(chart: &Chart, id: StepId, text: Text) -> Option<&Template> {

@@ -7,14 +7,13 @@ mod show;
 use super::Exit;
 use super::files::Root;
 use super::instance::{Given, Kind, values};
-use super::output::{complain, print};
+use super::output::{Page, complain, complain_page, print, print_json};
 use super::pick::pick_to_run_with_sources;
 use crate::diagnostic::nearest;
 use chartc_core::arena::{EventId, StateId, StepId};
 use chartc_core::model::{AskOn, Chart, StateKind, StepKind, VariableKind};
 use put::{Asked, Setting};
 use show::Shown;
-use std::fmt::Write;
 use std::path::PathBuf;
 
 /// Show what a model or a person would be sent in a state, without asking anybody.
@@ -97,7 +96,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         begin_at(&mut chart, at, args.enter);
     }
     let mut shown = Vec::new();
-    let mut faults = String::new();
+    let mut faults = Page::default();
     let wanted = args.event.as_deref().map(|name| event(&chart, name)).transpose()?;
     for id in steps(&chart, args.step.as_deref())? {
         let only = put::alone(&chart, id);
@@ -131,29 +130,36 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
                 Asked::Put(question) => shown.push(Shown { question: *question, event: name }),
                 Asked::Failed(why) => {
                     let places = blame::holes(&setting, &checked, id, on, &sources)?;
-                    let places = if places.is_empty() { format!(": {why}\n") } else { places };
-                    let _ = write!(faults, "`{}`{what}{places}", step.name);
+                    if places.is_empty() {
+                        faults.line(format!("`{}`{what}: {why}", step.name));
+                    } else {
+                        faults.line(format!("`{}`{what} cannot be written:", step.name));
+                        faults.add(&places);
+                    }
                 }
                 Asked::Misfit(why) if is_one_of_many => {
-                    let _ = writeln!(
-                        faults,
+                    faults.line(format!(
                         "`{}` waits for {}; it is shown with `--event {} --data '{{…}}'`",
                         step.name,
                         why.strip_prefix("event ").unwrap_or(&why),
                         name.unwrap_or_default()
-                    );
+                    ));
                 }
                 Asked::Misfit(why) => return Err(miette::miette!("{why}: give it by `--data`")),
                 Asked::Not => {}
             }
         }
     }
-    print(&if args.format == "json" { show::json(&shown)? } else { show::text(&shown) })?;
+    if args.format == "json" {
+        print_json(&show::json(&shown)?)?;
+    } else {
+        print(&show::text(&shown))?;
+    }
     if !faults.is_empty() {
-        complain(faults.trim_end());
+        complain_page(&faults);
     } else if shown.is_empty() {
         let place = args.at.as_deref().map_or_else(String::new, |at| format!(" at `{at}`"));
-        complain(&format!(
+        complain(format!(
             "nothing is asked{place}: no step there asks, its condition is false, or a single option is taken unasked"
         ));
     }

@@ -1,7 +1,7 @@
 //! Questions, as they are shown.
 
+use crate::cli::output::Page;
 use chartc_runtime::oracle::Question;
-use std::fmt::Write;
 
 /// A question, and the event that it is put on where it waits for one.
 pub(super) struct Shown {
@@ -10,25 +10,31 @@ pub(super) struct Shown {
 }
 
 /// Below one another, each part under its heading.
-pub(super) fn text(shown: &[Shown]) -> String {
-    let mut out = String::new();
+pub(super) fn text(shown: &[Shown]) -> Page {
+    let mut out = Page::default();
     for Shown { question, event } in shown {
         if !out.is_empty() {
-            out.push('\n');
+            out.line("");
         }
         let on = event.as_ref().map_or_else(String::new, |event| format!(" on {event}"));
         let model = if question.model.model.is_empty() { "" } else { ", " };
-        let _ = writeln!(
-            out,
+        out.line(format!(
             "{} {}{on} in {}{model}{}",
             question.kind.word(),
             question.step,
             question.state,
             question.model.model
-        );
-        let _ = writeln!(out, "--- prompt\n{}", question.prompt.trim_end());
+        ));
+        out.line("--- prompt");
+        for line in question.prompt.trim_end().split('\n') {
+            // What a value brings is no heading.
+            match line.strip_prefix("--- ") {
+                Some(rest) => out.line(format!("\\u{{2d}}-- {rest}")),
+                None => out.line(line),
+            }
+        }
         if !question.options.is_empty() {
-            out.push_str("--- options\n");
+            out.line("--- options");
         }
         for option in &question.options {
             let offer = &option.offer;
@@ -39,22 +45,20 @@ pub(super) fn text(shown: &[Shown]) -> String {
             } else {
                 format!("({})", arguments.join(", "))
             };
-            let _ = writeln!(
-                out,
-                "{}",
-                format!("{}{arguments}  {}", offer.name, offer.text).trim_end()
-            );
+            out.line(format!("{}{arguments}  {}", offer.name, offer.text).trim_end());
             if !option.schema.is_empty() {
-                let _ = writeln!(out, "  {}", option.schema);
+                out.block("  ", &option.schema);
             }
         }
         let forbidden: Vec<&str> =
             question.forbidden.iter().map(|option| option.offer.name.as_str()).collect();
         if !forbidden.is_empty() {
-            let _ = writeln!(out, "--- may not be called now\n{}", forbidden.join(", "));
+            out.line("--- may not be called now");
+            out.line(forbidden.join(", "));
         }
         if !question.wanted().is_empty() {
-            let _ = writeln!(out, "--- schema\n{}", question.wanted());
+            out.line("--- schema");
+            out.block("", question.wanted());
         }
     }
     out

@@ -1,6 +1,7 @@
 //! Which parts of a chart its tests have gone through, from the traces of their runs.
 
 use crate::cli::lines;
+use crate::cli::output::Page;
 use crate::compile::Checked;
 use crate::lower::SourceMap;
 use crate::scenario::{Did, follow};
@@ -194,29 +195,27 @@ impl Subject<'_> {
 }
 
 /// The coverage in words.
-pub(super) fn human(all: &[Coverage]) -> String {
-    let mut text = String::new();
+pub(super) fn human(all: &[Coverage]) -> Page {
+    let mut text = Page::default();
     for one in all {
-        text.push_str(&format!("\n{} ({})\n", one.chart, one.file));
+        text.line("");
+        text.line(format!("{} ({})", one.chart, one.file));
         let rows = one.rows().into_iter().chain([("all", one.all)]);
         for (what, share) in rows.filter(|(_, share)| share.all > 0) {
             let (seen, all) = (share.seen, share.all);
-            text.push_str(&format!(
-                "  {what:18}{seen:>4} of {all:<4} {:>3.0} %\n",
-                share.percent()
-            ));
+            text.line(format!("  {what:18}{seen:>4} of {all:<4} {:>3.0} %", share.percent()));
         }
         if !one.never_entered.is_empty() {
-            text.push_str(&format!("  never entered: {}\n", one.never_entered.join(", ")));
+            text.line(format!("  never entered: {}", one.never_entered.join(", ")));
         }
         if !one.never_chosen.is_empty() {
-            text.push_str(&format!("  never chosen: {}\n", one.never_chosen.join(", ")));
+            text.line(format!("  never chosen: {}", one.never_chosen.join(", ")));
         }
         if !one.never_taken.is_empty() {
-            text.push_str("  never taken:\n");
+            text.line("  never taken:");
         }
         for line in &one.never_taken {
-            text.push_str(&format!("    {}:{}  {}\n", line.file, line.line, line.text));
+            text.line(format!("    {}:{}  {}", line.file, line.line, line.text));
         }
     }
     text

@@ -6,7 +6,9 @@ mod show;
 
 use super::Exit;
 use super::files::{Files, Root};
-use super::output::{Colour, complain, paper, print};
+use super::output::{
+    Colour, Page, complain, complain_report, paper, print, print_coloured, print_json, say,
+};
 use super::save::write;
 use crate::compile::{Checked, Compilation};
 use crate::diagnostic::{Diagnostic, Severity};
@@ -105,7 +107,9 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         let (played, took) = timed(|| scenario::play(checked, test, scenario::OF_A_TEST));
         if is_text {
             let file = &done.sources.get(test.span.file).name;
-            print(&format!("{} {file}: {}\n", show::word(&played, paper), test.name))?;
+            let mut line = Page::on(paper);
+            show::went(&mut line, &played, &format!("{file}: {}", test.name));
+            print(&line)?;
         }
         let finding = scenario::finding(test, &played, &done.sources);
         rows.push(Row { checked, test, played, took, finding });
@@ -121,15 +125,17 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         for row in &rows {
             let Some(finding) = &row.finding else { continue };
             let text = one(finding, &done.sources, paper);
-            print(&format!("\n{text}{}", show::tail(&row.played)))?;
+            print_coloured(&format!("\n{text}"))?;
+            print(&show::tail(&row.played))?;
         }
         if let (Some(all), true) = (&coverage, args.coverage) {
             print(&coverage::human(all))?;
             print(&untested(&done))?;
         }
-        print(&format!("\n{} passed, {failed} failed\n", rows.len() - failed))?;
+        say("")?;
+        say(format!("{} passed, {failed} failed", rows.len() - failed))?;
     } else {
-        print(&report::json(&rows, coverage.as_deref(), &done.sources))?;
+        print_json(&report::json(&rows, coverage.as_deref(), &done.sources))?;
     }
     let lacks = args.min_coverage.is_some_and(|least| lacks(coverage.as_deref(), least));
     Ok(if failed == 0 && !lacks { Exit::Clean } else { Exit::Findings })
@@ -144,7 +150,7 @@ fn lacks(coverage: Option<&[Coverage]>, least: f64) -> bool {
         let missing = rows.iter().filter(|(_, row)| row.seen < row.all);
         let missing: Vec<String> =
             missing.map(|(what, row)| format!("{what} {} of {}", row.seen, row.all)).collect();
-        complain(&format!(
+        complain(format!(
             "error: the tests go through {:.1} % of {}, and {least} % are wanted: {}",
             one.all.percent(),
             one.chart,
@@ -155,7 +161,7 @@ fn lacks(coverage: Option<&[Coverage]>, least: f64) -> bool {
 }
 
 /// The charts that were found and that no test is for.
-fn untested(done: &Compilation) -> String {
+fn untested(done: &Compilation) -> Page {
     let is_tested = |checked: &&Checked| {
         done.tested.iter().any(|other| {
             let name = checked.map().name;
@@ -165,11 +171,12 @@ fn untested(done: &Compilation) -> String {
     let names: Vec<String> = (done.charts.iter().filter(|checked| !is_tested(checked)))
         .map(|checked| format!("{} ({})", checked.chart().name, checked.source()))
         .collect();
-    if names.is_empty() {
-        String::new()
-    } else {
-        format!("\nno test is for: {}\n", names.join(", "))
+    let mut page = Page::default();
+    if !names.is_empty() {
+        page.line("");
+        page.line(format!("no test is for: {}", names.join(", ")));
     }
+    page
 }
 
 /// Tells errors of the charts: no test is played then.
@@ -179,7 +186,7 @@ fn refuse(done: &Compilation) -> Option<Exit> {
     if errors.is_empty() {
         return None;
     }
-    complain((REPORTS[0].render)(&errors, &done.sources, paper(Colour::Auto)).trim_end());
+    complain_report(&(REPORTS[0].render)(&errors, &done.sources, paper(Colour::Auto)));
     Some(Exit::Findings)
 }
 

@@ -4,6 +4,7 @@ use super::Row;
 use super::coverage::Coverage;
 use super::show;
 use crate::source::Sources;
+use chartc_core::visible;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -128,7 +129,7 @@ fn case(row: &Row<'_>, file: &str, sources: &Sources, text: &mut String) {
         let place = source.position(span.start);
         body.push_str(&format!("\n{}:{}:{}: {what}", source.name, place.line, place.column));
     }
-    body.push_str(&format!("\n{}", show::tail(&row.played)));
+    body.push_str(&format!("\n{}", show::tail(&row.played).as_str()));
     text.push_str(&format!(
         ">\n      <failure message=\"{}\" type=\"failed-test\">{}</failure>\n    </testcase>\n",
         escaped(&failure.message),
@@ -136,10 +137,10 @@ fn case(row: &Row<'_>, file: &str, sources: &Sources, text: &mut String) {
     ));
 }
 
-/// A text as XML may hold it; characters that XML has no way to write become a replacement character.
+/// A text as XML may hold it.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
+    for c in visible::text(text).chars() {
         match c {
             '&' => out.push_str("&amp;"),
             '<' => out.push_str("&lt;"),
@@ -148,8 +149,7 @@ fn escaped(text: &str) -> String {
             '\'' => out.push_str("&apos;"),
             '\n' => out.push_str("&#10;"),
             '\t' => out.push_str("&#9;"),
-            '\r' => out.push_str("&#13;"),
-            '\u{0}'..='\u{1f}' | '\u{fffe}' | '\u{ffff}' => out.push('\u{fffd}'),
+            '\u{fffe}' | '\u{ffff}' => out.push('\u{fffd}'),
             c => out.push(c),
         }
     }
@@ -162,7 +162,7 @@ mod tests {
     fn xml_holds_any_text() {
         assert_eq!(
             super::escaped("a<b & \"c\">'\n\u{1}"),
-            "a&lt;b &amp; &quot;c&quot;&gt;&apos;&#10;\u{fffd}"
+            "a&lt;b &amp; &quot;c&quot;&gt;&apos;&#10;\\u{1}"
         );
     }
 }

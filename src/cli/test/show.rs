@@ -1,19 +1,18 @@
 //! Tests in words: values, lines of a trace, failures.
 
-use crate::report::Paper;
+use crate::cli::output::Page;
 use crate::scenario::{Played, short};
 use chartc_runtime::trace::Line;
 
 /// Lines of the trace that a failure shows.
 const TAIL: usize = 12;
 
-/// How a test went, in a word.
-pub(super) fn word(played: &Played, paper: Paper) -> &'static str {
-    match (played.failure.is_some(), paper.colour) {
-        (false, false) => "ok    ",
-        (true, false) => "FAILED",
-        (false, true) => "\u{1b}[32mok\u{1b}[0m    ",
-        (true, true) => "\u{1b}[31mFAILED\u{1b}[0m",
+/// A line that says how a test went.
+pub(super) fn went(page: &mut Page, played: &Played, test: &str) {
+    if played.failure.is_some() {
+        page.led("31", "FAILED", format!(" {test}"));
+    } else {
+        page.led("32", "ok", format!("     {test}"));
     }
 }
 
@@ -24,16 +23,17 @@ pub(super) fn last(played: &Played) -> Vec<String> {
 }
 
 /// Where the run was, and what happened last.
-pub(super) fn tail(played: &Played) -> String {
+pub(super) fn tail(played: &Played) -> Page {
     let states = match played.states.join(", ") {
         states if states.is_empty() => "nowhere".to_owned(),
         states => states,
     };
-    let mut text = format!("  at {states}; the last that happened:\n");
+    let mut page = Page::default();
+    page.line(format!("  at {states}; the last that happened:"));
     for line in last(played) {
-        text.push_str(&format!("    {line}\n"));
+        page.line(format!("    {line}"));
     }
-    text
+    page
 }
 
 /// A line of a trace on one line: its kind, then what it says.

@@ -2,13 +2,15 @@
 
 use super::tell::{number, time, way};
 use crate::cli::columns::columns;
+use crate::cli::output::Page;
 use chartc_runtime::Saved;
 use chartc_runtime::trace::What;
 
 /// The last transitions of a run that was kept, the oldest first.
-pub(super) fn kept(saved: &Saved) -> String {
+pub(super) fn kept(saved: &Saved) -> Page {
     let chart = saved.machine().chart();
     let at = time(saved.now());
+    let mut page = Page::default();
     let has_others = saved.history().any(|line| !line.child.is_empty());
     let mut rows: Vec<Vec<String>> = Vec::new();
     for line in saved.history() {
@@ -19,7 +21,8 @@ pub(super) fn kept(saved: &Saved) -> String {
         rows.push(row);
     }
     if rows.is_empty() {
-        return format!("{chart}: kept at {at}, with no transitions\n");
+        page.line(format!("{chart}: kept at {at}, with no transitions"));
+        return page;
     }
     let count = number(rows.len() as u64, "transition");
     let head: &[&str] = if has_others {
@@ -27,6 +30,8 @@ pub(super) fn kept(saved: &Saved) -> String {
     } else {
         &["time", "from -> to", "taken by"]
     };
-    let table = columns(head, &rows, &[]);
-    format!("{chart}: kept at {at}, with its last {count}\n\n{table}")
+    page.line(format!("{chart}: kept at {at}, with its last {count}"));
+    page.line("");
+    page.add(&columns(head, &rows, &[]));
+    page
 }

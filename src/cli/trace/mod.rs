@@ -12,7 +12,7 @@ mod tell;
 mod why;
 
 use super::Exit;
-use super::output::{Colour, complain, paper, print};
+use super::output::{Colour, Page, complain, paper, print, print_json, print_made};
 use read::{Read, read};
 use std::path::PathBuf;
 use summary::Summary;
@@ -80,7 +80,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
     }
     let traces = args.files.iter().map(|path| read(path)).collect::<miette::Result<Vec<Read>>>()?;
     for fault in traces.iter().flat_map(|trace| &trace.faults) {
-        complain(&format!("warning: {fault}"));
+        complain(format!("warning: {fault}"));
     }
     let filter = Filter { turn: args.turn, step: args.step.as_deref() };
     if args.summary && (args.turn.is_some() || args.step.is_some()) {
@@ -90,8 +90,8 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         ));
     }
     let paper = paper(args.color);
-    let text = match (args.format.as_str(), args.summary) {
-        ("json", true) => Summary::of(&traces).json(),
+    match (args.format.as_str(), args.summary) {
+        ("json", true) => print_json(&Summary::of(&traces).json())?,
         ("json", false) => {
             return Err(miette::miette!(
                 help = "each line of a trace is a JSON object already; for totals: --summary --format json",
@@ -104,7 +104,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
             ));
         }
         ("mermaid", false) => match traces.as_slice() {
-            [one] => sequence::sequence(one, filter),
+            [one] => print_made(&sequence::sequence(one, filter))?,
             several => {
                 return Err(miette::miette!(
                     "--format mermaid draws one run; there are {} traces",
@@ -112,17 +112,19 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
                 ));
             }
         },
-        (_, true) => Summary::of(&traces).text(),
-        (_, false) if args.why => {
-            traces.iter().map(|trace| why::why(trace, filter, paper)).collect::<Vec<_>>().join("\n")
+        (_, true) => print(&Summary::of(&traces).text())?,
+        (_, false) => {
+            let tell = if args.why { why::why } else { table::table };
+            let mut page = Page::on(paper);
+            for trace in &traces {
+                if !page.is_empty() {
+                    page.line("");
+                }
+                page.add(&tell(trace, filter, paper));
+            }
+            print(&page)?;
         }
-        (_, false) => traces
-            .iter()
-            .map(|trace| table::table(trace, filter, paper))
-            .collect::<Vec<_>>()
-            .join("\n"),
-    };
-    print(&text)?;
+    }
     let is_whole = traces.iter().all(|trace| trace.faults.is_empty());
     Ok(if is_whole { Exit::Clean } else { Exit::Findings })
 }

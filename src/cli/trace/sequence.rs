@@ -5,6 +5,7 @@ use super::super::wording::deed;
 use super::Filter;
 use super::read::Read;
 use super::tell::{decision, fallback, not_taken, state, time, value};
+use chartc_core::visible;
 use chartc_runtime::trace::{Line, What};
 use std::collections::BTreeSet;
 
@@ -188,14 +189,13 @@ fn message(line: &Line, own: &str) -> Option<String> {
 /// Text that Mermaid shows as it is: entities for what has a meaning there.
 fn escaped(text: &str) -> String {
     let mut out = String::new();
-    for c in text.chars() {
+    for c in visible::line(text.trim()).chars() {
         match c {
             '#' | ';' | '<' | '>' | '&' | '"' | '`' | '{' | '}' | '%' | '\\' => {
                 out.push_str(&format!("#{};", c as u32));
             }
-            c if c.is_control() => out.push(' '),
             c => out.push(c),
         }
     }
-    out.trim().to_owned()
+    out
 }

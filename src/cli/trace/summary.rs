@@ -4,6 +4,7 @@ use super::super::columns::columns;
 use super::count::{State, Tool, Transition};
 use super::read::Read;
 use super::tell::{number, state, time};
+use crate::cli::output::Page;
 use chartc_runtime::trace::{Line, What};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -142,24 +143,30 @@ impl Summary {
     }
 
     /// For people.
-    pub(super) fn text(&self) -> String {
-        let mut out = String::new();
+    pub(super) fn text(&self) -> Page {
+        let mut out = Page::default();
         for (name, chart) in &self.charts {
             if !out.is_empty() {
-                out.push('\n');
+                out.line("");
             }
-            out.push_str(&chart.text(name));
+            out.add(&chart.text(name));
         }
         out
     }
 
     /// What the states cost, chart by chart.
-    pub(super) fn states(&self) -> String {
-        let tables = self.charts.iter().map(|(name, chart)| {
-            let title = if self.charts.len() > 1 { format!("{name}\n") } else { String::new() };
-            title + &chart.states()
-        });
-        tables.collect::<Vec<_>>().join("\n")
+    pub(super) fn states(&self) -> Page {
+        let mut out = Page::default();
+        for (name, chart) in &self.charts {
+            if !out.is_empty() {
+                out.line("");
+            }
+            if self.charts.len() > 1 {
+                out.line(name);
+            }
+            out.add(&chart.states());
+        }
+        out
     }
 }
 
@@ -277,12 +284,13 @@ impl Chart {
         }
     }
 
-    fn text(&self, name: &str) -> String {
+    fn text(&self, name: &str) -> Page {
         let name = if name.is_empty() { "a chart without its `run` line" } else { name };
-        let mut out = format!("{name}: {}, {}\n", number(self.runs, "run"), list(&self.ended));
+        let mut out = Page::default();
+        out.line(format!("{name}: {}, {}", number(self.runs, "run"), list(&self.ended)));
         let mut row = |what: &str, text: String| {
             if !text.is_empty() {
-                out.push_str(&format!("  {what:<12}{text}\n"));
+                out.line(format!("  {what:<12}{text}"));
             }
         };
         let some = |n: u64, text: String| if n > 0 { text } else { String::new() };
@@ -315,11 +323,11 @@ impl Chart {
         row("denied", some(self.denied, number(self.denied, "move")));
         row("refused", some(self.refused, number(self.refused, "event")));
         row("errors", list(&self.errors));
-        out.push('\n');
-        out.push_str(&self.states());
+        out.line("");
+        out.add(&self.states());
         if !self.transitions.is_empty() {
-            out.push('\n');
-            out.push_str(&self.moves());
+            out.line("");
+            out.add(&self.moves());
         }
         out
     }
@@ -350,7 +358,7 @@ impl Chart {
         text
     }
 
-    fn states(&self) -> String {
+    fn states(&self) -> Page {
         let rows: Vec<(&String, &State)> = self
             .states
             .iter()
@@ -379,7 +387,7 @@ impl Chart {
         columns(&head, &rows, &[1, 2, 3, 4, 5, 6])
     }
 
-    fn moves(&self) -> String {
+    fn moves(&self) -> Page {
         let rows = self.transitions.iter().map(|row| {
             let to = if row.targets.is_empty() { "(stays)".into() } else { row.targets.join(", ") };
             vec![row.taken.to_string(), state(&row.state).to_owned(), row.trigger.clone(), to]

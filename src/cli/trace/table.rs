@@ -6,6 +6,7 @@ use super::read::Read;
 use super::story::{Row, Tone, nothing, rows};
 use super::summary::Summary;
 use super::tell::{number, time};
+use crate::cli::output::Page;
 use crate::report::Paper;
 use chartc_runtime::trace::What;
 
@@ -17,11 +18,11 @@ const MOST: [usize; 3] = [16, 30, 44];
 const WHY: usize = 26;
 
 /// A trace for people.
-pub(super) fn table(trace: &Read, filter: Filter<'_>, paper: Paper) -> String {
+pub(super) fn table(trace: &Read, filter: Filter<'_>, paper: Paper) -> Page {
     let mut out = head(trace, paper);
     let found = rows(trace, filter);
     if found.is_empty() {
-        out.push_str(&format!("{}\n", nothing(filter)));
+        out.line(nothing(filter));
         return out;
     }
     let cells: Vec<[String; 6]> = cells(&found);
@@ -34,14 +35,7 @@ pub(super) fn table(trace: &Read, filter: Filter<'_>, paper: Paper) -> String {
         }
         text.trim_end().to_owned()
     };
-    let ink = |code: &str, text: &str| {
-        if paper.colour && !code.is_empty() {
-            format!("\x1b[{code}m{text}\x1b[0m\n")
-        } else {
-            format!("{text}\n")
-        }
-    };
-    out.push_str(&ink("1", &line(&HEAD.map(str::to_owned))));
+    out.ink("1", line(&HEAD.map(str::to_owned)));
     for (row, cells) in found.iter().zip(&cells) {
         let code = match row.tone {
             Tone::Plain if row.way.contains("->") => "32",
@@ -50,17 +44,17 @@ pub(super) fn table(trace: &Read, filter: Filter<'_>, paper: Paper) -> String {
             Tone::Bad => "31",
             Tone::Faint => "2",
         };
-        out.push_str(&ink(code, &line(cells)));
+        out.ink(code, line(cells));
     }
     if filter.turn.is_none() && filter.step.is_none() {
-        out.push('\n');
-        out.push_str(&Summary::of(std::slice::from_ref(trace)).states());
+        out.line("");
+        out.add(&Summary::of(std::slice::from_ref(trace)).states());
     }
     out
 }
 
 /// What the trace is of, and how the run ended.
-fn head(trace: &Read, paper: Paper) -> String {
+fn head(trace: &Read, paper: Paper) -> Page {
     let run = trace.lines.iter().find_map(|line| {
         let What::Run { chart, oracle, .. } = &line.what else { return None };
         line.child.is_empty().then_some((chart, oracle))
@@ -86,8 +80,10 @@ fn head(trace: &Read, paper: Paper) -> String {
             ms => format!(" and {}", time(ms)),
         },
     );
-    let text = cut(&text, paper.width);
-    if paper.colour { format!("\x1b[1m{text}\x1b[0m\n\n") } else { format!("{text}\n\n") }
+    let mut head = Page::on(paper);
+    head.ink("1", cut(&text, paper.width));
+    head.line("");
+    head
 }
 
 /// The cells; a turn and a time stand where they change.

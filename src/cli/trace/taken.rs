@@ -27,7 +27,7 @@ pub(in crate::cli) fn taken(
     for path in traces {
         let trace = read(path)?;
         for fault in &trace.faults {
-            complain(&format!("warning: {fault}"));
+            complain(format!("warning: {fault}"));
         }
         let charts = trace.charts();
         if !charts.values().any(|name| *name == chart.name) {
@@ -42,7 +42,7 @@ pub(in crate::cli) fn taken(
         }
         let is_other = |what: &What| matches!(what, What::Run { chart: name, hash, calls_per_turn: None, .. } if *name == chart.name && *hash != own);
         if trace.lines.iter().any(|line| is_other(&line.what)) {
-            complain(&format!(
+            complain(format!(
                 "warning: {} is a run of another version of `{}`: lines are counted by their place",
                 trace.name, chart.name
             ));

@@ -4,6 +4,7 @@ use super::super::columns::cut;
 use super::Filter;
 use super::read::Read;
 use super::tell::{fallback, line, loss, not_taken, number, place, time, value};
+use crate::cli::output::Page;
 use crate::report::Paper;
 use chartc_runtime::trace::{Line, What};
 use std::collections::BTreeMap;
@@ -22,34 +23,32 @@ struct Input {
 }
 
 /// The inputs that moved nothing, each with its reasons.
-pub(super) fn why(trace: &Read, filter: Filter<'_>, paper: Paper) -> String {
+pub(super) fn why(trace: &Read, filter: Filter<'_>, paper: Paper) -> Page {
     let inputs = inputs(trace);
     let wanted = inputs.iter().filter(|input| {
         filter.turn.is_none_or(|turn| input.turn == Some(turn))
             && filter.step.is_none_or(|step| input.steps.iter().any(|s| s == step))
     });
     let (moved, stayed): (Vec<&Input>, Vec<&Input>) = wanted.partition(|input| input.has_moved);
-    let mut out = format!(
-        "{} of {} moved nothing\n",
+    let mut out = Page::on(paper);
+    out.line(format!(
+        "{} of {} moved nothing",
         stayed.len(),
         number((moved.len() + stayed.len()) as u64, "input")
-    );
+    ));
     for input in stayed {
         let time = if input.at_ms > 0 { format!("{}  ", time(input.at_ms)) } else { String::new() };
         let child =
             if input.child.is_empty() { String::new() } else { format!("{}: ", input.child) };
         let at = if input.at.is_empty() { String::new() } else { format!("  in {}", input.at) };
         let head = cut(&format!("{time}{child}{}{at}", input.title), paper.width);
-        out.push_str(&if paper.colour {
-            format!("\n\x1b[1m{head}\x1b[0m\n")
-        } else {
-            format!("\n{head}\n")
-        });
+        out.line("");
+        out.ink("1", head);
         if input.reasons.is_empty() {
-            out.push_str("  no line of the active states is about it\n");
+            out.line("  no line of the active states is about it");
         }
         for reason in &input.reasons {
-            out.push_str(&format!("  {reason}\n"));
+            out.line(format!("  {reason}"));
         }
     }
     out

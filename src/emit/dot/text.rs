@@ -1,6 +1,8 @@
 //! Escaping for Graphviz.
 
-/// A quoted DOT string. Control characters other than line ends become blanks.
+use chartc_core::visible;
+
+/// A quoted DOT string.
 pub(super) fn quoted(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     out.push('"');
@@ -22,14 +24,14 @@ pub(super) fn label(lines: &[String]) -> String {
 }
 
 fn escape_into(out: &mut String, text: &str, line_end: &str) {
-    for c in text.chars() {
+    for c in visible::text(text).chars() {
         match c {
             '"' => out.push_str("\\\""),
             '\\' => out.push_str("\\\\"),
             // Graphviz reads HTML entities in plain strings too.
             '&' => out.push_str("&amp;"),
             '\n' => out.push_str(line_end),
-            c if c.is_control() => out.push(' '),
+            '\t' => out.push(' '),
             c => out.push(c),
         }
     }
@@ -38,13 +40,13 @@ fn escape_into(out: &mut String, text: &str, line_end: &str) {
 /// Text of an HTML-like label.
 pub(super) fn html(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
+    for c in visible::text(text).chars() {
         match c {
             '&' => out.push_str("&amp;"),
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
             '"' => out.push_str("&quot;"),
-            c if c.is_control() || is_no_xml(c) => out.push(' '),
+            c if matches!(c, '\n' | '\t') || is_no_xml(c) => out.push(' '),
             c => out.push(c),
         }
     }
@@ -62,7 +64,7 @@ mod tests {
 
     #[test]
     fn nothing_breaks_out_of_a_string() {
-        assert_eq!(quoted("a\"b\\c\nd\u{7}&lt;"), r#""a\"b\\c\nd &amp;lt;""#);
-        assert_eq!(html("<b a=\"1\">&\u{0}"), "&lt;b a=&quot;1&quot;&gt;&amp; ");
+        assert_eq!(quoted("a\"b\\c\nd\u{7}&lt;"), r#""a\"b\\c\nd\\u{7}&amp;lt;""#);
+        assert_eq!(html("<b a=\"1\">&\u{0}"), "&lt;b a=&quot;1&quot;&gt;&amp;\\u{0}");
     }
 }

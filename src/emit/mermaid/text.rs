@@ -1,10 +1,11 @@
 //! Escaping for Mermaid: its grammar reads a line up to some signs, then Markdown and HTML are read in what is left.
 
+use chartc_core::visible;
 use std::fmt::Write as _;
 
 /// Text of a label. What Mermaid, its Markdown or HTML would read as something else becomes an entity, `#58;`.
 pub(super) fn escaped(text: &str) -> String {
-    let text = text.trim();
+    let text = visible::text(text.trim());
     let mut out = String::with_capacity(text.len());
     let mut before = None;
     let mut chars = text.chars().peekable();
@@ -26,7 +27,7 @@ pub(super) fn escaped(text: &str) -> String {
             '<' => out.push_str("#lt;"),
             '>' => out.push_str("#gt;"),
             '&' => out.push_str("#amp;"),
-            c if c.is_control() || matches!(c, '\u{2028}' | '\u{2029}') => out.push(' '),
+            '\n' | '\t' => out.push(' '),
             c => out.push(c),
         }
         before = Some(c);
@@ -77,12 +78,12 @@ fn defused(text: String) -> String {
 pub(super) fn comment(text: &str) -> String {
     let mut out = String::from("%% ");
     let mut before = ' ';
-    for c in text.chars() {
+    for c in visible::text(text).chars() {
         // `%%{` would be a directive, wherever it stands.
         if c == '%' && before == '%' {
             out.push(' ');
         }
-        out.push(if c.is_control() { ' ' } else { c });
+        out.push(if matches!(c, '\n' | '\t') { ' ' } else { c });
         before = c;
     }
     out.push('\n');
@@ -97,7 +98,7 @@ mod tests {
     fn signs_of_the_grammar_become_entities() {
         assert_eq!(escaped("a: \"b\"; #c {d}"), "a#58; #quot;b#quot;#59; #35;c #123;d#125;");
         assert_eq!(escaped(" \n "), "#160;");
-        assert_eq!(escaped("a\nb\u{2028}c\td"), "a b c d");
+        assert_eq!(escaped("a\nb\u{2028}c\td"), "a b#92;u#123;2028#125;c d");
         assert_eq!(escaped("x -> y, p --> q"), "x -#gt; y, p --#gt; q");
         assert_eq!(escaped("zażółć ✓ 日本"), "zażółć ✓ 日本");
     }

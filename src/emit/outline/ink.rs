@@ -1,6 +1,7 @@
 //! Colours and characters of a terminal.
 
 use crate::emit::picture::look::Look;
+use chartc_core::visible;
 use std::fmt::Write as _;
 use unicode_width::UnicodeWidthChar;
 
@@ -44,12 +45,11 @@ impl Style {
     }
 }
 
-/// Text of the chart or the drawing as it can be shown: without what moves a terminal's cursor, and without what it cannot show.
+/// Text of the chart or the drawing as it can be shown: on one line, and without what the terminal cannot show.
 pub(super) fn plain(text: &str, ascii: bool) -> String {
     let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
+    for c in visible::line(text).chars() {
         match c {
-            c if c.is_control() || is_hidden(c) => out.push(' '),
             c if !ascii || c.is_ascii() => out.push(c),
             '│' | '├' => out.push('|'),
             '└' => out.push('`'),
@@ -70,11 +70,6 @@ pub(super) fn plain(text: &str, ascii: bool) -> String {
         }
     }
     out
-}
-
-/// Signs that turn the direction of text or take no room: what follows would not stand where it seems to.
-fn is_hidden(c: char) -> bool {
-    matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2028}' | '\u{2029}' | '\u{2066}'..='\u{2069}')
 }
 
 /// Columns that a text takes.

@@ -8,6 +8,7 @@ use crate::lint::name_clash;
 use crate::lower::{Lowered, SourceMap};
 use crate::span::Span;
 use chartc_core::model::{Chart, StepKind};
+use chartc_core::visible;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A chart of a file.
@@ -60,7 +61,7 @@ pub fn emit_modules(charts: &[Checked]) -> Result<String, Vec<Diagnostic>> {
         let code = source(&unit, &mut found);
         text.push_str(&format!(
             "/// The chart `{}`.\npub mod {name} {{\n{}}}\n",
-            unit.chart.name.replace(['\n', '\r'], " "),
+            visible::line(&unit.chart.name),
             indented(&code)
         ));
     }

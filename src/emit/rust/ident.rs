@@ -4,6 +4,8 @@
 //! shadows another.
 
 use crate::spelling;
+use unicode_security::GeneralSecurityProfile;
+use unicode_security::is_potential_mixed_script_confusable_char as is_twin;
 
 /// Words that no identifier may be, whatever the edition.
 const KEYWORDS: &[&str] = &[
@@ -16,12 +18,12 @@ const KEYWORDS: &[&str] = &[
 
 /// `stuck.search` → `StuckSearch`, `level_1_2` → `Level1_2`: the name of a type or variant.
 pub(super) fn upper_camel(name: &str) -> String {
-    legal(spelling::camel(name, syn_takes), 'V')
+    legal(spelling::camel(name, takes(name)), 'V')
 }
 
 /// `agent_id` → `agent_id`, `HTTP.status` → `http_status`: the name of a field, argument or function.
 pub(super) fn snake(name: &str) -> String {
-    legal(spelling::snake(name, syn_takes), 'v')
+    legal(spelling::snake(name, takes(name)), 'v')
 }
 
 /// `SecondOne` → `second_one`: the name of a module.
@@ -36,6 +38,13 @@ pub(super) fn module(name: &str) -> String {
         spaced.push(c);
     }
     snake(&spaced)
+}
+
+/// Which letters outside of ASCII a name keeps: those that Rust has in identifiers and warns of nowhere. Letters that look like Latin
+/// ones stay only in a name that has other letters of their script too.
+fn takes(name: &str) -> impl Fn(char) -> bool {
+    let is_own = name.chars().any(|c| !c.is_ascii() && c.is_alphabetic() && !is_twin(c));
+    move |c| c.identifier_allowed() && (is_own || !is_twin(c)) && syn_takes(c)
 }
 
 /// Whether `c` may continue an identifier, as the parser of Rust sees it.

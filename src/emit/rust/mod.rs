@@ -40,6 +40,7 @@ use chartc_core::expr::type_text;
 use chartc_core::model::{Chart, Type};
 use chartc_core::plan::Plan;
 use chartc_core::tables::{ABI, Tables};
+use chartc_core::visible;
 use children::Kin;
 use codegen::Scope;
 use direct::{Form, Shape};
@@ -242,10 +243,11 @@ fn imports(code: &str, alloc: bool) -> String {
         + &group("generated::", owned)
 }
 
-/// Parses and formats items. What does not parse is our own fault.
+/// Parses and formats items, without hidden characters: literals hold their escapes, and in comments any will do. What does not parse
+/// is our own fault.
 fn formatted(code: &str) -> String {
-    match syn::parse_file(code) {
-        Ok(file) => spaced(&packed(&prettyplease::unparse(&file))),
+    match syn::parse_file(&visible::text(code)) {
+        Ok(file) => visible::text(&spaced(&packed(&prettyplease::unparse(&file)))).into_owned(),
         Err(why) => unreachable!("generated code does not parse: {why}\n{code}"),
     }
 }
@@ -318,7 +320,7 @@ fn is_item(line: &str) -> bool {
 }
 
 fn header(source: &str, context: &Context<'_>) -> String {
-    let source = source.rsplit(['/', '\\']).next().unwrap_or_default();
+    let source = visible::line(source.rsplit(['/', '\\']).next().unwrap_or_default());
     let needs = if context.bare {
         "Needs chartc-core without features: nothing here allocates. What stands in `when_alloc!` is there\n\
          // for hosts that do, and is left out where chartc-core has no feature `alloc`."
@@ -330,7 +332,7 @@ fn header(source: &str, context: &Context<'_>) -> String {
          // Chart `{}`, structural hash {:#018x}.\n\
          // Shape: {}.\n// {needs}\n\n",
         env!("CARGO_PKG_VERSION"),
-        context.chart.name.replace(['\n', '\r'], " "),
+        visible::line(&context.chart.name),
         context.tables.hash,
         context.shape.text(context.form.get()),
     )

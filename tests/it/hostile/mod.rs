@@ -5,6 +5,8 @@ mod cases;
 mod growing;
 mod mutations;
 mod scxml;
+#[cfg(feature = "run")]
+mod shown;
 
 use cases::{Case, all, write};
 use std::io::Write;
