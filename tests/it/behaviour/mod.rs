@@ -15,9 +15,8 @@ const ABOVE: &[&str] = &["enum ", "type ", "tool ", "tools ", "client "];
 
 /// The chart with these items.
 fn chart(items: &str) -> String {
-    let (above, items): (Vec<&str>, Vec<&str>) = items
-        .lines()
-        .partition(|l| ABOVE.iter().any(|w| l.starts_with(w)));
+    let (above, items): (Vec<&str>, Vec<&str>) =
+        items.lines().partition(|l| ABOVE.iter().any(|w| l.starts_with(w)));
     format!("{}\nchart T {{\n  {HEAD}{}\n}}\n", above.join("\n"), items.join("\n"))
 }
 
