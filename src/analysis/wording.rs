@@ -300,8 +300,9 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, words: &[&str]) {
-        let words = ["continue", "pivot", "ship it"].map(str::to_owned).into();
-        let found = offered(text, &Known { words, are: Are::All, alone: true }, true);
+        let known = ["continue", "pivot", "ship it"].map(str::to_owned).into();
+        let known = Known { words: known, are: Are::All, alone: true };
+        let found = offered(text, &known, true);
         assert_eq!(found.iter().map(|(w, _)| w.as_str()).collect::<Vec<_>>(), words, "{text}");
         for (word, at) in found {
             assert_eq!(text[at], word);

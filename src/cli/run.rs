@@ -6,7 +6,7 @@ use super::files::Root;
 use super::instance::{Given, Kind, has_turns, instance, oracle, read, values};
 use super::interrupt::{self, Interrupt, unless_stopped};
 use super::live::is_live;
-use super::output::{Colour, paper};
+use super::output::{Colour, complain, paper};
 use super::pick::pick_to_run;
 use super::save::Stream;
 use super::screen::Screen;
@@ -127,7 +127,10 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
     };
     let mut chart = checked.chart().clone();
     if !args.even_disabled && is_disabled(&chart) {
-        eprintln!("{}: not run, as it says `enabled: false`; `--even-disabled` runs it", args.file);
+        complain(&format!(
+            "{}: not run, as it says `enabled: false`; `--even-disabled` runs it",
+            args.file
+        ));
         return Ok(Exit::Clean);
     }
     if let Some(calls) = args.calls_per_turn {

@@ -89,9 +89,9 @@ const NAMES: &[Row] = &[
     ),
     (
         "names of an agent",
-        "id: x\nworkflow:\n  state_machine: {states: [one, two], initial_state: on3}\n  steps:\n    - {name: look, type: llm, prompt: x, in_state: one, transition_to: twoo, run_if: tikc > 1}\n",
+        "id: x\nworkflow:\n  state_machine: {states: [one, two], initial_state: onne}\n  steps:\n    - {name: look, type: llm, prompt: x, in_state: one, transition_to: twoo, run_if: tikc > 1}\n",
         &[
-            ("C0102", "on3", "", "did you mean `one`"),
+            ("C0102", "onne", "", "did you mean `one`"),
             ("C0102", "twoo", "", "did you mean `two`"),
             ("C0102", "tikc", "", "did you mean `tick`"),
         ],

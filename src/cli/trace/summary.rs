@@ -17,7 +17,6 @@ const VERSION: u32 = 1;
 pub(super) struct Summary {
     version: u32,
     traces: usize,
-    /// Lines that cannot be read.
     unread: usize,
     charts: BTreeMap<String, Chart>,
 }

@@ -33,10 +33,13 @@ fn declarations_of_imported_files_are_seen_through() {
 #[test]
 fn a_file_imported_twice_is_read_once() {
     let compilation = check(&[
-        ("a", "import \"b\"\nimport \"c\"\nchart A { initial x state x { on turn { f() } } }"),
-        ("b", "import \"d\""),
-        ("c", "import \"d\""),
-        ("d", "do f()"),
+        (
+            "a.chart",
+            "import \"b.chart\"\nimport \"c.chart\"\nchart A { initial x state x { on turn { f() } } }",
+        ),
+        ("b.chart", "import \"d.chart\""),
+        ("c.chart", "import \"d.chart\""),
+        ("d.chart", "do f()"),
     ]);
     assert_eq!(compilation.sources.iter().count(), 4);
     assert_eq!(compilation.charts.len(), 1, "{}", annotated(&compilation));
@@ -46,11 +49,14 @@ fn a_file_imported_twice_is_read_once() {
 fn circles_clashes_and_missing_files() {
     shown!(annotated(&check(&[
         (
-            "main",
-            "import \"b\"\nimport \"gone\"\nimport \"main\"\ndo f()\nchart A { initial x state x }"
+            "main.chart",
+            "import \"b.chart\"\nimport \"gone.chart\"\nimport \"main.chart\"\ndo f()\nchart A { initial x state x }"
         ),
-        ("b", "import \"c\"\ntype T { a: Nope }"),
-        ("c", "import \"main\"\nimport \"b\"\ndo f()\nchart B { this is never lowered }"),
+        ("b.chart", "import \"c.chart\"\ntype T { a: Nope }"),
+        (
+            "c.chart",
+            "import \"main.chart\"\nimport \"b.chart\"\ndo f()\nchart B { this is never lowered }"
+        ),
     ])));
 }
 

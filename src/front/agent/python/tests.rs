@@ -22,6 +22,7 @@ fn names(statements: &[Statement]) -> Vec<String> {
             StatementKind::Store { mapping, key, .. } => {
                 out.push(format!("{}[{}]", mapping.node, key.node));
             }
+            StatementKind::Again(name, _) => out.push(format!("again {}", name.node)),
             StatementKind::If(_, then, other) => {
                 out.push(format!("if {:?} else {:?}", names(then), names(other)));
             }

@@ -157,7 +157,7 @@ fn what_cannot_reach_anybody_is_a_finding() {
         [
             "C0401 told: `told` has other data in `Main` (both declare the event with the same names and types)",
             "C0102 late: `Main` has no event `late` (did you mean `laet`?)",
-            "C0102 left: `Main` has no event `left` (did you mean `laet`?)",
+            "C0102 left: `Main` has no event `left` ()",
             "C0102 asks: `Child` has no event `asks` (did you mean `ask`?)",
             "C0401 ask: `ask` has other data in `Child` (both declare the event with the same names and types)",
             "C0102 d: no `run` step `d` ()",
