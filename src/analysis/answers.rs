@@ -126,13 +126,11 @@ fn closed(chart: &Chart, facts: &Facts, id: StepId, offers: &Offers) -> Vec<Clos
         StepKind::Ask { .. } => {
             vec![Closed { answers: options(chart, facts, id, offers), are: Are::All }]
         }
-        StepKind::Llm | StepKind::Human(_) => match step.returns {
-            Type::Text => {
-                let (answers, closed) = compared(chart, step, id);
-                vec![Closed { answers, are: if closed { Are::All } else { Are::Some } }]
-            }
-            _ => enums(chart, &step.returns),
-        },
+        StepKind::Llm | StepKind::Human(_) if step.returns == Type::Text => {
+            let (answers, closed) = compared(chart, step, id);
+            vec![Closed { answers, are: if closed { Are::All } else { Are::Some } }]
+        }
+        StepKind::Llm | StepKind::Human(_) => enums(chart, &step.returns),
         StepKind::Code(_) | StepKind::Call(..) | StepKind::Run(..) => Vec::new(),
     };
     sets.retain(|set| !set.answers.is_empty());
@@ -152,10 +150,9 @@ fn enums(chart: &Chart, ty: &Type) -> Vec<Closed> {
         Type::Named(id) => match &chart.types[id.index()].kind {
             TypeKind::Enum(_) => of_enum(*id, Are::All).into_iter().collect(),
             TypeKind::Record(fields) => {
-                let named = fields.iter().filter_map(|field| match field.ty {
-                    Type::Named(id) => Some(id),
-                    _ => None,
-                });
+                let named = fields
+                    .iter()
+                    .filter_map(|f| if let Type::Named(id) = f.ty { Some(id) } else { None });
                 let once: BTreeSet<TypeId> = named.collect();
                 once.into_iter().filter_map(|id| of_enum(id, Are::Parts)).collect()
             }

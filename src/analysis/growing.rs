@@ -176,13 +176,13 @@ fn measured(chart: &Chart) -> BTreeSet<VarId> {
     for guard in guards.chain(chart.steps.iter().filter_map(|s| s.guard.as_ref())) {
         walk(chart, guard, &mut |e| {
             if let ExprKind::Builtin(Builtin::Len, of) = &e.kind {
-                of.iter().for_each(|e| {
+                for e in of {
                     own_walk(e, &mut |e| {
                         if let ExprKind::Variable(id) = e.kind {
                             found.insert(id);
                         }
                     });
-                });
+                }
             }
         });
     }

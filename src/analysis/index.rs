@@ -1,4 +1,8 @@
 //! Items that are taken by their number from lists which may be too short.
+#![allow(
+    clippy::wildcard_enum_match_arm,
+    reason = "a few kinds of expressions are lists that matter, whatever else there will be"
+)]
 
 use super::Facts;
 use super::uses::{own_expressions, own_walk, walk};
@@ -71,9 +75,9 @@ pub fn indexed(chart: &Chart, facts: &Facts) -> Vec<Indexed> {
         }
         Action::walk(&line.actions, &mut |action| {
             if !matches!(action, Action::If(..)) {
-                own_expressions(action)
-                    .into_iter()
-                    .for_each(|e| note(Where::Line(id), Some(line), e));
+                for e in own_expressions(action) {
+                    note(Where::Line(id), Some(line), e);
+                }
             }
         });
     }
@@ -95,7 +99,9 @@ pub fn indexed(chart: &Chart, facts: &Facts) -> Vec<Indexed> {
             }
         }
         if let StepKind::Call(_, arguments) = &step.kind {
-            arguments.iter().for_each(|e| note(Where::Step(id), None, e));
+            for e in arguments {
+                note(Where::Step(id), None, e);
+            }
         }
     }
     found.dedup();

@@ -103,7 +103,7 @@ fn stays(
     }
     lines.iter().zip(&landed[1..]).all(|(id, at)| {
         let line = chart.transition(*id);
-        !(local && !line.targets.is_empty()) && !changes(chart, line, *at, &watched)
+        (!local || line.targets.is_empty()) && !changes(chart, line, *at, &watched)
     })
 }
 

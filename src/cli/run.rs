@@ -127,7 +127,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
     };
     let mut chart = checked.chart().clone();
     if !args.even_disabled && is_disabled(&chart) {
-        complain(&format!(
+        complain(format!(
             "{}: not run, as it says `enabled: false`; `--even-disabled` runs it",
             args.file
         ));

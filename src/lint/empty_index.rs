@@ -16,7 +16,7 @@ static RULE: Rule = Rule {
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, map, .. } = context;
-    for found in indexed(chart, &context.facts) {
+    for found in indexed(chart, context.facts) {
         let (at, fails) = match found.place {
             Where::Line(id) => (map.line(id).whole, "the rest of the block is not run"),
             Where::Entry(state, block) => {

@@ -9,7 +9,7 @@ fn found(path: &str, text: &str) -> Vec<String> {
     let mut done = check(&[path.to_owned()], &Memory::of(path, text));
     done.diagnostics.retain(|d| ["C0011", "C0012"].contains(&d.rule.code));
     let text = short(&done.diagnostics, &done.sources);
-    let line = |line: &str| line[path.len() + 1..].replace(" warning[", " ").replace("]", "");
+    let line = |line: &str| line[path.len() + 1..].replace(" warning[", " ").replace(']', "");
     text.lines().map(line).collect()
 }
 

@@ -15,7 +15,7 @@ fn found(body: &str, code: &str) -> Vec<String> {
 
 fn chart(body: &str) -> String {
     format!(
-        r#"chart It {{
+        r"chart It {{
   event go
   event ping
   event stop
@@ -29,7 +29,7 @@ fn chart(body: &str) -> String {
   on stop -> over
   final over
 }}
-"#
+"
     )
 }
 

@@ -53,7 +53,9 @@ impl Hint {
             self.paths.push((path.to_vec(), Vec::new()));
             self.paths.len() - 1
         });
-        literals.iter().for_each(|literal| note(&mut self.paths[place].1, literal));
+        for literal in literals {
+            note(&mut self.paths[place].1, literal);
+        }
         self.paths.truncate(PATHS);
     }
 }
@@ -270,7 +272,9 @@ fn made(chart: &Chart, ty: &Type, hint: &Hint, depth: u32) -> Vec<Value> {
 fn of(hint: &Hint, name: &str) -> Hint {
     let mut inner = Hint::default();
     for (path, literals) in hint.paths.iter().filter(|(path, _)| path.iter().any(|k| k == name)) {
-        literals.iter().for_each(|literal| note(&mut inner.literals, literal));
+        for literal in literals {
+            note(&mut inner.literals, literal);
+        }
         inner.path(path, literals);
     }
     inner

@@ -34,7 +34,7 @@ pub fn explore(chart: &Chart, search: &Search) -> Explored {
 pub(super) fn explore_on(ground: &Ground<'_>, search: &Search) -> Explored {
     let Ground { chart, relevant, .. } = ground;
     let plan = ground.plan();
-    let moves = if let Some(_) = search.inputs {
+    let moves = if search.inputs.is_some() {
         ground.surveyed(search)
     } else if search.given.is_empty() {
         ground.moves().clone()

@@ -332,6 +332,6 @@ fn why(
             let (one, _) = back.first().filter(|_| back.iter().all(same))?;
             Some(Why::Never(*one))
         }
-        (Some(_), Some(_)) | (None, Some(_)) => None,
+        (Some(_) | None, Some(_)) => None,
     }
 }

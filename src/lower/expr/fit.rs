@@ -114,6 +114,7 @@ fn dynamic(found: &Type, want: &Type) -> bool {
 }
 
 /// Brings two values to one type: `hint` if both fit it, else the one that holds both.
+#[allow(clippy::result_large_err, reason = "both values come back, whether they fit or not")]
 pub(super) fn join(
     a: Expr,
     b: Expr,

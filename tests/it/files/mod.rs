@@ -19,7 +19,7 @@ use std::time::Duration;
 const SECRET: &str = "hunter2";
 
 /// Far longer than any of the commands takes here; one that still runs then waits for something.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 const CHART: &str = "chart A {\n  event e\n  initial a\n  state a { on e -> f }\n  final f\n}\n";
 

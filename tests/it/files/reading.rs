@@ -40,12 +40,12 @@ fn project(name: &str) -> (PathBuf, Vec<(String, May)>) {
         write(&around.join(file), text);
     }
     write(&inner.join("big.chart"), &format!("// {}", "x".repeat(17 << 20)));
-    let shut = std::fs::Permissions::from_mode(0);
+    let shut = std::fs::Permissions::from_mode(0o0);
     std::fs::set_permissions(inner.join("shut.chart"), shut).expect("the test owns it");
     std::fs::create_dir(inner.join("folder.chart")).expect("the target folder can be written");
-    UnixListener::bind(inner.join("socket.chart")).map(drop).unwrap_or_else(|why| {
+    if let Err(why) = UnixListener::bind(inner.join("socket.chart")) {
         eprintln!("skipped: no socket here ({why})");
-    });
+    }
     let made = Command::new("mkfifo").arg(inner.join("pipe.chart")).status();
     assert!(made.expect("mkfifo is there").success());
     for (link, target) in [

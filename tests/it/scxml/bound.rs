@@ -45,7 +45,7 @@ fn which_event_a_block_runs_for_is_not_known() {
         r#"<onexit><assign location="n" expr="_event.name"/></onexit>"#,
         r#"<onentry><if cond="_event.name == 'go'"><log expr="1"/></if></onentry>"#,
         r#"<onentry><send event="later"><param name="of" expr="_event.name"/></send></onentry>"#,
-        r#"<onentry><script>n = _event.name</script></onentry>"#,
+        "<onentry><script>n = _event.name</script></onentry>",
         r#"<onentry><log expr="_event.name"/></onentry>"#,
     ] {
         let text = document(
