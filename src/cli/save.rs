@@ -3,7 +3,9 @@
 #![allow(clippy::disallowed_methods, reason = "the one place that writes files for commands")]
 
 use super::files::stays_inside;
-use super::output::{print_made, raw};
+use super::output::print_made;
+#[cfg(feature = "run")]
+use super::output::raw;
 use crate::disk::reason;
 use chartc_core::visible;
 use std::fs::{File, Metadata, OpenOptions};
