@@ -14,8 +14,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use unicode_script::{Script, UnicodeScript};
 use unicode_security::is_potential_mixed_script_confusable_char as is_twin;
 
-/// Names whose uses are told apart from other text; in a file with more, a use is told as text is.
+/// Names whose uses are told apart from other text, and bytes of one; of further ones a use is told as text is.
 const NAMES: usize = 16;
+const LONGEST: usize = 256;
+
+/// Names of one look that are compared.
+const TWINS: usize = 8;
 
 /// Reports the names and texts of a file.
 pub(crate) fn report(file: &File, source: &Source, diagnostics: &mut Vec<Diagnostic>) {
@@ -31,7 +35,7 @@ pub(crate) fn report(file: &File, source: &Source, diagnostics: &mut Vec<Diagnos
         }
         let hiding = hiding.get_or_insert_with(|| {
             let all = names.iter().map(|(_, name)| name.node.as_str());
-            all.filter(|name| hides(name)).take(NAMES).collect()
+            all.filter(|name| name.len() <= LONGEST && hides(name)).take(NAMES).collect()
         });
         // The name is told of where it is declared.
         let is_use = |name: &&str| {
@@ -107,7 +111,7 @@ fn names(names: &[Named<'_>], diagnostics: &mut Vec<Diagnostic>) {
     let mut alike: BTreeMap<String, Vec<Named<'_>>> = BTreeMap::new();
     for (what, name) in names {
         let twins = alike.entry(looks(&name.node)).or_default();
-        if !twins.iter().any(|(_, twin)| twin.node == name.node) {
+        if twins.len() < TWINS && !twins.iter().any(|(_, twin)| twin.node == name.node) {
             twins.push((what, name));
         }
         if !is_odd(&name.node) || !told.insert(&name.node) {
