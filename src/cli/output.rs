@@ -131,7 +131,7 @@ pub fn print(page: &Page) -> miette::Result<()> {
 /// Writes a line to standard output.
 ///
 /// # Errors
-/// As [`print`].
+/// As [`print()`].
 pub fn say(text: impl AsRef<str>) -> miette::Result<()> {
     let mut page = Page::default();
     page.line(text);
@@ -141,7 +141,7 @@ pub fn say(text: impl AsRef<str>) -> miette::Result<()> {
 /// Writes JSON to standard output.
 ///
 /// # Errors
-/// As [`print`].
+/// As [`print()`].
 pub fn print_json(text: &str) -> miette::Result<()> {
     write(&visible::json(text))
 }
@@ -149,7 +149,7 @@ pub fn print_json(text: &str) -> miette::Result<()> {
 /// Writes to standard output what was escaped where it was made, without colours: generated code, a chart, a picture.
 ///
 /// # Errors
-/// As [`print`].
+/// As [`print()`].
 pub fn print_made(text: &str) -> miette::Result<()> {
     write(&visible::text(text))
 }
@@ -157,7 +157,7 @@ pub fn print_made(text: &str) -> miette::Result<()> {
 /// Writes to standard output what was escaped and coloured where it was made: a report, an outline.
 ///
 /// # Errors
-/// As [`print`].
+/// As [`print()`].
 pub fn print_coloured(text: &str) -> miette::Result<()> {
     write(&visible::coloured(text))
 }
@@ -165,7 +165,7 @@ pub fn print_coloured(text: &str) -> miette::Result<()> {
 /// Asks a person: a page on standard output, and the words that an answer is typed behind.
 ///
 /// # Errors
-/// As [`print`].
+/// As [`print()`].
 #[cfg(feature = "run")]
 pub fn ask(page: &Page, words: &str) -> miette::Result<()> {
     write(&format!("\n{}{}> ", page.text, visible::line(words)))
