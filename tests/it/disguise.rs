@@ -3,7 +3,6 @@
 use chartc::check;
 use chartc::load::Memory;
 use chartc::report::short;
-use chartc_core::visible;
 
 /// The findings about disguise in a file, each as `line:column code message`.
 fn found(path: &str, text: &str) -> Vec<String> {
@@ -140,33 +139,4 @@ fn other_formats() {
     );
     assert!(scxml.iter().any(|f| f.starts_with("2:6: C0012")), "{scxml:?}");
     assert!(scxml.iter().any(|f| f.contains("3:") && f.contains("C0011")), "{scxml:?}");
-}
-
-/// A chart that hides characters wherever it may.
-const FOUL: &str = "chart Foul {\n  event `p\u{200f}q`\n  var x: Text = \"a\u{202e}b\u{85}\"\n  initial `a\u{202e}b`\n  \
-    state `a\u{202e}b` {\n    llm w {\n      prompt \"\"\"\n        one \u{2066}\n        {x} \\u{e9}\n        two\u{1b}\n        \"\"\"\n    }\n    \
-    on `p\u{200f}q` -> `مرحبا` { log \"x\u{202e}{x}\u{2066}z\" }\n  }\n  final `مرحبا`\n}\n";
-
-#[test]
-fn what_is_printed_hides_nothing_and_means_the_same() {
-    let read = |text: &str| check(&["a.chart".to_owned()], &Memory::of("a.chart", text));
-    let foul = read(FOUL);
-    let printed = chartc::print::print(&foul.files[0]);
-    assert_eq!(visible::hidden(&printed).collect::<Vec<_>>(), [], "{printed:?}");
-    assert!(foul.lowered[0].chart == read(&printed).lowered[0].chart, "{printed}");
-}
-
-#[test]
-fn generated_code_and_pictures_hide_nothing() {
-    let text = FOUL.replace("  state", "  /// A doc \u{202e} of it\n  state");
-    let done = check(&["a\u{202e}.chart".to_owned()], &Memory::of("a\u{202e}.chart", &text));
-    let [checked] = done.charts.as_slice() else {
-        panic!("{}", short(&done.diagnostics, &done.sources))
-    };
-    for emitter in chartc::emit::EMITTERS {
-        let made = (emitter.emit)(checked, &chartc::emit::Options::default()).expect("it can be");
-        assert_eq!(visible::hidden(&made).collect::<Vec<_>>(), [], "{}", emitter.name);
-    }
-    let code = chartc::emit::rust::emit(checked).expect("it can be generated");
-    assert!(code.contains("Self::مرحبا => \"مرحبا\""), "{code}");
 }
