@@ -11,38 +11,84 @@ const FILES: usize = 200;
 /// Calls that are measured.
 const CALLS: usize = 31;
 
-/// Writes 200 `agent.yaml` files, each in a folder of its own, and 200 charts, and measures what checking them all costs.
-pub(crate) fn run(program: &str) {
-    let Ok(program) = std::path::absolute(program) else {
-        return eprintln!("{program} is no path");
-    };
+/// Writes 200 `agent.yaml` files, each in a folder of its own, and 200 charts, and measures what checking them all costs each of the
+/// programs: first its time, then its instructions, also as a multiple of those of the last program.
+pub(crate) fn run(programs: &[String]) {
+    let found: Result<Vec<_>, _> = programs.iter().map(std::path::absolute).collect();
+    let Ok(programs) = found else { return eprintln!("{} is no path", programs.join(" ")) };
     let folder = std::env::temp_dir().join(format!("chartc-folder-{}", std::process::id()));
     let (files, lines, bytes) = match write(&folder) {
         Ok(written) => written,
         Err(fault) => return eprintln!("{}: {fault}", folder.display()),
     };
     println!("{files} files, {lines} lines, {bytes} bytes");
-    println!("{:>26} {:>8} {:>8} {:>8} {:>8}", "", "cpu ms", "least", "most", "wall ms");
     let one = folder.join("agents/agent_0");
-    for (what, paths) in [
+    let calls = [
         ("one file", vec![one.join("agent.yaml")]),
         ("200 agents", vec![folder.join("agents")]),
         ("200 charts", vec![folder.join("charts")]),
         ("all, in one call", vec![folder.clone()]),
-    ] {
-        let measured: Option<Vec<_>> = (0..CALLS).map(|_| call(&program, &paths)).collect();
-        let Some(measured) = measured else { break };
-        let (cpu, wall): (Vec<_>, Vec<_>) = measured.into_iter().unzip();
-        let (least, most) = (cpu.iter().min().copied(), cpu.iter().max().copied());
-        println!(
-            "{what:>26} {:>8.1} {:>8.1} {:>8.1} {:>8.1}",
-            ms(median(cpu)),
-            ms(least.unwrap_or_default()),
-            ms(most.unwrap_or_default()),
-            ms(median(wall))
-        );
+    ];
+    for program in &programs {
+        println!("{}", program.display());
+        println!("{:>26} {:>8} {:>8} {:>8} {:>8}", "", "cpu ms", "least", "most", "wall ms");
+        for (what, paths) in &calls {
+            if !time(what, program, paths) {
+                break;
+            }
+        }
+    }
+    println!(
+        "{:>26} instructions in millions, a column for each program, and the ratio to the last",
+        ""
+    );
+    for (what, paths) in &calls {
+        let counted: Option<Vec<u64>> = programs.iter().map(|p| instructions(p, paths)).collect();
+        let Some(counted) = counted else { break };
+        let last = counted.last().copied().unwrap_or(1).max(1);
+        print!("{what:>26}");
+        for count in counted {
+            print!(" {:>9.1} {:>5.2}", count as f64 / 1e6, count as f64 / last as f64);
+        }
+        println!();
     }
     let _ = std::fs::remove_dir_all(&folder);
+}
+
+/// Prints what the calls took; whether they ended well.
+fn time(what: &str, program: &Path, paths: &[PathBuf]) -> bool {
+    let measured: Option<Vec<_>> = (0..CALLS).map(|_| call(program, paths)).collect();
+    let Some(measured) = measured else { return false };
+    let (cpu, wall): (Vec<_>, Vec<_>) = measured.into_iter().unzip();
+    let (least, most) = (cpu.iter().min().copied(), cpu.iter().max().copied());
+    println!(
+        "{what:>26} {:>8.1} {:>8.1} {:>8.1} {:>8.1}",
+        ms(median(cpu)),
+        ms(least.unwrap_or_default()),
+        ms(most.unwrap_or_default()),
+        ms(median(wall))
+    );
+    true
+}
+
+/// What Valgrind counts in one call; `None` with a message where it is not installed or says nothing.
+fn instructions(program: &Path, paths: &[PathBuf]) -> Option<u64> {
+    let output = Command::new("valgrind")
+        .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
+        .arg(program)
+        .args(["check", "--format", "short"])
+        .args(paths)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .output();
+    let output = output.map_err(|fault| eprintln!("skipped, not found: valgrind: {fault}")).ok()?;
+    let text = String::from_utf8_lossy(&output.stderr);
+    let line = text.lines().find_map(|line| line.split_once("Collected : "));
+    let Some((_, count)) = line else {
+        eprintln!("valgrind counts nothing:\n{text}");
+        return None;
+    };
+    count.trim().parse().ok()
 }
 
 /// Writes them, and gives how many files, lines and bytes they are.

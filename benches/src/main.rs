@@ -37,7 +37,7 @@ mod turns;
 
 use std::process::ExitCode;
 
-const USAGE: &str = "usage: chartc-bench scale [STATES…] | lints STATES | folder PROGRAM | chart STATES | memory SHAPE STATES | emitted STATES | emitter [STATES…] | interpreter [STATES…] | table | repository FILES… | turns AGENT | hostile PROGRAM";
+const USAGE: &str = "usage: chartc-bench scale [STATES…] | lints STATES | folder PROGRAM [PROGRAM…] | chart STATES | memory SHAPE STATES | emitted STATES | emitter [STATES…] | interpreter [STATES…] | table | repository FILES… | turns AGENT | hostile PROGRAM";
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -45,7 +45,7 @@ fn main() -> ExitCode {
     let sizes: Option<Vec<usize>> = rest.iter().map(|a| a.parse().ok()).collect();
     match (command, sizes.as_deref()) {
         ("repository", None) => repository::run(rest),
-        ("folder", None) if rest.len() == 1 => folder::run(&rest[0]),
+        ("folder", None) => folder::run(rest),
         ("turns", None) if rest.len() == 1 => match std::fs::read_to_string(&rest[0]) {
             Ok(agent) => turns::run(&agent),
             Err(why) => {

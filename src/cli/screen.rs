@@ -2,6 +2,7 @@
 
 use super::output::{Page, print};
 use super::wording::{arguments, deed, fallback, json, object, outcome, said, short};
+use crate::notation;
 use crate::report::Paper;
 use chartc_core::duration::Duration;
 use chartc_core::expr::Value;
@@ -276,7 +277,9 @@ impl Sink for Screen {
             What::WalkEnded { why, step: Some(step) } if why == "failed" => {
                 self.write(Ink::Bad, &format!("  the turn failed at {step}"))
             }
-            What::Error { error } => self.write(Ink::Bad, &format!("  error.{error}")),
+            What::Error { error } => {
+                self.write(Ink::Bad, &format!("  {}", notation::machine_event(error)))
+            }
             What::Warned { limit } => self.write(Ink::Bad, &format!("  limit.warn.{limit}")),
             What::Acted { action, arguments, value, changes, failed, why, .. } => {
                 let ink = if failed.is_empty() { Ink::Plain } else { Ink::Bad };

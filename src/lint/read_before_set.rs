@@ -44,8 +44,13 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
             Value::Answer(id) => format!("the answer of `{}`", chart.steps[id.index()].name),
         };
         let (reader, later) = (&chart.steps[step.index()].name, &chart.steps[setter.index()].name);
+        let apart = runs_apart(context, step, setter);
         let message = if setter == step {
             format!("{name} is not there yet in {what} of `{reader}` itself")
+        } else if apart {
+            format!(
+                "{what} of `{reader}` reads {name}, which only `{later}` sets, and that runs in other states"
+            )
         } else {
             format!(
                 "{what} of `{reader}` reads {name}, which only `{later}` sets, later in the turn"
@@ -62,7 +67,12 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         };
         // What code of an `agent.yaml` sets is gone when the turn ends.
         let or = if is_yaml(context) { "" } else { ", or keep the value over the turns" };
-        let help = format!("it is always the default here: put `{later}` before `{reader}`{or}");
+        let cure = if apart {
+            format!("let `{later}` run before `{reader}`, in its states too")
+        } else {
+            format!("put `{later}` before `{reader}`")
+        };
+        let help = format!("it is always the default here: {cure}{or}");
         let mut found = RULE.at(place.unwrap_or(spans.name), message).help(help);
         if kept.is_some() {
             found.severity = Severity::Error;
@@ -72,6 +82,13 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         }
         diagnostics.push(found.related(map.step(setter).name, "set here"));
     }
+}
+
+/// Whether no state has both steps.
+fn runs_apart(context: &Context<'_>, one: StepId, other: StepId) -> bool {
+    let Context { chart, facts, .. } = context;
+    let covers = |step: StepId, leaf: StateId| facts.places.step(step).covers(chart, leaf);
+    !facts.reach.leaves(chart).any(|leaf| covers(one, leaf) && covers(other, leaf))
 }
 
 /// The state in which the agent begins, with the rows of the table that nothing but what is set too late keeps from letting it out; `None`

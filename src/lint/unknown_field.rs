@@ -29,6 +29,12 @@ pub(crate) fn key<'k>(
     }
 }
 
+/// A key that another mapping has: `home` says which.
+pub(crate) fn misplaced_key(what: &str, name: &str, span: Span, home: &str) -> Diagnostic {
+    RULE.at(span, format!("{what} has no key `{name}`"))
+        .help(format!("it is a key of {home}: move it there"))
+}
+
 /// A word that is none of those that the key takes: whatever it may have meant, something else would be done.
 pub(crate) fn word(what: &str, name: &str, span: Span, known: &[&str]) -> Diagnostic {
     let help = match nearest(name, known.iter().copied()) {

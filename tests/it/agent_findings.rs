@@ -228,11 +228,16 @@ fn rows_and_states_at_the_place_to_change() {
     - {name: two, type: llm, in_state: y, prompt: Go on., transition_to: x}
     - {name: k, type: code, code: 'ready = balance > 10'}
 ";
-    let found = findings(&agent(late));
-    let stays = |(line, code, message): &(usize, &str, String)| {
-        (*line, *code) == (6, "C0407") && message.ends_with("the agent stays in `x` for ever")
-    };
-    assert!(found.iter().any(stays), "{found:?}");
+    let elsewhere = late.replace("type: code,", "type: code, in_state: y,");
+    for (text, why) in [(late, "later in the turn"), (&elsewhere, "and that runs in other states")]
+    {
+        let found = findings(&agent(text));
+        let stays = |(line, code, message): &(usize, &str, String)| {
+            (*line, *code) == (6, "C0407")
+                && message.ends_with(&format!("{why}: the agent stays in `x` for ever"))
+        };
+        assert!(found.iter().any(stays), "{found:?}");
+    }
 }
 
 #[test]

@@ -141,6 +141,33 @@ workflow:
 }
 
 #[test]
+fn a_key_in_the_wrong_place_is_told_where_it_belongs() {
+    let text = "id: a
+workflow:
+  states: [x]
+  temperature: 0.5
+  steps:
+    - {name: s, type: llm, prompt: Go., initial_state: x, retries: 2}
+steps: []
+";
+    let found: Vec<String> = check("a.yaml", text)
+        .diagnostics
+        .iter()
+        .map(|d| format!("{}: {}", d.message, d.help.clone().unwrap_or_default()))
+        .collect();
+    assert_eq!(
+        found,
+        [
+            "`workflow` has no key `states`: it is a key of `state_machine`: move it there",
+            "`workflow` has no key `temperature`: it is a key of the agent itself: move it there",
+            "a step has no key `initial_state`: it is a key of `state_machine`: move it there",
+            "a step has no key `retries`: write `max_retries`",
+            "an agent has no key `steps`: it is a key of `workflow`: move it there",
+        ]
+    );
+}
+
+#[test]
 fn what_is_said_of_working_memory_is_checked() {
     for (said, wanted) in [
         ("working_memory: {enabeld: true}", "did you mean `enabled`?"),

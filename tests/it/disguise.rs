@@ -3,6 +3,7 @@
 use chartc::check;
 use chartc::load::Memory;
 use chartc::report::short;
+use chartc_core::visible;
 
 /// The findings about disguise in a file, each as `line:column code message`.
 fn found(path: &str, text: &str) -> Vec<String> {
@@ -139,4 +140,24 @@ fn other_formats() {
     );
     assert!(scxml.iter().any(|f| f.starts_with("2:6: C0012")), "{scxml:?}");
     assert!(scxml.iter().any(|f| f.contains("3:") && f.contains("C0011")), "{scxml:?}");
+}
+
+/// A chart that hides characters wherever it may.
+const FOUL: &str = "chart Foul {\n  event `p\u{200f}q`\n  var x: Text = \"a\u{202e}b\u{85}\"\n  initial `a\u{202e}b`\n  \
+    /// A doc \u{202e} of it\n  state `a\u{202e}b` {\n    llm w {\n      prompt \"\"\"\n        one \u{2066}\n        {x}\n        two\u{1b}\n        \"\"\"\n    }\n    \
+    on `p\u{200f}q` -> `مرحبا` { log \"x\u{202e}{x}\u{2066}z\" }\n  }\n  final `مرحبا`\n}\n";
+
+#[test]
+fn generated_code_and_pictures_hide_nothing() {
+    let path = "a\u{202e}.chart";
+    let done = check(&[path.to_owned()], &Memory::of(path, FOUL));
+    let [checked] = done.charts.as_slice() else {
+        panic!("{}", short(&done.diagnostics, &done.sources))
+    };
+    for emitter in chartc::emit::EMITTERS {
+        let made = (emitter.emit)(checked, &chartc::emit::Options::default()).expect("it can be");
+        assert_eq!(visible::hidden(&made).collect::<Vec<_>>(), [], "{}", emitter.name);
+    }
+    let code = chartc::emit::rust::emit(checked).expect("it can be generated");
+    assert!(code.contains("Self::مرحبا => \"مرحبا\""), "{code}");
 }

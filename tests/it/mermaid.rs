@@ -6,6 +6,7 @@ use chartc::emit::Options;
 use chartc::emit::mermaid::mermaid;
 use chartc::load::Memory;
 use chartc_core::model::StateKind;
+use chartc_core::visible;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -118,6 +119,7 @@ fn compare(name: &str, checked: &Checked, picture: &str, seen: &Value) {
                 }
                 _ => chart.state(s).name.clone(),
             })
+            .map(|title| visible::text(&title).into_owned())
             .collect();
         wanted.reverse();
         let at = drawn.iter().position(|d| *d == wanted);
@@ -330,9 +332,8 @@ fn texts_cannot_break_out() {
         .filter(|n| n["rows"][0].as_str().is_some_and(|row| row.starts_with("enter log \"")))
         .filter_map(|n| Some(n["label"].as_str()?.to_string()))
         .collect();
-    let blank = |t: &str| t.replace('\u{2028}', " ").trim().to_string();
     for (i, name) in names.iter().enumerate() {
-        assert_eq!(titles[i].trim(), blank(name), "\n{picture}");
+        assert_eq!(titles[i].trim(), visible::text(name.trim()), "\n{picture}");
     }
     assert_eq!(seen["edges"].as_array().map(Vec::len), Some(names.len() + 1));
 }

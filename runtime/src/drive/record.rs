@@ -26,8 +26,9 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         let states = self.configuration().join(", ");
         let place = if states.is_empty() { String::new() } else { format!(" in `{states}`") };
         Some(format!(
-            "the limit of {limit} was reached{place}, after {} turns and {} model calls",
-            self.turns, self.total_calls
+            "the limit of {limit} was reached{place}, after {} and {}",
+            counted(self.turns, "turn"),
+            counted(self.total_calls, "model call")
         ))
     }
 
@@ -174,4 +175,9 @@ fn is_only_told(record: Record) -> bool {
         | Record::Warned(_)
         | Record::TurnEnded(_) => true,
     }
+}
+
+fn counted(count: impl Into<u64>, what: &str) -> String {
+    let count = count.into();
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }

@@ -5,6 +5,7 @@ use super::super::wording::deed;
 use super::Filter;
 use super::read::Read;
 use super::tell::{decision, fallback, not_taken, state, time, value};
+use crate::notation;
 use chartc_core::visible;
 use chartc_runtime::trace::{Line, What};
 use std::collections::BTreeSet;
@@ -151,7 +152,7 @@ fn message(line: &Line, own: &str) -> Option<String> {
         What::Refused { event } => note(&format!("{event}: nothing handles it")),
         What::Fallback { why, .. } => note(fallback(why)),
         What::Unasked { option } => note(&format!("{option}, the only option")),
-        What::Error { error } => note(&format!("error.{error}")),
+        What::Error { error } => note(&notation::machine_event(error)),
         What::Ended { status, .. } => note(&format!("ended {status}")),
         What::Turn { .. }
         | What::Section { .. }

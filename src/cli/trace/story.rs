@@ -4,6 +4,7 @@ use super::super::wording::{deed, outcome};
 use super::Filter;
 use super::read::Read;
 use super::tell::{decision, fallback, not_taken, number, reason, rung, state, time, value};
+use crate::notation;
 use chartc_runtime::trace::{Line, LineName, What};
 use std::collections::BTreeSet;
 
@@ -236,7 +237,7 @@ fn add(rows: &mut Vec<Row>, line: &Line, turn: Option<u32>) {
             let what = if input == "turn" { "a turn".to_owned() } else { format!("event {input}") };
             row("", &what).why(not_taken(why)).tone(Tone::Bad)
         }
-        What::Error { error } => row("", &format!("error.{error}")).tone(Tone::Bad).open(),
+        What::Error { error } => row("", &notation::machine_event(error)).tone(Tone::Bad).open(),
         What::Warned { limit } => row("", &format!("limit.warn.{limit}")).tone(Tone::Bad).open(),
         What::Acted { step, action, arguments, value: brought, changes, failed, why } => {
             let row =

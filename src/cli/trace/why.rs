@@ -5,6 +5,7 @@ use super::Filter;
 use super::read::Read;
 use super::tell::{fallback, line, loss, not_taken, number, place, time, value};
 use crate::cli::output::Page;
+use crate::notation;
 use crate::report::Paper;
 use chartc_runtime::trace::{Line, What};
 use std::collections::BTreeMap;
@@ -165,7 +166,7 @@ impl Input {
                 ("ends_turn", _) => "the turn ended: a step says that it ends there".into(),
                 _ => return,
             },
-            What::Error { error } => format!("error.{error} was raised"),
+            What::Error { error } => format!("{} was raised", notation::machine_event(error)),
             What::Acted { action, failed, why, .. } if !failed.is_empty() => {
                 format!("`{action}` failed: {failed}: {why}")
             }

@@ -265,6 +265,9 @@ fn explain(text: &str, end: usize, error: &Error<Rule>) -> Fault {
     };
     let (skipped, found) = token(&text[at..]);
     let at = at + skipped;
+    if let Some(fault) = foreign_name(text, at) {
+        return fault;
+    }
     let before = text[..at - skipped].trim_end();
     let breaks = text[before.len()..at].contains('\n') || found.is_empty();
     let what = if found.is_empty() {
@@ -288,6 +291,28 @@ fn explain(text: &str, end: usize, error: &Error<Rule>) -> Fault {
     let help = if breaks { None } else { help(found, &error.variant) };
     let help = help.or_else(|| habit(text, at, found, expected.is_empty()));
     Fault { message, help, start, end, instead: None }
+}
+
+/// A bare name with a letter beyond ASCII, which is read up to that letter at byte `at`.
+fn foreign_name(text: &str, at: usize) -> Option<Fault> {
+    let letter = text[at..].chars().next().filter(|c| !c.is_ascii() && c.is_alphabetic())?;
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    let start = text[..at].rfind(|c| !is_word(c)).map_or(0, |i| i + char_len(&text[i..]));
+    let end = text[at..].find(|c| !is_word(c)).map_or(text.len(), |len| at + len);
+    let name = shorten(&text[start..end]);
+    Some(Fault {
+        message: format!("`{name}` is no bare name: `{letter}` is U+{:04X}", u32::from(letter)),
+        help: Some(format!(
+            "a bare name has ASCII letters, digits and `_`; any other stands in back-quotes: `{name}`"
+        )),
+        start,
+        end,
+        instead: None,
+    })
+}
+
+fn char_len(text: &str) -> usize {
+    text.chars().next().map_or(0, char::len_utf8)
 }
 
 /// What to type, without repetition, the likeliest first.

@@ -14,6 +14,10 @@ const MISTAKES: &[(&str, &str)] = &[
     ("a reserved word for a name", "chart C {\n  state turn { }\n}"),
     ("a name in the wrong spelling", "chart builder {\n  state Idle { }\n}"),
     ("an arrow without a target", "chart C {\n  on e ->\n  state b\n}"),
+    (
+        "letters of other scripts",
+        "chart C {\n  initial café\n  state café { on go -> p\u{430}id if x == naïve }\n}",
+    ),
     ("a fat arrow", "chart C {\n  on e => b\n  state b\n}"),
     ("an assignment for a comparison", "chart C {\n  when x = 1 -> b\n  state b\n}"),
     (

@@ -99,7 +99,11 @@ impl Reader<'_> {
             if !found {
                 let names = known.iter().copied().filter(|k| !k.ends_with('*'));
                 let meant = renamed(name).filter(|m| known.contains(m));
-                self.findings.push(unknown_field::key(what, name, key.span, meant, names));
+                let finding = match home(name).filter(|_| meant.is_none()) {
+                    Some(home) => unknown_field::misplaced_key(what, name, key.span, home),
+                    None => unknown_field::key(what, name, key.span, meant, names),
+                };
+                self.findings.push(finding);
             }
             found
         });
@@ -117,6 +121,17 @@ fn renamed(name: &str) -> Option<&'static str> {
         "model" => "llm_model",
         "prompt_template" | "template" => "prompt",
         "retries" => "max_retries",
+        _ => return None,
+    })
+}
+
+/// The mapping that a key belongs to, if it is one that authors put elsewhere.
+fn home(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "states" | "initial_state" | "transitions" => "`state_machine`",
+        "state_machine" | "steps" | "error_handling" => "`workflow`",
+        "llm_model" | "temperature" | "max_tokens" | "rag" | "components" => "the agent itself",
+        "prompt" | "transition_to" | "transition_map" | "in_state" | "run_if" => "a step",
         _ => return None,
     })
 }
