@@ -32,20 +32,23 @@ pub struct Detour {
 
 /// The first detour for each effect with arguments of an `enter` block: an event leads away, and the run comes back by itself or over a
 /// history state. What the arguments read does not change on the way; what the host may change counts as changed. Conditions count as
-/// true.
+/// true. An effect that states on the way do in their blocks, too, with whatever arguments, sets something, which coming back sets back;
+/// and so does one in a state whose `exit` block does something.
 pub fn detours(chart: &Chart, facts: &Facts) -> Vec<Detour> {
     let mut found = Vec::new();
     for state in chart.state_ids() {
         let row = chart.state(state);
         let acts = matches!(row.kind, StateKind::Atomic | StateKind::Compound { .. });
-        if row.entry.is_empty() || !acts || !facts.enters(state) || !lonely(chart, state) {
+        let undoes = row.exit.iter().any(|block| does(block, None));
+        if row.entry.is_empty() || !acts || undoes || !facts.enters(state) || !lonely(chart, state)
+        {
             continue;
         }
         for (block, actions) in row.entry.iter().enumerate() {
             for action in actions {
                 let Action::Do(effect, arguments) = action else { continue };
                 let Some(read) = settled(chart, arguments) else { continue };
-                let search = Search { chart, facts, state, read: &read };
+                let search = Search { chart, facts, state, effect: *effect, read: &read };
                 if let Some((away, through, back)) = search.run() {
                     found.push(Detour { state, block, effect: *effect, away, through, back });
                 }
@@ -79,6 +82,7 @@ struct Search<'c> {
     chart: &'c Chart,
     facts: &'c Facts,
     state: StateId,
+    effect: FunctionId,
     read: &'c BTreeSet<VarId>,
 }
 
@@ -96,7 +100,7 @@ impl Search<'_> {
                     continue;
                 }
                 let Some(leaf) = landing(chart, line) else { continue };
-                if chart.contains(state, leaf) || changes(chart, line, leaf, self.read) {
+                if chart.contains(state, leaf) || self.is_new(line, leaf) {
                     continue;
                 }
                 if let Some((through, back)) = self.comes_back(leaf) {
@@ -117,7 +121,7 @@ impl Search<'_> {
 
     /// From a leaf outside: the last leaf and the line that enters the state again.
     fn comes_back(&self, first: StateId) -> Option<(StateId, TransitionId)> {
-        let Self { chart, facts, state, read } = *self;
+        let Self { chart, facts, state, .. } = *self;
         let mut seen = BTreeSet::from([first]);
         let mut open = VecDeque::from([(first, 0)]);
         while let Some((leaf, length)) = open.pop_front() {
@@ -138,11 +142,11 @@ impl Search<'_> {
                     is_history(chart, t.state)
                         && parent.is_some_and(|p| p != state && chart.contains(p, state))
                 });
-                if recorded && !changes(chart, line, state, read) {
+                if recorded && !self.is_new(line, state) {
                     return Some((leaf, *id));
                 }
                 let Some(next) = landing(chart, line) else { continue };
-                if !is_alone(&line.trigger) || changes(chart, line, next, read) {
+                if !is_alone(&line.trigger) || self.is_new(line, next) {
                     continue;
                 }
                 if chart.contains(state, next) {
@@ -154,6 +158,16 @@ impl Search<'_> {
             }
         }
         None
+    }
+
+    /// Whether the line or a block on its way to the leaf sets what is read, or such a block does the effect, too.
+    fn is_new(&self, line: &Transition, leaf: StateId) -> bool {
+        let Self { chart, state, effect, read, .. } = *self;
+        let outside = |s: &StateId| !chart.contains(state, *s) && !chart.contains(*s, state);
+        let blocks = |s: StateId| chart.state(s).entry.iter().chain(&chart.state(s).exit);
+        let states = chart.ancestors(leaf).chain([line.source]).filter(outside);
+        let again = states.flat_map(blocks).any(|block| does(block, Some(effect)));
+        again || changes(chart, line, leaf, read)
     }
 
     /// Whether a `code` step or a call in the leaf may set what is read.
@@ -169,6 +183,16 @@ impl Search<'_> {
         let Trigger::StepDone(step) = line.trigger else { return false };
         self.chart.steps[step.index()].into.is_some_and(|v| self.read.contains(&v))
     }
+}
+
+/// Whether actions do the effect, or any where none is given.
+fn does(actions: &[Action], effect: Option<FunctionId>) -> bool {
+    let mut found = false;
+    Action::walk(actions, &mut |action| {
+        let Action::Do(id, _) = action else { return };
+        found |= effect.is_none_or(|effect| effect == *id);
+    });
+    found
 }
 
 /// Whether the host, not the run itself, makes the line be taken.

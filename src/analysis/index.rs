@@ -5,12 +5,13 @@
 )]
 
 use super::Facts;
+use super::flow::{Flow, Site};
 use super::uses::{own_expressions, own_walk, walk};
 use chartc_core::arena::{FunctionId, StateId, StepId, TransitionId, VarId};
 use chartc_core::expr::Value;
 use chartc_core::model::{
     Action, Chart, Expr, ExprKind, FunctionKind, StepKind, TemplatePart, Transition, Trigger, Type,
-    VariableKind,
+    UnaryOp, VariableKind,
 };
 use std::collections::BTreeSet;
 
@@ -23,6 +24,8 @@ pub enum Held {
     Variable(VarId),
     /// The answer of a step.
     Answer(StepId),
+    /// A field of the answer of a step.
+    Part(StepId),
 }
 
 /// Where the item is taken.
@@ -38,6 +41,17 @@ pub enum Where {
     Step(StepId),
 }
 
+impl Where {
+    fn site(self) -> Site {
+        match self {
+            Self::Line(id) => Site::Moves(id),
+            Self::Entry(state, _) => Site::State(state),
+            Self::Prompt(step, part) => Site::Prompt(step, part),
+            Self::Step(step) => Site::Arguments(step),
+        }
+    }
+}
+
 /// Such an item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Indexed {
@@ -49,63 +63,88 @@ pub struct Indexed {
     pub item: i64,
 }
 
-/// Every item of a list that may be shorter, where nothing in the chart asks for the list in a condition. Conditions themselves do not
-/// count: a fault makes them false.
+/// Every item of a list that may be shorter, where nothing in the chart asks for the list in a condition, and some run comes there
+/// without having set it. Conditions themselves do not count: a fault makes them false.
 pub fn indexed(chart: &Chart, facts: &Facts) -> Vec<Indexed> {
+    let mut found = candidates(chart, facts);
+    if found.iter().any(|f| matches!(f.held, Held::Variable(_))) {
+        let flow = Flow::of(chart, facts);
+        found.retain(|f| match f.held {
+            Held::Variable(id) => flow.may_be_fresh(&[f.place.site()], id),
+            Held::Function(_) | Held::Answer(_) | Held::Part(_) => true,
+        });
+    }
+    found
+}
+
+fn candidates(chart: &Chart, facts: &Facts) -> Vec<Indexed> {
     let mut tested: Option<BTreeSet<Held>> = None;
     let mut found = Vec::new();
-    let mut note = |place: Where, line: Option<&Transition>, expr: &Expr| {
+    // `set` are the variables that earlier actions of the same block have set.
+    let mut note = |place: Where, line: Option<&Transition>, set: &BTreeSet<Held>, expr: &Expr| {
         own_walk(expr, &mut |e| {
             let ExprKind::Index(list, index) = &e.kind else { return };
-            let ExprKind::Int(item) = index.kind else { return };
+            let Some(item) = number(index) else { return };
             let Some(held) = held(chart, line, list, item) else { return };
             let tested = tested.get_or_insert_with(|| asked(chart));
-            if !tested.contains(&held) {
+            if !tested.contains(&held) && !set.contains(&held) {
                 found.push(Indexed { place, held, item });
             }
         });
     };
+    let nothing = BTreeSet::new();
     for (i, line) in chart.transitions.iter().enumerate() {
         let id = TransitionId::at(i);
         if !facts.reach.takes(id) {
             continue;
         }
         for argument in line.targets.iter().flat_map(|t| &t.arguments) {
-            note(Where::Line(id), Some(line), argument);
+            note(Where::Line(id), Some(line), &nothing, argument);
         }
-        Action::walk(&line.actions, &mut |action| {
-            if !matches!(action, Action::If(..)) {
-                for e in own_expressions(action) {
-                    note(Where::Line(id), Some(line), e);
-                }
-            }
-        });
+        in_order(&line.actions, &mut |set, e| note(Where::Line(id), Some(line), set, e));
     }
     for state in chart.state_ids().filter(|s| facts.enters(*s)) {
         for (nth, block) in chart.state(state).entry.iter().enumerate() {
-            Action::walk(block, &mut |action| {
-                if !matches!(action, Action::If(..)) {
-                    let all = own_expressions(action).into_iter();
-                    all.for_each(|e| note(Where::Entry(state, nth), None, e));
-                }
-            });
+            in_order(block, &mut |set, e| note(Where::Entry(state, nth), None, set, e));
         }
     }
     for (i, step) in chart.steps.iter().enumerate() {
         let id = StepId::at(i);
         for (part, piece) in step.prompt.iter().flat_map(|p| p.parts.iter().enumerate()) {
             if let TemplatePart::Hole { expr, .. } = piece {
-                note(Where::Prompt(id, part), None, expr);
+                note(Where::Prompt(id, part), None, &nothing, expr);
             }
         }
         if let StepKind::Call(_, arguments) = &step.kind {
             for e in arguments {
-                note(Where::Step(id), None, e);
+                note(Where::Step(id), None, &nothing, e);
             }
         }
     }
     found.dedup();
     found
+}
+
+/// Goes through what a block computes, but for its conditions, with the variables that are set by then.
+fn in_order(block: &[Action], found: &mut dyn FnMut(&BTreeSet<Held>, &Expr)) {
+    let mut set = BTreeSet::new();
+    Action::walk(block, &mut |action| {
+        if !matches!(action, Action::If(..)) {
+            own_expressions(action).into_iter().for_each(|e| found(&set, e));
+        }
+        if let Action::Assign(id, _) = action {
+            set.insert(Held::Variable(*id));
+        }
+    });
+}
+
+/// A number as it is written.
+fn number(expr: &Expr) -> Option<i64> {
+    match &expr.kind {
+        ExprKind::Int(number) => Some(*number),
+        ExprKind::Unary(UnaryOp::Negate, inner) => number(inner)?.checked_neg(),
+        _ => None,
+    }
 }
 
 /// What the list is, if it may have no such item.
@@ -133,6 +172,12 @@ fn held(chart: &Chart, line: Option<&Transition>, list: &Expr, item: i64) -> Opt
             Trigger::StepDone(step) => Some(Held::Answer(step)),
             _ => None,
         },
+        ExprKind::Field(whole, _) => match (&whole.kind, line.map(|l| &l.trigger)) {
+            (ExprKind::Answer(step), _) | (ExprKind::Payload(0), Some(Trigger::StepDone(step))) => {
+                Some(Held::Part(*step))
+            }
+            _ => None,
+        },
         _ => None,
     }
 }
@@ -144,8 +189,10 @@ fn asked(chart: &Chart) -> BTreeSet<Held> {
         walk(chart, expr, &mut |e| match e.kind {
             ExprKind::Call(id, _) => drop(asked.insert(Held::Function(id))),
             ExprKind::Variable(id) => drop(asked.insert(Held::Variable(id))),
-            ExprKind::Answer(step) => drop(asked.insert(Held::Answer(step))),
-            ExprKind::Payload(0) => asked.extend(of.map(Held::Answer)),
+            ExprKind::Answer(step) => asked.extend([Held::Answer(step), Held::Part(step)]),
+            ExprKind::Payload(0) => {
+                asked.extend(of.into_iter().flat_map(|s| [Held::Answer(s), Held::Part(s)]));
+            }
             _ => {}
         });
     };

@@ -8,6 +8,7 @@ use crate::front::{Link, Refusal, Unread, is_named_as_chart};
 use crate::load::Loader;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Name of the text on standard input.
 pub const STDIN: &str = "<stdin>";
@@ -70,7 +71,7 @@ impl Files {
             if path == "-" {
                 add(STDIN.to_owned(), &mut named);
             } else if Path::new(path).is_dir() {
-                for name in below(Path::new(path)) {
+                for name in below(Path::new(path))? {
                     add(name, &mut found);
                 }
             } else {
@@ -152,6 +153,21 @@ fn here() -> miette::Result<PathBuf> {
 /// The folder that what `path` leads to stays below, and whether `real`, a path without links, lies there.
 pub(super) fn stays_inside(path: &Path, real: &Path) -> miette::Result<bool> {
     Ok(real.starts_with(Root::default().disk()?.root_of(path)))
+}
+
+/// Whether a link on the way to a folder leads out of the project that the link lies in. A link that lies in no project may lead
+/// anywhere.
+pub(super) fn leads_out(folder: &Path) -> miette::Result<bool> {
+    let here = here()?;
+    let path = disk::tidy(&here.canonicalize().unwrap_or(here).join(folder));
+    let is_link = |path: &&Path| path.is_symlink();
+    let Some(link) = path.ancestors().collect::<Vec<_>>().into_iter().rev().find(is_link) else {
+        return Ok(false);
+    };
+    // What is not there yet is made below what is.
+    let real = path.ancestors().find_map(|above| above.canonicalize().ok());
+    let project = Root::default().disk()?.project_of(link);
+    Ok(project.zip(real).is_some_and(|(project, real)| !real.starts_with(project)))
 }
 
 /// The path of the file of this name in this folder, or else in the nearest above it that has one.
@@ -237,8 +253,31 @@ fn imported(line: &str) -> Option<&str> {
 }
 
 /// Charts below a folder. Links to folders are not followed, so a loop of links ends.
-fn below(folder: &Path) -> Vec<String> {
-    let walk = ignore::WalkBuilder::new(folder).require_git(false).follow_links(false).build();
+///
+/// # Errors
+/// Which file that says what to ignore cannot be read.
+fn below(folder: &Path) -> miette::Result<Vec<String>> {
+    let real = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+    real.ancestors().try_for_each(can_ignore)?;
+    let refused = Arc::new(Mutex::new(None));
+    let first = Arc::clone(&refused);
+    let walk = ignore::WalkBuilder::new(folder)
+        .require_git(false)
+        // Where the repository keeps it is said by a file of the repository, which may be anything.
+        .git_exclude(false)
+        .follow_links(false)
+        .filter_entry(move |entry| {
+            let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
+            let Some(fault) =
+                Some(entry.path()).filter(|_| is_folder).and_then(|f| can_ignore(f).err())
+            else {
+                return true;
+            };
+            let mut first = first.lock().unwrap_or_else(PoisonError::into_inner);
+            first.get_or_insert(fault);
+            false
+        })
+        .build();
     let mut names: Vec<String> = walk
         .flatten()
         .filter(|entry| entry.depth() > 0 && entry.path().is_file())
@@ -246,7 +285,24 @@ fn below(folder: &Path) -> Vec<String> {
         .map(|entry| disk::shown(&disk::tidy(entry.path())))
         .collect();
     names.sort();
-    names
+    let refused = refused.lock().unwrap_or_else(PoisonError::into_inner).take();
+    refused.map_or(Ok(names), Err)
+}
+
+/// Whether the files in a folder that say what to ignore can be read: reading a pipe would wait, and a device may have no end.
+fn can_ignore(folder: &Path) -> miette::Result<()> {
+    for name in [".gitignore", ".ignore"] {
+        let path = folder.join(name);
+        let fits = |known: std::fs::Metadata| known.is_file() && known.len() <= disk::LARGEST;
+        if path.metadata().is_ok_and(|known| !fits(known)) {
+            return Err(miette::miette!(
+                help = "remove it, or name the files to look at",
+                "cannot read {}: it is no regular file, or too large",
+                disk::shown(&path)
+            ));
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]

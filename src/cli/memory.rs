@@ -1,6 +1,7 @@
 //! The memory of `run --memory`: the file, and whose memories they are.
 
 use super::output::complain;
+use super::save;
 use chartc_core::expr::{Map, Value};
 use chartc_core::model::Chart;
 use chartc_runtime::agent::LongTerm;
@@ -39,6 +40,13 @@ pub(super) fn open(
     let memory: Arc<dyn Memory> = if file == Path::new(NO_FILE) {
         Arc::new(InProcess::new())
     } else {
+        save::check(file)?;
+        if file.metadata().is_ok_and(|known| !known.is_file()) {
+            return Err(miette::miette!(
+                "{}: memories are kept in a regular file, or in `{NO_FILE}`",
+                file.display()
+            ));
+        }
         stored(file, &name).map_err(|why| miette::miette!("{why}"))?
     };
     Ok(LongTerm::new(memory, rag, &name))

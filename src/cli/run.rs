@@ -8,7 +8,7 @@ use super::interrupt::{self, Interrupt, unless_stopped};
 use super::live::is_live;
 use super::output::{Colour, complain, paper};
 use super::pick::pick_to_run;
-use super::save::Stream;
+use super::save::{self, Stream};
 use super::screen::Screen;
 use super::status::Live;
 use super::{Exit, memory, world};
@@ -152,6 +152,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
             .map_err(|fault| miette::miette!("{}: {fault}", path.display()))?,
         None => Vec::new(),
     };
+    args.snapshot.as_deref().map(save::check).transpose()?;
     let open = if saved.is_some() { Stream::append } else { Stream::create };
     let trace = args.trace.as_deref().map(open).transpose()?;
     let lasts = has_turns(&chart) || checked.children().any(has_turns);

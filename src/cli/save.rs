@@ -2,12 +2,14 @@
 //! Devices, pipes and descriptors such as `/dev/stdout` are written as they are.
 #![allow(clippy::disallowed_methods, reason = "the one place that writes files for commands")]
 
-use super::files::stays_inside;
+use super::files::{leads_out, stays_inside};
 use super::output::print_made;
 #[cfg(feature = "run")]
 use super::output::raw;
 use crate::disk::reason;
 use chartc_core::visible;
+#[cfg(feature = "run")]
+use std::fs::TryLockError;
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -80,6 +82,7 @@ pub(super) fn write_new(files: &[(&Path, &str)]) -> miette::Result<()> {
         if let Some(folder) = path.parent().filter(|f| !f.as_os_str().is_empty() && !f.is_dir()) {
             return Err(miette::miette!("there is no folder {}", folder.display()));
         }
+        stays(path, folder_of(path))?;
         let file = beside(path).and_then(|file| filled(file, text, None));
         written.push((path, file.map_err(|fault| cannot(path, &fault))?));
     }
@@ -110,19 +113,25 @@ impl Stream {
     /// A file that is empty at first.
     ///
     /// # Errors
-    /// Why it could not be made.
+    /// Why it could not be made, such as that another command writes it.
     pub(super) fn create(path: &Path) -> miette::Result<Self> {
-        Self::open(path, OpenOptions::new().write(true).create(true).truncate(true))
+        let stream = Self::open(path, OpenOptions::new().write(true).create(true).truncate(false))?;
+        if let Some(file) = stream.file.as_ref().filter(|f| f.metadata().is_ok_and(|m| m.is_file()))
+        {
+            file.set_len(0).map_err(|fault| cannot(path, &fault))?;
+        }
+        Ok(stream)
     }
 
     /// A file that is written to behind what it has.
     ///
     /// # Errors
-    /// Why it could not be opened.
+    /// Why it could not be opened, such as that another command writes it.
     pub(super) fn append(path: &Path) -> miette::Result<Self> {
         Self::open(path, OpenOptions::new().create(true).append(true))
     }
 
+    /// A file is locked for as long as it is written; where locks are not to be had, it is written without one.
     fn open(path: &Path, options: &OpenOptions) -> miette::Result<Self> {
         let opened = match place(path)? {
             Place::File(target) => options.open(target).map(Some),
@@ -130,6 +139,14 @@ impl Stream {
             Place::Output => Ok(None),
         };
         let file = opened.map_err(|fault| cannot(path, &fault))?;
+        let regular = file.as_ref().filter(|f| f.metadata().is_ok_and(|m| m.is_file()));
+        if regular.is_some_and(|f| matches!(f.try_lock(), Err(TryLockError::WouldBlock))) {
+            return Err(miette::miette!(
+                help = "give each run a file of its own",
+                "cannot write {}: another command is writing it",
+                path.display()
+            ));
+        }
         Ok(Self { name: path.display().to_string(), file })
     }
 
@@ -162,6 +179,7 @@ impl Write for Stream {
 /// # Errors
 /// Why it could not be made.
 pub(super) fn make_folder(path: &Path) -> miette::Result<()> {
+    stays(path, path)?;
     std::fs::create_dir_all(path)
         .map_err(|fault| miette::miette!("cannot make {}: {}", path.display(), reason(&fault)))
 }
@@ -189,8 +207,25 @@ fn cannot(path: &Path, fault: &io::Error) -> miette::Report {
     miette::miette!("cannot write {}: {why}", path.display())
 }
 
-/// Where a text for `path` goes. Links are followed, but not out of the folder that files lead to others in.
+/// Whether a file can be written there, as far as that can be said before: what a long run has to say is not to be lost.
+///
+/// # Errors
+/// Why not.
+#[cfg(feature = "run")]
+pub(super) fn check(path: &Path) -> miette::Result<()> {
+    match place(path)? {
+        Place::File(target) if !folder_of(&target).is_dir() => {
+            Err(cannot(path, &io::ErrorKind::NotFound.into()))
+        }
+        Place::File(_) | Place::Device(_) | Place::Output => Ok(()),
+    }
+}
+
+/// Where a text for `path` goes: `-` is standard output. Links are followed, but not out of the folder that files lead to others in.
 fn place(path: &Path) -> miette::Result<Place> {
+    if path == Path::new("-") {
+        return Ok(Place::Output);
+    }
     let mut target = path.to_owned();
     for _ in 0..MOST_LINKS {
         if let Some(number) = descriptor(&target) {
@@ -210,7 +245,10 @@ fn known(path: &Path, target: PathBuf) -> miette::Result<Place> {
             Err(miette::miette!("cannot write {}: it is a folder", path.display()))
         }
         Ok(known) if !known.is_file() => Ok(Place::Device(target)),
-        _ if target == path => Ok(Place::File(target)),
+        _ if target == path => {
+            stays(path, folder_of(&target))?;
+            Ok(Place::File(target))
+        }
         _ => {
             let folder = folder_of(&target);
             let real = folder.canonicalize().map_err(|fault| cannot(path, &fault))?;
@@ -224,6 +262,18 @@ fn known(path: &Path, target: PathBuf) -> miette::Result<Place> {
             ))
         }
     }
+}
+
+/// Refuses a folder that is reached over a link out of the project.
+fn stays(path: &Path, folder: &Path) -> miette::Result<()> {
+    if !leads_out(folder)? {
+        return Ok(());
+    }
+    Err(miette::miette!(
+        help = "name the place itself, without the link",
+        "cannot write {}: a link on the way leads out of the project",
+        path.display()
+    ))
 }
 
 /// The number of a descriptor that a path names: `1` for `/dev/stdout`.

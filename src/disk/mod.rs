@@ -5,7 +5,7 @@ mod open;
 mod path;
 
 #[cfg(feature = "cli")]
-pub(crate) use open::read;
+pub(crate) use open::{LARGEST, read};
 pub(crate) use open::{named, reason, regular};
 pub(crate) use path::{shown, tidy};
 
@@ -74,12 +74,17 @@ impl Disk {
         if !self.marks_first && folder.starts_with(&here) {
             return here;
         }
-        let is_marked = |folder: &&Path| MARKS.iter().any(|mark| folder.join(mark).exists());
-        match folder.ancestors().find(is_marked) {
-            Some(marked) => marked.to_owned(),
-            None if folder.starts_with(&here) => here,
-            None => folder,
+        marked(&folder, here).unwrap_or(folder)
+    }
+
+    /// The root of the file at `path`, if a mark or the working directory says so.
+    #[cfg(feature = "cli")]
+    pub(crate) fn project_of(&self, path: &Path) -> Option<PathBuf> {
+        if let Some(root) = &self.root {
+            return Some(root.clone());
         }
+        let folder = path.parent()?.canonicalize().ok()?;
+        marked(&folder, self.here.canonicalize().ok()?)
     }
 
     /// Whether the file at `path` may be read on behalf of one below `root`: links count as what they lead to.
@@ -154,6 +159,13 @@ impl Loader for Disk {
         let entries = std::fs::read_dir(folder).ok()?;
         Some(entries.flatten().map(|e| name(Some(&e.file_name()))).collect())
     }
+}
+
+/// The nearest folder with a mark, else `here` if it contains the folder.
+fn marked(folder: &Path, here: PathBuf) -> Option<PathBuf> {
+    let is_marked = |folder: &&Path| MARKS.iter().any(|mark| folder.join(mark).exists());
+    let marked = folder.ancestors().find(is_marked).map(Path::to_owned);
+    marked.or_else(|| folder.starts_with(&here).then_some(here))
 }
 
 /// Whether no link leads from the folder two above a file, `_components` of a component, to elsewhere. That folder is searched for in

@@ -4,7 +4,6 @@ use super::{Context, Lint, long_stride, unasked_count, words};
 use crate::analysis::miscount::{Fault, Miscount, miscounts};
 use crate::analysis::rounds::Lost;
 use crate::diagnostic::{Diagnostic, Rule, Severity};
-use crate::notation::expression;
 use crate::span::Span;
 use chartc_core::arena::TransitionId;
 
@@ -52,6 +51,5 @@ pub(super) fn away(context: &Context<'_>, at: Span, found: &Lost, guard: &str) -
 
 /// The condition of a line, in short.
 pub(super) fn guard(context: &Context<'_>, line: TransitionId) -> String {
-    let guard = context.chart.transition(line).guard.as_ref();
-    guard.map(|guard| words::short(&expression(context.chart, guard))).unwrap_or_default()
+    words::guard(context.chart, line).unwrap_or_default()
 }

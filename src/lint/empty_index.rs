@@ -31,20 +31,25 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
             }
             Where::Step(step) => (map.step(step).name, "the step fails"),
         };
+        let mut named = "xs";
         let (list, why) = match found.held {
             Held::Function(id) => {
                 (format!("`{}(…)`", chart.functions[id.index()].name), "gives `[]` where it fails")
             }
             Held::Variable(id) => {
-                (format!("`{}`", chart.variables[id.index()].name), "may be `[]`")
+                named = &chart.variables[id.index()].name;
+                (format!("`{named}`"), "may be `[]`")
             }
             Held::Answer(step) => {
                 (format!("the answer of {}", words::step(chart, step)), "may be `[]`")
             }
+            Held::Part(step) => {
+                (format!("a list in the answer of {}", words::step(chart, step)), "may be `[]`")
+            }
         };
         let message = format!("{list} {why}: there is no item {} then, and {fails}", found.item);
-        diagnostics.push(RULE.at(at, message).help(
-            "ask first, such as `if len(xs) > 0`, or use a slice, `xs[:1]`, which takes what there is",
-        ));
+        diagnostics.push(RULE.at(at, message).help(format!(
+            "ask first, such as `if len({named}) > 0`, or use a slice, `{named}[:1]`, which takes what there is"
+        )));
     }
 }

@@ -5,7 +5,7 @@ use crate::analysis::guard::{Verdict, decide};
 use crate::analysis::place::{Place, scope};
 use crate::analysis::range::Range;
 use crate::diagnostic::{Diagnostic, Rule, Severity};
-use crate::notation::expression;
+use crate::notation;
 use crate::span::Span;
 use chartc_core::arena::{StateId, VarId};
 use chartc_core::model::Expr;
@@ -31,7 +31,8 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         let Some(guard) = &line.guard else { continue };
         let place = spans.guard.unwrap_or(spans.trigger);
         let home = (&scope(chart, line), Some(acts));
-        let one = check(context, Some(guard), home, place, "line is never taken");
+        let payload = notation::payload(line);
+        let one = check(context, (Some(guard), &payload), home, place, "line is never taken");
         if let Some(one) = one {
             found.entry(spans.whole).or_default().push(one);
         }
@@ -49,27 +50,33 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         let place = spans.guard.unwrap_or(spans.name);
         let home = Place::of(step.state);
         let home = (&home, Some(acts));
-        diagnostics.extend(check(context, step.guard.as_ref(), home, place, "step never runs"));
+        diagnostics.extend(check(
+            context,
+            (step.guard.as_ref(), &[]),
+            home,
+            place,
+            "step never runs",
+        ));
     }
     for (permission, span) in chart.permissions.iter().zip(&map.permissions) {
         let home = Place::of(permission.from.unwrap_or(StateId::at(0)));
         let guard = permission.guard.as_ref();
         let home = (&home, None);
-        diagnostics.extend(check(context, guard, home, *span, "permission is never given"));
+        diagnostics.extend(check(context, (guard, &[]), home, *span, "permission is never given"));
     }
 }
 
-/// `home` is where it stands, with where what is under the condition acts, if that was found out.
+/// `payload` is what the fields of the event are called there; `home` is where it stands, with where what is under the condition acts, if that was found out.
 fn check(
     context: &Context<'_>,
-    guard: Option<&Expr>,
+    (guard, payload): (Option<&Expr>, &[&str]),
     (home, acts): (&Place, Option<&Place>),
     span: Span,
     so: &str,
 ) -> Option<Diagnostic> {
     let guard = guard?;
     let Context { chart, facts, .. } = context;
-    let text = || words::short(&expression(chart, guard));
+    let text = || words::short(&notation::expression_in(chart, guard, payload));
     let help = "correct the condition, or remove what depends on it";
     // What acts somewhere has a condition that was decided to hold perhaps.
     let is_decided = facts.ranges.is_empty() && acts.is_some_and(|acts| !acts.within.is_empty());

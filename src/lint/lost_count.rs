@@ -5,7 +5,7 @@ use super::{Context, Lint, words};
 use crate::analysis::counter::{Owner, Writer};
 use crate::analysis::rounds::{Asker, Lost, Why, lost};
 use crate::diagnostic::{Diagnostic, Rule, Severity};
-use crate::notation::expression;
+use crate::notation;
 use crate::span::Span;
 use chartc_core::arena::VarId;
 use std::collections::BTreeSet;
@@ -89,18 +89,20 @@ fn finding(context: &Context<'_>, found: &Lost) -> Diagnostic {
 /// Where the condition stands, and the condition in short.
 fn asked(context: &Context<'_>, asker: Asker) -> (Span, String) {
     let Context { chart, map, .. } = context;
-    let (span, guard) = match asker {
+    let text = |guard: &Option<chartc_core::model::Expr>| {
+        guard.as_ref().map(|guard| words::short(&notation::expression(chart, guard)))
+    };
+    let (span, text) = match asker {
         Asker::Line(id) => {
             let spans = map.line(id);
-            (spans.guard.unwrap_or(spans.trigger), &chart.transition(id).guard)
+            (spans.guard.unwrap_or(spans.trigger), words::guard(chart, id))
         }
         Asker::Step(id) => {
             let spans = map.step(id);
-            (spans.guard.unwrap_or(spans.name), &chart.steps[id.index()].guard)
+            (spans.guard.unwrap_or(spans.name), text(&chart.steps[id.index()].guard))
         }
-        Asker::Permission(i) => (map.permissions[i], &chart.permissions[i].guard),
+        Asker::Permission(i) => (map.permissions[i], text(&chart.permissions[i].guard)),
     };
-    let text = guard.as_ref().map(|guard| words::short(&expression(chart, guard)));
     (span, text.unwrap_or_default())
 }
 

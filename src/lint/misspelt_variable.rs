@@ -6,7 +6,7 @@ use crate::analysis::usage::{Spot, Usage, expressions};
 use crate::analysis::uses::own_walk;
 use crate::diagnostic::{Diagnostic, Rule, Severity};
 use chartc_core::arena::VarId;
-use chartc_core::model::{Chart, ExprKind, Type, VariableKind};
+use chartc_core::model::{Chart, Expr, ExprKind, Type, VariableKind};
 use std::collections::BTreeMap;
 
 pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
@@ -56,7 +56,12 @@ pub(super) fn slips(chart: &Chart, usage: &Usage) -> BTreeMap<VarId, VarId> {
     }
     for id in ids().filter(unread) {
         let slip = |other: &VarId| usage.read[other.index()] && is_slip(chart, usage, id, *other);
-        let meant = ids().find(|other| slip(other) && !is_set_from(chart, id, *other));
+        // What is computed from the other is another thing, unless the other never gets a value.
+        let apart = |other: &VarId| {
+            let blank = chart.variables[other.index()].default.as_ref().is_some_and(is_blank);
+            blank && is_lost(chart, usage, *other) || !is_set_from(chart, id, *other)
+        };
+        let meant = ids().find(|other| slip(other) && apart(other));
         found.extend(meant.map(|other| (id, other)));
     }
     found
@@ -74,11 +79,26 @@ fn is_slip(chart: &Chart, usage: &Usage, id: VarId, other: VarId) -> bool {
     // `item_1` beside `item_2` and `plan` beside `plans` are named so on purpose, unless nothing gives the other a value.
     let digits = |name: &str| name.replace(|c: char| c.is_ascii_digit(), "0");
     let family = digits(a) == digits(b) || *a == format!("{b}s") || *b == format!("{a}s");
-    let is_lost = matches!(two.kind, VariableKind::Var { .. }) && !usage.set[other.index()];
-    alike && (!family || is_lost)
+    alike && (!family || is_lost(chart, usage, other))
 }
 
-/// Whether one is computed from the other: then both are meant.
+/// Whether nothing ever gives the variable a value.
+fn is_lost(chart: &Chart, usage: &Usage, id: VarId) -> bool {
+    matches!(chart.variables[id.index()].kind, VariableKind::Var { .. }) && !usage.set[id.index()]
+}
+
+/// Whether a default stands for nothing yet.
+fn is_blank(default: &Expr) -> bool {
+    match &default.kind {
+        ExprKind::Int(number) => *number == 0,
+        ExprKind::Float(number) => *number == 0.0,
+        ExprKind::Text(text) => text.parts.is_empty(),
+        ExprKind::List(items) => items.is_empty(),
+        other => matches!(other, ExprKind::Bool(false) | ExprKind::None),
+    }
+}
+
+/// Whether one is computed from the other.
 fn is_set_from(chart: &Chart, id: VarId, other: VarId) -> bool {
     let mut from = false;
     expressions(chart, &mut |spot, expr| {

@@ -5,7 +5,7 @@ use crate::analysis::cover::shadows;
 use crate::analysis::place::{Place, scope};
 use crate::analysis::uses::walk;
 use crate::diagnostic::{Diagnostic, Rule, Severity};
-use crate::notation::expression;
+use crate::notation;
 use crate::span::Span;
 use chartc_core::arena::{StateId, TransitionId};
 use chartc_core::model::{Expr, ExprKind, Trigger, VariableKind};
@@ -27,20 +27,25 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         if let Some(guard) = step.guard.as_ref().filter(|_| !place.within.is_empty())
             && always(context, guard, &Place::of(step.state))
         {
-            diagnostics.push(told(context, guard, spans.guard.unwrap_or(spans.name)));
+            diagnostics.push(told(
+                context,
+                guard,
+                &notation::expression(chart, guard),
+                spans.guard.unwrap_or(spans.name),
+            ));
         }
     }
     for (permission, span) in chart.permissions.iter().zip(&map.permissions) {
         let home = Place::of(permission.from.unwrap_or(StateId::at(0)));
         if let Some(guard) = permission.guard.as_ref().filter(|g| always(context, g, &home)) {
-            diagnostics.push(told(context, guard, *span));
+            diagnostics.push(told(context, guard, &notation::expression(chart, guard), *span));
         }
     }
     for (component, span) in chart.components.iter().zip(&map.components) {
         for insert in &component.inserts {
             let home = Place::of(chart.steps[insert.step.index()].state);
             if let Some(guard) = insert.guard.as_ref().filter(|g| always(context, g, &home)) {
-                diagnostics.push(told(context, guard, *span));
+                diagnostics.push(told(context, guard, &notation::expression(chart, guard), *span));
             }
         }
     }
@@ -50,14 +55,17 @@ fn lines(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, .. } = context;
     // `each after` writes several lines in one place: it is told of once, and only if it goes for all of them.
     let mut found: BTreeMap<Span, (Vec<TransitionId>, Diagnostic)> = BTreeMap::new();
-    for (i, (line, spans)) in chart.transitions.iter().zip(&map.lines).enumerate() {
+    for i in 0..chart.transitions.len() {
         let id = TransitionId::at(i);
-        let Some(guard) = &line.guard else { continue };
-        let other = line.trigger == Trigger::When || !facts.reach.takes(id);
-        if !other && always(context, guard, &scope(chart, line)) {
+        if !is_told(context, id) {
+            continue;
+        }
+        let (line, spans) = (chart.transition(id), map.line(id));
+        if let Some(guard) = &line.guard {
+            let text = notation::expression_in(chart, guard, &notation::payload(line));
             let place = spans.guard.unwrap_or(spans.trigger);
             let entry = found.entry(spans.whole);
-            entry.or_insert_with(|| (Vec::new(), told(context, guard, place))).0.push(id);
+            entry.or_insert_with(|| (Vec::new(), told(context, guard, &text, place))).0.push(id);
         }
     }
     if found.is_empty() {
@@ -67,15 +75,28 @@ fn lines(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     for spans in map.lines.iter().filter(|spans| found.contains_key(&spans.whole)) {
         *written.entry(spans.whole).or_default() += 1;
     }
-    // What comes after such a line is hidden by it, and told of there.
-    let hiding: BTreeSet<TransitionId> =
-        shadows(chart, facts).into_iter().flat_map(|shadow| shadow.by).collect();
-    for (whole, (lines, told)) in found {
-        let hides = lines.iter().any(|line| hiding.contains(line));
-        if written.get(&whole) == Some(&lines.len()) && !hides {
-            diagnostics.push(told);
+    let hidden = shadows(chart, facts);
+    for (whole, (lines, mut told)) in found {
+        let by = |all: &[TransitionId]| lines.iter().any(|line| all.contains(line));
+        let mut hidden = hidden.iter().filter(|shadow| by(&shadow.by));
+        // What several lines hide together is told of there.
+        if written.get(&whole) != Some(&lines.len()) || hidden.clone().any(|s| s.by.len() > 1) {
+            continue;
         }
+        if let Some(first) = hidden.next() {
+            told =
+                told.related(map.line(first.line).whole, "never taken: the line above always is");
+        }
+        diagnostics.push(told);
     }
+}
+
+/// Whether the condition of a line always holds, and is told of.
+pub(super) fn is_told(context: &Context<'_>, id: TransitionId) -> bool {
+    let Context { chart, facts, .. } = context;
+    let line = chart.transition(id);
+    let other = line.trigger == Trigger::When || !facts.reach.takes(id);
+    !other && line.guard.as_ref().is_some_and(|g| always(context, g, &scope(chart, line)))
 }
 
 /// Whether a condition holds whenever it is asked for, and was not written to do so.
@@ -83,9 +104,9 @@ fn always(context: &Context<'_>, guard: &Expr, home: &Place) -> bool {
     guard.kind != ExprKind::Bool(true) && home.is_opened_by(context.chart, guard)
 }
 
-fn told(context: &Context<'_>, guard: &Expr, span: Span) -> Diagnostic {
+fn told(context: &Context<'_>, guard: &Expr, text: &str, span: Span) -> Diagnostic {
     let Context { chart, map, .. } = context;
-    let text = words::short(&expression(chart, guard));
+    let text = words::short(text);
     let mut found = RULE
         .at(span, format!("`{text}` always holds, so this condition does nothing"))
         .help("correct the condition, or remove it");

@@ -12,7 +12,8 @@ use crate::notation;
 use crate::span::Span;
 use chartc_core::arena::{TransitionId, VarId};
 use chartc_core::expr::Value as Data;
-use chartc_core::model::{Chart, Trigger, VariableKind};
+use chartc_core::model::{Chart, ExprKind, Trigger, Type, VariableKind};
+use std::collections::BTreeSet;
 
 pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
 
@@ -75,13 +76,24 @@ fn is_false(chart: &Chart, row: usize) -> bool {
     })
 }
 
-/// What shows variables that nothing sets and that begin with nothing to show.
+/// What reads variables that nothing sets and that begin with nothing yet, unless a condition on them is told of.
 pub(super) fn blank(context: &Context<'_>, flow: &Flow<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, map, .. } = context;
-    for (id, site) in flow.blank().into_iter().take(MOST) {
+    let told: BTreeSet<VarId> =
+        fixed(chart, &Usage::of(chart)).into_iter().map(|f| f.variable).collect();
+    for (id, site) in flow.blank().into_iter().filter(|(id, _)| !told.contains(id)).take(MOST) {
         let row = &chart.variables[id.index()];
         let (span, what) = reading::place(context, site);
-        let empty = format!("`{}` is always empty in {what}", row.name);
+        let default = row.default.as_ref();
+        let is_number = default.is_some_and(|e| {
+            matches!(row.ty, Type::Bool | Type::Int | Type::Float | Type::Duration)
+                && e.kind != ExprKind::None
+        });
+        let is = match default.filter(|_| is_number) {
+            Some(default) => format!("`{}`", notation::expression(chart, default)),
+            None => "empty".to_owned(),
+        };
+        let empty = format!("`{}` is always {is} in {what}", row.name);
         let mut found = match reading::thrown_away(chart, id) {
             Some(step) => {
                 let step_name = words::step(chart, step);
@@ -96,7 +108,7 @@ pub(super) fn blank(context: &Context<'_>, flow: &Flow<'_>, diagnostics: &mut Ve
                 .at(span, format!("{empty}: nothing ever sets it"))
                 .help("set it before, or leave it out here"),
         };
-        found = found.related(map.variables[id.index()], "it stays empty");
+        found = found.related(map.variables[id.index()], format!("it stays {is}"));
         diagnostics.push(found);
     }
 }

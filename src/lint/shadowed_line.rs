@@ -1,6 +1,6 @@
 //! Lines that others hide.
 
-use super::{Context, Lint, words};
+use super::{Context, Lint, needless_guard, words};
 use crate::analysis::cover::shadows;
 use crate::diagnostic::{Diagnostic, Rule, Severity};
 use std::collections::BTreeMap;
@@ -30,7 +30,9 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     }
     for (whole, all) in hidden {
         let shadow = &all[0];
-        if written.get(&whole) != Some(&all.len()) {
+        // A condition that always holds is told of itself, with what it hides.
+        let always = matches!(&shadow.by[..], [by] if needless_guard::is_told(context, *by));
+        if always || written.get(&whole) != Some(&all.len()) {
             continue;
         }
         let name = words::line(chart, shadow.line);

@@ -68,6 +68,13 @@ pub(crate) fn line(chart: &Chart, id: TransitionId) -> String {
     format!("`{words}`")
 }
 
+/// The condition of a line, in short.
+pub(super) fn guard(chart: &Chart, id: TransitionId) -> Option<String> {
+    let row = chart.transition(id);
+    let guard = row.guard.as_ref()?;
+    Some(short(&notation::expression_in(chart, guard, &notation::payload(row))))
+}
+
 /// At most about forty characters of a text.
 pub(super) fn short(text: &str) -> String {
     if text.chars().count() <= 44 {

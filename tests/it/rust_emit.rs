@@ -193,3 +193,88 @@ fn a_file_without_a_chart() {
     let unreadable = build(&[("a.chart", "")]);
     assert!(unreadable.code.is_err());
 }
+
+fn made_of(text: &str) -> Result<String, String> {
+    generate("a.chart", &chartc::load::Memory::of("a.chart", text)).code
+}
+
+/// The comments for rustdoc, without their slashes.
+fn documented(code: &str) -> Vec<&str> {
+    code.lines().filter_map(|line| line.trim_start().strip_prefix("///")).collect()
+}
+
+#[test]
+fn no_text_of_a_chart_is_code() {
+    const EVIL: &str = "pub fn evil() {}";
+    for names in ["enum", "event", "state", "final", "option", "step", "variable", "function"] {
+        let name = |what: &str| {
+            if what == names {
+                format!("`{what}\\n{EVIL}\\n//\\n\\n~~~\\n{EVIL}\\n~~~`")
+            } else {
+                what.into()
+            }
+        };
+        let [kind, event, state, end, option, step, variable, function] =
+            ["enum", "event", "state", "final", "option", "step", "variable", "function"]
+                .map(|what| name(what).replace("enum`", "Kind`"));
+        let kind = if names == "enum" { kind } else { "Kind".to_owned() };
+        let text = format!(
+            "enum {kind} {{ aa bb }}\nchart A {{\n  event `{event}`(k: {kind})\n  var {variable}: {kind} = {kind}.aa\n  do {function}(k: {kind})\n  \
+             initial `{state}`\n  state `{state}` {{\n    ask `{step}` on turn else stay {{ prompt \"x\" }}\n    may `{option}`(k: {kind}) \"x\" -> `{end}`\n    \
+             on `{event}`(k) -> `{end}` {{ {variable} = k {function}(k) }}\n  }}\n  final `{end}`\n}}\n"
+        )
+        .replace("``", "`");
+        let made = made_of(&text);
+        // A name that cannot be written may be refused instead.
+        let Ok(made) = made else { continue };
+        assert!(
+            !made.lines().any(|line| line.trim_start().starts_with("pub fn evil")),
+            "{names}: {made}"
+        );
+        assert!(
+            !documented(&made).iter().any(|line| line.trim_start().starts_with("~~~")),
+            "{names}"
+        );
+    }
+}
+
+#[test]
+fn documentation_holds_no_test() {
+    let docs = [
+        "```rust",
+        "panic!();",
+        "```",
+        "~~~",
+        "panic!();",
+        "~~~",
+        "    panic!();",
+        "\tpanic!();",
+        "- ```",
+        ">     panic!();",
+        "-     panic!();",
+        "a ` b <script> `` c",
+        "see [x](y) and `k < 3`",
+    ];
+    let lines: String = docs.iter().map(|line| format!("  /// {line}\n")).collect();
+    let text = format!("chart A {{\n  initial a\n{lines}  state a\n}}\n");
+    let made = made_of(&text).expect("it has no errors");
+    let shown = documented(&made);
+    for line in &shown {
+        let text = line.strip_prefix(' ').unwrap_or(line);
+        assert!(
+            !text.starts_with("~~~") && !text.contains(">  ") && !text.contains("-  "),
+            "{line}"
+        );
+        assert!(!text.starts_with("```") || text == "```" || text == "```text", "{line}");
+    }
+    // What is fenced is text; what is indented elsewhere is prose.
+    let fences: Vec<_> =
+        shown.iter().filter(|line| line.contains("```") && !line.contains('-')).collect();
+    assert_eq!(fences, [&" ```text", &" ```"]);
+    assert!(
+        shown.contains(&" panic!();") && !shown.iter().any(|l| l.starts_with("     ")),
+        "{shown:?}"
+    );
+    assert!(shown.contains(&" a \\` b \\<script\\> \\`\\` c"), "{shown:?}");
+    assert!(shown.contains(&" see \\[x\\](y) and `k < 3`"), "{shown:?}");
+}

@@ -88,6 +88,18 @@ impl Row {
         may && self.default == Some(Data::None)
     }
 
+    /// Whether it begins with what stands for nothing yet: `0`, `false`, or nothing to show.
+    pub(super) fn is_blank(&self) -> bool {
+        match &self.default {
+            Some(Data::Bool(is)) => !is,
+            Some(Data::Int(number)) => *number == 0,
+            Some(Data::Float(number)) => *number == 0.0,
+            Some(Data::Duration(time)) => *time == 0,
+            Some(_) => self.is_empty(),
+            None => false,
+        }
+    }
+
     /// Whether it begins with nothing to show.
     pub(super) fn is_empty(&self) -> bool {
         match &self.default {

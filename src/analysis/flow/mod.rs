@@ -32,7 +32,7 @@ use super::uses::reads;
 use apply::Records;
 use cell::FRESH;
 use chartc_core::arena::VarId;
-use chartc_core::model::{Chart, Expr, StateKind};
+use chartc_core::model::{Chart, Expr, StateKind, VariableKind};
 use point::Points;
 use solve::{MOST_WORK, Solved};
 use std::collections::{BTreeMap, BTreeSet};
@@ -117,6 +117,14 @@ impl<'c> Flow<'c> {
         Some(Held { unset: seen.all & none != 0, set: seen.all & !none != 0 })
     }
 
+    /// Whether some run may come there while the variable holds what it begins with; true of what is not looked at.
+    pub fn may_be_fresh(&self, sites: &[Site], id: VarId) -> bool {
+        let Some(cell) = self.cells.number(Value::Variable(id)) else { return true };
+        let fresh = FRESH | self.cells.rows[cell].default_bits();
+        let mut seen = sites.iter().filter_map(|s| self.records.get(&(*s, cell as u32))).peekable();
+        seen.peek().is_none() || seen.any(|seen| seen.all & fresh != 0)
+    }
+
     /// All that is read where it is not there, by place; `inferred` says which variables nobody gave a default.
     pub fn unset(&self, facts: &Facts, inferred: &dyn Fn(VarId) -> bool) -> Vec<Unset> {
         let Some(solved) = &self.solved else { return Vec::new() };
@@ -151,21 +159,21 @@ impl<'c> Flow<'c> {
         found
     }
 
-    /// Variables that nothing sets and that begin with nothing to show, each with the first place that shows it.
+    /// Variables that nothing sets and that begin with nothing yet, each with the first place that shows it, or else reads it.
     pub fn blank(&self) -> BTreeMap<VarId, Site> {
-        let mut found = BTreeMap::new();
+        let mut found: BTreeMap<VarId, (bool, Site)> = BTreeMap::new();
         for ((site, cell), seen) in &self.records {
             let row = &self.cells.rows[*cell as usize];
-            if let Value::Variable(id) = row.value
-                && seen.shown
-                && !row.is_set
-                && row.is_empty()
-                && !row.is_missing(self.chart)
-            {
-                found.entry(id).or_insert(*site);
+            let Value::Variable(id) = row.value else { continue };
+            let var = matches!(self.chart.variables[id.index()].kind, VariableKind::Var { .. });
+            if var && !row.is_set && row.is_blank() && !row.is_missing(self.chart) {
+                let place = found.entry(id).or_insert((seen.shown, *site));
+                if seen.shown && !place.0 {
+                    *place = (true, *site);
+                }
             }
         }
-        found
+        found.into_iter().map(|(id, (_, site))| (id, site)).collect()
     }
 
     /// Conditions that always come out alike although something sets what they read.

@@ -6,12 +6,13 @@ use super::expr::{Binding, Code, Form, Writer};
 use super::types::{lent, list_item, optional_inner, owned};
 use chartc_core::arena::FunctionId;
 use chartc_core::model::{Expr, ExprKind, Function, FunctionKind, Type};
+use chartc_core::visible;
 use codegen::{Function as CodeFunction, Impl, Scope, Trait};
 
 /// Adds the trait `Host`; a chart without functions needs none and takes `()`.
 pub(super) fn emit(context: &Context<'_>, scope: &mut Scope) {
     let mut item = Trait::new("Host");
-    item.vis("pub").doc(format!("The host functions of `{}`.", context.chart.name));
+    item.vis("pub").doc(format!("The host functions of `{}`.", visible::line(&context.chart.name)));
     for (i, row) in context.chart.functions.iter().enumerate() {
         let function = item.new_fn(&context.names.functions[i]);
         let doc = super::doc(&row.doc, &format!("Host function `{}`.", row.name));

@@ -2,6 +2,7 @@
 
 use super::{Context, direct, ending, start};
 use chartc_core::model::StateKind;
+use chartc_core::visible;
 use codegen::{Function, Impl, Scope, Struct};
 
 const NOW: &str = "machine::Instant";
@@ -14,7 +15,7 @@ pub(super) fn emit(context: &Context<'_>, scope: &mut Scope) {
     let mut item = Struct::new("Machine");
     item.vis("pub").doc(format!(
         "A `{}` that runs. Inputs come from its methods; effects and records go to their `sink`.",
-        context.chart.name
+        visible::line(&context.chart.name)
     ));
     let engine = if context.is_direct() {
         "direct::Machine<Core<H>>"

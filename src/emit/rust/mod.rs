@@ -338,20 +338,16 @@ fn header(source: &str, context: &Context<'_>) -> String {
     )
 }
 
-/// Documentation of an item: the chart's own, else `plain`. What Markdown would read as something else is escaped.
+/// Documentation of an item: the chart's own, else `plain`. Nothing in it is code to rustdoc, which would run it as a test.
 fn doc(own: &str, plain: &str) -> String {
     if own.trim().is_empty() {
-        return plain.to_owned();
+        return visible::line(plain).into_owned();
     }
     let mut fenced = false;
     let lines = own.lines().map(|line| {
         if line.trim_start().starts_with("```") {
             fenced = !fenced;
-            return if fenced && line.trim() == "```" {
-                "```text".to_owned()
-            } else {
-                line.to_owned()
-            };
+            return if fenced { "```text".to_owned() } else { "```".to_owned() };
         }
         if fenced { line.to_owned() } else { prose(line) }
     });
@@ -362,16 +358,24 @@ fn doc(own: &str, plain: &str) -> String {
     text
 }
 
-/// A line of prose: no code by indentation, no links and no tags.
+/// A line of prose: words in single back-quotes stay, and no code by indentation or fences, no links and no tags.
 fn prose(line: &str) -> String {
+    let line = line.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut out = String::new();
-    let mut code = false;
-    for c in line.trim().chars() {
-        code ^= c == '`';
-        if !code && matches!(c, '[' | ']' | '<' | '>') {
+    let mut rest = line.as_str();
+    while let Some(c) = rest.chars().next() {
+        let inner = rest.strip_prefix('`').and_then(|inner| Some(&inner[..inner.find('`')?]));
+        // A run of several back-quotes is ended by one as long.
+        let is_single = |len: usize| !rest[len..].starts_with('`') && !out.ends_with('`');
+        let len = match inner.map(|inner| inner.len() + 2) {
+            Some(len) if len > 2 && is_single(len) => len,
+            _ => c.len_utf8(),
+        };
+        if len == c.len_utf8() && matches!(c, '`' | '~' | '[' | ']' | '<' | '>' | '\\') {
             out.push('\\');
         }
-        out.push(c);
+        out.push_str(&rest[..len]);
+        rest = &rest[len..];
     }
     out
 }

@@ -5,6 +5,7 @@ use super::wire::{self, Names, Row};
 use super::{Context, doc};
 use chartc_core::arena::{ChoiceId, StepId};
 use chartc_core::model::{ChoiceKind, Field, StepKind, Type};
+use chartc_core::visible;
 use codegen::{Enum, Field as CodeField, Scope, Variant};
 
 /// Adds `State`, `Step`, `EventName`, `Event`, `ChoiceName`, `Choice`, `Answer` and `Payload`.
@@ -157,7 +158,8 @@ impl Both<'_> {
             variant.doc(&self.names[i].1);
             for (field, name) in self.fields[i].iter().zip(&self.field_names[i]) {
                 let mut code = CodeField::new(name, owned(context, &field.ty));
-                code.doc(format!("`{}: {}`.", field.name, context.written(&field.ty)));
+                let field = format!("`{}: {}`.", field.name, context.written(&field.ty));
+                code.doc(visible::line(&field));
                 variant.push_named(code);
             }
             item.push_variant(variant);

@@ -1,5 +1,6 @@
 //! Enums of names: `Display` writes a name as the chart spells it, `FromStr` reads it.
 
+use chartc_core::visible;
 use codegen::{Enum, Impl, Scope, Variant};
 use std::collections::BTreeSet;
 
@@ -49,7 +50,7 @@ pub(super) fn emit(scope: &mut Scope, names: &Names<'_>) {
     scope.raw(format!(
         "impl {} {{ /// Every {}, in document order.\npub const ALL: [Self; {}] = [{}]; }}",
         names.name,
-        names.what,
+        visible::line(names.what),
         all.len(),
         all.join(", ")
     ));

@@ -190,11 +190,17 @@ fn head_len(inner: &str) -> usize {
     inner.len()
 }
 
+/// Attributes and keys of one placeholder.
+const MAX_ACCESSES: usize = 60;
+
 /// Reads `.a[b][0]`; `from` is where `head` begins in the text.
 fn accesses(text: &Text, head: &str, from: usize, start: usize) -> Result<Vec<Access>, String> {
     let mut path = Vec::new();
     let mut at = start;
     while at < head.len() {
+        if path.len() == MAX_ACCESSES {
+            return Err(format!("a placeholder goes at most {MAX_ACCESSES} levels into a value"));
+        }
         // Behind a character of several bytes, which begins nothing.
         let rest = head.get(at + 1..).unwrap_or_default();
         if head[at..].starts_with('.') {
@@ -270,6 +276,10 @@ mod tests {
             ("{}", "`{}` names nothing"),
             ("{0}", "`{0}` is a position: prompts have names only"),
             ("{ a }", "blanks belong to the name in `{ a }`: write `{a}`"),
+            (
+                &format!("{{a{}}}", ".b".repeat(61)),
+                "a placeholder goes at most 60 levels into a value",
+            ),
             ("{a!r}", "the conversion `!r` is not available"),
             ("{a:{b}}", "a placeholder inside of a format is not available"),
             ("{a.}", "`.` names no attribute"),

@@ -246,3 +246,41 @@ fn what_is_named_may_lie_anywhere_and_be_imported() {
     let output = piped.output().expect("chartc starts");
     assert_eq!(output.status.code(), Some(0), "{}", super::text(&output));
 }
+
+#[test]
+fn what_says_what_to_ignore_is_no_trap() {
+    for name in [".gitignore", ".ignore", "sub/.gitignore"] {
+        for device in [false, true] {
+            let folder = folder("ignoring");
+            write(&folder.join("a.chart"), CHART);
+            write(&folder.join("sub/b.chart"), CHART);
+            let path = folder.join(name);
+            if device {
+                symlink("/dev/zero", &path).expect("links can be made");
+            } else {
+                let made = Command::new("mkfifo").arg(&path).status();
+                assert!(made.expect("mkfifo is there").success());
+            }
+            for arguments in [&["check"][..], &["fmt", "--check", "."], &["check", "sub"]] {
+                let (code, said) = run(&folder, arguments);
+                if name != "sub/.gitignore" || arguments != ["check", "sub"] || device {
+                    assert_eq!(code, Some(2), "{name} {arguments:?}: {said}");
+                    assert!(said.contains("ignore: it is no regular file"), "{said}");
+                }
+            }
+            assert_eq!(run(&folder, &["check", "a.chart"]).0, Some(0));
+        }
+    }
+}
+
+#[test]
+fn what_is_ignored_is_not_looked_at() {
+    let folder = folder("ignored");
+    write(&folder.join("a.chart"), CHART);
+    write(&folder.join("b.chart"), "nonsense");
+    write(&folder.join("sub/c.chart"), "nonsense");
+    write(&folder.join(".gitignore"), "b.chart\n");
+    write(&folder.join("sub/.ignore"), "*.chart\n");
+    let (code, said) = run(&folder, &["check", "--format", "short"]);
+    assert_eq!((code, said.as_str()), (Some(0), ""));
+}

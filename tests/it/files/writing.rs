@@ -157,12 +157,86 @@ fn a_link_out_of_the_project_is_not_written_through() {
 }
 
 #[test]
+fn a_linked_folder_is_no_way_out_either() {
+    let around = folder("out-folder");
+    let folder = around.join("p");
+    for (file, text) in [("chartc.toml", ""), ("a.chart", CHART), ("b.chart", ASKING), ("in/x", "")]
+    {
+        write(&folder.join(file), text);
+    }
+    write(&around.join("outside/x"), SECRET);
+    symlink("../outside", folder.join("out")).expect("links can be made");
+    symlink("in", folder.join("inner")).expect("links can be made");
+    let run_of = ["run", "b.chart", "--llm", "first", "--turns", "1"];
+    for (arguments, code) in [
+        (&["graph", "a.chart", "-o"][..], 2),
+        (&["new", "zed", "--dir"], 2),
+        (&[&run_of[..], &["--trace"]].concat(), 2),
+        (&[&run_of[..], &["--snapshot"]].concat(), 2),
+        (&[&run_of[..], &["--record"]].concat(), 2),
+        (&[&run_of[..], &["--memory"]].concat(), 2),
+    ] {
+        for (place, is_out) in [("out", true), ("inner", false)] {
+            let names_folder = matches!(arguments.last(), Some(&"--dir" | &"--record"));
+            let file =
+                format!("{place}/new{}", arguments.len() + arguments.last().map_or(0, |a| a.len()));
+            let target = if names_folder { place.to_owned() } else { file };
+            let (exit, said) = run(&folder, &[arguments, &[&target]].concat());
+            if is_out {
+                assert_eq!(exit, Some(code), "{arguments:?}: {said}");
+                assert!(said.contains("a link on the way leads out of the project"), "{said}");
+                assert!(!said.contains("turn 1"), "{said}");
+            } else {
+                assert_eq!(exit, Some(0), "{arguments:?}: {said}");
+            }
+        }
+    }
+    assert_eq!(contents(&around.join("outside")).len(), 1);
+}
+
+#[test]
+fn where_a_snapshot_goes_is_looked_at_before_the_run() {
+    let around = folder("late");
+    let folder = around.join("p");
+    write(&folder.join("chartc.toml"), "");
+    write(&folder.join("b.chart"), ASKING);
+    symlink("../outside", folder.join("out")).expect("links can be made");
+    for target in ["out", "no/such/s.json", "."] {
+        let (code, said) = run(
+            &folder,
+            &["run", "b.chart", "--llm", "first", "--turns", "1", "--snapshot", target],
+        );
+        assert_eq!(code, Some(2), "{said}");
+        assert!(said.contains("cannot write") && !said.contains("turn 1"), "{said}");
+    }
+}
+
+#[test]
+fn a_trace_has_one_writer() {
+    let folder = folder("one-writer");
+    write(&folder.join("b.chart"), ASKING);
+    let trace = folder.join("t.jsonl");
+    let held = std::fs::File::create(&trace).expect("the target folder can be written");
+    held.lock().expect("locks are to be had");
+    std::fs::write(&trace, OLD).expect("as before");
+    let arguments = ["run", "b.chart", "--llm", "first", "--turns", "1", "--trace", "t.jsonl"];
+    let (code, said) = run(&folder, &arguments);
+    assert_eq!(code, Some(2), "{said}");
+    assert!(said.contains("another command is writing it"), "{said}");
+    assert_eq!(std::fs::read_to_string(&trace).expect("as before"), OLD);
+    drop(held);
+    assert_eq!(run(&folder, &arguments).0, Some(0));
+}
+
+#[test]
 fn descriptors_and_pipes_are_written_as_they_are() {
     let folder = folder("devices");
     write(&folder.join("a.chart"), CHART);
     let (_, plain) = run(&folder, &["graph", "a.chart"]);
     assert_eq!(run(&folder, &["graph", "a.chart", "-o", "/dev/stdout"]), (Some(0), plain.clone()));
     assert_eq!(run(&folder, &["graph", "a.chart", "-o", "/dev/stderr"]), (Some(0), plain.clone()));
+    assert_eq!(run(&folder, &["graph", "a.chart", "-o", "-"]), (Some(0), plain.clone()));
+    assert!(!folder.join("-").exists());
     assert_eq!(run(&folder, &["graph", "a.chart", "-o", "/dev/null"]), (Some(0), String::new()));
     let made = Command::new("mkfifo").arg(folder.join("pipe")).status();
     assert!(made.expect("mkfifo is there").success());

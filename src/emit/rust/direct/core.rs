@@ -8,6 +8,7 @@ use super::shape::Form;
 use super::{dispatch, shape};
 use chartc_core::arena::StateId;
 use chartc_core::model::StateKind;
+use chartc_core::visible;
 use codegen::{Enum, Function, Impl, Scope, Struct, Variant};
 
 const SINK: &str = "S: machine::Sink + ?Sized";
@@ -56,7 +57,7 @@ fn configurations(context: &Context<'_>, scope: &mut Scope) {
         let mut variant = Variant::new(name.trim_start_matches("Configuration::"));
         if context.has_parallels() {
             let paths = leaves.iter().map(|leaf| format!("`{}`", context.tables.state(*leaf).path));
-            variant.doc(paths.collect::<Vec<_>>().join(", ") + ".");
+            variant.doc(visible::line(&(paths.collect::<Vec<_>>().join(", ") + ".")));
         }
         item.push_variant(variant);
     }

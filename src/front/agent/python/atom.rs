@@ -97,8 +97,10 @@ impl Parser<'_, '_> {
         if !self.eat_word("in") {
             return self.expected("`in`");
         }
-        let source = Box::new(self.or());
-        let filter = if self.eat_word("if") { Some(Box::new(self.or())) } else { None };
+        let (Ok(source) | Err(source)) = self.nested(|p| p.or());
+        let source = Box::new(source);
+        let filter = self.eat_word("if").then(|| self.nested(|p| p.or()));
+        let filter = filter.map(|(Ok(filter) | Err(filter))| Box::new(filter));
         if self.is_word("if") {
             return self.refused("comprehensions with two conditions", "join them with `and`");
         }

@@ -220,7 +220,7 @@ impl<'t, 'f> Parser<'t, 'f> {
     }
 
     /// Runs a parser one level deeper; `Err` is the refusal.
-    fn nested(&mut self, inner: impl FnOnce(&mut Self) -> Expr) -> Result<Expr, Expr> {
+    pub(super) fn nested(&mut self, inner: impl FnOnce(&mut Self) -> Expr) -> Result<Expr, Expr> {
         self.nesting += 1;
         let result = if self.nesting > MAX_DEPTH {
             let finding = REFUSED_CODE.at(self.here(), "this expression is nested too deeply");
