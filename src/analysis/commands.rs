@@ -107,18 +107,15 @@ pub(super) fn leads(before: &str, says_or: bool) -> Option<Lead> {
     }
     let listed = ["one of", "either"].iter().any(|w| before.ends_with(w)) || before.ends_with(':');
     let tells = says_or && matches!(verb, Some("is" | "are" | "be"));
-    match listed {
-        true => Some(Lead::None),
-        false => tells.then_some(Lead::Aside),
-    }
+    if listed { Some(Lead::None) } else { tells.then_some(Lead::Aside) }
 }
 
 /// Whether the text before a list forbids its words.
 pub(super) fn negated(before: &str) -> bool {
     let before = before.to_lowercase();
     let passed =
-        |word: &&str| [REPLY, CHOICE, FILLERS, BETWEEN].iter().any(|words| words.contains(word));
-    back(&before).skip_while(passed).next().is_some_and(|word| NEGATIONS.contains(&word))
+        |word: &str| [REPLY, CHOICE, FILLERS, BETWEEN].iter().any(|words| words.contains(&word));
+    back(&before).find(|word| !passed(word)).is_some_and(|word| NEGATIONS.contains(&word))
 }
 
 /// The words of the clause that a text ends with, from its end.

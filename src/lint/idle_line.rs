@@ -111,8 +111,8 @@ fn drop_consequences(
             && d.related.iter().all(|(by, _)| *by == map.line(line).whole);
         is_lost || is_hidden
     };
-    let errors = |d: &&Diagnostic| d.severity == Severity::Error && follows(d);
-    let is_error = diagnostics.iter().find(errors).is_some();
+    let errors = |d: &Diagnostic| d.severity == Severity::Error && follows(d);
+    let is_error = diagnostics.iter().any(errors);
     diagnostics.retain(|d| !follows(d));
     is_error
 }
