@@ -193,7 +193,10 @@ fn sound(
             own.extend(about(*child));
         }
         let is = |found: &Diagnostic, family: &str| found.rule.code.starts_with(family);
-        if own.iter().all(|d| is(d, "C03") || is(d, "C05")) {
+        // A condition that became a line of its own stands for the names that it does not know there.
+        let behaviour =
+            |found: &Diagnostic| is(found, "C03") && found.rule.code != lint::idle_line::RULE.code;
+        if own.iter().all(|d| behaviour(d) || is(d, "C05")) {
             let checked = Checked {
                 lowered: one.clone(),
                 children: children.iter().map(|child| all[*child].clone()).collect(),

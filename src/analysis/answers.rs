@@ -23,8 +23,8 @@ pub struct Mismatch {
     pub answers: Vec<(String, Declared)>,
     /// Those that nothing in the prompt names, by their number.
     pub unnamed: Vec<usize>,
-    /// Words that the prompt offers and that are no answers.
-    pub unmapped: Vec<Offered>,
+    /// Words that the prompt offers and that are no answers, list by list.
+    pub unmapped: Vec<Vec<Offered>>,
 }
 
 /// What makes a word an answer.
@@ -92,13 +92,9 @@ pub fn mismatches(chart: &Chart, facts: &Facts) -> Vec<Mismatch> {
                 let last = text.parts.len().saturating_sub(1);
                 for (part, piece) in text.parts.iter().enumerate() {
                     if let TemplatePart::Text(piece) = piece {
-                        let words = offered(piece, &known, part == last).into_iter();
-                        unmapped.extend(words.map(|(word, at)| Offered {
-                            word,
-                            component: *component,
-                            part,
-                            at,
-                        }));
+                        let place = |(word, at)| Offered { word, component: *component, part, at };
+                        let lists = offered(piece, &known, part == last).into_iter();
+                        unmapped.extend(lists.map(|l| l.into_iter().map(place).collect()));
                     }
                 }
             }
@@ -210,7 +206,7 @@ fn compared(chart: &Chart, of: &Step, step: StepId) -> (Vec<(String, Declared)>,
             walk(chart, guard, &mut |e| {
                 if let ExprKind::Compare(left, rest) = &e.kind
                     && let [(CompareOp::Equal, right)] = rest.as_slice()
-                    && is_answer(left, step)
+                    && is_answer(left, of, step)
                     && let ExprKind::Text(text) = &right.kind
                     && let Some(text) = text.literal()
                 {
@@ -223,8 +219,10 @@ fn compared(chart: &Chart, of: &Step, step: StepId) -> (Vec<(String, Declared)>,
     (answers, closed)
 }
 
-fn is_answer(expr: &Expr, step: StepId) -> bool {
+/// Whether an outcome reads the answer: itself, or the variable that has just taken it.
+fn is_answer(expr: &Expr, of: &Step, step: StepId) -> bool {
     matches!(expr.kind, ExprKind::Answer(of) if of == step)
+        || matches!(expr.kind, ExprKind::Variable(id) if of.into == Some(id))
         || matches!(expr.kind, ExprKind::Payload(0))
 }
 

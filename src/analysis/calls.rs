@@ -298,7 +298,7 @@ fn always_ends(step: &Step) -> bool {
 }
 
 /// Whether regions take turns for the call of the state's steps.
-fn in_region(chart: &Chart, state: StateId) -> bool {
+pub(super) fn in_region(chart: &Chart, state: StateId) -> bool {
     chart.ancestors(state).any(|s| {
         let parent = chart.state(s).parent;
         parent.is_some_and(|p| matches!(chart.state(p).kind, StateKind::Parallel))

@@ -30,6 +30,7 @@ pub mod guard;
 pub mod handling;
 mod hash;
 pub mod idle;
+pub mod implied;
 pub mod index;
 mod interval;
 pub mod limits;

@@ -1,6 +1,6 @@
 //! Answers that a text offers, as far as its words are certain: lists of which some items are known answers.
 
-use super::commands::{CHOICE, FILLERS, FORMS, REPLY};
+use super::commands::{FORMS, Lead, leads, negated};
 use std::collections::BTreeSet;
 use std::ops::Range;
 
@@ -60,13 +60,21 @@ impl Known {
         let hits = list.items.iter().filter(|i| self.has(i)).count();
         let others: BTreeSet<String> =
             list.items.iter().filter(|i| !self.has(i)).map(|i| plain(i.word)).collect();
+        let about =
+            || hits > 0 || others.iter().any(|word| self.words.iter().any(|w| is_slip(word, w)));
         let commanded = match list.lead {
             Lead::Reply => true,
-            Lead::Choice => self.alone,
-            Lead::None => false,
+            Lead::Choice if list.items.iter().all(|i| i.quoted) => self.alone,
+            Lead::Choice => self.alone && about(),
+            Lead::Aside | Lead::None => false,
         };
-        let is_form = || list.items.iter().any(|i| FORMS.contains(&&*plain(i.word)));
+        // How to answer is no answer: `briefly`, `kindly or firmly`.
+        let is_form = || {
+            list.items.iter().any(|i| FORMS.contains(&&*plain(i.word)))
+                || list.items.iter().all(|i| i.word.ends_with("ly"))
+        };
         let counts = match self.are {
+            Are::All if list.lead == Lead::Aside => hits > 1 && hits > others.len(),
             Are::All => hits > 0 && hits >= others.len() || commanded && !is_form(),
             Are::Some => false,
             Are::Parts => hits > 1 && hits > others.len(),
@@ -75,12 +83,16 @@ impl Known {
     }
 }
 
-/// Words that the text offers beside known answers, with their places; `last` says that nothing follows the text.
+/// A word with its place in a text.
+pub type Placed = (String, Range<usize>);
+
+/// Words that the text offers beside known answers, list by list; `last` says that nothing follows the text.
 ///
 /// A list is words between quotation marks joined by commas or `or`; bare words after a colon, `one of`, `either` or a verb that asks
 /// for an answer, up to the end of the sentence; words in brackets at the end; lines that begin with a bullet; values of one key in
-/// JSON examples. It counts if at least half of its items are known, and in any case behind such a verb or in such brackets.
-pub fn offered(text: &str, known: &Known, last: bool) -> Vec<(String, Range<usize>)> {
+/// JSON examples. It counts if at least half of its items are known, in any case behind a verb that tells to answer, and behind
+/// another verb or in brackets if one item is known or nearly so. What a sentence forbids is no list of answers.
+pub fn offered(text: &str, known: &Known, last: bool) -> Vec<Vec<Placed>> {
     let mut lists = Vec::new();
     let mut bullets = Vec::new();
     let mut pairs: Vec<(&str, Vec<Item<'_>>)> = Vec::new();
@@ -94,13 +106,22 @@ pub fn offered(text: &str, known: &Known, last: bool) -> Vec<(String, Range<usiz
     }
     lists.extend(bullets.into_iter().map(|items| List::plain(items.unwrap_or_default())));
     lists.extend(pairs.into_iter().map(|(_, items)| List::plain(items)));
-    let words = lists.iter().flat_map(|list| known.missing(list));
-    let mut found: Vec<(String, Range<usize>)> =
-        words.map(|i| (i.word.to_owned(), i.at.clone())).collect();
-    found.sort_by(|a, b| (a.1.start, &a.0).cmp(&(b.1.start, &b.0)));
+    let words = |list| -> Vec<Placed> {
+        known.missing(list).map(|i| (i.word.to_owned(), i.at.clone())).collect()
+    };
+    let mut found: Vec<Vec<Placed>> = lists.iter().map(words).collect();
+    found.sort_by_key(|list| list.first().map(|(_, at)| at.start));
     let mut told = BTreeSet::new();
-    found.retain(|(word, _)| told.insert(plain(word)));
+    for list in &mut found {
+        list.retain(|(word, _)| told.insert(plain(word)));
+    }
+    found.retain(|list| !list.is_empty());
     found
+}
+
+/// Whether two words are one letter apart: one put in, left out, put for another, or two that have changed places.
+fn is_slip(one: &str, other: &str) -> bool {
+    one.chars().count().min(other.chars().count()) > 2 && strsim::osa_distance(one, other) == 1
 }
 
 /// Items, and how the text comes to them.
@@ -113,17 +134,6 @@ impl<'t> List<'t> {
     fn plain(items: Vec<Item<'t>>) -> Self {
         Self { items, lead: Lead::None }
     }
-}
-
-/// How sure it is that a list is one of answers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Lead {
-    /// Nothing says so.
-    None,
-    /// A verb such as `choose`, or brackets at the end of the text.
-    Choice,
-    /// A verb that means nothing else, such as `answer`.
-    Reply,
 }
 
 const QUOTES: &[(&str, &str)] =
@@ -173,18 +183,9 @@ fn joint(text: &str) -> Option<usize> {
     joined.then_some(text.len() - rest.len())
 }
 
-/// Whether bare words that follow are a list of answers, and how sure that is.
-fn leads(before: &str) -> Option<Lead> {
-    let before = before.trim_end().to_lowercase();
-    let rest = before.trim_end_matches([':', ' ']);
-    let mut words = rest.rsplit(|c: char| !c.is_alphanumeric()).take(6);
-    match words.find(|word| !FILLERS.contains(word) && !word.is_empty()) {
-        Some(verb) if REPLY.contains(&verb) => return Some(Lead::Reply),
-        Some(verb) if CHOICE.contains(&verb) => return Some(Lead::Choice),
-        Some(_) | None => {}
-    }
-    let listed = ["one of", "either"].iter().any(|w| before.ends_with(w)) || before.ends_with(':');
-    listed.then_some(Lead::None)
+/// Whether a question ends before the bracket that the text ends with.
+fn asks(before: &str) -> bool {
+    before.trim_end_matches(['(', '[', ' ']).ends_with('?')
 }
 
 /// Lists inside of one line; `end` is where the text ends, blanks left out.
@@ -200,27 +201,36 @@ fn rows<'t>(line: &'t str, start: usize, end: usize, lists: &mut Vec<List<'t>>) 
         let (begin, quoted) = (at, item.quoted);
         let mut items = vec![item];
         at += length;
-        let mut only_or = true;
+        let (mut only_or, mut says_or) = (true, false);
         while let Some(gap) = joint(&line[at..]) {
             let Some((next, length)) = word(&line[at + gap..], start + at + gap) else { break };
             if next.quoted != quoted {
                 break;
             }
-            only_or &= !line[at..at + gap].contains("and");
+            let between = line[at..at + gap].to_lowercase();
+            only_or &= !between.contains("and");
+            says_or |= between.contains(['/', '|']) || between.contains("or ");
             items.push(next);
             at += gap + length;
         }
-        if items.len() < 2 {
+        if items.len() < 2 || negated(&line[..begin]) {
             continue;
         }
         let rest = line[at..].trim_start();
         let ends = rest.chars().next().is_none_or(|c| ".;)]}\"'`!?".contains(c));
-        let closes = line[..begin].ends_with(['(', '['])
-            && rest.starts_with([')', ']'])
+        let bracketed = line[..begin].ends_with(['(', '[']) && rest.starts_with([')', ']']);
+        let closes = bracketed
             && start + line.len() - rest[1..].trim_start_matches(['.', '?', ':', '!']).len() >= end;
         // Not each word of a sentence that says `and` is an answer by itself.
-        let lead = if closes { Some(Lead::Choice) } else { leads(&line[..begin]) };
-        let lead = lead.map(|lead| if only_or && ends { lead } else { Lead::None });
+        let lead = match closes {
+            // `Is it so? (yes/no)` asks for one of the words.
+            true if says_or && asks(&line[..begin]) => Some(Lead::Reply),
+            true => Some(Lead::Choice),
+            false if bracketed => Some(Lead::Aside),
+            false => leads(&line[..begin], says_or),
+        };
+        let lead =
+            lead.map(|lead| if only_or && ends || lead == Lead::Aside { lead } else { Lead::None });
         if quoted || (ends && lead.is_some()) {
             lists.push(List { items, lead: lead.unwrap_or(Lead::None) });
         }
@@ -295,62 +305,4 @@ fn bullet<'t>(
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[track_caller]
-    fn check(text: &str, words: &[&str]) {
-        let known = ["continue", "pivot", "ship it"].map(str::to_owned).into();
-        let known = Known { words: known, are: Are::All, alone: true };
-        let found = offered(text, &known, true);
-        assert_eq!(found.iter().map(|(w, _)| w.as_str()).collect::<Vec<_>>(), words, "{text}");
-        for (word, at) in found {
-            assert_eq!(text[at], word);
-        }
-    }
-
-    #[test]
-    fn lists_with_an_unknown_answer() {
-        check("Answer with one of: continue, pivot, stop", &["stop"]);
-        check("Answer one of: continue, stop.", &["stop"]);
-        check("Say 'continue' or 'stop', not 'maybe'.", &["stop"]);
-        check("Answer:\n- \"continue\"\n- \"stop\": give up\nThen wait.", &["stop"]);
-        check("1. **continue** - go on\n2. **stop** - give up", &["stop"]);
-        check("{\"decision\": \"continue|pivot|stop\"}", &["stop"]);
-        check(
-            "{\"decision\": \"continue\"} or {\"decision\": \"stop\", \"why\": \"x\"}",
-            &["stop"],
-        );
-        check("Choose either pivot or halt", &["halt"]);
-    }
-
-    #[test]
-    fn lists_behind_a_verb_or_in_final_brackets() {
-        check("Is it done? Answer yes, partially or no.", &["yes", "partially", "no"]);
-        check("Answer with exactly one word: yes or no.", &["yes", "no"]);
-        check("Respond with a yes or a no", &["yes", "no"]);
-        check("Say \"go\" or \"halt\".", &["go", "halt"]);
-        check("Choose between red and blue.", &[]);
-        check("Are you done? (yes/no)", &["yes", "no"]);
-        check("Are you done (yes/no) with it?", &[]);
-        check("Respond with JSON or text.", &[]);
-        check("Answer yes or no, then explain why.", &[]);
-        check("Answer with an apple or a continue.", &["apple"]);
-    }
-
-    #[test]
-    fn lists_of_known_answers() {
-        check("Answer with one of: continue, pivot, ship_it", &[]);
-        check("- 'continue'\n- 'ship-it'\n", &[]);
-    }
-
-    #[test]
-    fn prose_is_no_list() {
-        check("Look at balance, tools and friends, then continue, or pivot and rest.", &[]);
-        check("Whenever \"market\" closes, continue.", &[]);
-        check("Facts:\n- balance: 3\n- a longer line\n- continue: yes\n", &[]);
-        check("Think: alone, together or never. Then answer continue or pivot.", &[]);
-        check("one of: red, green, continue", &[]);
-        check("don't continue, it's over", &[]);
-    }
-}
+mod tests;

@@ -3,9 +3,10 @@
 use super::reading::is_yaml;
 use super::{Context, Lint, words};
 use crate::analysis::calls::{Hiding, hidden, is_model};
+use crate::analysis::implied::{Implied, implied};
 use crate::diagnostic::{Diagnostic, Rule, Severity};
 use chartc_core::arena::StepId;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: false, run };
 
@@ -50,6 +51,10 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         }
         diagnostics.push(found);
     }
+    let told: BTreeSet<StepId> = all.iter().map(|one| one.step).collect();
+    let others = implied(chart, context.facts).into_iter();
+    diagnostics
+        .extend(others.filter(|one| !told.contains(&one.step)).map(|one| late(context, one)));
     for (caller, steps) in wide {
         let shown = words::names(steps.iter().map(|id| chart.steps[id.index()].name.as_str()));
         let runs = if steps.len() == 1 { "runs" } else { "run" };
@@ -64,6 +69,29 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         }
         diagnostics.push(found);
     }
+}
+
+/// A step whose condition never holds without that of one before it.
+fn late(context: &Context<'_>, one: Implied) -> Diagnostic {
+    let Context { chart, map, .. } = context;
+    let (step, taker) = (words::step(chart, one.step), words::step(chart, one.taker));
+    let message = format!(
+        "{step} never runs: whenever its condition holds, that of {taker} does, and {taker} takes the one model call of the turn"
+    );
+    let first = if one.is_narrower {
+        format!("put {step} before {taker}")
+    } else {
+        "give one of them another condition".to_owned()
+    };
+    let more = if is_yaml(context) {
+        "`chartc run --calls-per-turn 2`"
+    } else {
+        "`limits { calls 2 per turn }`"
+    };
+    let place = map.step(one.taker);
+    RULE.at(map.step(one.step).name, message)
+        .help(format!("{first}, or allow more calls, {more}"))
+        .related(place.guard.unwrap_or(place.name), "this holds, too")
 }
 
 /// Steps that take the call also where those that they hide have no part: these are the first to look at. With the model steps that each of

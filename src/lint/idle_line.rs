@@ -1,17 +1,19 @@
 //! Lines that do nothing, and conditions that became lines of their own.
 
-use super::{Context, Lint, words};
+use super::{Context, Lint, shadowed_line, unknown_name, words};
 use crate::analysis::idle::{Idle, idle};
 use crate::diagnostic::{Diagnostic, Rule, Severity};
 use crate::lower::{Follower, LineSpans};
+use crate::notation;
 use crate::span::Span;
+use chartc_core::arena::TransitionId;
 use chartc_core::model::Trigger;
 use std::collections::BTreeSet;
 
 // What one line became two by may be why the rest of the chart cannot be read.
 pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: false, run };
 
-static RULE: Rule = Rule {
+pub(crate) static RULE: Rule = Rule {
     code: "C0340",
     name: "idle-line",
     severity: Severity::Warning,
@@ -46,7 +48,11 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         let open = spans.guard.is_none();
         match next {
             Some((next, Behind::GoesOn)) if next.word == "when" && open => {
-                diagnostics.push(condition(&name, is_option, spans, next));
+                let mut found = condition(&name, is_option, spans, next);
+                if drop_consequences(context, line, next, diagnostics) {
+                    found.severity = Severity::Error;
+                }
+                diagnostics.push(found);
             }
             _ if hides || !context.all_read => {}
             Some((next, Behind::Next)) if next.is_condition && open => {
@@ -79,6 +85,36 @@ fn condition(name: &str, is_option: bool, spans: &LineSpans, next: Follower) -> 
         format!("a condition is `if`: `when` begins a line of its own, and {name} {what}");
     let found = RULE.at(next.span, message).help("write `if`").related(spans.trigger, what);
     if next.is_condition { found.replace(next.span, "if", true) } else { found }
+}
+
+/// Takes out the findings that are there only because the condition became a line: names of the event's data that it does not know,
+/// and the lines that the one without it hides. Whether any of them is an error.
+fn drop_consequences(
+    context: &Context<'_>,
+    line: TransitionId,
+    next: Follower,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> bool {
+    let Context { chart, map, sources, .. } = context;
+    let within = |outer: Span, inner: Span| {
+        outer.file == inner.file && outer.start <= inner.start && inner.end <= outer.end
+    };
+    let names = notation::payload(chart.transition(line));
+    let Some(when) = map.lines.iter().find(|spans| within(spans.whole, next.span)) else {
+        return false;
+    };
+    let follows = |d: &Diagnostic| {
+        let is_lost = d.rule.code == unknown_name::RULE.code
+            && within(when.whole, d.span)
+            && names.contains(&sources.get(d.span.file).slice(d.span));
+        let is_hidden = d.rule.code == shadowed_line::RULE.code
+            && d.related.iter().all(|(by, _)| *by == map.line(line).whole);
+        is_lost || is_hidden
+    };
+    let errors = |d: &Diagnostic| d.severity == Severity::Error && follows(d);
+    let is_error = diagnostics.iter().any(errors);
+    diagnostics.retain(|d| !follows(d));
+    is_error
 }
 
 /// How the next line stands to one, if nothing stands between them.

@@ -1,10 +1,11 @@
 //! Lines that are taken when a step fails and that use what it would have answered.
 
 use super::{Context, Lint, words};
-use crate::analysis::uses::{early_reads, own_expressions, written};
+use crate::analysis::uses::{early_reads, own_expressions, own_walk, written};
 use crate::diagnostic::{Diagnostic, Rule, Severity};
 use chartc_core::arena::{StepId, TransitionId, VarId};
 use chartc_core::model::{Action, Chart, ExprKind, Transition, Trigger};
+use std::collections::BTreeSet;
 
 pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
 
@@ -19,15 +20,15 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, .. } = context;
     for (i, line) in chart.transitions.iter().enumerate() {
         let id = TransitionId::at(i);
-        let Some((step, variable)) = unanswered(chart, line) else { continue };
-        if !facts.reach.takes(id)
-            || !reads(chart, line, variable)
-            || is_set_elsewhere(chart, step, variable)
-        {
+        let Some(step) = unanswered(line) else { continue };
+        let missing = |id: &VarId| reads(chart, line, *id) && !is_set_elsewhere(chart, step, *id);
+        let Some(variable) =
+            kept(chart, step).into_iter().find(missing).filter(|_| facts.reach.takes(id))
+        else {
             continue;
-        }
+        };
         // What an earlier answer left may be meant.
-        let done = chart.steps[step.index()].outcomes.iter().map(|l| chart.transition(*l));
+        let done = chart.transitions.iter();
         let again = facts.moves.leads_to([chart.steps[step.index()].state]);
         let mut targets = done.filter(|l| l.trigger == Trigger::StepDone(step)).flat_map(|l| {
             if l.targets.is_empty() {
@@ -53,10 +54,12 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     }
 }
 
-/// The step that gave no answer where the line is taken, and the variable that keeps its answers.
-fn unanswered(chart: &Chart, line: &Transition) -> Option<(StepId, VarId)> {
-    let step = match line.trigger {
-        Trigger::StepError(step) | Trigger::StepTimeout(step, _) | Trigger::StepElse(step) => step,
+/// The step that gave no answer where the line is taken.
+fn unanswered(line: &Transition) -> Option<StepId> {
+    match line.trigger {
+        Trigger::StepError(step) | Trigger::StepTimeout(step, _) | Trigger::StepElse(step) => {
+            Some(step)
+        }
         Trigger::Event(_)
         | Trigger::AnyEvent
         | Trigger::AnyOccurrence
@@ -69,9 +72,26 @@ fn unanswered(chart: &Chart, line: &Transition) -> Option<(StepId, VarId)> {
         | Trigger::StepDone(_)
         | Trigger::StepDoubt(_)
         | Trigger::Error(_)
-        | Trigger::LimitWarn(_) => return None,
-    };
-    Some((step, chart.steps[step.index()].into?))
+        | Trigger::LimitWarn(_) => None,
+    }
+}
+
+/// The variables that keep the step's answers, or what is made of them.
+fn kept(chart: &Chart, step: StepId) -> BTreeSet<VarId> {
+    let mut found: BTreeSet<VarId> = chart.steps[step.index()].into.into_iter().collect();
+    for line in chart.transitions.iter().filter(|l| l.trigger == Trigger::StepDone(step)) {
+        for action in &line.actions {
+            if let Action::Assign(id, value) = action {
+                let mut answers = false;
+                own_walk(value, &mut |e| {
+                    answers |= matches!(e.kind, ExprKind::Payload(_))
+                        || matches!(e.kind, ExprKind::Answer(of) if of == step);
+                });
+                found.extend(answers.then_some(*id));
+            }
+        }
+    }
+    found
 }
 
 /// Whether what the line does reads the variable before the line sets it; what is given a default does not count.
@@ -97,21 +117,25 @@ fn reads(chart: &Chart, line: &Transition, variable: VarId) -> bool {
 
 /// Whether anything but the step sets the variable, or it begins with more than an empty value.
 fn is_set_elsewhere(chart: &Chart, step: StepId, variable: VarId) -> bool {
-    let mut set = false;
-    for actions in written(chart) {
+    let count = |actions: &Vec<Action>| {
+        let mut set = 0;
         Action::walk(actions, &mut |action| {
-            set |= matches!(action, Action::Assign(id, _) if *id == variable);
+            set += usize::from(matches!(action, Action::Assign(id, _) if *id == variable));
         });
-    }
+        set
+    };
+    let done = chart.transitions.iter().filter(|l| l.trigger == Trigger::StepDone(step));
+    let own: usize = done.map(|line| count(&line.actions)).sum();
+    let set = written(chart).map(count).sum::<usize>() > own;
     let others = chart.steps.iter().enumerate().filter(|(i, _)| *i != step.index());
     let empty = chart.variables[variable.index()].default.as_ref().is_none_or(|e| match &e.kind {
         ExprKind::None => true,
         ExprKind::Text(text) => text.literal().is_some_and(str::is_empty),
         ExprKind::List(items) => items.is_empty(),
         ExprKind::Map(entries) => entries.is_empty(),
+        ExprKind::Int(n) => *n == 0,
+        ExprKind::Float(n) => *n == 0.0,
         ExprKind::Bool(_)
-        | ExprKind::Int(_)
-        | ExprKind::Float(_)
         | ExprKind::Duration(_)
         | ExprKind::Enum(..)
         | ExprKind::Variable(_)

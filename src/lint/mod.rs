@@ -32,7 +32,7 @@ mod hasty_timeout;
 mod hidden_step;
 mod huge_retry;
 pub(crate) mod idle_assignment;
-mod idle_line;
+pub(crate) mod idle_line;
 pub(crate) mod illegal_structure;
 pub(crate) mod import_cycle;
 mod impossible_guard;

@@ -1,18 +1,19 @@
 //! Conditions on variables that nothing sets.
 
-use super::reading::{self, Setters};
+use super::reading::{self, Setters, is_yaml};
 use super::{Context, Lint, moving, words};
 use crate::analysis::dataflow::Value;
 use crate::analysis::explore::witness::json;
 use crate::analysis::flow::{Flow, Site, with_values};
 use crate::analysis::guard::{Verdict, decide};
 use crate::analysis::usage::{Fixed, Spot, Usage, fixed};
+use crate::analysis::uses::written;
 use crate::diagnostic::{Diagnostic, Rule, Severity};
 use crate::notation;
 use crate::span::Span;
 use chartc_core::arena::{TransitionId, VarId};
 use chartc_core::expr::Value as Data;
-use chartc_core::model::{Chart, ExprKind, Trigger, Type, VariableKind};
+use chartc_core::model::{Action, Chart, ExprKind, Trigger, Type, VariableKind};
 use std::collections::BTreeSet;
 
 pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
@@ -127,10 +128,11 @@ pub(super) fn always_alike(
         let tried = facts.seen.is_some() && !fixed.holds && line.is_some();
         let row = if let Site::Permission(row, _) = fixed.site { Some(row) } else { None };
         let row = row.filter(|_| !fixed.holds);
-        // Code may keep a place for what is to be computed; where it keeps a step from moving, that is worth knowing.
+        // Code may keep a place for what is to be computed; where it keeps a step from running or moving, that is worth knowing.
+        let stops = row.is_some() || !fixed.holds && matches!(fixed.site, Site::Guard(_));
         let fresh = |id: VarId| {
             let kind = &chart.variables[id.index()].kind;
-            matches!(kind, VariableKind::Var { per_turn: true }) && row.is_none()
+            matches!(kind, VariableKind::Var { per_turn: true }) && !stops
         };
         // `when` lines that always hold are told of as circles.
         let when = line.is_some_and(|l| matches!(chart.transition(l).trigger, Trigger::When));
@@ -152,14 +154,44 @@ pub(super) fn always_alike(
             .help("set it on the way that leads here, or remove the condition");
         found = refused.iter().fold(found, |found, refused| refused.related(context, found));
         for (id, _) in fixed.values.iter().take(1) {
-            found = found.related(map.variables[id.index()], "it begins here");
             let setters = setters.get_or_insert_with(|| Setters::of(context));
+            // Python declares a variable where it is first set.
+            if let Some(value) = constant(context, *id) {
+                found = found.related(map.variables[id.index()], format!("set to `{value}` here"));
+                continue;
+            }
+            found = found.related(map.variables[id.index()], "it begins here");
             for place in setters.places(context, Value::Variable(*id)).into_iter().take(2) {
                 found = found.related(place, "set here");
             }
         }
         diagnostics.push(found);
     }
+}
+
+/// What the only assignment to a variable of an agent's code sets it to, in Python.
+fn constant(context: &Context<'_>, id: VarId) -> Option<String> {
+    let chart = context.chart;
+    if !is_yaml(context) {
+        return None;
+    }
+    let mut values = Vec::new();
+    for actions in written(chart) {
+        Action::walk(actions, &mut |action| {
+            if let Action::Assign(of, value) = action
+                && *of == id
+            {
+                values.push(value);
+            }
+        });
+    }
+    let [value] = values[..] else { return None };
+    if let ExprKind::Bool(holds) = value.kind {
+        return Some(if holds { "True" } else { "False" }.to_owned());
+    }
+    let is_literal =
+        matches!(value.kind, ExprKind::Int(_) | ExprKind::Float(_) | ExprKind::Text(_));
+    is_literal.then(|| notation::expression(chart, value))
 }
 
 /// Rows of the table of moves that no value of their variables lets hold, wherever they are asked for.

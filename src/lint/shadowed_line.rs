@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: false, run };
 
-static RULE: Rule = Rule {
+pub(super) static RULE: Rule = Rule {
     code: "C0302",
     name: "shadowed-line",
     severity: Severity::Warning,

@@ -4,7 +4,7 @@ use super::{Context, Lint, words};
 use crate::analysis::reach::is_leaf;
 use crate::diagnostic::{Diagnostic, Rule, Severity};
 use chartc_core::arena::{StateId, StepId, TransitionId};
-use chartc_core::model::{ChoiceKind, StepKind, Trigger};
+use chartc_core::model::{ChoiceKind, Otherwise, StepKind, Trigger};
 use std::collections::BTreeMap;
 
 pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
@@ -18,11 +18,14 @@ static RULE: Rule = Rule {
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, .. } = context;
-    let mut offers: BTreeMap<StateId, Vec<TransitionId>> = BTreeMap::new();
+    let mut offers = Offers::default();
     for (i, line) in chart.transitions.iter().enumerate() {
         if matches!(line.trigger, Trigger::Choice(_)) {
             for state in &facts.places.lines[i].within {
-                offers.entry(*state).or_default().push(TransitionId::at(i));
+                offers.open.entry(*state).or_default().push(TransitionId::at(i));
+            }
+            for target in &line.targets {
+                offers.into.entry(target.state).or_default().push(TransitionId::at(i));
             }
         }
     }
@@ -55,6 +58,32 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     }
 }
 
+/// The lines of choices.
+#[derive(Default)]
+struct Offers {
+    /// By the states where they are open.
+    open: BTreeMap<StateId, Vec<TransitionId>>,
+    /// By the states that they lead to.
+    into: BTreeMap<StateId, Vec<TransitionId>>,
+}
+
+impl Offers {
+    /// The lines by which the answer that the state is to stay can be given in the leaf, although nothing permits that move: the
+    /// question is put whatever is open, and an answer that is not open lets the state stay.
+    fn stays(&self, context: &Context<'_>, step: StepId, leaf: StateId) -> Vec<TransitionId> {
+        let chart = context.chart;
+        let ask = &chart.steps[step.index()].kind;
+        if !matches!(ask, StepKind::Ask { always: true, otherwise: Otherwise::Stay, .. }) {
+            return Vec::new();
+        }
+        let lines = self.into.get(&leaf).into_iter().flatten();
+        lines
+            .filter(|line| chart.contains(chart.transition(**line).source, leaf))
+            .copied()
+            .collect()
+    }
+}
+
 /// Whether the line offers tools.
 fn is_call(context: &Context<'_>, line: TransitionId) -> bool {
     let Trigger::Choice(choice) = context.chart.transition(line).trigger else { return false };
@@ -62,11 +91,7 @@ fn is_call(context: &Context<'_>, line: TransitionId) -> bool {
 }
 
 /// The most options that are open together where the step asks; `None` if it never asks.
-fn most(
-    context: &Context<'_>,
-    step: StepId,
-    offers: &BTreeMap<StateId, Vec<TransitionId>>,
-) -> Option<Vec<TransitionId>> {
+fn most(context: &Context<'_>, step: StepId, offers: &Offers) -> Option<Vec<TransitionId>> {
     let Context { chart, facts, .. } = context;
     let place = facts.places.step(step);
     let mut most: Option<Vec<TransitionId>> = None;
@@ -79,11 +104,15 @@ fn most(
             }
             let mut open: Vec<TransitionId> = chart
                 .ancestors(leaf)
-                .filter_map(|s| offers.get(&s))
+                .filter_map(|s| offers.open.get(&s))
                 .flatten()
                 .filter(|l| !facts.places.line(**l).leaves_out(chart, leaf))
                 .copied()
                 .collect();
+            let stays = offers.stays(context, step, leaf);
+            open.extend(
+                stays.iter().filter(|line| !open.contains(line)).copied().collect::<Vec<_>>(),
+            );
             open.truncate(2);
             if most.as_ref().is_none_or(|m| m.len() < open.len()) {
                 let enough = open.len() == 2;

@@ -28,6 +28,15 @@ pub(crate) fn state(name: &str, span: Span, near: Option<&str>) -> Diagnostic {
     guessed(RULE.at(span, format!("no state `{name}`")), near)
 }
 
+/// The list of states has a name that nothing uses; the `uses` all have another one, of which it is a slip.
+pub(crate) fn misnamed(listed: &str, span: Span, used: &str, uses: &[Span]) -> Diagnostic {
+    let times = uses.len();
+    let message =
+        format!("the state `{listed}` is named nowhere else, and `{used}` is named {times} times");
+    let finding = RULE.at(span, message).help(format!("did you mean `{used}`?"));
+    uses.iter().take(6).fold(finding, |found, place| found.related(*place, "named here"))
+}
+
 /// The state has no child of this name.
 pub(crate) fn child<'k>(
     outer: &str,

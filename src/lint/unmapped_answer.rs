@@ -36,17 +36,22 @@ pub(super) fn told(context: &Context<'_>, mismatch: &Mismatch, diagnostics: &mut
     let Context { chart, map, .. } = context;
     let Mismatch { step, answers, unmapped, .. } = mismatch;
     let name = words::step(chart, *step);
-    for offered in unmapped {
+    for list in unmapped {
+        let Some(first) = list.first() else { continue };
+        let is = if list.len() == 1 { "is" } else { "are" };
+        let shown = words::names(list.iter().map(|offered| &offered.word[..]));
         let mut found = RULE.at(
-            place(context, *step, offered),
-            format!("{name} offers `{}`, which is none of its answers", offered.word),
+            place(context, *step, first),
+            format!("{name} offers {shown}, which {is} none of its answers"),
         );
         let all = answers.iter().map(|(name, _)| name.as_str());
-        let near = nearest(&offered.word, all.clone());
+        let near = list.iter().find_map(|o| Some((&o.word, nearest(&o.word, all.clone())?)));
         found = found.help(match near {
-            Some(near) => format!("did you mean `{near}`?"),
+            Some((_, near)) if list.len() == 1 => format!("did you mean `{near}`?"),
+            Some((word, near)) => format!("did you mean `{near}` by `{word}`?"),
             None => format!("its answers are {}", words::names(all)),
         });
+        let near = near.map(|(_, near)| near);
         let meant = near.and_then(|near| answers.iter().find(|(name, _)| name == near));
         found = match meant.or_else(|| answers.first()) {
             Some((_, Declared::Line(line))) => {

@@ -107,6 +107,6 @@ fn place(context: &Context<'_>, prompt: Span, found: &Mismatch) -> Span {
 /// Whether the prompt names something so alike that the other finding tells of it.
 fn is_slip(found: &Mismatch, answer: usize) -> bool {
     let name = plain(&found.answers[answer].0);
-    let words: Vec<String> = found.unmapped.iter().map(|o| plain(&o.word)).collect();
+    let words: Vec<String> = found.unmapped.iter().flatten().map(|o| plain(&o.word)).collect();
     nearest(&name, words.iter().map(String::as_str)).is_some()
 }

@@ -93,7 +93,7 @@ pub(super) fn may_be_identity(variable: &Variable) -> bool {
     param && matches!(variable.ty, Type::Text | Type::Json) && variable.default.is_none()
 }
 
-/// Functions and tools beside the charts of a file that none of them uses, and no test. What `imported` files declare may be there
+/// Functions, tools and clients beside the charts of a file that none of them uses, and no test. What `imported` files declare may be there
 /// for others.
 pub(crate) fn beside(
     charts: &[&Lowered],
@@ -111,7 +111,8 @@ pub(crate) fn beside(
             let inside = whole.start <= span.start && span.end <= whole.end;
             span.file == file && !inside && !imported.contains(&file) && !faulty.contains(&file)
         };
-        if !one.map.functions.iter().chain(&one.map.tools).any(lies) {
+        let all = one.map.functions.iter().chain(&one.map.tools).chain(&one.map.clients);
+        if !all.into_iter().any(lies) {
             continue;
         }
         let usage = Usage::of(&one.chart);
@@ -136,7 +137,11 @@ pub(crate) fn beside(
         let tools = one.chart.tools.iter().zip(&one.map.tools).zip(&usage.tools);
         let tools =
             tools.map(|((t, span), used)| (*span, "tool", &t.name[..], "offers or calls", *used));
-        for (span, word, name, does, used) in functions.chain(tools).filter(|row| lies(&row.0)) {
+        let clients = one.chart.clients.iter().zip(&one.map.clients).zip(&usage.clients);
+        let clients =
+            clients.map(|((c, span), used)| (*span, "client", &c.name[..], "uses", *used));
+        let all = functions.chain(tools).chain(clients);
+        for (span, word, name, does, used) in all.filter(|row| lies(&row.0)) {
             let row = found.entry(span).or_insert((word, name, does, false));
             row.3 |= used || named.contains(name) || !one.whole;
         }

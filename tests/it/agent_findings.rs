@@ -265,3 +265,131 @@ fn two_agents_of_one_id() {
     files.0.insert("two/agent.yaml".into(), "id: other\n".into());
     assert_eq!(codes(&both, &files), [""; 0]);
 }
+
+#[test]
+fn an_answer_that_lets_the_state_stay() {
+    let text = |map: &str| {
+        agent(&format!(
+            "  state_machine: {{states: [x, y], transitions: [x->y, y->x]}}
+  steps:
+    - {{name: gate, type: transition, in_state: x, prompt: 'Respond with move or stay', transition_map: {map}}}
+    - {{name: w, type: llm, in_state: y, prompt: Wait., transition_to: x}}
+"
+        ))
+    };
+    says(&text("{move: y, stay: x}"), &[]);
+    let only = text("{move: y}").replace("move or stay", "move");
+    says(&only, &[(5, "C0406", "`gate` offers one option only")]);
+}
+
+/// The places beside the first finding, each with its words.
+fn beside(text: &str) -> Vec<(String, String)> {
+    let done = chartc::check(&["agent.yaml".into()], &Memory::of("agent.yaml", text));
+    let slice = |span| done.sources.iter().next().expect("there is one").1.slice(span).to_owned();
+    let first = done.diagnostics.first().expect("there is a finding");
+    first.related.iter().map(|(span, what)| (slice(*span), what.clone())).collect()
+}
+
+#[test]
+fn a_condition_that_the_code_of_the_turn_decides() {
+    let text = |code: &str| {
+        agent(&format!(
+            "  steps:
+    - {{name: c, type: code, code: '{code}'}}
+    - {{name: rest, type: llm, run_if: tired, prompt: Rest.}}
+    - {{name: act, type: llm, run_if: not tired, prompt: Act.}}
+"
+        ))
+    };
+    says(&text("tired = tick % 7 == 0"), &[]);
+    let never = text("tired = False");
+    says(&never, &[(5, "C0412", "the condition of `rest` never holds: `tired` is always `false`")]);
+    let row = "  state_machine:
+    states: [x, y]
+    transitions: [{from: x, to: y, condition: ripe}, y->x]
+  steps:
+    - {name: look, type: code, code: 'ripe = False'}
+    - {name: f, type: llm, in_state: x, prompt: Farm., transition_to: y}
+    - {name: s, type: llm, in_state: y, prompt: Sell., transition_to: x}
+";
+    let places = beside(&agent(row));
+    let set: Vec<&(String, String)> = places.iter().filter(|(at, _)| at != "f").collect();
+    assert_eq!(set, [&("ripe".to_owned(), "set to `False` here".to_owned())], "{places:?}");
+}
+
+#[test]
+fn a_condition_that_implies_the_one_before() {
+    let text = |first: &str, between: &str, second: &str| {
+        agent(&format!(
+            "  steps:
+    - {{name: rest, type: llm, run_if: '{first}', prompt: Rest.}}
+{between}    - {{name: act, type: llm, run_if: '{second}', prompt: Act.}}
+"
+        ))
+    };
+    let told = |line, first| {
+        [(
+            line,
+            "C0307",
+            format!("`act` never runs: whenever its condition holds, that of `{first}` does"),
+        )]
+    };
+    let same = |text: &str, line: usize| {
+        let all = told(line, "rest");
+        let all: Vec<_> =
+            all.iter().map(|(line, code, words)| (*line, *code, &words[..])).collect();
+        says(text, &all);
+    };
+    same(&text("balance < 10", "", "balance < 5"), 5);
+    same(&text("balance < 10 or tick > 100", "", "balance < 10"), 5);
+    says(&text("balance < 10", "", "balance < 50"), &[]);
+    says(&text("balance < 5", "", "balance < 10"), &[]);
+    // What the conditions read may change between the two.
+    let code = "    - {name: c, type: code, code: 'n = tick + 1'}\n";
+    let lower = "    - {name: d, type: code, code: 'n = tick - 9'}\n";
+    let both = |between: &str| {
+        text("n < 10", between, "n < 5").replace("  steps:\n", &format!("  steps:\n{code}"))
+    };
+    same(&both(""), 6);
+    says(&both(lower), &[]);
+}
+
+#[test]
+fn a_state_that_its_list_misspells() {
+    let text = |listed: &str, prompt: &str| {
+        agent(&format!(
+            "  state_machine:
+    states: [idle, {listed}]
+    transitions: [idle->reviewing, reviewing->idle]
+  steps:
+    - {{name: i, type: llm, in_state: idle, prompt: '{prompt}', transition_to: reviewing}}
+    - {{name: r, type: llm, in_state: reviewing, prompt: Look., transition_to: idle}}
+"
+        ))
+    };
+    says(&text("reviewing", "Go."), &[]);
+    let misspelt = text("refviewing", "Go.");
+    let words = "the state `refviewing` is named nowhere else, and `reviewing` is named 4 times";
+    says(&misspelt, &[(4, "C0102", words)]);
+    let places = beside(&misspelt);
+    assert_eq!(places, vec![("reviewing".to_owned(), "named here".to_owned()); 4]);
+    // A state that something names is not renamed.
+    let named = findings(&text("refviewing", "Leave refviewing."));
+    assert_eq!(named.iter().filter(|(_, code, _)| *code == "C0102").count(), 4, "{named:?}");
+}
+
+#[test]
+fn a_misspelt_key_is_told_of_once() {
+    for (right, wrong) in [("prompt", "promt"), ("name", "nmae")] {
+        let step = agent("  steps:\n    - {type: llm, name: s, prompt: Go.}\n");
+        let text = step.replace(&format!("{right}:"), &format!("{wrong}:"));
+        says(&text, &[(4, "C0101", &format!("a step has no key `{wrong}`"))]);
+        let done = chartc::check(&["agent.yaml".into()], &Memory::of("agent.yaml", &text));
+        assert_eq!(done.diagnostics[0].severity, chartc::diagnostic::Severity::Error);
+        assert_eq!(done.diagnostics[0].help, Some(format!("did you mean `{right}`?")));
+    }
+    says(&agent("  step:\n    - {type: llm, name: s, prompt: Go.}\n"), &[(3, "C0101", "`step`")]);
+    // Another key that is unknown leaves it missing.
+    let other = agent("  steps:\n    - {type: llm, name: s, colour: red}\n");
+    says(&other, &[(4, "C0005", "needs a `prompt`"), (4, "C0101", "colour")]);
+}

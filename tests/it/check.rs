@@ -162,3 +162,27 @@ fn check_lines_are_decided_in_each_chart_whatever_is_wrong_elsewhere() {
     let paths: Vec<String> = texts.keys().cloned().collect();
     assert_eq!(codes(&chartc::check(&paths, &Memory(texts))), ["C0390", "C0390"]);
 }
+
+#[test]
+fn a_client_beside_charts_that_none_uses() {
+    let clients =
+        "client cheap { model \"ollama:mistral\" }\nclient dear { model \"ollama:big\" }\n";
+    let chart = |used: &str| {
+        format!(
+            "chart A {{ initial a  state a {{ llm x with dear {{ prompt \"Plan.\" }} -> b  \
+             llm y with {used} {{ prompt \"Do.\" }} -> b }}  final b }}\n"
+        )
+    };
+    let unused = |done: &Compilation| -> Vec<String> {
+        let all = done.diagnostics.iter().filter(|d| d.rule.code == "C0411");
+        all.map(|d| d.message.clone()).collect()
+    };
+    let (one, both) = (chart("dear"), chart("cheap"));
+    let done = check(&[("a.chart", &format!("{clients}{one}"))]);
+    assert_eq!(unused(&done), ["nothing uses the client `cheap`"]);
+    let done = check(&[("a.chart", &format!("{clients}{both}"))]);
+    assert_eq!(unused(&done), [""; 0]);
+    // What is imported may be there for others.
+    let done = check(&[("a.chart", &format!("import \"b.chart\"\n{one}")), ("b.chart", clients)]);
+    assert_eq!(unused(&done), [""; 0]);
+}

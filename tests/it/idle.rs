@@ -1,5 +1,6 @@
 //! Lines that do nothing, and conditions written with `when`: what is said of them, and what is left alone.
 
+use chartc::diagnostic::Severity;
 use chartc::load::Memory;
 use chartc::report::REPORTS;
 use chartc::report::{Paper, short};
@@ -125,4 +126,30 @@ fn the_change_goes_with_the_finding() {
     let done = chartc::check(&["it.chart".to_owned()], &Memory::of("it.chart", &mended));
     let left = short(&done.diagnostics, &done.sources);
     assert!(!left.contains("C0340") && !left.contains("error"), "{left}");
+}
+
+#[test]
+fn what_follows_from_a_condition_that_became_a_line_is_not_told() {
+    let text = "chart T {
+  event go(n: Int)
+  event stop
+  var m: Int = 0
+  initial s
+  state s {
+    on go(n) when n == 1 -> t { m = n }
+    on go -> over
+  }
+  state t { on stop if m < 3 -> s }
+  final over
+}
+";
+    let done = chartc::check(&["it.chart".to_owned()], &Memory::of("it.chart", text));
+    let codes: Vec<(&str, Severity)> =
+        done.diagnostics.iter().map(|d| (d.rule.code, d.severity)).collect();
+    assert_eq!(codes, [("C0340", Severity::Error)], "{:?}", done.diagnostics);
+    assert!(done.charts.is_empty(), "a chart with an unknown name is not sound");
+    let other = text.replace("n == 1 ->", "k == 1 ->");
+    let done = chartc::check(&["it.chart".to_owned()], &Memory::of("it.chart", &other));
+    let codes: Vec<&str> = done.diagnostics.iter().map(|d| d.rule.code).collect();
+    assert_eq!(codes, ["C0340", "C0102"], "{:?}", done.diagnostics);
 }

@@ -8,6 +8,7 @@ mod companion;
 mod definition;
 mod format;
 mod make;
+mod misnamed;
 mod node;
 mod python;
 mod read;
@@ -43,6 +44,7 @@ fn parse(
         return empty;
     }
     let Some(mut agent) = read::agent(&node, source, diagnostics) else { return empty };
+    misnamed::mend(&mut agent, source, diagnostics);
     companion::load(id, &mut agent, nearby, diagnostics);
     let mut file = build::file(id, source, &agent, diagnostics);
     comment::keep(source, &node, &agent, &mut file);

@@ -1,6 +1,7 @@
 //! The keys of a mapping, checked against those that the format knows.
 
 use super::Reader;
+use crate::diagnostic::{Diagnostic, Severity, nearest};
 use crate::front::agent::node::{Node, Value};
 use crate::lint::{duplicate_name, unknown_field, wrong_type};
 use crate::span::{Ident, Span};
@@ -8,6 +9,8 @@ use crate::span::{Ident, Span};
 /// A mapping with known keys, in the order written.
 pub(super) struct Fields<'n> {
     all: Vec<(Ident, &'n Node)>,
+    /// Keys that were left out because the format does not know them.
+    unknown: Vec<Ident>,
     /// The mapping.
     pub(super) span: Span,
 }
@@ -60,7 +63,7 @@ impl Reader<'_> {
             all.push((Ident::new(name, key.span), value));
         }
         self.drop_repeated(&mut all, what);
-        Some(Fields { all, span: node.span })
+        Some(Fields { all, unknown: Vec::new(), span: node.span })
     }
 
     /// Of a key given twice the last counts, as in PyYAML.
@@ -90,6 +93,7 @@ impl Reader<'_> {
         known: &[&str],
     ) -> Option<Fields<'n>> {
         let mut fields = self.entries(node, at, what)?;
+        let unknown = &mut fields.unknown;
         fields.all.retain(|(key, _)| {
             let name = key.node.as_str();
             let found = known.iter().any(|k| match k.strip_suffix('*') {
@@ -104,10 +108,28 @@ impl Reader<'_> {
                     None => unknown_field::key(what, name, key.span, meant, names),
                 };
                 self.findings.push(finding);
+                unknown.push(key.clone());
             }
             found
         });
         Some(fields)
+    }
+
+    /// Whether a key that is missing stands there misspelt; if so, what is said of that is an error, and nothing else is to be said.
+    pub(super) fn is_misspelt(&mut self, fields: &Fields<'_>, missing: &[&str]) -> bool {
+        let meant = |key: &&Ident| {
+            let name = key.node.as_str();
+            renamed(name)
+                .or_else(|| nearest(name, missing.iter().copied()))
+                .is_some_and(|m| missing.contains(&m))
+        };
+        let Some(key) = fields.unknown.iter().find(meant) else { return false };
+        let is_told =
+            |d: &&mut Diagnostic| d.rule.code == unknown_field::RULE.code && d.span == key.span;
+        for finding in self.findings.iter_mut().filter(is_told) {
+            finding.severity = Severity::Error;
+        }
+        true
     }
 }
 

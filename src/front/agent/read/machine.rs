@@ -12,7 +12,9 @@ impl Reader<'_> {
         let states = match fields.get("states") {
             Some((node, at)) => self.names(node, at, "`states`"),
             None => {
-                self.missing(&fields, "`state_machine` needs `states`");
+                if !self.is_misspelt(&fields, &["states"]) {
+                    self.missing(&fields, "`state_machine` needs `states`");
+                }
                 Vec::new()
             }
         };
@@ -68,7 +70,9 @@ impl Reader<'_> {
             return None;
         }
         let Some((to, at)) = fields.get("to") else {
-            self.missing(&fields, "a transition needs `to`");
+            if !self.is_misspelt(&fields, &["to"]) {
+                self.missing(&fields, "a transition needs `to`");
+            }
             return None;
         };
         let to = self.name(to, at, "`to`")?;

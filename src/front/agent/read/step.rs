@@ -54,7 +54,9 @@ impl Reader<'_> {
         let name = match fields.get("name") {
             Some((node, at)) => self.name(node, at, "`name`"),
             None => {
-                self.missing(&fields, "a step needs a `name`");
+                if !self.is_misspelt(&fields, &["name"]) {
+                    self.missing(&fields, "a step needs a `name`");
+                }
                 None
             }
         };
@@ -144,23 +146,27 @@ impl Reader<'_> {
         for (key, _) in fields.iter().filter(|(key, _)| ignored.contains(&key.node.as_str())) {
             self.findings.push(conflicting_fields::means_nothing(&key.node, word, key.span));
         }
-        let missing = match step.kind {
-            StepType::Llm if step.prompt.is_none() => Some("an llm step needs a `prompt`"),
+        let missing: Option<(&str, &[&str])> = match step.kind {
+            StepType::Llm if step.prompt.is_none() => {
+                Some(("an llm step needs a `prompt`", &["prompt"][..]))
+            }
             // With a target alone it is a plain move.
             StepType::Code if step.code.is_none() && step.action.is_none() && step.to.is_none() => {
-                Some("a code step needs `code` or `action`")
+                Some(("a code step needs `code` or `action`", &["code", "action"]))
             }
-            StepType::Transition if step.to.is_none() && step.map.is_none() => {
-                Some("a transition step needs `transition_to` or `transition_map`")
-            }
+            StepType::Transition if step.to.is_none() && step.map.is_none() => Some((
+                "a transition step needs `transition_to` or `transition_map`",
+                &["transition_to", "transition_map"],
+            )),
             StepType::Llm | StepType::Code | StepType::Transition => None,
         };
         // A value of the wrong type is reported already.
         let given = ["prompt", "code", "action", "transition_to", "transition_map"];
-        if let Some(message) = missing
+        if let Some((message, keys)) = missing
             && !given.iter().any(|k| {
                 fields.get(k).is_some_and(|(n, _)| n.value != Value::Null) && !ignored.contains(k)
             })
+            && !self.is_misspelt(fields, keys)
         {
             self.findings.push(missing_field::lacks(message, step.name.span));
         }

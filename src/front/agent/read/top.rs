@@ -180,7 +180,9 @@ impl Reader<'_> {
         let steps = match fields.get("steps") {
             Some((node, at)) => self.steps(node, at),
             None => {
-                self.findings.push(missing_field::lacks("`workflow` needs `steps`", at));
+                if !self.is_misspelt(&fields, &["steps"]) {
+                    self.findings.push(missing_field::lacks("`workflow` needs `steps`", at));
+                }
                 Vec::new()
             }
         };

@@ -1,0 +1,49 @@
+//! A state that its list misspells while everything else names it rightly.
+
+use super::definition::Agent;
+use crate::diagnostic::Diagnostic;
+use crate::lint::unknown_name;
+use crate::source::Source;
+use crate::span::{Ident, Span};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Gives the state the name that it is used by, so that only its place in the list is told of.
+pub(super) fn mend(agent: &mut Agent, source: &Source, findings: &mut Vec<Diagnostic>) {
+    let Some(workflow) = &mut agent.workflow else { return };
+    let Some(machine) = &mut workflow.machine else { return };
+    let rows = machine.transitions.iter().flat_map(|row| row.from.iter().chain([&row.to]));
+    let steps = workflow.steps.iter().flat_map(|step| {
+        let mapped = step.map.iter().flatten().map(|(_, state)| state);
+        step.states.iter().flatten().chain(&step.to).chain(mapped)
+    });
+    let mut uses: BTreeMap<&str, Vec<Span>> = BTreeMap::new();
+    for name in machine.initial.iter().chain(rows).chain(steps) {
+        uses.entry(&name.node).or_default().push(name.span);
+    }
+    let declared: BTreeSet<&str> = machine.states.iter().map(|state| &state.node[..]).collect();
+    let mut renamed: Vec<(usize, String)> = Vec::new();
+    for (name, places) in &uses {
+        if declared.contains(name) || places.len() < 2 {
+            continue;
+        }
+        let slip = |(_, state): &(usize, &Ident)| {
+            let is_near = strsim::osa_distance(&state.node, name) == 1 && name.len() > 2;
+            is_near && !uses.contains_key(&state.node[..]) && is_named_once(source, &state.node)
+        };
+        let mut slips = machine.states.iter().enumerate().filter(slip);
+        let (Some((nth, state)), None) = (slips.next(), slips.next()) else { continue };
+        if renamed.iter().all(|(other, _)| *other != nth) {
+            findings.push(unknown_name::misnamed(&state.node, state.span, name, places));
+            renamed.push((nth, (*name).to_owned()));
+        }
+    }
+    for (nth, name) in renamed {
+        machine.states[nth].node = name;
+    }
+}
+
+/// Whether the text has the name only once: code and prompts may name states, too.
+fn is_named_once(source: &Source, name: &str) -> bool {
+    let inner = |c: char| c == '_' || c.is_alphanumeric();
+    source.text.split(|c| !inner(c)).filter(|word| *word == name).count() < 2
+}
