@@ -6,7 +6,7 @@ use super::host::Anything;
 use super::relevant::Relevant;
 use super::slot::Slot;
 use super::values::{hinted, shown, tried};
-use chartc_core::arena::{ChoiceId, EventId, StepId, ToolId, VarId};
+use chartc_core::arena::{ChoiceId, EventId, FunctionId, StepId, ToolId, VarId};
 use chartc_core::drive::Machine;
 use chartc_core::expr::Value;
 use chartc_core::interpreter::Interpreter;
@@ -131,7 +131,19 @@ impl<'c> Moves<'c> {
             let payloads = made.combinations(&slots);
             made.events.push((id, payloads));
         }
+        made.left_open();
         made
+    }
+
+    /// Notes what the host itself gives and does not try whole: results of functions, and why steps fail.
+    fn left_open(&mut self) {
+        let Self { chart, relevant, .. } = self;
+        let functions = (0..chart.functions.len()).map(|i| Slot::Function(FunctionId::at(i)));
+        let steps = (0..chart.steps.len()).map(|i| Slot::Reason(StepId::at(i)));
+        let open = functions
+            .filter(|slot| !tried(chart, relevant, *slot).exact)
+            .chain(steps.filter(|slot| relevant.slots.contains(slot)));
+        self.reasons.extend(open.map(|slot| format!("unbounded {}", shown(chart, slot))));
     }
 
     fn named(&mut self, ids: &[VarId]) -> Vec<Named> {
