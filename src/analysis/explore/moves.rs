@@ -1,5 +1,6 @@
 //! What a host can do at a point of a run: events, turns, answers, and waiting for what is due.
 
+use super::boxed::Boxed;
 use super::heard::Heard;
 use super::hints::Hints;
 use super::host::Anything;
@@ -65,8 +66,8 @@ pub(super) struct Moves<'c> {
     fixed: Vec<(VarId, Value)>,
     /// Further values, of slots of which not all are tried.
     hints: Option<Rc<Hints>>,
-    /// What the charts that steps run may answer.
-    pub(super) boxed: BTreeMap<StepId, Vec<Value>>,
+    /// What may come of the charts that steps run.
+    pub(super) boxed: BTreeMap<StepId, Boxed>,
     /// Params and inputs that a run may begin with.
     pub(super) starts: Vec<Named>,
     inputs: Vec<Named>,
@@ -292,7 +293,7 @@ impl<'c> Moves<'c> {
                 | StepKind::Run(_) => Slot::Answer(key.step),
             };
             match self.boxed.get(&key.step) {
-                Some(values) => values.iter().for_each(|v| put(Answer::Done(v.clone()))),
+                Some(boxed) => boxed.answers.iter().for_each(|v| put(Answer::Done(v.clone()))),
                 None => {
                     let values = self.combinations(&[slot]);
                     values.iter().for_each(|v| put(Answer::Done(v[0].clone())));
@@ -304,7 +305,9 @@ impl<'c> Moves<'c> {
             if !matches!(step.kind, StepKind::Call(..) | StepKind::Run(_)) {
                 put(Answer::Unusable);
             }
-            put(Answer::Failed);
+            if self.boxed.get(&key.step).is_none_or(|boxed| boxed.fails) {
+                put(Answer::Failed);
+            }
         }
         if self.doubted.contains(&key.step) {
             put(Answer::Doubt);
