@@ -265,3 +265,16 @@ fn two_agents_of_one_id() {
     files.0.insert("two/agent.yaml".into(), "id: other\n".into());
     assert_eq!(codes(&both, &files), [""; 0]);
 }
+
+#[test]
+fn a_state_that_is_listed_twice_is_told_of_once() {
+    let states = |states: &str| {
+        agent(&format!(
+            "  state_machine: {{states: [{states}], transitions: [a->b, b->a]}}\n  steps:\n    \
+             - {{name: x, type: llm, in_state: a, prompt: 'A.', transition_to: b}}\n    \
+             - {{name: y, type: llm, in_state: b, prompt: 'B.', transition_to: a}}\n"
+        ))
+    };
+    says(&states("a, b, a"), &[(3, "C0103", "state `a` is declared twice")]);
+    says(&states("a, b, c"), &[(3, "C0203", "`c` can never be entered")]);
+}
