@@ -1,7 +1,7 @@
 //! All stages up to the findings.
 
 use crate::analysis::explore::STATES;
-use crate::analysis::{Facts, handling};
+use crate::analysis::{Facts, child, handling};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::load::{Loaded, Loader, load};
 use crate::lower::test::Test;
@@ -113,10 +113,20 @@ pub fn check_within(paths: &[String], loader: &dyn Loader, states: usize) -> Com
         .filter(|checked| checked.not_yet.is_empty())
         .map(|checked| checked.lowered.map.name)
         .collect();
+    let mut failing: BTreeMap<Span, bool> = BTreeMap::new();
     for one in &lowered {
         let mut facts = Facts::of(&one.chart);
-        let child = |step: StepId| named.get(&one.map.step(step).child?).copied();
-        facts.passed = handling::passed(&one.chart, &child);
+        let run = |step: StepId| named.get(&one.map.step(step).child?).copied();
+        facts.passed = handling::passed(&one.chart, &run);
+        let mut is_sure = |step: StepId| {
+            let (Some(name), Some(other)) = (one.map.step(step).child, run(step)) else {
+                return false;
+            };
+            child::fits(&one.chart, &one.chart.steps[step.index()], other)
+                && !*failing.entry(name).or_insert_with(|| child::can_fail(other))
+        };
+        let steps = (0..one.chart.steps.len()).map(StepId::at);
+        facts.sure = steps.filter(|step| is_sure(*step)).collect();
         if states > 0 && one.whole && ready.contains(&one.map.name) {
             facts.prove(&one.chart, states);
         }

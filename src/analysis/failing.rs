@@ -104,6 +104,7 @@ pub fn stuck(chart: &Chart, facts: &Facts) -> Vec<Stuck> {
             || !matches!(chart.state(leaf).kind, StateKind::Atomic)
             || !facts.enters(leaf)
             || step.failure.then != Failure::Fail
+            || facts.sure.contains(&id)
         {
             continue;
         }

@@ -2,10 +2,13 @@
 
 use super::Facts;
 use super::guard::{Verdict, decide};
+use super::held::{Held, defaulted};
 use super::reach::{entries, is_leaf};
-use super::uses::{assigned, changes, reads, written};
+use super::uses::{assigned, changes, is_where, reads, walk, written};
 use chartc_core::arena::{StateId, TransitionId, VarId};
-use chartc_core::model::{Chart, Expr, StateKind, Transition, Trigger, VariableKind};
+use chartc_core::model::{
+    Chart, Expr, ExprKind, Observable, StateKind, Transition, Trigger, VariableKind,
+};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Longest circle that is looked for.
@@ -26,6 +29,10 @@ pub struct Livelock {
 /// tried first among those that may hold is the next of the circle.
 pub fn livelocks(chart: &Chart, facts: &Facts) -> Vec<Livelock> {
     let mut found: BTreeMap<Vec<TransitionId>, Vec<TransitionId>> = BTreeMap::new();
+    let whens = chart.transitions.iter().filter(|line| line.trigger == Trigger::When);
+    let mut sources: Vec<StateId> = whens.map(|line| line.source).collect();
+    sources.sort_unstable();
+    let defaulted = defaulted(chart);
     for (i, line) in chart.transitions.iter().enumerate() {
         let id = TransitionId::at(i);
         if line.trigger != Trigger::When || !facts.reach.takes(id) {
@@ -34,7 +41,8 @@ pub fn livelocks(chart: &Chart, facts: &Facts) -> Vec<Livelock> {
         let leaves =
             facts.places.line(id).within.iter().filter_map(|s| first_leaf(chart, facts, *s));
         for leaf in leaves {
-            if let Some((circle, given)) = circle(chart, facts, id, leaf) {
+            let Some(within) = alone(chart, &sources, leaf) else { continue };
+            if let Some((circle, given)) = circle(chart, facts, id, (leaf, within), &defaulted) {
                 let known = found.entry(circle).or_insert_with(|| given.clone());
                 // Of several ways to say it the one that asks least.
                 if given.len() < known.len() {
@@ -52,29 +60,50 @@ fn first_leaf(chart: &Chart, facts: &Facts, state: StateId) -> Option<StateId> {
     below.find(|s| is_leaf(chart, *s) && facts.reach.enters(*s))
 }
 
-/// Follows the lines that are certainly taken after `first`; with those whose guards are given.
+/// The state inside of which lines circle while nothing else moves: the root, or the innermost region around the leaf if no `when` line,
+/// of which these are the `sources`, stands outside of it.
+fn alone(chart: &Chart, sources: &[StateId], leaf: StateId) -> Option<StateId> {
+    let is_region = |state: &StateId| {
+        let parent = chart.state(*state).parent;
+        parent.is_some_and(|p| matches!(chart.state(p).kind, StateKind::Parallel))
+    };
+    let Some(region) = chart.ancestors(leaf).find(is_region) else { return Some(StateId::at(0)) };
+    let first = sources.partition_point(|source| *source < region);
+    let behind = sources.partition_point(|source| *source < chart.state(region).end);
+    (behind - first == sources.len()).then_some(region)
+}
+
+/// Follows the lines that are certainly taken after `first`, all inside of `within`; with those whose guards are given.
 fn circle(
     chart: &Chart,
     facts: &Facts,
     first: TransitionId,
-    leaf: StateId,
+    (leaf, within): (StateId, StateId),
+    defaulted: &BTreeSet<VarId>,
 ) -> Option<(Vec<TransitionId>, Vec<TransitionId>)> {
     let mut given = vec![first];
     let mut lines = vec![first];
     let (mut at, mut line) = (leaf, first);
-    if !lonely(chart, leaf) {
-        return None;
-    }
     let mut landed = vec![leaf];
+    let mut held = Held::of(defaulted);
     while lines.len() <= LONGEST {
-        let taken = chart.transition(line);
+        let (taken, before) = (chart.transition(line), at);
         if !taken.targets.is_empty() {
-            at = landing(chart, taken)?;
+            at = leaf_of(chart, taken)?;
+            let is_inside = |state| chart.contains(within, state) && state != within;
+            let is_alone = match chart.state(within).parent {
+                None => lonely(chart, at),
+                Some(_) => is_inside(taken.source) && is_inside(at),
+            };
+            if !is_alone {
+                return None;
+            }
         }
         landed.push(at);
-        let next = forced(chart, facts, at, &mut given)?;
+        held.follow(chart, taken, (before, at));
+        let next = forced(chart, facts, at, &mut given, &held)?;
         if next == first {
-            return stays(chart, &lines, &landed, &given).then(|| {
+            return stays(chart, &lines, &landed, &given, within).then(|| {
                 let least = (0..lines.len()).min_by_key(|i| lines[*i]).unwrap_or(0);
                 lines.rotate_left(least);
                 (lines, given)
@@ -95,11 +124,14 @@ fn stays(
     lines: &[TransitionId],
     landed: &[StateId],
     given: &[TransitionId],
+    within: StateId,
 ) -> bool {
     let mut watched: BTreeSet<VarId> = BTreeSet::new();
     let mut local = false;
     for guard in given.iter().filter_map(|id| chart.transition(*id).guard.as_ref()) {
-        local |= reads(chart, guard, &mut watched);
+        // What is active beside a region stays so.
+        let is_beside = is_where(guard) && !asks_inside(chart, guard, within);
+        local |= reads(chart, guard, &mut watched) && !is_beside;
     }
     lines.iter().zip(&landed[1..]).all(|(id, at)| {
         let line = chart.transition(*id);
@@ -107,13 +139,29 @@ fn stays(
     })
 }
 
+/// Whether a condition asks for a state inside of another.
+fn asks_inside(chart: &Chart, guard: &Expr, within: StateId) -> bool {
+    let mut found = false;
+    walk(chart, guard, &mut |part| {
+        if let ExprKind::Observable(Observable::In(state)) = part.kind {
+            found |= chart.contains(within, state);
+        }
+    });
+    found
+}
+
 /// The one leaf that a line enters, if it is one and no other region is at work.
 pub(super) fn landing(chart: &Chart, line: &Transition) -> Option<StateId> {
+    leaf_of(chart, line).filter(|leaf| lonely(chart, *leaf))
+}
+
+/// The one leaf that a line enters, if it is one.
+fn leaf_of(chart: &Chart, line: &Transition) -> Option<StateId> {
     let entered = entries(chart, line);
     let [mut at] = entered[..] else { return None };
     loop {
         match &chart.state(at).kind {
-            StateKind::Atomic => break,
+            StateKind::Atomic => return Some(at),
             StateKind::Compound { initial } => match initial[..] {
                 [only] if chart.state(at).default_actions.is_empty() => at = only,
                 _ => return None,
@@ -123,7 +171,6 @@ pub(super) fn landing(chart: &Chart, line: &Transition) -> Option<StateId> {
             }
         }
     }
-    lonely(chart, at).then_some(at)
 }
 
 /// Whether no other region can be at work while the leaf is active.
@@ -131,13 +178,14 @@ pub(super) fn lonely(chart: &Chart, leaf: StateId) -> bool {
     chart.ancestors(leaf).all(|s| !matches!(chart.state(s).kind, StateKind::Parallel))
 }
 
-/// The `when` line that is certainly taken in a leaf while what is given holds: the first that may hold must hold. One that only asks what
+/// The `when` line that is certainly taken in a leaf while what is given holds, and what lines before have set: the first that may hold must hold. One that only asks what
 /// the host sets, or an answer, is given as well, if all of them can hold together.
 fn forced(
     chart: &Chart,
     facts: &Facts,
     leaf: StateId,
     given: &mut Vec<TransitionId>,
+    held: &Held<'_>,
 ) -> Option<TransitionId> {
     let guard = |id: &TransitionId| chart.transition(*id).guard.as_ref();
     for state in chart.ancestors(leaf) {
@@ -146,7 +194,7 @@ fn forced(
             if line.trigger != Trigger::When || !facts.places.line(*id).covers(chart, leaf) {
                 continue;
             }
-            let known: Vec<&Expr> = given.iter().filter_map(guard).collect();
+            let known: Vec<&Expr> = given.iter().filter_map(guard).chain(held.all()).collect();
             let Some(own) = line.guard.as_ref() else { return Some(*id) };
             let against: Vec<_> = known.iter().map(|g| (*g, true)).chain([(own, false)]).collect();
             if decide(chart, &against) == Verdict::Never {

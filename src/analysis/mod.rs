@@ -7,6 +7,7 @@ pub mod answers;
 pub mod asking;
 pub mod calls;
 pub mod cheapest;
+pub mod child;
 mod commands;
 pub mod cost;
 pub mod counter;
@@ -29,6 +30,7 @@ pub mod growing;
 pub mod guard;
 pub mod handling;
 mod hash;
+mod held;
 pub mod idle;
 pub mod implied;
 pub mod index;
@@ -57,7 +59,7 @@ pub mod waiting;
 pub mod witness;
 pub mod wording;
 
-use chartc_core::arena::{EventId, StateId};
+use chartc_core::arena::{EventId, StateId, StepId};
 use chartc_core::model::Chart;
 use explore::property::{Properties, Verdict};
 use explore::seen::Seen;
@@ -80,6 +82,8 @@ pub struct Facts {
     pub moves: Moves,
     /// Events that charts which it runs may take from it: see [`handling::passed`]. Empty as long as nobody says which these are.
     pub passed: BTreeSet<EventId>,
+    /// `run` steps whose chart cannot fail: see [`child`]. Empty as long as nobody says which these are.
+    pub sure: BTreeSet<StepId>,
     /// What the runs of the chart do, where every one of them was tried.
     pub seen: Option<Seen>,
     /// What became of the `check` lines, in their order; empty where they were not tried.
@@ -99,6 +103,7 @@ impl Facts {
             reach,
             moves,
             passed: BTreeSet::new(),
+            sure: BTreeSet::new(),
             seen: None,
             checks: Vec::new(),
         }

@@ -6,7 +6,7 @@ use super::given::{Kind, given as read};
 use super::lines;
 use super::output::{Page, print, print_json};
 use super::pick::pick_with_sources;
-use crate::analysis::explore::survey::{DEEPEST, Scope, Survey, survey};
+use crate::analysis::explore::survey::{DEEPEST, Place, Scope, Survey, survey};
 use crate::analysis::explore::witness::{self, Witness};
 use crate::analysis::explore::{Cut, Edge};
 use chartc_core::arena::{StateId, TransitionId, VarId};
@@ -32,7 +32,7 @@ Examples:
 A param or an input that is not given is tried with every value that decides something. An input is an event, a turn, a wait for what is due, or one answer: an option, a value that decides something, none that can
 be used, a failure. Values that decide nothing are not varied.
 
-A chart that a `run` step runs is taken as a box: it may end in each of its finals, or fail, at any time.
+A chart that a `run` step runs is taken as a box: it may end in each of its finals, or fail if it can, at any time.
 
 Exit codes: 0 explored, 1 errors in the chart, or no run of it begins, 2 wrong usage, 3 a fault of chartc, 4 no chart in the file")]
 pub(super) struct Args {
@@ -133,12 +133,19 @@ impl Told<'_> {
         witness::witness(self.chart, &way)
     }
 
+    fn circle(&self, at: Place) -> Witness {
+        let mut way = at.0.map(|from| self.found.found.way(from)).unwrap_or_default();
+        way.push(self.found.edge(at));
+        witness::witness(self.chart, &way)
+    }
+
     fn dead(&self, point: usize) -> Witness {
         witness::witness(self.chart, &self.found.found.way(point))
     }
 
     fn human(&self) -> Page {
-        let Survey { found, entered, left, ends, open, dead, boxed, worst, .. } = self.found;
+        let Survey { found, entered, left, ends, open, dead, circle, boxed, worst, .. } =
+            self.found;
         if found.points.is_empty() {
             return self.nothing();
         }
@@ -193,7 +200,17 @@ impl Told<'_> {
         if dead.len() > MOST_SHOWN {
             text.line(format!("  dead ends     {} more", dead.len() - MOST_SHOWN));
         }
-        text.line(format!("  worst cost    {}", number(u128::from(worst.0), "model call")));
+        if let Some(at) = circle {
+            let mut head = "  livelock      ";
+            for step in self.circle(*at).steps {
+                text.line(format!("{head}{step}"));
+                head = "                ";
+            }
+        }
+        let uncounted =
+            if self.found.is_uncounted { ", less those of the charts that it runs" } else { "" };
+        let calls = number(u128::from(worst.0), "model call");
+        text.line(format!("  worst cost    {calls}{uncounted}"));
         if worst.0 > 0 {
             for step in self.worst().steps {
                 text.line(format!("                {step}"));
@@ -240,7 +257,7 @@ impl Told<'_> {
     }
 
     fn json(&self) -> String {
-        let Survey { found, entered, left, ends, open, dead, worst, .. } = self.found;
+        let Survey { found, entered, left, ends, open, dead, circle, worst, .. } = self.found;
         let paths = |states: &[StateId]| -> Vec<String> {
             states.iter().map(|state| self.path(*state)).collect()
         };
@@ -266,7 +283,8 @@ impl Told<'_> {
             "ends": ends,
             "goes_on": count(*open),
             "dead_ends": dead,
-            "worst": {"calls": worst.0, "way": way(self.worst())},
+            "livelock": circle.map(|at| way(self.circle(at))),
+            "worst": {"calls": worst.0, "way": way(self.worst()), "less_children": self.found.is_uncounted},
         });
         format!("{told:#}\n")
     }

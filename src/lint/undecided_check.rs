@@ -3,6 +3,7 @@
 use super::{Context, Lint};
 use crate::analysis::explore::property::Verdict;
 use crate::diagnostic::{Diagnostic, Rule, Severity};
+use chartc_core::model::{Step, StepKind};
 
 pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
 
@@ -14,8 +15,13 @@ static RULE: Rule = Rule {
 };
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
+    let is_run = |step: &Step| matches!(step.kind, StepKind::Run(_));
+    let runs = context.chart.steps.iter().any(is_run);
     for (verdict, span) in context.facts.checks.iter().zip(&context.map.checks) {
         let found = match verdict {
+            Verdict::Open(_, why) if runs => RULE
+                .at(*span, format!("neither refuted nor proved, as not every run can be tried: {}", why.join(", ")))
+                .help("a chart that is run is not tried together with the one that runs it: put `check` lines into that chart, and try this one with `chartc explore`, which lets the other end in each of its ways"),
             Verdict::Open(0, why) => RULE
                 .at(*span, format!("neither refuted nor proved, as not every run can be tried: {}", why.join(", ")))
                 .help("what is unbounded is tried with some values only: a Bool, an enum or an Int that is compared with constants can be tried whole"),

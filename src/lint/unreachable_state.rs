@@ -8,7 +8,7 @@ use crate::analysis::reach::{is_history, is_leaf};
 use crate::diagnostic::{Diagnostic, Rule, Severity};
 use chartc_core::arena::{StateId, StepId, TransitionId};
 use chartc_core::model::{AskOn, Chart, Step, StepKind, Trigger};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
@@ -26,10 +26,13 @@ const ON_THE_WAY: usize = 64;
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, .. } = context;
     let mut lines = None;
+    let mut named: BTreeSet<(Option<StateId>, &str)> = BTreeSet::new();
     for state in chart.state_ids().skip(1) {
         let row = chart.state(state);
+        // Of two states with one name beside each other the first counts: that there are two is said elsewhere.
+        let is_second = !named.insert((row.parent, &row.name));
         let inside = row.parent.is_some_and(|p| facts.enters(p));
-        if facts.enters(state) || !inside || is_history(chart, state) {
+        if is_second || facts.enters(state) || !inside || is_history(chart, state) {
             continue;
         }
         let name = words::state(chart, state);

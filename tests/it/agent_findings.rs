@@ -393,3 +393,16 @@ fn a_misspelt_key_is_told_of_once() {
     let other = agent("  steps:\n    - {type: llm, name: s, colour: red}\n");
     says(&other, &[(4, "C0005", "needs a `prompt`"), (4, "C0101", "colour")]);
 }
+
+#[test]
+fn a_state_that_is_listed_twice_is_told_of_once() {
+    let states = |states: &str| {
+        agent(&format!(
+            "  state_machine: {{states: [{states}], transitions: [a->b, b->a]}}\n  steps:\n    \
+             - {{name: x, type: llm, in_state: a, prompt: 'A.', transition_to: b}}\n    \
+             - {{name: y, type: llm, in_state: b, prompt: 'B.', transition_to: a}}\n"
+        ))
+    };
+    says(&states("a, b, a"), &[(3, "C0103", "state `a` is declared twice")]);
+    says(&states("a, b, c"), &[(3, "C0203", "`c` can never be entered")]);
+}

@@ -7,7 +7,9 @@ use super::host::Anything;
 use super::moves::Moves;
 use super::read::Read;
 use super::relevant::Relevant;
-use chartc_core::arena::VarId;
+use super::slot::Slot;
+use super::values::shown;
+use chartc_core::arena::{StepId, VarId};
 use chartc_core::expr::Value;
 use chartc_core::model::Chart;
 use chartc_core::plan::Plan;
@@ -60,6 +62,9 @@ impl<'c> Ground<'c> {
         let hints = Rc::new(Hints::of(self.chart));
         let mut moves = Moves::of(self.chart, &self.relevant, &search.given, Some(hints));
         moves.boxed.clone_from(&search.boxed);
+        let open = search.boxed.iter().filter(|(_, boxed)| !boxed.is_whole);
+        let named = |step: &StepId| format!("unbounded {}", shown(self.chart, Slot::Answer(*step)));
+        moves.reasons.extend(open.map(|(step, _)| named(step)));
         moves
     }
 

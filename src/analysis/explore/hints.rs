@@ -138,6 +138,16 @@ impl Hints {
     pub(super) fn values(&self, chart: &Chart, slot: Slot, ty: &Type) -> Vec<Value> {
         self.all.get(&slot).map_or_else(Vec::new, |hint| made(chart, ty, hint, 0))
     }
+
+    /// Values of one field of what a slot holds: `child` declares its type.
+    pub(super) fn field(&self, child: &Chart, slot: Slot, name: &str, ty: &Type) -> Vec<Value> {
+        let Some(hint) = self.all.get(&slot) else { return Vec::new() };
+        let mut inner = of(hint, name);
+        for literal in &hint.literals {
+            note(&mut inner.literals, literal);
+        }
+        made(child, ty, &inner, 0)
+    }
 }
 
 /// The fields that an expression reads, one in the other; empty if it reads none.

@@ -1,9 +1,10 @@
 //! A host whose functions give anything that they may, one after the other: the same for the same arguments within one input.
 
 use super::super::hash::Map;
+use super::hints::Hints;
 use super::relevant::Relevant;
 use super::slot::Slot;
-use super::values::tried;
+use super::values::{hinted, tried};
 use chartc_core::arena::FunctionId;
 use chartc_core::drive::Host;
 use chartc_core::expr::Value;
@@ -14,6 +15,9 @@ pub(super) type Given = Result<Value, String>;
 
 /// Most results that one input is tried with.
 const MOST: usize = 256;
+
+/// Values that literals hint at, of a function of which not all are tried.
+const HINTED: usize = 8;
 
 /// Most calls in one input.
 const CALLS: usize = 4096;
@@ -42,11 +46,22 @@ pub(super) struct Anything {
 
 impl Anything {
     pub(super) fn of(chart: &Chart, relevant: &Relevant<'_>) -> Self {
+        let mut hints = None;
+        let mut values = |slot| {
+            let mut tried = tried(chart, relevant, slot);
+            if !tried.exact {
+                let hints = hints.get_or_insert_with(|| Hints::of(chart));
+                let most = tried.values.len() + HINTED;
+                hinted(chart, hints, slot, &mut tried.values);
+                tried.values.truncate(most);
+            }
+            tried.values
+        };
         let rows = chart.functions.iter().enumerate().map(|(i, function)| {
             let pure = matches!(function.kind, FunctionKind::Pure { .. });
             let fails = Err("it is down".to_owned());
             let results = if pure {
-                let values = tried(chart, relevant, Slot::Function(FunctionId::at(i))).values;
+                let values = values(Slot::Function(FunctionId::at(i)));
                 values.into_iter().map(Ok).chain([fails]).collect()
             } else {
                 vec![Ok(Value::None), fails]

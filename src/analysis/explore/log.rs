@@ -82,7 +82,10 @@ impl Sink for Log<'_> {
                 StepKind::Code(_) | StepKind::Human(_) => {}
             },
             Record::Error(ErrorKind::Limit(LimitKind::Calls)) => self.forbidden += 1,
-            Record::Error(ErrorKind::Livelock) => self.circles = true,
+            Record::Error(ErrorKind::Livelock) => {
+                self.circles = true;
+                self.tell(Happened::Circled);
+            }
             Record::TurnEnded(_) => self.turns += 1,
             _ => {}
         }

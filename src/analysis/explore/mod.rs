@@ -7,6 +7,7 @@
 //! from what was not found.
 
 mod bounded;
+mod boxed;
 mod budget;
 mod bytes;
 mod called;
@@ -34,7 +35,9 @@ mod values;
 mod walk;
 pub mod witness;
 
+pub use boxed::Boxed;
 pub use moves::{Answer, Deed, Named, Row};
+pub(super) use slot::is_total;
 pub use walk::explore;
 
 use chartc_core::arena::{StateId, StepId, TransitionId, VarId};
@@ -55,6 +58,8 @@ pub enum Happened {
     Taken(TransitionId),
     /// A tool was called while this leaf was active.
     Called(StateId),
+    /// Lines were taken in a circle until the engine stopped it.
+    Circled,
 }
 
 /// One way from a point to another.
@@ -219,9 +224,9 @@ pub struct Search {
     pub inputs: Option<u32>,
     /// Stops as soon as it is certain that not everything will be tried.
     pub whole: bool,
-    /// By `run` step what the chart that it runs may answer: it is taken to end so, or to fail, at any time. A step that is not named
+    /// By `run` step what may come of the chart that it runs: it is taken to end so at any time. A step that is not named
     /// here is not run: nothing behind it is found.
-    pub boxed: BTreeMap<StepId, Vec<Value>>,
+    pub boxed: BTreeMap<StepId, Boxed>,
     /// Values of params and inputs, each in place of all that it may have.
     pub given: Vec<(VarId, Value)>,
 }

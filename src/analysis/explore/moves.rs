@@ -1,12 +1,13 @@
 //! What a host can do at a point of a run: events, turns, answers, and waiting for what is due.
 
+use super::boxed::Boxed;
 use super::heard::Heard;
 use super::hints::Hints;
 use super::host::Anything;
 use super::relevant::Relevant;
 use super::slot::Slot;
 use super::values::{hinted, shown, tried};
-use chartc_core::arena::{ChoiceId, EventId, StepId, ToolId, VarId};
+use chartc_core::arena::{ChoiceId, EventId, FunctionId, StepId, ToolId, VarId};
 use chartc_core::drive::Machine;
 use chartc_core::expr::Value;
 use chartc_core::interpreter::Interpreter;
@@ -65,8 +66,8 @@ pub(super) struct Moves<'c> {
     fixed: Vec<(VarId, Value)>,
     /// Further values, of slots of which not all are tried.
     hints: Option<Rc<Hints>>,
-    /// What the charts that steps run may answer.
-    pub(super) boxed: BTreeMap<StepId, Vec<Value>>,
+    /// What may come of the charts that steps run.
+    pub(super) boxed: BTreeMap<StepId, Boxed>,
     /// Params and inputs that a run may begin with.
     pub(super) starts: Vec<Named>,
     inputs: Vec<Named>,
@@ -131,7 +132,19 @@ impl<'c> Moves<'c> {
             let payloads = made.combinations(&slots);
             made.events.push((id, payloads));
         }
+        made.left_open();
         made
+    }
+
+    /// Notes what the host itself gives and does not try whole: results of functions, and why steps fail.
+    fn left_open(&mut self) {
+        let Self { chart, relevant, .. } = self;
+        let functions = (0..chart.functions.len()).map(|i| Slot::Function(FunctionId::at(i)));
+        let steps = (0..chart.steps.len()).map(|i| Slot::Reason(StepId::at(i)));
+        let open = functions
+            .filter(|slot| !tried(chart, relevant, *slot).exact)
+            .chain(steps.filter(|slot| relevant.slots.contains(slot)));
+        self.reasons.extend(open.map(|slot| format!("unbounded {}", shown(chart, slot))));
     }
 
     fn named(&mut self, ids: &[VarId]) -> Vec<Named> {
@@ -280,7 +293,7 @@ impl<'c> Moves<'c> {
                 | StepKind::Run(_) => Slot::Answer(key.step),
             };
             match self.boxed.get(&key.step) {
-                Some(values) => values.iter().for_each(|v| put(Answer::Done(v.clone()))),
+                Some(boxed) => boxed.answers.iter().for_each(|v| put(Answer::Done(v.clone()))),
                 None => {
                     let values = self.combinations(&[slot]);
                     values.iter().for_each(|v| put(Answer::Done(v[0].clone())));
@@ -292,7 +305,9 @@ impl<'c> Moves<'c> {
             if !matches!(step.kind, StepKind::Call(..) | StepKind::Run(_)) {
                 put(Answer::Unusable);
             }
-            put(Answer::Failed);
+            if self.boxed.get(&key.step).is_none_or(|boxed| boxed.fails) {
+                put(Answer::Failed);
+            }
         }
         if self.doubted.contains(&key.step) {
             put(Answer::Doubt);

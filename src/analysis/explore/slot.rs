@@ -192,7 +192,7 @@ fn holds_json(ty: &Type) -> bool {
 }
 
 /// Whether evaluating it never fails; counting beyond 64 bits one by one is left out. Deep expressions are taken to fail.
-pub(super) fn is_total(chart: &Chart, expr: &Expr, depth: u32) -> bool {
+pub(crate) fn is_total(chart: &Chart, expr: &Expr, depth: u32) -> bool {
     use chartc_core::model::{BinaryOp, Builtin, CompareOp};
     if depth > 64 {
         return false;

@@ -1,17 +1,15 @@
 //! What a host and a model can do with a chart in so many inputs: what is reached, how runs end, what they cost.
 
-use super::{Edge, Explored, Happened, Reached, Search, explore, obstacles, values};
-use chartc_core::arena::{StateId, StepId, TransitionId, VarId};
+use super::boxed::boxes;
+use super::{Edge, Explored, Happened, Reached, Search, explore, obstacles};
+use chartc_core::arena::{StateId, TransitionId, VarId};
 use chartc_core::expr::Value;
 use chartc_core::machine::Status;
-use chartc_core::model::{Chart, Field, StateKind, StepKind};
+use chartc_core::model::{Chart, StateKind, Step, StepKind};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The furthest that is looked.
 pub const DEEPEST: u32 = 100;
-
-/// Answers of one final that are tried.
-const MOST: usize = 4;
 
 /// What was found within a number of inputs.
 #[derive(Debug)]
@@ -30,6 +28,8 @@ pub struct Survey {
     pub open: u128,
     /// Points where the run goes on and nothing that the host does leads to another point, in the order found.
     pub dead: Vec<usize>,
+    /// The first edge on which lines were taken in a circle, until the engine stopped it.
+    pub circle: Option<Place>,
     /// Whether there is nothing else: every value was tried, and no run was left off for its length.
     pub is_whole: bool,
     /// Whether runs were left off after the last input.
@@ -38,6 +38,8 @@ pub struct Survey {
     pub boxed: Vec<String>,
     /// The most model calls that a run makes, with the shortest way that makes them.
     pub worst: (u32, Vec<Place>),
+    /// Whether charts that it runs make model calls, which are not among them.
+    pub is_uncounted: bool,
 }
 
 /// An edge: the point that it leads from, none for a start, and its place there.
@@ -67,10 +69,12 @@ pub struct Scope<'c> {
 }
 
 /// Tries everything that a host and a model can do. A chart that a step runs is a box, which may give any answer that its finals have at any
-/// time, or fail.
+/// time, or fail if it can.
 pub fn survey(chart: &Chart, scope: Scope<'_>) -> Survey {
     let inputs = scope.inputs.min(DEEPEST);
     let boxed = boxes(chart, &scope.children);
+    let asks = |step: &Step| matches!(step.kind, StepKind::Llm | StepKind::Ask { .. });
+    let is_uncounted = scope.children.iter().any(|child| child.steps.iter().any(asks));
     let names = obstacles::boxed(chart);
     let Scope { states, given, .. } = scope;
     let search = Search { states, inputs: Some(inputs), given, boxed, ..Search::default() };
@@ -85,7 +89,7 @@ pub fn survey(chart: &Chart, scope: Scope<'_>) -> Survey {
                 Happened::Taken(line) => {
                     taken.insert(*line);
                 }
-                Happened::Called(_) => {}
+                Happened::Called(_) | Happened::Circled => {}
             }
         }
     }
@@ -106,44 +110,31 @@ pub fn survey(chart: &Chart, scope: Scope<'_>) -> Survey {
     let is_last = |(point, depth): (&Reached, &u32)| point.status.is_none() && *depth >= inputs;
     let is_short = found.points.iter().zip(&depths).any(is_last);
     let is_whole = found.is_complete() && !is_short;
-    let boxed = names;
-    Survey { found, entered, left, untaken, ends, open, dead, is_whole, is_short, boxed, worst }
+    let (boxed, circle) = (names, circle(&found));
+    Survey {
+        found,
+        entered,
+        left,
+        untaken,
+        ends,
+        open,
+        dead,
+        circle,
+        is_whole,
+        is_short,
+        boxed,
+        worst,
+        is_uncounted,
+    }
 }
 
-/// By `run` step the answers that the finals of its chart give.
-fn boxes(chart: &Chart, children: &[&Chart]) -> BTreeMap<StepId, Vec<Value>> {
-    let mut found = BTreeMap::new();
-    for (i, step) in chart.steps.iter().enumerate() {
-        let StepKind::Run(run) = &step.kind else { continue };
-        let own = children.iter().copied().chain([chart]).find(|child| child.name == run.chart);
-        let values = own.map_or_else(|| vec![Value::None], answers);
-        found.insert(StepId::at(i), values);
-    }
-    found
-}
-
-/// What a chart that is run may answer: by final, with values of its parameters.
-fn answers(child: &Chart) -> Vec<Value> {
-    let mut found: Vec<Value> = Vec::new();
-    for state in child.states.iter().filter(|state| state.parent == Some(StateId(0))) {
-        let StateKind::Final { params, status: Status::Ok | Status::Partial } = &state.kind else {
-            continue;
-        };
-        let row = |nth: usize| {
-            let value = |field: &Field| {
-                let values = values::some(child, &field.ty);
-                (field.name.clone(), values[nth.min(values.len() - 1)].clone())
-            };
-            Value::Map(params.iter().map(value).collect())
-        };
-        for nth in 0..MOST {
-            let value = row(nth);
-            if !found.contains(&value) {
-                found.push(value);
-            }
-        }
-    }
-    found
+/// The first edge on which lines were taken in a circle, in the order found.
+fn circle(found: &Explored) -> Option<Place> {
+    let circles = |edge: &Edge| found.story(edge).contains(&Happened::Circled);
+    let row =
+        |(from, row): (Option<usize>, &Vec<Edge>)| Some((from, row.iter().position(circles)?));
+    let rows = found.edges.iter().enumerate().map(|(from, row)| (Some(from), row));
+    [(None, &found.starts)].into_iter().chain(rows).find_map(row)
 }
 
 /// Runs by how they end, and those that go on.

@@ -143,7 +143,7 @@ fn is_open(ty: &Type, class: &Class) -> bool {
 }
 
 /// Every value of a small type.
-fn all(chart: &Chart, ty: &Type, depth: u32) -> Option<Vec<Value>> {
+pub(super) fn all(chart: &Chart, ty: &Type, depth: u32) -> Option<Vec<Value>> {
     match ty {
         Type::Bool => Some(vec![Value::Bool(false), Value::Bool(true)]),
         Type::Optional(inner) => {

@@ -5,6 +5,7 @@ pub(crate) mod brute;
 mod budget;
 mod called;
 mod finite;
+mod open;
 mod point;
 mod sure;
 mod witness;

@@ -203,3 +203,98 @@ fn what_no_run_reaches_is_told_without_a_bound() {
     let found: Value = serde_json::from_str(&text).expect("it is JSON");
     assert_eq!(found["not_reached"], serde_json::json!(["never"]), "{text}");
 }
+
+/// A chart that runs another, with the ends of that.
+fn mother(child: &str) -> String {
+    format!(
+        "chart Child {{\n  event got(n: Int)\n  var kept: Int = 0\n  {child}\n}}\n\
+         chart Mother {{\n  event got(n: Int)\n  var n: Int = 0\n  initial loading\n  \
+         state loading {{\n    run child Child() at entry\n    \
+         on done(child) as r -> read {{ n = r[\"n\"] }}\n    on error(child) -> failed\n  }}\n  \
+         state read {{ when n > 4321 -> much  when n <= 4321 -> little }}\n  \
+         final much\n  final little\n  final failed : error\n}}\n"
+    )
+}
+
+const SURE: &str = "initial waiting\n  state waiting { on got(n) -> found(n)  after 1h -> late(0) }\n  \
+                    final found(n: Int)\n  final late(n: Int) : partial";
+
+#[test]
+fn what_a_chart_that_is_run_ends_with_is_varied() {
+    let of = ["--chart", "Mother"];
+    let (text, _) = explore("kid-data", &mother(SURE), &of);
+    assert!(text.contains("not everything was tried: unbounded `child: Json`"), "{text}");
+    assert!(text.contains("reached       loading, read, much, little\n"), "{text}");
+    let bools = mother(SURE)
+        .replace("found(n: Int)", "found(n: Bool)")
+        .replace("found(n) ", "found(true) ");
+    let bools = bools.replace("late(n: Int)", "late(n: Bool)").replace("late(0)", "late(true)");
+    let bools = bools.replace("var n: Int = 0\n", "var n: Bool = false\n");
+    let bools = bools.replace("when n > 4321", "when n").replace("when n <= 4321", "when not n");
+    let (text, _) = explore("kid-bools", &bools, &of);
+    assert!(!text.contains("not everything was tried"), "{text}");
+    assert!(text.contains("reached       loading, read, much, little\n"), "{text}");
+}
+
+#[test]
+fn a_chart_that_is_run_fails_only_if_it_can() {
+    let of = ["--chart", "Mother"];
+    let fails = |name: &str, child: &str| {
+        let (text, _) = explore(&format!("kid-{name}"), &mother(child), &of);
+        text.contains("much, little, failed\n")
+    };
+    assert!(!fails("sure", SURE));
+    assert!(!fails("unreached", &format!("{SURE}\n  state hole")));
+    for (name, from, to) in [
+        ("status", ": partial", ": stuck"),
+        ("limit", "initial waiting", "limits { turns 3 }\n  initial waiting"),
+        ("step", "{ on got(n)", "{ llm think { prompt \"x\" }  on got(n)"),
+        ("default", "initial waiting", "var x: Int = 1 div kept\n  initial waiting"),
+        ("hole", "{ on got(n)", "{ on got(n) if n > 3 -> hole  on got(n)"),
+    ] {
+        assert!(SURE.contains(from), "{from}");
+        assert!(fails(name, &format!("{}\n  state hole", SURE.replace(from, to))), "{name}");
+    }
+}
+
+#[test]
+fn calls_of_a_chart_that_is_run_are_said_not_to_be_counted() {
+    let of = ["--chart", "Mother"];
+    let asks = SURE.replace("{ on got(n)", "{ llm think { prompt \"x\" }  on got(n)");
+    let (text, _) = explore("kid-calls", &mother(&asks), &of);
+    let told = "worst cost    0 model calls, less those of the charts that it runs";
+    assert!(text.contains(told), "{text}");
+    let (text, _) = explore("kid-no-calls", &mother(SURE), &of);
+    assert!(text.contains("worst cost    0 model calls\n"), "{text}");
+}
+
+#[test]
+fn a_circle_is_told_with_the_way_there() {
+    let chart = |least: &str| {
+        format!(
+            "chart C {{\n  input load: Int in 0..9 = 0\n  event k\n  var mode: Int = 0\n  initial a\n  \
+             state a {{ when load > 5 and mode < 3 -> b {{ mode = 1 }}  on k -> z }}\n  \
+             state b {{ when mode == 1 -> c }}\n  state c {{ when {least} -> a }}\n  final z\n}}\n"
+        )
+        .replace(" in 0..9", "")
+    };
+    let (text, _) = explore("circle", &chart("load > 2"), &["--depth", "2"]);
+    assert!(text.contains("  livelock      start with load = "), "{text}");
+    let (text, _) = explore("no-circle", &chart("load < 2"), &["--depth", "2"]);
+    assert!(!text.contains("livelock"), "{text}");
+}
+
+const LOOKED_INTO: &str = "fn f() -> Text else \"\"\nchart F {\n  event go\n  event ok\n  var t: Text = \"\"\n  initial a\n  \
+                           state a { on go -> c { t = f() } }\n  \
+                           state c { on ok if t == \"no\" -> n  on ok if \"z\" in t and len(t) > 300 -> z  on ok -> a }\n  \
+                           final n\n  final z\n}\n";
+
+#[test]
+fn results_of_functions_that_are_not_all_tried_are_told() {
+    let (text, _) = explore("looked-into", LOOKED_INTO, &[]);
+    assert!(text.contains("not everything was tried: unbounded `f: Text`"), "{text}");
+    assert!(text.contains("the values tried: z"), "{text}");
+    let compared = LOOKED_INTO.replace("\"z\" in t and len(t) > 300", "t == \"z\"");
+    let (text, _) = explore("compared", &compared, &["--depth", "4"]);
+    assert!(!text.contains("unbounded") && text.contains("reached       a, c, n, z\n"), "{text}");
+}
