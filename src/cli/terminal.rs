@@ -25,11 +25,14 @@ fn answer(question: &Question) -> Result<Answer, OracleError> {
     // A prompt may hold what a model has said: none of its lines looks like one of the run.
     let mut page = Page::default();
     page.block("| ", &question.prompt);
-    let shown = question.prompt.as_str();
     for option in &question.options {
         let name = &option.offer.name;
-        // A prompt with {options} has shown them.
-        if !shown.contains(name.as_str()) {
+        // A prompt with {options} has shown them, each on a line of its own; a mere mention, as by a model, shows none.
+        let is_shown = |line: &str| {
+            let rest = line.trim_start().strip_prefix("- ").and_then(|l| l.strip_prefix(&name[..]));
+            rest.is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_'))
+        };
+        if !question.prompt.lines().any(is_shown) {
             page.line(format!("- {name}"));
         }
     }

@@ -80,7 +80,7 @@ fn finding(context: &Context<'_>, found: &Lost) -> Diagnostic {
             let message = format!("this bounds nothing: nothing counts `{name}`");
             RULE.at(asked, message)
                 .help(format!("count it on the way round: `{name} = {name} + 1`"))
-                .related(place(context, found.counter, writer), "only ever set back")
+                .related(place(context, found.counter, writer), "only ever set to a constant")
         }
     }
     .related(map.variables[found.counter.index()], "it begins here")

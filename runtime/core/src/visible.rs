@@ -155,6 +155,8 @@ fn is_hidden(text: &str, at: usize, c: char, flag: &mut usize) -> bool {
         '\u{180b}'..='\u{180d}' | '\u{180f}' => {
             !before().is_some_and(|c| matches!(c, '\u{1820}'..='\u{18aa}'))
         }
+        // A blank of Braille, which elsewhere is drawn as nothing.
+        '\u{2800}' => !before().into_iter().chain(after()).any(is_braille),
         c => is_control(c) || is_direction(c) || takes_no_room(c),
     }
 }
@@ -176,7 +178,7 @@ const fn takes_no_room(c: char) -> bool {
         c,
         '\u{ad}' | '\u{34f}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180e}' | '\u{200b}'
             | '\u{2060}'..='\u{2065}' | '\u{206a}'..='\u{206f}' | '\u{3164}' | '\u{fe03}'..='\u{fe0d}'
-            | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}'
+            | '\u{feff}' | '\u{ffa0}' | '\u{13430}'..='\u{1345f}' | '\u{16fe4}' | '\u{1d159}' | '\u{fff0}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}'
             | '\u{1d173}'..='\u{1d17a}' | '\u{e0080}'..='\u{e0fff}'
     )
 }
@@ -192,6 +194,10 @@ const fn joins(c: char) -> bool {
             | '\u{aa00}'..='\u{aadf}' | '\u{abc0}'..='\u{abff}' | '\u{fb50}'..='\u{fdfb}'
             | '\u{fe70}'..='\u{fefc}' | '\u{11000}'..='\u{11fff}'
     )
+}
+
+const fn is_braille(c: char) -> bool {
+    matches!(c, '\u{2801}'..='\u{28ff}')
 }
 
 const fn is_ideograph(c: char) -> bool {
@@ -237,7 +243,10 @@ mod tests {
             0xfe00..=0xfe0f,
             0xe0000..=0xe01ef,
         ];
-        let single = [0xad, 0x34f, 0x61c, 0x115f, 0x1160, 0x180e, 0x3164, 0xfeff, 0xffa0];
+        let single = [
+            0xad, 0x34f, 0x61c, 0x115f, 0x1160, 0x180e, 0x2800, 0x3164, 0xfeff, 0xffa0, 0x13430,
+            0x16fe4, 0x1d159,
+        ];
         all.into_iter().flatten().chain(single).filter_map(char::from_u32)
     }
 
@@ -264,6 +273,7 @@ mod tests {
         for text in [
             "plain, \\n, {x}",
             "zażółć über naïve e\u{301}",
+            "⠓⠊\u{2800}⠓⠊",
             "日本語 漢\u{e0100} עברית العربية हिन्दी",
             "می\u{200c}خواهم क्\u{200d}ष",
             "👩\u{200d}🚀 ❤\u{fe0f} 👩🏽\u{200d}💻 🏳\u{fe0f}\u{200d}🌈 1\u{fe0f}\u{20e3} ©\u{fe0f} 🇵🇱",

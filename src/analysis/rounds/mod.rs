@@ -58,7 +58,7 @@ pub enum Why {
     Elsewhere(Writer),
     /// It begins afresh in each turn, and a turn counts too little.
     Turn(Writer),
-    /// It is only ever set to what it begins with.
+    /// It is only ever set to constants.
     Never(Writer),
 }
 
@@ -328,8 +328,8 @@ fn why(
         (Some(toward), None) => Some(Why::Elsewhere(toward)),
         (None, Some(away)) if !is_of_turn(chart, counter) => Some(Why::Away(away)),
         (None, None) => {
-            let same = |(_, value): &(Writer, Option<i64>)| value.map(Range::one) == first;
-            let (one, _) = back.first().filter(|_| back.iter().all(same))?;
+            let (one, _) =
+                back.first().filter(|_| back.iter().all(|(_, value)| value.is_some()))?;
             Some(Why::Never(*one))
         }
         (Some(_) | None, Some(_)) => None,

@@ -299,3 +299,22 @@ chart Buyer {
     assert!(out.contains("nobody answers: the input has ended"), "{out}");
     assert_eq!(code, 1, "{out}");
 }
+
+#[test]
+fn a_person_sees_every_option_whatever_the_prompt_mentions() {
+    let folder = folder("person_options");
+    let chart = |options: &str| {
+        format!(
+            "chart Shop {{\n  initial a\n  state a {{\n    ask q on turn else stay {{ prompt \"A good stop to go on? {options}\" }}\n    \
+             may go \"go on\" -> b\n    may stop \"stop it\" -> b\n  }}\n  final b\n}}\n"
+        )
+    };
+    for (options, before) in
+        [("", "- go\n- stop\n"), ("\\n{options}", "| - go: go on\n| - stop: stop it\n")]
+    {
+        std::fs::write(folder.join("a.chart"), chart(options)).expect("the folder can be written");
+        let (code, out, _) = typed(&folder, &["run", "a.chart", "--llm", "human"], "go\n");
+        assert_eq!(code, 0, "{out}");
+        assert!(out.contains(&format!("{before}q (one of the options)> ")), "{out}");
+    }
+}

@@ -190,7 +190,7 @@ fn what_cannot_be_meant_is_said() {
         2,
         "songs.db is no SQLite file: give another path, or take it away",
     );
-    said(&["--memory", "none/agents.db"], 2, "is there such a folder, and may it be written?");
+    said(&["--memory", "none/agents.db"], 2, "there is no such folder");
     let change = |from: &str, to: &str| write(&folder, "agent.yaml", &AGENT.replace(from, to));
     change("limit: 2", "limit: 2000");
     said(&["--memory", ":memory:"], 2, "`Ada`: rag.limit: 2000 is not between 0 and 1000");
