@@ -69,7 +69,7 @@ fn lines(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     }
     // What comes after such a line is hidden by it, and told of there.
     let hiding: BTreeSet<TransitionId> =
-        shadows(chart, facts).into_iter().flat_map(|shadow| shadow.by).collect();
+        shadows(chart, facts).0.into_iter().flat_map(|shadow| shadow.by).collect();
     for (whole, (lines, told)) in found {
         let hides = lines.iter().any(|line| hiding.contains(line));
         if written.get(&whole) == Some(&lines.len()) && !hides {
