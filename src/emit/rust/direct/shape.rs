@@ -1,12 +1,14 @@
 //! Which charts are written out, and why the others are not.
 
 use super::configuration;
+use crate::analysis::cover::{Key, keys};
 use crate::emit::rust::uses;
 use chartc_core::arena::StateId;
 use chartc_core::model::{
     Action, Chart, Expr, ExprKind, Limits, Observable, StateKind, Transition, Trigger,
 };
 use chartc_core::tables::Tables;
+use std::collections::BTreeMap;
 
 /// How the code of a chart takes a step.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,6 +35,10 @@ pub(in super::super) enum Form {
 
 /// Leaves times occurrences beyond which code that is written out would be too long.
 const MOST: usize = 6000;
+
+/// Lines with a condition that one occurrence tries in one leaf, beyond which code that is written out would be too deep: each stands in
+/// the `else` of the one before.
+const DEEPEST: usize = 100;
 
 impl Shape {
     /// The simplest shape that the chart allows: everything in it has to be known here.
@@ -106,7 +112,36 @@ fn why_not(chart: &Chart) -> Option<&'static str> {
     }
     let leaves = chart.states.iter().enumerate().filter(|(i, s)| s.end.index() == i + 1).count();
     let depth = chart.states.iter().map(|s| s.path.matches('.').count()).max().unwrap_or_default();
-    (leaves * (chart.events.len() + 4) * (1 + depth) > MOST).then_some("there are many states")
+    if leaves * (chart.events.len() + 4) * (1 + depth) > MOST {
+        return Some("there are many states");
+    }
+    (deepest(chart) > DEEPEST).then_some("many lines with a condition are on one event")
+}
+
+/// The most lines with a condition that one occurrence may have to try in one leaf.
+fn deepest(chart: &Chart) -> usize {
+    // By state: what its lines and those of the states around it are on; lines that are on any event count for each.
+    let mut all: Vec<BTreeMap<Key, usize>> = Vec::with_capacity(chart.states.len());
+    for state in &chart.states {
+        let mut counts = state.parent.map_or_else(BTreeMap::new, |p| all[p.index()].clone());
+        let lines = state.transitions.iter().map(|id| chart.transition(*id));
+        for line in lines.filter(|line| line.guard.is_some()) {
+            for key in keys(line) {
+                *counts.entry(key).or_default() += 1;
+            }
+        }
+        all.push(counts);
+    }
+    let deep = |counts: &BTreeMap<Key, usize>| {
+        let any = counts.get(&Key::AnyEvent).copied().unwrap_or_default();
+        any + counts
+            .iter()
+            .filter(|(key, _)| **key != Key::AnyEvent)
+            .map(|(_, n)| *n)
+            .max()
+            .unwrap_or_default()
+    };
+    all.iter().map(deep).max().unwrap_or_default()
 }
 
 fn line(line: &Transition) -> Option<&'static str> {
