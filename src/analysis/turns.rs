@@ -140,6 +140,10 @@ impl<'c> Walks<'c> {
 
     /// The turn that begins in a leaf.
     pub(super) fn turn(&self, leaf: StateId) -> TurnCost {
+        // Wherever the walk leads, it comes to none.
+        if self.steps.is_empty() {
+            return TurnCost { leaf, least: 0, worst: 0, drivers: Vec::new() };
+        }
         let mut walk = Walk { walks: self, at: BTreeSet::new(), due: BTreeSet::new(), past: None };
         walk.enter(leaf, true);
         if self.parallel {
