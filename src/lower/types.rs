@@ -9,7 +9,9 @@ use crate::span::{Ident, Span};
 use crate::syntax::{self, TypeExpr};
 use chartc_core::arena::TypeId;
 use chartc_core::model::{Field, Type, TypeDef, TypeKind};
-use std::collections::BTreeMap;
+use petgraph::algo::kosaraju_scc;
+use petgraph::graph::{DiGraph, NodeIndex};
+use std::collections::{BTreeMap, BTreeSet};
 
 const PLAIN: [(&str, Type); 6] = [
     ("Bool", Type::Bool),
@@ -50,9 +52,36 @@ pub(super) fn declare_all(cx: &mut Cx<'_>, items: &[Declared<'_, TypeItem<'_>>])
             TypeItem::Enum(node) => TypeKind::Enum(enum_names(cx, node)),
         };
     }
-    for (id, item) in &kept {
-        refuse_endless(cx, *id, item.node.name());
+    let circles = circles(&cx.chart.types);
+    for (_, item) in kept.iter().filter(|(id, _)| circles.contains(id)) {
+        let name = item.node.name();
+        let finding = TYPE_ERROR
+            .at(name.span, format!("record `{}` contains itself", name.node))
+            .help("keep the inner ones in a `List(…)` or a `Map(Text, …)`");
+        cx.report(finding);
     }
+}
+
+/// The types that hold themselves.
+fn circles(types: &[TypeDef]) -> BTreeSet<TypeId> {
+    let edges = (0..).zip(types).flat_map(|(from, ty)| held(ty).map(move |to| (from, to.0)));
+    let graph = DiGraph::<(), ()>::from_edges(edges);
+    let holds = |found: &Vec<NodeIndex>| found.len() > 1 || graph.contains_edge(found[0], found[0]);
+    let found = kosaraju_scc(&graph).into_iter().filter(holds).flatten();
+    found.map(|node| TypeId::at(node.index())).collect()
+}
+
+/// The types that each value of a type holds one of. A record that holds itself, other than in a list or a map, has no values and no
+/// size.
+fn held(ty: &TypeDef) -> impl Iterator<Item = TypeId> {
+    let fields = if let TypeKind::Record(fields) = &ty.kind { &fields[..] } else { &[] };
+    fields.iter().filter_map(|field| {
+        let mut ty = &field.ty;
+        while let Type::Optional(inner) = ty {
+            ty = inner;
+        }
+        if let Type::Named(inner) = ty { Some(*inner) } else { None }
+    })
 }
 
 fn record_fields(cx: &mut Cx<'_>, record: &syntax::Record) -> Vec<Field> {
@@ -76,32 +105,6 @@ fn enum_names(cx: &mut Cx<'_>, node: &syntax::Enum) -> Vec<String> {
         }
     }
     names
-}
-
-/// A record that holds itself, other than in a list or a map, has no values and no size.
-fn refuse_endless(cx: &mut Cx<'_>, id: TypeId, name: &Ident) {
-    let mut seen = vec![false; cx.chart.types.len()];
-    let mut open = vec![id];
-    while let Some(next) = open.pop() {
-        let TypeKind::Record(fields) = &cx.chart.types[next.index()].kind else { continue };
-        for field in fields {
-            let mut ty = &field.ty;
-            while let Type::Optional(inner) = ty {
-                ty = inner;
-            }
-            let Type::Named(inner) = ty else { continue };
-            if *inner == id {
-                let finding = TYPE_ERROR
-                    .at(name.span, format!("record `{}` contains itself", name.node))
-                    .help("keep the inner ones in a `List(…)` or a `Map(Text, …)`");
-                cx.report(finding);
-                return;
-            }
-            if !std::mem::replace(&mut seen[inner.index()], true) {
-                open.push(*inner);
-            }
-        }
-    }
 }
 
 /// The type that is meant; `Json` if there is none, which is reported.
