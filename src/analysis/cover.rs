@@ -61,7 +61,7 @@ pub fn shadows(chart: &Chart, facts: &Facts) -> (Vec<Shadow>, Vec<TransitionId>)
 
 /// What makes two lines of one state candidates at the same moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Key {
+pub(super) enum Key {
     Event(EventId),
     AnyEvent,
     AnyOccurrence,
@@ -72,7 +72,7 @@ pub(crate) enum Key {
     Deadline,
 }
 
-pub(crate) fn keys(line: &Transition) -> Vec<Key> {
+pub(super) fn keys(line: &Transition) -> Vec<Key> {
     match &line.trigger {
         Trigger::Event(events) => events.iter().copied().map(Key::Event).collect(),
         Trigger::AnyEvent => vec![Key::AnyEvent],

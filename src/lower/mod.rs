@@ -7,6 +7,7 @@
 mod beside;
 mod block;
 mod body;
+mod circles;
 mod closing;
 mod context;
 mod data;

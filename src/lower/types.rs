@@ -1,5 +1,6 @@
 //! Declared types and types as written.
 
+use super::circles;
 use super::context::{Cx, declare};
 use super::items::{Declared, TypeItem};
 use crate::diagnostic::Diagnostic;
@@ -9,9 +10,7 @@ use crate::span::{Ident, Span};
 use crate::syntax::{self, TypeExpr};
 use chartc_core::arena::TypeId;
 use chartc_core::model::{Field, Type, TypeDef, TypeKind};
-use petgraph::algo::kosaraju_scc;
-use petgraph::graph::{DiGraph, NodeIndex};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 const PLAIN: [(&str, Type); 6] = [
     ("Bool", Type::Bool),
@@ -52,8 +51,9 @@ pub(super) fn declare_all(cx: &mut Cx<'_>, items: &[Declared<'_, TypeItem<'_>>])
             TypeItem::Enum(node) => TypeKind::Enum(enum_names(cx, node)),
         };
     }
-    let circles = circles(&cx.chart.types);
-    for (_, item) in kept.iter().filter(|(id, _)| circles.contains(id)) {
+    let held: Vec<Vec<usize>> = cx.chart.types.iter().map(held).collect();
+    let endless = circles::on(&held);
+    for (_, item) in kept.iter().filter(|(id, _)| endless[id.index()]) {
         let name = item.node.name();
         let finding = TYPE_ERROR
             .at(name.span, format!("record `{}` contains itself", name.node))
@@ -62,26 +62,18 @@ pub(super) fn declare_all(cx: &mut Cx<'_>, items: &[Declared<'_, TypeItem<'_>>])
     }
 }
 
-/// The types that hold themselves.
-fn circles(types: &[TypeDef]) -> BTreeSet<TypeId> {
-    let edges = (0..).zip(types).flat_map(|(from, ty)| held(ty).map(move |to| (from, to.0)));
-    let graph = DiGraph::<(), ()>::from_edges(edges);
-    let holds = |found: &Vec<NodeIndex>| found.len() > 1 || graph.contains_edge(found[0], found[0]);
-    let found = kosaraju_scc(&graph).into_iter().filter(holds).flatten();
-    found.map(|node| TypeId::at(node.index())).collect()
-}
-
 /// The types that each value of a type holds one of. A record that holds itself, other than in a list or a map, has no values and no
 /// size.
-fn held(ty: &TypeDef) -> impl Iterator<Item = TypeId> {
+fn held(ty: &TypeDef) -> Vec<usize> {
     let fields = if let TypeKind::Record(fields) = &ty.kind { &fields[..] } else { &[] };
-    fields.iter().filter_map(|field| {
+    let named = fields.iter().filter_map(|field| {
         let mut ty = &field.ty;
         while let Type::Optional(inner) = ty {
             ty = inner;
         }
-        if let Type::Named(inner) = ty { Some(*inner) } else { None }
-    })
+        if let Type::Named(inner) = ty { Some(inner.index()) } else { None }
+    });
+    named.collect()
 }
 
 fn record_fields(cx: &mut Cx<'_>, record: &syntax::Record) -> Vec<Field> {

@@ -73,6 +73,13 @@ fn conditions(count: usize) -> String {
     )
 }
 
+/// Records each of which holds the next.
+fn circle(count: usize) -> String {
+    let types: String =
+        (0..count).map(|n| format!("type T{n} {{ a: T{} }}\n", (n + 1) % count)).collect();
+    format!("{types}chart A {{\n  initial a\n  final a\n}}\n")
+}
+
 /// Charts that run one another.
 fn chain(count: usize) -> String {
     let runs = |n: usize| {
@@ -150,8 +157,16 @@ pub(super) fn all() -> Vec<Case> {
     {
         cases.push(case(name, "a.scxml", descriptors(count), 0, ""));
     }
-    for (name, count) in [("20 from all", 20), ("200 from all", 200), ("2,000 from all", 2_000)] {
+    for (name, count) in [("20 from all", 20), ("1,000 from all", 1_000), ("4,000 from all", 4_000)]
+    {
         cases.push(case(name, "a.chart", from_all(count), 0, "warning[C0302]"));
+    }
+    for (name, count) in [
+        ("60 types in a circle", 60),
+        ("600 types in a circle", 600),
+        ("6,000 types in a circle", 6_000),
+    ] {
+        cases.push(case(name, "a.chart", circle(count), 1, "contains itself"));
     }
     for (name, count) in
         [("50 conditions", 50), ("500 conditions", 500), ("5,000 conditions", 5_000)]

@@ -1,9 +1,8 @@
 //! Which charts are written out, and why the others are not.
 
 use super::configuration;
-use crate::analysis::cover::{Key, keys};
 use crate::emit::rust::uses;
-use chartc_core::arena::StateId;
+use chartc_core::arena::{EventId, StateId};
 use chartc_core::model::{
     Action, Chart, Expr, ExprKind, Limits, Observable, StateKind, Transition, Trigger,
 };
@@ -120,28 +119,55 @@ fn why_not(chart: &Chart) -> Option<&'static str> {
 
 /// The most lines with a condition that one occurrence may have to try in one leaf.
 fn deepest(chart: &Chart) -> usize {
-    // By state: what its lines and those of the states around it are on; lines that are on any event count for each.
-    let mut all: Vec<BTreeMap<Key, usize>> = Vec::with_capacity(chart.states.len());
+    // By state: what its lines and those of the states around it are on.
+    let mut all: Vec<BTreeMap<Moment, usize>> = Vec::with_capacity(chart.states.len());
     for state in &chart.states {
         let mut counts = state.parent.map_or_else(BTreeMap::new, |p| all[p.index()].clone());
         let lines = state.transitions.iter().map(|id| chart.transition(*id));
-        for line in lines.filter(|line| line.guard.is_some()) {
-            for key in keys(line) {
-                *counts.entry(key).or_default() += 1;
-            }
+        for moment in lines.filter(|line| line.guard.is_some()).flat_map(moments) {
+            *counts.entry(moment).or_default() += 1;
         }
         all.push(counts);
     }
-    let deep = |counts: &BTreeMap<Key, usize>| {
-        let any = counts.get(&Key::AnyEvent).copied().unwrap_or_default();
-        any + counts
-            .iter()
-            .filter(|(key, _)| **key != Key::AnyEvent)
-            .map(|(_, n)| *n)
-            .max()
-            .unwrap_or_default()
+    // Lines on any event count for each.
+    let deep = |counts: &BTreeMap<Moment, usize>| {
+        let any = counts.get(&Moment::AnyEvent).copied().unwrap_or_default();
+        let others = counts.iter().filter(|(moment, _)| **moment != Moment::AnyEvent);
+        any + others.map(|(_, count)| *count).max().unwrap_or_default()
     };
     all.iter().map(deep).max().unwrap_or_default()
+}
+
+/// What lines that are tried together are on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Moment {
+    Event(EventId),
+    AnyEvent,
+    StateDone(StateId),
+    Turn,
+    When,
+    Other,
+}
+
+fn moments(line: &Transition) -> Vec<Moment> {
+    vec![match &line.trigger {
+        Trigger::Event(events) => return events.iter().copied().map(Moment::Event).collect(),
+        Trigger::AnyEvent => Moment::AnyEvent,
+        Trigger::StateDone(state) => Moment::StateDone(*state),
+        Trigger::Turn => Moment::Turn,
+        Trigger::When => Moment::When,
+        Trigger::Error(_)
+        | Trigger::AnyOccurrence
+        | Trigger::After(_)
+        | Trigger::AfterTurns(_)
+        | Trigger::Choice(_)
+        | Trigger::StepDone(_)
+        | Trigger::StepError(_)
+        | Trigger::StepTimeout(..)
+        | Trigger::StepDoubt(_)
+        | Trigger::StepElse(_)
+        | Trigger::LimitWarn(_) => Moment::Other,
+    }]
 }
 
 fn line(line: &Transition) -> Option<&'static str> {
