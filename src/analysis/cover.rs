@@ -24,9 +24,15 @@ pub struct Shadow {
     pub inner: bool,
 }
 
-/// Every hidden line, ascending.
-pub fn shadows(chart: &Chart, facts: &Facts) -> Vec<Shadow> {
+/// How often a line is held against a state below its own, for each state and line of the chart; a chart where that is not enough has
+/// many lines that each hold in many states.
+const LOOKS: usize = 100;
+
+/// Every hidden line, ascending; and the lines that were not held against those of inner states to the end, because all of them would
+/// take too long.
+pub fn shadows(chart: &Chart, facts: &Facts) -> (Vec<Shadow>, Vec<TransitionId>) {
     let inner = Inner::of(chart, facts);
+    let mut open = Vec::new();
     let mut found = Vec::new();
     for state in chart.state_ids().filter(|s| facts.reach.enters(*s)) {
         let mut earlier = Earlier::default();
@@ -41,12 +47,16 @@ pub fn shadows(chart: &Chart, facts: &Facts) -> Vec<Shadow> {
                 if let Some(by) = inner.hides(chart, facts, *id) {
                     found.push(Shadow { line: *id, by, inner: true });
                 }
+                if inner.looks.cut.replace(false) {
+                    open.push(*id);
+                }
                 earlier.add(chart, *id);
             }
         }
     }
     found.sort_by_key(|s| s.line);
-    found
+    open.sort_unstable();
+    (found, open)
 }
 
 /// What makes two lines of one state candidates at the same moment.
@@ -188,11 +198,30 @@ struct Inner {
     own: BTreeMap<Option<EventId>, BTreeMap<StateId, Vec<TransitionId>>>,
     /// The same for lines that take every event of the host.
     any: BTreeMap<StateId, Vec<TransitionId>>,
+    looks: Looks,
+}
+
+/// What may still be looked at.
+struct Looks {
+    left: Cell<usize>,
+    /// Whether there were too few since this was last asked.
+    cut: Cell<bool>,
+}
+
+impl Looks {
+    fn one(&self) -> Option<()> {
+        let left = self.left.get().checked_sub(1);
+        self.left.set(left.unwrap_or_default());
+        self.cut.set(self.cut.get() || left.is_none());
+        left.map(drop)
+    }
 }
 
 impl Inner {
     fn of(chart: &Chart, facts: &Facts) -> Self {
-        let mut inner = Self { own: BTreeMap::new(), any: BTreeMap::new() };
+        let left = LOOKS * (1000 + chart.states.len() + chart.transitions.len());
+        let looks = Looks { left: Cell::new(left), cut: Cell::new(false) };
+        let mut inner = Self { own: BTreeMap::new(), any: BTreeMap::new(), looks };
         for (i, line) in chart.transitions.iter().enumerate() {
             let id = TransitionId::at(i);
             let place = facts.places.line(id);
@@ -237,7 +266,8 @@ impl Inner {
                 let lines = own.into_iter().chain(any).filter_map(|lines| lines.get(s));
                 lines.flatten().copied().filter(|l| holds(*l)).min()
             };
-            covered(chart, facts, facts.places.line(id), line.source, &takes, &mut by)?;
+            let place = facts.places.line(id);
+            covered(chart, facts, place, line.source, &takes, &self.looks, &mut by)?;
         }
         if by.is_empty() { None } else { Some(by.into_iter().collect()) }
     }
@@ -250,13 +280,14 @@ fn follows(chart: &Chart, outer: &Transition, inner: Option<&Expr>) -> bool {
 }
 
 /// Walks the part of the tree where a line of `source` holds. Stops at the first leaf below on whose path to `source` no state
-/// takes the event; else the lines found are added.
+/// takes the event, or when there are no looks left; else the lines found are added.
 fn covered(
     chart: &Chart,
     facts: &Facts,
     place: &Place,
     source: StateId,
     takes: &dyn Fn(&StateId) -> Option<TransitionId>,
+    looks: &Looks,
     by: &mut BTreeSet<TransitionId>,
 ) -> Option<()> {
     for top in &place.within {
@@ -271,6 +302,7 @@ fn covered(
             return None;
         }
         while at < chart.state(*top).end {
+            looks.one()?;
             let end = chart.state(at).end;
             let skipped = !facts.reach.enters(at)
                 || is_history(chart, at)

@@ -78,9 +78,11 @@ pub fn gaps(chart: &Chart, facts: &Facts) -> Vec<Gap> {
         .iter()
         .map(|row| row.transitions.iter().any(any) || !row.steps.is_empty())
         .collect();
+    let last = Last::of(chart, facts);
     let mut found: Vec<Gap> = moments
         .iter()
-        .filter(|(moment, _)| !is_taken_elsewhere(chart, facts, **moment, &moments, &catching))
+        .filter(|(_, lines)| (2..=MOST).contains(&lines.len()))
+        .filter(|(moment, _)| !is_taken_elsewhere(chart, &last, **moment, &moments, &catching))
         .filter_map(|(_, lines)| gap(chart, facts, lines))
         .collect();
     found.retain(|gap| !is_asked_elsewhere(chart, gap));
@@ -89,24 +91,54 @@ pub fn gaps(chart: &Chart, facts: &Facts) -> Vec<Gap> {
     found
 }
 
+/// The last steps of states.
+struct Last<'f> {
+    facts: &'f Facts,
+    /// By state: the last step that has it in its place.
+    own: Vec<Option<usize>>,
+    /// The same, of it and all states below.
+    below: Vec<Option<usize>>,
+}
+
+impl<'f> Last<'f> {
+    fn of(chart: &Chart, facts: &'f Facts) -> Self {
+        let mut own = vec![None; chart.states.len()];
+        for (nth, place) in facts.places.steps.iter().enumerate() {
+            for state in &place.within {
+                own[state.index()] = Some(nth);
+            }
+        }
+        let mut below = own.clone();
+        for i in (0..below.len()).rev() {
+            if let Some(parent) = chart.states[i].parent {
+                below[parent.index()] = below[parent.index()].max(below[i]);
+            }
+        }
+        Self { facts, own, below }
+    }
+
+    /// Whether a step after this one may run where it does.
+    fn is_after(&self, chart: &Chart, step: StepId) -> bool {
+        let later = |last: Option<usize>| last > Some(step.index());
+        self.facts.places.step(step).within.iter().any(|here| {
+            later(self.below[here.index()])
+                || chart.ancestors(*here).any(|s| later(self.own[s.index()]))
+        })
+    }
+}
+
 /// Whether something else may take what the lines leave: of a state around theirs, any line for the same event, or a question; a later
 /// step of the same walk.
 fn is_taken_elsewhere(
     chart: &Chart,
-    facts: &Facts,
+    last: &Last<'_>,
     moment: Moment,
     moments: &BTreeMap<Moment, Vec<TransitionId>>,
     catching: &[bool],
 ) -> bool {
     let (state, event) = match moment {
         Moment::Event(state, event) => (state, event),
-        Moment::Done(step) => {
-            let here = &facts.places.step(step).within;
-            let beside =
-                |s: &StateId| here.iter().any(|h| chart.contains(*h, *s) || chart.contains(*s, *h));
-            let later = facts.places.steps.iter().skip(step.index() + 1);
-            return later.flat_map(|place| &place.within).any(beside);
-        }
+        Moment::Done(step) => return last.is_after(chart, step),
     };
     chart.ancestors(state).any(|around| {
         let same = around != state && moments.contains_key(&Moment::Event(around, event));

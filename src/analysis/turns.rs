@@ -140,7 +140,18 @@ impl<'c> Walks<'c> {
 
     /// The turn that begins in a leaf.
     pub(super) fn turn(&self, leaf: StateId) -> TurnCost {
-        let mut walk = Walk { walks: self, at: BTreeSet::new(), due: BTreeSet::new(), past: None };
+        // Wherever the walk leads, it comes to none.
+        if self.steps.is_empty() {
+            return TurnCost { leaf, least: 0, worst: 0, drivers: Vec::new() };
+        }
+        let mut walk = Walk {
+            walks: self,
+            at: BTreeSet::new(),
+            due: BTreeSet::new(),
+            past: None,
+            is_anywhere: false,
+            chosen: 0,
+        };
         walk.enter(leaf, true);
         if self.parallel {
             let beside = |l: &&StateId| !exclusive(self.chart, leaf, **l);
@@ -164,7 +175,7 @@ impl<'c> Walks<'c> {
                     walk.choose();
                 }
                 if self.interrupted {
-                    self.leaves.iter().for_each(|l| walk.enter(*l, false));
+                    walk.enter_any();
                 }
             }
             for line in self.ends.get(&step).into_iter().flatten() {
@@ -173,7 +184,7 @@ impl<'c> Walks<'c> {
                 }
             }
             if self.interrupted && matches!(row.kind, StepKind::Call(..)) {
-                self.leaves.iter().for_each(|l| walk.enter(*l, false));
+                walk.enter_any();
             }
         }
         let elsewhere = |d: &Driver| !self.facts.places.step(d.step).covers(self.chart, leaf);
@@ -216,9 +227,20 @@ struct Walk<'w, 'c> {
     at: BTreeSet<StateId>,
     due: BTreeSet<StepId>,
     past: Option<StepId>,
+    /// Every leaf has been entered.
+    is_anywhere: bool,
+    /// Where options were last chosen, by count: it only grows.
+    chosen: usize,
 }
 
 impl Walk<'_, '_> {
+    /// Any leaf may be active from here on.
+    fn enter_any(&mut self) {
+        if !std::mem::replace(&mut self.is_anywhere, true) {
+            self.walks.leaves.iter().for_each(|leaf| self.enter(*leaf, false));
+        }
+    }
+
     /// A line may be taken.
     fn take(&mut self, line: TransitionId) {
         let chart = self.walks.chart;
@@ -233,6 +255,9 @@ impl Walk<'_, '_> {
 
     /// Any option that is open may be chosen.
     fn choose(&mut self) {
+        if std::mem::replace(&mut self.chosen, self.at.len()) == self.at.len() {
+            return;
+        }
         let Walks { chart, choices, .. } = self.walks;
         let mut lines = BTreeSet::new();
         for above in self.at.iter().flat_map(|leaf| chart.ancestors(*leaf)) {

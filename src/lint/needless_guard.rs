@@ -75,7 +75,7 @@ fn lines(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     for spans in map.lines.iter().filter(|spans| found.contains_key(&spans.whole)) {
         *written.entry(spans.whole).or_default() += 1;
     }
-    let hidden = shadows(chart, facts);
+    let hidden = shadows(chart, facts).0;
     for (whole, (lines, mut told)) in found {
         let by = |all: &[TransitionId]| lines.iter().any(|line| all.contains(line));
         let mut hidden = hidden.iter().filter(|shadow| by(&shadow.by));

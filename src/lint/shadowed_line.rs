@@ -1,6 +1,6 @@
 //! Lines that others hide.
 
-use super::{Context, Lint, needless_guard, words};
+use super::{Context, Lint, needless_guard, used_up_budget, words};
 use crate::analysis::cover::shadows;
 use crate::diagnostic::{Diagnostic, Rule, Severity};
 use std::collections::BTreeMap;
@@ -17,7 +17,11 @@ pub(super) static RULE: Rule = Rule {
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, .. } = context;
     let mut hidden: BTreeMap<_, Vec<_>> = BTreeMap::new();
-    for shadow in shadows(chart, facts) {
+    let (shadows, open) = shadows(chart, facts);
+    if let Some(first) = open.first() {
+        diagnostics.push(used_up_budget::uncompared(map.line(*first).trigger, open.len()));
+    }
+    for shadow in shadows {
         hidden.entry(map.line(shadow.line).whole).or_default().push(shadow);
     }
     if hidden.is_empty() {

@@ -1,9 +1,7 @@
-//! Tests that `chartc check` does not play to their end, because all of them together would take too long.
+//! Tests that `chartc check` does not play to their end, and lines that it does not look at to the end, because all of them together
+//! would take too long.
 
-#[cfg(feature = "run")]
-use crate::diagnostic::Diagnostic;
-use crate::diagnostic::{Rule, Severity};
-#[cfg(feature = "run")]
+use crate::diagnostic::{Diagnostic, Rule, Severity};
 use crate::span::Span;
 
 /// The rule.
@@ -27,4 +25,15 @@ pub(crate) fn unplayed(first: Span, tests: usize) -> Diagnostic {
     RULE.at(first, message).help(
         "play them with `chartc test`, where each has a budget of its own, or let them make fewer turns; `--no-tests` plays none",
     )
+}
+
+/// So many lines of a chart, this one first, were not compared with all lines of the states below.
+pub(crate) fn uncompared(first: Span, lines: usize) -> Diagnostic {
+    let message = match lines {
+        1 => "this line was not compared with all lines of the states below: the chart has too many of both".to_owned(),
+        lines => format!(
+            "{lines} lines, from this one on, were not compared with all lines of the states below: the chart has too many of both"
+        ),
+    };
+    RULE.at(first, message).help("whether other lines hide them is not known")
 }

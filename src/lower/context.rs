@@ -1,6 +1,7 @@
 //! What every part of lowering reads and adds to: the chart so far, its spans, its names, the findings.
 
 use super::SourceMap;
+use super::items::Charts;
 use crate::diagnostic::Diagnostic;
 use crate::lint::{duplicate_name, unknown_name};
 use crate::span::{Ident, Span};
@@ -11,6 +12,7 @@ use chartc_core::arena::{
 };
 use chartc_core::model::{Chart, Failure, FailurePolicy, Transition, Type};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::rc::Rc;
 
 /// Did-you-means are looked for this many times in a chart: each costs a look at every name.
 const GUESSES: u32 = 50;
@@ -34,7 +36,7 @@ pub(super) struct Cx<'s> {
     /// Variables that a name may have meant though nothing declares them.
     pub(super) supplied: &'s [&'static str],
     /// The charts in sight.
-    pub(super) charts: Vec<&'s syntax::Chart>,
+    pub(super) charts: Rc<Charts<'s>>,
     guesses: u32,
     /// Parallel to `chart.predicates`: how many conditions each comes to when those that it uses are written out.
     pub(super) lengths: Vec<u32>,
@@ -142,7 +144,7 @@ impl Cx<'_> {
             default_target: None,
             dropped: false,
             supplied: &[],
-            charts: Vec::new(),
+            charts: Rc::default(),
             guesses: 0,
             lengths: Vec::new(),
             length: 0,

@@ -4,6 +4,7 @@ use crate::load::Loaded;
 use crate::span::{FileId, Ident, Span};
 use crate::syntax::{self, ChartItem, Item, Noted};
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 /// A declaration with its docs.
 pub(super) struct Declared<'s, T> {
@@ -39,29 +40,79 @@ pub(super) struct Declarations<'s> {
     pub(super) clients: Vec<Declared<'s, &'s syntax::Client>>,
     pub(super) components: Vec<Declared<'s, &'s syntax::Component>>,
     /// Names of charts in sight, with the parameters that running them takes.
-    pub(super) charts: Vec<&'s syntax::Chart>,
+    pub(super) charts: Rc<Charts<'s>>,
 }
 
-/// Gathers what `chart`, at its place in `file`, sees. Without a chart: what the file itself sees.
-pub(super) fn gather<'s>(
-    loaded: &'s Loaded,
-    file: FileId,
-    chart: Option<&'s syntax::Chart>,
-) -> Declarations<'s> {
-    let mut all = Declarations::default();
-    for id in loaded.imports(file).into_iter().filter(|id| *id != file).chain([file]) {
-        for noted in loaded.files.get(id.0 as usize).iter().flat_map(|f| &f.items) {
-            top_level(&mut all, noted, chart);
-        }
+/// Charts in sight, in document order, what is imported first.
+#[derive(Default)]
+pub(super) struct Charts<'s> {
+    all: Vec<&'s syntax::Chart>,
+    named: BTreeMap<&'s str, Vec<&'s syntax::Chart>>,
+}
+
+impl<'s> Charts<'s> {
+    /// Those of a name.
+    pub(super) fn named(&self, name: &str) -> &[&'s syntax::Chart] {
+        self.named.get(name).map_or(&[], Vec::as_slice)
     }
-    all
+
+    /// The names of all.
+    pub(super) fn names(&self) -> impl Iterator<Item = &'s str> {
+        self.all.iter().map(|chart| chart.name.node.as_str())
+    }
 }
 
-fn top_level<'s>(
-    all: &mut Declarations<'s>,
-    noted: &'s Noted<Item>,
-    own: Option<&'s syntax::Chart>,
-) {
+/// What the charts of a file see, gathered once for all of them.
+pub(super) struct Sight<'s> {
+    /// All but charts and tests.
+    items: Vec<&'s Noted<Item>>,
+    charts: Rc<Charts<'s>>,
+    /// How many of the items stand before a chart.
+    places: BTreeMap<*const syntax::Chart, usize>,
+}
+
+impl<'s> Sight<'s> {
+    pub(super) fn of(loaded: &'s Loaded, file: FileId) -> Self {
+        let (mut items, mut charts) = (Vec::new(), Charts::default());
+        let mut places = BTreeMap::new();
+        for id in loaded.imports(file).into_iter().filter(|id| *id != file).chain([file]) {
+            for noted in loaded.files.get(id.0 as usize).iter().flat_map(|f| &f.items) {
+                match &noted.node {
+                    Item::Chart(chart) => {
+                        places.insert(std::ptr::from_ref(chart), items.len());
+                        charts.named.entry(&chart.name.node).or_default().push(chart);
+                        charts.all.push(chart);
+                    }
+                    Item::Record(_)
+                    | Item::Enum(_)
+                    | Item::Function(_)
+                    | Item::Tool(_)
+                    | Item::ToolSet(_)
+                    | Item::Client(_)
+                    | Item::Component(_) => items.push(noted),
+                    Item::Import(_) | Item::Scenario(_) | Item::Bad(_) => {}
+                }
+            }
+        }
+        Self { items, charts: Rc::new(charts), places }
+    }
+
+    /// What a chart of the file sees; without a chart: what the file itself does.
+    pub(super) fn declarations(&self, chart: Option<&'s syntax::Chart>) -> Declarations<'s> {
+        let mut all = Declarations { charts: self.charts.clone(), ..Declarations::default() };
+        let place = chart.and_then(|chart| self.places.get(&std::ptr::from_ref(chart)).copied());
+        let (before, behind) = self.items.split_at(place.unwrap_or(self.items.len()));
+        before.iter().for_each(|noted| top_level(&mut all, noted));
+        if place.is_some() {
+            let own = chart.into_iter().flat_map(|chart| &chart.items);
+            own.for_each(|noted| chart_level(&mut all, noted));
+        }
+        behind.iter().for_each(|noted| top_level(&mut all, noted));
+        all
+    }
+}
+
+fn top_level<'s>(all: &mut Declarations<'s>, noted: &'s Noted<Item>) {
     let doc = noted.doc.as_str();
     match &noted.node {
         Item::Record(node) => all.types.push(shared(TypeItem::Record(node), doc)),
@@ -71,15 +122,7 @@ fn top_level<'s>(
         Item::ToolSet(node) => all.tool_sets.push(shared(node, doc)),
         Item::Client(node) => all.clients.push(shared(node, doc)),
         Item::Component(node) => all.components.push(shared(node, doc)),
-        Item::Chart(chart) => {
-            all.charts.push(chart);
-            if own.is_some_and(|own| std::ptr::eq(own, chart)) {
-                for noted in &chart.items {
-                    chart_level(all, noted);
-                }
-            }
-        }
-        Item::Import(_) | Item::Scenario(_) | Item::Bad(_) => {}
+        Item::Chart(_) | Item::Import(_) | Item::Scenario(_) | Item::Bad(_) => {}
     }
 }
 
@@ -121,7 +164,7 @@ pub(super) fn scenarios(loaded: &Loaded) -> Scenarios<'_> {
         if !file.items.iter().any(of_file) {
             continue;
         }
-        let seen = gather(loaded, file.id, None);
+        let seen = Sight::of(loaded, file.id).charts;
         for noted in &file.items {
             if let Item::Scenario(scenario) = &noted.node
                 && let Some(chart) = meant(&seen, file.id, scenario)
@@ -135,11 +178,10 @@ pub(super) fn scenarios(loaded: &Loaded) -> Scenarios<'_> {
 
 /// The chart that a test is for: one of its file hides one of the same name that was imported.
 pub(super) fn meant<'s>(
-    seen: &Declarations<'s>,
+    charts: &Charts<'s>,
     file: FileId,
     scenario: &syntax::Scenario,
 ) -> Option<&'s syntax::Chart> {
-    let named = |chart: &&&'s syntax::Chart| chart.name.node == scenario.chart.node;
-    let own = seen.charts.iter().find(|c| named(c) && c.name.span.file == file);
-    own.or_else(|| seen.charts.iter().find(named)).copied()
+    let named = charts.named(&scenario.chart.node);
+    named.iter().find(|c| c.name.span.file == file).or_else(|| named.first()).copied()
 }

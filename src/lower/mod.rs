@@ -7,6 +7,7 @@
 mod beside;
 mod block;
 mod body;
+mod circles;
 mod closing;
 mod context;
 mod data;
@@ -41,7 +42,7 @@ use crate::span::{Ident, Span};
 use crate::syntax::{self, ChartItem, FailWord, Item};
 use chartc_core::model::{Chart, Failure, FailurePolicy};
 use context::Cx;
-use items::Declarations;
+use items::{Declarations, Sight};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Trace records that an instance keeps where the chart has no `trace` line.
@@ -70,7 +71,8 @@ pub fn lower(loaded: &Loaded, diagnostics: &mut Vec<Diagnostic>) -> (Vec<Lowered
         let first = lowered.len();
         let mut names: BTreeMap<&str, Span> = BTreeMap::new();
         let mut tests: BTreeMap<&str, Span> = BTreeMap::new();
-        let seen = items::gather(loaded, file.id, None);
+        let sight = Sight::of(loaded, file.id);
+        let seen = sight.declarations(None);
         for noted in &file.items {
             match &noted.node {
                 Item::Chart(chart) => {
@@ -80,7 +82,7 @@ pub fn lower(loaded: &Loaded, diagnostics: &mut Vec<Diagnostic>) -> (Vec<Lowered
                             .push(duplicate_name::twice("chart", &name.node, name.span, *first));
                     }
                     names.insert(&chart.name.node, chart.name.span);
-                    let seen = items::gather(loaded, file.id, Some(chart));
+                    let seen = sight.declarations(Some(chart));
                     let cx = Cx::new(&chart.name, &noted.doc);
                     lowered.push(one(cx, chart, noted.span, &seen, &scenarios, &mut findings));
                 }
@@ -89,7 +91,7 @@ pub fn lower(loaded: &Loaded, diagnostics: &mut Vec<Diagnostic>) -> (Vec<Lowered
                     if let Some(first) = tests.insert(name, span) {
                         findings.push(duplicate_name::twice("test", name, span, first));
                     }
-                    if items::meant(&seen, file.id, scenario).is_none() {
+                    if items::meant(&seen.charts, file.id, scenario).is_none() {
                         findings.push(for_no_chart(scenario, &seen));
                     }
                 }
@@ -127,7 +129,7 @@ pub fn lower(loaded: &Loaded, diagnostics: &mut Vec<Diagnostic>) -> (Vec<Lowered
 /// A test of a chart that there is not.
 fn for_no_chart(scenario: &syntax::Scenario, seen: &Declarations<'_>) -> Diagnostic {
     let place = &scenario.chart;
-    let known = seen.charts.iter().map(|c| c.name.node.as_str());
+    let known = seen.charts.names();
     unknown_name::unknown("chart", &place.node, place.span, Some(known))
 }
 
@@ -147,7 +149,7 @@ fn one<'s>(
     scenarios: &items::Scenarios<'_>,
     findings: &mut Vec<Diagnostic>,
 ) -> Lowered {
-    cx.charts.clone_from(&seen.charts);
+    cx.charts = seen.charts.clone();
     cx.supplied = &chart.supplied;
     declarations(&mut cx, seen);
     skeleton::number(&mut cx, chart, whole);

@@ -2,13 +2,14 @@
 
 use super::context::Cx;
 use super::expr::{self, Env};
-use super::{Lowered, declare, items, one, types};
+use super::items::{self, Sight};
+use super::{Lowered, declare, one, types};
 use crate::diagnostic::Diagnostic;
 use crate::lint::reported::TYPE_ERROR;
 use crate::lint::{duplicate_name, endless_run};
 use crate::load::Loaded;
-use crate::span::Span;
-use crate::syntax::{self, ChartItem, Item};
+use crate::span::{FileId, Span};
+use crate::syntax::{self, ChartItem, Item, Noted};
 use chartc_core::arena::StepId;
 use chartc_core::expr::Value;
 use chartc_core::model::{Expr, Run, StepKind, Type};
@@ -26,8 +27,8 @@ struct Param<'s> {
 pub(super) fn step(cx: &mut Cx<'_>, env: &mut Env, id: StepId, written: &syntax::Run) -> StepKind {
     let name = &written.chart;
     // A chart of this file hides one of the same name that was imported.
-    let Some(child) = cx.charts.iter().rev().find(|c| c.name.node == name.node).copied() else {
-        let known: Vec<&str> = cx.charts.iter().map(|c| c.name.node.as_str()).collect();
+    let Some(child) = cx.charts.named(&name.node).last().copied() else {
+        let known: Vec<&str> = cx.charts.names().collect();
         cx.unknown("chart", &name.node, name.span, known);
         for argument in &written.arguments {
             expr::expr(cx, env, &argument.value, None);
@@ -38,7 +39,8 @@ pub(super) fn step(cx: &mut Cx<'_>, env: &mut Env, id: StepId, written: &syntax:
         return StepKind::Run(run);
     };
     let file = cx.map.file;
-    let mut imported = cx.charts.iter().filter(|c| c.name.node == name.node).map(|c| c.name.span);
+    let charts = cx.charts.clone();
+    let mut imported = charts.named(&name.node).iter().map(|c| c.name.span);
     if let (Some(first), Some(second)) = (imported.next(), imported.next())
         && child.name.span.file != file
     {
@@ -149,6 +151,24 @@ fn in_range(cx: &mut Cx<'_>, param: &Param<'_>, value: &Expr, span: Span) {
     }
 }
 
+/// A file that was not asked for: what its charts see, and they themselves by the places of their names.
+struct Others<'s> {
+    sight: Sight<'s>,
+    named: BTreeMap<Span, Vec<(&'s Noted<Item>, &'s syntax::Chart)>>,
+}
+
+impl<'s> Others<'s> {
+    fn of(loaded: &'s Loaded, file: FileId) -> Self {
+        let mut named: BTreeMap<Span, Vec<_>> = BTreeMap::new();
+        for noted in loaded.files.get(file.0 as usize).into_iter().flat_map(|file| &file.items) {
+            if let Item::Chart(chart) = &noted.node {
+                named.entry(chart.name.span).or_default().push((noted, chart));
+            }
+        }
+        Self { sight: Sight::of(loaded, file), named }
+    }
+}
+
 /// The charts of files that were not asked for which the lowered ones run or tests are for, and those that these run.
 pub(super) fn others(
     loaded: &Loaded,
@@ -160,20 +180,19 @@ pub(super) fn others(
     let mut wanted: Vec<Span> = lowered.iter().flat_map(children).collect();
     wanted.extend(scenarios.keys().copied());
     let mut found = Vec::new();
+    let mut files: BTreeMap<FileId, Others<'_>> = BTreeMap::new();
     while let Some(name) = wanted.pop() {
         if !known.insert(name) {
             continue;
         }
-        let items = loaded.files.get(name.file.0 as usize).map_or(&[][..], |file| &file.items);
-        for noted in items {
-            let Item::Chart(chart) = &noted.node else { continue };
-            if chart.name.span == name {
-                let seen = items::gather(loaded, name.file, Some(chart));
-                let cx = Cx::new(&chart.name, &noted.doc);
-                let child = one(cx, chart, noted.span, &seen, scenarios, findings);
-                wanted.extend(children(&child));
-                found.push(child);
-            }
+        let Others { sight, named } =
+            files.entry(name.file).or_insert_with(|| Others::of(loaded, name.file));
+        for (noted, chart) in named.get(&name).into_iter().flatten() {
+            let seen = sight.declarations(Some(chart));
+            let cx = Cx::new(&chart.name, &noted.doc);
+            let child = one(cx, chart, noted.span, &seen, scenarios, findings);
+            wanted.extend(children(&child));
+            found.push(child);
         }
     }
     found.sort_by_key(|one| one.map.name);

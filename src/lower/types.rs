@@ -1,5 +1,6 @@
 //! Declared types and types as written.
 
+use super::circles;
 use super::context::{Cx, declare};
 use super::items::{Declared, TypeItem};
 use crate::diagnostic::Diagnostic;
@@ -50,9 +51,29 @@ pub(super) fn declare_all(cx: &mut Cx<'_>, items: &[Declared<'_, TypeItem<'_>>])
             TypeItem::Enum(node) => TypeKind::Enum(enum_names(cx, node)),
         };
     }
-    for (id, item) in &kept {
-        refuse_endless(cx, *id, item.node.name());
+    let held: Vec<Vec<usize>> = cx.chart.types.iter().map(held).collect();
+    let endless = circles::on(&held);
+    for (_, item) in kept.iter().filter(|(id, _)| endless[id.index()]) {
+        let name = item.node.name();
+        let finding = TYPE_ERROR
+            .at(name.span, format!("record `{}` contains itself", name.node))
+            .help("keep the inner ones in a `List(…)` or a `Map(Text, …)`");
+        cx.report(finding);
     }
+}
+
+/// The types that each value of a type holds one of. A record that holds itself, other than in a list or a map, has no values and no
+/// size.
+fn held(ty: &TypeDef) -> Vec<usize> {
+    let fields = if let TypeKind::Record(fields) = &ty.kind { &fields[..] } else { &[] };
+    let named = fields.iter().filter_map(|field| {
+        let mut ty = &field.ty;
+        while let Type::Optional(inner) = ty {
+            ty = inner;
+        }
+        if let Type::Named(inner) = ty { Some(inner.index()) } else { None }
+    });
+    named.collect()
 }
 
 fn record_fields(cx: &mut Cx<'_>, record: &syntax::Record) -> Vec<Field> {
@@ -76,32 +97,6 @@ fn enum_names(cx: &mut Cx<'_>, node: &syntax::Enum) -> Vec<String> {
         }
     }
     names
-}
-
-/// A record that holds itself, other than in a list or a map, has no values and no size.
-fn refuse_endless(cx: &mut Cx<'_>, id: TypeId, name: &Ident) {
-    let mut seen = vec![false; cx.chart.types.len()];
-    let mut open = vec![id];
-    while let Some(next) = open.pop() {
-        let TypeKind::Record(fields) = &cx.chart.types[next.index()].kind else { continue };
-        for field in fields {
-            let mut ty = &field.ty;
-            while let Type::Optional(inner) = ty {
-                ty = inner;
-            }
-            let Type::Named(inner) = ty else { continue };
-            if *inner == id {
-                let finding = TYPE_ERROR
-                    .at(name.span, format!("record `{}` contains itself", name.node))
-                    .help("keep the inner ones in a `List(…)` or a `Map(Text, …)`");
-                cx.report(finding);
-                return;
-            }
-            if !std::mem::replace(&mut seen[inner.index()], true) {
-                open.push(*inner);
-            }
-        }
-    }
 }
 
 /// The type that is meant; `Json` if there is none, which is reported.

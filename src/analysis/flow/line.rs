@@ -1,5 +1,6 @@
 //! The lines of a leaf, and what taking one does: alike whatever else the run does there.
 
+use super::super::cover::{Key, keys};
 use super::super::dataflow::Value;
 use super::super::reach::domain;
 use super::edge::{Edge, Op};
@@ -7,7 +8,8 @@ use super::enter::{Arrival, taken};
 use super::point::{By, Mode, Point, Points};
 use super::read::{How, Site};
 use chartc_core::arena::{StateId, TransitionId};
-use chartc_core::model::{ChoiceKind, Permission, Transition, Trigger};
+use chartc_core::model::{ChoiceKind, Expr, Permission, Transition, Trigger};
+use std::collections::BTreeMap;
 
 /// Conditions of earlier lines that are taken to be false at a later one, at most: further ones are left open, which only adds to what
 /// may be.
@@ -23,6 +25,62 @@ pub(super) struct Line<'c> {
     /// It leaves all below this state.
     top: Option<StateId>,
     arrivals: Vec<Arrival<'c>>,
+    /// The first conditions of earlier lines that would be tried on what it is on; `None` if one of those has none.
+    before: Option<Box<[&'c Expr]>>,
+}
+
+/// Lines that were tried before, by what they are on.
+#[derive(Default)]
+struct Earlier<'c>(BTreeMap<Option<Key>, Same<'c>>);
+
+/// Lines that are on one thing, with their places in the order: those with a condition and those without.
+#[derive(Default)]
+struct Same<'c> {
+    guarded: Vec<(usize, &'c Transition)>,
+    sure: Vec<&'c Transition>,
+}
+
+impl<'c> Earlier<'c> {
+    fn add(&mut self, nth: usize, line: &'c Transition) {
+        let mut all: Vec<Option<Key>> = keys(line).into_iter().map(Some).collect();
+        if all.is_empty() {
+            all.push(None);
+        }
+        for key in all {
+            let same = self.0.entry(key).or_default();
+            match line.guard {
+                Some(_) => same.guarded.push((nth, line)),
+                None => same.sure.push(line),
+            }
+        }
+    }
+
+    /// The conditions of lines that come first wherever this one is tried; `None` if one of them has none.
+    fn before(&self, line: &Transition) -> Option<Box<[&'c Expr]>> {
+        let key = keys(line).first().copied();
+        let any = matches!(key, Some(Key::Event(_))).then(|| self.0.get(&Some(Key::AnyEvent)));
+        let groups = || self.0.get(&key).into_iter().chain(any.flatten());
+        if groups().flat_map(|same| &same.sure).any(|row| is_before(row, line)) {
+            return None;
+        }
+        let first = |same: &Same<'c>| {
+            let fitting = same.guarded.iter().filter(|(_, row)| is_before(row, line));
+            fitting.take(ASSUMED).copied().collect::<Vec<_>>()
+        };
+        let mut all: Vec<_> = groups().flat_map(first).collect();
+        all.sort_by_key(|(nth, _)| *nth);
+        all.truncate(ASSUMED);
+        Some(all.into_iter().filter_map(|(_, row)| row.guard.as_ref()).collect())
+    }
+}
+
+/// Whether an earlier line is tried on all that this one is on.
+fn is_before(row: &Transition, line: &Transition) -> bool {
+    match (&row.trigger, &line.trigger) {
+        (Trigger::AnyEvent, Trigger::Event(_)) => true,
+        (Trigger::Event(a), Trigger::Event(b)) => a == b || b.iter().all(|e| a.contains(e)),
+        (a, b) => a == b,
+    }
 }
 
 impl<'c> Points<'c, '_> {
@@ -35,11 +93,14 @@ impl<'c> Points<'c, '_> {
             let acts = |id: &&TransitionId| {
                 self.facts.reach.takes(**id) && places.line(**id).covers(self.chart, leaf)
             };
-            let known = lines.filter(acts).map(|id| {
+            let mut earlier = Earlier::default();
+            let known = lines.filter(acts).enumerate().map(|(nth, id)| {
                 let row = self.chart.transition(*id);
                 let arrivals = taken(self.chart, leaf, *id);
                 let asks = self.asks(leaf, *id);
-                Line { id: *id, row, asks, top: domain(self.chart, row), arrivals }
+                let before = earlier.before(row);
+                earlier.add(nth, row);
+                Line { id: *id, row, asks, top: domain(self.chart, row), arrivals, before }
             });
             known.collect()
         })
@@ -111,21 +172,8 @@ impl<'c> Points<'c, '_> {
         {
             return Some(ops);
         }
-        for before in &lines[..nth] {
-            let row = before.row;
-            let same = row.trigger == line.trigger
-                || matches!((&row.trigger, &line.trigger), (Trigger::AnyEvent, Trigger::Event(_)))
-                || matches!((&row.trigger, &line.trigger), (Trigger::Event(a), Trigger::Event(b)) if b.iter().all(|e| a.contains(e)));
-            if same {
-                match &row.guard {
-                    None => return None,
-                    Some(guard) if ops.len() - first.len() < ASSUMED => {
-                        ops.push(Op::Assume(None, guard, false));
-                    }
-                    Some(_) => {}
-                }
-            }
-        }
+        let before = lines[nth].before.as_ref()?.iter();
+        ops.extend(before.map(|guard| Op::Assume(None, guard, false)));
         Some(ops)
     }
 

@@ -58,7 +58,7 @@ pub enum Why {
     Elsewhere(Writer),
     /// It begins afresh in each turn, and a turn counts too little.
     Turn(Writer),
-    /// It is only ever set to constants.
+    /// It is only ever set to one constant.
     Never(Writer),
 }
 
@@ -328,8 +328,11 @@ fn why(
         (Some(toward), None) => Some(Why::Elsewhere(toward)),
         (None, Some(away)) if !is_of_turn(chart, counter) => Some(Why::Away(away)),
         (None, None) => {
-            let (one, _) =
-                back.first().filter(|_| back.iter().all(|(_, value)| value.is_some()))?;
+            // What takes several values is no counter but tells what goes on.
+            let (one, only) = back.first().filter(|(_, value)| value.is_some())?;
+            if back.iter().any(|(_, value)| value != only) {
+                return None;
+            }
             Some(Why::Never(*one))
         }
         (Some(_) | None, Some(_)) => None,

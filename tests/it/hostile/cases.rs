@@ -315,6 +315,19 @@ pub(crate) fn all() -> Vec<Case> {
             "`each after` makes more than 200000 lines",
         ),
         case(
+            "2,000 conditions on one event",
+            "a.chart",
+            {
+                let lines: String =
+                    (0..2_000).map(|i| format!("on go if x == {i} -> b\n")).collect();
+                format!(
+                    "chart A {{ event go\nvar x: Int = 0\ninitial a state a {{\n{lines}}} final b }}\n"
+                )
+            },
+            0,
+            "warning[C0412]",
+        ),
+        case(
             "2,000 times from *",
             "a.chart",
             many(2_000, |i| format!("  state s{i}\n  from * {{ on go -> s{i} }}\n")),

@@ -53,6 +53,83 @@ fn descriptors(count: usize) -> String {
     )
 }
 
+/// States that all have a line, and a line for each of them that all others have too.
+fn from_all(count: usize) -> String {
+    let states: String = (0..count)
+        .map(|n| {
+            format!(
+                "  state s{n} {{ on go -> s{} }}\n  from * {{ on go -> s{n} }}\n",
+                (n + 1) % count
+            )
+        })
+        .collect();
+    format!("chart A {{\n  event go\n  initial s0\n{states}}}\n")
+}
+
+fn conditions(count: usize) -> String {
+    let lines: String = (0..count).map(|n| format!("    on go if x == {n} -> b\n")).collect();
+    format!(
+        "chart A {{\n  event go\n  var x: Int = 0\n  initial a\n  state a {{\n{lines}  }}\n  final b\n}}\n"
+    )
+}
+
+/// Records each of which holds the next.
+fn circle(count: usize) -> String {
+    let types: String =
+        (0..count).map(|n| format!("type T{n} {{ a: T{} }}\n", (n + 1) % count)).collect();
+    format!("{types}chart A {{\n  initial a\n  final a\n}}\n")
+}
+
+/// Charts that run one another.
+fn chain(count: usize) -> String {
+    let runs = |n: usize| {
+        if n + 1 < count { format!("run r A{} at entry {{}}", n + 1) } else { String::new() }
+    };
+    (0..count)
+        .map(|n| {
+            format!("chart A{n} {{\n  event go\n  initial a\n  state a {{\n    {}\n    on go -> b\n  }}\n  final b\n}}\n", runs(n))
+        })
+        .collect()
+}
+
+fn permissions(count: usize) -> String {
+    let states: String = (0..count)
+        .map(|n| {
+            let to = (n + 1) % count;
+            format!(
+                "  state s{n} {{ llm q{n} {{ prompt \"x\" }} -> s{to} }}\n  allow s{n} -> s{to}\n"
+            )
+        })
+        .collect();
+    format!("chart A {{\n  initial s0\n{states}}}\n")
+}
+
+fn ends(count: usize) -> String {
+    let states: String = (0..count)
+        .map(|n| {
+            let to = (n + 1) % count;
+            format!("<state id=\"s{n}\"><final id=\"f{n}\"/><transition event=\"done\" target=\"s{to}\"/></state>")
+        })
+        .collect();
+    format!("<scxml xmlns=\"http://www.w3.org/2005/07/scxml\" version=\"1.0\">{states}</scxml>")
+}
+
+/// Regions and eventless lines, of which `--cost` counts the calls.
+pub(super) fn without_calls(count: usize) -> String {
+    let regions: String = (0..count)
+        .map(|n| {
+            format!(
+                "    state r{n} {{ initial a state a {{ on go -> b }} state b {{ on go -> a }} }}\n"
+            )
+        })
+        .collect();
+    let lines: String =
+        (0..count).map(|n| format!("  state s{n} {{ when x > {n} -> s{} }}\n", n + 1)).collect();
+    format!(
+        "chart A {{\n  event go\n  input x: Int = 0\n  initial p\n  parallel p {{\n{regions}    on go if x > 3 -> s0\n  }}\n{lines}  final s{count}\n}}\n"
+    )
+}
+
 /// All of them.
 pub(super) fn all() -> Vec<Case> {
     let tests = "were not played to their end";
@@ -79,6 +156,40 @@ pub(super) fn all() -> Vec<Case> {
         [("200 descriptors", 200), ("2,000 descriptors", 2_000), ("20,000 descriptors", 20_000)]
     {
         cases.push(case(name, "a.scxml", descriptors(count), 0, ""));
+    }
+    for (name, count) in [("20 from all", 20), ("1,000 from all", 1_000), ("4,000 from all", 4_000)]
+    {
+        cases.push(case(name, "a.chart", from_all(count), 0, "warning[C0302]"));
+    }
+    for (name, count) in [
+        ("60 types in a circle", 60),
+        ("600 types in a circle", 600),
+        ("6,000 types in a circle", 6_000),
+    ] {
+        cases.push(case(name, "a.chart", circle(count), 1, "contains itself"));
+    }
+    for (name, count) in
+        [("50 conditions", 50), ("500 conditions", 500), ("5,000 conditions", 5_000)]
+    {
+        cases.push(case(name, "a.chart", conditions(count), 0, "warning[C0412]"));
+    }
+    for (name, count) in [
+        ("30 charts in a chain", 30),
+        ("300 charts in a chain", 300),
+        ("3,000 charts in a chain", 3_000),
+    ] {
+        cases.push(case(name, "a.chart", chain(count), 0, ""));
+    }
+    for (name, count) in
+        [("80 permissions", 80), ("800 permissions", 800), ("8,000 permissions", 8_000)]
+    {
+        cases.push(case(name, "a.chart", permissions(count), 0, ""));
+    }
+    let refused = "words for many events come to more than 20000 lines";
+    for (name, count, exit, says) in
+        [("10 ends", 10, 0, ""), ("100 ends", 100, 0, ""), ("1,000 ends", 1_000, 1, refused)]
+    {
+        cases.push(case(name, "a.scxml", ends(count), exit, says));
     }
     cases
 }

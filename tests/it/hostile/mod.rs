@@ -136,6 +136,18 @@ fn no_command_breaks_on_a_hostile_file() {
 }
 
 #[test]
+fn calls_are_counted_however_many_states_there_are() {
+    let at = &folder("cost");
+    for count in [20, 200, 2_000] {
+        let text = growing::without_calls(count).into();
+        let files = vec![("a.chart", text)];
+        write(&Case { name: "", given: "", files, exit: 0, says: "" }, at);
+        let output = run(at, &["check", "--cost", "a.chart"]);
+        assert_eq!(output.status.code(), Some(0), "{count}: {:.300}", said(&output));
+    }
+}
+
+#[test]
 #[cfg(unix)]
 fn links_in_a_circle_end() {
     let at = &folder("links");

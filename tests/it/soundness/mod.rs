@@ -78,7 +78,7 @@ impl Claims {
     fn of(chart: &Chart) -> Self {
         let facts = Facts::of(chart);
         Self {
-            shadowed: cover::shadows(chart, &facts).iter().map(|s| s.line).collect(),
+            shadowed: cover::shadows(chart, &facts).0.iter().map(|s| s.line).collect(),
             undriven: drive::undriven(chart, &facts).into_iter().collect(),
             hidden: calls::hidden(chart, &facts).into_iter().map(|h| h.step).collect(),
             unreached: unreached::unreached(chart, &facts).iter().map(|u| u.step).collect(),

@@ -2,11 +2,12 @@
 
 use super::configuration;
 use crate::emit::rust::uses;
-use chartc_core::arena::StateId;
+use chartc_core::arena::{EventId, StateId};
 use chartc_core::model::{
     Action, Chart, Expr, ExprKind, Limits, Observable, StateKind, Transition, Trigger,
 };
 use chartc_core::tables::Tables;
+use std::collections::BTreeMap;
 
 /// How the code of a chart takes a step.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,6 +34,10 @@ pub(in super::super) enum Form {
 
 /// Leaves times occurrences beyond which code that is written out would be too long.
 const MOST: usize = 6000;
+
+/// Lines with a condition that one occurrence tries in one leaf, beyond which code that is written out would be too deep: each stands in
+/// the `else` of the one before.
+const DEEPEST: usize = 100;
 
 impl Shape {
     /// The simplest shape that the chart allows: everything in it has to be known here.
@@ -106,7 +111,63 @@ fn why_not(chart: &Chart) -> Option<&'static str> {
     }
     let leaves = chart.states.iter().enumerate().filter(|(i, s)| s.end.index() == i + 1).count();
     let depth = chart.states.iter().map(|s| s.path.matches('.').count()).max().unwrap_or_default();
-    (leaves * (chart.events.len() + 4) * (1 + depth) > MOST).then_some("there are many states")
+    if leaves * (chart.events.len() + 4) * (1 + depth) > MOST {
+        return Some("there are many states");
+    }
+    (deepest(chart) > DEEPEST).then_some("many lines with a condition are on one event")
+}
+
+/// The most lines with a condition that one occurrence may have to try in one leaf.
+fn deepest(chart: &Chart) -> usize {
+    // By state: what its lines and those of the states around it are on.
+    let mut all: Vec<BTreeMap<Moment, usize>> = Vec::with_capacity(chart.states.len());
+    for state in &chart.states {
+        let mut counts = state.parent.map_or_else(BTreeMap::new, |p| all[p.index()].clone());
+        let lines = state.transitions.iter().map(|id| chart.transition(*id));
+        for moment in lines.filter(|line| line.guard.is_some()).flat_map(moments) {
+            *counts.entry(moment).or_default() += 1;
+        }
+        all.push(counts);
+    }
+    // Lines on any event count for each.
+    let deep = |counts: &BTreeMap<Moment, usize>| {
+        let any = counts.get(&Moment::AnyEvent).copied().unwrap_or_default();
+        let others = counts.iter().filter(|(moment, _)| **moment != Moment::AnyEvent);
+        any + others.map(|(_, count)| *count).max().unwrap_or_default()
+    };
+    all.iter().map(deep).max().unwrap_or_default()
+}
+
+/// What lines that are tried together are on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Moment {
+    Event(EventId),
+    AnyEvent,
+    StateDone(StateId),
+    Turn,
+    When,
+    Other,
+}
+
+fn moments(line: &Transition) -> Vec<Moment> {
+    vec![match &line.trigger {
+        Trigger::Event(events) => return events.iter().copied().map(Moment::Event).collect(),
+        Trigger::AnyEvent => Moment::AnyEvent,
+        Trigger::StateDone(state) => Moment::StateDone(*state),
+        Trigger::Turn => Moment::Turn,
+        Trigger::When => Moment::When,
+        Trigger::Error(_)
+        | Trigger::AnyOccurrence
+        | Trigger::After(_)
+        | Trigger::AfterTurns(_)
+        | Trigger::Choice(_)
+        | Trigger::StepDone(_)
+        | Trigger::StepError(_)
+        | Trigger::StepTimeout(..)
+        | Trigger::StepDoubt(_)
+        | Trigger::StepElse(_)
+        | Trigger::LimitWarn(_) => Moment::Other,
+    }]
 }
 
 fn line(line: &Transition) -> Option<&'static str> {

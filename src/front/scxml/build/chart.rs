@@ -5,7 +5,7 @@ use super::super::document::Document;
 use super::super::invoke::{Family, Given};
 use super::super::kinds::{Class, Kinds};
 use super::super::scope::event_names;
-use super::{Builder, Inside, MOST, apart, comments, noted, path};
+use super::{Builder, Inside, MOST, SPREAD, apart, comments, noted, path};
 use crate::diagnostic::Diagnostic;
 use crate::span::{FileId, Ident, Span};
 use crate::syntax::CATCH_ALL;
@@ -21,7 +21,7 @@ pub(in crate::front::scxml) fn file(
     document: &Document,
     findings: &mut Vec<Diagnostic>,
 ) -> File {
-    let (mut items, mut left) = (Vec::new(), MOST);
+    let (mut items, mut left) = (Vec::new(), (MOST, SPREAD));
     chart(Family::of(document, &BTreeMap::new()), &mut left, findings, &mut items);
     File { items, end: comments(&document.after), ..File::new(id) }
 }
@@ -29,14 +29,15 @@ pub(in crate::front::scxml) fn file(
 /// The chart of a document, and those below it.
 fn chart(
     family: Family<'_>,
-    left: &mut usize,
+    left: &mut (usize, usize),
     findings: &mut Vec<Diagnostic>,
     to: &mut Vec<Noted<Item>>,
 ) {
     let document = family.scope.document;
     let params = family.children.iter().map(|child| child.scope.params()).collect();
     let (scope, inside) = (family.scope, Inside::of(document));
-    let mut builder = Builder { document, scope, params, findings, left: *left, inside };
+    let (more, spread) = *left;
+    let mut builder = Builder { document, scope, params, findings, left: more, spread, inside };
     // Loops may come to need variables of their own.
     let body = builder.body(0);
     let mut items = builder.variables();
@@ -48,7 +49,7 @@ fn chart(
         span: noted.span,
     });
     items.extend(apart_first(states.collect()));
-    *left = builder.left;
+    *left = (builder.left, builder.spread);
     let mut end = comments(&document.states[0].end);
     // What stands behind the outermost document is the file's.
     if !to.is_empty() {

@@ -13,6 +13,9 @@ use crate::syntax::{
 };
 use std::collections::BTreeSet;
 
+/// So many events of one word are not counted.
+const FEW: usize = 8;
+
 /// What the event of a line is called, where it can be one only.
 fn named(pattern: &EventPattern, word: &str, scope: &Scope<'_>) -> Option<String> {
     match pattern {
@@ -43,7 +46,11 @@ impl Builder<'_, '_> {
         let mut lines: Vec<Noted<StateItem>> = Vec::new();
         let mut seen: Vec<String> = Vec::new();
         for descriptor in events {
-            for (pattern, brings, word) in self.patterns(source, descriptor, written) {
+            let patterns = self.patterns(source, descriptor, written);
+            if patterns.len() > FEW && !self.spreads(patterns.len(), written.span) {
+                return lines;
+            }
+            for (pattern, brings, word) in patterns {
                 if seen.contains(&word) {
                     continue;
                 }
@@ -151,14 +158,18 @@ impl Builder<'_, '_> {
 
     /// What waits for every event, each by its name, with its data where they are read.
     fn each_event(&mut self, source: usize, reads: bool, span: Span) -> Vec<Pattern> {
-        let names = event_names(self.document).into_iter().map(|(name, names, _)| (name, names));
-        let any = (CATCH_ALL.to_owned(), vec![Ident::new(CATCH_ALL.to_owned(), span)]);
-        let known: Vec<(String, Vec<Ident>)> = names.chain([any]).collect();
-        let all: BTreeSet<&str> = known.iter().map(|(name, _)| name.as_str()).collect();
-        // Those that begin with another one are taken with it.
-        let below = |name: &str| name.match_indices('.').any(|(at, _)| all.contains(&name[..at]));
+        let document = self.document;
+        let known = self.inside.known.get_or_init(|| {
+            let names = event_names(document).into_iter().map(|(name, names, _)| (name, names));
+            let any = (CATCH_ALL.to_owned(), vec![Ident::new(CATCH_ALL.to_owned(), span)]);
+            let known: Vec<(String, Vec<Ident>)> = names.chain([any]).collect();
+            let all: BTreeSet<&str> = known.iter().map(|(name, _)| name.as_str()).collect();
+            let below =
+                |name: &str| name.match_indices('.').any(|(at, _)| all.contains(&name[..at]));
+            known.iter().filter(|(name, _)| !below(name)).cloned().collect()
+        });
         let mut found = Vec::new();
-        for (name, names) in known.iter().filter(|(name, _)| !below(name)) {
+        for (name, names) in known {
             let names = names.iter().map(|n| Ident::new(n.node.clone(), span)).collect();
             let bound = reads.then(|| Ident::new(self.scope.data.clone(), span));
             let brings = if reads { Brings::Data } else { Brings::NoData };
@@ -174,11 +185,8 @@ impl Builder<'_, '_> {
 
     /// What waits for the end of any state.
     fn done_states(&mut self, source: usize, span: Span) -> Vec<Pattern> {
-        let states = self.document.states.iter().enumerate().skip(1);
-        let ids: Vec<Ident> = states
-            .filter(|(nth, _)| self.is_ever_done(*nth))
-            .map(|(_, state)| Ident::new(state.id.node.clone(), span))
-            .collect();
+        let states = self.inside.ended.iter().map(|nth| &self.document.states[*nth]);
+        let ids: Vec<Ident> = states.map(|state| Ident::new(state.id.node.clone(), span)).collect();
         ids.iter().flat_map(|id| self.done(source, id, span)).collect()
     }
 

@@ -17,10 +17,14 @@ use crate::diagnostic::Diagnostic;
 use crate::lint::outside_subset;
 use crate::span::{Ident, Span, Spanned};
 use crate::syntax::{Comment, Noted, Path, Trivia};
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Lines and actions that a document may come to: a `transition` of several events is written out for each.
 const MOST: usize = 200_000;
+
+/// Of these, lines for words that stand for many events: `done` is the end of any state.
+const SPREAD: usize = 20_000;
 
 /// What building needs.
 pub(super) struct Builder<'b, 'd> {
@@ -31,6 +35,8 @@ pub(super) struct Builder<'b, 'd> {
     findings: &'b mut Vec<Diagnostic>,
     /// Lines and actions that may still be made.
     left: usize,
+    /// Lines that may still be made for words that stand for many events.
+    spread: usize,
     inside: Inside,
 }
 
@@ -38,8 +44,12 @@ pub(super) struct Builder<'b, 'd> {
 struct Inside {
     /// The events that it raises.
     raised: BTreeSet<String>,
-    /// Whether a state can come to its end, or an invoked document.
+    /// The states that can come to their end.
+    ended: Vec<usize>,
+    /// Whether one of them can, or an invoked document.
     ends: bool,
+    /// The names of events, once they have been asked for; without those that begin with another one, which are taken with it.
+    known: OnceCell<Vec<(String, Vec<Ident>)>>,
 }
 
 impl Inside {
@@ -52,8 +62,10 @@ impl Inside {
                 }
             });
         }
-        let ends = (0..document.states.len()).any(|nth| document.is_ever_done(nth));
-        Self { raised, ends: ends || !document.invokes.is_empty() }
+        let all = 0..document.states.len();
+        let ended: Vec<usize> = all.filter(|nth| document.is_ever_done(*nth)).collect();
+        let ends = !ended.is_empty() || !document.invokes.is_empty();
+        Self { raised, ended, ends, known: OnceCell::new() }
     }
 
     /// Whether anything does.
@@ -65,6 +77,19 @@ impl Inside {
 impl Builder<'_, '_> {
     fn converter(&mut self) -> Converter<'_, '_> {
         Converter { scope: &self.scope, findings: &mut *self.findings }
+    }
+
+    /// Whether one word may stand for so many events; the first that may not is reported.
+    fn spreads(&mut self, count: usize, span: Span) -> bool {
+        let spreads = count <= self.spread;
+        if !spreads && self.left > 0 {
+            let message =
+                format!("words for many events come to more than {SPREAD} lines in this document");
+            self.findings.push(outside_subset::at(span, message));
+            self.left = 0;
+        }
+        self.spread -= count.min(self.spread);
+        spreads
     }
 
     /// Whether so many more lines and actions may be made; the first that may not is reported.
