@@ -58,12 +58,12 @@ fn from_all(count: usize) -> String {
     let states: String = (0..count)
         .map(|n| {
             format!(
-                "  state s{n} {{ on go -> s{} }}\n  from * {{ on go -> s{n} }}\n",
+                "  state state{n} {{ on go -> state{} }}\n  from * {{ on go -> state{n} }}\n",
                 (n + 1) % count
             )
         })
         .collect();
-    format!("chart A {{\n  event go\n  initial s0\n{states}}}\n")
+    format!("chart A {{\n  event go\n  initial state0\n{states}}}\n")
 }
 
 fn conditions(count: usize) -> String {
