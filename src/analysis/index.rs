@@ -130,7 +130,9 @@ fn in_order(block: &[Action], found: &mut dyn FnMut(&BTreeSet<Held>, &Expr)) {
     let mut set = BTreeSet::new();
     Action::walk(block, &mut |action| {
         if !matches!(action, Action::If(..)) {
-            own_expressions(action).into_iter().for_each(|e| found(&set, e));
+            for e in own_expressions(action) {
+                found(&set, e);
+            }
         }
         if let Action::Assign(id, _) = action {
             set.insert(Held::Variable(*id));

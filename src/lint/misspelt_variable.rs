@@ -89,13 +89,11 @@ fn is_lost(chart: &Chart, usage: &Usage, id: VarId) -> bool {
 
 /// Whether a default stands for nothing yet.
 fn is_blank(default: &Expr) -> bool {
-    match &default.kind {
-        ExprKind::Int(number) => *number == 0,
-        ExprKind::Float(number) => *number == 0.0,
-        ExprKind::Text(text) => text.parts.is_empty(),
-        ExprKind::List(items) => items.is_empty(),
-        other => matches!(other, ExprKind::Bool(false) | ExprKind::None),
-    }
+    let kind = &default.kind;
+    matches!(kind, ExprKind::Bool(false) | ExprKind::Int(0) | ExprKind::None)
+        || matches!(kind, ExprKind::Float(number) if *number == 0.0)
+        || matches!(kind, ExprKind::Text(text) if text.parts.is_empty())
+        || matches!(kind, ExprKind::List(items) if items.is_empty())
 }
 
 /// Whether one is computed from the other.
