@@ -102,12 +102,17 @@ impl<'s> Sight<'s> {
         let mut all = Declarations { charts: self.charts.clone(), ..Declarations::default() };
         let place = chart.and_then(|chart| self.places.get(&std::ptr::from_ref(chart)).copied());
         let (before, behind) = self.items.split_at(place.unwrap_or(self.items.len()));
-        before.iter().for_each(|noted| top_level(&mut all, noted));
-        if place.is_some() {
-            let own = chart.into_iter().flat_map(|chart| &chart.items);
-            own.for_each(|noted| chart_level(&mut all, noted));
+        for noted in before {
+            top_level(&mut all, noted);
         }
-        behind.iter().for_each(|noted| top_level(&mut all, noted));
+        if place.is_some() {
+            for noted in chart.into_iter().flat_map(|chart| &chart.items) {
+                chart_level(&mut all, noted);
+            }
+        }
+        for noted in behind {
+            top_level(&mut all, noted);
+        }
         all
     }
 }
