@@ -106,8 +106,9 @@ impl<'s> Sight<'s> {
             top_level(&mut all, noted);
         }
         if place.is_some() {
-            let own = chart.into_iter().flat_map(|chart| &chart.items);
-            own.for_each(|noted| chart_level(&mut all, noted));
+            for noted in chart.into_iter().flat_map(|chart| &chart.items) {
+                chart_level(&mut all, noted);
+            }
         }
         for noted in behind {
             top_level(&mut all, noted);

@@ -114,22 +114,6 @@ fn ends(count: usize) -> String {
     format!("<scxml xmlns=\"http://www.w3.org/2005/07/scxml\" version=\"1.0\">{states}</scxml>")
 }
 
-/// Regions and eventless lines, of which `--cost` counts the calls.
-pub(super) fn without_calls(count: usize) -> String {
-    let regions: String = (0..count)
-        .map(|n| {
-            format!(
-                "    state r{n} {{ initial a state a {{ on go -> b }} state b {{ on go -> a }} }}\n"
-            )
-        })
-        .collect();
-    let lines: String =
-        (0..count).map(|n| format!("  state s{n} {{ when x > {n} -> s{} }}\n", n + 1)).collect();
-    format!(
-        "chart A {{\n  event go\n  input x: Int = 0\n  initial p\n  parallel p {{\n{regions}    on go if x > 3 -> s0\n  }}\n{lines}  final s{count}\n}}\n"
-    )
-}
-
 /// All of them.
 pub(super) fn all() -> Vec<Case> {
     let tests = "were not played to their end";

@@ -139,7 +139,7 @@ fn no_command_breaks_on_a_hostile_file() {
 fn calls_are_counted_however_many_states_there_are() {
     let at = &folder("cost");
     for count in [20, 200, 2_000] {
-        let text = growing::without_calls(count).into();
+        let text = without_calls(count).into();
         let files = vec![("a.chart", text)];
         write(&Case { name: "", given: "", files, exit: 0, says: "" }, at);
         let output = run(at, &["check", "--cost", "a.chart"]);
@@ -273,4 +273,20 @@ fn standard_input_may_be_anything() {
         assert_eq!(output.status.code(), Some(exit), "{}", said(&output));
         assert!(exit == 0 || said(&output).starts_with("<stdin>:"), "{}", said(&output));
     }
+}
+
+/// Regions and eventless lines, of which `--cost` counts the calls.
+fn without_calls(count: usize) -> String {
+    let regions: String = (0..count)
+        .map(|n| {
+            format!(
+                "    state r{n} {{ initial a state a {{ on go -> b }} state b {{ on go -> a }} }}\n"
+            )
+        })
+        .collect();
+    let lines: String =
+        (0..count).map(|n| format!("  state s{n} {{ when x > {n} -> s{} }}\n", n + 1)).collect();
+    format!(
+        "chart A {{\n  event go\n  input x: Int = 0\n  initial p\n  parallel p {{\n{regions}    on go if x > 3 -> s0\n  }}\n{lines}  final s{count}\n}}\n"
+    )
 }
