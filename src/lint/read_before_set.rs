@@ -84,11 +84,12 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Whether no state has both steps.
+/// Whether a run comes to the first step, though nowhere to the other one as well.
 fn runs_apart(context: &Context<'_>, one: StepId, other: StepId) -> bool {
     let Context { chart, facts, .. } = context;
     let covers = |step: StepId, leaf: StateId| facts.places.step(step).covers(chart, leaf);
-    !facts.reach.leaves(chart).any(|leaf| covers(one, leaf) && covers(other, leaf))
+    let mut own = facts.reach.leaves(chart).filter(|leaf| covers(one, *leaf)).peekable();
+    own.peek().is_some() && !own.any(|leaf| covers(other, leaf))
 }
 
 /// The state in which the agent begins, with the rows of the table that nothing but what is set too late keeps from letting it out; `None`
