@@ -136,7 +136,11 @@ fn shown(chart: &Chart) -> Vec<(VarId, StepId, usize)> {
 fn whole(expr: &Expr, found: &mut Vec<VarId>) {
     match &expr.kind {
         ExprKind::Variable(id) => found.push(*id),
-        ExprKind::Builtin(Builtin::Str, inner) => inner.iter().for_each(|e| whole(e, found)),
+        ExprKind::Builtin(Builtin::Str | Builtin::Sorted, inner) => {
+            inner.iter().for_each(|e| whole(e, found));
+        }
+        // Something of each element.
+        ExprKind::Comprehension { source, filter: None, .. } => whole(source, found),
         ExprKind::If(_, a, b) | ExprKind::Default(a, b) => {
             whole(a, found);
             whole(b, found);
