@@ -125,7 +125,9 @@ pub(super) fn all() -> Vec<Mutant> {
         &[
             (
                 "exit-order",
-                &[(LEAVE_ALL, "let mut all = std::vec::Vec::new();
+                &[(
+                    LEAVE_ALL,
+                    "let mut all = std::vec::Vec::new();
                     while let Some(state) = next {
                         all.insert(0, state);
                         next = self.next_exited(domain, state);
@@ -133,12 +135,15 @@ pub(super) fn all() -> Vec<Mutant> {
                     for state in all {
                         self.leave(state, sink);
                         self.deactivate(state);
-                    }")],
+                    }",
+                )],
                 &["semantics::sets::exit_in_reverse_then_actions_then_entry_in_document_order"],
             ),
             (
                 "exit-order-of-one-leaf",
-                &[(LEAVE_PATH, "let mut all = std::vec::Vec::new();
+                &[(
+                    LEAVE_PATH,
+                    "let mut all = std::vec::Vec::new();
                     while state > domain {
                         all.insert(0, state);
                         state = self.tables.states[state.index()].parent;
@@ -146,64 +151,90 @@ pub(super) fn all() -> Vec<Mutant> {
                     for state in all {
                         self.leave(state, sink);
                         self.deactivate(state);
-                    }")],
+                    }",
+                )],
                 &["semantics::sets::one_leaf_is_left_from_below_before_the_actions"],
             ),
             (
                 "actions-before-exit",
-                &[("self.exit(domain, sink);
-                self.act(id, row, sink);", "self.act(id, row, sink);
-                self.exit(domain, sink);")],
+                &[(
+                    "self.exit(domain, sink);
+                self.act(id, row, sink);",
+                    "self.act(id, row, sink);
+                self.exit(domain, sink);",
+                )],
                 &["semantics::sets::one_leaf_is_left_from_below_before_the_actions"],
             ),
             (
                 "entry-breadth-first",
-                &[(ENTER_ONE, "let mut all: std::vec::Vec<StateId> = entry.of(self.tables.state_pool).into();
+                &[(
+                    ENTER_ONE,
+                    "let mut all: std::vec::Vec<StateId> = entry.of(self.tables.state_pool).into();
                     all.sort_by_key(|state| {
                         core::iter::successors(Some(*state), |s| self.parent(*s)).count()
                     });
                     for state in all {
                         self.enter(state, sink);
-                    }")],
+                    }",
+                )],
                 &["semantics::sets::exit_in_reverse_then_actions_then_entry_in_document_order"],
             ),
             (
                 "entry-of-several-lines-from-below",
-                &[(ENTER_KNOWN, "for state in entry.of(self.tables.state_pool).iter().rev() {
+                &[(
+                    ENTER_KNOWN,
+                    "for state in entry.of(self.tables.state_pool).iter().rev() {
                         if all_known {
                             self.enter(*state, sink);
                         } else {
                             self.add_to_entry_set(*state);
                         }
-                    }")],
+                    }",
+                )],
                 &["semantics::sets::lines_taken_together_enter_each_from_above"],
             ),
             (
                 "initial-actions-before-enter",
-                &[(ENTER_ALL, "if self.has_default_actions {
+                &[(
+                    ENTER_ALL,
+                    "if self.has_default_actions {
                         self.run_defaults(state, sink);
                     }
-                    self.enter(state, sink);")],
-                &["semantics::content::actions_of_initial_run_between_the_parents_enter_and_the_childs"],
+                    self.enter(state, sink);",
+                )],
+                &[
+                    "semantics::content::actions_of_initial_run_between_the_parents_enter_and_the_childs",
+                ],
             ),
             (
                 "initial-actions-after-all",
-                &[(ENTER_ALL, "self.enter(state, sink);
+                &[(
+                    ENTER_ALL,
+                    "self.enter(state, sink);
                     if self.has_default_actions && self.next_in_entry_set(0, usize::MAX).is_none() {
                         for state in self.tables.states {
                             self.run_defaults(state.parent, sink);
                         }
-                    }")],
-                &["semantics::content::actions_of_initial_run_between_the_parents_enter_and_the_childs"],
+                    }",
+                )],
+                &[
+                    "semantics::content::actions_of_initial_run_between_the_parents_enter_and_the_childs",
+                ],
             ),
             (
                 "history-recorded-late",
                 &[
                     ("if self.has_history { count } else { 0 }", "0"),
-                    ("if self.has_history {
+                    (
+                        "if self.has_history {
                     self.record_all(domain);
-                }", ""),
-                    ("sink.record(Record::Exited(state));", "self.record_history(state); sink.record(Record::Exited(state));"),
+                }",
+                        "",
+                    ),
+                    (
+                        "sink.record(Record::Exited(state));",
+                        "self.record_history(state); sink.record(Record::Exited(state));",
+                    ),
                 ],
                 &[
                     "semantics::sets::deep_history_restores_every_region",
@@ -213,35 +244,51 @@ pub(super) fn all() -> Vec<Mutant> {
             (
                 "done-one-level-up",
                 &[("above = self.parent(ancestor);", "above = None;")],
-                &["semantics::events::done_climbs_through_nested_parallels_whichever_region_ends_last"],
+                &[
+                    "semantics::events::done_climbs_through_nested_parallels_whichever_region_ends_last",
+                ],
             ),
             (
                 "error-ends-the-next-enter",
-                &[("self.run_block(Block::Entry(state, nth), state, sink);", "let before = self.scalars.queue_len;
+                &[(
+                    "self.run_block(Block::Entry(state, nth), state, sink);",
+                    "let before = self.scalars.queue_len;
                     self.run_block(Block::Entry(state, nth), state, sink);
-                    if self.scalars.queue_len > before { break; }")],
+                    if self.scalars.queue_len > before { break; }",
+                )],
                 &["semantics::content::an_error_ends_its_own_enter_or_exit_block_only"],
             ),
             (
                 "error-ends-the-next-exit",
-                &[("self.run_block(Block::Exit(state, nth), state, sink);", "let before = self.scalars.queue_len;
+                &[(
+                    "self.run_block(Block::Exit(state, nth), state, sink);",
+                    "let before = self.scalars.queue_len;
                     self.run_block(Block::Exit(state, nth), state, sink);
-                    if self.scalars.queue_len > before { break; }")],
+                    if self.scalars.queue_len > before { break; }",
+                )],
                 &["semantics::content::an_error_ends_its_own_enter_or_exit_block_only"],
             ),
             (
                 "arguments-unread",
-                &[("if self.with_view(leaf, |program, view| program.arguments(id, view)).is_err() {
+                &[(
+                    "if self.in_view(leaf, |program, view| program.arguments(id, view)).is_err() {
                 self.raise_error(ErrorKind::Execution, sink);
-            }", "")],
+            }",
+                    "",
+                )],
                 &["semantics::observables::final_arguments_are_read_before_the_exit"],
             ),
             (
                 "step-runs-on-after-exit",
-                &[("if let Some(key) = pending {
+                &[(
+                    "if let Some(key) = pending {
                 self.cancel(key, sink);
-            }", "let _ = pending;")],
-                &["semantics::turns::leaving_the_state_of_an_awaited_step_cancels_it_and_the_walk_goes_on"],
+            }",
+                    "let _ = pending;",
+                )],
+                &[
+                    "semantics::turns::leaving_the_state_of_an_awaited_step_cancels_it_and_the_walk_goes_on",
+                ],
             ),
             (
                 "question-open-after-exit",
@@ -256,7 +303,9 @@ pub(super) fn all() -> Vec<Mutant> {
             (
                 "fails-here-kept",
                 &[("register.fails_here = 0;", "")],
-                &["semantics::observables::rejected_answers_count_as_fails_here_until_the_leaf_is_left"],
+                &[
+                    "semantics::observables::rejected_answers_count_as_fails_here_until_the_leaf_is_left",
+                ],
             ),
             (
                 "turns-here-kept",

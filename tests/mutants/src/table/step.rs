@@ -24,7 +24,7 @@ pub(super) fn all() -> Vec<Mutant> {
                 "guard-not-asked-on-the-answer",
                 &[
                     (
-                        "self.options(key, &mut |option, tool| legal |= option == choice && tool.is_none());",
+                        "self.each_option(key, &mut |option, tool| legal |= option == choice && tool.is_none());",
                         "legal = true;",
                     ),
                     (
@@ -123,7 +123,7 @@ pub(super) fn all() -> Vec<Mutant> {
             ),
             (
                 "per-turn-not-reset",
-                &[("self.with_view(leaf, |program, view| program.begin_turn(view));", "")],
+                &[("self.in_view(leaf, |program, view| program.begin_turn(view));", "")],
                 &["semantics::turns::per_turn_variables_start_afresh_and_inputs_keep_their_value"],
             ),
             (

@@ -102,8 +102,8 @@ pub(super) fn all() -> Vec<Mutant> {
             (
                 "one-call-over-the-limit",
                 &[(
-                    "|limit| self.store.cells().states[at.index()].calls >= limit",
-                    "|limit| self.store.cells().states[at.index()].calls > limit",
+                    "limit.is_some_and(|limit| self.store.cells().states[at.index()].calls >= limit)",
+                    "limit.is_some_and(|limit| self.store.cells().states[at.index()].calls > limit)",
                 )],
                 &["semantics::bounds::a_hard_limit_on_calls_is_checked_before_the_call"],
             ),
@@ -141,9 +141,12 @@ pub(super) fn all() -> Vec<Mutant> {
                 "calls-not-made-are-waited-for",
                 &[(
                     "if self.is_open(key) {
-            let in_walk",
-                    "if false {
-            let in_walk",
+            let in_walk = self.scalars.walk.is_some_and(|w| w.awaiting == Some(key));
+            self.close(key);
+            self.program.bind(Bound::Nothing);
+            self.step_failed(key.step, key.leaf, in_walk, sink);
+        }",
+                    "",
                 )],
                 &["semantics::bounds::a_step_whose_call_is_not_made_has_failed"],
             ),
