@@ -137,7 +137,9 @@ fn whole(expr: &Expr, found: &mut Vec<VarId>) {
     match &expr.kind {
         ExprKind::Variable(id) => found.push(*id),
         ExprKind::Builtin(Builtin::Str | Builtin::Sorted, inner) => {
-            inner.iter().for_each(|e| whole(e, found));
+            for e in inner {
+                whole(e, found);
+            }
         }
         // Something of each element.
         ExprKind::Comprehension { source, filter: None, .. } => whole(source, found),
