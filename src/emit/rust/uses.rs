@@ -192,7 +192,7 @@ pub(super) fn first(expr: &Expr) -> First {
             so_far
         }
         ExprKind::If(condition, a, b) => then(first(condition), perhaps(&[a, b])),
-        ExprKind::Builtin(_, all) | ExprKind::Call(_, all) => {
+        ExprKind::Builtin(_, all) => {
             then(all.iter().map(first).fold(First::Nothing, then), First::Other)
         }
         ExprKind::List(all) => all.iter().map(first).fold(First::Nothing, then),
@@ -205,6 +205,8 @@ pub(super) fn first(expr: &Expr) -> First {
         | ExprKind::Map(_)
         | ExprKind::Comprehension { .. }
         | ExprKind::Predicate(_)
+        // An argument that fails may have the function's fallback in its place, which is a value.
+        | ExprKind::Call(..)
         | ExprKind::Observable(Observable::Advice | Observable::Streak(_))
         | ExprKind::Unknown(_) => First::Other,
     }

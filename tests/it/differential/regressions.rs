@@ -37,6 +37,13 @@ fn charts() -> Vec<(&'static str, String)> {
              on b if ask(ask(j[\"k\"], \"\"), l[0]) == \"z\" -> s { j = none  l = [] } } }"
                 .to_owned(),
         ),
+        // Asked which events would be handled, generated code gave up before it came to the value for a failure.
+        (
+            "a call with what comes with an event",
+            "chart R { event a(n: Int) event b fn many(n: Int) -> Int else 3 var m: Int = 0 initial s \
+             state s { on a(n) if many(n) > 5 -> t { m = n }  on b if m > 2 -> t } state t { on a(n) if many(n + 1) > n -> s  on b -> s } }"
+                .to_owned(),
+        ),
         // The prompt of a step that is no question asked the host for the guards of options.
         (
             "an option beside a step",

@@ -191,7 +191,7 @@ impl<P: Program> Engine<'_, P> {
     }
 
     /// Calls `each` with every host event that some active state would handle now, ascending. A guard that needs the event's
-    /// payload counts as true.
+    /// payload counts as true; where it gives the payload to a host function with a fallback, the fallback decides.
     pub fn enabled_events(&mut self, each: &mut dyn FnMut(EventId)) {
         self.program.refuel();
         self.program.bind(crate::program::Bound::Nothing);
