@@ -1,4 +1,4 @@
-//! Charts that a `run` step runs: whether one can fail.
+//! Whether a chart that a `run` step starts can fail.
 
 use super::Facts;
 use super::explore::is_total;

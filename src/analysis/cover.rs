@@ -24,12 +24,11 @@ pub struct Shadow {
     pub inner: bool,
 }
 
-/// How often a line is held against a state below its own, for each state and line of the chart; a chart where that is not enough has
-/// many lines that each hold in many states.
+/// Comparisons of a line with an inner state, for each state and line of the chart. Only charts with many lines that each apply in many
+/// states need more.
 const LOOKS: usize = 100;
 
-/// Every hidden line, ascending; and the lines that were not held against those of inner states to the end, because all of them would
-/// take too long.
+/// Every hidden line, ascending; and the lines whose comparison with inner states was cut off by the budget.
 pub fn shadows(chart: &Chart, facts: &Facts) -> (Vec<Shadow>, Vec<TransitionId>) {
     let inner = Inner::of(chart, facts);
     let mut open = Vec::new();
@@ -201,10 +200,10 @@ struct Inner {
     looks: Looks,
 }
 
-/// What may still be looked at.
+/// The budget of comparisons.
 struct Looks {
     left: Cell<usize>,
-    /// Whether there were too few since this was last asked.
+    /// Whether the budget ran out since this was last read.
     cut: Cell<bool>,
 }
 

@@ -91,10 +91,10 @@ pub fn gaps(chart: &Chart, facts: &Facts) -> Vec<Gap> {
     found
 }
 
-/// The last steps of states.
+/// For each state, the last step that may run in it.
 struct Last<'f> {
     facts: &'f Facts,
-    /// By state: the last step that has it in its place.
+    /// By state: the last step that is placed in it.
     own: Vec<Option<usize>>,
     /// The same, of it and all states below.
     below: Vec<Option<usize>>,
@@ -117,7 +117,7 @@ impl<'f> Last<'f> {
         Self { facts, own, below }
     }
 
-    /// Whether a step after this one may run where it does.
+    /// Whether a later step may run in a state where this one does.
     fn is_after(&self, chart: &Chart, step: StepId) -> bool {
         let later = |last: Option<usize>| last > Some(step.index());
         self.facts.places.step(step).within.iter().any(|here| {

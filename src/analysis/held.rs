@@ -1,11 +1,11 @@
-//! What the lines of a circle have set their variables to.
+//! Values that the lines of a cycle assign.
 
 use super::uses::assigned;
 use chartc_core::arena::{StateId, VarId};
 use chartc_core::model::{Action, Chart, CompareOp, Expr, ExprKind, Transition, Type, UnaryOp};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// By variable, a condition that holds since a line has set it to a literal.
+/// For each variable that was set to a literal: the condition that it equals the literal.
 #[derive(Debug)]
 pub(super) struct Held<'d> {
     rows: BTreeMap<VarId, Expr>,

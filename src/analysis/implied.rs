@@ -1,4 +1,4 @@
-//! Model steps that find the one call of a turn taken whenever their condition holds.
+//! Model steps that never run because an earlier step takes the only call of the turn whenever their condition holds.
 
 use super::Facts;
 use super::calls::in_region;

@@ -140,7 +140,7 @@ impl<'c> Walks<'c> {
 
     /// The turn that begins in a leaf.
     pub(super) fn turn(&self, leaf: StateId) -> TurnCost {
-        // Wherever the walk leads, it comes to none.
+        // No step, no call.
         if self.steps.is_empty() {
             return TurnCost { leaf, least: 0, worst: 0, drivers: Vec::new() };
         }

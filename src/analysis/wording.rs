@@ -183,7 +183,7 @@ fn joint(text: &str) -> Option<usize> {
     joined.then_some(text.len() - rest.len())
 }
 
-/// Whether a question ends before the bracket that the text ends with.
+/// Whether a question stands right before the final bracket of the text.
 fn asks(before: &str) -> bool {
     before.trim_end_matches(['(', '[', ' ']).ends_with('?')
 }

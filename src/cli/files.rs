@@ -155,7 +155,7 @@ pub(super) fn stays_inside(path: &Path, real: &Path) -> miette::Result<bool> {
     Ok(real.starts_with(Root::default().disk()?.root_of(path)))
 }
 
-/// Whether a link on the way to a folder leads out of the project that the link lies in. A link that lies in no project may lead
+/// Whether the path of a folder has a symbolic link that leads out of the link's own project. A link outside of any project may lead
 /// anywhere.
 pub(super) fn leads_out(folder: &Path) -> miette::Result<bool> {
     let here = here()?;
@@ -164,7 +164,7 @@ pub(super) fn leads_out(folder: &Path) -> miette::Result<bool> {
     let Some(link) = path.ancestors().collect::<Vec<_>>().into_iter().rev().find(is_link) else {
         return Ok(false);
     };
-    // What is not there yet is made below what is.
+    // Folders that do not exist yet are created below the last one that does.
     let real = path.ancestors().find_map(|above| above.canonicalize().ok());
     let project = Root::default().disk()?.project_of(link);
     Ok(project.zip(real).is_some_and(|(project, real)| !real.starts_with(project)))
@@ -263,7 +263,7 @@ fn below(folder: &Path) -> miette::Result<Vec<String>> {
     let first = Arc::clone(&refused);
     let walk = ignore::WalkBuilder::new(folder)
         .require_git(false)
-        // Where the repository keeps it is said by a file of the repository, which may be anything.
+        // `.git` may be a file that names any other file to read, such as a pipe.
         .git_exclude(false)
         .follow_links(false)
         .filter_entry(move |entry| {

@@ -207,7 +207,7 @@ fn cannot(path: &Path, fault: &io::Error) -> miette::Report {
     miette::miette!("cannot write {}: {why}", path.display())
 }
 
-/// Whether a file can be written there, as far as that can be said before: what a long run has to say is not to be lost.
+/// Checks, before a long run, that its result can be written to the path, as far as that can be known.
 ///
 /// # Errors
 /// Why not.

@@ -66,7 +66,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     }
 }
 
-/// `payload` is what the fields of the event are called there; `home` is where it stands, with where what is under the condition acts, if that was found out.
+/// `payload` names the event's fields as the line does. `home` is the state of the condition, with the places where its line or step acts, if known.
 fn check(
     context: &Context<'_>,
     (guard, payload): (Option<&Expr>, &[&str]),

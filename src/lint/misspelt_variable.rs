@@ -87,7 +87,7 @@ fn is_lost(chart: &Chart, usage: &Usage, id: VarId) -> bool {
     matches!(chart.variables[id.index()].kind, VariableKind::Var { .. }) && !usage.set[id.index()]
 }
 
-/// Whether a default stands for nothing yet.
+/// Whether a default is a placeholder: zero, `false` or empty.
 fn is_blank(default: &Expr) -> bool {
     let kind = &default.kind;
     matches!(kind, ExprKind::Bool(false) | ExprKind::Int(0) | ExprKind::None)

@@ -79,7 +79,7 @@ fn lines(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     for (whole, (lines, mut told)) in found {
         let by = |all: &[TransitionId]| lines.iter().any(|line| all.contains(line));
         let mut hidden = hidden.iter().filter(|shadow| by(&shadow.by));
-        // What several lines hide together is told of there.
+        // C0302 reports a line that several lines hide together.
         if written.get(&whole) != Some(&lines.len()) || hidden.clone().any(|s| s.by.len() > 1) {
             continue;
         }
@@ -91,7 +91,7 @@ fn lines(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Whether the condition of a line always holds, and is told of.
+/// Whether C0311 reports the condition of a line.
 pub(super) fn is_told(context: &Context<'_>, id: TransitionId) -> bool {
     let Context { chart, facts, .. } = context;
     let line = chart.transition(id);

@@ -77,7 +77,7 @@ fn is_false(chart: &Chart, row: usize) -> bool {
     })
 }
 
-/// What reads variables that nothing sets and that begin with nothing yet, unless a condition on them is told of.
+/// Reads of variables that nothing sets and whose initial value is a placeholder, unless a finding about a condition on them exists.
 pub(super) fn blank(context: &Context<'_>, flow: &Flow<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, map, .. } = context;
     let told: BTreeSet<VarId> =
@@ -169,7 +169,7 @@ pub(super) fn always_alike(
     }
 }
 
-/// What the only assignment to a variable of an agent's code sets it to, in Python.
+/// The value, in Python, of the only assignment to a variable of an agent's code.
 fn constant(context: &Context<'_>, id: VarId) -> Option<String> {
     let chart = context.chart;
     if !is_yaml(context) {

@@ -84,7 +84,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Whether a run comes to the first step, though nowhere to the other one as well.
+/// Whether some state has the first step, and no state has both.
 fn runs_apart(context: &Context<'_>, one: StepId, other: StepId) -> bool {
     let Context { chart, facts, .. } = context;
     let covers = |step: StepId, leaf: StateId| facts.places.step(step).covers(chart, leaf);

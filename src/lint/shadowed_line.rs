@@ -34,7 +34,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     }
     for (whole, all) in hidden {
         let shadow = &all[0];
-        // A condition that always holds is told of itself, with what it hides.
+        // C0311 reports a condition that always holds, and the line that it hides.
         let always = matches!(&shadow.by[..], [by] if needless_guard::is_told(context, *by));
         if always || written.get(&whole) != Some(&all.len()) {
             continue;

@@ -58,7 +58,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     }
 }
 
-/// The lines of choices.
+/// The lines of options.
 #[derive(Default)]
 struct Offers {
     /// By the states where they are open.

@@ -93,7 +93,7 @@ pub(super) fn may_be_identity(variable: &Variable) -> bool {
     param && matches!(variable.ty, Type::Text | Type::Json) && variable.default.is_none()
 }
 
-/// Functions, tools and clients beside the charts of a file that none of them uses, and no test. What `imported` files declare may be there
+/// File-level functions, tools and clients that no chart and no test of the file uses. What `imported` files declare may be there
 /// for others.
 pub(crate) fn beside(
     charts: &[&Lowered],

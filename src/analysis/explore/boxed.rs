@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 /// Answers of one final that are tried.
 const MOST: usize = 32;
 
-/// What comes of a chart that a step runs.
+/// How a child chart may end.
 #[derive(Debug, Clone)]
 pub struct Boxed {
     /// What it may answer.

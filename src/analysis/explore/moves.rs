@@ -66,7 +66,7 @@ pub(super) struct Moves<'c> {
     fixed: Vec<(VarId, Value)>,
     /// Further values, of slots of which not all are tried.
     hints: Option<Rc<Hints>>,
-    /// What may come of the charts that steps run.
+    /// How child charts may end.
     pub(super) boxed: BTreeMap<StepId, Boxed>,
     /// Params and inputs that a run may begin with.
     pub(super) starts: Vec<Named>,

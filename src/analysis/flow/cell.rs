@@ -88,7 +88,7 @@ impl Row {
         may && self.default == Some(Data::None)
     }
 
-    /// Whether it begins with what stands for nothing yet: `0`, `false`, or nothing to show.
+    /// Whether its initial value is a placeholder: `0`, `false` or empty.
     pub(super) fn is_blank(&self) -> bool {
         match &self.default {
             Some(Data::Bool(is)) => !is,

@@ -25,15 +25,15 @@ pub(super) struct Line<'c> {
     /// It leaves all below this state.
     top: Option<StateId>,
     arrivals: Vec<Arrival<'c>>,
-    /// The first conditions of earlier lines that would be tried on what it is on; `None` if one of those has none.
+    /// The conditions of the first earlier lines with the same trigger; `None` if such a line has no condition.
     before: Option<Box<[&'c Expr]>>,
 }
 
-/// Lines that were tried before, by what they are on.
+/// Earlier lines, by trigger.
 #[derive(Default)]
 struct Earlier<'c>(BTreeMap<Option<Key>, Same<'c>>);
 
-/// Lines that are on one thing, with their places in the order: those with a condition and those without.
+/// Lines with one trigger, in order: those with a condition, with their numbers, and those without.
 #[derive(Default)]
 struct Same<'c> {
     guarded: Vec<(usize, &'c Transition)>,
@@ -55,7 +55,7 @@ impl<'c> Earlier<'c> {
         }
     }
 
-    /// The conditions of lines that come first wherever this one is tried; `None` if one of them has none.
+    /// The conditions of lines that are always tried before this one; `None` if one of them has no condition.
     fn before(&self, line: &Transition) -> Option<Box<[&'c Expr]>> {
         let key = keys(line).first().copied();
         let any = matches!(key, Some(Key::Event(_))).then(|| self.0.get(&Some(Key::AnyEvent)));
@@ -74,7 +74,7 @@ impl<'c> Earlier<'c> {
     }
 }
 
-/// Whether an earlier line is tried on all that this one is on.
+/// Whether an earlier line is tried on every trigger of this one.
 fn is_before(row: &Transition, line: &Transition) -> bool {
     match (&row.trigger, &line.trigger) {
         (Trigger::AnyEvent, Trigger::Event(_)) => true,

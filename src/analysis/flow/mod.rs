@@ -117,7 +117,7 @@ impl<'c> Flow<'c> {
         Some(Held { unset: seen.all & none != 0, set: seen.all & !none != 0 })
     }
 
-    /// Whether some run may come there while the variable holds what it begins with; true of what is not looked at.
+    /// Whether a run may reach one of the places while the variable still holds its initial value. True if the analysis does not follow the variable.
     pub fn may_be_fresh(&self, sites: &[Site], id: VarId) -> bool {
         let Some(cell) = self.cells.number(Value::Variable(id)) else { return true };
         let fresh = FRESH | self.cells.rows[cell].default_bits();
@@ -159,7 +159,7 @@ impl<'c> Flow<'c> {
         found
     }
 
-    /// Variables that nothing sets and that begin with nothing yet, each with the first place that shows it, or else reads it.
+    /// Variables that nothing sets and whose initial value is a placeholder, each with the first place that shows it, or else reads it.
     pub fn blank(&self) -> BTreeMap<VarId, Site> {
         let mut found: BTreeMap<VarId, (bool, Site)> = BTreeMap::new();
         for ((site, cell), seen) in &self.records {

@@ -328,7 +328,7 @@ fn why(
         (Some(toward), None) => Some(Why::Elsewhere(toward)),
         (None, Some(away)) if !is_of_turn(chart, counter) => Some(Why::Away(away)),
         (None, None) => {
-            // What takes several values is no counter but tells what goes on.
+            // A variable that takes several constants is a mode, not a counter.
             let (one, only) = back.first().filter(|(_, value)| value.is_some())?;
             if back.iter().any(|(_, value)| value != only) {
                 return None;

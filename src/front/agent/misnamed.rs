@@ -1,4 +1,4 @@
-//! A state that its list misspells while everything else names it rightly.
+//! A state whose name is misspelt in the list of states and correct everywhere else.
 
 use super::definition::Agent;
 use crate::diagnostic::Diagnostic;
@@ -7,7 +7,7 @@ use crate::source::Source;
 use crate::span::{Ident, Span};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Gives the state the name that it is used by, so that only its place in the list is told of.
+/// Renames the state to the name that is used, so that only the list gets a finding.
 pub(super) fn mend(agent: &mut Agent, source: &Source, findings: &mut Vec<Diagnostic>) {
     let Some(workflow) = &mut agent.workflow else { return };
     let Some(machine) = &mut workflow.machine else { return };

@@ -293,7 +293,7 @@ fn explain(text: &str, end: usize, error: &Error<Rule>) -> Fault {
     Fault { message, help, start, end, instead: None }
 }
 
-/// A bare name with a letter beyond ASCII, which is read up to that letter at byte `at`.
+/// The error for an unquoted name with a letter beyond ASCII at byte `at`, where the grammar stopped.
 fn foreign_name(text: &str, at: usize) -> Option<Fault> {
     let letter = text[at..].chars().next().filter(|c| !c.is_ascii() && c.is_alphabetic())?;
     let is_word = |c: char| c.is_alphanumeric() || c == '_';

@@ -35,8 +35,8 @@ pub(in super::super) enum Form {
 /// Leaves times occurrences beyond which code that is written out would be too long.
 const MOST: usize = 6000;
 
-/// Lines with a condition that one occurrence tries in one leaf, beyond which code that is written out would be too deep: each stands in
-/// the `else` of the one before.
+/// Lines with a condition that one occurrence may try in one leaf. Direct code puts each into the `else` of the one before: with more,
+/// it would nest too deeply.
 const DEEPEST: usize = 100;
 
 impl Shape {
@@ -119,7 +119,7 @@ fn why_not(chart: &Chart) -> Option<&'static str> {
 
 /// The most lines with a condition that one occurrence may have to try in one leaf.
 fn deepest(chart: &Chart) -> usize {
-    // By state: what its lines and those of the states around it are on.
+    // By state: how many of its lines, and of its ancestors' lines, have each trigger.
     let mut all: Vec<BTreeMap<Moment, usize>> = Vec::with_capacity(chart.states.len());
     for state in &chart.states {
         let mut counts = state.parent.map_or_else(BTreeMap::new, |p| all[p.index()].clone());
@@ -138,7 +138,7 @@ fn deepest(chart: &Chart) -> usize {
     all.iter().map(deep).max().unwrap_or_default()
 }
 
-/// What lines that are tried together are on.
+/// A trigger; lines with the same one are tried together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Moment {
     Event(EventId),

@@ -115,7 +115,7 @@ impl Reader<'_> {
         Some(fields)
     }
 
-    /// Whether a key that is missing stands there misspelt; if so, what is said of that is an error, and nothing else is to be said.
+    /// Whether a missing key is there, but misspelt. If so, the finding about the misspelling becomes an error and is the only one.
     pub(super) fn is_misspelt(&mut self, fields: &Fields<'_>, missing: &[&str]) -> bool {
         let meant = |key: &&Ident| {
             let name = key.node.as_str();

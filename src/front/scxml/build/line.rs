@@ -13,7 +13,7 @@ use crate::syntax::{
 };
 use std::collections::BTreeSet;
 
-/// So many events of one word are not counted.
+/// Words that stand for no more events than this take nothing from the budget.
 const FEW: usize = 8;
 
 /// What the event of a line is called, where it can be one only.

@@ -23,7 +23,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Lines and actions that a document may come to: a `transition` of several events is written out for each.
 const MOST: usize = 200_000;
 
-/// Of these, lines for words that stand for many events: `done` is the end of any state.
+/// The budget of lines for words that stand for many events, such as `done`, the end of any state.
 const SPREAD: usize = 20_000;
 
 /// What building needs.
@@ -79,7 +79,7 @@ impl Builder<'_, '_> {
         Converter { scope: &self.scope, findings: &mut *self.findings }
     }
 
-    /// Whether one word may stand for so many events; the first that may not is reported.
+    /// Takes `count` lines from the budget for words that stand for many events. The first time the budget is used up is reported.
     fn spreads(&mut self, count: usize, span: Span) -> bool {
         let spreads = count <= self.spread;
         if !spreads && self.left > 0 {
