@@ -43,7 +43,7 @@ pub(super) struct Declarations<'s> {
     pub(super) charts: Rc<Charts<'s>>,
 }
 
-/// Charts in sight, in document order, what is imported first.
+/// The visible charts in document order, imported ones first.
 #[derive(Default)]
 pub(super) struct Charts<'s> {
     all: Vec<&'s syntax::Chart>,
@@ -62,7 +62,7 @@ impl<'s> Charts<'s> {
     }
 }
 
-/// What the charts of a file see, gathered once for all of them.
+/// The items that are visible in the charts of a file, collected once.
 pub(super) struct Sight<'s> {
     /// All but charts and tests.
     items: Vec<&'s Noted<Item>>,
@@ -97,7 +97,7 @@ impl<'s> Sight<'s> {
         Self { items, charts: Rc::new(charts), places }
     }
 
-    /// What a chart of the file sees; without a chart: what the file itself does.
+    /// The items that are visible in a chart of the file, or in the file itself where no chart is given.
     pub(super) fn declarations(&self, chart: Option<&'s syntax::Chart>) -> Declarations<'s> {
         let mut all = Declarations { charts: self.charts.clone(), ..Declarations::default() };
         let place = chart.and_then(|chart| self.places.get(&std::ptr::from_ref(chart)).copied());

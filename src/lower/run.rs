@@ -151,7 +151,7 @@ fn in_range(cx: &mut Cx<'_>, param: &Param<'_>, value: &Expr, span: Span) {
     }
 }
 
-/// A file that was not asked for: what its charts see, and they themselves by the places of their names.
+/// An imported file: its visible items, and its charts by the places of their names.
 struct Others<'s> {
     sight: Sight<'s>,
     named: BTreeMap<Span, Vec<(&'s Noted<Item>, &'s syntax::Chart)>>,

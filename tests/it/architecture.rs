@@ -92,7 +92,7 @@ const ONLY: &[(&str, &str, &[&str])] = &[
     ("src", "roxmltree", &["front"]),
     ("src", "pest_derive", &["front"]),
     ("src", "serde_yaml", &["front", "cli"]),
-    ("src", "petgraph", &["analysis"]),
+    ("src", "petgraph", &["analysis", "lower"]),
     ("src", "unicode_script", &["disguise"]),
     ("src", "unicode_security", &["disguise", "emit"]),
     ("src", "codegen", &["emit"]),
