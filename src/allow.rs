@@ -4,7 +4,7 @@
 //! begin there.
 
 use crate::diagnostic::{Diagnostic, Rule};
-use crate::lint::{self, faulty_allow, unused_allow};
+use crate::rules::{self, faulty_allow, unused_allow};
 use crate::source::{Source, Sources};
 use crate::span::{FileId, Span};
 use crate::syntax::File;
@@ -122,7 +122,7 @@ fn read(source: &Source, comment: Span, found: &mut Vec<Diagnostic>) -> Vec<Allo
     }
     let mut allows = Vec::new();
     for word in list.split(',').map(str::trim) {
-        match lint::named(word) {
+        match rules::named(word) {
             Ok(rule) if rule.is_firm() => found.push(faulty_allow::firm(rule, place(word))),
             Ok(rule) => allows.push(Allow { rule, span: place(word), used: false }),
             Err(near) => found.push(faulty_allow::unknown(word, near, place(word))),

@@ -8,7 +8,7 @@ use crate::lower::test::Test;
 use crate::lower::{Lowered, SourceMap, lower};
 use crate::source::Sources;
 use crate::span::{FileId, Span};
-use crate::{allow, disguise, lint, syntax};
+use crate::{allow, disguise, lint, rules, syntax};
 use chartc_core::arena::StepId;
 use chartc_core::family::DEPTH;
 use chartc_core::model::Chart;
@@ -142,7 +142,7 @@ pub fn check_within(paths: &[String], loader: &dyn Loader, states: usize) -> Com
     }
     allow::apply(&loaded.files, &loaded.sources, &mut diagnostics);
     let charts: Vec<Span> = lowered.iter().chain(&others).map(|one| whole(one)).collect();
-    lint::unknown_name::without_lost(&mut diagnostics, &loaded.sources, &charts);
+    lint::lost_names::without_lost(&mut diagnostics, &loaded.sources, &charts);
     diagnostics.sort_by_key(|d| (d.span, d.rule.code));
     // A component that several agents list is read for each of them.
     let mut told = BTreeSet::new();
@@ -205,7 +205,7 @@ fn sound(
         let is = |found: &Diagnostic, family: &str| found.rule.code.starts_with(family);
         // A condition that became a line of its own stands for the names that it does not know there.
         let behaviour =
-            |found: &Diagnostic| is(found, "C03") && found.rule.code != lint::idle_line::RULE.code;
+            |found: &Diagnostic| is(found, "C03") && found.rule.code != rules::idle_line::RULE.code;
         if own.iter().all(|d| behaviour(d) || is(d, "C05")) {
             let checked = Checked {
                 lowered: one.clone(),

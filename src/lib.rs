@@ -20,6 +20,7 @@ pub mod lower;
 pub mod notation;
 pub mod print;
 pub mod report;
+pub mod rules;
 #[cfg(feature = "run")]
 pub mod scenario;
 pub mod source;

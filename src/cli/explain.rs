@@ -5,7 +5,7 @@ use super::columns::{padded, width};
 use super::levels::find;
 use super::output::{Colour, paper, print_coloured, say};
 use super::page::page;
-use crate::lint::rules;
+use crate::rules::RULES;
 
 /// Explain a kind of finding: what it means, why it matters, an example that has it and one that does not.
 #[derive(Debug, clap::Args)]
@@ -24,7 +24,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: Args) -> miette::Result<Exit> {
-    let all = rules();
+    let all = RULES;
     let Some(wanted) = args.rule.filter(|_| !args.list) else {
         let width = all.iter().map(|r| width(r.name)).max().unwrap_or(0);
         for rule in all {

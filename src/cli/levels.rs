@@ -1,7 +1,7 @@
 //! How bad which findings are taken, as the user says.
 
 use crate::diagnostic::{Diagnostic, Rule, Severity};
-use crate::lint::named;
+use crate::rules::named;
 use std::collections::BTreeMap;
 
 /// Levels of single rules, and whether every warning is an error. Options win over what the project says, and later ones over earlier
@@ -103,7 +103,7 @@ fn softened(word: &str) -> miette::Result<&'static Rule> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lint::reported::{SYNTAX, UNKNOWN_FIELD};
+    use crate::rules::{syntax, unknown_field};
     use crate::span::Span;
 
     static OFF: Rule =
@@ -119,8 +119,10 @@ mod tests {
     }
 
     fn apply(levels: &Levels) -> Vec<(&'static str, Severity)> {
-        let mut found =
-            vec![SYNTAX.at(Span::default(), "a"), UNKNOWN_FIELD.at(Span::default(), "b")];
+        let mut found = vec![
+            syntax::RULE.at(Span::default(), "a"),
+            unknown_field::RULE.at(Span::default(), "b"),
+        ];
         let silent = vec![OFF.at(Span::default(), "c")];
         levels.apply(&mut found, silent);
         found.iter().map(|d| (d.rule.code, d.severity)).collect()

@@ -5,7 +5,7 @@
 mod names;
 
 use crate::diagnostic::Diagnostic;
-use crate::lint::{disguised_name, misleading_text};
+use crate::rules::{disguised_name, misleading_text};
 use crate::source::Source;
 use crate::span::{Ident, Span};
 use crate::syntax::File;

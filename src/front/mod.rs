@@ -5,7 +5,7 @@ pub mod chart;
 pub mod scxml;
 
 use crate::diagnostic::Diagnostic;
-use crate::lint::{refused_file, unreadable_file};
+use crate::rules::{refused_file, unreadable_file};
 use crate::source::Source;
 use crate::span::{FileId, Span};
 use crate::syntax;

@@ -3,20 +3,14 @@
 use super::{Context, Lint, unreachable_state, words};
 use crate::analysis::explore::property::Verdict;
 use crate::analysis::explore::witness::{Witness, json};
-use crate::diagnostic::{Diagnostic, Rule, Severity};
+use crate::diagnostic::Diagnostic;
 use crate::notation;
+use crate::rules::check_failed::RULE;
 use crate::span::Span;
 use chartc_core::arena::{StateId, TransitionId};
 use chartc_core::model::{Check, CheckArgument};
 
 pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
-
-static RULE: Rule = Rule {
-    code: "C0390",
-    name: "check-failed",
-    severity: Severity::Error,
-    page: include_str!("check_failed.md"),
-};
 
 /// Steps of a run that are told; of a longer one its beginning and its end.
 const TOLD: usize = 16;

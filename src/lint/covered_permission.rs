@@ -2,19 +2,13 @@
 
 use super::{Context, Lint};
 use crate::analysis::guard::implies;
-use crate::diagnostic::{Diagnostic, Rule, Severity};
+use crate::diagnostic::Diagnostic;
+use crate::rules::covered_permission::RULE;
 use chartc_core::arena::StateId;
 use chartc_core::model::{Chart, Permission, StateKind};
 use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
-
-static RULE: Rule = Rule {
-    code: "C0342",
-    name: "covered-permission",
-    severity: Severity::Warning,
-    page: include_str!("covered_permission.md"),
-};
 
 /// Comparisons that are made at most; a table with more is written by a program.
 const WORK: usize = 1 << 18;

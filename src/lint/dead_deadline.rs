@@ -2,21 +2,15 @@
 
 use super::{Context, Lint, words};
 use crate::analysis::deadline::{Before, Dead, dead};
-use crate::diagnostic::{Diagnostic, Rule, Severity};
+use crate::diagnostic::Diagnostic;
 use crate::notation::expression;
+use crate::rules::dead_deadline::RULE;
 use crate::span::Span;
 use chartc_core::arena::TransitionId;
 use chartc_core::model::{Expr, ExprKind, Type};
 use std::collections::BTreeMap;
 
 pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
-
-static RULE: Rule = Rule {
-    code: "C0312",
-    name: "dead-deadline",
-    severity: Severity::Warning,
-    page: include_str!("dead_deadline.md"),
-};
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, .. } = context;

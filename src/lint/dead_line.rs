@@ -3,21 +3,15 @@
 use super::{Context, Lint, words};
 use crate::analysis::explore::witness::json;
 use crate::analysis::uses::reads;
-use crate::diagnostic::{Diagnostic, Rule, Severity};
+use crate::diagnostic::Diagnostic;
 use crate::notation::expression_in;
+use crate::rules::dead_line::RULE;
 use chartc_core::arena::{StateId, TransitionId, VarId};
 use chartc_core::expr::Value;
 use chartc_core::model::{Trigger, VariableKind};
 use std::collections::BTreeSet;
 
 pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
-
-static RULE: Rule = Rule {
-    code: "C0330",
-    name: "dead-line",
-    severity: Severity::Warning,
-    page: include_str!("dead_line.md"),
-};
 
 /// Values of a variable that are shown.
 const SHOWN: usize = 5;

@@ -2,16 +2,10 @@
 
 use super::{Context, Lint, words};
 use crate::analysis::offering::{Why, unoffered};
-use crate::diagnostic::{Diagnostic, Rule, Severity};
+use crate::diagnostic::Diagnostic;
+use crate::rules::dead_option::RULE;
 
 pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
-
-static RULE: Rule = Rule {
-    code: "C0319",
-    name: "dead-option",
-    severity: Severity::Warning,
-    page: include_str!("dead_option.md"),
-};
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, .. } = context;

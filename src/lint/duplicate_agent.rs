@@ -1,20 +1,13 @@
 //! Agents of one `id` among the files that are checked together.
 
-use crate::diagnostic::{Diagnostic, Rule, Severity};
+use crate::diagnostic::Diagnostic;
 use crate::lower::Lowered;
+use crate::rules::duplicate_agent::RULE;
 use crate::source::Sources;
 use crate::span::Span;
 use chartc_core::expr::Value;
 use std::borrow::Borrow;
 use std::collections::BTreeMap;
-
-/// The rule.
-pub static RULE: Rule = Rule {
-    code: "C0107",
-    name: "duplicate-agent",
-    severity: Severity::Warning,
-    page: include_str!("duplicate_agent.md"),
-};
 
 /// Reports every agent whose `id` an earlier one has.
 pub(crate) fn told(

@@ -2,17 +2,11 @@
 
 use super::{Context, Lint};
 use crate::analysis::index::{Held, Where, indexed};
-use crate::diagnostic::{Diagnostic, Rule, Severity};
+use crate::diagnostic::Diagnostic;
 use crate::lint::words;
+use crate::rules::empty_index::RULE;
 
 pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
-
-static RULE: Rule = Rule {
-    code: "C0432",
-    name: "empty-index",
-    severity: Severity::Warning,
-    page: include_str!("empty_index.md"),
-};
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, map, .. } = context;

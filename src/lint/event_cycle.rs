@@ -2,16 +2,10 @@
 
 use super::{Context, Lint, words};
 use crate::analysis::echo::echoes;
-use crate::diagnostic::{Diagnostic, Rule, Severity};
+use crate::diagnostic::Diagnostic;
+use crate::rules::event_cycle::RULE;
 
 pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
-
-static RULE: Rule = Rule {
-    code: "C0313",
-    name: "event-cycle",
-    severity: Severity::Error,
-    page: include_str!("event_cycle.md"),
-};
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, .. } = context;

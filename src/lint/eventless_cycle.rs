@@ -2,16 +2,10 @@
 
 use super::{Context, Lint, words};
 use crate::analysis::livelock::livelocks;
-use crate::diagnostic::{Diagnostic, Rule, Severity};
+use crate::diagnostic::Diagnostic;
+use crate::rules::eventless_cycle::RULE;
 
 pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
-
-static RULE: Rule = Rule {
-    code: "C0304",
-    name: "eventless-cycle",
-    severity: Severity::Error,
-    page: include_str!("eventless_cycle.md"),
-};
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, .. } = context;

@@ -1,17 +1,11 @@
 //! Moves of steps and choices that the table of `allow` lines forbids.
 
 use super::{Context, Lint, words};
-use crate::diagnostic::{Diagnostic, Rule, Severity};
+use crate::diagnostic::Diagnostic;
+use crate::rules::forbidden_move::RULE;
 use chartc_core::arena::{StateId, TransitionId};
 
 pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
-
-static RULE: Rule = Rule {
-    code: "C0306",
-    name: "forbidden-move",
-    severity: Severity::Warning,
-    page: include_str!("forbidden_move.md"),
-};
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, .. } = context;

@@ -2,13 +2,11 @@
 
 use super::{Context, Lint, words};
 use crate::analysis::gap::gaps;
-use crate::diagnostic::{Diagnostic, Rule, Severity};
+use crate::diagnostic::Diagnostic;
+use crate::rules::gap::RULE;
 use chartc_core::arena::TransitionId;
 
 pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
-
-static RULE: Rule =
-    Rule { code: "C0314", name: "gap", severity: Severity::Warning, page: include_str!("gap.md") };
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, .. } = context;

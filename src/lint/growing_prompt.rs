@@ -2,16 +2,10 @@
 
 use super::{Context, Lint, words};
 use crate::analysis::growing::growing;
-use crate::diagnostic::{Diagnostic, Rule, Severity};
+use crate::diagnostic::Diagnostic;
+use crate::rules::growing_prompt::RULE;
 
 pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
-
-static RULE: Rule = Rule {
-    code: "C0429",
-    name: "growing-prompt",
-    severity: Severity::Warning,
-    page: include_str!("growing_prompt.md"),
-};
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, .. } = context;

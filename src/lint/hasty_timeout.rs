@@ -2,17 +2,11 @@
 
 use super::{Context, Lint, words};
 use crate::analysis::timing::{Hasty, Spot, Whom, hasty};
-use crate::diagnostic::{Diagnostic, Rule, Severity};
+use crate::diagnostic::Diagnostic;
 use crate::notation::duration;
+use crate::rules::hasty_timeout::RULE;
 
 pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: false, run };
-
-static RULE: Rule = Rule {
-    code: "C0509",
-    name: "hasty-timeout",
-    severity: Severity::Warning,
-    page: include_str!("hasty_timeout.md"),
-};
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, .. } = context;

@@ -4,18 +4,12 @@ use super::reading::is_yaml;
 use super::{Context, Lint, words};
 use crate::analysis::calls::{Hiding, hidden, is_model};
 use crate::analysis::implied::{Implied, implied};
-use crate::diagnostic::{Diagnostic, Rule, Severity};
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::rules::hidden_step::RULE;
 use chartc_core::arena::StepId;
 use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: false, run };
-
-static RULE: Rule = Rule {
-    code: "C0307",
-    name: "hidden-step",
-    severity: Severity::Warning,
-    page: include_str!("hidden_step.md"),
-};
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, map, .. } = context;

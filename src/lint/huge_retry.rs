@@ -1,19 +1,13 @@
 //! Steps that try again very often.
 
 use super::{Context, Lint, words};
-use crate::diagnostic::{Diagnostic, Rule, Severity};
+use crate::diagnostic::Diagnostic;
+use crate::rules::huge_retry::RULE;
 use chartc_core::arena::StepId;
 use chartc_core::model::StepKind;
 use std::collections::BTreeMap;
 
 pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: false, run };
-
-static RULE: Rule = Rule {
-    code: "C0505",
-    name: "huge-retry",
-    severity: Severity::Warning,
-    page: include_str!("huge_retry.md"),
-};
 
 /// More attempts than this are hardly meant.
 const MOST: u32 = 20;

@@ -1,10 +1,12 @@
 //! Lines that do nothing, and conditions that became lines of their own.
 
-use super::{Context, Lint, shadowed_line, unknown_name, words};
+use super::{Context, Lint, words};
 use crate::analysis::idle::{Idle, idle};
-use crate::diagnostic::{Diagnostic, Rule, Severity};
+use crate::diagnostic::{Diagnostic, Severity};
 use crate::lower::{Follower, LineSpans};
 use crate::notation;
+use crate::rules::idle_line::RULE;
+use crate::rules::{shadowed_line, unknown_name};
 use crate::span::Span;
 use chartc_core::arena::TransitionId;
 use chartc_core::model::Trigger;
@@ -12,13 +14,6 @@ use std::collections::BTreeSet;
 
 // What one line became two by may be why the rest of the chart cannot be read.
 pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: false, run };
-
-pub(crate) static RULE: Rule = Rule {
-    code: "C0340",
-    name: "idle-line",
-    severity: Severity::Warning,
-    page: include_str!("idle_line.md"),
-};
 
 /// How the line behind another stands to it.
 #[derive(Clone, Copy, PartialEq, Eq)]

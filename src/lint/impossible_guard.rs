@@ -4,21 +4,15 @@ use super::{Context, Lint, words};
 use crate::analysis::guard::{Verdict, decide};
 use crate::analysis::place::{Place, scope};
 use crate::analysis::range::Range;
-use crate::diagnostic::{Diagnostic, Rule, Severity};
+use crate::diagnostic::Diagnostic;
 use crate::notation;
+use crate::rules::impossible_guard::RULE;
 use crate::span::Span;
 use chartc_core::arena::{StateId, VarId};
 use chartc_core::model::Expr;
 use std::collections::BTreeMap;
 
 pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: false, run };
-
-static RULE: Rule = Rule {
-    code: "C0308",
-    name: "impossible-guard",
-    severity: Severity::Warning,
-    page: include_str!("impossible_guard.md"),
-};
 
 /// Variables whose bounds are shown.
 const BOUNDS: usize = 3;

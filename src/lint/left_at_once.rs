@@ -2,16 +2,10 @@
 
 use super::{Context, Lint, words};
 use crate::analysis::passing::{Because, Passing, passing};
-use crate::diagnostic::{Diagnostic, Rule, Severity};
+use crate::diagnostic::Diagnostic;
+use crate::rules::left_at_once::RULE;
 
 pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
-
-static RULE: Rule = Rule {
-    code: "C0344",
-    name: "left-at-once",
-    severity: Severity::Warning,
-    page: include_str!("left_at_once.md"),
-};
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, .. } = context;

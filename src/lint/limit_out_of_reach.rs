@@ -3,19 +3,13 @@
 use super::{Context, Lint, words};
 use crate::analysis::cheapest::{least, least_through, least_turns, least_turns_through};
 use crate::analysis::limits::{Beyond, Kind, Limit, beyond};
-use crate::diagnostic::{Diagnostic, Rule, Severity};
+use crate::diagnostic::Diagnostic;
 use crate::notation::duration;
+use crate::rules::limit_out_of_reach::RULE;
 use chartc_core::arena::StateId;
 use chartc_core::model::{Chart, StateKind, StepKind};
 
 pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
-
-static RULE: Rule = Rule {
-    code: "C0504",
-    name: "limit-out-of-reach",
-    severity: Severity::Warning,
-    page: include_str!("limit_out_of_reach.md"),
-};
 
 /// States whose limits are held against the ways through them; a chart with more is built by a program.
 const MOST: usize = 32;

@@ -1,23 +1,18 @@
 //! Conditions on counters that rounds never get to change.
 
-use super::backward_count::{self, away};
+use super::backward_count::away;
 use super::{Context, Lint, words};
 use crate::analysis::counter::{Owner, Writer};
 use crate::analysis::rounds::{Asker, Lost, Why, lost};
-use crate::diagnostic::{Diagnostic, Rule, Severity};
+use crate::diagnostic::Diagnostic;
 use crate::notation;
+use crate::rules;
+use crate::rules::lost_count::RULE;
 use crate::span::Span;
 use chartc_core::arena::VarId;
 use std::collections::BTreeSet;
 
 pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
-
-static RULE: Rule = Rule {
-    code: "C0427",
-    name: "lost-count",
-    severity: Severity::Warning,
-    page: include_str!("lost_count.md"),
-};
 
 /// With counts that go away from what asks for them elsewhere, so that counters are followed once.
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
@@ -34,7 +29,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         let own = matches!((found.asker, found.why), (Asker::Line(line), Why::Away(writer))
             if writer.owner == Owner::Line(line));
         let same = |d: &Diagnostic| {
-            own && d.rule.code == backward_count::RULE.code
+            own && d.rule.code == rules::backward_count::RULE.code
                 && d.span == asked(context, found.asker).0
         };
         if told.insert(one.span) && !diagnostics.iter().any(|d| overlaps(d) || same(d)) {

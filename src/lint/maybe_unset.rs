@@ -1,22 +1,17 @@
 //! Values that are read although some run comes there without setting them.
 
 use super::reading::{self, Setters};
-use super::{Context, Lint, never_set, read_before_set, words};
+use super::{Context, Lint, never_set, words};
 use crate::analysis::dataflow::{Value, early};
 use crate::analysis::flow::{Flow, Lack};
-use crate::diagnostic::{Diagnostic, Rule, Severity};
+use crate::diagnostic::Diagnostic;
+use crate::rules;
+use crate::rules::maybe_unset::RULE;
 use chartc_core::arena::{StepId, TransitionId, VarId};
 use chartc_core::model::VariableKind;
 use std::collections::BTreeSet;
 
 pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
-
-static RULE: Rule = Rule {
-    code: "C0415",
-    name: "maybe-unset",
-    severity: Severity::Warning,
-    page: include_str!("maybe_unset.md"),
-};
 
 /// Readings that are told of; a chart with more is built by a program.
 const MOST: usize = 200;
@@ -89,7 +84,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
                 reading::way(chart, found.value, way)
             ),
         };
-        let rule = if found.way.is_none() { &read_before_set::RULE } else { &RULE };
+        let rule = if found.way.is_none() { &rules::read_before_set::RULE } else { &RULE };
         let mut one = rule.at(span, message).help(help);
         let past = found.way.iter().find_map(|way| reading::past(context, found.value, way));
         if let Some((place, why)) = past {

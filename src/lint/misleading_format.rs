@@ -1,19 +1,13 @@
 //! Format specs that show numbers otherwise than they look.
 
 use super::{Context, Lint};
-use crate::diagnostic::{Diagnostic, Rule, Severity};
+use crate::diagnostic::Diagnostic;
 use crate::notation::expression;
+use crate::rules::misleading_format::RULE;
 use crate::span::Span;
 use chartc_core::model::{Chart, Template, TemplatePart, Type};
 
 pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: false, run };
-
-static RULE: Rule = Rule {
-    code: "C0421",
-    name: "misleading-format",
-    severity: Severity::Warning,
-    page: include_str!("misleading_format.md"),
-};
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, map, .. } = context;

@@ -2,19 +2,13 @@
 
 use super::{Context, Lint, words};
 use crate::analysis::uses::{early_reads, own_expressions, own_walk, written};
-use crate::diagnostic::{Diagnostic, Rule, Severity};
+use crate::diagnostic::Diagnostic;
+use crate::rules::missing_answer::RULE;
 use chartc_core::arena::{StepId, TransitionId, VarId};
 use chartc_core::model::{Action, Chart, ExprKind, Transition, Trigger};
 use std::collections::BTreeSet;
 
 pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
-
-static RULE: Rule = Rule {
-    code: "C0433",
-    name: "missing-answer",
-    severity: Severity::Warning,
-    page: include_str!("missing_answer.md"),
-};
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, .. } = context;

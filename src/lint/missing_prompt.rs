@@ -1,19 +1,14 @@
 //! Model calls with nothing to say.
 
-use super::{Context, Lint, missing_field, unknown_field, words};
-use crate::diagnostic::{Diagnostic, Rule, Severity};
+use super::{Context, Lint, words};
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::rules::missing_prompt::RULE;
+use crate::rules::{missing_field, unknown_field};
 use crate::span::Span;
 use chartc_core::arena::StepId;
 use chartc_core::model::{StepKind, Template};
 
 pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
-
-static RULE: Rule = Rule {
-    code: "C0414",
-    name: "missing-prompt",
-    severity: Severity::Warning,
-    page: include_str!("missing_prompt.md"),
-};
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, map, .. } = context;

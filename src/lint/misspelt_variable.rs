@@ -4,19 +4,13 @@ use super::reading::is_yaml;
 use super::{Context, Lint};
 use crate::analysis::usage::{Spot, Usage, expressions};
 use crate::analysis::uses::own_walk;
-use crate::diagnostic::{Diagnostic, Rule, Severity};
+use crate::diagnostic::Diagnostic;
+use crate::rules::misspelt_variable::RULE;
 use chartc_core::arena::VarId;
 use chartc_core::model::{Chart, Expr, ExprKind, Type, VariableKind};
 use std::collections::BTreeMap;
 
 pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
-
-static RULE: Rule = Rule {
-    code: "C0424",
-    name: "misspelt-variable",
-    severity: Severity::Warning,
-    page: include_str!("misspelt_variable.md"),
-};
 
 /// Bytes of the shortest name that is looked at: short ones are alike by chance.
 const SHORTEST: usize = 4;

@@ -3,89 +3,56 @@
 //! To add a lint: `<name>.rs` with a `LINT`, `<name>.md` beside it, its `mod` line and its row in [`LINTS`]. A kind of finding
 //! that another stage reports has its `RULE`, its words and its page here, too, and its row in [`reported`].
 
-pub mod reported;
-
 mod backward_count;
 mod check_failed;
-pub(crate) mod conflicting_fields;
 mod covered_permission;
 mod dead_deadline;
 mod dead_line;
 mod dead_option;
-pub(crate) mod disabled_agent;
-pub(crate) mod disguised_name;
 pub(crate) mod duplicate_agent;
 pub(crate) mod duplicate_name;
-pub(crate) mod empty_file;
 mod empty_index;
-pub(crate) mod endless_run;
 mod event_cycle;
 mod eventless_cycle;
-pub(crate) mod failed_test;
-pub(crate) mod faulty_allow;
-pub(crate) mod faulty_expression;
 mod forbidden_move;
-mod forbidden_tool;
 mod gap;
 mod growing_prompt;
 mod hasty_timeout;
 mod hidden_step;
 mod huge_retry;
-pub(crate) mod idle_assignment;
 pub(crate) mod idle_line;
-pub(crate) mod illegal_structure;
-pub(crate) mod import_cycle;
 mod impossible_guard;
 mod left_at_once;
-pub(crate) mod left_out;
-pub(crate) mod legacy;
 mod limit_out_of_reach;
-mod long_stride;
 mod lost_count;
-pub(crate) mod lost_division;
+pub(crate) mod lost_names;
 mod maybe_unset;
 mod misleading_format;
-pub(crate) mod misleading_text;
 mod missing_answer;
-pub(crate) mod missing_field;
-pub(crate) mod missing_initial;
 mod missing_prompt;
 mod misspelt_variable;
 mod moving;
 pub(crate) mod name_clash;
-pub(crate) mod needless_except;
 mod needless_guard;
 mod never_set;
-pub(crate) mod not_yet;
-pub(crate) mod outside_subset;
 mod overlap;
 mod permuted_names;
 mod read_before_set;
 mod reading;
-pub(crate) mod refused_code;
-pub(crate) mod refused_file;
 mod region_reset;
 mod repeated_effect;
 mod shadowed_line;
 mod success_by_failure;
-pub(crate) mod syntax;
 mod too_few_options;
 mod trap_state;
-pub(crate) mod type_error;
-mod unasked_count;
 mod unbounded_calls;
 mod unbounded_wait;
 mod uncounted_line;
 mod undecided_check;
 mod undriven_state;
-pub(crate) mod unescaped_brace;
 mod unhandled_event;
 mod unhandled_failure;
-pub(crate) mod unknown_field;
-pub(crate) mod unknown_name;
-pub(crate) mod unknown_placeholder;
-pub(crate) mod unloaded_components;
-pub(crate) mod unmapped_answer;
+mod unmapped_answer;
 mod unnamed_answer;
 mod unpriced_model;
 mod unput_question;
@@ -93,23 +60,19 @@ mod unreachable_state;
 mod unreached_step;
 mod unread_answer;
 mod unread_variable;
-pub(crate) mod unreadable_file;
 mod unusable_tool;
-pub(crate) mod unused_allow;
 mod unused_binding;
 pub(crate) mod unused_declaration;
-pub(crate) mod unused_fragment;
 mod unused_permission;
-pub(crate) mod used_up_budget;
 mod useless_history;
 mod wildcard_into_itself;
 mod wildcard_without_effect;
 pub(crate) mod words;
-pub(crate) mod wrong_type;
 
 use crate::analysis::Facts;
-use crate::diagnostic::{Diagnostic, Rule, Severity, nearest};
+use crate::diagnostic::{Diagnostic, Rule, Severity};
 use crate::lower::{Lowered, SourceMap};
+use crate::rules;
 use crate::source::Sources;
 use chartc_core::model::Chart;
 
@@ -207,36 +170,16 @@ pub const LINTS: &[&Lint] = &[
     &dead_line::LINT,
 ];
 
-/// Every kind of finding, by code.
-pub fn rules() -> Vec<&'static Rule> {
-    let mut all: Vec<&'static Rule> =
-        LINTS.iter().map(|l| l.rule).chain(reported::RULES.iter().copied()).collect();
-    all.sort_by_key(|r| r.code);
-    // One that is both a lint and reported elsewhere.
-    all.dedup_by_key(|r| r.code);
-    all
-}
-
-/// The rule that a code or a name means; capitals, `-` and `_` do not count.
-///
-/// # Errors
-/// The code or name that is nearest, if any is near.
-pub fn named(word: &str) -> Result<&'static Rule, Option<&'static str>> {
-    let all = rules();
-    let name = word.replace('_', "-").to_lowercase();
-    let found = all.iter().find(|r| r.code.eq_ignore_ascii_case(word) || r.name == name);
-    found.copied().ok_or_else(|| nearest(&name, all.iter().flat_map(|r| [r.code, r.name])))
-}
-
 /// Runs every lint; those that need the whole chart only if nothing of it was lost to errors.
 pub fn run(lowered: &Lowered, facts: &Facts, sources: &Sources, diagnostics: &mut Vec<Diagnostic>) {
     let (chart, map) = (&lowered.chart, &lowered.map);
-    let lacks =
-        |d: &Diagnostic| d.rule.code == unloaded_components::RULE.code && d.span.file == map.file;
+    let lacks = |d: &Diagnostic| {
+        d.rule.code == rules::unloaded_components::RULE.code && d.span.file == map.file
+    };
     let full_prompts = !diagnostics.iter().any(lacks);
     let hides = |d: &Diagnostic| {
         d.span.file == map.file
-            && (d.rule.code == lost_division::RULE.code
+            && (d.rule.code == rules::lost_division::RULE.code
                 || d.severity == Severity::Error && !d.rule.code.starts_with("C03"))
     };
     let all_read = !diagnostics.iter().any(hides);

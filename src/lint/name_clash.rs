@@ -2,45 +2,14 @@
 //! are an error.
 
 use super::{Context, Lint};
-use crate::diagnostic::{Diagnostic, Rule, Severity};
+use crate::diagnostic::Diagnostic;
+use crate::rules::name_clash::{RULE, idents};
 use crate::span::Span;
 use crate::spelling::{camel, snake};
 use chartc_core::model::{ChoiceKind, Field, StateKind, TypeKind};
 use std::collections::HashMap;
 
 pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: false, run };
-
-/// The rule.
-static RULE: Rule = Rule {
-    code: "C0502",
-    name: "name-clash",
-    severity: Severity::Warning,
-    page: include_str!("name_clash.md"),
-};
-
-/// Two names of one kind that become one identifier.
-pub(crate) fn idents(
-    what: &str,
-    (name, span): (&str, Span),
-    (other, place): (&str, Span),
-    ident: &str,
-) -> Diagnostic {
-    let help = match what {
-        "state" => {
-            "rename one of the two: in generated code the second has a number behind its name"
-        }
-        _ => "rename one of the two",
-    };
-    RULE.at(span, format!("{what}s `{other}` and `{name}` are both `{ident}` in Rust"))
-        .help(help)
-        .related(place, format!("{what} `{other}` stands here"))
-}
-
-/// Two charts of one file that become one module.
-pub(crate) fn modules(module: &str, span: Span, other: Span) -> Diagnostic {
-    RULE.at(span, format!("two charts are both module `{module}` in Rust"))
-        .related(other, "the other one")
-}
 
 /// The names that generated code puts side by side, as its emitter does. What it adds to make an identifier legal is left to it.
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {

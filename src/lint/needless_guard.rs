@@ -4,21 +4,15 @@ use super::{Context, Lint, words};
 use crate::analysis::cover::shadows;
 use crate::analysis::place::{Place, scope};
 use crate::analysis::uses::walk;
-use crate::diagnostic::{Diagnostic, Rule, Severity};
+use crate::diagnostic::Diagnostic;
 use crate::notation;
+use crate::rules::needless_guard::RULE;
 use crate::span::Span;
 use chartc_core::arena::{StateId, TransitionId};
 use chartc_core::model::{Expr, ExprKind, Trigger, VariableKind};
 use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: false, run };
-
-static RULE: Rule = Rule {
-    code: "C0311",
-    name: "needless-guard",
-    severity: Severity::Warning,
-    page: include_str!("needless_guard.md"),
-};
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     lines(context, diagnostics);

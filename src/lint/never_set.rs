@@ -8,8 +8,9 @@ use crate::analysis::flow::{Flow, Site, with_values};
 use crate::analysis::guard::{Verdict, decide};
 use crate::analysis::usage::{Fixed, Spot, Usage, fixed};
 use crate::analysis::uses::written;
-use crate::diagnostic::{Diagnostic, Rule, Severity};
+use crate::diagnostic::Diagnostic;
 use crate::notation;
+use crate::rules::never_set::RULE;
 use crate::span::Span;
 use chartc_core::arena::{TransitionId, VarId};
 use chartc_core::expr::Value as Data;
@@ -17,13 +18,6 @@ use chartc_core::model::{Action, Chart, ExprKind, Trigger, Type, VariableKind};
 use std::collections::BTreeSet;
 
 pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
-
-static RULE: Rule = Rule {
-    code: "C0412",
-    name: "never-set",
-    severity: Severity::Warning,
-    page: include_str!("never_set.md"),
-};
 
 /// Conditions that are looked at; a chart with more is built by a program.
 const MOST: usize = 200;

@@ -2,16 +2,10 @@
 
 use super::{Context, Lint, words};
 use crate::analysis::overlap::overlaps;
-use crate::diagnostic::{Diagnostic, Rule, Severity};
+use crate::diagnostic::Diagnostic;
+use crate::rules::overlap::RULE;
 
 pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: false, run };
-
-static RULE: Rule = Rule {
-    code: "C0315",
-    name: "overlap",
-    severity: Severity::Off,
-    page: include_str!("overlap.md"),
-};
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, .. } = context;

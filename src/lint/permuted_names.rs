@@ -1,18 +1,12 @@
 //! Names of an event's data in another order than the data.
 
 use super::{Context, Lint, words};
-use crate::diagnostic::{Diagnostic, Rule, Severity};
+use crate::diagnostic::Diagnostic;
+use crate::rules::permuted_names::RULE;
 use chartc_core::model::{Chart, Field, Transition, Trigger};
 use std::collections::BTreeSet;
 
 pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: false, run };
-
-static RULE: Rule = Rule {
-    code: "C0431",
-    name: "permuted-names",
-    severity: Severity::Warning,
-    page: include_str!("permuted_names.md"),
-};
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, map, .. } = context;

@@ -4,20 +4,14 @@ use super::reading::is_yaml;
 use super::{Context, Lint, words};
 use crate::analysis::dataflow::{Early, Reading, Value, early};
 use crate::analysis::reach::Cause;
-use crate::diagnostic::{Diagnostic, Rule, Severity};
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::rules::read_before_set::RULE;
 use chartc_core::arena::{StateId, StepId, TransitionId, VarId};
 use chartc_core::expr::{Environment, Fuel, Value as Data, evaluate, holds};
 use chartc_core::model::{Chart, StepKind, Trigger};
 use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
-
-pub(super) static RULE: Rule = Rule {
-    code: "C0407",
-    name: "read-before-set",
-    severity: Severity::Warning,
-    page: include_str!("read_before_set.md"),
-};
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, .. } = context;

@@ -2,17 +2,11 @@
 
 use super::{Context, Lint, words};
 use crate::analysis::restart::resets;
-use crate::diagnostic::{Diagnostic, Rule, Severity};
+use crate::diagnostic::Diagnostic;
+use crate::rules::region_reset::RULE;
 use std::collections::BTreeSet;
 
 pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: false, run };
-
-static RULE: Rule = Rule {
-    code: "C0205",
-    name: "region-reset",
-    severity: Severity::Warning,
-    page: include_str!("region_reset.md"),
-};
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, .. } = context;

@@ -2,16 +2,10 @@
 
 use super::{Context, Lint, words};
 use crate::analysis::detour::{Detour, detours};
-use crate::diagnostic::{Diagnostic, Rule, Severity};
+use crate::diagnostic::Diagnostic;
+use crate::rules::repeated_effect::RULE;
 
 pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
-
-static RULE: Rule = Rule {
-    code: "C0434",
-    name: "repeated-effect",
-    severity: Severity::Warning,
-    page: include_str!("repeated_effect.md"),
-};
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, .. } = context;

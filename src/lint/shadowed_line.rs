@@ -1,18 +1,13 @@
 //! Lines that others hide.
 
-use super::{Context, Lint, needless_guard, used_up_budget, words};
+use super::{Context, Lint, needless_guard, words};
 use crate::analysis::cover::shadows;
-use crate::diagnostic::{Diagnostic, Rule, Severity};
+use crate::diagnostic::Diagnostic;
+use crate::rules::shadowed_line::RULE;
+use crate::rules::used_up_budget;
 use std::collections::BTreeMap;
 
 pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: false, run };
-
-pub(super) static RULE: Rule = Rule {
-    code: "C0302",
-    name: "shadowed-line",
-    severity: Severity::Warning,
-    page: include_str!("shadowed_line.md"),
-};
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, .. } = context;

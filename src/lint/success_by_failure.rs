@@ -2,18 +2,12 @@
 
 use super::{Context, Lint, words};
 use crate::analysis::failing::needed;
-use crate::diagnostic::{Diagnostic, Rule, Severity};
+use crate::diagnostic::Diagnostic;
+use crate::rules::success_by_failure::RULE;
 use chartc_core::arena::TransitionId;
 use chartc_core::model::Trigger;
 
 pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
-
-static RULE: Rule = Rule {
-    code: "C0321",
-    name: "success-by-failure",
-    severity: Severity::Warning,
-    page: include_str!("success_by_failure.md"),
-};
 
 /// Other ways on that are shown.
 const SHOWN: usize = 4;

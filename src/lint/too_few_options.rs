@@ -2,19 +2,13 @@
 
 use super::{Context, Lint, words};
 use crate::analysis::reach::is_leaf;
-use crate::diagnostic::{Diagnostic, Rule, Severity};
+use crate::diagnostic::Diagnostic;
+use crate::rules::too_few_options::RULE;
 use chartc_core::arena::{StateId, StepId, TransitionId};
 use chartc_core::model::{ChoiceKind, Otherwise, StepKind, Trigger};
 use std::collections::BTreeMap;
 
 pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
-
-static RULE: Rule = Rule {
-    code: "C0406",
-    name: "too-few-options",
-    severity: Severity::Warning,
-    page: include_str!("too_few_options.md"),
-};
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, .. } = context;

@@ -10,18 +10,12 @@ use crate::analysis::progress::{Trap, traps};
 use crate::analysis::reach::Cause;
 use crate::analysis::stuck::{Stuck, stuck};
 use crate::analysis::uses::reads;
-use crate::diagnostic::{Diagnostic, Rule, Severity};
+use crate::diagnostic::Diagnostic;
+use crate::rules::trap_state::RULE;
 use chartc_core::arena::TransitionId;
 use std::collections::BTreeSet;
 
 pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
-
-static RULE: Rule = Rule {
-    code: "C0305",
-    name: "trap-state",
-    severity: Severity::Warning,
-    page: include_str!("trap_state.md"),
-};
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, .. } = context;

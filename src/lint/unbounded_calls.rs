@@ -3,17 +3,11 @@
 use super::reading::is_yaml;
 use super::{Context, Lint, words};
 use crate::analysis::endless::endless;
-use crate::diagnostic::{Diagnostic, Rule, Severity};
+use crate::diagnostic::Diagnostic;
+use crate::rules::unbounded_calls::RULE;
 use chartc_core::arena::StateId;
 
 pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
-
-static RULE: Rule = Rule {
-    code: "C0316",
-    name: "unbounded-calls",
-    severity: Severity::Warning,
-    page: include_str!("unbounded_calls.md"),
-};
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, .. } = context;

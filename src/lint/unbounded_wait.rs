@@ -2,16 +2,10 @@
 
 use super::{Context, Lint, words};
 use crate::analysis::waiting::unbounded;
-use crate::diagnostic::{Diagnostic, Rule, Severity};
+use crate::diagnostic::Diagnostic;
+use crate::rules::unbounded_wait::RULE;
 
 pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
-
-static RULE: Rule = Rule {
-    code: "C0317",
-    name: "unbounded-wait",
-    severity: Severity::Off,
-    page: include_str!("unbounded_wait.md"),
-};
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, .. } = context;

@@ -3,18 +3,12 @@
 use super::{Context, Lint, lost_count, words};
 use crate::analysis::counting::uncounted;
 use crate::analysis::rounds;
-use crate::diagnostic::{Diagnostic, Rule, Severity};
+use crate::diagnostic::Diagnostic;
+use crate::rules::uncounted_line::RULE;
 use chartc_core::arena::StateId;
 use std::collections::BTreeSet;
 
 pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
-
-static RULE: Rule = Rule {
-    code: "C0417",
-    name: "uncounted-line",
-    severity: Severity::Warning,
-    page: include_str!("uncounted_line.md"),
-};
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, .. } = context;

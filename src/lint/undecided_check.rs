@@ -2,17 +2,11 @@
 
 use super::{Context, Lint};
 use crate::analysis::explore::property::Verdict;
-use crate::diagnostic::{Diagnostic, Rule, Severity};
+use crate::diagnostic::Diagnostic;
+use crate::rules::undecided_check::RULE;
 use chartc_core::model::{Step, StepKind};
 
 pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
-
-static RULE: Rule = Rule {
-    code: "C0391",
-    name: "undecided-check",
-    severity: Severity::Note,
-    page: include_str!("undecided_check.md"),
-};
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let is_run = |step: &Step| matches!(step.kind, StepKind::Run(_));

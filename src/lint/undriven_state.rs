@@ -3,16 +3,10 @@
 use super::{Context, Lint, words};
 use crate::analysis::drive::undriven;
 use crate::analysis::reach::Cause;
-use crate::diagnostic::{Diagnostic, Rule, Severity};
+use crate::diagnostic::Diagnostic;
+use crate::rules::undriven_state::RULE;
 
 pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
-
-static RULE: Rule = Rule {
-    code: "C0301",
-    name: "undriven-state",
-    severity: Severity::Warning,
-    page: include_str!("undriven_state.md"),
-};
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, .. } = context;

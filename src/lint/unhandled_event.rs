@@ -2,21 +2,15 @@
 
 use super::{Context, Lint, words};
 use crate::analysis::handling::{Handler, Unhandled, unhandled};
-use crate::diagnostic::{Diagnostic, Rule, Severity};
+use crate::diagnostic::{Diagnostic, Severity};
 use crate::lower::PostSpans;
+use crate::rules::unhandled_event::RULE;
 use crate::span::Span;
 
 use chartc_core::model::Receiver;
 use chartc_core::tables::CATCH_ALL;
 
 pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
-
-static RULE: Rule = Rule {
-    code: "C0310",
-    name: "unhandled-event",
-    severity: Severity::Warning,
-    page: include_str!("unhandled_event.md"),
-};
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, .. } = context;

@@ -2,16 +2,10 @@
 
 use super::{Context, Lint, words};
 use crate::analysis::failing::{Stuck, stuck};
-use crate::diagnostic::{Diagnostic, Rule, Severity};
+use crate::diagnostic::Diagnostic;
+use crate::rules::unhandled_failure::RULE;
 
 pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
-
-static RULE: Rule = Rule {
-    code: "C0349",
-    name: "unhandled-failure",
-    severity: Severity::Warning,
-    page: include_str!("unhandled_failure.md"),
-};
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, .. } = context;

@@ -1,35 +1,11 @@
-//! Answers that the prompt offers and that lead nowhere.
+//! Answers that a prompt offers and that lead nowhere.
 
 use super::{Context, words};
 use crate::analysis::answers::{Declared, Mismatch, Offered};
-use crate::diagnostic::{Diagnostic, Rule, Severity, nearest};
+use crate::diagnostic::{Diagnostic, nearest};
+use crate::rules::unmapped_answer::RULE;
 use crate::span::Span;
 use chartc_core::model::{StepKind, Template, TemplatePart};
-
-/// The rule.
-pub static RULE: Rule = Rule {
-    code: "C0410",
-    name: "unmapped-answer",
-    severity: Severity::Warning,
-    page: include_str!("unmapped_answer.md"),
-};
-
-/// What a step's source decides where it fails, which its `transition_map` lacks; `map` is that key.
-pub(crate) fn fallback<'k>(
-    value: &str,
-    map: Span,
-    said: Span,
-    known: impl Iterator<Item = &'k str> + Clone,
-) -> Diagnostic {
-    let message = format!("`{value}` is no key of the map: the state stays when the call fails");
-    let help = match nearest(value, known.clone()) {
-        Some(near) => format!("did you mean `{near}`?"),
-        None => {
-            format!("map `{value}` to a state, or let `fallback` be one of {}", words::names(known))
-        }
-    };
-    RULE.at(map, message).related(said, "the `fallback`").help(help)
-}
 
 /// The findings about one step.
 pub(super) fn told(context: &Context<'_>, mismatch: &Mismatch, diagnostics: &mut Vec<Diagnostic>) {

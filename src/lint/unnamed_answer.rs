@@ -4,18 +4,12 @@ use super::reading::is_yaml;
 use super::{Context, Lint, unmapped_answer, words};
 use crate::analysis::answers::{Declared, Mismatch, mismatches};
 use crate::analysis::wording::{names, plain};
-use crate::diagnostic::{Diagnostic, Rule, Severity, nearest};
+use crate::diagnostic::{Diagnostic, nearest};
+use crate::rules::unnamed_answer::RULE;
 use crate::span::Span;
 use chartc_core::model::StepKind;
 
 pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
-
-static RULE: Rule = Rule {
-    code: "C0409",
-    name: "unnamed-answer",
-    severity: Severity::Warning,
-    page: include_str!("unnamed_answer.md"),
-};
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let all = mismatches(context.chart, context.facts);

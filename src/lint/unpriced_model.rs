@@ -1,18 +1,12 @@
 //! Limits of cost around calls of which nobody knows the price.
 
 use super::{Context, Lint, words};
-use crate::diagnostic::{Diagnostic, Rule, Severity};
+use crate::diagnostic::Diagnostic;
+use crate::rules::unpriced_model::RULE;
 use chartc_core::arena::StepId;
 use chartc_core::model::{Chart, Step, StepKind};
 
 pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: false, run };
-
-static RULE: Rule = Rule {
-    code: "C0506",
-    name: "unpriced-model",
-    severity: Severity::Warning,
-    page: include_str!("unpriced_model.md"),
-};
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, map, .. } = context;

@@ -1,17 +1,11 @@
 //! Questions that are never put because lines take their event or the turn.
 
 use super::{Context, Lint, words};
-use crate::diagnostic::{Diagnostic, Rule, Severity};
+use crate::diagnostic::Diagnostic;
+use crate::rules::unput_question::RULE;
 use chartc_core::model::{AskOn, StepKind};
 
 pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: false, run };
-
-static RULE: Rule = Rule {
-    code: "C0309",
-    name: "unput-question",
-    severity: Severity::Warning,
-    page: include_str!("unput_question.md"),
-};
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, .. } = context;

@@ -5,20 +5,14 @@ use super::{Context, Lint, words};
 use crate::analysis::asking::Takers;
 use crate::analysis::place::{is_final, meet};
 use crate::analysis::reach::{is_history, is_leaf};
-use crate::diagnostic::{Diagnostic, Rule, Severity};
+use crate::diagnostic::Diagnostic;
+use crate::rules::unreachable_state::RULE;
 use chartc_core::arena::{StateId, StepId, TransitionId};
 use chartc_core::model::{AskOn, Chart, Step, StepKind, Trigger};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
-
-static RULE: Rule = Rule {
-    code: "C0203",
-    name: "unreachable-state",
-    severity: Severity::Warning,
-    page: include_str!("unreachable_state.md"),
-};
 
 /// States on the way to one that are looked at.
 const ON_THE_WAY: usize = 64;

@@ -3,17 +3,11 @@
 use super::{Context, Lint, words};
 use crate::analysis::calls::hidden;
 use crate::analysis::unreached::unreached;
-use crate::diagnostic::{Diagnostic, Rule, Severity};
+use crate::diagnostic::Diagnostic;
+use crate::rules::unreached_step::RULE;
 use std::collections::BTreeSet;
 
 pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
-
-static RULE: Rule = Rule {
-    code: "C0318",
-    name: "unreached-step",
-    severity: Severity::Warning,
-    page: include_str!("unreached_step.md"),
-};
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, .. } = context;

@@ -3,18 +3,12 @@
 use super::{Context, Lint, words};
 use crate::analysis::reach::is_end;
 use crate::analysis::usage::Usage;
-use crate::diagnostic::{Diagnostic, Rule, Severity};
+use crate::diagnostic::Diagnostic;
+use crate::rules::unread_answer::RULE;
 use chartc_core::arena::StepId;
 use chartc_core::model::{Chart, Step, StepKind, Trigger, Type};
 
 pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
-
-static RULE: Rule = Rule {
-    code: "C0428",
-    name: "unread-answer",
-    severity: Severity::Warning,
-    page: include_str!("unread_answer.md"),
-};
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, .. } = context;

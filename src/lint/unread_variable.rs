@@ -3,17 +3,11 @@
 use super::reading::is_yaml;
 use super::{Context, Lint, unused_declaration};
 use crate::analysis::usage::Usage;
-use crate::diagnostic::{Diagnostic, Rule, Severity};
+use crate::diagnostic::Diagnostic;
+use crate::rules::unread_variable::RULE;
 use chartc_core::model::VariableKind;
 
 pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
-
-static RULE: Rule = Rule {
-    code: "C0413",
-    name: "unread-variable",
-    severity: Severity::Off,
-    page: include_str!("unread_variable.md"),
-};
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, map, .. } = context;

@@ -1,19 +1,14 @@
 //! Prompts that name tools which the model cannot call there.
 
-use super::{Context, Lint, forbidden_tool, words};
+use super::{Context, Lint, words};
 use crate::analysis::tooling::{Mention, mentions};
-use crate::diagnostic::{Diagnostic, Rule, Severity, nearest};
+use crate::diagnostic::{Diagnostic, nearest};
+use crate::rules::forbidden_tool;
+use crate::rules::unusable_tool::RULE;
 use crate::span::Span;
 use chartc_core::model::{Template, TemplatePart};
 
 pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
-
-static RULE: Rule = Rule {
-    code: "C0420",
-    name: "unusable-tool",
-    severity: Severity::Warning,
-    page: include_str!("unusable_tool.md"),
-};
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, .. } = context;
@@ -21,7 +16,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         let (word, step) = (&mention.word, words::step(chart, mention.step));
         let at = place(context, &mention);
         if mention.forbidden {
-            forbidden_tool::told(&mention.word, &step, at, diagnostics);
+            diagnostics.push(forbidden_tool::named(&mention.word, &step, at));
         } else if let Some(tool) = mention.tool {
             let open = mention.open.iter().map(|t| chart.tools[t.index()].name.as_str());
             let is_llm = chart.steps[mention.step.index()].tools.is_some();

@@ -2,19 +2,13 @@
 
 use super::{Context, Lint, words};
 use crate::analysis::uses::takes_payload;
-use crate::diagnostic::{Diagnostic, Rule, Severity};
+use crate::diagnostic::Diagnostic;
+use crate::rules::unused_binding::RULE;
 use chartc_core::arena::TransitionId;
 use chartc_core::model::Trigger;
 use std::collections::BTreeSet;
 
 pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
-
-static RULE: Rule = Rule {
-    code: "C0416",
-    name: "unused-binding",
-    severity: Severity::Warning,
-    page: include_str!("unused_binding.md"),
-};
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, map, .. } = context;

@@ -3,22 +3,16 @@
 use super::reading::is_yaml;
 use super::{Context, Lint, misspelt_variable};
 use crate::analysis::usage::Usage;
-use crate::diagnostic::{Diagnostic, Rule, Severity};
+use crate::diagnostic::{Diagnostic, Severity};
 use crate::lower::Lowered;
 use crate::lower::test::Move;
+use crate::rules::unused_declaration::RULE;
 use crate::span::{FileId, Span};
 use chartc_core::arena::VarId;
 use chartc_core::model::{Function, FunctionKind, ToolSet, Type, Variable, VariableKind};
 use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
-
-static RULE: Rule = Rule {
-    code: "C0411",
-    name: "unused-declaration",
-    severity: Severity::Warning,
-    page: include_str!("unused_declaration.md"),
-};
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, map, .. } = context;

@@ -3,18 +3,12 @@
 use super::reading::is_yaml;
 use super::{Context, Lint, words};
 use crate::analysis::place::is_final;
-use crate::diagnostic::{Diagnostic, Rule, Severity};
+use crate::diagnostic::Diagnostic;
+use crate::rules::unused_permission::RULE;
 use chartc_core::arena::TransitionId;
 use chartc_core::model::{StateKind, Transition, Trigger};
 
 pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
-
-static RULE: Rule = Rule {
-    code: "C0320",
-    name: "unused-permission",
-    severity: Severity::Warning,
-    page: include_str!("unused_permission.md"),
-};
 
 /// Ways on that are shown.
 const SHOWN: usize = 3;

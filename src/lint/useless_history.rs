@@ -3,18 +3,12 @@
 use super::{Context, Lint, words};
 use crate::analysis::reach::is_history;
 use crate::analysis::restart::left;
-use crate::diagnostic::{Diagnostic, Rule, Severity};
+use crate::diagnostic::Diagnostic;
+use crate::rules::useless_history::RULE;
 use chartc_core::arena::StateId;
 use chartc_core::model::{Chart, StateKind};
 
 pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
-
-static RULE: Rule = Rule {
-    code: "C0204",
-    name: "useless-history",
-    severity: Severity::Warning,
-    page: include_str!("useless_history.md"),
-};
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, .. } = context;

@@ -3,16 +3,10 @@
 use super::{Context, Lint, words};
 use crate::analysis::reach::is_history;
 use crate::analysis::restart::restarts;
-use crate::diagnostic::{Diagnostic, Rule, Severity};
+use crate::diagnostic::Diagnostic;
+use crate::rules::wildcard_into_itself::RULE;
 
 pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: false, run };
-
-static RULE: Rule = Rule {
-    code: "C0206",
-    name: "wildcard-into-itself",
-    severity: Severity::Warning,
-    page: include_str!("wildcard_into_itself.md"),
-};
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, .. } = context;

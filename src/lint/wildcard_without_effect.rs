@@ -3,18 +3,12 @@
 use super::{Context, Lint, words};
 use crate::analysis::place::{Place, scope};
 use crate::analysis::reach::{is_end, is_leaf};
-use crate::diagnostic::{Diagnostic, Rule, Severity};
+use crate::diagnostic::Diagnostic;
+use crate::rules::wildcard_without_effect::RULE;
 use chartc_core::arena::{StateId, TransitionId};
 use chartc_core::model::{Scope, Trigger};
 
 pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
-
-static RULE: Rule = Rule {
-    code: "C0303",
-    name: "wildcard-without-effect",
-    severity: Severity::Warning,
-    page: include_str!("wildcard_without_effect.md"),
-};
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, .. } = context;

@@ -2,6 +2,7 @@
 
 use crate::analysis::witness::{Witness, witness};
 use crate::notation;
+pub(super) use crate::rules::prose::{names, row, short};
 use crate::source::Sources;
 use crate::span::Span;
 use chartc_core::arena::{StateId, StepId, TransitionId};
@@ -75,14 +76,6 @@ pub(super) fn guard(chart: &Chart, id: TransitionId) -> Option<String> {
     Some(short(&notation::expression_in(chart, guard, &notation::payload(row))))
 }
 
-/// At most about forty characters of a text.
-pub(super) fn short(text: &str) -> String {
-    if text.chars().count() <= 44 {
-        return text.to_owned();
-    }
-    text.chars().take(40).chain("…".chars()).collect()
-}
-
 /// How a run comes to the state, as the end of a help text; empty where it begins there.
 pub(super) fn way(context: &super::Context<'_>, id: StateId) -> String {
     let found = witness(&context.facts.reach, id).filter(|way| !way.hops.is_empty());
@@ -99,21 +92,6 @@ pub(super) fn run(chart: &Chart, witness: &Witness) -> String {
         text.push_str(&format!(", {} leads to {}", line(chart, *by), state(chart, *to)));
     }
     text
-}
-
-/// Names of the user in a row; after the fourth only their number.
-pub(super) fn names<'n>(all: impl IntoIterator<Item = &'n str>) -> String {
-    row(&all.into_iter().map(|name| format!("`{name}`")).collect::<Vec<_>>())
-}
-
-/// The same of names that are in back-quotes already.
-pub(super) fn row(all: &[String]) -> String {
-    match all.split_last() {
-        None => "none".into(),
-        Some((last, [])) => last.clone(),
-        Some(_) if all.len() > 4 => format!("{} and {} more", all[..4].join(", "), all.len() - 4),
-        Some((last, rest)) => format!("{} and {last}", rest.join(", ")),
-    }
 }
 
 /// Where the piece `at` of a text stands in the source: `part` is the span of the whole text. All of the part, where escapes or line

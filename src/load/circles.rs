@@ -2,7 +2,7 @@
 
 use super::Imports;
 use crate::diagnostic::Diagnostic;
-use crate::lint::import_cycle;
+use crate::rules::import_cycle;
 use crate::source::Sources;
 use crate::span::{FileId, Span};
 use std::collections::BTreeSet;

@@ -4,7 +4,7 @@ mod circles;
 
 use crate::diagnostic::Diagnostic;
 use crate::front::{self, Link, Nearby, Refusal, Unread};
-use crate::lint::{empty_file, refused_file, unreadable_file};
+use crate::rules::{empty_file, refused_file, unreadable_file};
 use crate::source::{Source, Sources};
 use crate::span::{FileId, Span, Spanned};
 use crate::syntax::{self, Item};

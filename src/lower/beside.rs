@@ -2,7 +2,7 @@
 
 use super::Follower;
 use crate::diagnostic::Diagnostic;
-use crate::lint::illegal_structure;
+use crate::rules::illegal_structure;
 use crate::span::Span;
 use crate::syntax::{self, LineKind, StateItem};
 

@@ -3,12 +3,13 @@
 use super::context::Cx;
 use super::expr::{self, Env, Options};
 use super::{PostSpans, data, posts, types};
-use crate::lint::reported::TYPE_ERROR;
-use crate::lint::{idle_assignment, type_error};
+use crate::rules::{idle_assignment, type_error};
 use crate::span::{Ident, Span};
 use crate::syntax::{self, Noted};
 use chartc_core::arena::{LocalId, SendId, VarId};
-use chartc_core::model::{Action, Expr, FunctionKind, Local, Receiver, Type, VariableKind};
+use chartc_core::model::{
+    Action, BinaryOp, Expr, ExprKind, FunctionKind, Local, Receiver, Type, VariableKind,
+};
 use std::collections::BTreeSet;
 
 /// Lowers an action block; what cannot be resolved is left out.
@@ -134,7 +135,7 @@ fn effect(
 }
 
 fn refuse_value(cx: &mut Cx<'_>, name: &Ident, place: Option<Span>) {
-    let mut finding = TYPE_ERROR
+    let mut finding = type_error::RULE
         .at(name.span, format!("`{}` only computes a value, which nothing uses here", name.node))
         .help("assign it, or declare the function with `do` if it has an effect");
     if let Some(place) = place {
@@ -174,7 +175,8 @@ fn assign(
         return None;
     }
     cx.map.assignments.push((id, name.span.to(whole)));
-    if let Some(found) = idle_assignment::check(&name.node, id, &value, name.span.to(whole)) {
+    if is_same(id, &value) {
+        let found = idle_assignment::unchanged(&name.node, name.span.to(whole));
         cx.report(found);
     }
     Some((id, value))
@@ -190,7 +192,7 @@ fn refuse_name(cx: &mut Cx<'_>, name: &Ident, bound: bool) {
         } else {
             "only a `var` can"
         };
-        cx.report(TYPE_ERROR.at(name.span, message).help(help));
+        cx.report(type_error::RULE.at(name.span, message).help(help));
         return;
     }
     let read_only = bound
@@ -198,7 +200,7 @@ fn refuse_name(cx: &mut Cx<'_>, name: &Ident, bound: bool) {
         || cx.names.steps.contains_key(&name.node);
     if read_only {
         let message = format!("`{}` cannot be assigned to", name.node);
-        cx.report(TYPE_ERROR.at(name.span, message).help("only a `var` can"));
+        cx.report(type_error::RULE.at(name.span, message).help("only a `var` can"));
         return;
     }
     let known: Vec<String> = cx
@@ -298,5 +300,25 @@ fn names_assigned<'s>(body: &'s [Noted<syntax::Action>], names: &mut BTreeSet<&'
                 | syntax::Action::Log(_) => {}
             }
         }
+    }
+}
+
+/// Whether the value is the variable's own: `x`, `x + 0`, `x - 0`, `x * 1`, `x / 1`.
+fn is_same(id: VarId, value: &Expr) -> bool {
+    if value.kind == ExprKind::Variable(id) {
+        return true;
+    }
+    let ExprKind::Binary(op, a, b) = &value.kind else { return false };
+    // Of a value of any type it could be a change of type.
+    let own = |e: &Expr| e.kind == ExprKind::Variable(id) && e.ty == value.ty && e.ty != Type::Json;
+    let is = |e: &Expr, n: i64| {
+        e.kind == ExprKind::Int(n) || matches!(e.kind, ExprKind::Float(x) if x == n as f64)
+    };
+    match op {
+        BinaryOp::Add => own(a) && is(b, 0) || own(b) && is(a, 0),
+        BinaryOp::Subtract => own(a) && is(b, 0),
+        BinaryOp::Multiply => own(a) && is(b, 1) || own(b) && is(a, 1),
+        BinaryOp::Divide | BinaryOp::FloorDivide | BinaryOp::Power => own(a) && is(b, 1),
+        BinaryOp::Modulo | BinaryOp::And | BinaryOp::Or => false,
     }
 }

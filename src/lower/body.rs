@@ -4,8 +4,7 @@ use super::beside::{Beside, item};
 use super::context::{Cx, NodeKind, Part};
 use super::expr::{self, Env, Options};
 use super::{block, each, limits, line, paths, scope, step};
-use crate::lint::illegal_structure;
-use crate::lint::reported::ILLEGAL_STRUCTURE;
+use crate::rules::illegal_structure;
 use crate::span::Span;
 use crate::syntax::{self, History, Initial, Noted, StateItem};
 use chartc_core::arena::{StateId, StepId};
@@ -114,7 +113,7 @@ fn result(cx: &mut Cx<'_>, id: StateId, params: &[syntax::Param], values: &[Opti
     {
         let message =
             format!("`{}` is not computed, and others of this final are", param.name.node);
-        let finding = ILLEGAL_STRUCTURE.at(param.name.span, message);
+        let finding = illegal_structure::RULE.at(param.name.span, message);
         cx.report(finding.help("all of them are computed when it is entered, or none is"));
     }
 }

@@ -4,8 +4,8 @@ use super::context::{Cx, declare};
 use super::expr::{self, Env, Options};
 use super::items::Declared;
 use super::{paths, step, trigger};
-use crate::lint::reported::TYPE_ERROR;
-use crate::lint::{duplicate_name, unknown_name};
+use crate::rules::type_error;
+use crate::rules::{duplicate_name, unknown_name};
 use crate::span::Span;
 use crate::syntax::{self, Argument, MetaValue};
 use chartc_core::arena::{ComponentId, StateId, StepId};
@@ -126,7 +126,9 @@ fn wrong_argument(name: &str, takes: Takes, span: Span) -> crate::diagnostic::Di
         Takes::Before => format!("{name}(some_state before other_state)"),
         Takes::Bound(unit) => format!("{name}(20 {unit})"),
     };
-    TYPE_ERROR.at(span, format!("`{name}` does not take this")).help(format!("write `{wanted}`"))
+    type_error::RULE
+        .at(span, format!("`{name}` does not take this"))
+        .help(format!("write `{wanted}`"))
 }
 
 /// A value of `meta`.

@@ -3,7 +3,7 @@
 use super::SourceMap;
 use super::items::Charts;
 use crate::diagnostic::Diagnostic;
-use crate::lint::{duplicate_name, unknown_name};
+use crate::rules::{duplicate_name, unknown_name};
 use crate::span::{Ident, Span};
 use crate::syntax;
 use chartc_core::arena::{

@@ -3,8 +3,9 @@
 use super::context::{Cx, declare};
 use super::expr::{self, Env};
 use super::{declare as declared, structure, types};
-use crate::lint::duplicate_name;
-use crate::lint::reported::{ILLEGAL_STRUCTURE, TYPE_ERROR};
+use crate::rules::duplicate_name;
+use crate::rules::illegal_structure;
+use crate::rules::type_error;
 use crate::span::Span;
 use crate::syntax::{self, Param, Path};
 use chartc_core::arena::{EventId, PredicateId, StateId, VarId};
@@ -33,7 +34,7 @@ pub(super) fn variable(cx: &mut Cx<'_>, node: &syntax::Variable, doc: &str) {
         syntax::VariableKind::Input => VariableKind::Input,
         syntax::VariableKind::Var { per_turn } => {
             if default.is_none() {
-                let finding = TYPE_ERROR
+                let finding = type_error::RULE
                     .at(span, format!("variable `{name}` has no initial value"))
                     .help("add `= …`");
                 cx.report(finding);
@@ -65,14 +66,18 @@ fn range(
     let whole = low.span.to(high.span);
     if !matches!(ty, Type::Int | Type::Float | Type::Duration) {
         let message = format!("{} has no range", cx.a(ty));
-        cx.report(TYPE_ERROR.at(whole, message).help("ranges are for Int, Float and Duration"));
+        cx.report(
+            type_error::RULE.at(whole, message).help("ranges are for Int, Float and Duration"),
+        );
         return None;
     }
     let low = declared::constant(cx, low, ty, "a range");
     let high = declared::constant(cx, high, ty, "a range");
     let (low, high) = (low?, high?);
     if above(&low, &high) {
-        cx.report(TYPE_ERROR.at(whole, "the range is empty: its bounds are the wrong way round"));
+        cx.report(
+            type_error::RULE.at(whole, "the range is empty: its bounds are the wrong way round"),
+        );
         return None;
     }
     Some((low, high))
@@ -94,7 +99,7 @@ pub(super) fn above(a: &Value, b: &Value) -> bool {
 fn refuse_outside(cx: &mut Cx<'_>, range: &(Value, Value), default: &Expr, span: Span) {
     let Some(value) = expr::value_of(default) else { return };
     if above(&range.0, &value) || above(&value, &range.1) {
-        cx.report(TYPE_ERROR.at(span, "the default lies outside of the range"));
+        cx.report(type_error::RULE.at(span, "the default lies outside of the range"));
     }
 }
 
@@ -128,7 +133,7 @@ pub(super) fn event(cx: &mut Cx<'_>, path: &Path, params: &[Param], doc: &str) {
     if let Some(first) = path.names.first()
         && RESERVED.contains(&first.node.as_str())
     {
-        let finding = ILLEGAL_STRUCTURE
+        let finding = illegal_structure::RULE
             .at(path.span, format!("an event cannot be named `{name}`"))
             .help(format!("events that begin with `{}` are the machine's own", first.node));
         cx.report(finding);
@@ -152,7 +157,7 @@ pub(super) fn predicate(cx: &mut Cx<'_>, node: &syntax::Predicate) {
     let mut expr = expr::condition(cx, &mut Env::at(StateId(0)), &node.expr);
     let length = cx.length.saturating_add(1);
     if length > LONGEST {
-        let finding = ILLEGAL_STRUCTURE
+        let finding = illegal_structure::RULE
             .at(span, format!("condition `{name}` is too long: with those that it uses written out it comes to more than {LONGEST}"))
             .help("use each condition fewer times");
         cx.report(finding);

@@ -4,8 +4,9 @@ use super::context::{Cx, declare};
 use super::expr::{self, Env};
 use super::items::Declared;
 use super::{structure, types};
-use crate::lint::duplicate_name;
-use crate::lint::reported::{ILLEGAL_STRUCTURE, TYPE_ERROR};
+use crate::rules::duplicate_name;
+use crate::rules::illegal_structure;
+use crate::rules::type_error;
 use crate::span::Span;
 use crate::syntax::{self, ToolPattern};
 use chartc_core::arena::{ClientId, FunctionId, ToolId, ToolSetId};
@@ -64,7 +65,9 @@ pub(super) fn constant(
     let lowered = expr::expect(cx, &mut Env::constant(), written, want);
     let value = expr::value_of(&lowered);
     if value.is_none() && cx.findings.len() == before && !expr::is_faulty(&lowered) {
-        cx.report(TYPE_ERROR.at(written.span, format!("the value of {what} must be a literal")));
+        cx.report(
+            type_error::RULE.at(written.span, format!("the value of {what} must be a literal")),
+        );
     }
     value
 }
@@ -129,7 +132,7 @@ fn tool_set(cx: &mut Cx<'_>, node: &syntax::ToolSet) {
     for pattern in &node.minus {
         match pattern {
             ToolPattern::Any(span) => {
-                cx.report(ILLEGAL_STRUCTURE.at(*span, "`- any` leaves no tool in the set"));
+                cx.report(illegal_structure::RULE.at(*span, "`- any` leaves no tool in the set"));
             }
             ToolPattern::Name(path) => take_away(cx, &path.text(), &mut tools, &mut minus),
             ToolPattern::Prefix(path) => {
@@ -263,7 +266,7 @@ fn client(cx: &mut Cx<'_>, id: ClientId, node: &syntax::Client) {
                     constant(cx, &option.value, &Type::Text, "`model`")
                 {
                     if !model.contains(':') {
-                        let finding = TYPE_ERROR
+                        let finding = type_error::RULE
                             .at(option.value.span, "a model is written `\"provider:model\"`");
                         cx.report(finding);
                     }
@@ -313,7 +316,7 @@ fn client(cx: &mut Cx<'_>, id: ClientId, node: &syntax::Client) {
         }
     }
     if !seen.contains_key("model") {
-        let finding = ILLEGAL_STRUCTURE
+        let finding = illegal_structure::RULE
             .at(node.name.span, format!("client `{}` names no model", node.name.node))
             .help("add `model \"provider:model\"`");
         cx.report(finding);
@@ -323,7 +326,7 @@ fn client(cx: &mut Cx<'_>, id: ClientId, node: &syntax::Client) {
 /// How a client is to write actions.
 fn action_form(cx: &mut Cx<'_>, written: &syntax::Expr) -> ActionForm {
     let syntax::ExprKind::Name(word) = &written.kind else {
-        cx.report(TYPE_ERROR.at(written.span, "`actions` is `simple` or `ooda`"));
+        cx.report(type_error::RULE.at(written.span, "`actions` is `simple` or `ooda`"));
         return ActionForm::Any;
     };
     ActionForm::of(word).unwrap_or_else(|| {
@@ -344,7 +347,7 @@ pub(super) fn money(cx: &mut Cx<'_>, written: &syntax::Expr, what: &str) -> Opti
         | Value::Duration(_)
         | Value::List(_)
         | Value::Map(_) => {
-            cx.report(TYPE_ERROR.at(written.span, format!("{what} cannot be negative")));
+            cx.report(type_error::RULE.at(written.span, format!("{what} cannot be negative")));
             None
         }
     }
@@ -354,7 +357,7 @@ pub(super) fn money(cx: &mut Cx<'_>, written: &syntax::Expr, what: &str) -> Opti
 pub(super) fn count(cx: &mut Cx<'_>, written: &syntax::Expr, what: &str) -> Option<i64> {
     let Some(Value::Int(n)) = constant(cx, written, &Type::Int, what) else { return None };
     if n < 0 {
-        cx.report(TYPE_ERROR.at(written.span, format!("{what} cannot be negative")));
+        cx.report(type_error::RULE.at(written.span, format!("{what} cannot be negative")));
         return None;
     }
     Some(n)
@@ -362,7 +365,7 @@ pub(super) fn count(cx: &mut Cx<'_>, written: &syntax::Expr, what: &str) -> Opti
 
 fn fallback(cx: &mut Cx<'_>, value: &syntax::Expr) -> Option<ClientId> {
     let syntax::ExprKind::Name(name) = &value.kind else {
-        cx.report(TYPE_ERROR.at(value.span, "`fallback` takes the name of a client"));
+        cx.report(type_error::RULE.at(value.span, "`fallback` takes the name of a client"));
         return None;
     };
     client_named(cx, name, value.span)
@@ -385,7 +388,7 @@ fn refuse_circle(cx: &mut Cx<'_>, id: ClientId, node: &syntax::Client) {
         match next {
             Some(other) if other == id => {
                 let message = format!("client `{}` falls back to itself", node.name.node);
-                cx.report(ILLEGAL_STRUCTURE.at(node.name.span, message));
+                cx.report(illegal_structure::RULE.at(node.name.span, message));
                 cx.chart.clients[id.index()].fallback = None;
                 return;
             }

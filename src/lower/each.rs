@@ -2,7 +2,7 @@
 
 use super::context::Cx;
 use super::line::{Draft, add};
-use crate::lint::reported::ILLEGAL_STRUCTURE;
+use crate::rules::illegal_structure;
 use chartc_core::arena::StateId;
 use chartc_core::model::TransitionKind;
 
@@ -34,7 +34,7 @@ fn too_many_copies(cx: &mut Cx<'_>, state: StateId, index: usize) {
         let span = cx.nodes[state.index()].each[index].1.whole;
         let message = format!("`each after` makes more than {MOST_COPIES} lines in this chart");
         cx.report(
-            ILLEGAL_STRUCTURE
+            illegal_structure::RULE
                 .at(span, message)
                 .help("each is copied to every state below: write fewer, or further inside"),
         );

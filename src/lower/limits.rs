@@ -2,8 +2,9 @@
 
 use super::context::Cx;
 use super::declare::{constant, count, money};
-use crate::lint::duplicate_name;
-use crate::lint::reported::{ILLEGAL_STRUCTURE, TYPE_ERROR};
+use crate::rules::duplicate_name;
+use crate::rules::illegal_structure;
+use crate::rules::type_error;
 use crate::span::Span;
 use crate::syntax::{Limit, Noted};
 use chartc_core::arena::StateId;
@@ -34,7 +35,7 @@ pub(super) fn limits(cx: &mut Cx<'_>, state: StateId, blocks: &[&[Noted<Limit>]]
 
 fn per_turn(cx: &mut Cx<'_>, state: StateId, limit: &Limit, span: Span) {
     if limit.what.node != "calls" || state.0 != 0 {
-        let finding = ILLEGAL_STRUCTURE
+        let finding = illegal_structure::RULE
             .at(span, "only `calls` of the chart itself are limited per turn")
             .help("write `calls N per turn` in the chart's own `limits`");
         cx.report(finding);
@@ -42,7 +43,7 @@ fn per_turn(cx: &mut Cx<'_>, state: StateId, limit: &Limit, span: Span) {
     }
     if let Some(warn) = &limit.warn {
         let message = "a limit per turn has no soft bound: it only ends the walk";
-        cx.report(ILLEGAL_STRUCTURE.at(warn.span, message));
+        cx.report(illegal_structure::RULE.at(warn.span, message));
     }
     cx.map.states[state.index()].per_turn = Some(limit.bound.span);
     if let Some(bound) = count(cx, &limit.bound, "`calls`") {
@@ -99,13 +100,13 @@ fn whole_run(cx: &mut Cx<'_>, state: StateId, limit: &Limit) {
 fn refuse_nothing(cx: &mut Cx<'_>, limit: &Limit, bound: bool, warn: bool) {
     let what = &limit.what.node;
     if bound {
-        let finding = ILLEGAL_STRUCTURE
+        let finding = illegal_structure::RULE
             .at(limit.bound.span, format!("a limit of 0 {what} allows nothing"))
             .help("leave the limit out, or give at least 1");
         cx.report(finding);
     }
     if let (true, Some(warn)) = (warn, &limit.warn) {
-        let finding = ILLEGAL_STRUCTURE
+        let finding = illegal_structure::RULE
             .at(warn.span, format!("a soft bound of 0 {what} is reached before anything happens"))
             .help("leave `warn` out, or give it more than 0");
         cx.report(finding);
@@ -114,7 +115,7 @@ fn refuse_nothing(cx: &mut Cx<'_>, limit: &Limit, bound: bool, warn: bool) {
 
 fn refuse_late(cx: &mut Cx<'_>, limit: &Limit, late: bool) {
     if let (true, Some(warn)) = (late, &limit.warn) {
-        let finding = TYPE_ERROR
+        let finding = type_error::RULE
             .at(warn.span, "the soft bound lies above the hard one, which is reached first")
             .related(limit.bound.span, "the hard bound");
         cx.report(finding);

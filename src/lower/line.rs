@@ -4,8 +4,8 @@ use super::beside::{Beside, idle_when};
 use super::context::{Cx, NodeKind};
 use super::expr::{self, Env};
 use super::{LineSpans, block, data, paths, trigger};
-use crate::lint::illegal_structure;
-use crate::lint::reported::{ILLEGAL_STRUCTURE, TYPE_ERROR};
+use crate::rules::illegal_structure;
+use crate::rules::type_error;
 use crate::span::Span;
 use crate::syntax;
 use chartc_core::arena::{ChoiceId, StateId, TransitionId};
@@ -207,7 +207,7 @@ fn final_arguments(
         expr::expr(cx, env, argument, None);
     }
     if let (Some(first), Some(last)) = (target.arguments.first(), target.arguments.last()) {
-        let finding = TYPE_ERROR
+        let finding = type_error::RULE
             .at(first.span.to(last.span), format!("`{path}` takes no arguments"))
             .help("only a final state has parameters; keep the value in a `var`");
         cx.report(finding);
@@ -222,7 +222,7 @@ fn refuse_computed(cx: &mut Cx<'_>, env: &mut Env, state: StateId, target: &synt
     }
     if let (Some(first), Some(last)) = (target.arguments.first(), target.arguments.last()) {
         let path = &cx.chart.state(state).path;
-        let finding = TYPE_ERROR
+        let finding = type_error::RULE
             .at(first.span.to(last.span), format!("`{path}` computes what it ends with"))
             .help("leave the arguments out, or the `= …` where the final is declared")
             .related(cx.map.state(state).name, "declared here");
@@ -258,7 +258,7 @@ pub(super) fn kind(
         if written.reenter
             && let Some(span) = written.guard.as_ref().map(|g| g.span)
         {
-            cx.report(ILLEGAL_STRUCTURE.at(span, "`reenter` needs a target"));
+            cx.report(illegal_structure::RULE.at(span, "`reenter` needs a target"));
         }
         return TransitionKind::Targetless;
     }
@@ -266,7 +266,7 @@ pub(super) fn kind(
     let below = targets.iter().all(|t| t.state != source && cx.chart.contains(source, t.state));
     if source.0 == 0 {
         if let (true, Some(span)) = (written.reenter, place) {
-            let finding = ILLEGAL_STRUCTURE
+            let finding = illegal_structure::RULE
                 .at(span, "a line of the chart itself cannot `reenter`")
                 .help("the chart is never left; its active states are exited in any case");
             cx.report(finding);
@@ -296,7 +296,7 @@ pub(super) fn payload(
                 let count = event.fields.len();
                 let plural = if count == 1 { "" } else { "s" };
                 let message = format!("event `{}` has {count} field{plural}", event.name);
-                cx.report(TYPE_ERROR.at(name.span, message).label("a name too many"));
+                cx.report(type_error::RULE.at(name.span, message).label("a name too many"));
                 ty = None;
                 break;
             };
@@ -307,7 +307,7 @@ pub(super) fn payload(
                     let (a, b) = (cx.a(known), cx.a(&field.ty));
                     let message = format!("this is {a} in one event and {b} in another");
                     let help = format!("`{}` means several events", path.text());
-                    cx.report(TYPE_ERROR.at(name.span, message).help(help));
+                    cx.report(type_error::RULE.at(name.span, message).help(help));
                     break;
                 }
             }

@@ -36,8 +36,8 @@ mod types;
 pub use source_map::{Follower, LineSpans, PostSpans, SourceMap, StateSpans, StepSpans};
 
 use crate::diagnostic::Diagnostic;
-use crate::lint::{duplicate_name, illegal_structure, unknown_name};
 use crate::load::Loaded;
+use crate::rules::{duplicate_name, illegal_structure, unknown_name};
 use crate::span::{Ident, Span};
 use crate::syntax::{self, ChartItem, FailWord, Item};
 use chartc_core::model::{Chart, Failure, FailurePolicy};

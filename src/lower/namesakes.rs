@@ -2,7 +2,7 @@
 
 use super::Lowered;
 use crate::diagnostic::Diagnostic;
-use crate::lint::duplicate_name;
+use crate::rules::duplicate_name;
 use crate::span::{FileId, Span};
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,7 +1,7 @@
 //! What a step says at most once.
 
 use super::context::Cx;
-use crate::lint::illegal_structure;
+use crate::rules::illegal_structure;
 use crate::span::Span;
 use crate::syntax::{Noted, StepItem};
 

@@ -4,7 +4,7 @@ use super::context::Cx;
 use super::expr::{self, Env};
 use super::line::{self, Draft};
 use super::{LineSpans, trigger};
-use crate::lint::reported::ILLEGAL_STRUCTURE;
+use crate::rules::illegal_structure;
 use crate::span::Span;
 use crate::syntax::{self, AskElse, FailWord, OutcomeKind};
 use chartc_core::arena::{ClientId, StateId, StepId, TransitionId};
@@ -23,7 +23,7 @@ pub(super) fn outcome(
     let (trigger, words) = match &outcome.kind {
         OutcomeKind::Done => {
             if is_ask {
-                let finding = ILLEGAL_STRUCTURE
+                let finding = illegal_structure::RULE
                     .at(span, "an `ask` has no `done` line: its options say where to go")
                     .help("put the target on the `may` lines");
                 cx.report(finding);
@@ -87,7 +87,7 @@ pub(super) fn trailing(cx: &mut Cx<'_>, id: StepId, written: &syntax::Tail) {
     let last = written.targets.last().map(|t| t.path.span);
     let span = first.zip(last).map_or(whole, |(first, last)| first.to(last));
     if trigger::is_ask(&cx.chart.steps[id.index()].kind) {
-        let finding = ILLEGAL_STRUCTURE
+        let finding = illegal_structure::RULE
             .at(span, "an `ask` has no `-> target`: its options say where to go")
             .help("put the target on the `may` lines");
         cx.report(finding);
@@ -178,7 +178,7 @@ pub(super) fn otherwise(cx: &mut Cx<'_>, id: StepId, ask: &syntax::Ask) {
         }
         None => {
             let step = &cx.chart.steps[id.index()];
-            let finding = ILLEGAL_STRUCTURE
+            let finding = illegal_structure::RULE
                 .at(
                     cx.map.steps[id.index()].name,
                     format!("ask `{}` does not say what no usable answer does", step.name),

@@ -1,7 +1,7 @@
 //! Paths of states: the first name is sought among the children of the line's state, then outward.
 
 use super::context::{Cx, NodeKind};
-use crate::lint::unknown_name;
+use crate::rules::unknown_name;
 use crate::span::Ident;
 use crate::syntax::Path;
 use chartc_core::arena::StateId;

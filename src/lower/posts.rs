@@ -3,8 +3,9 @@
 use super::Lowered;
 use super::context::Cx;
 use crate::diagnostic::Diagnostic;
-use crate::lint::reported::{ILLEGAL_STRUCTURE, TYPE_ERROR};
-use crate::lint::unknown_name;
+use crate::rules::illegal_structure;
+use crate::rules::type_error;
+use crate::rules::unknown_name;
 use crate::span::{Ident, Span};
 use crate::syntax::{self, CATCH_ALL};
 use chartc_core::model::{Chart, Event, Receiver, Type};
@@ -27,7 +28,7 @@ pub(super) fn receiver(cx: &mut Cx<'_>, to: &Ident) -> Option<Receiver> {
         return None;
     };
     if !matches!(cx.step_nodes[step.index()].step.kind, syntax::StepKind::Run(_)) {
-        let finding = ILLEGAL_STRUCTURE
+        let finding = illegal_structure::RULE
             .at(to.span, format!("`{}` runs no chart, and takes no events", to.node))
             .help("events go to the chart itself, to a `run` step, or to `parent`")
             .related(place, "declared here");
@@ -91,7 +92,7 @@ fn unheard(event: &Event, from: &Chart, to: &Lowered, span: Span) -> Option<Diag
         });
     (!fits).then(|| {
         let message = format!("`{}` has other data in `{}`", event.name, to.chart.name);
-        TYPE_ERROR
+        type_error::RULE
             .at(span, message)
             .help("both declare the event with the same names and types")
             .related(to.map.events[nth], "declared here")

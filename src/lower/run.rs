@@ -5,9 +5,9 @@ use super::expr::{self, Env};
 use super::items::{self, Sight};
 use super::{Lowered, declare, one, types};
 use crate::diagnostic::Diagnostic;
-use crate::lint::reported::TYPE_ERROR;
-use crate::lint::{duplicate_name, endless_run};
 use crate::load::Loaded;
+use crate::rules::type_error;
+use crate::rules::{duplicate_name, endless_run};
 use crate::span::{FileId, Span};
 use crate::syntax::{self, ChartItem, Item, Noted};
 use chartc_core::arena::StepId;
@@ -112,7 +112,7 @@ fn given(
                 if found.is_none() {
                     let many = if params.len() == 1 { "param" } else { "params" };
                     let message = format!("`{chart}` has {} {many}, no more", params.len());
-                    cx.report(TYPE_ERROR.at(argument.value.span, message));
+                    cx.report(type_error::RULE.at(argument.value.span, message));
                 }
                 found
             }
@@ -136,7 +136,7 @@ fn given(
     if !missing.is_empty() {
         let many = if missing.len() == 1 { "param" } else { "params" };
         let message = format!("`{chart}` is not given its {many} {}", missing.join(", "));
-        cx.report(TYPE_ERROR.at(written.chart.span, message));
+        cx.report(type_error::RULE.at(written.chart.span, message));
     }
     lowered
 }
@@ -147,7 +147,7 @@ fn in_range(cx: &mut Cx<'_>, param: &Param<'_>, value: &Expr, span: Span) {
     };
     if super::data::above(low, &value) || super::data::above(&value, high) {
         let message = format!("this lies outside of the range of `{}`", param.name);
-        cx.report(TYPE_ERROR.at(span, message));
+        cx.report(type_error::RULE.at(span, message));
     }
 }
 

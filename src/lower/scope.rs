@@ -4,8 +4,7 @@ use super::beside::{Beside, Item};
 use super::context::{Cx, NodeKind};
 use super::line::{add, draft};
 use super::paths;
-use crate::lint::reported::ILLEGAL_STRUCTURE;
-use crate::lint::{illegal_structure, needless_except};
+use crate::rules::{illegal_structure, needless_except};
 use crate::syntax::{self, Noted};
 use chartc_core::arena::StateId;
 use chartc_core::model::{Scope, StateKind};
@@ -27,7 +26,7 @@ pub(super) fn from(cx: &mut Cx<'_>, source: StateId, from: &syntax::From) {
         };
         if draft.each {
             cx.dropped = true;
-            let finding = ILLEGAL_STRUCTURE
+            let finding = illegal_structure::RULE
                 .at(*span, "`each after` cannot stand in `from`")
                 .help("write it as a line of the state whose leaves it is meant for");
             cx.report(finding);

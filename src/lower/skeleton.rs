@@ -2,7 +2,7 @@
 
 use super::context::{Cx, Node, NodeKind, Part, StepNode, declare};
 use super::{StateSpans, StepSpans};
-use crate::lint::{duplicate_name, illegal_structure};
+use crate::rules::{duplicate_name, illegal_structure};
 use crate::span::{Ident, Span};
 use crate::syntax::{self, ChartItem, StateItem};
 use chartc_core::arena::{StateId, StepId};

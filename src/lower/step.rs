@@ -3,8 +3,8 @@
 use super::context::Cx;
 use super::expr::{self, Env, Options};
 use super::{block, data, declare, once, outcome, run, trigger, types};
-use crate::lint::reported::ILLEGAL_STRUCTURE;
-use crate::lint::unknown_name;
+use crate::rules::illegal_structure;
+use crate::rules::unknown_name;
 use crate::span::{Span, Spanned};
 use crate::syntax::{self, EventPattern, FailWord, Noted, StepItem};
 use chartc_core::arena::StepId;
@@ -111,7 +111,7 @@ fn ask_on(cx: &mut Cx<'_>, pattern: &EventPattern) -> AskOn {
         EventPattern::Turn(_) => AskOn::Turn,
         EventPattern::Event(path, names) => {
             if let Some(name) = names.first() {
-                let finding = ILLEGAL_STRUCTURE
+                let finding = illegal_structure::RULE
                     .at(name.span, "an `ask` binds no fields of its event")
                     .help("keep them in a `var` with an `on` line of their own");
                 cx.report(finding);
@@ -124,7 +124,7 @@ fn ask_on(cx: &mut Cx<'_>, pattern: &EventPattern) -> AskOn {
         | EventPattern::Error(syntax::Done { subject: syntax::Path { span, .. }, .. })
         | EventPattern::Doubt(syntax::Done { subject: syntax::Path { span, .. }, .. })
         | EventPattern::Machine(crate::span::Spanned { span, .. }) => {
-            let finding = ILLEGAL_STRUCTURE
+            let finding = illegal_structure::RULE
                 .at(*span, "an `ask` waits for `turn` or for a declared event")
                 .help("write `on turn` or `on some_event`");
             cx.report(finding);
@@ -145,7 +145,7 @@ fn client(cx: &mut Cx<'_>, step: &syntax::Step, id: StepId) {
         | syntax::StepKind::Run(..) => false,
     };
     if !asks_a_model {
-        let finding = ILLEGAL_STRUCTURE
+        let finding = illegal_structure::RULE
             .at(client.span, "`with` stands only on steps that call a model: `llm` and `ask`");
         cx.report(finding);
     }
@@ -168,10 +168,10 @@ fn item(cx: &mut Cx<'_>, env: &mut Env, id: StepId, noted: &Noted<StepItem>, pol
                 || policy.then.is_some() && written.then.is_some()
             {
                 let message = "a second failure policy in one step";
-                cx.report(ILLEGAL_STRUCTURE.at(written.span, message));
+                cx.report(illegal_structure::RULE.at(written.span, message));
             }
             if is_ask && written.then.is_some() {
-                let finding = ILLEGAL_STRUCTURE
+                let finding = illegal_structure::RULE
                     .at(written.span, "`then` has no meaning in an `ask`")
                     .help("its `else` says what happens without a usable answer");
                 cx.report(finding);
@@ -181,7 +181,7 @@ fn item(cx: &mut Cx<'_>, env: &mut Env, id: StepId, noted: &Noted<StepItem>, pol
         }
         StepItem::Returns(_, into) => {
             if is_ask {
-                let finding = ILLEGAL_STRUCTURE
+                let finding = illegal_structure::RULE
                     .at(noted.span, "the answer of an `ask` is an option, it returns nothing else")
                     .help("give the option an argument: `may x(value: T)`");
                 cx.report(finding);
@@ -214,7 +214,7 @@ fn tools(
     let finding = match &cx.chart.steps[id.index()].kind {
         StepKind::Llm => None,
         StepKind::Ask { .. } => {
-            let finding = ILLEGAL_STRUCTURE.at(
+            let finding = illegal_structure::RULE.at(
                 span,
                 "`tools` stands in `llm` steps: what an `ask` offers are its `may` lines",
             );
@@ -222,7 +222,7 @@ fn tools(
         }
         StepKind::Code(_) | StepKind::Call(..) | StepKind::Human(_) | StepKind::Run(_) => {
             let message = "`tools` stands only in `llm` steps: no model is asked here";
-            Some(ILLEGAL_STRUCTURE.at(span, message))
+            Some(illegal_structure::RULE.at(span, message))
         }
     };
     if let Some(finding) = finding {
@@ -230,14 +230,14 @@ fn tools(
         return;
     }
     if let Some(zero) = calls.filter(|calls| calls.node == 0) {
-        let finding = ILLEGAL_STRUCTURE
+        let finding = illegal_structure::RULE
             .at(zero.span, "with 0 calls the tools cannot be used")
             .help("leave the line out");
         cx.report(finding);
         return;
     }
     if cx.chart.tools_of(found).is_empty() {
-        let finding = ILLEGAL_STRUCTURE
+        let finding = illegal_structure::RULE
             .at(set.span, format!("there is no tool in `{}`", set.text()))
             .help("declare one, `tool a.b(x: Text) -> Json`, or leave the line out");
         cx.report(finding);
@@ -253,7 +253,7 @@ fn prompt(cx: &mut Cx<'_>, env: &mut Env, id: StepId, text: &syntax::Template, i
     let (lowered, spans) = expr::template(cx, env, text, options);
     let step = &mut cx.chart.steps[id.index()];
     if step.prompt.is_some() {
-        let mut finding = ILLEGAL_STRUCTURE.at(text.span, "a second prompt in one step");
+        let mut finding = illegal_structure::RULE.at(text.span, "a second prompt in one step");
         if let Some(first) = cx.map.steps[id.index()].prompt {
             finding = finding.related(first, "the first one");
         }

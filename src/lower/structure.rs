@@ -2,7 +2,7 @@
 
 use super::context::{Cx, NodeKind};
 use super::{line, paths, types};
-use crate::lint::{duplicate_name, illegal_structure, missing_initial};
+use crate::rules::{duplicate_name, illegal_structure, missing_initial};
 use crate::span::{Ident, Span};
 use crate::syntax::{History, Initial, Param, StateItem};
 use chartc_core::arena::StateId;

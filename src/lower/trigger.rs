@@ -3,8 +3,10 @@
 use super::context::Cx;
 use super::expr::{self, Env, Options};
 use super::{declare, line, paths, structure};
-use crate::lint::duplicate_name;
-use crate::lint::reported::{ILLEGAL_STRUCTURE, NOT_YET, TYPE_ERROR};
+use crate::rules::duplicate_name;
+use crate::rules::illegal_structure;
+use crate::rules::not_yet;
+use crate::rules::type_error;
 use crate::span::{Ident, Span, Spanned};
 use crate::syntax::{self, Deadline, Done, EventPattern, LineKind, MayKind};
 use chartc_core::arena::{StepId, ToolSetId, TransitionId, VarId};
@@ -106,13 +108,13 @@ fn event(cx: &mut Cx<'_>, env: &mut Env, pattern: &EventPattern) -> Option<Trigg
                 if let Some(name) = &done.binding {
                     env.payload = vec![(name.node.clone(), Type::Json)];
                     let message = "a state that is done has no value to bind";
-                    cx.report(ILLEGAL_STRUCTURE.at(name.span, message));
+                    cx.report(illegal_structure::RULE.at(name.span, message));
                 }
                 let kind = &cx.chart.state(state).kind;
                 if !matches!(kind, StateKind::Compound { .. } | StateKind::Parallel) {
                     let message =
                         format!("`{}` has no final child and is never done", done.subject.text());
-                    cx.report(ILLEGAL_STRUCTURE.at(done.subject.span, message));
+                    cx.report(illegal_structure::RULE.at(done.subject.span, message));
                     return None;
                 }
                 Some(Trigger::StateDone(state))
@@ -129,7 +131,7 @@ fn event(cx: &mut Cx<'_>, env: &mut Env, pattern: &EventPattern) -> Option<Trigg
             let step = only_step(cx, env, done, "is in doubt")?;
             if let Some(name) = &done.binding {
                 env.payload = vec![(name.node.clone(), Type::Json)];
-                cx.report(ILLEGAL_STRUCTURE.at(name.span, "a doubt has no value to bind"));
+                cx.report(illegal_structure::RULE.at(name.span, "a doubt has no value to bind"));
             }
             Some(Trigger::StepDoubt(step))
         }
@@ -182,7 +184,7 @@ fn only_step(cx: &mut Cx<'_>, env: &Env, done: &Done, verb: &str) -> Option<Step
         Subject::Step(step) => Some(step),
         Subject::State(_) => {
             let message = format!("`{}` is a state; only a step {verb}", done.subject.text());
-            cx.report(ILLEGAL_STRUCTURE.at(done.subject.span, message));
+            cx.report(illegal_structure::RULE.at(done.subject.span, message));
             None
         }
     }
@@ -227,7 +229,7 @@ fn machine(cx: &mut Cx<'_>, text: &Spanned<String>) -> Option<Trigger> {
         return None;
     }
     if ERRORS_TO_COME.iter().any(|k| *k == pattern || k.strip_prefix("limit.") == Some(pattern)) {
-        cx.report(NOT_YET.at(text.span, format!("nothing raises `{}` yet", text.node)));
+        cx.report(not_yet::RULE.at(text.span, format!("nothing raises `{}` yet", text.node)));
     }
     Some(make(pattern.to_owned()))
 }
@@ -265,7 +267,7 @@ fn keeps(cx: &mut Cx<'_>, set: ToolSetId, kept: VarId, name: &Ident) -> bool {
     let mut tools =
         cx.chart.tool_sets[set.index()].tools.iter().map(|id| &cx.chart.tools[id.index()]);
     let Some(tool) = tools.find(|tool| !expr::accepts(&tool.result, &want)) else { return true };
-    let finding = TYPE_ERROR
+    let finding = type_error::RULE
         .at(
             name.span,
             format!(
@@ -299,7 +301,7 @@ pub(super) fn variable(cx: &mut Cx<'_>, name: &Ident, ty: &Type) -> Option<VarId
     let want = declared.ty.clone();
     if !expr::accepts(ty, &want) {
         let message = format!("`{}` is {}, the answer is {}", name.node, cx.a(&want), cx.a(ty));
-        cx.report(TYPE_ERROR.at(name.span, message).related(place, "declared here"));
+        cx.report(type_error::RULE.at(name.span, message).related(place, "declared here"));
         return None;
     }
     Some(id)

@@ -4,8 +4,7 @@ use super::circles;
 use super::context::{Cx, declare};
 use super::items::{Declared, TypeItem};
 use crate::diagnostic::Diagnostic;
-use crate::lint::reported::TYPE_ERROR;
-use crate::lint::{duplicate_name, type_error};
+use crate::rules::{duplicate_name, type_error};
 use crate::span::{Ident, Span};
 use crate::syntax::{self, TypeExpr};
 use chartc_core::arena::TypeId;
@@ -55,7 +54,7 @@ pub(super) fn declare_all(cx: &mut Cx<'_>, items: &[Declared<'_, TypeItem<'_>>])
     let endless = circles::on(&held);
     for (_, item) in kept.iter().filter(|(id, _)| endless[id.index()]) {
         let name = item.node.name();
-        let finding = TYPE_ERROR
+        let finding = type_error::RULE
             .at(name.span, format!("record `{}` contains itself", name.node))
             .help("keep the inner ones in a `List(…)` or a `Map(Text, …)`");
         cx.report(finding);
@@ -106,7 +105,7 @@ pub(super) fn resolve(cx: &mut Cx<'_>, written: &TypeExpr) -> Type {
         syntax::TypeKind::List(item) => Type::List(Box::new(resolve(cx, item))),
         syntax::TypeKind::Map(key, value) => {
             if resolve(cx, key) != Type::Text {
-                let finding = TYPE_ERROR.at(key.span, "the keys of a map are `Text`");
+                let finding = type_error::RULE.at(key.span, "the keys of a map are `Text`");
                 cx.report(finding);
             }
             Type::Map(Box::new(resolve(cx, value)))

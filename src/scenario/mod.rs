@@ -19,8 +19,8 @@ pub(crate) use words::short;
 
 use crate::compile::{Checked, Compilation};
 use crate::diagnostic::Diagnostic;
-use crate::lint::{failed_test, used_up_budget};
 use crate::lower::test::Test;
+use crate::rules::{failed_test, used_up_budget};
 use crate::source::Sources;
 use crate::span::{FileId, Span};
 use std::collections::BTreeMap;

@@ -2,7 +2,7 @@
 
 use crate::project::root;
 use chartc::Compilation;
-use chartc::lint::reported::RULES;
+use chartc::lint::LINTS;
 use chartc::load::Memory;
 use std::path::{Path, PathBuf};
 
@@ -37,7 +37,7 @@ fn check(name: &str, text: &str) -> Compilation {
 /// One finding a line: place, code, message, what is underlined, help. Those of lints are left to the lints' tests.
 pub(crate) fn findings(compilation: &Compilation) -> String {
     let mut out = String::new();
-    let reported = |code: &str| RULES.iter().any(|rule| rule.code == code);
+    let reported = |code: &str| code == "C0103" || !LINTS.iter().any(|lint| lint.rule.code == code);
     for d in compilation.diagnostics.iter().filter(|d| reported(d.rule.code)) {
         let source = compilation.sources.get(d.span.file);
         let at = source.position(d.span.start);

@@ -1,10 +1,14 @@
 //! Each format of findings, on the same findings.
 
-use chartc::diagnostic::Diagnostic;
-use chartc::lint::reported::{DUPLICATE_NAME, UNKNOWN_NAME, UNREADABLE};
+use chartc::diagnostic::{Diagnostic, Rule};
 use chartc::report::{Paper, REPORTS};
+use chartc::rules::named;
 use chartc::source::{Source, Sources};
 use chartc::span::Span;
+
+fn rule(name: &str) -> &'static Rule {
+    named(name).expect("there is such a rule")
+}
 
 fn render(format: &str) -> String {
     let mut sources = Sources::default();
@@ -14,16 +18,16 @@ fn render(format: &str) -> String {
     let lost = sources.add(Source::new("c.chart", ""));
     let end = sources.get(main).text.len();
     let found: Vec<Diagnostic> = vec![
-        UNKNOWN_NAME
+        rule("unknown-name")
             .at(Span::new(main, 32, 36), "no state is called `idel`")
             .help("did you mean `idle`?"),
-        DUPLICATE_NAME
+        rule("duplicate-name")
             .at(Span::new(main, 47, 49), "`é` is declared twice")
             .label("again here")
             .related(Span::new(main, 18, 20), "first here")
             .related(Span::new(other, 0, 8), "imported here"),
-        UNKNOWN_NAME.at(Span::new(main, end, end), "at the end of the text"),
-        UNREADABLE.at(Span::new(lost, 0, 0), "`c.chart` cannot be read"),
+        rule("unknown-name").at(Span::new(main, end, end), "at the end of the text"),
+        rule("unreadable-file").at(Span::new(lost, 0, 0), "`c.chart` cannot be read"),
     ];
     let report = REPORTS.iter().find(|r| r.name == format).expect("a format of the table");
     (report.render)(&found, &sources, Paper { colour: false, width: 80 })

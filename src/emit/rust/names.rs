@@ -2,8 +2,8 @@
 
 use super::ident::{snake, upper_camel};
 use crate::diagnostic::{Diagnostic, Severity};
-use crate::lint::name_clash;
 use crate::lower::SourceMap;
+use crate::rules::name_clash;
 use crate::span::Span;
 use chartc_core::model::{Chart, ChoiceKind, Field, StateKind, TypeKind};
 use std::collections::{BTreeMap, BTreeSet};

@@ -4,7 +4,7 @@ use super::definition::{Agent, Component, ComponentKind, Listed};
 use super::{node, read};
 use crate::diagnostic::{Diagnostic, nearest};
 use crate::front::{Link, Nearby};
-use crate::lint::{duplicate_name, unknown_name, unloaded_components, wrong_type};
+use crate::rules::{duplicate_name, unknown_name, unloaded_components, wrong_type};
 use crate::span::{FileId, Span, Spanned};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

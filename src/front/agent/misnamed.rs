@@ -2,7 +2,7 @@
 
 use super::definition::Agent;
 use crate::diagnostic::Diagnostic;
-use crate::lint::unknown_name;
+use crate::rules::unknown_name;
 use crate::source::Source;
 use crate::span::{Ident, Span};
 use std::collections::{BTreeMap, BTreeSet};

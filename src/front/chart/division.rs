@@ -3,7 +3,7 @@
 use super::parse_expression;
 use super::scan::Comment;
 use crate::diagnostic::Diagnostic;
-use crate::lint::lost_division;
+use crate::rules::lost_division;
 use crate::span::{FileId, Span};
 use crate::syntax::{
     Action, BinaryOp, Block, ChartItem, Expr, ExprKind, File, Item, Line, LineKind, Noted,

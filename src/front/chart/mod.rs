@@ -18,7 +18,7 @@ mod words;
 
 use super::{Frontend, Nearby};
 use crate::diagnostic::Diagnostic;
-use crate::lint::reported::SYNTAX;
+use crate::rules::syntax::RULE as SYNTAX;
 use crate::source::Source;
 use crate::span::{FileId, Span};
 use crate::syntax;

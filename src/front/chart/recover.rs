@@ -6,7 +6,7 @@ use super::habits::{habit, help};
 use super::scan::{MAX_NESTING, plain};
 use super::words::{self, words};
 use crate::diagnostic::{Diagnostic, Fix, nearest};
-use crate::lint::reported::SYNTAX;
+use crate::rules::syntax;
 use crate::span::Span;
 use pest::Parser;
 use pest::error::{Error, ErrorVariant, InputLocation};
@@ -346,7 +346,7 @@ pub(super) fn placeholder_message(inner: &str, error: &Error<Rule>) -> String {
 pub(super) fn expression_fault(cx: &mut Cx<'_>, error: &Error<Rule>) -> Diagnostic {
     let fault = explain(cx.text, cx.text.len(), error);
     let end = fault.end.min(cx.text.len());
-    let mut diagnostic = SYNTAX.at(cx.range(fault.start.min(end), end), fault.message);
+    let mut diagnostic = syntax::RULE.at(cx.range(fault.start.min(end), end), fault.message);
     diagnostic.help = fault.help;
     diagnostic
 }

@@ -4,7 +4,7 @@
 //! own, so that text nested without end is refused before any recursion.
 
 use crate::diagnostic::Diagnostic;
-use crate::lint::reported::SYNTAX;
+use crate::rules::syntax;
 use crate::span::{FileId, Span};
 use std::borrow::Cow;
 use std::ops::Range;
@@ -150,7 +150,7 @@ impl Scanner<'_> {
                     if self.stack.len() == MAX_NESTING {
                         self.scan.too_deep = true;
                         diagnostics.push(
-                            SYNTAX
+                            syntax::RULE
                                 .at(
                                     self.span(i, i + 1),
                                     format!("brackets nest deeper than {MAX_NESTING}"),
@@ -199,7 +199,7 @@ impl Scanner<'_> {
         }
         self.unclosed_text = true;
         diagnostics.push(
-            SYNTAX
+            syntax::RULE
                 .at(self.span(at, at + 3), "this text is never closed")
                 .label("opens here, and takes in the rest of the file")
                 .help("end it with `\"\"\"`"),
@@ -231,8 +231,9 @@ impl Scanner<'_> {
         } else {
             "end it with a back-quote on the same line"
         };
-        diagnostics
-            .push(SYNTAX.at(self.span(at, at + 1), format!("{what} is never closed")).help(help));
+        diagnostics.push(
+            syntax::RULE.at(self.span(at, at + 1), format!("{what} is never closed")).help(help),
+        );
         i
     }
 
@@ -242,7 +243,7 @@ impl Scanner<'_> {
         }
         match self.stack.pop() {
             None => diagnostics.push(
-                SYNTAX
+                syntax::RULE
                     .at(self.span(at, at + 1), "this `}` closes nothing")
                     .help("remove it, or a `}` too many before it"),
             ),
@@ -258,8 +259,9 @@ impl Scanner<'_> {
     fn report_unclosed(&self, diagnostics: &mut Vec<Diagnostic>) {
         let Some(open) = self.stack.iter().rfind(|o| o.kind == b'{') else { return };
         let at = self.suspect.unwrap_or(open.at);
-        diagnostics
-            .push(SYNTAX.at(self.span(at, at + 1), "this `{` is never closed").help("add its `}`"));
+        diagnostics.push(
+            syntax::RULE.at(self.span(at, at + 1), "this `{` is never closed").help("add its `}`"),
+        );
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::document::{ActKind, Descriptor, Document, Invoke, Kind, To, dotted, walk};
 use crate::diagnostic::Diagnostic;
-use crate::lint::outside_subset;
+use crate::rules::outside_subset;
 use crate::span::{Ident, Span};
 use std::collections::BTreeSet;
 

@@ -2,7 +2,7 @@
 
 use super::xml::{Attribute, Child, Element};
 use crate::diagnostic::Diagnostic;
-use crate::lint::{left_out, unknown_field};
+use crate::rules::{left_out, unknown_field};
 
 /// Element, its attributes, the elements in it.
 type Row = (&'static str, &'static [&'static str], &'static [&'static str]);

@@ -1,9 +1,9 @@
 //! Functions of the language and what they take.
 
 use super::{Env, expect, expr, fit, inner, is_faulty, of, present, refuse_missing, unknown};
-use crate::lint::reported::TYPE_ERROR;
 use crate::lower::context::Cx;
 use crate::lower::types;
+use crate::rules::type_error;
 use crate::span::{Ident, Span};
 use crate::syntax;
 use chartc_core::expr::Value;
@@ -214,7 +214,7 @@ fn arity_fits(cx: &mut Cx<'_>, builtin: Builtin, name: &Ident, given: usize, spa
         (least, most) => format!("{least} to {most} arguments"),
     };
     let message = format!("`{}` takes {wanted}, {given} given", name.node);
-    cx.report(TYPE_ERROR.at(span, message));
+    cx.report(type_error::RULE.at(span, message));
     false
 }
 
@@ -257,7 +257,7 @@ fn one(
         if !fits && !refuse_missing(cx, &value, argument.span) {
             let message =
                 format!("`{}` takes {wanted}, found `{}`", name.node, cx.type_name(&value.ty));
-            cx.report(TYPE_ERROR.at(argument.span, message));
+            cx.report(type_error::RULE.at(argument.span, message));
             lowered.push(unknown(""));
             continue;
         }
@@ -283,7 +283,7 @@ fn extreme(
         if !fits && !is_faulty(&value) && !matches!(value.ty, Type::Optional(_)) {
             let message = format!("`{}` takes a list, or two values and more", name.node);
             let label = format!("this is {}", cx.a(&value.ty));
-            cx.report(TYPE_ERROR.at(list.span, message).label(label));
+            cx.report(type_error::RULE.at(list.span, message).label(label));
         }
         let ty = element(&value.ty);
         return of(ExprKind::Builtin(builtin, vec![value]), ty);
@@ -294,7 +294,7 @@ fn extreme(
         let fits = is_ordered(inner(&value.ty)) || *inner(&value.ty) == Type::Json;
         if !fits && !is_faulty(&value) {
             let message = format!("`{}` cannot compare {}", name.node, cx.a(&value.ty));
-            cx.report(TYPE_ERROR.at(argument.span, message));
+            cx.report(type_error::RULE.at(argument.span, message));
         }
         values.push(value);
     }
@@ -315,7 +315,7 @@ fn common(cx: &mut Cx<'_>, name: &Ident, values: &[Expr], written: &[syntax::Exp
             (a, b) => {
                 let (a, b) = (cx.a(a), cx.a(b));
                 let message = format!("`{}` cannot compare {a} and {b}", name.node);
-                cx.report(TYPE_ERROR.at(written.span, message));
+                cx.report(type_error::RULE.at(written.span, message));
                 return Type::Json;
             }
         };
@@ -369,7 +369,7 @@ fn is_a(cx: &mut Cx<'_>, env: &mut Env, written: &[syntax::Expr]) -> Expr {
     if let Some(name) = names.iter().find(|name| !PYTHON_TYPES.contains(&name.as_str())) {
         cx.unknown("type", name, span, PYTHON_TYPES);
     } else if (names.is_empty() || names.len() < one.len()) && !is_faulty(&class) {
-        let finding = TYPE_ERROR
+        let finding = type_error::RULE
             .at(span, "`is_a` takes the name of a type, or a list of such")
             .help("write `is_a(x, \"int\")`");
         cx.report(finding);

@@ -2,9 +2,9 @@
 
 use super::name::only_when_running;
 use super::{Env, arguments, builtin, expr, of, unknown};
-use crate::lint::reported::TYPE_ERROR;
 use crate::lower::context::Cx;
 use crate::lower::{declare, paths};
+use crate::rules::type_error;
 use crate::span::{Ident, Span};
 use crate::syntax;
 use chartc_core::model::{Expr, ExprKind, FunctionKind, Observable, StreakOf, Type};
@@ -28,7 +28,7 @@ pub(super) fn call(
         return match declared.kind {
             FunctionKind::Pure { result, .. } => of(ExprKind::Call(id, lowered), result),
             FunctionKind::Effect => {
-                let finding = TYPE_ERROR
+                let finding = type_error::RULE
                     .at(function.span, format!("`{name}` is an effect and has no value"))
                     .help("a `do` function is called in an action block, a `fn` anywhere");
                 cx.report(finding);
@@ -76,7 +76,7 @@ fn in_state(
         _ => None,
     };
     let Some(path) = path else {
-        cx.report(TYPE_ERROR.at(span, format!("`{name}` takes the path of a state")));
+        cx.report(type_error::RULE.at(span, format!("`{name}` takes the path of a state")));
         return unknown(name);
     };
     if cx.chart.states.is_empty() {
@@ -89,7 +89,7 @@ fn in_state(
     if paths::is_history(cx, state) {
         let message =
             format!("`{}` is a history, which is never active", cx.chart.state(state).path);
-        cx.report(TYPE_ERROR.at(span, message));
+        cx.report(type_error::RULE.at(span, message));
     }
     of(ExprKind::Observable(observable(state)), ty)
 }
@@ -142,7 +142,7 @@ fn streak(
             StreakOf::Argument(id, argument.node.clone())
         }
         _ => {
-            let finding = TYPE_ERROR
+            let finding = type_error::RULE
                 .at(span, "`streak` takes `tool`, or a tool set and the name of an argument")
                 .help("write `streak(tool)` or `streak(search.query)`");
             cx.report(finding);

@@ -1,9 +1,9 @@
 //! Which values may stand where, and the conversions between.
 
 use super::{Env, expr, inner, is_faulty, may_be_missing, of};
-use crate::lint::reported::TYPE_ERROR;
 use crate::lower::context::Cx;
 use crate::lower::types;
+use crate::rules::type_error;
 use crate::span::Span;
 use crate::syntax;
 use chartc_core::model::{Builtin, Expr, ExprKind, Field, Type};
@@ -53,7 +53,8 @@ pub(super) fn fit(cx: &mut Cx<'_>, lowered: Expr, want: &Type, span: Span) -> Ex
 
 fn misfit(cx: &Cx<'_>, found: &Expr, want: &Type, span: Span) -> crate::diagnostic::Diagnostic {
     if found.kind == ExprKind::None {
-        return TYPE_ERROR.at(span, format!("expected `{}`, found `none`", cx.type_name(want)));
+        return type_error::RULE
+            .at(span, format!("expected `{}`, found `none`", cx.type_name(want)));
     }
     if let Type::Optional(inner) = &found.ty
         && (**inner == *want || **inner == Type::Int && *want == Type::Float)
@@ -176,7 +177,7 @@ pub(in crate::lower) fn arguments(
             }
         };
         let message = format!("{what} takes {wanted}, {} given", written.len());
-        cx.report(TYPE_ERROR.at(span, message));
+        cx.report(type_error::RULE.at(span, message));
     }
     let mut lowered = Vec::new();
     for (index, argument) in written.iter().enumerate() {

@@ -1,9 +1,9 @@
 //! Lists, maps and records as written.
 
 use super::{Env, expect, expr, fit, inner, of, unknown};
-use crate::lint::reported::TYPE_ERROR;
-use crate::lint::{duplicate_name, unknown_name};
 use crate::lower::context::Cx;
+use crate::rules::type_error;
+use crate::rules::{duplicate_name, unknown_name};
 use crate::span::{Ident, Span};
 use crate::syntax;
 use chartc_core::model::{Expr, ExprKind, Type};
@@ -117,7 +117,7 @@ pub(super) fn record(
             None => {
                 let message = format!("`{}` has no value for `{}`", name.node, field.name);
                 let help = format!("add `{}: …`", field.name);
-                cx.report(TYPE_ERROR.at(name.span, message).help(help));
+                cx.report(type_error::RULE.at(name.span, message).help(help));
                 unknown(&field.name)
             }
         };
@@ -129,7 +129,7 @@ pub(super) fn record(
 fn unknown_record(cx: &mut Cx<'_>, name: &Ident) {
     if cx.names.types.contains_key(&name.node) {
         let message = format!("`{}` is an enum, which has no fields", name.node);
-        cx.report(TYPE_ERROR.at(name.span, message));
+        cx.report(type_error::RULE.at(name.span, message));
         return;
     }
     let known: Vec<String> = cx.names.types.keys().cloned().collect();

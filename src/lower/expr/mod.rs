@@ -14,6 +14,7 @@ mod narrow;
 mod operator;
 mod template;
 
+use crate::rules::type_error;
 pub(super) use builtin::is_language_function;
 pub(super) use call::unknown_function;
 pub(super) use constant::{is_faulty, value_of};
@@ -24,7 +25,6 @@ pub(super) use template::{Options, refuse_options, template};
 
 use super::context::Cx;
 use super::types;
-use crate::lint::reported::TYPE_ERROR;
 use crate::span::{Ident, Span};
 use crate::syntax;
 use chartc_core::arena::LocalId;
@@ -51,7 +51,7 @@ pub(super) fn expr(
     hint: Option<&Type>,
 ) -> Expr {
     if env.depth >= DEEPEST {
-        let finding = TYPE_ERROR
+        let finding = type_error::RULE
             .at(written.span, "this expression nests too deeply")
             .help("give parts of it a name with `pred`, or compute them in a `code` step");
         cx.report(finding);
@@ -106,7 +106,7 @@ pub(super) fn condition(cx: &mut Cx<'_>, env: &mut Env, written: &syntax::Expr) 
     if lowered.ty == Type::Bool || is_faulty(&lowered) {
         return lowered;
     }
-    let finding = TYPE_ERROR
+    let finding = type_error::RULE
         .at(written.span, format!("a condition is a `Bool`, this is {}", cx.a(&lowered.ty)))
         .help(match lowered.ty {
             Type::Json => {
@@ -143,7 +143,7 @@ fn refuse_missing(cx: &mut Cx<'_>, lowered: &Expr, span: Span) -> bool {
 }
 
 pub(super) fn may_be_missing(span: Span) -> crate::diagnostic::Diagnostic {
-    TYPE_ERROR
+    type_error::RULE
         .at(span, "this may be `none` here")
         .help("give a default with `??`, or test it with `!= none` first")
 }
@@ -162,7 +162,7 @@ fn index_of(cx: &mut Cx<'_>, env: &mut Env, base: &syntax::Expr, index: &syntax:
         | Type::Optional(_)
         | Type::Named(_) => {
             let message = format!("{} has no elements", cx.a(&lowered.ty));
-            cx.report(TYPE_ERROR.at(base.span, message));
+            cx.report(type_error::RULE.at(base.span, message));
             expr(cx, env, index, None);
             return unknown("");
         }
@@ -185,7 +185,7 @@ fn slice(
     let ty = inner(&lowered.ty).clone();
     if !matches!(ty, Type::List(_) | Type::Text | Type::Json) {
         let message = format!("{} has no parts to take", cx.a(&lowered.ty));
-        cx.report(TYPE_ERROR.at(base.span, message));
+        cx.report(type_error::RULE.at(base.span, message));
         return unknown("");
     }
     let from = from.map(|e| Box::new(expect(cx, env, e, &Type::Int)));
@@ -212,7 +212,7 @@ fn if_else(
         Ok(joined) => joined,
         Err((then, other)) => {
             let message = format!("the branches are {} and {}", cx.a(&then.ty), cx.a(&other.ty));
-            cx.report(TYPE_ERROR.at(span, message));
+            cx.report(type_error::RULE.at(span, message));
             (then, other, Type::Json)
         }
     };
@@ -299,7 +299,7 @@ pub(super) fn element_of(cx: &mut Cx<'_>, from: &Expr, span: Span) -> Type {
         | Type::Optional(_)
         | Type::Named(_) => {
             let message = format!("cannot go through {}", cx.a(&from.ty));
-            cx.report(TYPE_ERROR.at(span, message).help("a list, a text or a map is wanted"));
+            cx.report(type_error::RULE.at(span, message).help("a list, a text or a map is wanted"));
             Type::Json
         }
     }

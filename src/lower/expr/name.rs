@@ -4,10 +4,10 @@ use super::env::Reads;
 use super::narrow::place_of;
 use super::{Env, expr, inner, is_faulty, of, record_fields, unknown};
 use crate::diagnostic::nearest;
-use crate::lint::reported::{TYPE_ERROR, UNKNOWN_NAME, UNKNOWN_PLACEHOLDER};
-use crate::lint::{type_error, unknown_name};
 use crate::lower::context::Cx;
 use crate::lower::types;
+use crate::rules::unknown_placeholder;
+use crate::rules::{type_error, unknown_name};
 use crate::span::{Ident, Span};
 use crate::syntax;
 use chartc_core::arena::{LocalId, StepId, TypeId, VarId};
@@ -121,7 +121,7 @@ fn missing(cx: &mut Cx<'_>, env: &Env, name: &str, span: Span) {
         cx.report(unknown_name::not_given_yet(name, span));
         return;
     }
-    let rule = if env.placeholder { &UNKNOWN_PLACEHOLDER } else { &UNKNOWN_NAME };
+    let rule = if env.placeholder { &unknown_placeholder::RULE } else { &unknown_name::RULE };
     if let Some(later) = cx.names.later.get(name) {
         let finding = unknown_name::too_early(rule, name, span, *later);
         cx.report(finding);
@@ -195,7 +195,7 @@ pub(super) fn field(cx: &mut Cx<'_>, env: &mut Env, base: &syntax::Expr, field: 
     let optional = matches!(lowered.ty, Type::Optional(_));
     let Some(fields) = record_fields(cx, inner(&lowered.ty)) else {
         let message = format!("{} has no fields", cx.a(&lowered.ty));
-        let mut finding = TYPE_ERROR.at(field.span, message);
+        let mut finding = type_error::RULE.at(field.span, message);
         if matches!(inner(&lowered.ty), Type::Map(_)) {
             finding = finding.help(format!("write `[\"{}\"]`", field.node));
         }

@@ -2,10 +2,10 @@
 
 use super::Expected;
 use super::item::asking;
-use crate::lint::reported::TYPE_ERROR;
 use crate::lower::context::Cx;
 use crate::lower::expr::{self, Env};
 use crate::lower::paths;
+use crate::rules::type_error;
 use crate::span::{Ident, Span};
 use crate::syntax::{self, ExprKind, Path, Told};
 use chartc_core::arena::StateId;
@@ -91,7 +91,7 @@ fn text_of(cx: &mut Cx<'_>, env: &mut Env, name: &Ident) -> Expr {
     let lowered = expr::expr(cx, env, &written, None);
     if !matches!(lowered.ty, Type::Text | Type::Json) && !expr::is_faulty(&lowered) {
         let message = format!("`contains` looks into a text, this is {}", cx.a(&lowered.ty));
-        cx.report(TYPE_ERROR.at(name.span, message).help("write `expect … in …`"));
+        cx.report(type_error::RULE.at(name.span, message).help("write `expect … in …`"));
     }
     lowered
 }

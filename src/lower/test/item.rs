@@ -2,10 +2,10 @@
 
 use super::expectation;
 use super::{Answer, Move, REASONS, Reason, constant};
-use crate::lint::reported::TYPE_ERROR;
 use crate::lower::context::Cx;
 use crate::lower::data;
 use crate::lower::expr::{self, Env};
+use crate::rules::type_error;
 use crate::span::{Ident, Span};
 use crate::syntax::{self, GivenFunction, Path, Said, TestItem, Why};
 use chartc_core::arena::{StepId, VarId};
@@ -28,7 +28,7 @@ pub(super) fn given(
         && (data::above(low, &value) || data::above(&value, high))
     {
         let message = format!("this lies outside of the range of `{}`", name.node);
-        cx.report(TYPE_ERROR.at(written.span, message));
+        cx.report(type_error::RULE.at(written.span, message));
     }
     Some((id, lowered))
 }
@@ -95,7 +95,7 @@ fn variable(
             return Some(id);
         }
         let message = format!("`{}` is no {what}: the host cannot set it", name.node);
-        let finding = TYPE_ERROR.at(name.span, message).related(place, "declared here");
+        let finding = type_error::RULE.at(name.span, message).related(place, "declared here");
         cx.report(finding.help("`given` says what a param or a var begins with"));
         return None;
     }
@@ -123,7 +123,7 @@ fn function(cx: &mut Cx<'_>, given: &GivenFunction) -> Option<Move> {
         (Ok(value), FunctionKind::Pure { result, .. }) => Ok(constant(cx, value, result)),
         (Ok(value), FunctionKind::Effect) => {
             let message = format!("`{}` is a `do`: it gives no value", name.node);
-            let finding = TYPE_ERROR.at(value.span, message).related(place, "declared here");
+            let finding = type_error::RULE.at(value.span, message).related(place, "declared here");
             cx.report(finding.help("it needs no `given`; to let it fail, write `fails \"why\"`"));
             return None;
         }
@@ -149,7 +149,7 @@ pub(super) fn asking(cx: &mut Cx<'_>, name: &Ident) -> Option<StepId> {
         return Some(id);
     }
     let message = format!("`{}` asks nobody", name.node);
-    let finding = TYPE_ERROR.at(name.span, message).related(place, "declared here");
+    let finding = type_error::RULE.at(name.span, message).related(place, "declared here");
     cx.report(
         finding
             .help("`llm`, `ask` and `human` steps are answered; a tool with `tool a.b returns …`"),
@@ -225,7 +225,7 @@ fn answer(cx: &mut Cx<'_>, env: &mut Env, id: StepId, said: &Said, name: &Ident)
                     format!("a `{ty}` is wanted, or a text, which is taken word for word")
                 }
             };
-            cx.report(TYPE_ERROR.at(path.span, message).help(help));
+            cx.report(type_error::RULE.at(path.span, message).help(help));
             None
         }
     }

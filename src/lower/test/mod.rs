@@ -6,8 +6,8 @@ mod item;
 use super::context::Cx;
 use super::expr::Env;
 use super::{expr, paths};
-use crate::lint::illegal_structure;
-use crate::lint::reported::{ILLEGAL_STRUCTURE, TYPE_ERROR};
+use crate::rules::illegal_structure;
+use crate::rules::type_error;
 use crate::span::Span;
 use crate::syntax::{Scenario, TestItem};
 use chartc_core::arena::{EventId, StateId, StepId, VarId};
@@ -205,7 +205,7 @@ fn one(cx: &mut Cx<'_>, scenario: &Scenario) -> Test {
 
 fn refuse_late(cx: &mut Cx<'_>, begun: bool, what: &str, span: Span) {
     if begun {
-        let finding = ILLEGAL_STRUCTURE
+        let finding = illegal_structure::RULE
             .at(span, format!("{what} says how the run begins, and here it has begun"))
             .help("put it before all that is done; `set` changes an input later on");
         cx.report(finding);
@@ -226,7 +226,9 @@ fn beginning(cx: &mut Cx<'_>, written: &[crate::syntax::Path]) -> Vec<StateId> {
             }
         };
         let message = format!("a test cannot begin in {kind}");
-        cx.report(ILLEGAL_STRUCTURE.at(path.span, message).help("name a state that can be left"));
+        cx.report(
+            illegal_structure::RULE.at(path.span, message).help("name a state that can be left"),
+        );
     }
     if !super::line::refuse_apart(cx, &found) {
         return Vec::new();
@@ -250,7 +252,7 @@ fn missing(cx: &mut Cx<'_>, test: &Test) {
         let many = if missing.len() == 1 { "param" } else { "params" };
         let message = format!("this test gives no value for the {many} {}", names.join(", "));
         let help = format!("begin with `given {first} = …`");
-        cx.report(TYPE_ERROR.at(test.span, message).help(help));
+        cx.report(type_error::RULE.at(test.span, message).help(help));
     }
 }
 

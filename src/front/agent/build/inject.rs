@@ -9,7 +9,7 @@ use crate::front::agent::code::{Converter, Role, Scope};
 use crate::front::agent::definition::{Agent, Component, Source, StepType};
 use crate::front::agent::format::Part;
 use crate::front::agent::make::{apart, call};
-use crate::lint::{unknown_name, unused_fragment};
+use crate::rules::{unknown_name, unused_fragment};
 use crate::span::{Ident, Span};
 use crate::syntax::{self, ChartItem, Comment, Insert, Noted};
 use std::collections::{BTreeMap, BTreeSet};

@@ -6,7 +6,7 @@ use crate::front::agent::builtin::{BUILTINS, CURRENT_STATE, builtin};
 use crate::front::agent::code::{Converter, Given, OBSERVABLES, Role, Scope, Ty, is_identity};
 use crate::front::agent::format::Part;
 use crate::front::agent::python::{Asked, Statement, StatementKind, uses};
-use crate::lint::{legacy, unknown_name};
+use crate::rules::{legacy, unknown_name};
 use crate::span::Span;
 use std::collections::{BTreeMap, BTreeSet};
 

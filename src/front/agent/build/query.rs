@@ -6,7 +6,7 @@ use crate::front::agent::builtin::{BUILTINS, CURRENT_STATE, builtin};
 use crate::front::agent::code::{Role, Scope};
 use crate::front::agent::definition::Agent;
 use crate::front::agent::format::{Part, parts};
-use crate::lint::{unescaped_brace, unknown_placeholder, unused_fragment};
+use crate::rules::{unescaped_brace, unknown_placeholder, unused_fragment};
 
 /// Reports placeholders that name nothing, and braces that open none. They are warnings: an agent runs without its memory, too.
 pub(super) fn findings(

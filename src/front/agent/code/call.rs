@@ -5,7 +5,7 @@ use super::convert::{Converter, element_type, item_type, truth};
 use crate::diagnostic::nearest;
 use crate::front::agent::make::{self, binary};
 use crate::front::agent::python::{Expr as Python, Kind};
-use crate::lint::refused_code;
+use crate::rules::refused_code;
 use crate::span::{Ident, Span};
 use crate::syntax::{BinaryOp, Expr};
 

@@ -3,7 +3,7 @@
 use super::expr::Parser;
 use super::token::Tok;
 use super::{Expr, Kind, Statement, StatementKind};
-use crate::lint::reported::REFUSED_CODE;
+use crate::rules::refused_code;
 use crate::span::Ident;
 use crate::syntax::BinaryOp;
 
@@ -240,7 +240,7 @@ impl Parser<'_, '_> {
         }
         // A text alone is a comment; anything else has no effect that could be seen.
         if !matches!(first.kind, Kind::Text(_)) {
-            let finding = REFUSED_CODE
+            let finding = refused_code::RULE
                 .at(first.span, "a code step only assigns: this statement changes nothing")
                 .help("write `name = …`; for a list `xs = xs + [x]`");
             self.fault(finding);
@@ -258,7 +258,7 @@ impl Parser<'_, '_> {
             let mapping = Ident::new(name, mapping.span);
             StatementKind::Store { mapping, key: Ident::new(text, key.span), value }
         } else {
-            let finding = REFUSED_CODE.at(target.span, "only names can be assigned to");
+            let finding = refused_code::RULE.at(target.span, "only names can be assigned to");
             self.fault(finding.help(help));
             return;
         };
@@ -271,7 +271,7 @@ impl Parser<'_, '_> {
         self.at += 1;
         let condition = self.expression();
         if self.is("=") {
-            let finding = crate::lint::reported::SYNTAX
+            let finding = crate::rules::syntax::RULE
                 .at(self.here(), "`=` assigns: a condition compares with `==`")
                 .help("write `==`");
             self.fault(finding);

@@ -4,7 +4,7 @@ use super::Reader;
 use crate::front::agent::comment;
 use crate::front::agent::definition::{Component, Injection, Listed, Source};
 use crate::front::agent::node::{Node, Value};
-use crate::lint::{conflicting_fields, duplicate_name, unused_fragment};
+use crate::rules::{conflicting_fields, duplicate_name, unused_fragment};
 use crate::span::{Ident, Span};
 use crate::syntax::Place;
 use std::collections::BTreeMap;

@@ -3,7 +3,7 @@
 use super::Reader;
 use crate::diagnostic::{Diagnostic, Severity, nearest};
 use crate::front::agent::node::{Node, Value};
-use crate::lint::{duplicate_name, unknown_field, wrong_type};
+use crate::rules::{duplicate_name, unknown_field, wrong_type};
 use crate::span::{Ident, Span};
 
 /// A mapping with known keys, in the order written.

@@ -10,7 +10,7 @@ use super::definition::{Agent, Component, Listed};
 use super::node::{Node, Value};
 use super::scalar::Text;
 use crate::diagnostic::Diagnostic;
-use crate::lint::{legacy, unknown_field, wrong_type};
+use crate::rules::{legacy, unknown_field, wrong_type};
 use crate::source::Source;
 use crate::span::{Ident, Span, Spanned};
 

@@ -4,7 +4,7 @@ use super::Reader;
 use super::fields::Fields;
 use crate::front::agent::definition::{Policy, Step, StepType};
 use crate::front::agent::node::{Node, Value};
-use crate::lint::{conflicting_fields, legacy, missing_field, unmapped_answer};
+use crate::rules::{conflicting_fields, legacy, missing_field, unmapped_answer};
 use crate::span::{Ident, Span};
 
 const STEP: &[&str] = &[

@@ -5,8 +5,8 @@ use super::fields::Fields;
 use crate::front::agent::definition::{Agent, ComponentKind, Listed, OnFailure, Policy, Workflow};
 use crate::front::agent::node::{Node, Value};
 use crate::front::agent::scalar::Text;
-use crate::lint::reported::WRONG_TYPE;
-use crate::lint::{disabled_agent, legacy, missing_field};
+use crate::rules::wrong_type;
+use crate::rules::{disabled_agent, legacy, missing_field};
 use crate::span::{Span, Spanned};
 
 const TOP: &[&str] = &[
@@ -251,7 +251,7 @@ impl Reader<'_> {
 
     /// Blames a value for its shape.
     pub(super) fn malformed(&mut self, span: Span, message: impl Into<String>) {
-        self.findings.push(WRONG_TYPE.at(span, message));
+        self.findings.push(wrong_type::RULE.at(span, message));
     }
 }
 

@@ -27,7 +27,7 @@ use super::scan::Comment as Token;
 use super::slips;
 use super::words;
 use crate::diagnostic::Diagnostic;
-use crate::lint::reported::SYNTAX;
+use crate::rules::syntax::RULE as SYNTAX;
 use crate::span::{FileId, Ident, Span};
 use crate::syntax;
 use pest::iterators::{Pair, Pairs};

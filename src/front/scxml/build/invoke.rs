@@ -3,7 +3,7 @@
 use super::super::convert::{At, Brings, Converter, call, fails};
 use super::super::script::{Expr as Script, Kind};
 use super::{Builder, noted};
-use crate::lint::{left_out, outside_subset};
+use crate::rules::{left_out, outside_subset};
 use crate::span::{Ident, Span};
 use crate::syntax::{
     Done, EventPattern, Expr, ExprKind, Forward, Given, Noted, Path, Run, StateItem, Step,

@@ -6,7 +6,7 @@ use super::super::reads::{reads_data, reads_name};
 use super::super::scope::{Scope, event_names};
 use super::invoke::Pattern;
 use super::{Builder, noted, path};
-use crate::lint::left_out;
+use crate::rules::left_out;
 use crate::span::{Ident, Span};
 use crate::syntax::{
     CATCH_ALL, Done, EventPattern, Expr, ExprKind, Line, LineKind, Noted, StateItem, Tail, Target,

@@ -14,7 +14,7 @@ use super::convert::Converter;
 use super::document::{ActKind, Document, walk};
 use super::scope::Scope;
 use crate::diagnostic::Diagnostic;
-use crate::lint::outside_subset;
+use crate::rules::outside_subset;
 use crate::span::{Ident, Span, Spanned};
 use crate::syntax::{Comment, Noted, Path, Trivia};
 use std::cell::OnceCell;

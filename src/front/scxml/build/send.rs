@@ -4,7 +4,7 @@ use super::super::convert::{At, call, text_value};
 use super::super::document::{Delay, Send, To};
 use super::{Builder, noted, path};
 use crate::diagnostic::nearest;
-use crate::lint::outside_subset;
+use crate::rules::outside_subset;
 use crate::span::{Ident, Span};
 use crate::syntax::{Action, Expr, ExprKind, Noted};
 

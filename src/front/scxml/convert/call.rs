@@ -4,7 +4,7 @@ use super::{At, Converter, Value, call, fails, number, value};
 use crate::diagnostic::nearest;
 use crate::front::scxml::kinds::{Class, Kinds};
 use crate::front::scxml::script::{Expr as Script, Kind};
-use crate::lint::faulty_expression;
+use crate::rules::faulty_expression;
 use crate::span::{Ident, Span};
 use crate::syntax::{BinaryOp, Expr, ExprKind, UnaryOp};
 

@@ -2,7 +2,7 @@
 
 use super::{At, Brings, Converter, Value, call, fails, text_value, value};
 use crate::front::scxml::kinds::{Class, Kinds};
-use crate::lint::outside_subset;
+use crate::rules::outside_subset;
 use crate::span::Span;
 use crate::syntax::{Entry, Expr, ExprKind};
 

@@ -11,7 +11,7 @@ use super::kinds::{Class, Kinds};
 use super::scope::Scope;
 use super::script::{Expr as Script, Kind};
 use crate::diagnostic::{Diagnostic, nearest};
-use crate::lint::{faulty_expression, outside_subset};
+use crate::rules::{faulty_expression, outside_subset};
 use crate::span::{Ident, Span, Spanned};
 use crate::syntax::{CompareOp, Entry, Expr, ExprKind, Template, TemplatePart, UnaryOp};
 

@@ -3,7 +3,7 @@
 use super::Reader;
 use crate::front::scxml::document::{Descriptor, Event};
 use crate::front::scxml::text::Text;
-use crate::lint::{faulty_expression, left_out};
+use crate::rules::{faulty_expression, left_out};
 use crate::span::{Ident, Span, Spanned};
 
 /// Errors that the machine itself reports, as SCXML names them.

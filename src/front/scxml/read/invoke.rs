@@ -6,7 +6,7 @@ use super::{Comments, Reader, ident, parts_of};
 use crate::front::scxml::document::{Act, ActKind, Block, Invoke, Payload};
 use crate::front::scxml::script::{Expr, Kind};
 use crate::front::scxml::xml::Element;
-use crate::lint::{faulty_expression, outside_subset};
+use crate::rules::{faulty_expression, outside_subset};
 use crate::span::{Ident, Span, Spanned};
 use chartc_core::family::DEPTH;
 

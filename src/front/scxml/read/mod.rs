@@ -12,7 +12,7 @@ use super::text::Text;
 use super::xml::{Child, Element, SCXML, Tree};
 use crate::diagnostic::Diagnostic;
 use crate::front::{Link, Nearby, Unread};
-use crate::lint::{faulty_expression, outside_subset, unknown_field};
+use crate::rules::{faulty_expression, outside_subset, unknown_field};
 use crate::source::Source;
 use crate::span::{Ident, Span, Spanned};
 use std::collections::{BTreeMap, BTreeSet};

@@ -6,7 +6,7 @@ use crate::front::scxml::document::{ActKind, Delay, Payload, Send, To};
 use crate::front::scxml::script::{self, Expr, Kind};
 use crate::front::scxml::text::Text;
 use crate::front::scxml::xml::Element;
-use crate::lint::{faulty_expression, outside_subset};
+use crate::rules::{faulty_expression, outside_subset};
 use crate::span::{Ident, Span};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;

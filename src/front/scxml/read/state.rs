@@ -3,8 +3,7 @@
 use super::{Comments, Reader, ident, names, parts_of};
 use crate::front::scxml::document::{Block, Data, Initial, Kind, Payload, State, Transition};
 use crate::front::scxml::xml::Element;
-use crate::lint::reported::ILLEGAL_STRUCTURE;
-use crate::lint::{duplicate_name, illegal_structure, outside_subset, unknown_field};
+use crate::rules::{duplicate_name, illegal_structure, outside_subset, unknown_field};
 use crate::span::{Ident, Span};
 use std::collections::BTreeMap;
 
@@ -90,7 +89,7 @@ impl Reader<'_> {
             if let Some(kind) = kind(part) {
                 if depth >= DEEPEST {
                     let message = format!("states nest more than {DEEPEST} deep");
-                    self.findings.push(ILLEGAL_STRUCTURE.at(part.name.span, message));
+                    self.findings.push(illegal_structure::RULE.at(part.name.span, message));
                     return;
                 }
                 let id = match part.attribute("id") {

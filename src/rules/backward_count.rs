@@ -1,0 +1,11 @@
+//! Lines that count away from the bound that they ask for.
+
+use crate::diagnostic::{Rule, Severity};
+
+/// The rule.
+pub(crate) static RULE: Rule = Rule {
+    code: "C0418",
+    name: "backward-count",
+    severity: Severity::Warning,
+    page: include_str!("backward_count.md"),
+};

@@ -1,0 +1,11 @@
+//! `check` lines that some run refutes.
+
+use crate::diagnostic::{Rule, Severity};
+
+/// The rule.
+pub(crate) static RULE: Rule = Rule {
+    code: "C0390",
+    name: "check-failed",
+    severity: Severity::Error,
+    page: include_str!("check_failed.md"),
+};

@@ -1,0 +1,11 @@
+//! Rows of the transition table that permit only what other rows permit already.
+
+use crate::diagnostic::{Rule, Severity};
+
+/// The rule.
+pub(crate) static RULE: Rule = Rule {
+    code: "C0342",
+    name: "covered-permission",
+    severity: Severity::Warning,
+    page: include_str!("covered_permission.md"),
+};

@@ -1,0 +1,11 @@
+//! Deadlines that never come.
+
+use crate::diagnostic::{Rule, Severity};
+
+/// The rule.
+pub(crate) static RULE: Rule = Rule {
+    code: "C0312",
+    name: "dead-deadline",
+    severity: Severity::Warning,
+    page: include_str!("dead_deadline.md"),
+};

@@ -1,0 +1,11 @@
+//! Lines that no run takes, though their states are entered.
+
+use crate::diagnostic::{Rule, Severity};
+
+/// The rule.
+pub(crate) static RULE: Rule = Rule {
+    code: "C0330",
+    name: "dead-line",
+    severity: Severity::Warning,
+    page: include_str!("dead_line.md"),
+};

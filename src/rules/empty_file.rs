@@ -1,0 +1,22 @@
+//! A file without anything in it.
+
+use crate::diagnostic::{Diagnostic, Rule, Severity};
+use crate::span::Span;
+
+/// The rule.
+pub(crate) static RULE: Rule = Rule {
+    code: "C0007",
+    name: "empty-file",
+    severity: Severity::Warning,
+    page: include_str!("empty_file.md"),
+};
+
+/// Blanks and comments at most.
+pub(crate) fn empty(path: &str, is_agent: bool, span: Span) -> Diagnostic {
+    let help = if is_agent {
+        "an agent begins with `id: name`"
+    } else {
+        "a chart is written `chart Name { … }`"
+    };
+    RULE.at(span, format!("there is nothing in `{path}`")).help(help)
+}

@@ -1,0 +1,21 @@
+//! A test of a chart that fails: found where tests are played.
+
+#[cfg(feature = "run")]
+use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Rule, Severity};
+#[cfg(feature = "run")]
+use crate::span::Span;
+
+/// The rule.
+pub(crate) static RULE: Rule = Rule {
+    code: "C0601",
+    name: "failed-test",
+    severity: Severity::Error,
+    page: include_str!("failed_test.md"),
+};
+
+/// The test called `name` fails here.
+#[cfg(feature = "run")]
+pub(crate) fn failed(name: &str, why: &str, span: Span) -> Diagnostic {
+    RULE.at(span, format!("{name}: {why}"))
+}

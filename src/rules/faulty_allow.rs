@@ -1,0 +1,39 @@
+//! A comment for chartc that it cannot follow.
+
+use crate::diagnostic::{Diagnostic, Rule, Severity};
+use crate::span::Span;
+
+/// The rule.
+pub(crate) static RULE: Rule = Rule {
+    code: "C0009",
+    name: "faulty-allow",
+    severity: Severity::Warning,
+    page: include_str!("faulty_allow.md"),
+};
+
+/// Something else than `allow(…)`.
+pub(crate) fn form(span: Span) -> Diagnostic {
+    RULE.at(span, "chartc does not understand this comment")
+        .help("write `chartc: allow(CODE) reason`, with one code or name or more")
+}
+
+/// No finding has this code or name.
+pub(crate) fn unknown(word: &str, near: Option<&str>, span: Span) -> Diagnostic {
+    let help = match near {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => "`chartc explain --list` lists them".to_owned(),
+    };
+    RULE.at(span, format!("no finding is called `{word}`")).help(help)
+}
+
+/// The finding always is an error.
+pub(crate) fn firm(rule: &Rule, span: Span) -> Diagnostic {
+    RULE.at(span, format!("{} ({}) is always an error", rule.code, rule.name))
+        .help("what cannot be understood cannot be drawn, generated or run")
+}
+
+/// No reason is given.
+pub(crate) fn unreasoned(span: Span) -> Diagnostic {
+    RULE.at(span, "this does not say why the finding is left out")
+        .help("write the reason behind the `)`, for the next one who reads it")
+}

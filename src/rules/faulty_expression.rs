@@ -1,0 +1,17 @@
+//! An expression of an SCXML document that fails whenever it runs.
+
+use crate::diagnostic::{Diagnostic, Rule, Severity};
+use crate::span::Span;
+
+/// The rule.
+pub(crate) static RULE: Rule = Rule {
+    code: "C0408",
+    name: "faulty-expression",
+    severity: Severity::Warning,
+    page: include_str!("faulty_expression.md"),
+};
+
+/// What is wrong with it.
+pub(crate) fn at(span: Span, why: impl Into<String>) -> Diagnostic {
+    RULE.at(span, why)
+}

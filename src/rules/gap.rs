@@ -1,0 +1,7 @@
+//! Lines that leave one case out.
+
+use crate::diagnostic::{Rule, Severity};
+
+/// The rule.
+pub(crate) static RULE: Rule =
+    Rule { code: "C0314", name: "gap", severity: Severity::Warning, page: include_str!("gap.md") };

@@ -1,0 +1,11 @@
+//! Lists that only grow and that a prompt shows whole.
+
+use crate::diagnostic::{Rule, Severity};
+
+/// The rule.
+pub(crate) static RULE: Rule = Rule {
+    code: "C0429",
+    name: "growing-prompt",
+    severity: Severity::Warning,
+    page: include_str!("growing_prompt.md"),
+};

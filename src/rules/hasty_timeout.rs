@@ -1,0 +1,11 @@
+//! Times in which no model and no person answers.
+
+use crate::diagnostic::{Rule, Severity};
+
+/// The rule.
+pub(crate) static RULE: Rule = Rule {
+    code: "C0509",
+    name: "hasty-timeout",
+    severity: Severity::Warning,
+    page: include_str!("hasty_timeout.md"),
+};

@@ -1,0 +1,18 @@
+//! Assignments that change nothing.
+
+use crate::diagnostic::{Diagnostic, Rule, Severity};
+use crate::span::Span;
+
+/// The rule.
+pub(crate) static RULE: Rule = Rule {
+    code: "C0422",
+    name: "idle-assignment",
+    severity: Severity::Warning,
+    page: include_str!("idle_assignment.md"),
+};
+
+/// The value is the variable itself.
+pub(crate) fn unchanged(name: &str, span: Span) -> Diagnostic {
+    RULE.at(span, format!("this changes nothing: `{name}` is set to what it is"))
+        .help("correct the value, or remove the assignment")
+}

@@ -1,0 +1,11 @@
+//! Lines that do nothing, and conditions that became lines of their own.
+
+use crate::diagnostic::{Rule, Severity};
+
+/// The rule.
+pub(crate) static RULE: Rule = Rule {
+    code: "C0340",
+    name: "idle-line",
+    severity: Severity::Warning,
+    page: include_str!("idle_line.md"),
+};

@@ -1,0 +1,18 @@
+//! Files import each other in a circle.
+
+use crate::diagnostic::{Diagnostic, Rule, Severity};
+use crate::span::Span;
+
+/// The rule.
+pub(crate) static RULE: Rule = Rule {
+    code: "C0003",
+    name: "import-cycle",
+    severity: Severity::Error,
+    page: include_str!("import_cycle.md"),
+};
+
+/// The import that closes the circle; `names` are the files on the way, the first one again at the end.
+pub(crate) fn circle(names: &[&str], span: Span) -> Diagnostic {
+    RULE.at(span, format!("files import each other in a circle: `{}`", names.join("` → `")))
+        .help("move what both need into a third file that imports neither")
+}

@@ -1,0 +1,11 @@
+//! Conditions that no values fulfil.
+
+use crate::diagnostic::{Rule, Severity};
+
+/// The rule.
+pub(crate) static RULE: Rule = Rule {
+    code: "C0308",
+    name: "impossible-guard",
+    severity: Severity::Warning,
+    page: include_str!("impossible_guard.md"),
+};

@@ -1,0 +1,11 @@
+//! States that are left as soon as they are entered.
+
+use crate::diagnostic::{Rule, Severity};
+
+/// The rule.
+pub(crate) static RULE: Rule = Rule {
+    code: "C0344",
+    name: "left-at-once",
+    severity: Severity::Warning,
+    page: include_str!("left_at_once.md"),
+};

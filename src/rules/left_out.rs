@@ -1,0 +1,38 @@
+//! A part of an SCXML document that has no effect and is left out.
+
+use crate::diagnostic::{Diagnostic, Rule, Severity};
+use crate::span::Span;
+
+/// The rule.
+pub(crate) static RULE: Rule = Rule {
+    code: "C0106",
+    name: "left-out",
+    severity: Severity::Note,
+    page: include_str!("left_out.md"),
+};
+
+/// An element of another namespace where something would be done.
+pub(crate) fn foreign(name: &str, span: Span) -> Diagnostic {
+    RULE.at(span, format!("`<{name}>` is of another namespace and does nothing here"))
+}
+
+/// A text between elements.
+pub(crate) fn text(element: &str, span: Span) -> Diagnostic {
+    RULE.at(span, format!("a text in `<{element}>` says nothing"))
+}
+
+/// A transition that waits for what never comes.
+pub(crate) fn never(event: &str, span: Span) -> Diagnostic {
+    RULE.at(span, format!("nothing raises `{event}`: no transition waits for it"))
+}
+
+/// A param that an invoked document does not have.
+pub(crate) fn no_such_data(name: &str, span: Span) -> Diagnostic {
+    RULE.at(span, format!("the invoked document has no `<data>` called `{name}`"))
+        .help("a param is the first value of the `<data>` of its name; others are left out")
+}
+
+/// A transition without event, target and content.
+pub(crate) fn idle(span: Span) -> Diagnostic {
+    RULE.at(span, "a transition without `event`, `target` and content does nothing")
+}

@@ -1,0 +1,11 @@
+//! Lines whose first step of counting is longer than the bound.
+
+use crate::diagnostic::{Rule, Severity};
+
+/// The rule.
+pub(crate) static RULE: Rule = Rule {
+    code: "C0419",
+    name: "long-stride",
+    severity: Severity::Warning,
+    page: include_str!("long_stride.md"),
+};

@@ -1,0 +1,19 @@
+//! A division of Python, which is a comment here.
+
+use crate::diagnostic::{Diagnostic, Rule, Severity};
+use crate::span::Span;
+
+/// The rule.
+pub(crate) static RULE: Rule = Rule {
+    code: "C0008",
+    name: "lost-division",
+    severity: Severity::Warning,
+    page: include_str!("lost_division.md"),
+};
+
+/// The comment, with its slashes.
+pub(crate) fn comment(text: &str, span: Span) -> Diagnostic {
+    let divisor = text.trim_start_matches('/').trim();
+    RULE.at(span, format!("`{text}` is a comment, and nothing is divided"))
+        .help(format!("write `div {divisor}`, or reword the comment"))
+}

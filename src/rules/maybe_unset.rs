@@ -1,0 +1,11 @@
+//! Values that are read although some run comes there without setting them.
+
+use crate::diagnostic::{Rule, Severity};
+
+/// The rule.
+pub(crate) static RULE: Rule = Rule {
+    code: "C0415",
+    name: "maybe-unset",
+    severity: Severity::Warning,
+    page: include_str!("maybe_unset.md"),
+};

@@ -1,0 +1,11 @@
+//! Format specs that show numbers otherwise than they look.
+
+use crate::diagnostic::{Rule, Severity};
+
+/// The rule.
+pub(crate) static RULE: Rule = Rule {
+    code: "C0421",
+    name: "misleading-format",
+    severity: Severity::Warning,
+    page: include_str!("misleading_format.md"),
+};

@@ -1,0 +1,41 @@
+//! A text, a comment or a doc that is not read as it looks.
+
+use crate::diagnostic::{Diagnostic, Rule, Severity};
+use crate::span::Span;
+use chartc_core::visible;
+
+/// The rule.
+pub(crate) static RULE: Rule = Rule {
+    code: "C0012",
+    name: "misleading-text",
+    severity: Severity::Warning,
+    page: include_str!("misleading_text.md"),
+};
+
+/// A character that stands raw in a file.
+pub(crate) fn raw(c: char, span: Span) -> Diagnostic {
+    let mut shown = String::new();
+    visible::escape(c, &mut shown);
+    let why = if visible::is_direction(c) {
+        "turns the direction of the text around it, which is not read as it looks"
+    } else if visible::is_control(c) {
+        "is a control character, which a terminal obeys"
+    } else {
+        "is not seen, but a model reads it"
+    };
+    RULE.at(span, format!("`{shown}` {why}"))
+        .help("take it out, or write its escape in a text between quotes if it is meant")
+}
+
+/// A file cannot be printed: the character would stand in a comment or a doc. An error, or else a warning.
+#[cfg(feature = "cli")]
+pub(crate) fn unwritable(c: char, span: Span, is_error: bool) -> Diagnostic {
+    let mut shown = String::new();
+    visible::escape(c, &mut shown);
+    let message = format!("comments and docs have no escape for `{shown}`");
+    let mut found = RULE.at(span, message).help("take it out of the comment or the doc");
+    if is_error {
+        found.severity = Severity::Error;
+    }
+    found
+}

@@ -1,0 +1,11 @@
+//! Lines that are taken when a step fails and that use what it would have answered.
+
+use crate::diagnostic::{Rule, Severity};
+
+/// The rule.
+pub(crate) static RULE: Rule = Rule {
+    code: "C0433",
+    name: "missing-answer",
+    severity: Severity::Warning,
+    page: include_str!("missing_answer.md"),
+};

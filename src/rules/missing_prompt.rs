@@ -1,0 +1,11 @@
+//! Model calls with nothing to say.
+
+use crate::diagnostic::{Rule, Severity};
+
+/// The rule.
+pub(crate) static RULE: Rule = Rule {
+    code: "C0414",
+    name: "missing-prompt",
+    severity: Severity::Warning,
+    page: include_str!("missing_prompt.md"),
+};

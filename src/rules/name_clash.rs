@@ -1,0 +1,37 @@
+//! Two names that become one Rust identifier. A warning of the chart; where Rust is made of it states get a number, and others
+//! are an error.
+
+use crate::diagnostic::{Diagnostic, Rule, Severity};
+use crate::span::Span;
+
+/// The rule.
+pub(crate) static RULE: Rule = Rule {
+    code: "C0502",
+    name: "name-clash",
+    severity: Severity::Warning,
+    page: include_str!("name_clash.md"),
+};
+
+/// Two names of one kind that become one identifier.
+pub(crate) fn idents(
+    what: &str,
+    (name, span): (&str, Span),
+    (other, place): (&str, Span),
+    ident: &str,
+) -> Diagnostic {
+    let help = match what {
+        "state" => {
+            "rename one of the two: in generated code the second has a number behind its name"
+        }
+        _ => "rename one of the two",
+    };
+    RULE.at(span, format!("{what}s `{other}` and `{name}` are both `{ident}` in Rust"))
+        .help(help)
+        .related(place, format!("{what} `{other}` stands here"))
+}
+
+/// Two charts of one file that become one module.
+pub(crate) fn modules(module: &str, span: Span, other: Span) -> Diagnostic {
+    RULE.at(span, format!("two charts are both module `{module}` in Rust"))
+        .related(other, "the other one")
+}

@@ -1,0 +1,19 @@
+//! Exceptions of a `from` that hold without being written.
+
+use crate::diagnostic::{Diagnostic, Rule, Severity};
+use crate::span::Span;
+
+/// The rule.
+pub(crate) static RULE: Rule = Rule {
+    code: "C0348",
+    name: "needless-except",
+    severity: Severity::Off,
+    page: include_str!("needless_except.md"),
+};
+
+/// A state that every line of the `from` leaves out anyway.
+pub(crate) fn left_out(name: &str, is_final: bool, span: Span) -> Diagnostic {
+    let why = if is_final { "final states are" } else { "the target of a line is" };
+    RULE.at(span, format!("`except {name}` changes nothing: {why} left out anyway"))
+        .help("remove it, unless it is there for the reader")
+}

@@ -1,0 +1,11 @@
+//! Conditions that always hold.
+
+use crate::diagnostic::{Rule, Severity};
+
+/// The rule.
+pub(crate) static RULE: Rule = Rule {
+    code: "C0311",
+    name: "needless-guard",
+    severity: Severity::Warning,
+    page: include_str!("needless_guard.md"),
+};

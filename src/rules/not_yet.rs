@@ -1,0 +1,11 @@
+//! A construct that parses but does not run yet.
+
+use crate::diagnostic::{Rule, Severity};
+
+/// The rule.
+pub(crate) static RULE: Rule = Rule {
+    code: "C0501",
+    name: "not-yet",
+    severity: Severity::Error,
+    page: include_str!("not_yet.md"),
+};

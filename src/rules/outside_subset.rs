@@ -1,0 +1,17 @@
+//! A part of an SCXML document that is not translated.
+
+use crate::diagnostic::{Diagnostic, Rule, Severity};
+use crate::span::Span;
+
+/// The rule.
+pub(crate) static RULE: Rule = Rule {
+    code: "C0503",
+    name: "outside-subset",
+    severity: Severity::Error,
+    page: include_str!("outside_subset.md"),
+};
+
+/// What, and why not.
+pub(crate) fn at(span: Span, why: impl Into<String>) -> Diagnostic {
+    RULE.at(span, why)
+}

@@ -1,0 +1,11 @@
+//! Names of an event's data in another order than the data.
+
+use crate::diagnostic::{Rule, Severity};
+
+/// The rule.
+pub(crate) static RULE: Rule = Rule {
+    code: "C0431",
+    name: "permuted-names",
+    severity: Severity::Warning,
+    page: include_str!("permuted_names.md"),
+};

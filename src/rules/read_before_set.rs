@@ -1,0 +1,11 @@
+//! Variables of a turn that are read before the turn has set them.
+
+use crate::diagnostic::{Rule, Severity};
+
+/// The rule.
+pub(crate) static RULE: Rule = Rule {
+    code: "C0407",
+    name: "read-before-set",
+    severity: Severity::Warning,
+    page: include_str!("read_before_set.md"),
+};

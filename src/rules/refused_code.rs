@@ -1,0 +1,17 @@
+//! A code step of an `agent.yaml` that uses what safe evaluation refuses.
+
+use crate::diagnostic::{Diagnostic, Rule, Severity};
+use crate::span::Span;
+
+/// The rule.
+pub(crate) static RULE: Rule = Rule {
+    code: "C0404",
+    name: "refused-code",
+    severity: Severity::Error,
+    page: include_str!("refused_code.md"),
+};
+
+/// A function or a name that code of an agent cannot use.
+pub(crate) fn not_available(name: &str, span: Span) -> Diagnostic {
+    RULE.at(span, format!("`{name}` is not available here"))
+}

@@ -1,0 +1,17 @@
+//! A file that nobody named is not read.
+
+use crate::diagnostic::{Diagnostic, Rule, Severity};
+use crate::span::Span;
+
+/// The rule.
+pub(crate) static RULE: Rule = Rule {
+    code: "C0013",
+    name: "refused-file",
+    severity: Severity::Error,
+    page: include_str!("refused_file.md"),
+};
+
+/// A file that another one imports or is read together with.
+pub(crate) fn refused(path: &str, why: &str, cure: &str, span: Span) -> Diagnostic {
+    RULE.at(span, format!("`{path}` is not read: {why}")).help(cure.to_owned())
+}

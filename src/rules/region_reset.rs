@@ -1,0 +1,11 @@
+//! Lines that restart regions of a parallel which they do not name.
+
+use crate::diagnostic::{Rule, Severity};
+
+/// The rule.
+pub(crate) static RULE: Rule = Rule {
+    code: "C0205",
+    name: "region-reset",
+    severity: Severity::Warning,
+    page: include_str!("region_reset.md"),
+};

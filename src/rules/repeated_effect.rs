@@ -1,0 +1,11 @@
+//! Effects of an `enter` block that a detour repeats.
+
+use crate::diagnostic::{Rule, Severity};
+
+/// The rule.
+pub(crate) static RULE: Rule = Rule {
+    code: "C0434",
+    name: "repeated-effect",
+    severity: Severity::Warning,
+    page: include_str!("repeated_effect.md"),
+};

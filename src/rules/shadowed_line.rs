@@ -1,0 +1,11 @@
+//! Lines that others hide.
+
+use crate::diagnostic::{Rule, Severity};
+
+/// The rule.
+pub(crate) static RULE: Rule = Rule {
+    code: "C0302",
+    name: "shadowed-line",
+    severity: Severity::Warning,
+    page: include_str!("shadowed_line.md"),
+};

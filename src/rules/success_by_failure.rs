@@ -1,0 +1,11 @@
+//! Ends that only what fails leads to.
+
+use crate::diagnostic::{Rule, Severity};
+
+/// The rule.
+pub(crate) static RULE: Rule = Rule {
+    code: "C0321",
+    name: "success-by-failure",
+    severity: Severity::Warning,
+    page: include_str!("success_by_failure.md"),
+};

@@ -1,0 +1,17 @@
+//! A text does not follow the grammar.
+
+use crate::diagnostic::{Diagnostic, Rule, Severity};
+use crate::span::Span;
+
+/// The rule.
+pub(crate) static RULE: Rule = Rule {
+    code: "C0001",
+    name: "syntax",
+    severity: Severity::Error,
+    page: include_str!("syntax.md"),
+};
+
+/// Something else was wanted here.
+pub(crate) fn expected(what: &str, found: &str, span: Span) -> Diagnostic {
+    RULE.at(span, format!("expected {what}, found {found}"))
+}

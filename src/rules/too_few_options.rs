@@ -1,0 +1,11 @@
+//! Questions without a choice.
+
+use crate::diagnostic::{Rule, Severity};
+
+/// The rule.
+pub(crate) static RULE: Rule = Rule {
+    code: "C0406",
+    name: "too-few-options",
+    severity: Severity::Warning,
+    page: include_str!("too_few_options.md"),
+};

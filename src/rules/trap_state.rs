@@ -1,0 +1,11 @@
+//! States that the run cannot leave.
+
+use crate::diagnostic::{Rule, Severity};
+
+/// The rule.
+pub(crate) static RULE: Rule = Rule {
+    code: "C0305",
+    name: "trap-state",
+    severity: Severity::Warning,
+    page: include_str!("trap_state.md"),
+};

@@ -1,0 +1,35 @@
+//! An expression whose type does not fit.
+
+use crate::diagnostic::{Diagnostic, Rule, Severity};
+use crate::span::Span;
+
+/// The rule.
+pub(crate) static RULE: Rule = Rule {
+    code: "C0401",
+    name: "type-error",
+    severity: Severity::Error,
+    page: include_str!("type_error.md"),
+};
+
+/// One type where another is wanted.
+pub(crate) fn mismatch(want: &str, found: &str, span: Span) -> Diagnostic {
+    RULE.at(span, format!("expected `{want}`, found `{found}`"))
+}
+
+/// An assignment to a param or an input.
+pub(crate) fn read_only(
+    what: &str,
+    name: &str,
+    why: &str,
+    span: Span,
+    declared: Span,
+) -> Diagnostic {
+    RULE.at(span, format!("{what} `{name}` cannot be assigned to"))
+        .related(declared, "declared here")
+        .help(format!("{why}; keep the value in a `var`"))
+}
+
+/// A name that has no value where a constant is wanted.
+pub(crate) fn not_here(name: &str, why: &str, span: Span) -> Diagnostic {
+    RULE.at(span, format!("`{name}` cannot be read here")).help(why)
+}

@@ -1,0 +1,11 @@
+//! Lines that count and ask for no bound.
+
+use crate::diagnostic::{Rule, Severity};
+
+/// The rule.
+pub(crate) static RULE: Rule = Rule {
+    code: "C0423",
+    name: "unasked-count",
+    severity: Severity::Warning,
+    page: include_str!("unasked_count.md"),
+};

@@ -1,0 +1,11 @@
+//! Rounds of model calls without an end.
+
+use crate::diagnostic::{Rule, Severity};
+
+/// The rule.
+pub(crate) static RULE: Rule = Rule {
+    code: "C0316",
+    name: "unbounded-calls",
+    severity: Severity::Warning,
+    page: include_str!("unbounded_calls.md"),
+};

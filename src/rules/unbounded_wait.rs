@@ -1,0 +1,11 @@
+//! Model calls that only their answer ends.
+
+use crate::diagnostic::{Rule, Severity};
+
+/// The rule.
+pub(crate) static RULE: Rule = Rule {
+    code: "C0317",
+    name: "unbounded-wait",
+    severity: Severity::Off,
+    page: include_str!("unbounded_wait.md"),
+};

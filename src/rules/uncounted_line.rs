@@ -1,0 +1,11 @@
+//! Lines that lead back while a counter is low and do not count.
+
+use crate::diagnostic::{Rule, Severity};
+
+/// The rule.
+pub(crate) static RULE: Rule = Rule {
+    code: "C0417",
+    name: "uncounted-line",
+    severity: Severity::Warning,
+    page: include_str!("uncounted_line.md"),
+};

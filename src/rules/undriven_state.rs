@@ -1,0 +1,11 @@
+//! States in which nothing ever acts.
+
+use crate::diagnostic::{Rule, Severity};
+
+/// The rule.
+pub(crate) static RULE: Rule = Rule {
+    code: "C0301",
+    name: "undriven-state",
+    severity: Severity::Warning,
+    page: include_str!("undriven_state.md"),
+};

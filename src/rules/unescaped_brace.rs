@@ -1,0 +1,17 @@
+//! A brace of a prompt that is neither a placeholder nor doubled.
+
+use crate::diagnostic::{Diagnostic, Rule, Severity};
+use crate::span::Span;
+
+/// The rule.
+pub(crate) static RULE: Rule = Rule {
+    code: "C0403",
+    name: "unescaped-brace",
+    severity: Severity::Error,
+    page: include_str!("unescaped_brace.md"),
+};
+
+/// A brace that is neither doubled nor part of a placeholder; `why` says what it lacks.
+pub(crate) fn stray(why: &str, span: Span) -> Diagnostic {
+    RULE.at(span, why).help("write `{{` and `}}` for braces that are meant as such")
+}

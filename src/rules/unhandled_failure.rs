@@ -1,0 +1,11 @@
+//! Calls and children whose failure leaves a run where it is.
+
+use crate::diagnostic::{Rule, Severity};
+
+/// The rule.
+pub(crate) static RULE: Rule = Rule {
+    code: "C0349",
+    name: "unhandled-failure",
+    severity: Severity::Warning,
+    page: include_str!("unhandled_failure.md"),
+};

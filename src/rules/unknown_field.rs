@@ -1,0 +1,106 @@
+//! A key or a value of an `agent.yaml` that the format does not know.
+
+use crate::diagnostic::{Diagnostic, Rule, Severity, nearest};
+use crate::span::Span;
+
+/// The rule.
+pub(crate) static RULE: Rule = Rule {
+    code: "C0101",
+    name: "unknown-field",
+    severity: Severity::Warning,
+    page: include_str!("unknown_field.md"),
+};
+
+/// A key that nothing reads; `renamed` is what it is called here, `known` are the keys that it may have meant.
+pub(crate) fn key<'k>(
+    what: &str,
+    name: &str,
+    span: Span,
+    renamed: Option<&str>,
+    known: impl IntoIterator<Item = &'k str>,
+) -> Diagnostic {
+    let finding = RULE.at(span, format!("{what} has no key `{name}`"));
+    if let Some(meant) = renamed {
+        return finding.help(format!("write `{meant}`"));
+    }
+    match nearest(name, known) {
+        Some(near) => finding.help(format!("did you mean `{near}`?")),
+        None => finding,
+    }
+}
+
+/// A key that another mapping has: `home` says which.
+pub(crate) fn misplaced_key(what: &str, name: &str, span: Span, home: &str) -> Diagnostic {
+    RULE.at(span, format!("{what} has no key `{name}`"))
+        .help(format!("it is a key of {home}: move it there"))
+}
+
+/// A word that is none of those that the key takes: whatever it may have meant, something else would be done.
+pub(crate) fn word(what: &str, name: &str, span: Span, known: &[&str]) -> Diagnostic {
+    let help = match nearest(name, known.iter().copied()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => {
+            let quoted: Vec<String> = known.iter().map(|w| format!("`{w}`")).collect();
+            format!("write one of {}", quoted.join(", "))
+        }
+    };
+    let finding = RULE.at(span, format!("{what} cannot be `{name}`")).help(help);
+    Diagnostic { severity: Severity::Error, ..finding }
+}
+
+/// An attribute that an element of SCXML does not have.
+pub(crate) fn attribute<'k>(
+    what: &str,
+    name: &str,
+    span: Span,
+    known: impl IntoIterator<Item = &'k str>,
+) -> Diagnostic {
+    let finding = RULE.at(span, format!("{what} has no attribute `{name}`"));
+    match nearest(name, known) {
+        Some(near) => finding.help(format!("did you mean `{near}`?")),
+        None => finding,
+    }
+}
+
+/// An element that cannot stand in another of SCXML; `elsewhere` says that it can stand in some.
+pub(crate) fn element<'k>(
+    outer: &str,
+    name: &str,
+    span: Span,
+    elsewhere: bool,
+    known: impl IntoIterator<Item = &'k str>,
+) -> Diagnostic {
+    if elsewhere {
+        return RULE.at(span, format!("`<{name}>` cannot stand in `<{outer}>`: it is left out"));
+    }
+    let finding = RULE.at(span, format!("SCXML has no element `<{name}>`: it is left out"));
+    match nearest(name, known) {
+        Some(near) => finding.help(format!("did you mean `<{near}>`?")),
+        None => finding,
+    }
+}
+
+/// An attribute, or an element, that SCXML requires.
+pub(crate) fn missing(element: &str, name: &str, span: Span) -> Diagnostic {
+    RULE.at(span, format!("`<{element}>` has no `{name}`"))
+}
+
+/// A value that is read otherwise, or not at all.
+pub(crate) fn value(message: impl Into<String>, span: Span) -> Diagnostic {
+    RULE.at(span, message)
+}
+
+/// A root that is no SCXML.
+pub(crate) fn root(name: &str, span: Span) -> Diagnostic {
+    let mut finding = RULE
+        .at(span, format!("`<{name}>` is no SCXML document"))
+        .help("the root is `<scxml xmlns=\"http://www.w3.org/2005/07/scxml\">`");
+    finding.severity = Severity::Error;
+    finding
+}
+
+/// A root without its namespace.
+pub(crate) fn namespace(span: Span) -> Diagnostic {
+    RULE.at(span, "`<scxml>` names no namespace")
+        .help("add `xmlns=\"http://www.w3.org/2005/07/scxml\"`")
+}

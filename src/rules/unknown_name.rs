@@ -1,0 +1,135 @@
+//! A name that is not declared: state, event, variable, step, function, tool, client, type.
+
+use crate::diagnostic::{Diagnostic, Rule, Severity, nearest};
+use crate::span::Span;
+
+/// The rule.
+pub(crate) static RULE: Rule = Rule {
+    code: "C0102",
+    name: "unknown-name",
+    severity: Severity::Error,
+    page: include_str!("unknown_name.md"),
+};
+
+/// Nothing of this kind has the name; `known` are the names that it may have meant.
+pub(crate) fn unknown<'k>(
+    what: &str,
+    name: &str,
+    span: Span,
+    known: Option<impl IntoIterator<Item = &'k str>>,
+) -> Diagnostic {
+    meant(RULE.at(span, format!("no {what} `{name}`")), name, known)
+}
+
+/// No state has the name; `near` is the best guess.
+pub(crate) fn state(name: &str, span: Span, near: Option<&str>) -> Diagnostic {
+    guessed(RULE.at(span, format!("no state `{name}`")), near)
+}
+
+/// The list of states has a name that nothing uses; the `uses` all have another one, of which it is a slip.
+pub(crate) fn misnamed(listed: &str, span: Span, used: &str, uses: &[Span]) -> Diagnostic {
+    let times = uses.len();
+    let message =
+        format!("the state `{listed}` is named nowhere else, and `{used}` is named {times} times");
+    let finding = RULE.at(span, message).help(format!("did you mean `{used}`?"));
+    uses.iter().take(6).fold(finding, |found, place| found.related(*place, "named here"))
+}
+
+/// The state has no child of this name.
+pub(crate) fn child<'k>(
+    outer: &str,
+    name: &str,
+    span: Span,
+    known: impl IntoIterator<Item = &'k str>,
+) -> Diagnostic {
+    meant(RULE.at(span, format!("no state `{name}` in `{outer}`")), name, Some(known))
+}
+
+/// The record has no field of this name.
+pub(crate) fn field<'k>(
+    record: &str,
+    name: &str,
+    span: Span,
+    known: impl IntoIterator<Item = &'k str>,
+) -> Diagnostic {
+    meant(RULE.at(span, format!("`{record}` has no field `{name}`")), name, Some(known))
+}
+
+/// The enum has no value of this name.
+pub(crate) fn enum_value<'k>(
+    owner: &str,
+    name: &str,
+    span: Span,
+    known: impl IntoIterator<Item = &'k str>,
+) -> Diagnostic {
+    meant(RULE.at(span, format!("enum `{owner}` has no value `{name}`")), name, Some(known))
+}
+
+/// An argument of an option, read before the model has given it.
+pub(crate) fn not_given_yet(name: &str, span: Span) -> Diagnostic {
+    RULE.at(span, format!("`{name}` has no value yet when the option is offered"))
+        .help("arguments of an option are known in its actions and target, not in its `if`")
+}
+
+/// A name that code asks the context for and that only the host can give; there is no default.
+pub(crate) fn to_be_given(name: &str, span: Span) -> Diagnostic {
+    let finding =
+        RULE.at(span, format!("nothing here sets `{name}`: the host has to give it")).help(
+            format!("give it with `--input {name}=…`, or write `.get('{name}', …)` with a default"),
+        );
+    Diagnostic { severity: Severity::Note, ..finding }
+}
+
+/// A name that code asks the context for, with a default, and that is written almost as a known one.
+pub(crate) fn default_only(name: &str, near: &str, span: Span) -> Diagnostic {
+    let finding = RULE
+        .at(
+            span,
+            format!("nothing here sets `{name}`: unless the host gives it, it is its default"),
+        )
+        .help(format!("did you mean `{near}`?"));
+    Diagnostic { severity: Severity::Note, ..finding }
+}
+
+/// A name of this language that an agent's context does not have.
+pub(crate) fn not_in_context(name: &str, span: Span) -> Diagnostic {
+    RULE.at(span, format!("`{name}` is not in the context"))
+}
+
+/// The same, of a name that a component requires.
+pub(crate) fn required<'k>(
+    name: &str,
+    span: Span,
+    known: impl IntoIterator<Item = &'k str>,
+    listed: Span,
+) -> Diagnostic {
+    meant(not_in_context(name, span), name, Some(known))
+        .related(listed, "the agent that lists the component")
+}
+
+/// A component that an agent lists; `help` says where it may be.
+pub(crate) fn component(kind: &str, name: &str, span: Span, help: String) -> Diagnostic {
+    RULE.at(span, format!("no {kind} `{name}`")).help(help)
+}
+
+/// A name whose declaration comes further down; `rule` is this one or the one for placeholders.
+pub(crate) fn too_early(rule: &'static Rule, name: &str, span: Span, declared: Span) -> Diagnostic {
+    rule.at(span, format!("`{name}` cannot be read before it is declared"))
+        .related(declared, "declared here")
+        .help("move its declaration up")
+}
+
+fn meant<'k>(
+    finding: Diagnostic,
+    name: &str,
+    known: Option<impl IntoIterator<Item = &'k str>>,
+) -> Diagnostic {
+    guessed(finding, known.and_then(|known| nearest(name, known)))
+}
+
+fn guessed(finding: Diagnostic, near: Option<&str>) -> Diagnostic {
+    match near {
+        Some(near) => finding.help(format!("did you mean `{near}`?")),
+        None => finding,
+    }
+}

@@ -1,0 +1,21 @@
+//! Components that an agent lists, where no folder has them.
+
+use crate::diagnostic::{Diagnostic, Rule, Severity};
+use crate::span::Span;
+
+/// The rule.
+pub(crate) static RULE: Rule = Rule {
+    code: "C0104",
+    name: "unloaded-components",
+    severity: Severity::Note,
+    page: include_str!("unloaded_components.md"),
+};
+
+/// So many of them.
+pub(crate) fn unloaded(count: usize, span: Span) -> Diagnostic {
+    let message = match count {
+        1 => "the component of this agent is not loaded".to_owned(),
+        _ => format!("the {count} components of this agent are not loaded"),
+    };
+    RULE.at(span, message).help("there is no `_components` folder beside the file or above it: the prompts lack what components add")
+}

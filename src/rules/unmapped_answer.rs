@@ -1,0 +1,30 @@
+//! Answers that the prompt offers and that lead nowhere.
+
+use super::prose;
+use crate::diagnostic::{Diagnostic, Rule, Severity, nearest};
+use crate::span::Span;
+
+/// The rule.
+pub(crate) static RULE: Rule = Rule {
+    code: "C0410",
+    name: "unmapped-answer",
+    severity: Severity::Warning,
+    page: include_str!("unmapped_answer.md"),
+};
+
+/// What a step's source decides where it fails, which its `transition_map` lacks; `map` is that key.
+pub(crate) fn fallback<'k>(
+    value: &str,
+    map: Span,
+    said: Span,
+    known: impl Iterator<Item = &'k str> + Clone,
+) -> Diagnostic {
+    let message = format!("`{value}` is no key of the map: the state stays when the call fails");
+    let help = match nearest(value, known.clone()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => {
+            format!("map `{value}` to a state, or let `fallback` be one of {}", prose::names(known))
+        }
+    };
+    RULE.at(map, message).related(said, "the `fallback`").help(help)
+}

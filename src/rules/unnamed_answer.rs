@@ -1,0 +1,11 @@
+//! Answers that the prompt does not name.
+
+use crate::diagnostic::{Rule, Severity};
+
+/// The rule.
+pub(crate) static RULE: Rule = Rule {
+    code: "C0409",
+    name: "unnamed-answer",
+    severity: Severity::Warning,
+    page: include_str!("unnamed_answer.md"),
+};

@@ -1,0 +1,11 @@
+//! Questions that are never put because lines take their event or the turn.
+
+use crate::diagnostic::{Rule, Severity};
+
+/// The rule.
+pub(crate) static RULE: Rule = Rule {
+    code: "C0309",
+    name: "unput-question",
+    severity: Severity::Warning,
+    page: include_str!("unput_question.md"),
+};

@@ -1,0 +1,22 @@
+//! A file could not be read.
+
+use crate::diagnostic::{Diagnostic, Rule, Severity};
+use crate::span::Span;
+
+/// The rule.
+pub(crate) static RULE: Rule = Rule {
+    code: "C0002",
+    name: "unreadable-file",
+    severity: Severity::Error,
+    page: include_str!("unreadable_file.md"),
+};
+
+/// A file that was asked for.
+pub(crate) fn asked_for(path: &str, why: &str, span: Span) -> Diagnostic {
+    RULE.at(span, format!("`{path}` cannot be read: {why}"))
+}
+
+/// A file that another imports.
+pub(crate) fn imported(path: &str, why: &str, span: Span) -> Diagnostic {
+    asked_for(path, why, span).help("a path is taken from the folder of the file that imports")
+}

@@ -1,0 +1,11 @@
+//! Prompts that name tools which the model cannot call there.
+
+use crate::diagnostic::{Rule, Severity};
+
+/// The rule.
+pub(crate) static RULE: Rule = Rule {
+    code: "C0420",
+    name: "unusable-tool",
+    severity: Severity::Warning,
+    page: include_str!("unusable_tool.md"),
+};

@@ -1,0 +1,18 @@
+//! A comment that leaves nothing out.
+
+use crate::diagnostic::{Diagnostic, Rule, Severity};
+use crate::span::Span;
+
+/// The rule.
+pub(crate) static RULE: Rule = Rule {
+    code: "C0010",
+    name: "unused-allow",
+    severity: Severity::Warning,
+    page: include_str!("unused_allow.md"),
+};
+
+/// `rule` has no finding in the line that the comment is about.
+pub(crate) fn at(rule: &Rule, span: Span) -> Diagnostic {
+    RULE.at(span, format!("there is no {} ({}) to allow here", rule.code, rule.name))
+        .help("remove it, or put it into the line of the finding or right above that line")
+}

@@ -1,0 +1,11 @@
+//! Lines that name what comes with their event and use none of it.
+
+use crate::diagnostic::{Rule, Severity};
+
+/// The rule.
+pub(crate) static RULE: Rule = Rule {
+    code: "C0416",
+    name: "unused-binding",
+    severity: Severity::Warning,
+    page: include_str!("unused_binding.md"),
+};

@@ -1,0 +1,11 @@
+//! Rows of the transition table that no move needs.
+
+use crate::diagnostic::{Rule, Severity};
+
+/// The rule.
+pub(crate) static RULE: Rule = Rule {
+    code: "C0320",
+    name: "unused-permission",
+    severity: Severity::Warning,
+    page: include_str!("unused_permission.md"),
+};

@@ -1,0 +1,39 @@
+//! Tests that `chartc check` does not play to their end, and lines that it does not look at to the end, because all of them together
+//! would take too long.
+
+use crate::diagnostic::{Diagnostic, Rule, Severity};
+use crate::span::Span;
+
+/// The rule.
+pub(crate) static RULE: Rule = Rule {
+    code: "C0014",
+    name: "used-up-budget",
+    severity: Severity::Warning,
+    page: include_str!("used_up_budget.md"),
+};
+
+/// So many tests of a file, this one first, were not played to their end.
+#[cfg(feature = "run")]
+pub(crate) fn unplayed(first: Span, tests: usize) -> Diagnostic {
+    let message = match tests {
+        1 => "this test was not played to its end: the tests of one check take too many steps"
+            .to_owned(),
+        tests => format!(
+            "{tests} tests, from this one on, were not played to their end: the tests of one check take too many steps"
+        ),
+    };
+    RULE.at(first, message).help(
+        "play them with `chartc test`, where each has a budget of its own, or let them make fewer turns; `--no-tests` plays none",
+    )
+}
+
+/// So many lines of a chart, this one first, were not compared with all lines of the states below.
+pub(crate) fn uncompared(first: Span, lines: usize) -> Diagnostic {
+    let message = match lines {
+        1 => "this line was not compared with all lines of the states below: the chart has too many of both".to_owned(),
+        lines => format!(
+            "{lines} lines, from this one on, were not compared with all lines of the states below: the chart has too many of both"
+        ),
+    };
+    RULE.at(first, message).help("whether other lines hide them is not known")
+}

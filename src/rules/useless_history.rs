@@ -1,0 +1,11 @@
+//! Histories that bring nothing back.
+
+use crate::diagnostic::{Rule, Severity};
+
+/// The rule.
+pub(crate) static RULE: Rule = Rule {
+    code: "C0204",
+    name: "useless-history",
+    severity: Severity::Warning,
+    page: include_str!("useless_history.md"),
+};

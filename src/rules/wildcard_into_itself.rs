@@ -1,0 +1,11 @@
+//! `from` lines that hold in the state that they lead to.
+
+use crate::diagnostic::{Rule, Severity};
+
+/// The rule.
+pub(crate) static RULE: Rule = Rule {
+    code: "C0206",
+    name: "wildcard-into-itself",
+    severity: Severity::Warning,
+    page: include_str!("wildcard_into_itself.md"),
+};

@@ -1,0 +1,22 @@
+//! YAML that is no agent: wrong type, wrong shape.
+
+use crate::diagnostic::{Diagnostic, Rule, Severity};
+use crate::span::Span;
+
+/// The rule.
+pub(crate) static RULE: Rule = Rule {
+    code: "C0004",
+    name: "wrong-type",
+    severity: Severity::Error,
+    page: include_str!("wrong_type.md"),
+};
+
+/// A value of the wrong kind.
+pub(crate) fn value(what: &str, wanted: &str, found: &str, span: Span) -> Diagnostic {
+    RULE.at(span, format!("{what} must be {wanted}, not {found}"))
+}
+
+/// A number or a boolean where a text is wanted.
+pub(crate) fn unquoted(what: &str, found: &str, written: &str, span: Span) -> Diagnostic {
+    value(what, "a text", found, span).help(format!("quote it: `\"{written}\"`"))
+}
