@@ -1,8 +1,9 @@
 //! All stages up to the findings.
 
-use crate::analysis::explore::STATES;
-use crate::analysis::{Facts, child, handling};
 use crate::diagnostic::{Diagnostic, Severity};
+use crate::explore::{Runs, STATES, child};
+use crate::facts::Facts;
+use crate::facts::handling;
 use crate::load::{Loaded, Loader, load};
 use crate::lower::test::Test;
 use crate::lower::{Lowered, SourceMap, lower};
@@ -116,6 +117,7 @@ pub fn check_within(paths: &[String], loader: &dyn Loader, states: usize) -> Com
     let mut failing: BTreeMap<Span, bool> = BTreeMap::new();
     for one in &lowered {
         let mut facts = Facts::of(&one.chart);
+        let mut runs = Runs::default();
         let run = |step: StepId| named.get(&one.map.step(step).child?).copied();
         facts.passed = handling::passed(&one.chart, &run);
         let mut is_sure = |step: StepId| {
@@ -128,9 +130,9 @@ pub fn check_within(paths: &[String], loader: &dyn Loader, states: usize) -> Com
         let steps = (0..one.chart.steps.len()).map(StepId::at);
         facts.sure = steps.filter(|step| is_sure(*step)).collect();
         if states > 0 && one.whole && ready.contains(&one.map.name) {
-            facts.prove(&one.chart, states);
+            runs = Runs::of(&one.chart, &facts, states);
         }
-        lint::run(one, &facts, &loaded.sources, &mut diagnostics);
+        lint::run(one, &facts, &runs, &loaded.sources, &mut diagnostics);
     }
     lint::duplicate_agent::told(&lowered, &loaded.sources, &mut diagnostics);
     let every: Vec<&Lowered> = lowered.iter().chain(&others).map(AsRef::as_ref).collect();

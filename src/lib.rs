@@ -6,13 +6,14 @@
 #![doc = include_str!("ARCHITECTURE.md")]
 
 mod allow;
-pub mod analysis;
 pub mod build;
 pub mod compile;
 pub mod diagnostic;
 mod disguise;
 mod disk;
 pub mod emit;
+pub mod explore;
+pub mod facts;
 pub mod front;
 pub mod lint;
 pub mod load;
@@ -27,6 +28,7 @@ pub mod source;
 pub mod span;
 mod spelling;
 pub mod syntax;
+pub mod turn;
 
 #[cfg(feature = "cli")]
 pub mod cli;

@@ -2,7 +2,8 @@
 
 use crate::scale::{median, ms, timed};
 use crate::shape::SHAPES;
-use chartc::analysis::Facts;
+use chartc::explore::Runs;
+use chartc::facts::Facts;
 use chartc::lint::{Context, LINTS};
 use chartc::load::{Memory, load};
 use chartc::lower::lower;
@@ -23,8 +24,16 @@ pub(crate) fn run(states: usize) {
         let lowered = &lowered[0];
         let facts = Facts::of(&lowered.chart);
         let (chart, map, sources) = (&lowered.chart, &lowered.map, &loaded.sources);
-        let context =
-            Context { chart, facts: &facts, map, sources, full_prompts: true, all_read: true };
+        let runs = Runs::default();
+        let context = Context {
+            chart,
+            facts: &facts,
+            runs: &runs,
+            map,
+            sources,
+            full_prompts: true,
+            all_read: true,
+        };
         let mut costs: Vec<(Duration, &str, usize)> = Vec::new();
         for lint in LINTS {
             let mut told = 0;

@@ -3,7 +3,8 @@
 use crate::grammar::{Grammar, Rule};
 use crate::memory;
 use crate::shape::SHAPES;
-use chartc::analysis::Facts;
+use chartc::explore::Runs;
+use chartc::facts::Facts;
 use chartc::load::{Loaded, Memory, load};
 use chartc::lower::{Lowered, lower};
 use chartc::{Compilation, lint};
@@ -113,7 +114,8 @@ fn staged(loader: &Memory) -> [Duration; 5] {
     let (lowering, (lowered, _)): (Duration, (Vec<Lowered>, Vec<Lowered>)) =
         timed(|| lower(&loaded, &mut found));
     let (analysis, facts) = timed(|| Facts::of(&lowered[0].chart));
-    let (linting, ()) = timed(|| lint::run(&lowered[0], &facts, &loaded.sources, &mut found));
+    let (linting, ()) =
+        timed(|| lint::run(&lowered[0], &facts, &Runs::default(), &loaded.sources, &mut found));
     [Duration::ZERO, front, lowering, analysis, linting]
 }
 

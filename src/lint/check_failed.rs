@@ -1,9 +1,9 @@
 //! `check` lines that some run refutes.
 
 use super::{Context, Lint, unreachable_state, words};
-use crate::analysis::explore::property::Verdict;
-use crate::analysis::explore::witness::{Witness, json};
 use crate::diagnostic::Diagnostic;
+use crate::explore::property::Verdict;
+use crate::explore::witness::{Witness, json};
 use crate::notation;
 use crate::rules::check_failed::RULE;
 use crate::span::Span;
@@ -19,8 +19,8 @@ const TOLD: usize = 16;
 const LINES: usize = 3;
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
-    let Context { chart, facts, map, .. } = context;
-    for (nth, verdict) in facts.checks.iter().enumerate() {
+    let Context { chart, map, .. } = context;
+    for (nth, verdict) in context.runs.checks.iter().enumerate() {
         let (check, span) = (&chart.checks[nth], map.checks[nth]);
         match verdict {
             Verdict::NeverEntered(state) => diagnostics.push(never(context, span, *state)),

@@ -1,8 +1,8 @@
 //! Rows of the transition table that permit only what other rows permit already.
 
 use super::{Context, Lint};
-use crate::analysis::guard::implies;
 use crate::diagnostic::Diagnostic;
+use crate::facts::guard::implies;
 use crate::rules::covered_permission::RULE;
 use chartc_core::arena::StateId;
 use chartc_core::model::{Chart, Permission, StateKind};

@@ -1,8 +1,8 @@
 //! Deadlines that never come.
 
 use super::{Context, Lint, words};
-use crate::analysis::deadline::{Before, Dead, dead};
 use crate::diagnostic::Diagnostic;
+use crate::facts::deadline::{Before, Dead, dead};
 use crate::notation::expression;
 use crate::rules::dead_deadline::RULE;
 use crate::span::Span;

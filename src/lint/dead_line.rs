@@ -1,9 +1,9 @@
 //! Lines that no run takes, though their states are entered.
 
 use super::{Context, Lint, words};
-use crate::analysis::explore::witness::json;
-use crate::analysis::uses::reads;
 use crate::diagnostic::Diagnostic;
+use crate::explore::witness::json;
+use crate::facts::uses::reads;
 use crate::notation::expression_in;
 use crate::rules::dead_line::RULE;
 use chartc_core::arena::{StateId, TransitionId, VarId};
@@ -18,7 +18,7 @@ const SHOWN: usize = 5;
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, .. } = context;
-    let Some(seen) = &facts.seen else { return };
+    let Some(seen) = &context.runs.seen else { return };
     let mut found = Vec::new();
     for (i, line) in chart.transitions.iter().enumerate() {
         let id = TransitionId::at(i);
@@ -27,9 +27,9 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         let is_alone = map.lines.iter().filter(|other| other.whole == span).count() == 1;
         let place = facts.places.line(id);
         let entered: Vec<StateId> =
-            place.within.iter().copied().filter(|s| facts.enters(*s)).collect();
+            place.within.iter().copied().filter(|s| context.enters(*s)).collect();
         // Told otherwise: where it stands is never entered, or what it leads to, or another finding is about it.
-        let leads_nowhere = line.targets.iter().any(|target| !facts.enters(target.state));
+        let leads_nowhere = line.targets.iter().any(|target| !context.enters(target.state));
         let told = |d: &Diagnostic| {
             d.span.file == span.file && d.span.start < span.end && span.start < d.span.end
         };
@@ -63,9 +63,9 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
 
 /// The values that a var has where runs rest in these states.
 fn told_of(context: &Context<'_>, states: &[StateId], id: VarId) -> Option<String> {
-    let Context { chart, facts, .. } = context;
+    let Context { chart, .. } = context;
     let row = &chart.variables[id.index()];
-    let seen = facts.seen.as_ref()?;
+    let seen = context.runs.seen.as_ref()?;
     if !matches!(row.kind, VariableKind::Var { .. }) {
         return None;
     }

@@ -1,9 +1,13 @@
 //! Options that no question ever offers.
 
-use super::{Context, Lint, words};
-use crate::analysis::offering::{Why, unoffered};
 use crate::diagnostic::Diagnostic;
+use crate::facts::Facts;
+use crate::facts::guard::{Verdict, decide};
+use crate::lint::{Context, Lint, words};
 use crate::rules::dead_option::RULE;
+use chartc_core::arena::{StateId, ToolSetId, TransitionId};
+use chartc_core::model::{Chart, ChoiceKind, StepKind, Trigger};
+use std::collections::BTreeSet;
 
 pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
 
@@ -33,4 +37,84 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
             }
         });
     }
+}
+
+/// Most lines of one state that a later one is compared with.
+const MOST: usize = 20;
+
+/// Why an option is never offered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Why {
+    /// No question is put while its state is active.
+    Unasked,
+    /// There is no tool in its set.
+    Empty(ToolSetId),
+    /// These lines offer all of its tools before it.
+    Taken(Vec<TransitionId>),
+}
+
+/// The `may` lines of states that can be entered, whose conditions may hold, and that still no question offers; ascending. Linear, with at
+/// most twenty lines compared for each.
+fn unoffered(chart: &Chart, facts: &Facts) -> Vec<(TransitionId, Why)> {
+    let mut found = Vec::new();
+    let asks = chart.steps.iter().filter(|step| matches!(step.kind, StepKind::Ask { .. }));
+    let asks: BTreeSet<StateId> = asks.map(|step| step.state).collect();
+    for state in chart.state_ids().filter(|s| facts.reach.enters(*s)) {
+        let mut earlier: Vec<(TransitionId, ToolSetId)> = Vec::new();
+        for id in &chart.state(state).transitions {
+            let line = chart.transition(*id);
+            let Trigger::Choice(choice) = line.trigger else { continue };
+            let never = |guard| matches!(decide(chart, &[(guard, true)]), Verdict::Never);
+            if line.guard.as_ref().is_some_and(never)
+                || !facts.places.forbidden[id.index()].is_empty()
+            {
+                continue;
+            }
+            if facts.places.line(*id).within.is_empty() {
+                // A scope that holds nowhere is told of as such.
+                if line.scope.is_none() && !asked(chart, &asks, state) {
+                    found.push((*id, Why::Unasked));
+                }
+                continue;
+            }
+            let ChoiceKind::Call(set, _) = chart.choices[choice.index()].kind else { continue };
+            if let Some(why) = shut(chart, set, &earlier) {
+                found.push((*id, why));
+            } else if line.guard.is_none() && line.scope.is_none() && earlier.len() < MOST {
+                earlier.push((*id, set));
+            }
+        }
+    }
+    found
+}
+
+/// Whether a step that asks stands in the state, around it or below it, whatever becomes of that step.
+fn asked(chart: &Chart, asks: &BTreeSet<StateId>, state: StateId) -> bool {
+    let below = asks.range(state..chart.state(state).end).next().is_some();
+    below || chart.ancestors(state).any(|around| asks.contains(&around))
+}
+
+/// What keeps a set of tools from being offered behind others.
+fn shut(chart: &Chart, set: ToolSetId, earlier: &[(TransitionId, ToolSetId)]) -> Option<Why> {
+    let row = &chart.tool_sets[set.index()];
+    let tools = chart.tools_of(set);
+    if row.any {
+        // The host may register more tools: only a set of all of them, too, comes before each.
+        let wider = |other: &ToolSetId| {
+            let other = &chart.tool_sets[other.index()];
+            other.any && other.minus.iter().all(|pattern| row.minus.contains(pattern))
+        };
+        return earlier.iter().find(|(_, other)| wider(other)).map(|(by, _)| Why::Taken(vec![*by]));
+    }
+    if tools.is_empty() {
+        return Some(Why::Empty(set));
+    }
+    let mut by = Vec::new();
+    for tool in &tools {
+        let first = earlier.iter().find(|(_, other)| chart.tools_of(*other).contains(tool))?;
+        by.push(first.0);
+    }
+    by.sort_unstable();
+    by.dedup();
+    Some(Why::Taken(by))
 }

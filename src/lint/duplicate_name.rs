@@ -1,8 +1,8 @@
 //! One name declared twice where it has to be unique.
 
 use super::{Context, Lint};
-use crate::analysis::guard::implies;
 use crate::diagnostic::Diagnostic;
+use crate::facts::guard::implies;
 use crate::rules::duplicate_name::{RULE, twice};
 use chartc_core::arena::{ChoiceId, StateId};
 use std::collections::BTreeMap;

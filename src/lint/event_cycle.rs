@@ -1,9 +1,17 @@
 //! Lines that send what they are on for ever.
 
-use super::{Context, Lint, words};
-use crate::analysis::echo::echoes;
 use crate::diagnostic::Diagnostic;
+use crate::facts::Facts;
+use crate::facts::livelock::{landing, lonely};
+use crate::facts::place::Place;
+use crate::facts::reach::is_leaf;
+use crate::lint::{Context, Lint, words};
 use crate::rules::event_cycle::RULE;
+use chartc_core::arena::{EventId, StateId, TransitionId};
+use chartc_core::model::{
+    Action, BinaryOp, Chart, Expr, ExprKind, Receiver, Transition, Trigger, Type,
+};
+use std::collections::BTreeSet;
 
 pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
 
@@ -26,4 +34,176 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         diagnostics
             .push(rest.iter().fold(found, |f, l| f.related(map.line(*l).whole, "taken next")));
     }
+}
+
+/// Longest circle that is looked for.
+const LONGEST: usize = 16;
+
+/// Lines without a condition that send each other's events without delay: in the order taken, the first has the least id.
+type Echo = Vec<TransitionId>;
+
+/// Every circle, once. A circle is certain: each line does nothing that may fail before it sends, no other line can come first, and
+/// nothing else is sent on the way.
+fn echoes(chart: &Chart, facts: &Facts) -> BTreeSet<Echo> {
+    let mut found = BTreeSet::new();
+    for (i, line) in chart.transitions.iter().enumerate() {
+        let id = TransitionId::at(i);
+        if !matches!(line.trigger, Trigger::Event(_)) || !facts.reach.takes(id) {
+            continue;
+        }
+        if sends(line).is_some() {
+            found.extend(circle(chart, facts, id));
+        }
+    }
+    found
+}
+
+/// Follows the lines that are certainly taken after `first`, back to it.
+fn circle(chart: &Chart, facts: &Facts, first: TransitionId) -> Option<Echo> {
+    let mut lines = vec![first];
+    let mut line = first;
+    let mut below = {
+        let source = chart.transition(first).source;
+        (source.0..chart.state(source).end.0).map(StateId)
+    };
+    // A line of a state with several leaves stays in any of them; only one that does not matter is followed.
+    let mut at = below.find(|s| is_leaf(chart, *s) && facts.reach.enters(*s))?;
+    if below.any(|s| is_leaf(chart, s)) && chart.transition(first).targets.is_empty() {
+        return None;
+    }
+    while lines.len() <= LONGEST {
+        let row = chart.transition(line);
+        let event = sends(row)?;
+        if !row.targets.is_empty() {
+            at = landing(chart, row)?;
+        }
+        if !lonely(chart, at) || is_busy(chart, row, at) {
+            return None;
+        }
+        line = taken(chart, facts, at, event)?;
+        if line == first {
+            let least = (0..lines.len()).min_by_key(|i| lines[*i]).unwrap_or(0);
+            lines.rotate_left(least);
+            return Some(lines);
+        }
+        if lines.contains(&line) {
+            return None;
+        }
+        lines.push(line);
+    }
+    None
+}
+
+/// The one event that a line certainly sends to its own chart, if nothing else that it does sends or may fail.
+fn sends(line: &Transition) -> Option<EventId> {
+    let mut sent = None;
+    for action in &line.actions {
+        match action {
+            Action::Raise(event, arguments) if arguments.iter().all(is_plain) => {
+                sent.is_none().then_some(())?;
+                sent = Some(*event);
+            }
+            Action::Send { event, arguments, after: None, to: Receiver::Own, .. }
+                if arguments.iter().all(is_plain) =>
+            {
+                sent.is_none().then_some(())?;
+                sent = Some(*event);
+            }
+            Action::Assign(_, value) if is_plain(value) => {}
+            Action::Assign(..)
+            | Action::Raise(..)
+            | Action::Send { .. }
+            | Action::If(..)
+            | Action::For(..)
+            | Action::Do(..)
+            | Action::Cancel(_)
+            | Action::Log(_)
+            | Action::Result(..) => return None,
+        }
+    }
+    sent
+}
+
+/// Whether computing it cannot fail, for as long as a circle lasts.
+fn is_plain(value: &Expr) -> bool {
+    match &value.kind {
+        ExprKind::Bool(_)
+        | ExprKind::Int(_)
+        | ExprKind::Float(_)
+        | ExprKind::Duration(_)
+        | ExprKind::Enum(..)
+        | ExprKind::None => true,
+        ExprKind::Variable(_) => !matches!(value.ty, Type::Json),
+        ExprKind::Text(text) => text.literal().is_some(),
+        ExprKind::Binary(BinaryOp::Add | BinaryOp::Subtract, a, b) => {
+            value.ty == Type::Int && is_plain(a) && is_plain(b)
+        }
+        ExprKind::Binary(..)
+        | ExprKind::Local(_)
+        | ExprKind::Payload(_)
+        | ExprKind::Answer(_)
+        | ExprKind::Predicate(_)
+        | ExprKind::Observable(_)
+        | ExprKind::Field(..)
+        | ExprKind::Index(..)
+        | ExprKind::Slice(..)
+        | ExprKind::Unary(..)
+        | ExprKind::Compare(..)
+        | ExprKind::If(..)
+        | ExprKind::Default(..)
+        | ExprKind::Builtin(..)
+        | ExprKind::Call(..)
+        | ExprKind::List(_)
+        | ExprKind::Map(_)
+        | ExprKind::Record(..)
+        | ExprKind::Comprehension { .. }
+        | ExprKind::Unknown(_) => false,
+    }
+}
+
+/// Whether something else happens on the way to the leaf, or may at once in it: blocks of states that are left and entered, `when`
+/// lines.
+fn is_busy(chart: &Chart, line: &Transition, leaf: StateId) -> bool {
+    let around = || chart.ancestors(leaf).chain(chart.ancestors(line.source));
+    let inside = (line.source.0..chart.state(line.source).end.0).map(StateId);
+    let blocks = |s: StateId| {
+        let row = chart.state(s);
+        !row.entry.is_empty() || !row.exit.is_empty() || !row.default_actions.is_empty()
+    };
+    let moved = !line.targets.is_empty();
+    let waits = |s: StateId| {
+        let lines = chart.state(s).transitions.iter();
+        lines.into_iter().any(|l| chart.transition(*l).trigger == Trigger::When)
+    };
+    (moved && around().chain(inside).any(blocks)) || around().any(waits)
+}
+
+/// The line that is certainly taken on the event in the leaf.
+fn taken(chart: &Chart, facts: &Facts, leaf: StateId, event: EventId) -> Option<TransitionId> {
+    let lines = chart.ancestors(leaf).flat_map(|s| &chart.state(s).transitions);
+    for id in lines {
+        let line = chart.transition(*id);
+        let on = match &line.trigger {
+            Trigger::Event(events) => events.contains(&event),
+            Trigger::AnyEvent | Trigger::AnyOccurrence => true,
+            Trigger::Turn
+            | Trigger::When
+            | Trigger::StateDone(_)
+            | Trigger::After(_)
+            | Trigger::AfterTurns(_)
+            | Trigger::Choice(_)
+            | Trigger::StepDone(_)
+            | Trigger::StepError(_)
+            | Trigger::StepTimeout(..)
+            | Trigger::StepDoubt(_)
+            | Trigger::StepElse(_)
+            | Trigger::Error(_)
+            | Trigger::LimitWarn(_) => false,
+        };
+        if on {
+            let whole = *facts.places.line(*id) == Place::of(line.source);
+            return (line.guard.is_none() && whole).then_some(*id);
+        }
+    }
+    None
 }

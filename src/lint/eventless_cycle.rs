@@ -1,8 +1,8 @@
 //! `when` lines that are taken for ever.
 
 use super::{Context, Lint, words};
-use crate::analysis::livelock::livelocks;
 use crate::diagnostic::Diagnostic;
+use crate::facts::livelock::livelocks;
 use crate::rules::eventless_cycle::RULE;
 
 pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };

@@ -1,8 +1,8 @@
 //! Lines that leave one case out.
 
 use super::{Context, Lint, words};
-use crate::analysis::gap::gaps;
 use crate::diagnostic::Diagnostic;
+use crate::facts::gap::gaps;
 use crate::rules::gap::RULE;
 use chartc_core::arena::TransitionId;
 

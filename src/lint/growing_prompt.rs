@@ -1,9 +1,17 @@
 //! Lists that only grow and that a prompt shows whole.
 
-use super::{Context, Lint, words};
-use crate::analysis::growing::growing;
 use crate::diagnostic::Diagnostic;
+use crate::facts::Facts;
+use crate::facts::endless::alone;
+use crate::facts::graph::Node;
+use crate::facts::uses::{own_walk, walk};
+use crate::lint::{Context, Lint, words};
 use crate::rules::growing_prompt::RULE;
+use chartc_core::arena::{StateId, StepId, TransitionId, VarId};
+use chartc_core::model::{
+    Action, BinaryOp, Builtin, Chart, Expr, ExprKind, TemplatePart, Type, VariableKind,
+};
+use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
 
@@ -21,4 +29,189 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         ));
         diagnostics.push(one.related(map.line(found.line).whole, "grows here"));
     }
+}
+
+/// A prompt that shows such a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Growing {
+    /// The list.
+    variable: VarId,
+    /// A line that appends to it.
+    line: TransitionId,
+    /// The step whose prompt shows all of it.
+    step: StepId,
+    /// The part of the prompt.
+    part: usize,
+}
+
+/// Every prompt that shows a whole list which only grows in a loop that the step is in; each list once a step. Conditions count as true.
+/// A list whose length a condition asks for is taken to be bounded.
+fn growing(chart: &Chart, facts: &Facts) -> Vec<Growing> {
+    let shown = shown(chart);
+    if shown.is_empty() {
+        return Vec::new();
+    }
+    let growth: Vec<(VarId, TransitionId)> = lines(chart, &|v, e| appends(e, v));
+    let lists: BTreeSet<VarId> = shown.iter().map(|s| s.0).collect();
+    if !growth.iter().any(|(v, _)| lists.contains(v)) {
+        return Vec::new();
+    }
+    let bounded = measured(chart);
+    let other: Vec<(VarId, TransitionId)> = lines(chart, &|v, e| !appends(e, v));
+    let Some(moves) = alone(chart, facts) else { return Vec::new() };
+    let mut found: BTreeMap<(StepId, VarId), Growing> = BTreeMap::new();
+    for component in moves.components().iter().filter(|c| c.len() > 1) {
+        let mut taken: BTreeSet<TransitionId> = BTreeSet::new();
+        let mut active: BTreeSet<StateId> = BTreeSet::new();
+        for node in component {
+            match node {
+                Node::Line(line) => drop(taken.insert(*line)),
+                Node::Active(state) | Node::Entered(state) => drop(active.insert(*state)),
+                Node::Any(_) => {}
+            }
+        }
+        let resets = |variable: VarId| {
+            let blocks = active.iter().flat_map(|s| {
+                let row = chart.state(*s);
+                row.entry.iter().chain(&row.exit)
+            });
+            let mut set = other.iter().any(|(v, l)| *v == variable && taken.contains(l));
+            for block in blocks {
+                Action::walk(block, &mut |a| {
+                    set |= matches!(a, Action::Assign(v, e) if *v == variable && !appends(e, *v));
+                });
+            }
+            let inside = chart.steps.iter().filter(|s| active.contains(&s.state));
+            set || inside.into_iter().any(|s| s.into == Some(variable) || code_sets(s, variable))
+        };
+        for (variable, line) in &growth {
+            if !taken.contains(line) || bounded.contains(variable) || resets(*variable) {
+                continue;
+            }
+            for (_, step, part) in shown.iter().filter(|(v, ..)| v == variable) {
+                let within = &facts.places.step(*step).within;
+                if within.iter().any(|s| active.contains(s)) {
+                    found.entry((*step, *variable)).or_insert(Growing {
+                        variable: *variable,
+                        line: *line,
+                        step: *step,
+                        part: *part,
+                    });
+                }
+            }
+        }
+    }
+    found.into_values().collect()
+}
+
+fn code_sets(step: &chartc_core::model::Step, variable: VarId) -> bool {
+    let chartc_core::model::StepKind::Code(actions) = &step.kind else { return false };
+    crate::facts::uses::assigned(actions).contains(&variable)
+}
+
+/// The lines whose own actions set a variable in such a way.
+fn lines(chart: &Chart, way: &dyn Fn(VarId, &Expr) -> bool) -> Vec<(VarId, TransitionId)> {
+    let mut found = Vec::new();
+    for (i, line) in chart.transitions.iter().enumerate() {
+        Action::walk(&line.actions, &mut |action| {
+            if let Action::Assign(variable, value) = action
+                && way(*variable, value)
+            {
+                found.push((*variable, TransitionId::at(i)));
+            }
+        });
+    }
+    found
+}
+
+/// Whether the value is the list itself with more behind or before it.
+fn appends(value: &Expr, to: VarId) -> bool {
+    if let ExprKind::Binary(BinaryOp::Add, a, b) = &value.kind {
+        let own = |e: &Expr| matches!(e.kind, ExprKind::Variable(v) if v == to) || appends(e, to);
+        return own(a) || own(b);
+    }
+    false
+}
+
+/// Prompts that show a whole list: the list, the step, the part.
+fn shown(chart: &Chart) -> Vec<(VarId, StepId, usize)> {
+    let mut found = Vec::new();
+    for (i, step) in chart.steps.iter().enumerate() {
+        for (part, piece) in step.prompt.iter().flat_map(|p| p.parts.iter().enumerate()) {
+            let TemplatePart::Hole { expr, .. } = piece else { continue };
+            let mut lists = Vec::new();
+            whole(expr, &mut lists);
+            for id in lists {
+                let row = &chart.variables[id.index()];
+                let kept = matches!(row.kind, VariableKind::Var { per_turn: false });
+                if kept && matches!(row.ty, Type::List(_)) {
+                    found.push((id, StepId::at(i), part));
+                }
+            }
+        }
+    }
+    found
+}
+
+/// Variables that an expression shows as they are.
+fn whole(expr: &Expr, found: &mut Vec<VarId>) {
+    match &expr.kind {
+        ExprKind::Variable(id) => found.push(*id),
+        ExprKind::Builtin(Builtin::Str | Builtin::Sorted, inner) => {
+            for e in inner {
+                whole(e, found);
+            }
+        }
+        // Something of each element.
+        ExprKind::Comprehension { source, filter: None, .. } => whole(source, found),
+        ExprKind::If(_, a, b) | ExprKind::Default(a, b) => {
+            whole(a, found);
+            whole(b, found);
+        }
+        ExprKind::None
+        | ExprKind::Bool(_)
+        | ExprKind::Int(_)
+        | ExprKind::Float(_)
+        | ExprKind::Text(_)
+        | ExprKind::Duration(_)
+        | ExprKind::Enum(..)
+        | ExprKind::Local(_)
+        | ExprKind::Payload(_)
+        | ExprKind::Answer(_)
+        | ExprKind::Predicate(_)
+        | ExprKind::Observable(_)
+        | ExprKind::Field(..)
+        | ExprKind::Index(..)
+        | ExprKind::Slice(..)
+        | ExprKind::Unary(..)
+        | ExprKind::Binary(..)
+        | ExprKind::Compare(..)
+        | ExprKind::Builtin(..)
+        | ExprKind::Call(..)
+        | ExprKind::List(_)
+        | ExprKind::Map(_)
+        | ExprKind::Record(..)
+        | ExprKind::Comprehension { .. }
+        | ExprKind::Unknown(_) => {}
+    }
+}
+
+/// Lists whose length some condition asks for.
+fn measured(chart: &Chart) -> BTreeSet<VarId> {
+    let mut found = BTreeSet::new();
+    let guards = chart.transitions.iter().filter_map(|l| l.guard.as_ref());
+    for guard in guards.chain(chart.steps.iter().filter_map(|s| s.guard.as_ref())) {
+        walk(chart, guard, &mut |e| {
+            if let ExprKind::Builtin(Builtin::Len, of) = &e.kind {
+                for e in of {
+                    own_walk(e, &mut |e| {
+                        if let ExprKind::Variable(id) = e.kind {
+                            found.insert(id);
+                        }
+                    });
+                }
+            }
+        });
+    }
+    found
 }

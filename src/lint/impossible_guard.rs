@@ -1,10 +1,10 @@
 //! Conditions that no values fulfil.
 
 use super::{Context, Lint, words};
-use crate::analysis::guard::{Verdict, decide};
-use crate::analysis::place::{Place, scope};
-use crate::analysis::range::Range;
 use crate::diagnostic::Diagnostic;
+use crate::facts::guard::{Verdict, decide};
+use crate::facts::place::{Place, scope};
+use crate::facts::range::Range;
 use crate::notation;
 use crate::rules::impossible_guard::RULE;
 use crate::span::Span;

@@ -2,9 +2,9 @@
 
 use super::backward_count::away;
 use super::{Context, Lint, words};
-use crate::analysis::counter::{Owner, Writer};
-use crate::analysis::rounds::{Asker, Lost, Why, lost};
 use crate::diagnostic::Diagnostic;
+use crate::facts::counter::{Owner, Writer};
+use crate::facts::rounds::{Asker, Lost, Why, lost};
 use crate::notation;
 use crate::rules;
 use crate::rules::lost_count::RULE;

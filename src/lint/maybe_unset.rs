@@ -2,11 +2,11 @@
 
 use super::reading::{self, Setters};
 use super::{Context, Lint, never_set, words};
-use crate::analysis::dataflow::{Value, early};
-use crate::analysis::flow::{Flow, Lack};
 use crate::diagnostic::Diagnostic;
 use crate::rules;
 use crate::rules::maybe_unset::RULE;
+use crate::turn::dataflow::{Value, early};
+use crate::turn::flow::{Flow, Lack};
 use chartc_core::arena::{StepId, TransitionId, VarId};
 use chartc_core::model::VariableKind;
 use std::collections::BTreeSet;

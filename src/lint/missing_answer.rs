@@ -1,8 +1,8 @@
 //! Lines that are taken when a step fails and that use what it would have answered.
 
 use super::{Context, Lint, words};
-use crate::analysis::uses::{early_reads, own_expressions, own_walk, written};
 use crate::diagnostic::Diagnostic;
+use crate::facts::uses::{early_reads, own_expressions, own_walk, written};
 use crate::rules::missing_answer::RULE;
 use chartc_core::arena::{StepId, TransitionId, VarId};
 use chartc_core::model::{Action, Chart, ExprKind, Transition, Trigger};

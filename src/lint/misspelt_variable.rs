@@ -2,9 +2,9 @@
 
 use super::reading::is_yaml;
 use super::{Context, Lint};
-use crate::analysis::usage::{Spot, Usage, expressions};
-use crate::analysis::uses::own_walk;
 use crate::diagnostic::Diagnostic;
+use crate::facts::usage::{Spot, Usage, expressions};
+use crate::facts::uses::own_walk;
 use crate::rules::misspelt_variable::RULE;
 use chartc_core::arena::VarId;
 use chartc_core::model::{Chart, Expr, ExprKind, Type, VariableKind};

@@ -14,6 +14,7 @@ pub(crate) mod duplicate_name;
 mod empty_index;
 mod event_cycle;
 mod eventless_cycle;
+mod failing;
 mod forbidden_move;
 mod gap;
 mod growing_prompt;
@@ -52,7 +53,6 @@ mod undecided_check;
 mod undriven_state;
 mod unhandled_event;
 mod unhandled_failure;
-mod unmapped_answer;
 mod unnamed_answer;
 mod unpriced_model;
 mod unput_question;
@@ -69,11 +69,13 @@ mod wildcard_into_itself;
 mod wildcard_without_effect;
 pub(crate) mod words;
 
-use crate::analysis::Facts;
 use crate::diagnostic::{Diagnostic, Rule, Severity};
+use crate::explore::Runs;
+use crate::facts::Facts;
 use crate::lower::{Lowered, SourceMap};
 use crate::rules;
 use crate::source::Sources;
+use chartc_core::arena::StateId;
 use chartc_core::model::Chart;
 
 /// What a lint sees.
@@ -82,6 +84,8 @@ pub struct Context<'c> {
     pub chart: &'c Chart,
     /// What is known of it.
     pub facts: &'c Facts,
+    /// What its runs do, as far as they were explored.
+    pub runs: &'c Runs,
     /// Where its parts stand.
     pub map: &'c SourceMap,
     /// The texts.
@@ -90,6 +94,14 @@ pub struct Context<'c> {
     pub full_prompts: bool,
     /// Whether everything that the file says has been read: what a fault hides may use a declaration.
     pub all_read: bool,
+}
+
+impl Context<'_> {
+    /// Whether some run may enter a state.
+    fn enters(&self, state: StateId) -> bool {
+        let seen = self.runs.seen.as_ref().is_none_or(|seen| seen.entered[state.index()]);
+        seen && self.facts.reach.enters(state)
+    }
 }
 
 /// One lint.
@@ -171,7 +183,13 @@ pub const LINTS: &[&Lint] = &[
 ];
 
 /// Runs every lint; those that need the whole chart only if nothing of it was lost to errors.
-pub fn run(lowered: &Lowered, facts: &Facts, sources: &Sources, diagnostics: &mut Vec<Diagnostic>) {
+pub fn run(
+    lowered: &Lowered,
+    facts: &Facts,
+    runs: &Runs,
+    sources: &Sources,
+    diagnostics: &mut Vec<Diagnostic>,
+) {
     let (chart, map) = (&lowered.chart, &lowered.map);
     let lacks = |d: &Diagnostic| {
         d.rule.code == rules::unloaded_components::RULE.code && d.span.file == map.file
@@ -183,7 +201,7 @@ pub fn run(lowered: &Lowered, facts: &Facts, sources: &Sources, diagnostics: &mu
                 || d.severity == Severity::Error && !d.rule.code.starts_with("C03"))
     };
     let all_read = !diagnostics.iter().any(hides);
-    let context = Context { chart, facts, map, sources, full_prompts, all_read };
+    let context = Context { chart, facts, runs, map, sources, full_prompts, all_read };
     for lint in LINTS.iter().filter(|l| lowered.whole || !l.needs_whole) {
         (lint.run)(&context, diagnostics);
     }

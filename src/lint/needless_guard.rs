@@ -1,10 +1,10 @@
 //! Conditions that always hold.
 
 use super::{Context, Lint, words};
-use crate::analysis::cover::shadows;
-use crate::analysis::place::{Place, scope};
-use crate::analysis::uses::walk;
 use crate::diagnostic::Diagnostic;
+use crate::facts::cover::shadows;
+use crate::facts::place::{Place, scope};
+use crate::facts::uses::walk;
 use crate::notation;
 use crate::rules::needless_guard::RULE;
 use crate::span::Span;

@@ -2,16 +2,16 @@
 
 use super::reading::{self, Setters, is_yaml};
 use super::{Context, Lint, moving, words};
-use crate::analysis::dataflow::Value;
-use crate::analysis::explore::witness::json;
-use crate::analysis::flow::{Flow, Site, with_values};
-use crate::analysis::guard::{Verdict, decide};
-use crate::analysis::usage::{Fixed, Spot, Usage, fixed};
-use crate::analysis::uses::written;
 use crate::diagnostic::Diagnostic;
+use crate::explore::witness::json;
+use crate::facts::guard::{Verdict, decide};
+use crate::facts::usage::{Fixed, Spot, Usage, fixed};
+use crate::facts::uses::written;
 use crate::notation;
 use crate::rules::never_set::RULE;
 use crate::span::Span;
+use crate::turn::dataflow::Value;
+use crate::turn::flow::{Flow, Site, with_values};
 use chartc_core::arena::{TransitionId, VarId};
 use chartc_core::expr::Value as Data;
 use chartc_core::model::{Action, Chart, ExprKind, Trigger, Type, VariableKind};
@@ -114,12 +114,12 @@ pub(super) fn always_alike(
     flow: &Flow<'_>,
     diagnostics: &mut Vec<Diagnostic>,
 ) {
-    let Context { chart, facts, map, .. } = context;
+    let Context { chart, map, .. } = context;
     let mut setters = None;
     for fixed in flow.fixed().into_iter().take(MOST) {
         let line = reading::line_of(fixed.site);
         // Every run was tried: what is never taken is told of with what the runs do there.
-        let tried = facts.seen.is_some() && !fixed.holds && line.is_some();
+        let tried = context.runs.seen.is_some() && !fixed.holds && line.is_some();
         let row = if let Site::Permission(row, _) = fixed.site { Some(row) } else { None };
         let row = row.filter(|_| !fixed.holds);
         // Code may keep a place for what is to be computed; where it keeps a step from running or moving, that is worth knowing.
@@ -236,5 +236,5 @@ fn hides(context: &Context<'_>, line: TransitionId) -> bool {
         .map(|l| chart.transition(*l))
         .filter(|other| other.trigger == row.trigger)
         .flat_map(|other| &other.targets);
-    goals.into_iter().any(|t| !facts.enters(t.state) && facts.reach.enters(t.state))
+    goals.into_iter().any(|t| !context.enters(t.state) && facts.reach.enters(t.state))
 }

@@ -1,9 +1,15 @@
 //! Lines whose conditions overlap, so that only their order decides.
 
-use super::{Context, Lint, words};
-use crate::analysis::overlap::overlaps;
 use crate::diagnostic::Diagnostic;
+use crate::facts::Facts;
+use crate::facts::cover::{Key, keys};
+use crate::facts::guard::{Verdict, decide, implies};
+use crate::lint::{Context, Lint, words};
 use crate::rules::overlap::RULE;
+use chartc_core::arena::TransitionId;
+use chartc_core::expr::Value;
+use chartc_core::model::{Chart, Expr, Transition};
+use std::collections::BTreeMap;
 
 pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: false, run };
 
@@ -24,4 +30,73 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
                 )),
         );
     }
+}
+
+/// Most lines of one moment that are compared with each other.
+const MOST: usize = 12;
+
+/// Two lines of which only their order decides.
+#[derive(Debug, Clone, PartialEq)]
+struct Overlap {
+    /// The one that is taken.
+    first: TransitionId,
+    /// The one that is not.
+    then: TransitionId,
+    /// Values of variables for which both conditions hold.
+    case: Vec<(Expr, Value)>,
+}
+
+/// Every later line with the first earlier one that overlaps it; ascending by the later. A condition that follows from another is no
+/// overlap: the narrower line stands first for a reason, and where it does not, it is shadowed. Nor is it one where both lines do the
+/// same.
+fn overlaps(chart: &Chart, facts: &Facts) -> Vec<Overlap> {
+    let mut found: BTreeMap<TransitionId, Overlap> = BTreeMap::new();
+    for state in chart.state_ids().filter(|s| facts.reach.enters(*s)) {
+        let mut moments: BTreeMap<Key, Vec<TransitionId>> = BTreeMap::new();
+        for id in &chart.state(state).transitions {
+            let line = chart.transition(*id);
+            if line.guard.is_none() || !facts.reach.takes(*id) {
+                continue;
+            }
+            for key in keys(line).into_iter().filter(is_shared) {
+                let earlier = moments.entry(key).or_default();
+                let hit = earlier.iter().find_map(|first| overlap(chart, *first, *id));
+                if let Some(hit) = hit {
+                    found.entry(*id).or_insert(hit);
+                }
+                if earlier.len() < MOST {
+                    earlier.push(*id);
+                }
+            }
+        }
+    }
+    found.into_values().collect()
+}
+
+/// Whether two lines under the key are tried at one moment.
+fn is_shared(key: &Key) -> bool {
+    match key {
+        Key::Event(_) | Key::Turn | Key::StateDone(_) | Key::Step(..) => true,
+        Key::AnyEvent | Key::AnyOccurrence | Key::When | Key::Deadline => false,
+    }
+}
+
+fn overlap(chart: &Chart, first: TransitionId, then: TransitionId) -> Option<Overlap> {
+    let (a, b) = (chart.transition(first), chart.transition(then));
+    if a.scope != b.scope || same(a, b) {
+        return None;
+    }
+    let (one, other) = (a.guard.as_ref()?, b.guard.as_ref()?);
+    let Verdict::Example(case) = decide(chart, &[(one, true), (other, true)]) else { return None };
+    // Undecided is not told of.
+    let apart = |given: &Expr, then: &Expr| {
+        matches!(decide(chart, &[(given, true), (then, false)]), Verdict::Example(_))
+    };
+    let narrower = implies(chart, Some(one), Some(other)) || implies(chart, Some(other), Some(one));
+    (!narrower && apart(one, other) && apart(other, one)).then_some(Overlap { first, then, case })
+}
+
+/// Whether both lines do the same.
+fn same(a: &Transition, b: &Transition) -> bool {
+    a.targets == b.targets && a.kind == b.kind && a.actions == b.actions
 }

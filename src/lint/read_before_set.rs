@@ -2,10 +2,10 @@
 
 use super::reading::is_yaml;
 use super::{Context, Lint, words};
-use crate::analysis::dataflow::{Early, Reading, Value, early};
-use crate::analysis::reach::Cause;
 use crate::diagnostic::{Diagnostic, Severity};
+use crate::facts::reach::Cause;
 use crate::rules::read_before_set::RULE;
+use crate::turn::dataflow::{Early, Reading, Value, early};
 use chartc_core::arena::{StateId, StepId, TransitionId, VarId};
 use chartc_core::expr::{Environment, Fuel, Value as Data, evaluate, holds};
 use chartc_core::model::{Chart, StepKind, Trigger};

@@ -1,11 +1,11 @@
 //! How findings about data name where a value is read, where it is set, and how a run gets past that.
 
 use super::{Context, words};
-use crate::analysis::dataflow::Value;
-use crate::analysis::flow::{By, Site};
-use crate::analysis::usage::expressions;
-use crate::analysis::uses::{assigned, own_walk, takes_payload};
+use crate::facts::usage::expressions;
+use crate::facts::uses::{assigned, own_walk, takes_payload};
 use crate::span::Span;
+use crate::turn::dataflow::Value;
+use crate::turn::flow::{By, Site};
 use chartc_core::arena::{StateId, StepId, TransitionId, VarId};
 use chartc_core::model::{Chart, ChoiceKind, ExprKind, Step, StepKind, Trigger, Type};
 use std::collections::{BTreeMap, BTreeSet};

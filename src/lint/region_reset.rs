@@ -1,8 +1,8 @@
 //! Lines that restart regions of a parallel which they do not name.
 
 use super::{Context, Lint, words};
-use crate::analysis::restart::resets;
 use crate::diagnostic::Diagnostic;
+use crate::facts::restart::resets;
 use crate::rules::region_reset::RULE;
 use std::collections::BTreeSet;
 

@@ -1,8 +1,8 @@
 //! Lines that others hide.
 
 use super::{Context, Lint, needless_guard, words};
-use crate::analysis::cover::shadows;
 use crate::diagnostic::Diagnostic;
+use crate::facts::cover::shadows;
 use crate::rules::shadowed_line::RULE;
 use crate::rules::used_up_budget;
 use std::collections::BTreeMap;

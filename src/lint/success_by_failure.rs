@@ -1,7 +1,7 @@
 //! Ends that only what fails leads to.
 
+use super::failing::needed;
 use super::{Context, Lint, words};
-use crate::analysis::failing::needed;
 use crate::diagnostic::Diagnostic;
 use crate::rules::success_by_failure::RULE;
 use chartc_core::arena::TransitionId;

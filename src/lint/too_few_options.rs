@@ -1,8 +1,8 @@
 //! Questions without a choice.
 
 use super::{Context, Lint, words};
-use crate::analysis::reach::is_leaf;
 use crate::diagnostic::Diagnostic;
+use crate::facts::reach::is_leaf;
 use crate::rules::too_few_options::RULE;
 use chartc_core::arena::{StateId, StepId, TransitionId};
 use chartc_core::model::{ChoiceKind, Otherwise, StepKind, Trigger};

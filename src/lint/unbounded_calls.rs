@@ -2,8 +2,8 @@
 
 use super::reading::is_yaml;
 use super::{Context, Lint, words};
-use crate::analysis::endless::endless;
 use crate::diagnostic::Diagnostic;
+use crate::facts::endless::endless;
 use crate::rules::unbounded_calls::RULE;
 use chartc_core::arena::StateId;
 

@@ -1,9 +1,9 @@
 //! Lines that lead back while a counter is low and do not count.
 
 use super::{Context, Lint, lost_count, words};
-use crate::analysis::counting::uncounted;
-use crate::analysis::rounds;
 use crate::diagnostic::Diagnostic;
+use crate::facts::counting::uncounted;
+use crate::facts::rounds;
 use crate::rules::uncounted_line::RULE;
 use chartc_core::arena::StateId;
 use std::collections::BTreeSet;

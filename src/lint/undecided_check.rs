@@ -1,8 +1,8 @@
 //! `check` lines that no run refutes as far as was looked, and that are not proved either.
 
 use super::{Context, Lint};
-use crate::analysis::explore::property::Verdict;
 use crate::diagnostic::Diagnostic;
+use crate::explore::property::Verdict;
 use crate::rules::undecided_check::RULE;
 use chartc_core::model::{Step, StepKind};
 
@@ -11,7 +11,7 @@ pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let is_run = |step: &Step| matches!(step.kind, StepKind::Run(_));
     let runs = context.chart.steps.iter().any(is_run);
-    for (verdict, span) in context.facts.checks.iter().zip(&context.map.checks) {
+    for (verdict, span) in context.runs.checks.iter().zip(&context.map.checks) {
         let found = match verdict {
             Verdict::Open(_, why) if runs => RULE
                 .at(*span, format!("neither refuted nor proved, as not every run can be tried: {}", why.join(", ")))

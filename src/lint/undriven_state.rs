@@ -1,9 +1,9 @@
 //! States in which nothing ever acts.
 
 use super::{Context, Lint, words};
-use crate::analysis::drive::undriven;
-use crate::analysis::reach::Cause;
 use crate::diagnostic::Diagnostic;
+use crate::facts::drive::undriven;
+use crate::facts::reach::Cause;
 use crate::rules::undriven_state::RULE;
 
 pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };

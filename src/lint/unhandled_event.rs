@@ -1,8 +1,8 @@
 //! Events that nothing takes.
 
 use super::{Context, Lint, words};
-use crate::analysis::handling::{Handler, Unhandled, unhandled};
 use crate::diagnostic::{Diagnostic, Severity};
+use crate::facts::handling::{Handler, Unhandled, unhandled};
 use crate::lower::PostSpans;
 use crate::rules::unhandled_event::RULE;
 use crate::span::Span;

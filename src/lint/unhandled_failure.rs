@@ -1,19 +1,19 @@
 //! Calls and children whose failure leaves a run where it is.
 
+use super::failing::{Stuck, stuck};
 use super::{Context, Lint, words};
-use crate::analysis::failing::{Stuck, stuck};
 use crate::diagnostic::Diagnostic;
 use crate::rules::unhandled_failure::RULE;
 
 pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
-    let Context { chart, facts, map, .. } = context;
+    let Context { chart, map, .. } = context;
     // SCXML has no failures of what is invoked.
     if context.sources.get(map.file).name.ends_with(".scxml") {
         return;
     }
-    for Stuck { step, leaf, once } in stuck(chart, facts) {
+    for Stuck { step, leaf, once } in stuck(context) {
         let (name, state) = (words::step(chart, step), words::state(chart, leaf));
         let message = if once {
             format!("when {name} fails, the run stays in {state} for ever: nothing else leads out")

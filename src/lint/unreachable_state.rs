@@ -2,10 +2,10 @@
 
 use super::reading::{is_yaml, way_in};
 use super::{Context, Lint, words};
-use crate::analysis::asking::Takers;
-use crate::analysis::place::{is_final, meet};
-use crate::analysis::reach::{is_history, is_leaf};
 use crate::diagnostic::Diagnostic;
+use crate::facts::asking::Takers;
+use crate::facts::place::{is_final, meet};
+use crate::facts::reach::{is_history, is_leaf};
 use crate::rules::unreachable_state::RULE;
 use chartc_core::arena::{StateId, StepId, TransitionId};
 use chartc_core::model::{AskOn, Chart, Step, StepKind, Trigger};
@@ -25,8 +25,8 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         let row = chart.state(state);
         // Of two states with one name beside each other the first counts: that there are two is said elsewhere.
         let is_second = !named.insert((row.parent, &row.name));
-        let inside = row.parent.is_some_and(|p| facts.enters(p));
-        if is_second || facts.enters(state) || !inside || is_history(chart, state) {
+        let inside = row.parent.is_some_and(|p| context.enters(p));
+        if is_second || context.enters(state) || !inside || is_history(chart, state) {
             continue;
         }
         let name = words::state(chart, state);
@@ -48,7 +48,7 @@ fn closed(context: &Context<'_>, leading: &Leading, state: StateId) -> Vec<Trans
     let outside = |id: &TransitionId| {
         let places = &facts.places.line(*id).within;
         !chart.contains(state, chart.transition(*id).source)
-            && places.iter().any(|place| facts.enters(*place))
+            && places.iter().any(|place| context.enters(*place))
     };
     lines.filter(outside).collect()
 }
@@ -129,7 +129,7 @@ fn taken_turn(context: &Context<'_>, id: TransitionId) -> Option<TransitionId> {
     let places = &facts.places.line(id).within;
     let here = |leaf: &StateId| places.iter().any(|place| chart.contains(*place, *leaf));
     let is_open =
-        |leaf: &StateId| is_leaf(chart, *leaf) && !is_final(chart, *leaf) && facts.enters(*leaf);
+        |leaf: &StateId| is_leaf(chart, *leaf) && !is_final(chart, *leaf) && context.enters(*leaf);
     let mut by = None;
     for leaf in chart.state_ids().filter(is_open).filter(here) {
         by = Some(takers.of_turn(chart, leaf)?);

@@ -1,9 +1,9 @@
 //! Answers that are paid for and that nothing reads.
 
 use super::{Context, Lint, words};
-use crate::analysis::reach::is_end;
-use crate::analysis::usage::Usage;
 use crate::diagnostic::Diagnostic;
+use crate::facts::reach::is_end;
+use crate::facts::usage::Usage;
 use crate::rules::unread_answer::RULE;
 use chartc_core::arena::StepId;
 use chartc_core::model::{Chart, Step, StepKind, Trigger, Type};

@@ -2,8 +2,8 @@
 
 use super::reading::is_yaml;
 use super::{Context, Lint, unused_declaration};
-use crate::analysis::usage::Usage;
 use crate::diagnostic::Diagnostic;
+use crate::facts::usage::Usage;
 use crate::rules::unread_variable::RULE;
 use chartc_core::model::VariableKind;
 

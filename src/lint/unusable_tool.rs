@@ -1,12 +1,15 @@
 //! Prompts that name tools which the model cannot call there.
 
-use super::{Context, Lint, words};
-use crate::analysis::tooling::{Mention, mentions};
 use crate::diagnostic::{Diagnostic, nearest};
+use crate::facts::Facts;
+use crate::lint::{Context, Lint, words};
 use crate::rules::forbidden_tool;
 use crate::rules::unusable_tool::RULE;
 use crate::span::Span;
-use chartc_core::model::{Template, TemplatePart};
+use chartc_core::arena::{ComponentId, StateId, StepId, ToolId};
+use chartc_core::model::{Chart, ChoiceKind, StepKind, Template, TemplatePart, Trigger};
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
 
@@ -60,4 +63,225 @@ fn place(context: &Context<'_>, mention: &Mention) -> Span {
         }
         _ => map.step(step).prompt.unwrap_or(map.step(step).name),
     }
+}
+
+/// A tool that a prompt names in vain.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Mention {
+    /// The step that asks.
+    step: StepId,
+    /// The component that holds the name; `None` is the step's own prompt.
+    component: Option<ComponentId>,
+    /// The part of that text.
+    part: usize,
+    /// Where in the part.
+    at: Range<usize>,
+    /// As written.
+    word: String,
+    /// The tool, if there is one of the name.
+    tool: Option<ToolId>,
+    /// Tools that may be called there.
+    open: BTreeSet<ToolId>,
+    /// Whether the text says never to call it, and it may be called.
+    forbidden: bool,
+}
+
+/// Every such name, by step and place, each word once a step. A word counts that is a tool's name with a dot in it, or begins as such names
+/// do and is none; what stands behind a `not` or a `never` is no invitation. Linear in the texts.
+fn mentions(chart: &Chart, facts: &Facts) -> Vec<Mention> {
+    let named: BTreeMap<&str, ToolId> = chart
+        .tools
+        .iter()
+        .enumerate()
+        .filter(|(_, tool)| tool.name.contains('.'))
+        .map(|(i, tool)| (tool.name.as_str(), ToolId::at(i)))
+        .collect();
+    if named.is_empty() {
+        return Vec::new();
+    }
+    let spaces: BTreeSet<&str> =
+        named.keys().filter_map(|name| Some(name.rsplit_once('.')?.0)).collect();
+    let mut injected: BTreeMap<StepId, Vec<ComponentId>> = BTreeMap::new();
+    for (i, component) in chart.components.iter().enumerate() {
+        for insert in &component.inserts {
+            injected.entry(insert.step).or_default().push(ComponentId::at(i));
+        }
+    }
+    let offers = offers(chart, facts);
+    let mut found = Vec::new();
+    for (i, step) in chart.steps.iter().enumerate() {
+        let id = StepId::at(i);
+        let offers_some = matches!(step.kind, StepKind::Ask { .. }) || step.tools.is_some();
+        if !offers_some || facts.places.step(id).within.is_empty() {
+            continue;
+        }
+        let own = step.prompt.iter().map(|prompt| (None, prompt));
+        let components = injected.get(&id).into_iter().flatten();
+        let components = components.map(|c| (Some(*c), &chart.components[c.index()].text));
+        let texts: Vec<(Option<ComponentId>, &Template)> = own.chain(components).collect();
+        let mut open = None;
+        let mut told = BTreeSet::new();
+        for (component, text) in texts {
+            for (part, piece) in text.parts.iter().enumerate() {
+                let TemplatePart::Text(piece) = piece else { continue };
+                for (word, at) in dotted(piece) {
+                    let tool = named.get(word).copied();
+                    let kin =
+                        word.rsplit_once('.').is_some_and(|(space, _)| spaces.contains(space));
+                    let refused = refused(&piece[..at.start]);
+                    let forbidden = refused && forbids(&piece[..at.start], &piece[at.end..]);
+                    if tool.is_none() && !kin || refused && !forbidden {
+                        continue;
+                    }
+                    let open = open.get_or_insert_with(|| callable(chart, facts, id, &offers));
+                    let is_open = tool.is_some_and(|tool| open.contains(&tool));
+                    if is_open != forbidden || !told.insert(word) {
+                        continue;
+                    }
+                    let (word, open) = (word.to_owned(), open.clone());
+                    let step = id;
+                    found.push(Mention { step, component, part, at, word, tool, open, forbidden });
+                }
+            }
+        }
+    }
+    found
+}
+
+/// The tools that the `may call` lines offer, by the states of their places.
+fn offers(chart: &Chart, facts: &Facts) -> BTreeMap<StateId, BTreeSet<ToolId>> {
+    let mut offers: BTreeMap<StateId, BTreeSet<ToolId>> = BTreeMap::new();
+    for (line, place) in chart.transitions.iter().zip(&facts.places.lines) {
+        let Trigger::Choice(choice) = line.trigger else { continue };
+        let ChoiceKind::Call(set, _) = chart.choices[choice.index()].kind else { continue };
+        for state in &place.within {
+            offers.entry(*state).or_default().extend(chart.tools_of(set));
+        }
+    }
+    offers
+}
+
+/// The tools that may be called somewhere where the question is put.
+fn callable(
+    chart: &Chart,
+    facts: &Facts,
+    step: StepId,
+    offers: &BTreeMap<StateId, BTreeSet<ToolId>>,
+) -> BTreeSet<ToolId> {
+    if let Some(tools) = chart.steps[step.index()].tools {
+        return chart.tools_of(tools.set).into_iter().collect();
+    }
+    let mut open = BTreeSet::new();
+    for top in &facts.places.step(step).within {
+        let above = chart.ancestors(*top).filter_map(|state| offers.get(&state));
+        let below = offers.range(*top..chart.state(*top).end).map(|(_, tools)| tools);
+        open.extend(above.chain(below).flatten().copied());
+    }
+    open
+}
+
+/// Words with a dot inside, and where they stand.
+fn dotted(text: &str) -> Vec<(&str, Range<usize>)> {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.';
+    let mut found = Vec::new();
+    let mut rest = 0;
+    while let Some(from) = text[rest..].find(is_part).map(|at| rest + at) {
+        let end = text[from..].find(|c| !is_part(c)).map_or(text.len(), |at| from + at);
+        let word = text[from..end].trim_matches('.');
+        let start = from + text[from..end].find(word).unwrap_or(0);
+        if word.contains('.') {
+            found.push((word, start..start + word.len()));
+        }
+        rest = end;
+    }
+    found
+}
+
+/// The sentence that the text ends in, in lower case. A full stop inside of a word ends none.
+fn sentence(before: &str) -> String {
+    let mut start = 0;
+    for (at, mark) in before.match_indices(['\n', '.', '!', '?', ';', ':']) {
+        let next = before[at + mark.len()..].chars().next();
+        if mark != "." || next.is_none_or(char::is_whitespace) {
+            start = at + mark.len();
+        }
+    }
+    before[start..].to_lowercase()
+}
+
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !c.is_alphanumeric() && c != '\'' && c != '’').filter(|w| !w.is_empty())
+}
+
+/// Whether the sentence around a tool's name says without a condition that it must not be called.
+fn forbids(before: &str, after: &str) -> bool {
+    const LIMITING: &[&str] = &[
+        "unless",
+        "until",
+        "before",
+        "if",
+        "when",
+        "while",
+        "more",
+        "again",
+        "twice",
+        "without",
+        "except",
+        "yet",
+        "first",
+        "after",
+        "only",
+        "than",
+        "once",
+        "repeatedly",
+        "both",
+        "for",
+        "with",
+        "to",
+        "on",
+    ];
+    const CALLING: &[&str] = &["use", "call", "invoke", "run", "touch"];
+    let sentence = sentence(before);
+    let end = after.char_indices().find(|(at, c)| match c {
+        '\n' | '!' | '?' | ';' | ':' => true,
+        '.' => after[at + 1..].chars().next().is_none_or(char::is_whitespace),
+        _ => false,
+    });
+    let rest = after[..end.map_or(after.len(), |(at, _)| at)].to_lowercase();
+    let mut denied = false;
+    let mut called = false;
+    for word in words(&sentence) {
+        if called
+            && !matches!(word, "or" | "and" | "nor" | "the" | "tool" | "tools")
+            && LIMITING.contains(&word)
+        {
+            return false;
+        }
+        called |= denied && CALLING.contains(&word);
+        denied |= matches!(word, "never" | "not" | "don't" | "don’t" | "mustn't" | "cannot");
+    }
+    called && !words(&rest).any(|word| LIMITING.contains(&word))
+}
+
+/// Whether the sentence that the text ends in says what not to do.
+fn refused(before: &str) -> bool {
+    let sentence = sentence(before);
+    words(&sentence).any(|word| {
+        matches!(
+            word,
+            "not"
+                | "never"
+                | "no"
+                | "without"
+                | "avoid"
+                | "instead"
+                | "cannot"
+                | "later"
+                | "unless"
+                | "earlier"
+                | "was"
+                | "were"
+        ) || word.ends_with("n't")
+            || word.ends_with("n’t")
+    })
 }

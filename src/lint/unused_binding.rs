@@ -1,8 +1,8 @@
 //! Lines that name what comes with their event and use none of it.
 
 use super::{Context, Lint, words};
-use crate::analysis::uses::takes_payload;
 use crate::diagnostic::Diagnostic;
+use crate::facts::uses::takes_payload;
 use crate::rules::unused_binding::RULE;
 use chartc_core::arena::TransitionId;
 use chartc_core::model::Trigger;

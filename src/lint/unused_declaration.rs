@@ -2,8 +2,8 @@
 
 use super::reading::is_yaml;
 use super::{Context, Lint, misspelt_variable};
-use crate::analysis::usage::Usage;
 use crate::diagnostic::{Diagnostic, Severity};
+use crate::facts::usage::Usage;
 use crate::lower::Lowered;
 use crate::lower::test::Move;
 use crate::rules::unused_declaration::RULE;

@@ -2,8 +2,8 @@
 
 use super::reading::is_yaml;
 use super::{Context, Lint, words};
-use crate::analysis::place::is_final;
 use crate::diagnostic::Diagnostic;
+use crate::facts::place::is_final;
 use crate::rules::unused_permission::RULE;
 use chartc_core::arena::TransitionId;
 use chartc_core::model::{StateKind, Transition, Trigger};

@@ -1,9 +1,9 @@
 //! Histories that bring nothing back.
 
 use super::{Context, Lint, words};
-use crate::analysis::reach::is_history;
-use crate::analysis::restart::left;
 use crate::diagnostic::Diagnostic;
+use crate::facts::reach::is_history;
+use crate::facts::restart::left;
 use crate::rules::useless_history::RULE;
 use chartc_core::arena::StateId;
 use chartc_core::model::{Chart, StateKind};

@@ -1,9 +1,9 @@
 //! `from` lines that hold in the state that they lead to.
 
 use super::{Context, Lint, words};
-use crate::analysis::reach::is_history;
-use crate::analysis::restart::restarts;
 use crate::diagnostic::Diagnostic;
+use crate::facts::reach::is_history;
+use crate::facts::restart::restarts;
 use crate::rules::wildcard_into_itself::RULE;
 
 pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: false, run };

@@ -1,9 +1,9 @@
 //! `from` lines that hold nowhere, and `on *` without events.
 
 use super::{Context, Lint, words};
-use crate::analysis::place::{Place, scope};
-use crate::analysis::reach::{is_end, is_leaf};
 use crate::diagnostic::Diagnostic;
+use crate::facts::place::{Place, scope};
+use crate::facts::reach::{is_end, is_leaf};
 use crate::rules::wildcard_without_effect::RULE;
 use chartc_core::arena::{StateId, TransitionId};
 use chartc_core::model::{Scope, Trigger};

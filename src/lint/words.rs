@@ -1,6 +1,6 @@
 //! How findings name things: text of the user in backticks.
 
-use crate::analysis::witness::{Witness, witness};
+use crate::facts::witness::{Witness, witness};
 use crate::notation;
 pub(super) use crate::rules::prose::{names, row, short};
 use crate::source::Sources;

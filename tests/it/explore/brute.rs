@@ -5,10 +5,10 @@
 use super::finite;
 use crate::interpreter::Log;
 use crate::soundness::random::Random;
-use chartc::analysis::Facts;
-use chartc::analysis::explore::seen::Seen;
-use chartc::analysis::explore::{Search, explore, property};
-use chartc::analysis::progress::traps;
+use chartc::explore::seen::Seen;
+use chartc::explore::{Search, explore, property};
+use chartc::facts::Facts;
+use chartc::facts::progress::traps;
 use chartc::load::Memory;
 use chartc_core::arena::{EventId, StateId, TransitionId, VarId};
 use chartc_core::drive::{Host, Machine};
@@ -236,7 +236,7 @@ fn brute(chart: &Chart) -> Option<Shown> {
 }
 
 /// The same, as exploring says.
-fn explored(chart: &Chart, found: &chartc::analysis::explore::Explored) -> Shown {
+fn explored(chart: &Chart, found: &chartc::explore::Explored) -> Shown {
     let seen = Seen::in_all(chart, found);
     let good = property::leading(found, |edge| found.points[edge.to].ended);
     let mut shown = Shown {
@@ -278,18 +278,18 @@ fn exploring_finds_what_trying_everything_does() {
         compiled += 1;
         let Some(shown) = brute(chart) else { continue };
         tried += 1;
-        let mut facts = Facts::of(chart);
+        let facts = Facts::of(chart);
         for state in &shown.entered {
             assert!(facts.reach.enters(*state), "seed {seed}: {state:?} is entered\n{text}");
         }
         for line in &shown.taken {
             assert!(facts.reach.takes(*line), "seed {seed}: {line:?} is taken\n{text}");
         }
-        facts.look(chart);
-        if let Some(seen) = &facts.seen {
+        let seen = Seen::of(chart);
+        if let Some(seen) = &seen {
             let dead = shown.taken.iter().find(|line| !seen.takes(**line));
             assert_eq!(dead, None, "seed {seed}: a line is taken\n{text}");
-            let closed = shown.entered.iter().find(|state| !facts.enters(**state));
+            let closed = shown.entered.iter().find(|state| !seen.entered[state.index()]);
             assert_eq!(closed, None, "seed {seed}: a state is entered\n{text}");
         }
         // A limit that ends the run is no way out for a trap, and one for trying everything.
@@ -301,7 +301,7 @@ fn exploring_finds_what_trying_everything_does() {
                     by_graph.iter().any(|s| leaves.iter().any(|leaf| chart.contains(*s, *leaf)));
                 assert!(!is_told || shown.endless.contains(leaves), "seed {seed}: a trap\n{text}");
             }
-            let lost = facts.seen.iter().flat_map(|seen| &seen.lost);
+            let lost = seen.iter().flat_map(|seen| &seen.lost);
             for leaf in lost.map(|lost| lost.leaf) {
                 assert!(shown.endless.contains(&vec![leaf]), "seed {seed}: no trap\n{text}");
                 traps_told += 1;

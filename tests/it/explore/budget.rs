@@ -1,8 +1,8 @@
 //! What exploring does at most, counted: small charts that repeat much take no longer than others.
 
-use chartc::analysis::Facts;
-use chartc::analysis::explore::property::{Properties, Verdict};
-use chartc::analysis::explore::{STATES, Search, explore};
+use chartc::explore::property::{Properties, Verdict};
+use chartc::explore::{STATES, Search, explore};
+use chartc::facts::Facts;
 use chartc_core::model::Chart;
 
 /// Things that may happen in one search for each state, as `budget.rs` has it, with what evaluations may add to it.

@@ -1,9 +1,10 @@
 //! Every run that refutes a `check` line is played by what `chartc simulate` plays with, and is seen to refute it.
 
 use crate::soundness::random::{self, Random};
-use chartc::analysis::Facts;
-use chartc::analysis::explore::property::Verdict;
-use chartc::analysis::explore::witness::Witness;
+use chartc::explore::Runs;
+use chartc::explore::property::Verdict;
+use chartc::explore::witness::Witness;
+use chartc::facts::Facts;
 use chartc::load::Memory;
 use chartc_core::interpreter::Interpreter;
 use chartc_core::model::{Chart, CheckArgument, Expr, ExprKind, StepKind};
@@ -109,10 +110,9 @@ fn refutes(
 
 /// Plays what refutes the checks of a chart, among so many states; how many there are.
 fn check(chart: &Chart, text: &str, states: usize) -> usize {
-    let mut facts = Facts::of(chart);
-    facts.prove(chart, states);
+    let runs = Runs::of(chart, &Facts::of(chart), states);
     let mut refuted = 0;
-    for (nth, verdict) in facts.checks.iter().enumerate() {
+    for (nth, verdict) in runs.checks.iter().enumerate() {
         let Verdict::Refuted(witness, _) = verdict else { continue };
         refuted += 1;
         let name = &chart.checks[nth].name;

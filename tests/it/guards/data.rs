@@ -3,7 +3,7 @@
 
 use super::SETS;
 use crate::soundness::random::Random;
-use chartc::analysis::guard::{Verdict, decide};
+use chartc::facts::guard::{Verdict, decide};
 use chartc::load::Memory;
 use chartc_core::arena::{FunctionId, PredicateId, StepId, VarId};
 use chartc_core::expr::{Environment, EvalError, Fuel, Map, Value, holds};

@@ -3,7 +3,7 @@
 mod data;
 
 use crate::soundness::random::Random;
-use chartc::analysis::guard::{Verdict, decide, implies};
+use chartc::facts::guard::{Verdict, decide, implies};
 use chartc::load::Memory;
 use chartc_core::arena::{PredicateId, VarId};
 use chartc_core::expr::{Environment, Fuel, Value, holds};

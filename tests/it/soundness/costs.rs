@@ -3,9 +3,9 @@
 use super::random::{self, Random};
 use super::{Told, options};
 use crate::interpreter::Log;
-use chartc::analysis::Facts;
-use chartc::analysis::cost::{Bound, Cost, cost};
+use chartc::facts::Facts;
 use chartc::load::Memory;
+use chartc::turn::cost::{Bound, Cost, cost};
 use chartc_core::arena::{EventId, StateId};
 use chartc_core::drive::Machine;
 use chartc_core::expr::Value;

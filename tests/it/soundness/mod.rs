@@ -7,13 +7,20 @@ pub(crate) mod random;
 mod ranges;
 
 use crate::interpreter::Log;
-use chartc::analysis::place::scope;
-use chartc::analysis::reach::is_leaf;
-use chartc::analysis::{
-    Facts, calls, cover, deadline, drive, echo, failing, handling, livelock, offering, progress,
-    restart, unreached,
-};
+use chartc::Compilation;
+use chartc::facts::Facts;
+use chartc::facts::cover;
+use chartc::facts::deadline;
+use chartc::facts::drive;
+use chartc::facts::handling;
+use chartc::facts::livelock;
+use chartc::facts::place::scope;
+use chartc::facts::progress;
+use chartc::facts::reach::is_leaf;
+use chartc::facts::restart;
 use chartc::load::Memory;
+use chartc::span::Span;
+use chartc::turn::calls;
 use chartc_core::arena::{ChoiceId, EventId, StateId, StepId, TransitionId};
 use chartc_core::drive::{Host, Machine};
 use chartc_core::expr::Value;
@@ -75,16 +82,29 @@ struct Claims {
 }
 
 impl Claims {
-    fn of(chart: &Chart) -> Self {
+    fn of(done: &Compilation) -> Self {
+        let (chart, map) = (done.charts[0].chart(), done.charts[0].map());
         let facts = Facts::of(chart);
+        // Each place of the findings of one rule: that of the finding itself, and those it relates to.
+        let told = |name: &str| -> BTreeSet<Span> {
+            let all = done.diagnostics.iter().chain(&done.silent);
+            let all = all.filter(|found| found.rule.name == name);
+            all.flat_map(|d| std::iter::once(d.span).chain(d.related.iter().map(|r| r.0))).collect()
+        };
+        let (unreached, unoffered, echoes) =
+            (told("unreached-step"), told("dead-option"), told("event-cycle"));
+        let lines = || (0..chart.transitions.len()).map(TransitionId::at);
         Self {
             shadowed: cover::shadows(chart, &facts).0.iter().map(|s| s.line).collect(),
             undriven: drive::undriven(chart, &facts).into_iter().collect(),
             hidden: calls::hidden(chart, &facts).into_iter().map(|h| h.step).collect(),
-            unreached: unreached::unreached(chart, &facts).iter().map(|u| u.step).collect(),
-            unoffered: offering::unoffered(chart, &facts)
-                .iter()
-                .filter_map(|(line, _)| match chart.transition(*line).trigger {
+            unreached: (0..chart.steps.len())
+                .map(StepId::at)
+                .filter(|step| unreached.contains(&map.step(*step).name))
+                .collect(),
+            unoffered: lines()
+                .filter(|line| unoffered.contains(&map.line(*line).trigger))
+                .filter_map(|line| match chart.transition(line).trigger {
                     Trigger::Choice(choice) => Some(choice),
                     _ => None,
                 })
@@ -94,7 +114,10 @@ impl Claims {
                 // Of several conditions none alone makes the circle.
                 .filter_map(|l| <[TransitionId; 1]>::try_from(l.given).ok())
                 .flatten()
-                .chain(echo::echoes(chart, &facts).into_iter().flatten())
+                .chain(lines().filter(|line| {
+                    let spans = map.line(*line);
+                    echoes.contains(&spans.trigger) || echoes.contains(&spans.whole)
+                }))
                 .collect(),
             traps: progress::traps(chart, &facts),
             resets: restart::resets(chart, &facts).iter().map(|r| (r.line, r.parallel)).collect(),
@@ -105,7 +128,7 @@ impl Claims {
             late: deadline::dead(chart, &facts).iter().map(|d| d.line).collect(),
             leads: chart.state_ids().map(|s| facts.moves.leads_to([s])).collect(),
             idle: (0..chart.permissions.len()).filter(|row| !facts.places.used[*row]).collect(),
-            fails: !failing::needed(chart, &facts).is_empty(),
+            fails: !told("success-by-failure").is_empty(),
             facts,
         }
     }
@@ -354,7 +377,7 @@ fn what_cannot_happen_does_not() {
         let Some(checked) = done.charts.first() else { continue };
         compiled += 1;
         let chart = checked.chart();
-        let claims = Claims::of(chart);
+        let claims = Claims::of(&done);
         let counts = [
             claims.shadowed.len(),
             claims.undriven.len(),

@@ -3,8 +3,8 @@
 use super::random::Random;
 use crate::explore::brute::NoHost;
 use crate::interpreter::Log;
-use chartc::analysis::Facts;
-use chartc::analysis::range::Range;
+use chartc::facts::Facts;
+use chartc::facts::range::Range;
 use chartc::load::Memory;
 use chartc_core::arena::{EventId, VarId};
 use chartc_core::drive::Machine;

@@ -1,0 +1,78 @@
+//! What expressions read, and what does not change in a run.
+
+use super::slot::{Place, Slot, constant, payload};
+use crate::facts::uses::walk;
+use chartc_core::arena::{ToolId, ToolSetId, VarId};
+use chartc_core::expr::Value;
+use chartc_core::model::{
+    BinaryOp, Chart, Expr, ExprKind, Observable, StreakOf, UnaryOp, VariableKind,
+};
+
+/// Nesting beyond which an expression is taken as a whole.
+pub(super) const DEEP: u32 = 64;
+
+/// Whether it has one value in a whole run: literals, params, and whole numbers computed from them.
+pub(super) fn is_fixed(chart: &Chart, expr: &Expr, depth: u32) -> bool {
+    if constant(expr).is_some() {
+        return true;
+    }
+    #[allow(clippy::wildcard_enum_match_arm, reason = "whatever is not fixed, for ever")]
+    match &expr.kind {
+        ExprKind::Variable(id) => {
+            matches!(chart.variables[id.index()].kind, VariableKind::Param { .. })
+        }
+        ExprKind::Binary(BinaryOp::Add | BinaryOp::Subtract | BinaryOp::Multiply, a, b) => {
+            depth < DEEP && is_fixed(chart, a, depth + 1) && is_fixed(chart, b, depth + 1)
+        }
+        _ => false,
+    }
+}
+
+/// The whole number that a fixed expression is, given the values of the params.
+pub(super) fn number(expr: &Expr, param: &dyn Fn(VarId) -> Option<Value>) -> Option<i64> {
+    #[allow(clippy::wildcard_enum_match_arm, reason = "whatever is no number, for ever")]
+    match &expr.kind {
+        ExprKind::Int(n) => Some(*n),
+        ExprKind::Variable(id) => match param(*id)? {
+            Value::Int(n) => Some(n),
+            _ => None,
+        },
+        ExprKind::Unary(UnaryOp::Negate, inner) => number(inner, param)?.checked_neg(),
+        ExprKind::Binary(op, a, b) => {
+            let (a, b) = (number(a, param)?, number(b, param)?);
+            match op {
+                BinaryOp::Add => a.checked_add(b),
+                BinaryOp::Subtract => a.checked_sub(b),
+                BinaryOp::Multiply => a.checked_mul(b),
+                _ => None,
+            }
+        }
+        _ => None,
+    }
+}
+
+/// Adds the slots that an expression reads, those of its named conditions included.
+pub(super) fn mentioned(chart: &Chart, expr: &Expr, place: Place, found: &mut Vec<Slot>) {
+    walk(chart, expr, &mut |part| {
+        #[allow(clippy::wildcard_enum_match_arm, reason = "whatever is no slot, for ever")]
+        match &part.kind {
+            ExprKind::Variable(id) => found.push(Slot::Variable(*id)),
+            ExprKind::Payload(nth) => found.extend(payload(chart, place, *nth)),
+            ExprKind::Answer(step) => found.push(Slot::Answer(*step)),
+            ExprKind::Call(id, _) => found.push(Slot::Function(*id)),
+            ExprKind::Observable(Observable::Streak(StreakOf::Argument(set, name))) => {
+                found.extend(passed(chart, *set, name));
+            }
+            _ => {}
+        }
+    });
+}
+
+/// An argument of the tools of a set.
+pub(super) fn passed(chart: &Chart, set: ToolSetId, name: &str) -> Vec<Slot> {
+    let place = |tool: &ToolId| {
+        chart.tools[tool.index()].params.iter().position(|param| param.name == name)
+    };
+    let tools = chart.tools_of(set).into_iter();
+    tools.filter_map(|tool| Some(Slot::Passed(tool, place(&tool)? as u32))).collect()
+}

@@ -1,0 +1,364 @@
+//! Values worth trying where a condition does more than compare with constants: what its literals say. A list of more than three, a map
+//! with the field that is read and the value that it is compared with, a number beyond the bound of a sum. They are some of all.
+
+use super::fixed::mentioned;
+use super::slot::{Slot, Use, Uses, constant};
+use super::values::sample;
+use crate::facts::uses::walk;
+use chartc_core::expr::{Map, Value};
+use chartc_core::model::{BinaryOp, Builtin, Chart, Expr, ExprKind, Type, TypeKind, UnaryOp};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Literals that are kept of one slot.
+const MOST: usize = 12;
+
+/// Ways into a value that are kept of one slot.
+const PATHS: usize = 8;
+
+/// Elements of a list that is made.
+const LONGEST: i64 = 12;
+
+/// Records and lists in each other that are looked into.
+const DEEPEST: u32 = 4;
+
+/// How often literals are carried on from a variable to what is put into it.
+const ROUNDS: usize = 4;
+
+/// What the literals of a chart say of its slots.
+#[derive(Debug, Default)]
+pub(super) struct Hints {
+    all: BTreeMap<Slot, Hint>,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Hint {
+    literals: Vec<Value>,
+    /// Fields that are read one in the other, each with the literals beside it.
+    paths: Vec<(Vec<String>, Vec<Value>)>,
+}
+
+impl Hint {
+    fn add(&mut self, other: &Self) {
+        for literal in &other.literals {
+            note(&mut self.literals, literal);
+        }
+        for (path, literals) in &other.paths {
+            self.path(path, literals);
+        }
+    }
+
+    fn path(&mut self, path: &[String], literals: &[Value]) {
+        let place = self.paths.iter().position(|(known, _)| known == path);
+        let place = place.unwrap_or_else(|| {
+            self.paths.push((path.to_vec(), Vec::new()));
+            self.paths.len() - 1
+        });
+        for literal in literals {
+            note(&mut self.paths[place].1, literal);
+        }
+        self.paths.truncate(PATHS);
+    }
+}
+
+fn note(all: &mut Vec<Value>, value: &Value) {
+    if all.len() < MOST && !all.contains(value) {
+        all.push(value.clone());
+    }
+}
+
+impl Hints {
+    pub(super) fn of(chart: &Chart) -> Self {
+        let uses = Uses::of(chart);
+        let mut hints = Self::default();
+        let mut flows: BTreeSet<(Slot, Slot)> = uses.flows.iter().copied().collect();
+        for one in &uses.all {
+            hints.condition(chart, one, one.expr, 0);
+            let mut from = Vec::new();
+            mentioned(chart, one.expr, one.place, &mut from);
+            flows.extend(one.into.iter().flat_map(|into| from.iter().map(|slot| (*slot, *into))));
+        }
+        for _ in 0..ROUNDS {
+            for (from, into) in &flows {
+                if let Some(hint) = hints.all.get(into).cloned() {
+                    hints.all.entry(*from).or_default().add(&hint);
+                }
+            }
+        }
+        hints
+    }
+
+    /// Each comparison by itself: what is said in one says nothing of what another reads.
+    fn condition(&mut self, chart: &Chart, one: &Use<'_>, expr: &Expr, depth: u32) {
+        if depth < 64 {
+            if let ExprKind::Binary(BinaryOp::And | BinaryOp::Or, a, b) = &expr.kind {
+                self.condition(chart, one, a, depth + 1);
+                return self.condition(chart, one, b, depth + 1);
+            }
+            if let ExprKind::Unary(UnaryOp::Not, inner) = &expr.kind {
+                return self.condition(chart, one, inner, depth + 1);
+            }
+            if let ExprKind::Predicate(id) = &expr.kind {
+                let inner = &chart.predicates[id.index()].expr;
+                return self.condition(chart, one, inner, depth + 1);
+            }
+        }
+        let mut slots = Vec::new();
+        mentioned(chart, expr, one.place, &mut slots);
+        if slots.is_empty() {
+            return;
+        }
+        let mut hint = Hint::default();
+        let mut paths: Vec<Vec<String>> = Vec::new();
+        walk(chart, expr, &mut |part| {
+            if let Some(value) = constant(part) {
+                note(&mut hint.literals, &value);
+            }
+            let path = path(part);
+            let is_part = |longer: &Vec<String>| longer.starts_with(&path);
+            if !path.is_empty() && !paths.iter().any(is_part) {
+                paths.push(path);
+            }
+        });
+        slots.extend(one.into);
+        let is_key = |value: &Value| {
+            let Value::Text(text) = value else { return false };
+            paths.iter().flatten().any(|key| key == text)
+        };
+        let beside: Vec<Value> =
+            hint.literals.iter().filter(|value| !is_key(value)).cloned().collect();
+        for path in &paths {
+            hint.path(path, &beside);
+        }
+        for slot in slots {
+            self.all.entry(slot).or_default().add(&hint);
+        }
+    }
+
+    /// Values of a slot of this type, the likeliest first.
+    pub(super) fn values(&self, chart: &Chart, slot: Slot, ty: &Type) -> Vec<Value> {
+        self.all.get(&slot).map_or_else(Vec::new, |hint| made(chart, ty, hint, 0))
+    }
+
+    /// Values of one field of what a slot holds: `child` declares its type.
+    pub(super) fn field(&self, child: &Chart, slot: Slot, name: &str, ty: &Type) -> Vec<Value> {
+        let Some(hint) = self.all.get(&slot) else { return Vec::new() };
+        let mut inner = of(hint, name);
+        for literal in &hint.literals {
+            note(&mut inner.literals, literal);
+        }
+        made(child, ty, &inner, 0)
+    }
+}
+
+/// The fields that an expression reads, one in the other; empty if it reads none.
+fn path(expr: &Expr) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut at = expr;
+    loop {
+        let key = |key: &Expr| match constant(key) {
+            Some(Value::Text(name)) => Some(name),
+            Some(_) | None => None,
+        };
+        let (inner, name) = if let ExprKind::Field(inner, name) = &at.kind {
+            (&**inner, Some(name.clone()))
+        } else if let ExprKind::Index(inner, nth) = &at.kind {
+            (&**inner, key(nth))
+        } else if let ExprKind::Builtin(Builtin::Get | Builtin::JsGet, parts) = &at.kind
+            && let [inner, name, ..] = parts.as_slice()
+        {
+            (inner, key(name))
+        } else {
+            break;
+        };
+        found.extend(name);
+        at = inner;
+    }
+    found.reverse();
+    found
+}
+
+/// Whole numbers around a bound, what lies beyond it first.
+fn around(n: i64) -> [i64; 3] {
+    [n.saturating_add(1), n, n.saturating_sub(1)]
+}
+
+fn made(chart: &Chart, ty: &Type, hint: &Hint, depth: u32) -> Vec<Value> {
+    let mut values: Vec<Value> = Vec::new();
+    let whole = hint.literals.iter().filter_map(|value| match value {
+        Value::Int(n) => Some(*n),
+        Value::Float(x) if x.abs() < 1e15 => Some(x.floor() as i64),
+        Value::None
+        | Value::Bool(_)
+        | Value::Float(_)
+        | Value::Text(_)
+        | Value::Duration(_)
+        | Value::List(_)
+        | Value::Map(_) => None,
+    });
+    match ty {
+        Type::Int => values.extend(whole.flat_map(around).map(Value::Int)),
+        Type::Float => {
+            for value in &hint.literals {
+                let x = match value {
+                    Value::Int(n) => *n as f64,
+                    Value::Float(x) if x.is_finite() => *x,
+                    Value::None
+                    | Value::Bool(_)
+                    | Value::Float(_)
+                    | Value::Text(_)
+                    | Value::Duration(_)
+                    | Value::List(_)
+                    | Value::Map(_) => continue,
+                };
+                values.extend([x + 1.0, x, x - 1.0].map(Value::Float));
+            }
+        }
+        Type::Duration => {
+            for value in &hint.literals {
+                if let Value::Duration(n) = value {
+                    let near = [n.saturating_add(1), *n, n.saturating_sub(1)];
+                    values.extend(near.map(Value::Duration));
+                }
+            }
+        }
+        Type::Text => {
+            values.extend(hint.literals.iter().filter(|v| matches!(v, Value::Text(_))).cloned());
+            let long = whole.flat_map(around).filter(|n| (0..=64).contains(n));
+            values.extend(long.map(|n| Value::Text("a".repeat(n as usize))));
+        }
+        Type::Json => {
+            values.extend(fields(chart, Map::new(), hint));
+            values.extend(hint.literals.iter().cloned());
+        }
+        Type::Optional(inner) => return made(chart, inner, hint, depth),
+        Type::List(inner) if depth < DEEPEST => {
+            let mut elements = made(chart, inner, hint, depth + 1);
+            elements.push(sample(chart, inner, 0));
+            elements.truncate(MOST / 2);
+            values.extend(elements.iter().map(|one| Value::List(vec![one.clone()])));
+            for count in whole.flat_map(around).filter(|n| (2..=LONGEST).contains(n)) {
+                for one in elements.iter().take(3) {
+                    values.push(Value::List(vec![one.clone(); count as usize]));
+                }
+            }
+            values.push(Value::List(elements));
+        }
+        Type::Map(inner) if depth < DEEPEST => {
+            let elements = made(chart, inner, hint, depth + 1);
+            let first = elements.first().cloned().unwrap_or_else(|| sample(chart, inner, 0));
+            let keys = hint.paths.iter().filter_map(|(path, _)| path.last());
+            for key in keys {
+                values.push(Value::Map([(key.clone(), first.clone())].into_iter().collect()));
+            }
+        }
+        Type::Named(id) => {
+            if let TypeKind::Record(row) = &chart.types[id.index()].kind
+                && depth < DEEPEST
+                && let Value::Map(first) = sample(chart, ty, 0)
+            {
+                for field in row {
+                    let inner = of(hint, &field.name);
+                    for value in made(chart, &field.ty, &inner, depth + 1) {
+                        let mut row = first.clone();
+                        row.insert(field.name.clone(), value);
+                        values.push(Value::Map(row));
+                    }
+                }
+                values.insert(0, Value::Map(together(chart, row, first, hint, depth)));
+            }
+        }
+        Type::Bool | Type::List(_) | Type::Map(_) => {}
+    }
+    let mut kept = Vec::new();
+    for value in values {
+        if !kept.contains(&value) {
+            kept.push(value);
+        }
+    }
+    kept
+}
+
+/// What is said of one field.
+fn of(hint: &Hint, name: &str) -> Hint {
+    let mut inner = Hint::default();
+    for (path, literals) in hint.paths.iter().filter(|(path, _)| path.iter().any(|k| k == name)) {
+        for literal in literals {
+            note(&mut inner.literals, literal);
+        }
+        inner.path(path, literals);
+    }
+    inner
+}
+
+/// A record with the first value that is said of each field.
+fn together(
+    chart: &Chart,
+    row: &[chartc_core::model::Field],
+    first: Map,
+    hint: &Hint,
+    depth: u32,
+) -> Map {
+    let mut all = first;
+    for field in row {
+        let value = made(chart, &field.ty, &of(hint, &field.name), depth + 1).into_iter().next();
+        if let Some(value) = value {
+            all.insert(field.name.clone(), value);
+        }
+    }
+    all
+}
+
+/// Maps with the fields that are read: all as they are compared, then one in another way each.
+fn fields(chart: &Chart, base: Map, hint: &Hint) -> Vec<Value> {
+    let candidates = |literals: &[Value]| {
+        let mut all: Vec<Value> = Vec::new();
+        for literal in literals {
+            if let Value::Int(n) = literal {
+                all.extend(around(*n).map(Value::Int));
+            } else {
+                all.push(literal.clone());
+            }
+        }
+        all.extend([Value::Bool(true), Value::Text("a".into())]);
+        all
+    };
+    let rows: Vec<(&Vec<String>, Vec<Value>)> =
+        hint.paths.iter().map(|(path, literals)| (path, candidates(literals))).collect();
+    if rows.is_empty() {
+        return Vec::new();
+    }
+    let mut first = base;
+    for (path, values) in &rows {
+        put(&mut first, path, values[0].clone());
+    }
+    let mut found = vec![Value::Map(first.clone())];
+    for (path, values) in &rows {
+        for value in &values[1..] {
+            let mut row = first.clone();
+            put(&mut row, path, value.clone());
+            found.push(Value::Map(row));
+        }
+        let of = Hint { literals: values.clone(), paths: Vec::new() };
+        let list = made(chart, &Type::List(Box::new(Type::Text)), &of, 0);
+        for value in list.into_iter().take(2) {
+            let mut row = first.clone();
+            put(&mut row, path, value);
+            found.push(Value::Map(row));
+        }
+    }
+    found
+}
+
+fn put(row: &mut Map, path: &[String], value: Value) {
+    let Some((name, rest)) = path.split_first() else { return };
+    if rest.is_empty() {
+        row.insert(name.clone(), value);
+        return;
+    }
+    let mut inner = match row.get(name) {
+        Some(Value::Map(inner)) => inner.clone(),
+        Some(_) | None => Map::new(),
+    };
+    put(&mut inner, rest, value);
+    row.insert(name.clone(), Value::Map(inner));
+}

@@ -1,0 +1,352 @@
+//! Whether a `check` line holds: proved, refuted by a run, or neither within the states that were looked at.
+
+mod always;
+mod never;
+
+pub use always::leading;
+
+use super::bounded::Bounds;
+use super::ground::Ground;
+use super::seen::Seen;
+use super::sure::ends_within;
+use super::walk::{explore_on, untried};
+use super::witness::{Witness, plays, witness_on};
+use super::{Edge, Explored, Happened, Search};
+use crate::facts::Facts;
+use crate::facts::place::meet;
+use chartc_core::arena::{StateId, TransitionId};
+use chartc_core::model::{Chart, Check, CheckArgument, ChoiceKind, ExprKind, StepKind, Trigger};
+use std::cell::{Cell, OnceCell};
+
+/// Things that may happen in all that is explored for the lines of a chart, for each state that may be looked at: see
+/// [`Search::work`].
+const WORK: usize = 500;
+
+/// Nodes of the graph of moves that are looked at in the time that one thing takes to happen.
+const SETTING: usize = 8;
+
+/// What became of a `check` line.
+#[derive(Debug, Clone)]
+pub enum Verdict {
+    /// Every run is as it says.
+    Holds,
+    /// No run enters this state.
+    NeverEntered(StateId),
+    /// A run that is not as it says, and the leaves where it stands.
+    Refuted(Box<Witness>, Vec<StateId>),
+    /// No run against it was found in so many states, and why there may be one.
+    Open(usize, Vec<String>),
+    /// It is not understood.
+    Unknown,
+}
+
+/// Decides the `check` lines of one chart.
+pub struct Properties<'c> {
+    chart: &'c Chart,
+    facts: &'c Facts,
+    states: usize,
+    ground: OnceCell<Ground<'c>>,
+    /// Where lines bound the turns: with bounds that are met whenever they like.
+    unbounded: OnceCell<Option<(Ground<'c>, Bounds<'c>)>>,
+    /// What may still be done for all lines together.
+    left: Cell<usize>,
+    /// By state: whether a run was found that enters it.
+    met: Vec<bool>,
+    /// Shared by the lines that count nothing.
+    plain: Option<Explored>,
+    /// Likewise, with limits as they are.
+    exact: Option<Explored>,
+    /// Likewise, with bounds of turns that are met whenever they like.
+    loose: Option<Explored>,
+}
+
+/// A run was found that only a chart with other limits has.
+struct Unconfirmed;
+
+impl<'c> Properties<'c> {
+    /// `states` is how many may be looked at for each line.
+    pub fn of(chart: &'c Chart, facts: &'c Facts, states: usize) -> Self {
+        let left = Cell::new(states.saturating_mul(WORK));
+        let met = vec![false; chart.states.len()];
+        Self {
+            chart,
+            facts,
+            states,
+            ground: OnceCell::new(),
+            unbounded: OnceCell::new(),
+            left,
+            met,
+            plain: None,
+            exact: None,
+            loose: None,
+        }
+    }
+
+    fn ground(&self) -> &Ground<'c> {
+        self.ground.get_or_init(|| Ground::of(self.chart))
+    }
+
+    fn unbounded(&self) -> Option<&(Ground<'c>, Bounds<'c>)> {
+        let make = || {
+            let bounds = Bounds::of(self.chart)?;
+            Some((Ground::unbounded(self.chart, &bounds)?, bounds))
+        };
+        self.unbounded.get_or_init(make).as_ref()
+    }
+
+    /// Explores with what is left for all lines.
+    fn explore(&self, search: &Search) -> Explored {
+        self.explore_on(self.ground(), search)
+    }
+
+    fn explore_on(&self, ground: &Ground<'c>, search: &Search) -> Explored {
+        let left = self.left.get();
+        if left == 0 {
+            return untried("the other lines took all that may be tried");
+        }
+        let found = explore_on(ground, &Search { work: Some(left), ..search.clone() });
+        let setting = self.facts.moves.nodes() / SETTING;
+        self.left.set(left.saturating_sub(found.work + setting));
+        found
+    }
+
+    /// Decides all lines of the chart, and gives what its runs do if every one of them was tried.
+    pub fn decide_all(mut self) -> (Vec<Verdict>, Option<Seen>) {
+        let chart = self.chart;
+        // Those that only look for one state come last: what others find may answer them.
+        let (later, first): (Vec<usize>, Vec<usize>) =
+            (0..chart.checks.len()).partition(|nth| chart.checks[*nth].name == "reaches");
+        let mut verdicts = vec![Verdict::Unknown; chart.checks.len()];
+        // What comes last is often furthest, and entering it enters others.
+        for nth in first.into_iter().chain(later.into_iter().rev()) {
+            verdicts[nth] = self.decide(&chart.checks[nth]);
+        }
+        (verdicts, self.seen())
+    }
+
+    /// What runs do: the bounds of turns are as they are, if there are not too many turns to try them all.
+    fn seen(&self) -> Option<Seen> {
+        let all =
+            |found: &Explored| found.is_complete().then(|| Seen::all_of(self.ground(), found));
+        if let Some(found) = &self.plain {
+            return all(found);
+        }
+        let turns = self.unbounded().map_or(0, |(_, bounds)| bounds.most());
+        let is_small = |found: &&Explored| {
+            found.is_complete() && found.states.saturating_mul(1 + turns) <= self.states
+        };
+        match self.loose.as_ref().filter(is_small) {
+            Some(_) => all(&self.explore(&Search { whole: true, ..self.search() })),
+            None => Seen::on(self.ground()),
+        }
+    }
+
+    /// Decides one line.
+    pub fn decide(&mut self, check: &Check) -> Verdict {
+        match (check.name.as_str(), &check.arguments[..]) {
+            ("reaches", [CheckArgument::State(state)]) => self.reaches(*state),
+            ("always_reaches", [CheckArgument::State(state)]) => self.always(*state),
+            ("no_call", [CheckArgument::State(state)]) => self.no_call(*state),
+            ("never", [CheckArgument::Before(first, then)]) => self.never(*first, *then),
+            ("ends_within", [CheckArgument::Bound(bound, unit)]) if unit == "turns" => {
+                if ends_within(self.chart, bound) {
+                    return Verdict::Holds;
+                }
+                let turns = Some(bound.clone());
+                self.counted(Search { turns, ..self.search() })
+            }
+            ("at_most", [CheckArgument::Bound(bound, unit)]) if unit == "calls" => {
+                if self.makes_no_calls() && matches!(bound.kind, ExprKind::Int(0..)) {
+                    return Verdict::Holds;
+                }
+                let calls = Some(bound.clone());
+                self.counted(Search { calls, ..self.search() })
+            }
+            _ => Verdict::Unknown,
+        }
+    }
+
+    fn makes_no_calls(&self) -> bool {
+        self.chart
+            .steps
+            .iter()
+            .all(|step| !matches!(step.kind, StepKind::Llm | StepKind::Ask { .. }))
+    }
+
+    /// A search that lets limits be used up whenever they like: what holds of its runs holds of the chart's.
+    fn search(&self) -> Search {
+        Search { states: self.states, relax: true, ..Search::default() }
+    }
+
+    /// Decides by what exploring finds, once and for all lines; with limits as they are if a run is found that the chart has not.
+    fn by(&mut self, judge: impl Fn(&Self, &Explored) -> Result<Verdict, Unconfirmed>) -> Verdict {
+        if let Some(found) = self.take_loose(&self.search()) {
+            let verdict = judge(self, &found);
+            self.loose = Some(found);
+            if let Ok(verdict @ (Verdict::Holds | Verdict::Refuted(..))) = verdict {
+                return verdict;
+            }
+        }
+        self.by_bounds(judge)
+    }
+
+    /// The same with bounds of turns as they are.
+    fn by_bounds(
+        &mut self,
+        judge: impl Fn(&Self, &Explored) -> Result<Verdict, Unconfirmed>,
+    ) -> Verdict {
+        let found = self.plain.take().filter(|found| found.goal.is_none());
+        let found = found.unwrap_or_else(|| self.explore(&self.search()));
+        let verdict = judge(self, &found);
+        self.plain = Some(found);
+        if let Ok(verdict) = verdict {
+            return verdict;
+        }
+        let found = self
+            .exact
+            .take()
+            .unwrap_or_else(|| self.explore(&Search { relax: false, ..self.search() }));
+        let verdict = judge(self, &found).unwrap_or(Verdict::Unknown);
+        self.exact = Some(found);
+        verdict
+    }
+
+    /// Where lines bound the turns, what is explored with bounds that are met whenever they like; it is to be kept in `loose`.
+    fn take_loose(&mut self, search: &Search) -> Option<Explored> {
+        let found = self.loose.take();
+        let (ground, _) = self.unbounded()?;
+        Some(found.unwrap_or_else(|| self.explore_on(ground, search)))
+    }
+
+    /// What the points of an exploration stand on.
+    fn ground_of(&self, found: &Explored) -> &Ground<'c> {
+        match self.unbounded.get() {
+            Some(Some((ground, _))) if found.unbounded => ground,
+            Some(_) | None => self.ground(),
+        }
+    }
+
+    fn counted(&self, search: Search) -> Verdict {
+        let judge = |found: &Explored| match found.goal {
+            Some(goal) => self.refuted(found, &found.way(goal), goal),
+            None => Ok(closed(found)),
+        };
+        judge(&self.explore(&search)).unwrap_or_else(|Unconfirmed| {
+            let found = self.explore(&Search { relax: false, ..search });
+            judge(&found).unwrap_or(Verdict::Unknown)
+        })
+    }
+
+    fn refuted(&self, found: &Explored, way: &[&Edge], at: usize) -> Result<Verdict, Unconfirmed> {
+        let ground = self.ground_of(found);
+        if found.relaxed && !plays(ground, found, way) {
+            return Err(Unconfirmed);
+        }
+        let leaves = found.points[at].leaves.clone();
+        Ok(Verdict::Refuted(Box::new(witness_on(ground, way)), leaves))
+    }
+
+    fn reaches(&mut self, state: StateId) -> Verdict {
+        if !self.facts.reach.enters(state) {
+            return Verdict::NeverEntered(state);
+        }
+        if self.met[state.index()] {
+            return Verdict::Holds;
+        }
+        if let Some(found) = self.plain.take() {
+            let enters = self.enters(&found, state);
+            let is_complete = found.is_complete();
+            self.plain = Some(found);
+            match enters {
+                Some(true) => return Verdict::Holds,
+                None if is_complete => return Verdict::NeverEntered(state),
+                Some(false) | None => {}
+            }
+        }
+        let distances = self.facts.moves.distances(state);
+        let search = Search { entered: Some(state), distances, ..self.search() };
+        let found = self.explore(&search);
+        match self.enters(&found, state) {
+            Some(true) => Verdict::Holds,
+            Some(false) => {
+                let found = self.explore(&Search { relax: false, ..search });
+                if found.goal.is_some() { Verdict::Holds } else { closed(&found) }
+            }
+            None if found.is_complete() => {
+                self.plain = Some(found);
+                Verdict::NeverEntered(state)
+            }
+            None => closed(&found),
+        }
+    }
+
+    /// Whether a run of the chart enters a state as the first one does that was found; `None` if none was.
+    fn enters(&mut self, found: &Explored, state: StateId) -> Option<bool> {
+        let entered = Happened::Entered(state);
+        let (from, edge) = found.all_edges().find(|(_, e)| found.story(e).contains(&entered))?;
+        let mut way = from.map(|from| found.way(from)).unwrap_or_default();
+        way.push(edge);
+        let plays = !found.relaxed || plays(self.ground(), found, &way);
+        if plays {
+            for happened in way.iter().flat_map(|edge| found.story(edge)) {
+                if let Happened::Entered(state) = happened {
+                    self.met[state.index()] = true;
+                }
+            }
+        }
+        Some(plays)
+    }
+
+    /// Whether the graph has a call inside the state at all.
+    fn may_call(&self, state: StateId) -> bool {
+        let Self { chart, facts, .. } = self;
+        let lines = chart.transitions.iter().enumerate().filter(|(_, line)| {
+            matches!(line.trigger, Trigger::Choice(choice)
+                if matches!(chart.choices[choice.index()].kind, ChoiceKind::Call(..)))
+        });
+        let lines = lines.map(|(i, _)| facts.places.line(TransitionId::at(i)));
+        let steps = chart.steps.iter().zip(&facts.places.steps);
+        let steps = steps
+            .filter(|(step, _)| step.tools.is_some() || matches!(step.kind, StepKind::Call(..)));
+        lines
+            .chain(steps.map(|(_, place)| place))
+            .any(|place| !meet(chart, &place.within, &[state]).is_empty())
+    }
+
+    fn no_call(&mut self, state: StateId) -> Verdict {
+        if !self.facts.reach.enters(state) || !self.may_call(state) {
+            return Verdict::Holds;
+        }
+        let chart = self.chart;
+        self.by(|this, found| {
+            let calls = |edge: &Edge| {
+                found.story(edge).iter().any(
+                    |one| matches!(one, Happened::Called(leaf) if chart.contains(state, *leaf)),
+                )
+            };
+            let first = found.all_edges().find(|(_, edge)| calls(edge));
+            let Some((from, edge)) = first else { return Ok(closed(found)) };
+            let mut way = from.map(|from| found.way(from)).unwrap_or_default();
+            way.push(edge);
+            let at = from.unwrap_or(edge.to);
+            this.refuted(found, &way, at)
+        })
+    }
+
+    /// `first` is not entered on any run before `then` is.
+    fn never(&mut self, first: StateId, then: StateId) -> Verdict {
+        if !self.facts.reach.enters(first) {
+            return Verdict::Holds;
+        }
+        self.by(|this, found| this.never_in(found, first, then))
+    }
+}
+
+/// What is concluded where nothing against a line was found.
+fn closed(found: &Explored) -> Verdict {
+    if found.is_complete() {
+        Verdict::Holds
+    } else {
+        Verdict::Open(found.states, found.reasons.iter().cloned().collect())
+    }
+}

@@ -1,0 +1,377 @@
+//! What the moves of a chart depend on: slots, counters, and how their values are told apart.
+
+use super::fixed::{DEEP, is_fixed, mentioned, passed};
+use super::here::Here;
+use super::read::{Bound, Class, Counted, Counters, Read};
+use super::slot::{Place, Slot, Use, Uses, constant, payload};
+use crate::facts::interval::turned;
+use crate::facts::uses::walk;
+use chartc_core::model::{
+    BinaryOp, Chart, CompareOp, Expr, ExprKind, Observable, StreakOf, Type, UnaryOp,
+};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// All of it.
+#[derive(Debug)]
+pub(super) struct Relevant<'c> {
+    chart: &'c Chart,
+    pub(super) slots: BTreeSet<Slot>,
+    above: BTreeMap<Slot, Slot>,
+    classes: BTreeMap<Slot, Class>,
+    pub(super) variables: Vec<Counted>,
+    pub(super) counters: Counters,
+    pub(super) here: Here,
+    passed: BTreeMap<u32, Vec<Expr>>,
+}
+
+impl<'c> Relevant<'c> {
+    pub(super) fn of(chart: &'c Chart) -> Self {
+        Self::without(chart, &[])
+    }
+
+    /// The same where conditions of the chart decide nothing.
+    pub(super) fn without(chart: &'c Chart, conditions: &[&Expr]) -> Self {
+        let mut uses = Uses::of(chart);
+        uses.all.retain(|one| !conditions.iter().any(|other| std::ptr::eq(*other, one.expr)));
+        let mut found = Self {
+            chart,
+            slots: BTreeSet::new(),
+            above: BTreeMap::new(),
+            classes: BTreeMap::new(),
+            variables: vec![Counted::default(); chart.variables.len()],
+            counters: Counters::default(),
+            here: Here::default(),
+            passed: BTreeMap::new(),
+        };
+        let used = found.slice(&uses);
+        found.here = Here::of(chart, &used);
+        for (from, to) in &uses.flows {
+            if found.slots.contains(to) {
+                found.join(*from, *to);
+            }
+        }
+        for one in used {
+            match one.into {
+                None => found.condition(one.expr, one.place, 0),
+                Some(into) => found.value(one.expr, one.place, into, 0),
+            }
+        }
+        found
+    }
+
+    /// The uses that count, with all slots that they read.
+    fn slice<'u>(&mut self, uses: &'u Uses<'c>) -> Vec<&'u Use<'c>> {
+        let chart = self.chart;
+        let mut used = Vec::new();
+        let mut later: BTreeMap<Slot, Vec<&Use<'c>>> = BTreeMap::new();
+        let mut todo = Vec::new();
+        for one in &uses.all {
+            match one.into {
+                None => used.push(one),
+                Some(into) => later.entry(into).or_default().push(one),
+            }
+        }
+        let mut back: BTreeMap<Slot, Vec<Slot>> = BTreeMap::new();
+        for (from, to) in &uses.flows {
+            back.entry(*to).or_default().push(*from);
+        }
+        for one in &used {
+            mentioned(chart, one.expr, one.place, &mut todo);
+        }
+        while let Some(slot) = todo.pop() {
+            if !self.slots.insert(slot) {
+                continue;
+            }
+            todo.extend(back.get(&slot).into_iter().flatten().copied());
+            for one in later.remove(&slot).into_iter().flatten() {
+                mentioned(chart, one.expr, one.place, &mut todo);
+                used.push(one);
+            }
+        }
+        used
+    }
+
+    fn root(&self, slot: Slot) -> Slot {
+        let mut at = slot;
+        while let Some(above) = self.above.get(&at) {
+            at = *above;
+        }
+        at
+    }
+
+    /// The class of a slot.
+    pub(super) fn class(&self, slot: Slot) -> Class {
+        self.classes.get(&self.root(slot)).cloned().unwrap_or_default()
+    }
+
+    fn class_mut(&mut self, slot: Slot) -> &mut Class {
+        let root = self.root(slot);
+        self.classes.entry(root).or_default()
+    }
+
+    fn join(&mut self, one: Slot, other: Slot) {
+        let (one, other) = (self.root(one), self.root(other));
+        if one != other {
+            let lost = self.classes.remove(&other).unwrap_or_default();
+            self.above.insert(other, one);
+            let class = self.class_mut(one);
+            class.constants.extend(lost.constants);
+            class.tangled |= lost.tangled;
+            class.opaque |= lost.opaque;
+        }
+    }
+
+    /// The slots that an expression is, if it is nothing else; arguments of a host function are read on the way.
+    fn slots_of(&mut self, expr: &Expr, place: Place) -> Option<Vec<Slot>> {
+        #[allow(clippy::wildcard_enum_match_arm, reason = "whatever is no slot, for ever")]
+        match &expr.kind {
+            ExprKind::Variable(id) => Some(vec![Slot::Variable(*id)]),
+            ExprKind::Payload(nth) => Some(payload(self.chart, place, *nth)),
+            ExprKind::Answer(step) => Some(vec![Slot::Answer(*step)]),
+            ExprKind::Call(id, arguments) => {
+                for argument in arguments {
+                    if constant(argument).is_some() {
+                        continue;
+                    }
+                    match self.slots_of(argument, place) {
+                        Some(slots) => slots.into_iter().for_each(|slot| {
+                            self.class_mut(slot).opaque = true;
+                            self.odd(slot);
+                        }),
+                        None => self.whole(argument, place),
+                    }
+                }
+                let seen = self.passed.entry(id.0).or_default();
+                let call = Expr { kind: ExprKind::List(arguments.clone()), ty: Type::Json };
+                if !seen.contains(&call) {
+                    seen.push(call);
+                }
+                if seen.len() > 1 {
+                    // Whether two calls are the same depends on all of them.
+                    for argument in arguments {
+                        self.whole(argument, place);
+                    }
+                }
+                Some(vec![Slot::Function(*id)])
+            }
+            _ => None,
+        }
+    }
+
+    fn odd(&mut self, slot: Slot) {
+        if let Slot::Variable(id) = slot {
+            self.variables[id.index()].odd = true;
+        }
+    }
+
+    /// Whatever the expression reads is read exactly.
+    fn whole(&mut self, expr: &Expr, place: Place) {
+        let mut slots = Vec::new();
+        mentioned(self.chart, expr, place, &mut slots);
+        for slot in slots {
+            self.class_mut(slot).tangled = true;
+            self.odd(slot);
+        }
+        let chart = self.chart;
+        walk(chart, expr, &mut |part| {
+            if let ExprKind::Observable(seen) = &part.kind {
+                self.observed(seen, None);
+            }
+        });
+    }
+
+    fn observed(&mut self, seen: &Observable, bound: Option<Bound>) {
+        if let Observable::Streak(StreakOf::Argument(set, name)) = seen {
+            for slot in passed(self.chart, *set, name) {
+                self.class_mut(slot).opaque = true;
+            }
+        }
+        let counters = &mut self.counters;
+        let read = match seen {
+            Observable::Turns => &mut counters.turns,
+            Observable::TurnsHere => &mut counters.turns_here,
+            Observable::TurnsIn(state) => counters.turns_in.entry(*state).or_default(),
+            Observable::FailsHere => &mut counters.fails_here,
+            Observable::Streak(StreakOf::Tool) => &mut counters.streak,
+            Observable::Streak(of) => {
+                let place = counters.streaks.iter().position(|(o, _)| o == of);
+                let place = place.unwrap_or_else(|| {
+                    counters.streaks.push((of.clone(), Read::Never));
+                    counters.streaks.len() - 1
+                });
+                &mut counters.streaks[place].1
+            }
+            Observable::Elapsed | Observable::ElapsedHere => {
+                counters.time = true;
+                return;
+            }
+            Observable::LastResult => {
+                counters.last_result = true;
+                return;
+            }
+            Observable::Advice => {
+                counters.advice = true;
+                return;
+            }
+            Observable::Event => {
+                counters.event = true;
+                return;
+            }
+            Observable::State | Observable::In(_) | Observable::Health => return,
+        };
+        match bound {
+            Some(bound) => read.with(bound),
+            None => *read = Read::Exactly,
+        }
+    }
+
+    fn condition(&mut self, expr: &Expr, place: Place, depth: u32) {
+        if depth > DEEP {
+            return self.whole(expr, place);
+        }
+        #[allow(clippy::wildcard_enum_match_arm, reason = "whatever is no condition, for ever")]
+        match &expr.kind {
+            ExprKind::Unary(UnaryOp::Not, inner) => self.condition(inner, place, depth + 1),
+            ExprKind::Binary(BinaryOp::And | BinaryOp::Or, a, b) => {
+                self.condition(a, place, depth + 1);
+                self.condition(b, place, depth + 1);
+            }
+            ExprKind::If(a, b, c) => {
+                for part in [a, b, c] {
+                    self.condition(part, place, depth + 1);
+                }
+            }
+            ExprKind::Predicate(id) => {
+                let chart = self.chart;
+                self.condition(&chart.predicates[id.index()].expr, place, depth + 1);
+            }
+            ExprKind::Compare(first, rest) => {
+                let mut left = &**first;
+                for (op, right) in rest {
+                    self.pair(left, *op, right, place);
+                    left = right;
+                }
+            }
+            _ if constant(expr).is_some() => {}
+            _ => match self.slots_of(expr, place) {
+                // A Bool as it stands; of another type it is told apart by more than constants.
+                Some(slots) if expr.ty == Type::Bool => {
+                    for slot in slots {
+                        self.odd(slot);
+                    }
+                }
+                Some(_) | None => self.whole(expr, place),
+            },
+        }
+    }
+
+    fn pair(&mut self, left: &Expr, op: CompareOp, right: &Expr, place: Place) {
+        if let (CompareOp::In | CompareOp::NotIn, ExprKind::List(items)) = (op, &right.kind) {
+            for item in items {
+                self.pair(left, CompareOp::Equal, item, place);
+            }
+        } else if matches!(op, CompareOp::In | CompareOp::NotIn) {
+            self.whole(left, place);
+            self.whole(right, place);
+        } else if is_fixed(self.chart, right, 0) {
+            self.side(left, op, right, place);
+        } else if is_fixed(self.chart, left, 0) {
+            self.side(right, turned(op), left, place);
+        } else {
+            self.whole(left, place);
+            self.whole(right, place);
+        }
+    }
+
+    /// An expression is compared with what does not change in a run.
+    fn side(&mut self, expr: &Expr, op: CompareOp, bound: &Expr, place: Place) {
+        if let ExprKind::Observable(seen) = &expr.kind {
+            return self.observed(seen, Some(Bound::of(op, bound)));
+        }
+        if is_fixed(self.chart, expr, 0) && constant(expr).is_some() {
+            return self.params(bound);
+        }
+        let Some(slots) = self.slots_of(expr, place) else {
+            self.whole(expr, place);
+            return self.params(bound);
+        };
+        for slot in slots {
+            match constant(bound) {
+                Some(value) => {
+                    let class = self.class_mut(slot);
+                    if !class.constants.contains(&value) {
+                        class.constants.push(value);
+                    }
+                }
+                None => {
+                    let mut params = Vec::new();
+                    mentioned(self.chart, bound, place, &mut params);
+                    for param in params {
+                        self.join(slot, param);
+                    }
+                    self.class_mut(slot).tangled = true;
+                }
+            }
+            if let Slot::Variable(id) = slot {
+                self.variables[id.index()].bounds.push(Bound::of(op, bound));
+            }
+        }
+    }
+
+    fn params(&mut self, bound: &Expr) {
+        if constant(bound).is_none() {
+            self.whole(bound, Place::Anywhere);
+        }
+    }
+
+    fn value(&mut self, expr: &Expr, place: Place, into: Slot, depth: u32) {
+        if depth > DEEP {
+            self.class_mut(into).tangled = true;
+            return self.whole(expr, place);
+        }
+        if let Some(value) = constant(expr) {
+            let class = self.class_mut(into);
+            if !class.constants.contains(&value) {
+                class.constants.push(value);
+            }
+            return;
+        }
+        #[allow(clippy::wildcard_enum_match_arm, reason = "whatever is computed, for ever")]
+        match &expr.kind {
+            ExprKind::If(condition, a, b) => {
+                self.condition(condition, place, depth + 1);
+                self.value(a, place, into, depth + 1);
+                self.value(b, place, into, depth + 1);
+            }
+            ExprKind::Default(a, b) => {
+                self.value(a, place, into, depth + 1);
+                self.value(b, place, into, depth + 1);
+            }
+            ExprKind::Binary(op @ (BinaryOp::Add | BinaryOp::Subtract), a, b)
+                if let (Slot::Variable(own), ExprKind::Variable(id), ExprKind::Int(by)) =
+                    (into, &a.kind, &b.kind)
+                    && own == *id =>
+            {
+                let by = if *op == BinaryOp::Add { *by } else { by.saturating_neg() };
+                let row = &mut self.variables[own.index()];
+                row.up |= by > 0;
+                row.down |= by < 0;
+                self.class_mut(into).tangled = true;
+            }
+            _ => match self.slots_of(expr, place) {
+                Some(slots) => {
+                    for slot in slots {
+                        self.odd(slot);
+                        self.join(into, slot);
+                    }
+                }
+                None if expr.ty == Type::Bool => self.condition(expr, place, depth + 1),
+                None => {
+                    self.whole(expr, place);
+                    self.class_mut(into).tangled = true;
+                    self.odd(into);
+                }
+            },
+        }
+    }
+}

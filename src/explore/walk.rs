@@ -1,0 +1,387 @@
+//! The walk over the points of a chart's runs.
+
+use super::bounded::WAYS;
+use super::budget::Budget;
+use super::bytes::Bytes;
+use super::ground::Ground;
+use super::host::Anything;
+use super::key::{Counting, Keys};
+use super::lead::Lead;
+use super::log::Log;
+use super::moves::{Deed, Moves};
+use super::obstacles::{boxed, obstacles};
+use super::perform::{Machined, perform};
+use super::relax::Relax;
+use super::{Cut, Edge, Explored, Happened, Reached, Search, fixed, witness};
+use crate::facts::hash::Map;
+use chartc_core::interpreter::{Interpreter, Point};
+use chartc_core::model::{Chart, Expr};
+use chartc_core::plan::Plan;
+use std::collections::BTreeSet;
+
+/// Why something may not have been found: the bound.
+pub(super) const MORE: &str = "there are more";
+
+/// Likewise: the results of host functions.
+const RESULTS: &str = "too many results of host functions together";
+
+/// Tries everything that a host can do, from every way that a run can begin.
+pub fn explore(chart: &Chart, search: &Search) -> Explored {
+    explore_on(&Ground::of(chart), search)
+}
+
+/// As [`explore`].
+pub(super) fn explore_on(ground: &Ground<'_>, search: &Search) -> Explored {
+    let Ground { chart, relevant, .. } = ground;
+    let plan = ground.plan();
+    let moves = if search.inputs.is_some() {
+        ground.surveyed(search)
+    } else if search.given.is_empty() {
+        ground.moves().clone()
+    } else {
+        ground.given(&search.given)
+    };
+    let relax = if search.relax {
+        Relax::of(chart, relevant, search.calls.is_none(), search.turns.is_none())
+    } else {
+        Relax::default()
+    };
+    // Where runs are counted, those with other tools are other runs.
+    let is_blind = search.inputs.is_none();
+    let keys = Keys::of(chart, relevant, &plan.tables(), &relax, is_blind);
+    let mut reasons = obstacles(ground);
+    if !search.boxed.is_empty() {
+        for reason in boxed(chart) {
+            reasons.remove(&reason);
+        }
+    }
+    // Where not everything will be tried, only a run against the line is looked for: most are short.
+    let is_open = !reasons.is_empty() || !moves.reasons.is_empty();
+    let states =
+        if is_open && search.inputs.is_none() { search.states.div_ceil(4) } else { search.states };
+    let budget = Budget::of(chart, states, search.work);
+    let found = Explored {
+        reasons,
+        relaxed: ground.is_unbounded || !relax.is_empty(),
+        unbounded: ground.is_unbounded,
+        ..Explored::nothing()
+    };
+    Walk {
+        chart,
+        search,
+        moves,
+        keys,
+        relax,
+        turns: if ground.is_unbounded { &WAYS } else { &[] },
+        units: budget.units(),
+        budget,
+        lead: Lead::of(&search.distances),
+        known: Map::default(),
+        key: Bytes::default(),
+        log: Log::of(chart),
+        told: Map::from_iter([(Vec::new(), 0)]),
+        points: Vec::new(),
+        todo: BTreeSet::new(),
+        depths: Vec::new(),
+        found,
+    }
+    .run(plan, ground.host())
+}
+
+/// Nothing was tried, for a reason.
+pub(super) fn untried(why: &str) -> Explored {
+    Explored { reasons: BTreeSet::from([why.to_owned()]), ..Explored::nothing() }
+}
+
+struct Walk<'c> {
+    chart: &'c Chart,
+    search: &'c Search,
+    moves: Moves<'c>,
+    keys: Keys<'c>,
+    relax: Relax,
+    /// What the turns of the run are set to, each; nothing is as they are.
+    turns: &'static [u32],
+    budget: Budget,
+    /// What is tried first; nothing is what was found first.
+    lead: Option<Lead<'c>>,
+    known: Map<Box<[u8]>, usize>,
+    /// The key of where the machine stands.
+    key: Bytes,
+    /// What the machine does.
+    log: Log<'c>,
+    told: Map<Vec<Happened>, usize>,
+    /// By number, those where not everything was tried yet.
+    points: Vec<Option<Begun>>,
+    /// Their numbers, by what [`Lead`] says and how much was tried there in vain.
+    todo: BTreeSet<(u32, usize)>,
+    /// By number, how many inputs after the start each was found.
+    depths: Vec<u32>,
+    /// What evaluations may still spend.
+    units: u64,
+    found: Explored,
+}
+
+/// A point, with what is still to be tried there; none is everything.
+struct Begun {
+    point: Point,
+    deeds: Option<std::vec::IntoIter<Deed>>,
+}
+
+impl Walk<'_> {
+    fn run(mut self, plan: &Plan<'_>, mut host: Anything) -> Explored {
+        for start in self.moves.starts.clone() {
+            if self.budget.is_spent() {
+                self.cut(Cut::Work);
+                break;
+            }
+            let params = witness::params(self.chart, &start);
+            let Ok(mut machine) = Interpreter::new(plan, std::mem::take(&mut host), params) else {
+                self.found.reasons.insert("a run cannot begin with some params".into());
+                return self.found;
+            };
+            machine.allow(self.units);
+            let before = machine.point();
+            self.step(&mut machine, &before, None, &Deed::Start(start));
+            self.units = machine.allowed();
+            host = machine.with_host(std::mem::take);
+        }
+        let first = self.moves.starts.first().map(|start| witness::params(self.chart, start));
+        if let Ok(mut machine) = Interpreter::new(plan, host, first.unwrap_or_default()) {
+            // One machine serves every instance: a point holds its params.
+            machine.allow(self.units);
+            self.go(&mut machine);
+            self.units = machine.allowed();
+            if machine.with_host(|host| host.capped) {
+                self.found.reasons.insert(RESULTS.into());
+            }
+        }
+        if !self.todo.is_empty()
+            && self.found.goal.is_none()
+            && !(self.search.whole && self.is_open())
+        {
+            self.cut(Cut::Work);
+        }
+        self.found.reasons.extend(std::mem::take(&mut self.moves.reasons));
+        self.found.work = self.budget.took(self.units);
+        self.found.states = self.budget.found;
+        self.found
+    }
+
+    fn go(&mut self, machine: &mut Machined<'_>) {
+        while self.found.goal.is_none()
+            && machine.allowed() > 0
+            && !(self.search.whole && self.is_open())
+            && !self.budget.is_spent()
+            && let Some(mut at) = self.todo.pop_first()
+        {
+            let Some(Begun { point, deeds }) = self.points[at.1].take() else { continue };
+            let mut deeds = deeds.unwrap_or_else(|| {
+                machine.go_to(&point);
+                self.moves.here(machine, self.has_waited(at.1)).into_iter()
+            });
+            let mut is_left = false;
+            while !is_left && let Some(deed) = deeds.next() {
+                if self.budget.is_spent() {
+                    self.cut(Cut::Work);
+                    break;
+                }
+                self.step(machine, &point, Some(at.1), &deed);
+                if self.lead.is_some() {
+                    at.0 = at.0.saturating_add(1);
+                    is_left = self.todo.first().is_some_and(|first| *first < at);
+                }
+            }
+            if is_left {
+                self.points[at.1] = Some(Begun { point, deeds: Some(deeds) });
+                self.todo.insert(at);
+                continue;
+            }
+            self.found.tried += 1;
+            self.found.points[at.1].tried = true;
+        }
+    }
+
+    /// Whether it is certain that not everything is tried.
+    fn is_open(&self) -> bool {
+        !self.found.reasons.is_empty() || !self.moves.reasons.is_empty()
+    }
+
+    /// Whether what is due at the point was waited for, in vain.
+    fn has_waited(&self, point: usize) -> bool {
+        match self.found.points[point].by {
+            (Some(from), nth) => self.found.edges[from][nth].deed == Deed::Wait(0),
+            (None, _) => false,
+        }
+    }
+
+    /// Does one thing at a point, with everything that functions may give meanwhile, and every way in which limits can stand.
+    fn step(&mut self, machine: &mut Machined<'_>, at: &Point, from: Option<usize>, deed: &Deed) {
+        for nth in 0..self.turns.len().max(1) {
+            let turns = self.turns.get(nth).copied().filter(|_| from.is_some());
+            let counts = self.step_in(machine, at, from, deed, (0, turns));
+            if counts {
+                for way in 1..self.relax.ways.len() {
+                    self.step_in(machine, at, from, deed, (way, turns));
+                }
+            }
+        }
+    }
+
+    /// The same where limits stand in one way, and so many turns were taken; whether limits counted.
+    fn step_in(
+        &mut self,
+        machine: &mut Machined<'_>,
+        at: &Point,
+        from: Option<usize>,
+        deed: &Deed,
+        (way, turns): (usize, Option<u32>),
+    ) -> bool {
+        let mut counts = false;
+        machine.with_host(Anything::begin);
+        loop {
+            if self.found.goal.is_some() {
+                return false;
+            }
+            machine.go_to(at);
+            for (state, calls, turns) in self.relax.ways.get(way).into_iter().flatten() {
+                machine.set_counted(*state, *calls, *turns);
+            }
+            if let Some(turns) = turns {
+                machine.set_turns(turns);
+            }
+            self.log.clear();
+            let left = machine.allowed();
+            let taken = perform(self.chart, machine, deed, &mut self.log);
+            let (called, full) = machine.with_host(|host| (host.work, host.full));
+            let weight = from.map_or(1, |from| self.found.points[from].weight);
+            self.budget.tried(&self.log, called, weight);
+            let spent = (left - machine.allowed()).saturating_mul(weight as u64);
+            machine.allow(left.saturating_sub(spent));
+            if full {
+                self.found.reasons.insert(RESULTS.into());
+                return false;
+            }
+            if machine.allowed() == 0 {
+                // What it did, it may have done for want of units.
+                self.found.reasons.insert("its conditions and actions compute too much".into());
+                return false;
+            }
+            let Log { calls, forbidden, turns, .. } = self.log;
+            counts |= calls + forbidden + turns > 0;
+            if !self.relax.is_empty() && calls > 0 && calls + forbidden > 1 {
+                self.found.reasons.insert("several model calls are made at once".into());
+            }
+            if taken && (!self.log.runs || !self.search.boxed.is_empty()) {
+                self.arrive(machine, from, deed);
+            }
+            if !machine.with_host(Anything::next) {
+                return counts;
+            }
+            if self.budget.is_spent() {
+                self.cut(Cut::Work);
+                return counts;
+            }
+        }
+    }
+
+    /// More may be found than was.
+    fn cut(&mut self, by: Cut) {
+        self.found.reasons.insert(MORE.into());
+        self.found.cut.get_or_insert(by);
+    }
+
+    fn arrive(&mut self, machine: &mut Machined<'_>, from: Option<usize>, deed: &Deed) {
+        self.count(machine);
+        let (races, weight) = self.keys.key(machine, &mut self.key);
+        if races {
+            self.found.reasons.insert("deadlines run at the same time".into());
+        }
+        let next = self.found.points.len();
+        let known = self.known.get(&self.key.0[..]).copied();
+        if known.is_none() && !self.budget.has_room(weight) {
+            self.cut(Cut::States);
+            return;
+        }
+        let to = known.unwrap_or(next);
+        let story = self.place();
+        let edges = match from {
+            None => &mut self.found.starts,
+            Some(from) => &mut self.found.edges[from],
+        };
+        let calls = self.log.calls;
+        let alike = edges.iter_mut().find(|e| (e.to, e.story) == (to, story));
+        if let Some(alike) = alike {
+            alike.calls = alike.calls.max(calls);
+        } else if known.is_none() || !(from == known && story == 0) {
+            let results = machine.with_host(|host| host.chosen());
+            edges.push(Edge { to, deed: deed.clone(), story, calls, results });
+        }
+        let enters = |state| self.log.story.contains(&Happened::Entered(state));
+        if self.search.entered.is_some_and(enters) {
+            self.found.goal = Some(to);
+        }
+        if known.is_none() {
+            let by = (from, edges.len() - 1);
+            self.known.insert(self.key.0.as_slice().into(), next);
+            let (leaves, values) = (machine.leaves(), self.keys.values(machine));
+            self.found.points.push(Reached::of(by, machine.ended(), leaves, values, weight));
+            self.found.edges.push(Vec::new());
+            self.points.push(Some(Begun { point: machine.point(), deeds: None }));
+            let depth = from.map_or(0, |from| self.depths[from] + 1);
+            self.depths.push(depth);
+            let leaves = &self.found.points[next].leaves;
+            let far = self.lead.as_mut().map_or(0, |lead| lead.far(leaves, depth));
+            if self.search.inputs.is_none_or(|inputs| depth < inputs) {
+                self.todo.insert((far, next));
+            }
+            if self.is_goal(machine) {
+                self.found.goal = Some(next);
+            }
+        }
+    }
+
+    /// The place of what happened among the stories.
+    fn place(&mut self) -> usize {
+        let story = &self.log.story;
+        if story.is_empty() {
+            return 0;
+        }
+        if let Some(place) = self.told.get(story) {
+            return *place;
+        }
+        let place = self.found.stories.len();
+        self.found.stories.push(story.clone());
+        self.told.insert(story.clone(), place);
+        place
+    }
+
+    /// What is counted, for this instance.
+    fn count(&mut self, machine: &Machined<'_>) {
+        let bound = |expr: Option<&Expr>, more: i64| {
+            let bound = bound(expr?, machine)?;
+            Some(u32::try_from(bound.saturating_add(more).max(0)).unwrap_or(u32::MAX))
+        };
+        let Search { turns, calls, .. } = self.search;
+        let counting =
+            Counting { turns: bound(turns.as_ref(), 0), calls: bound(calls.as_ref(), 1) };
+        if counting.turns.is_some() != turns.is_some()
+            || counting.calls.is_some() != calls.is_some()
+        {
+            self.found.reasons.insert("the bound is no sum of params".into());
+        }
+        self.keys.counting = counting;
+    }
+
+    fn is_goal(&self, machine: &Machined<'_>) -> bool {
+        let at = machine.standing();
+        let counting = &self.keys.counting;
+        let turned = counting.turns.is_some_and(|n| machine.ended().is_none() && at.turns >= n);
+        turned || counting.calls.is_some_and(|n| at.cells.states[0].calls >= n)
+    }
+}
+
+/// The whole number that an expression over params is in this instance.
+fn bound(expr: &Expr, machine: &Machined<'_>) -> Option<i64> {
+    let values = machine.facts().variables;
+    fixed::number(expr, &|id| values.get(id.index()).cloned().flatten())
+}

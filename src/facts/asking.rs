@@ -1,0 +1,138 @@
+//! Questions that are never put because a line always takes their event, or the turn, first.
+
+use crate::facts::place::Place;
+use crate::facts::reach::{is_end, is_history, is_leaf};
+use crate::facts::uses::written;
+use chartc_core::arena::{EventId, StateId, StepId, TransitionId};
+use chartc_core::model::{Action, AskOn, Chart, StepKind, Transition, Trigger};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Lines that take an event whatever the data are, by event and state.
+pub struct Takers {
+    own: BTreeMap<EventId, BTreeMap<StateId, TransitionId>>,
+    any: BTreeMap<StateId, TransitionId>,
+    turn: BTreeMap<StateId, TransitionId>,
+}
+
+impl Takers {
+    /// Reads lines that hold everywhere in their state and have no condition.
+    pub fn of(chart: &Chart) -> Self {
+        let mut own: BTreeMap<EventId, BTreeMap<StateId, TransitionId>> = BTreeMap::new();
+        let (mut any, mut turn) = (BTreeMap::new(), BTreeMap::new());
+        let always = |line: &Transition| line.scope.is_none() && line.guard.is_none();
+        let lines = chart.transitions.iter().enumerate();
+        for (i, line) in lines.filter(|(_, line)| always(line)) {
+            let id = TransitionId::at(i);
+            if matches!(line.trigger, Trigger::AnyEvent | Trigger::AnyOccurrence) {
+                any.entry(line.source).or_insert(id);
+            }
+            if matches!(line.trigger, Trigger::Turn | Trigger::AnyOccurrence) {
+                turn.entry(line.source).or_insert(id);
+            }
+            if let Trigger::Event(events) = &line.trigger {
+                for event in events {
+                    own.entry(*event).or_default().entry(line.source).or_insert(id);
+                }
+            }
+        }
+        Self { own, any, turn }
+    }
+
+    /// The lines because of which a question is never put: wherever it might be, one of them takes its event, and a question comes
+    /// only after lines. `None` if it may be put somewhere.
+    pub fn before(
+        &self,
+        chart: &Chart,
+        step: StepId,
+        places: &[Place],
+    ) -> Option<Vec<TransitionId>> {
+        let StepKind::Ask { on, .. } = &chart.steps[step.index()].kind else { return None };
+        let place = &places[step.index()];
+        let mut by = BTreeSet::new();
+        match on {
+            AskOn::Event(events) => {
+                for event in events {
+                    let own = self.own.get(event);
+                    if own.is_none() && self.any.is_empty() {
+                        return None;
+                    }
+                    let takes = |state: StateId| {
+                        let own = own.and_then(|lines| lines.get(&state));
+                        own.or_else(|| self.any.get(&state)).copied()
+                    };
+                    everywhere(chart, place, &takes, &mut by)?;
+                }
+            }
+            AskOn::Turn => {
+                if self.turn.is_empty() {
+                    return None;
+                }
+                let takes = |state: StateId| self.turn.get(&state).copied();
+                everywhere(chart, place, &takes, &mut by)?;
+                // A turn that begins elsewhere comes here only by what the walk does before.
+                for earlier in &places[..step.index()] {
+                    everywhere(chart, earlier, &takes, &mut BTreeSet::new())?;
+                }
+                if sends(chart) {
+                    return None;
+                }
+            }
+        }
+        (!by.is_empty()).then(|| by.into_iter().collect())
+    }
+
+    /// The line that takes every turn in a leaf.
+    pub fn of_turn(&self, chart: &Chart, leaf: StateId) -> Option<TransitionId> {
+        chart.ancestors(leaf).find_map(|state| self.turn.get(&state)).copied()
+    }
+}
+
+/// Whether something may be delivered in the middle of a walk.
+fn sends(chart: &Chart) -> bool {
+    written(chart).any(|actions| {
+        let mut sends = false;
+        Action::walk(actions, &mut |action| sends |= matches!(action, Action::Send { .. }));
+        sends
+    })
+}
+
+/// Adds the lines that take the event wherever a place is; `None` if some leaf has none.
+fn everywhere(
+    chart: &Chart,
+    place: &Place,
+    takes: &dyn Fn(StateId) -> Option<TransitionId>,
+    by: &mut BTreeSet<TransitionId>,
+) -> Option<()> {
+    for top in &place.within {
+        if let Some(line) = chart.ancestors(*top).find_map(takes) {
+            by.insert(line);
+        } else {
+            below(chart, *top, place, takes, by)?;
+        }
+    }
+    Some(())
+}
+
+/// Adds the lines that take the event in the leaves of `top`; `None` if some leaf has none.
+fn below(
+    chart: &Chart,
+    top: StateId,
+    place: &Place,
+    takes: &dyn Fn(StateId) -> Option<TransitionId>,
+    by: &mut BTreeSet<TransitionId>,
+) -> Option<()> {
+    let mut at = top;
+    while at < chart.state(top).end {
+        if is_history(chart, at) || is_end(chart, at) || place.except.contains(&at) {
+            at = chart.state(at).end;
+        } else if let Some(line) = takes(at) {
+            by.insert(line);
+            at = chart.state(at).end;
+        } else if is_leaf(chart, at) {
+            return None;
+        } else {
+            at = StateId(at.0 + 1);
+        }
+    }
+    Some(())
+}

@@ -1,0 +1,279 @@
+//! What counters are compared with, and what blocks do to them.
+#![allow(
+    clippy::wildcard_enum_match_arm,
+    reason = "whatever does not count does anything, for ever"
+)]
+
+use crate::facts::interval::{Range, order, turned};
+use crate::facts::uses::{own_walk, reads};
+use chartc_core::arena::{StateId, StepId, TransitionId, VarId};
+use chartc_core::expr::Value;
+use chartc_core::model::{
+    Action, BinaryOp, Builtin, Chart, ChoiceKind, CompareOp, Expr, ExprKind, StepKind, Type,
+    UnaryOp, VariableKind,
+};
+use std::collections::BTreeSet;
+
+/// A comparison of a counter with what stays as it is: `counter op bound`.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Bound<'e> {
+    pub(crate) counter: VarId,
+    pub(crate) op: CompareOp,
+    pub(crate) than: &'e Expr,
+}
+
+/// The comparisons that all have to hold for the condition to; of counters of a turn, too.
+pub(crate) fn bounds<'e>(chart: &'e Chart, guard: &'e Expr) -> Vec<Bound<'e>> {
+    let mut found = Vec::new();
+    let mut open = vec![guard];
+    while let Some(expr) = open.pop() {
+        if let ExprKind::Binary(BinaryOp::And, a, b) = &expr.kind {
+            open.extend([&**a, &**b]);
+        }
+        if let ExprKind::Predicate(id) = expr.kind {
+            open.push(&chart.predicates[id.index()].expr);
+        }
+        let (compared, opposite) = negated(expr);
+        let ExprKind::Compare(first, rest) = &compared.kind else { continue };
+        let [(op, second)] = rest.as_slice() else { continue };
+        for (side, other, swap) in [(&**first, second, false), (second, &**first, true)] {
+            if let (ExprKind::Variable(counter), Some(op)) =
+                (&side.kind, ordered(*op, swap, opposite))
+                && is_counter(chart, *counter)
+                && is_fixed(chart, other)
+            {
+                found.push(Bound { counter: *counter, op, than: other });
+            }
+        }
+    }
+    found
+}
+
+/// What stands behind `not`, and whether one does.
+fn negated(expr: &Expr) -> (&Expr, bool) {
+    if let ExprKind::Unary(UnaryOp::Not, inner) = &expr.kind {
+        (inner, true)
+    } else {
+        (expr, false)
+    }
+}
+
+/// The order that a comparison claims, read from the other side where it is swapped, and of its opposite behind `not`.
+fn ordered(op: CompareOp, swap: bool, opposite: bool) -> Option<CompareOp> {
+    let op = order(op, !opposite).filter(|op| *op != CompareOp::Equal)?;
+    Some(if swap { turned(op) } else { op })
+}
+
+fn is_counter(chart: &Chart, id: VarId) -> bool {
+    let row = &chart.variables[id.index()];
+    row.ty == Type::Int && matches!(row.kind, VariableKind::Var { .. })
+}
+
+/// Whether it is a whole number that chart sets and a turn does not begin afresh.
+pub(crate) fn is_lasting(chart: &Chart, id: VarId) -> bool {
+    is_counter(chart, id) && !is_of_turn(chart, id)
+}
+
+/// Whether a variable begins afresh in each turn.
+pub(crate) fn is_of_turn(chart: &Chart, id: VarId) -> bool {
+    matches!(chart.variables[id.index()].kind, VariableKind::Var { per_turn: true })
+}
+
+/// Whether no line changes it.
+fn is_fixed(chart: &Chart, expr: &Expr) -> bool {
+    let mut fixed = true;
+    own_walk(expr, &mut |e| {
+        fixed &= match e.kind {
+            ExprKind::Variable(id) => {
+                matches!(chart.variables[id.index()].kind, VariableKind::Param { .. })
+            }
+            ExprKind::Int(_) | ExprKind::Binary(..) | ExprKind::Unary(..) => true,
+            ExprKind::None
+            | ExprKind::Bool(_)
+            | ExprKind::Float(_)
+            | ExprKind::Text(_)
+            | ExprKind::Duration(_)
+            | ExprKind::Enum(..)
+            | ExprKind::Local(_)
+            | ExprKind::Payload(_)
+            | ExprKind::Answer(_)
+            | ExprKind::Predicate(_)
+            | ExprKind::Observable(_)
+            | ExprKind::Field(..)
+            | ExprKind::Index(..)
+            | ExprKind::Slice(..)
+            | ExprKind::Compare(..)
+            | ExprKind::If(..)
+            | ExprKind::Default(..)
+            | ExprKind::Builtin(..)
+            | ExprKind::Call(..)
+            | ExprKind::List(_)
+            | ExprKind::Map(_)
+            | ExprKind::Record(..)
+            | ExprKind::Comprehension { .. }
+            | ExprKind::Unknown(_) => false,
+        };
+    });
+    fixed
+}
+
+/// The number in `x + n`, `n + x` and `x - n`.
+pub(crate) fn step(counter: VarId, value: &Expr) -> Option<i64> {
+    let own = |e: &Expr| e.kind == ExprKind::Variable(counter);
+    match &value.kind {
+        ExprKind::Binary(BinaryOp::Add, a, b) => added(own(a), a, own(b), b),
+        ExprKind::Builtin(Builtin::JsAdd, both) => match both.as_slice() {
+            [a, b] => added(own(a), a, own(b), b),
+            _ => None,
+        },
+        ExprKind::Binary(BinaryOp::Subtract, a, b) => match b.kind {
+            ExprKind::Int(n) if own(a) => n.checked_neg(),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+fn added(first: bool, a: &Expr, second: bool, b: &Expr) -> Option<i64> {
+    match (&a.kind, &b.kind) {
+        (_, ExprKind::Int(n)) if first => Some(*n),
+        (ExprKind::Int(n), _) if second => Some(*n),
+        _ => None,
+    }
+}
+
+/// What an assignment does to a counter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Change {
+    /// Adds a number that is not 0.
+    By(i64),
+    /// Sets it to what no run changes; this number, where it is one.
+    To(Option<i64>),
+    /// Anything else.
+    Other,
+}
+
+/// Whose block sets a counter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Owner {
+    /// The line's actions.
+    Line(TransitionId),
+    /// What is done when the state is entered or left.
+    State(StateId),
+    /// The step's code.
+    Step(StepId),
+}
+
+/// An assignment to a counter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Writer {
+    /// Whose block it is in.
+    pub owner: Owner,
+    /// Which of the owner's assignments to this counter it is.
+    pub nth: usize,
+    pub(crate) change: Change,
+    /// Whether it stands in a `for`.
+    pub(crate) is_repeated: bool,
+}
+
+/// Every assignment to the counter; `None` where an answer sets it, too.
+pub(crate) fn writers(chart: &Chart, counter: VarId) -> Option<Vec<Writer>> {
+    let answered = chart.steps.iter().any(|s| s.into == Some(counter))
+        || chart
+            .choices
+            .iter()
+            .any(|c| matches!(c.kind, ChoiceKind::Call(_, Some(id)) if id == counter));
+    if answered {
+        return None;
+    }
+    let mut found: Vec<Writer> = Vec::new();
+    let mut look = |owner: Owner, block: &[Action]| {
+        let mut is_repeated = false;
+        Action::walk(block, &mut |action| {
+            is_repeated |= matches!(action, Action::For(_, _, body) if sets(body, counter));
+        });
+        Action::walk(block, &mut |action| {
+            if let Action::Assign(id, value) = action
+                && *id == counter
+            {
+                let nth = found.iter().rev().take_while(|w| w.owner == owner).count();
+                let change = change(chart, counter, value);
+                found.push(Writer { owner, nth, change, is_repeated });
+            }
+        });
+    };
+    for (i, state) in chart.states.iter().enumerate() {
+        for block in state.entry.iter().chain([&state.default_actions]).chain(&state.exit) {
+            look(Owner::State(StateId::at(i)), block);
+        }
+    }
+    for (i, line) in chart.transitions.iter().enumerate() {
+        look(Owner::Line(TransitionId::at(i)), &line.actions);
+    }
+    for (i, step) in chart.steps.iter().enumerate() {
+        if let StepKind::Code(block) = &step.kind {
+            look(Owner::Step(StepId::at(i)), block);
+        }
+    }
+    Some(found)
+}
+
+fn change(chart: &Chart, counter: VarId, value: &Expr) -> Change {
+    match step(counter, value) {
+        Some(by) if by != 0 => return Change::By(by),
+        Some(_) => return Change::Other,
+        None => {}
+    }
+    let mut read = BTreeSet::new();
+    let local = reads(chart, value, &mut read);
+    let is_param =
+        |id: &VarId| matches!(chart.variables[id.index()].kind, VariableKind::Param { .. });
+    if local || !read.iter().all(is_param) || !is_fixed(chart, value) {
+        return Change::Other;
+    }
+    Change::To(if let ExprKind::Int(n) = value.kind { Some(n) } else { None })
+}
+
+/// Whether an assignment of this value sets the counter to what no run changes.
+pub(crate) fn sets_back(chart: &Chart, counter: VarId, value: &Expr) -> bool {
+    matches!(change(chart, counter, value), Change::To(_))
+}
+
+/// Whether actions set the counter.
+pub(crate) fn sets(actions: &[Action], counter: VarId) -> bool {
+    let mut sets = false;
+    Action::walk(actions, &mut |a| sets |= matches!(a, Action::Assign(id, _) if *id == counter));
+    sets
+}
+
+/// Between what bounds a value is, where the counter is within `range`. A param without bounds is what it is unless the host says otherwise.
+pub(crate) fn value(chart: &Chart, expr: &Expr, counter: VarId, range: Range) -> Range {
+    let of = |e: &Expr| value(chart, e, counter, range);
+    match &expr.kind {
+        ExprKind::Int(n) => Range::one(*n),
+        ExprKind::Variable(id) if *id == counter => range,
+        ExprKind::Variable(id) => {
+            let variable = &chart.variables[id.index()];
+            match (&variable.kind, &variable.default) {
+                (VariableKind::Param { range: Some((Value::Int(low), Value::Int(high))) }, _) => {
+                    Range { low: Some(*low), high: Some(*high) }
+                }
+                (VariableKind::Param { range: None }, Some(default)) => match default.kind {
+                    // With 0 it may well be the host that says how much.
+                    ExprKind::Int(n) if n > 0 => Range::one(n),
+                    _ => Range::default(),
+                },
+                _ => Range::default(),
+            }
+        }
+        ExprKind::Unary(UnaryOp::Negate, inner) => of(inner).negated(),
+        ExprKind::Binary(BinaryOp::Add, a, b) => of(a).plus(of(b)),
+        ExprKind::Binary(BinaryOp::Subtract, a, b) => of(a).plus(of(b).negated()),
+        ExprKind::Builtin(Builtin::JsAdd, both) => match both.as_slice() {
+            [a, b] => of(a).plus(of(b)),
+            _ => Range::default(),
+        },
+        ExprKind::If(_, yes, no) => of(yes).join(of(no)),
+        _ => Range::default(),
+    }
+}

@@ -1,0 +1,323 @@
+//! Lines that can never be taken because others come first.
+
+use crate::facts::Facts;
+use crate::facts::guard::{Verdict, decide, implies};
+use crate::facts::place::Place;
+use crate::facts::reach::{is_end, is_history, is_leaf};
+use crate::facts::uses::reads;
+use chartc_core::arena::{EventId, StateId, TransitionId};
+use chartc_core::model::{Chart, Expr, ExprKind, Transition, TransitionKind, Trigger};
+use std::cell::Cell;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Most guarded lines of one state and trigger that a later line is compared with.
+const MOST: usize = 20;
+
+/// A line that others hide.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Shadow {
+    /// Never taken.
+    pub line: TransitionId,
+    /// Always taken before it; at least one, ascending.
+    pub by: Vec<TransitionId>,
+    /// Whether they belong to states below its own.
+    pub inner: bool,
+}
+
+/// Comparisons of a line with an inner state, for each state and line of the chart. Only charts with many lines that each apply in many
+/// states need more.
+const LOOKS: usize = 100;
+
+/// Every hidden line, ascending; and the lines whose comparison with inner states was cut off by the budget.
+pub fn shadows(chart: &Chart, facts: &Facts) -> (Vec<Shadow>, Vec<TransitionId>) {
+    let inner = Inner::of(chart, facts);
+    let mut open = Vec::new();
+    let mut found = Vec::new();
+    for state in chart.state_ids().filter(|s| facts.reach.enters(*s)) {
+        let mut earlier = Earlier::default();
+        for id in &chart.state(state).transitions {
+            let place = facts.places.line(*id);
+            if place.within.is_empty() {
+                continue;
+            }
+            if let Some(by) = earlier.hides(chart, facts, *id) {
+                found.push(Shadow { line: *id, by, inner: false });
+            } else {
+                if let Some(by) = inner.hides(chart, facts, *id) {
+                    found.push(Shadow { line: *id, by, inner: true });
+                }
+                if inner.looks.cut.replace(false) {
+                    open.push(*id);
+                }
+                earlier.add(chart, *id);
+            }
+        }
+    }
+    found.sort_by_key(|s| s.line);
+    open.sort_unstable();
+    (found, open)
+}
+
+/// What makes two lines of one state candidates at the same moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Key {
+    Event(EventId),
+    AnyEvent,
+    AnyOccurrence,
+    Turn,
+    When,
+    StateDone(StateId),
+    Step(u8, u32),
+    Deadline,
+}
+
+pub(crate) fn keys(line: &Transition) -> Vec<Key> {
+    match &line.trigger {
+        Trigger::Event(events) => events.iter().copied().map(Key::Event).collect(),
+        Trigger::AnyEvent => vec![Key::AnyEvent],
+        Trigger::AnyOccurrence => vec![Key::AnyOccurrence],
+        Trigger::Turn => vec![Key::Turn],
+        Trigger::When => vec![Key::When],
+        Trigger::StateDone(state) => vec![Key::StateDone(*state)],
+        Trigger::After(_) | Trigger::AfterTurns(_) => vec![Key::Deadline],
+        Trigger::StepDone(step) => vec![Key::Step(0, step.0)],
+        Trigger::StepError(step) => vec![Key::Step(1, step.0)],
+        Trigger::StepDoubt(step) => vec![Key::Step(2, step.0)],
+        Trigger::StepTimeout(..)
+        | Trigger::StepElse(_)
+        | Trigger::Choice(_)
+        | Trigger::Error(_)
+        | Trigger::LimitWarn(_) => Vec::new(),
+    }
+}
+
+/// Lines of one state that were tried before.
+#[derive(Default)]
+struct Earlier {
+    lines: BTreeMap<Key, Vec<TransitionId>>,
+}
+
+impl Earlier {
+    fn add(&mut self, chart: &Chart, id: TransitionId) {
+        for key in keys(chart.transition(id)) {
+            let lines = self.lines.entry(key).or_default();
+            if lines.len() < MOST {
+                lines.push(id);
+            }
+        }
+    }
+
+    /// Lines that together come first at every trigger of `id`.
+    fn hides(&self, chart: &Chart, facts: &Facts, id: TransitionId) -> Option<Vec<TransitionId>> {
+        let none: Vec<TransitionId> = Vec::new();
+        let any = self.lines.get(&Key::AnyEvent).unwrap_or(&none);
+        let every = self.lines.get(&Key::AnyOccurrence).unwrap_or(&none);
+        let mut by = BTreeSet::new();
+        for key in keys(chart.transition(id)) {
+            let event = matches!(key, Key::Event(_));
+            let hidden = !matches!(key, Key::AnyOccurrence | Key::When | Key::Deadline);
+            let same = self.lines.get(&key).unwrap_or(&none);
+            let candidates = same.iter().chain(if event { any } else { &none });
+            let candidates = candidates.chain(if hidden { every } else { &none });
+            let candidates: Vec<TransitionId> =
+                candidates.copied().filter(|u| stands_before(chart, facts, *u, id)).collect();
+            by.extend(enough(chart, &candidates, id)?);
+        }
+        if by.is_empty() { None } else { Some(by.into_iter().collect()) }
+    }
+}
+
+/// Whether `first` is tried before `then` wherever and whenever `then` is.
+fn stands_before(chart: &Chart, facts: &Facts, first: TransitionId, then: TransitionId) -> bool {
+    covers(chart, facts.places.line(first), facts.places.line(then))
+        && sooner(chart.transition(first), chart.transition(then))
+}
+
+/// The one of the lines whose guard holds whenever that of `then` does; else all of them, if one of them always holds then.
+fn enough(chart: &Chart, lines: &[TransitionId], then: TransitionId) -> Option<Vec<TransitionId>> {
+    let guard = |id: TransitionId| chart.transition(id).guard.as_ref();
+    if let Some(one) = lines.iter().find(|l| implies(chart, guard(then), guard(**l))) {
+        return Some(vec![*one]);
+    }
+    let failing = lines.iter().filter_map(|l| guard(*l)).map(|g| (g, false));
+    let goals: Vec<_> = failing.chain(guard(then).map(|g| (g, true))).collect();
+    (lines.len() > 1 && decide(chart, &goals) == Verdict::Never).then(|| lines.to_vec())
+}
+
+/// Whether the first acts wherever the second does.
+fn covers(chart: &Chart, whole: &Place, part: &Place) -> bool {
+    let inside = |s: &StateId, of: &[StateId]| of.iter().any(|o| chart.contains(*o, *s));
+    !whole.is_loose
+        && part.within.iter().all(|s| inside(s, &whole.within) && !inside(s, &whole.except))
+        && whole
+            .except
+            .iter()
+            .all(|e| inside(e, &part.except) || !part.within.iter().any(|w| chart.contains(*w, *e)))
+}
+
+/// For deadlines: whether the first is due no later than the other and leaves the state, so that the other's clock stops.
+fn sooner(first: &Transition, then: &Transition) -> bool {
+    let leaves = !first.targets.is_empty() && first.kind == TransitionKind::External;
+    match (&first.trigger, &then.trigger) {
+        (Trigger::After(a), Trigger::After(b))
+        | (Trigger::AfterTurns(a), Trigger::AfterTurns(b)) => {
+            leaves && first.guard.is_none() && not_later(a, b)
+        }
+        (Trigger::After(_), Trigger::AfterTurns(_))
+        | (Trigger::AfterTurns(_), Trigger::After(_)) => false,
+        _ => true,
+    }
+}
+
+fn not_later(a: &Expr, b: &Expr) -> bool {
+    match (&a.kind, &b.kind) {
+        (ExprKind::Duration(a), ExprKind::Duration(b)) => a <= b,
+        (ExprKind::Int(a), ExprKind::Int(b)) => a <= b,
+        (a, b) => a == b,
+    }
+}
+
+/// The host event, or `None` for `turn`; other moments are not looked at across states.
+fn moment(key: Key) -> Option<Option<EventId>> {
+    match key {
+        Key::Event(event) => Some(Some(event)),
+        Key::Turn => Some(None),
+        Key::AnyEvent
+        | Key::AnyOccurrence
+        | Key::When
+        | Key::StateDone(_)
+        | Key::Step(..)
+        | Key::Deadline => None,
+    }
+}
+
+/// Which lines take an event wherever their state is active.
+struct Inner {
+    /// By event (`None` is `turn`), then by state, in the order tried.
+    own: BTreeMap<Option<EventId>, BTreeMap<StateId, Vec<TransitionId>>>,
+    /// The same for lines that take every event of the host.
+    any: BTreeMap<StateId, Vec<TransitionId>>,
+    looks: Looks,
+}
+
+/// The budget of comparisons.
+struct Looks {
+    left: Cell<usize>,
+    /// Whether the budget ran out since this was last read.
+    cut: Cell<bool>,
+}
+
+impl Looks {
+    fn one(&self) -> Option<()> {
+        let left = self.left.get().checked_sub(1);
+        self.left.set(left.unwrap_or_default());
+        self.cut.set(self.cut.get() || left.is_none());
+        left.map(drop)
+    }
+}
+
+impl Inner {
+    fn of(chart: &Chart, facts: &Facts) -> Self {
+        let left = LOOKS * (1000 + chart.states.len() + chart.transitions.len());
+        let looks = Looks { left: Cell::new(left), cut: Cell::new(false) };
+        let mut inner = Self { own: BTreeMap::new(), any: BTreeMap::new(), looks };
+        for (i, line) in chart.transitions.iter().enumerate() {
+            let id = TransitionId::at(i);
+            let place = facts.places.line(id);
+            if place.within != [line.source] || !place.except.is_empty() || place.is_loose {
+                continue;
+            }
+            let every = line.trigger == Trigger::AnyOccurrence;
+            if every || line.trigger == Trigger::AnyEvent {
+                inner.any.entry(line.source).or_default().push(id);
+            }
+            let turn = every.then_some(None);
+            for moment in keys(line).into_iter().filter_map(moment).chain(turn) {
+                inner.own.entry(moment).or_default().entry(line.source).or_default().push(id);
+            }
+        }
+        inner
+    }
+
+    /// Lines of inner states, one of which comes first at every trigger of `id` in every leaf: those without a condition, and those
+    /// whose condition follows from its own.
+    fn hides(&self, chart: &Chart, facts: &Facts, id: TransitionId) -> Option<Vec<TransitionId>> {
+        let line = chart.transition(id);
+        let events: Vec<Option<EventId>> = if line.trigger == Trigger::AnyEvent {
+            (0..chart.events.len()).map(|e| Some(EventId::at(e))).collect()
+        } else {
+            keys(line).into_iter().filter_map(moment).collect()
+        };
+        let compared = Cell::new(0);
+        let holds = |other: TransitionId| {
+            let guard = chart.transition(other).guard.as_ref();
+            compared.set(compared.get() + usize::from(guard.is_some()));
+            guard.is_none() || compared.get() <= MOST && follows(chart, line, guard)
+        };
+        let mut by = BTreeSet::new();
+        for event in events {
+            let own = self.own.get(&event);
+            let any = Some(&self.any).filter(|any| event.is_some() && !any.is_empty());
+            if own.is_none() && any.is_none() {
+                return None;
+            }
+            let takes = |s: &StateId| {
+                let lines = own.into_iter().chain(any).filter_map(|lines| lines.get(s));
+                lines.flatten().copied().filter(|l| holds(*l)).min()
+            };
+            let place = facts.places.line(id);
+            covered(chart, facts, place, line.source, &takes, &self.looks, &mut by)?;
+        }
+        if by.is_empty() { None } else { Some(by.into_iter().collect()) }
+    }
+}
+
+/// Whether an inner line's condition holds whenever that of the outer one does, in whichever leaf.
+fn follows(chart: &Chart, outer: &Transition, inner: Option<&Expr>) -> bool {
+    let here = |guard: &Expr| reads(chart, guard, &mut BTreeSet::new());
+    !outer.guard.as_ref().is_some_and(here) && implies(chart, outer.guard.as_ref(), inner)
+}
+
+/// Walks the part of the tree where a line of `source` holds. Stops at the first leaf below on whose path to `source` no state
+/// takes the event, or when there are no looks left; else the lines found are added.
+fn covered(
+    chart: &Chart,
+    facts: &Facts,
+    place: &Place,
+    source: StateId,
+    takes: &dyn Fn(&StateId) -> Option<TransitionId>,
+    looks: &Looks,
+    by: &mut BTreeSet<TransitionId>,
+) -> Option<()> {
+    for top in &place.within {
+        // Lines between the source and the place come before the source's own.
+        let above = chart.ancestors(*top).take_while(|s| *s != source).find_map(|s| takes(&s));
+        if let Some(line) = above {
+            by.insert(line);
+            continue;
+        }
+        let mut at = StateId(top.0 + 1);
+        if is_leaf(chart, *top) {
+            return None;
+        }
+        while at < chart.state(*top).end {
+            looks.one()?;
+            let end = chart.state(at).end;
+            let skipped = !facts.reach.enters(at)
+                || is_history(chart, at)
+                || is_end(chart, at)
+                || place.except.contains(&at);
+            if skipped {
+                at = end;
+            } else if let Some(line) = takes(&at) {
+                by.insert(line);
+                at = end;
+            } else if is_leaf(chart, at) {
+                return None;
+            } else {
+                at = StateId(at.0 + 1);
+            }
+        }
+    }
+    Some(())
+}

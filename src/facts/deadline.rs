@@ -1,0 +1,243 @@
+//! Deadlines that never come.
+
+use crate::facts::Facts;
+use crate::facts::place::Place;
+use chartc_core::arena::{StateId, TransitionId};
+use chartc_core::expr::Value;
+use chartc_core::model::{
+    Chart, Expr, ExprKind, Transition, TransitionKind, Trigger, VariableKind,
+};
+
+/// A deadline that is never met.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Dead {
+    /// Its line.
+    pub line: TransitionId,
+    /// What comes first.
+    pub before: Before,
+}
+
+/// What comes before a deadline, always.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Before {
+    /// A `when` line that always holds.
+    When(TransitionId),
+    /// Another deadline.
+    Deadline(TransitionId),
+    /// The limit of the run's turns, which nothing handles.
+    Turns(i64),
+    /// The limit of a state's time, in milliseconds, which nothing handles.
+    Time(StateId, u64),
+}
+
+/// Every deadline that can be armed and never comes, ascending; those that [`crate::facts::cover`] finds are left out. Linear in lines, times
+/// depth and deadlines of a state.
+pub fn dead(chart: &Chart, facts: &Facts) -> Vec<Dead> {
+    let timed = |t: &Trigger| matches!(t, Trigger::After(_) | Trigger::AfterTurns(_));
+    if !chart.transitions.iter().any(|line| timed(&line.trigger)) {
+        return Vec::new();
+    }
+    let passing = passing(chart, facts);
+    let firm = firm(chart, facts);
+    let mut found = Vec::new();
+    for (i, line) in chart.transitions.iter().enumerate() {
+        let id = TransitionId::at(i);
+        if !timed(&line.trigger) || !facts.reach.takes(id) {
+            continue;
+        }
+        let left = |state: &StateId| chart.ancestors(*state).find_map(|s| passing[s.index()]);
+        let places = facts.places.line(id).within.iter().filter(|s| facts.reach.enters(**s));
+        let whens: Option<Vec<TransitionId>> = places.map(left).collect();
+        let before = whens
+            .and_then(|whens| whens.first().copied().map(Before::When))
+            .or_else(|| sooner(chart, id, &firm).map(Before::Deadline))
+            .or_else(|| limited(chart, line));
+        found.extend(before.map(|before| Dead { line: id, before }));
+    }
+    found
+}
+
+/// Whether a line acts wherever its state is active and leaves it.
+pub(crate) fn leaves(facts: &Facts, line: &Transition, id: TransitionId) -> bool {
+    let whole = Place::of(line.source);
+    line.kind == TransitionKind::External && *facts.places.line(id) == whole
+}
+
+/// By state: the `when` line because of which no run comes to rest in it.
+fn passing(chart: &Chart, facts: &Facts) -> Vec<Option<TransitionId>> {
+    let mut found = vec![None; chart.states.len()];
+    for (i, line) in chart.transitions.iter().enumerate() {
+        let id = TransitionId::at(i);
+        if line.trigger != Trigger::When || !leaves(facts, line, id) {
+            continue;
+        }
+        let place = facts.places.line(id);
+        if line.guard.as_ref().is_none_or(|g| place.is_opened_by(chart, g)) {
+            found[line.source.index()].get_or_insert(id);
+        }
+    }
+    found
+}
+
+/// The deadlines of one state that leave it whatever the data, of one kind: milliseconds or turns. In document order, each with the
+/// latest that it is due.
+#[derive(Debug, Clone, Default)]
+struct Firm {
+    lines: Vec<(TransitionId, u64)>,
+    /// The soonest of each [`BLOCK`] of them.
+    soonest: Vec<u64>,
+}
+
+/// Deadlines that are passed over at once when one is looked for.
+const BLOCK: usize = 128;
+
+impl Firm {
+    fn push(&mut self, line: TransitionId, most: u64) {
+        if self.lines.len().is_multiple_of(BLOCK) {
+            self.soonest.push(u64::MAX);
+        }
+        self.lines.push((line, most));
+        if let Some(soonest) = self.soonest.last_mut() {
+            *soonest = most.min(*soonest);
+        }
+    }
+
+    /// The first behind this line, if one is given, that is due before `bound`.
+    fn first(&self, behind: Option<TransitionId>, bound: u64) -> Option<TransitionId> {
+        let from = behind.map_or(0, |line| self.lines.partition_point(|(id, _)| *id <= line));
+        let blocks = self.lines.chunks(BLOCK).zip(&self.soonest).enumerate().skip(from / BLOCK);
+        for (nth, (block, soonest)) in blocks {
+            if *soonest >= bound {
+                continue;
+            }
+            let skipped = from.saturating_sub(nth * BLOCK);
+            let found = block.iter().skip(skipped).find(|(_, most)| *most < bound);
+            if let Some((line, _)) = found {
+                return Some(*line);
+            }
+        }
+        None
+    }
+}
+
+/// By state: its deadlines in milliseconds, and those in turns.
+fn firm(chart: &Chart, facts: &Facts) -> Vec<[Firm; 2]> {
+    let mut found = vec![<[Firm; 2]>::default(); chart.states.len()];
+    for (i, line) in chart.transitions.iter().enumerate() {
+        let id = TransitionId::at(i);
+        let Some((_, most)) = bound(line).and_then(|bound| range(chart, bound)) else { continue };
+        if line.guard.is_none() && leaves(facts, line, id) {
+            found[line.source.index()][kind(line)].push(id, most);
+        }
+    }
+    found
+}
+
+/// Which of the two a deadline is.
+fn kind(line: &Transition) -> usize {
+    usize::from(!matches!(line.trigger, Trigger::After(_)))
+}
+
+/// A deadline of the same state or of one around it that is always due first: the clock of a state around starts no later, and lines
+/// that are due together are tried in document order.
+fn sooner(chart: &Chart, id: TransitionId, firm: &[[Firm; 2]]) -> Option<TransitionId> {
+    let line = chart.transition(id);
+    let (least, _) = range(chart, bound(line)?)?;
+    chart.ancestors(line.source).find_map(|state| {
+        let deadlines = &firm[state.index()][kind(line)];
+        // An earlier line of the same state hides this one.
+        if state == line.source {
+            deadlines.first(Some(id), least)
+        } else {
+            deadlines.first(None, least.saturating_add(1))
+        }
+    })
+}
+
+fn bound(line: &Transition) -> Option<&Expr> {
+    match &line.trigger {
+        Trigger::After(bound) | Trigger::AfterTurns(bound) => Some(bound),
+        Trigger::Event(_)
+        | Trigger::AnyEvent
+        | Trigger::AnyOccurrence
+        | Trigger::Turn
+        | Trigger::When
+        | Trigger::StateDone(_)
+        | Trigger::Choice(_)
+        | Trigger::StepDone(_)
+        | Trigger::StepError(_)
+        | Trigger::StepTimeout(..)
+        | Trigger::StepDoubt(_)
+        | Trigger::StepElse(_)
+        | Trigger::Error(_)
+        | Trigger::LimitWarn(_) => None,
+    }
+}
+
+/// The least and the greatest value of a bound that does not change.
+pub(crate) fn range(chart: &Chart, bound: &Expr) -> Option<(u64, u64)> {
+    let one = |value: u64| Some((value, value));
+    let whole = |value: &Value| match value {
+        Value::Int(n) => u64::try_from(*n).ok(),
+        Value::Duration(n) => Some(*n),
+        Value::None
+        | Value::Bool(_)
+        | Value::Float(_)
+        | Value::Text(_)
+        | Value::List(_)
+        | Value::Map(_) => None,
+    };
+    if let ExprKind::Duration(value) = bound.kind {
+        return one(value);
+    }
+    if let ExprKind::Int(value) = bound.kind {
+        return one(u64::try_from(value).ok()?);
+    }
+    let ExprKind::Variable(id) = bound.kind else { return None };
+    let VariableKind::Param { range: Some((low, high)) } = &chart.variables[id.index()].kind else {
+        return None;
+    };
+    Some((whole(low)?, whole(high)?))
+}
+
+/// The limit that ends the run before the deadline of a line is due.
+fn limited(chart: &Chart, line: &Transition) -> Option<Before> {
+    let (least, _) = range(chart, bound(line)?)?;
+    if matches!(line.trigger, Trigger::AfterTurns(_)) {
+        let turns = chart.states[0].limits.turns.filter(|t| *t > 0)?;
+        let ends = turns.unsigned_abs() <= least && !is_handled(chart, "turns");
+        return ends.then_some(Before::Turns(turns));
+    }
+    let mut around = chart.ancestors(line.source);
+    around.find_map(|state| {
+        let time = chart.state(state).limits.time.filter(|t| *t > 0 && *t < least)?;
+        (!is_handled(chart, "time")).then_some(Before::Time(state, time))
+    })
+}
+
+/// Whether some line might go on when a limit is reached.
+fn is_handled(chart: &Chart, kind: &str) -> bool {
+    chart.transitions.iter().any(|line| match &line.trigger {
+        Trigger::AnyOccurrence => true,
+        Trigger::Error(pattern) => {
+            pattern.starts_with('*')
+                || pattern == "limit"
+                || pattern == "limit.*"
+                || pattern.strip_prefix("limit.").is_some_and(|rest| rest.starts_with(kind))
+        }
+        Trigger::Event(_)
+        | Trigger::AnyEvent
+        | Trigger::Turn
+        | Trigger::When
+        | Trigger::StateDone(_)
+        | Trigger::After(_)
+        | Trigger::AfterTurns(_)
+        | Trigger::Choice(_)
+        | Trigger::StepDone(_)
+        | Trigger::StepError(_)
+        | Trigger::StepTimeout(..)
+        | Trigger::StepDoubt(_)
+        | Trigger::StepElse(_)
+        | Trigger::LimitWarn(_) => false,
+    })
+}

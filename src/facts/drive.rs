@@ -1,0 +1,44 @@
+//! Who acts in a state.
+
+use crate::facts::Facts;
+use crate::facts::graph::Node;
+use crate::facts::place::is_final;
+use crate::facts::reach::is_leaf;
+use chartc_core::arena::{StateId, TransitionId};
+use chartc_core::model::{Chart, StateKind, StepKind};
+
+/// Atomic states that can be entered and in which then nothing can ever act: no line, and no step of their own. Steps that run in
+/// every state do not count, unless their outcomes do. States inside a parallel are left out: another region may be at work.
+pub fn undriven(chart: &Chart, facts: &Facts) -> Vec<StateId> {
+    let count = chart.states.len();
+    let mut acts = vec![false; count];
+    for (i, place) in facts.places.lines.iter().enumerate() {
+        if facts.reach.takes(TransitionId::at(i)) && place.except.is_empty() {
+            place.within.iter().for_each(|s| acts[s.index()] = true);
+        }
+    }
+    let root = StateId::at(0);
+    for (step, place) in chart.steps.iter().zip(&facts.places.steps) {
+        if !matches!(step.kind, StepKind::Code(_)) {
+            place.within.iter().filter(|s| **s != root).for_each(|s| acts[s.index()] = true);
+        }
+    }
+    let mut found = Vec::new();
+    for state in chart.state_ids().skip(1) {
+        let row = chart.state(state);
+        let Some(parent) = row.parent else { continue };
+        if acts[parent.index()] || matches!(chart.state(parent).kind, StateKind::Parallel) {
+            acts[state.index()] = true;
+        }
+        let rests = is_leaf(chart, state) && !is_final(chart, state);
+        if !acts[state.index()] && rests && facts.reach.enters(state) && !moved(facts, state) {
+            found.push(state);
+        }
+    }
+    found
+}
+
+/// Whether a line with exceptions holds in the leaf.
+fn moved(facts: &Facts, leaf: StateId) -> bool {
+    facts.moves.next(Node::Active(leaf)).any(|n| matches!(n, Node::Any(_) | Node::Line(_)))
+}

@@ -1,0 +1,162 @@
+//! Conditions over variables that have few values: tried one by one, by the evaluator that runs them.
+
+use crate::facts::guard::Verdict;
+use crate::facts::uses::walk;
+use chartc_core::arena::{PredicateId, VarId};
+use chartc_core::expr::{Environment, Fuel, Value, holds};
+use chartc_core::model::{Builtin, Chart, Expr, ExprKind, Type, TypeKind, VariableKind};
+use std::collections::BTreeMap;
+
+/// Most assignments that are tried.
+const MOST: usize = 1_024;
+
+/// As [`crate::facts::guard::decide`], where all that the conditions read are variables with finitely many values, and few together.
+pub(crate) fn decide(chart: &Chart, goals: &[(&Expr, bool)]) -> Verdict {
+    let Some((read, domains)) = read(chart, goals) else { return Verdict::Perhaps };
+    let mut values = Values { chart, of: BTreeMap::new() };
+    let mut digits = vec![0; domains.len()];
+    loop {
+        let variables = read.keys().zip(&domains).zip(&digits);
+        values.of = variables.map(|((id, domain), digit)| (*id, domain[*digit].clone())).collect();
+        // A condition that fails does not hold.
+        let held = |goal: &Expr| holds(goal, &values, &Fuel::default()).unwrap_or(false);
+        if goals.iter().all(|(goal, wanted)| held(goal) == *wanted) {
+            let expr = |id: &VarId| (*read[id]).clone();
+            return Verdict::Example(
+                values.of.iter().map(|(id, v)| (expr(id), v.clone())).collect(),
+            );
+        }
+        let Some(place) = (0..digits.len()).find(|i| digits[*i] + 1 < domains[*i].len()) else {
+            return Verdict::Never;
+        };
+        digits[place] += 1;
+        digits[..place].fill(0);
+    }
+}
+
+/// Variables, each with an expression that names it, and the values of each.
+type Domains<'c> = (BTreeMap<VarId, &'c Expr>, Vec<Vec<Value>>);
+
+/// The variables that conditions read, each with an expression that names it, and its values; `None` if there is more to them.
+fn read<'c>(chart: &'c Chart, goals: &[(&'c Expr, bool)]) -> Option<Domains<'c>> {
+    let mut read = BTreeMap::new();
+    let mut closed = true;
+    for (goal, _) in goals {
+        walk(chart, goal, &mut |e| match e.kind {
+            ExprKind::Variable(id) => {
+                read.insert(id, e);
+            }
+            ExprKind::Payload(_)
+            | ExprKind::Answer(_)
+            | ExprKind::Observable(_)
+            | ExprKind::Call(..)
+            | ExprKind::Comprehension { .. }
+            // What always fails is reported where it was read.
+            | ExprKind::Builtin(Builtin::Fail, _)
+            | ExprKind::Unknown(_) => closed = false,
+            ExprKind::None
+            | ExprKind::Bool(_)
+            | ExprKind::Int(_)
+            | ExprKind::Float(_)
+            | ExprKind::Text(_)
+            | ExprKind::Duration(_)
+            | ExprKind::Enum(..)
+            | ExprKind::Local(_)
+            | ExprKind::Predicate(_)
+            | ExprKind::Field(..)
+            | ExprKind::Index(..)
+            | ExprKind::Slice(..)
+            | ExprKind::Unary(..)
+            | ExprKind::Binary(..)
+            | ExprKind::Compare(..)
+            | ExprKind::If(..)
+            | ExprKind::Default(..)
+            | ExprKind::Builtin(..)
+            | ExprKind::List(_)
+            | ExprKind::Map(_)
+            | ExprKind::Record(..) => {}
+        });
+    }
+    if !closed {
+        return None;
+    }
+    let domains: Vec<Domain<'_>> =
+        read.keys().map(|id| Domain::of(chart, *id)).collect::<Option<_>>()?;
+    let count = domains.iter().try_fold(1_usize, |n, d| n.checked_mul(d.count()));
+    count.filter(|n| *n <= MOST).map(|_| (read, domains.iter().map(Domain::values).collect()))
+}
+
+/// What a variable can be, if that is few values.
+struct Domain<'c> {
+    of: Few<'c>,
+    /// Whether it may be `none`, too.
+    optional: bool,
+}
+
+/// Few values.
+enum Few<'c> {
+    Bools,
+    Names(&'c [String]),
+    /// From one whole number to another, both included.
+    Numbers(i64, i64),
+}
+
+impl<'c> Domain<'c> {
+    fn of(chart: &'c Chart, id: VarId) -> Option<Self> {
+        let variable = &chart.variables[id.index()];
+        let (ty, optional) = if let Type::Optional(inner) = &variable.ty {
+            (&**inner, true)
+        } else {
+            (&variable.ty, false)
+        };
+        let of = match (ty, &variable.kind) {
+            (Type::Bool, _) => Few::Bools,
+            (Type::Named(id), _) => match &chart.types[id.index()].kind {
+                TypeKind::Enum(names) => Few::Names(names),
+                TypeKind::Record(_) => return None,
+            },
+            (
+                Type::Int,
+                VariableKind::Param { range: Some((Value::Int(low), Value::Int(high))) },
+            ) if high.checked_sub(*low)? < MOST as i64 => Few::Numbers(*low, *high),
+            _ => return None,
+        };
+        Some(Self { of, optional })
+    }
+
+    fn count(&self) -> usize {
+        let count = match self.of {
+            Few::Bools => 2,
+            Few::Names(names) => names.len(),
+            Few::Numbers(low, high) => (low..=high).count(),
+        };
+        count + usize::from(self.optional)
+    }
+
+    fn values(&self) -> Vec<Value> {
+        let mut values: Vec<Value> = match self.of {
+            Few::Bools => vec![Value::Bool(false), Value::Bool(true)],
+            Few::Names(names) => names.iter().cloned().map(Value::Text).collect(),
+            Few::Numbers(low, high) => (low..=high).map(Value::Int).collect(),
+        };
+        if self.optional {
+            values.push(Value::None);
+        }
+        values
+    }
+}
+
+struct Values<'c> {
+    chart: &'c Chart,
+    of: BTreeMap<VarId, Value>,
+}
+
+impl Environment for Values<'_> {
+    fn variable(&self, id: VarId) -> Option<&Value> {
+        self.of.get(&id)
+    }
+
+    fn predicate(&self, id: PredicateId) -> Option<&Expr> {
+        Some(&self.chart.predicates[id.index()].expr)
+    }
+}

@@ -1,0 +1,248 @@
+//! Lines that split one moment among themselves, and leave one case out.
+
+use crate::facts::Facts;
+use crate::facts::guard::{Verdict, compatible, decide, implies};
+use crate::facts::term::root;
+use crate::facts::usage::{Spot, expressions};
+use crate::facts::uses::own_walk;
+use chartc_core::arena::{EventId, StateId, StepId, TransitionId};
+use chartc_core::expr::Value;
+use chartc_core::model::{BinaryOp, Chart, CompareOp, Expr, ExprKind, Trigger, Type, UnaryOp};
+use std::collections::BTreeMap;
+
+/// Most lines of one moment that are looked at.
+const MOST: usize = 20;
+/// Most variables of the case that is left out.
+const VARIABLES: usize = 2;
+
+/// A case that no line takes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Gap {
+    /// The lines, in the order tried; at least two, each with a condition.
+    pub lines: Vec<TransitionId>,
+    /// The only values that none of the conditions holds for: variables with their values.
+    pub case: Vec<(Expr, Value)>,
+}
+
+impl Gap {
+    /// Whether it is about what comes with the moment, the answer or the data of the event, and not about variables.
+    pub fn is_given(&self) -> bool {
+        self.case
+            .iter()
+            .any(|(term, _)| matches!(root(term).kind, ExprKind::Answer(_) | ExprKind::Payload(_)))
+    }
+}
+
+/// When lines are tried together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Moment {
+    Done(StepId),
+    Event(StateId, EventId),
+}
+
+/// Every such case, by the first of its lines. Reported is only what looks forgotten: two or more lines that share every case but one
+/// among themselves, which is one value of each variable that they read. A wider rest may be meant to stay.
+pub fn gaps(chart: &Chart, facts: &Facts) -> Vec<Gap> {
+    let mut moments: BTreeMap<Moment, Vec<TransitionId>> = BTreeMap::new();
+    for (i, line) in chart.transitions.iter().enumerate() {
+        let id = TransitionId::at(i);
+        match &line.trigger {
+            Trigger::StepDone(step) => moments.entry(Moment::Done(*step)).or_default().push(id),
+            Trigger::Event(events) => {
+                for event in events {
+                    moments.entry(Moment::Event(line.source, *event)).or_default().push(id);
+                }
+            }
+            Trigger::AnyEvent
+            | Trigger::AnyOccurrence
+            | Trigger::Turn
+            | Trigger::When
+            | Trigger::StateDone(_)
+            | Trigger::After(_)
+            | Trigger::AfterTurns(_)
+            | Trigger::Choice(_)
+            | Trigger::StepError(_)
+            | Trigger::StepTimeout(..)
+            | Trigger::StepDoubt(_)
+            | Trigger::StepElse(_)
+            | Trigger::Error(_)
+            | Trigger::LimitWarn(_) => {}
+        }
+    }
+    // States whose own lines or questions may take any event.
+    let any = |line: &TransitionId| {
+        matches!(chart.transition(*line).trigger, Trigger::AnyEvent | Trigger::AnyOccurrence)
+    };
+    let catching: Vec<bool> = chart
+        .states
+        .iter()
+        .map(|row| row.transitions.iter().any(any) || !row.steps.is_empty())
+        .collect();
+    let last = Last::of(chart, facts);
+    let mut found: Vec<Gap> = moments
+        .iter()
+        .filter(|(_, lines)| (2..=MOST).contains(&lines.len()))
+        .filter(|(moment, _)| !is_taken_elsewhere(chart, &last, **moment, &moments, &catching))
+        .filter_map(|(_, lines)| gap(chart, facts, lines))
+        .collect();
+    found.retain(|gap| !is_asked_elsewhere(chart, gap));
+    found.sort_by_key(|gap| gap.lines.first().copied());
+    found.dedup();
+    found
+}
+
+/// For each state, the last step that may run in it.
+struct Last<'f> {
+    facts: &'f Facts,
+    /// By state: the last step that is placed in it.
+    own: Vec<Option<usize>>,
+    /// The same, of it and all states below.
+    below: Vec<Option<usize>>,
+}
+
+impl<'f> Last<'f> {
+    fn of(chart: &Chart, facts: &'f Facts) -> Self {
+        let mut own = vec![None; chart.states.len()];
+        for (nth, place) in facts.places.steps.iter().enumerate() {
+            for state in &place.within {
+                own[state.index()] = Some(nth);
+            }
+        }
+        let mut below = own.clone();
+        for i in (0..below.len()).rev() {
+            if let Some(parent) = chart.states[i].parent {
+                below[parent.index()] = below[parent.index()].max(below[i]);
+            }
+        }
+        Self { facts, own, below }
+    }
+
+    /// Whether a later step may run in a state where this one does.
+    fn is_after(&self, chart: &Chart, step: StepId) -> bool {
+        let later = |last: Option<usize>| last > Some(step.index());
+        self.facts.places.step(step).within.iter().any(|here| {
+            later(self.below[here.index()])
+                || chart.ancestors(*here).any(|s| later(self.own[s.index()]))
+        })
+    }
+}
+
+/// Whether something else may take what the lines leave: of a state around theirs, any line for the same event, or a question; a later
+/// step of the same walk.
+fn is_taken_elsewhere(
+    chart: &Chart,
+    last: &Last<'_>,
+    moment: Moment,
+    moments: &BTreeMap<Moment, Vec<TransitionId>>,
+    catching: &[bool],
+) -> bool {
+    let (state, event) = match moment {
+        Moment::Event(state, event) => (state, event),
+        Moment::Done(step) => return last.is_after(chart, step),
+    };
+    chart.ancestors(state).any(|around| {
+        let same = around != state && moments.contains_key(&Moment::Event(around, event));
+        same || catching[around.index()]
+    })
+}
+
+/// Whether the answer that is left out is asked for again, where it stands or where it is kept.
+fn is_asked_elsewhere(chart: &Chart, gap: &Gap) -> bool {
+    let steps: Vec<StepId> =
+        gap.case
+            .iter()
+            .filter_map(|(term, _)| {
+                if let ExprKind::Answer(step) = root(term).kind { Some(step) } else { None }
+            })
+            .collect();
+    let mut asked = false;
+    if !steps.is_empty() {
+        expressions(chart, &mut |spot, expr| {
+            let own = matches!(spot, Spot::Line(id)
+                if chart.transition(id).trigger.step().is_some_and(|s| steps.contains(&s)));
+            if own || matches!(spot, Spot::Value(_) | Spot::Other) {
+                return;
+            }
+            own_walk(expr, &mut |e| {
+                if let ExprKind::Answer(step) = e.kind {
+                    asked |= steps.contains(&step);
+                } else if let ExprKind::Variable(id) = e.kind {
+                    asked |= steps.iter().any(|s| chart.steps[s.index()].into == Some(id));
+                }
+            });
+        });
+    }
+    asked
+}
+
+fn gap(chart: &Chart, facts: &Facts, all: &[TransitionId]) -> Option<Gap> {
+    if !(2..=MOST).contains(&all.len()) {
+        return None;
+    }
+    let mut lines: Vec<TransitionId> = Vec::new();
+    let mut guards: Vec<&Expr> = Vec::new();
+    for id in all {
+        let line = chart.transition(*id);
+        if line.scope.is_some() || !facts.reach.takes(*id) {
+            return None;
+        }
+        let guard = line.guard.as_ref()?;
+        // What a line above hides takes nothing.
+        if !guards.iter().any(|other| implies(chart, Some(guard), Some(*other))) {
+            lines.push(*id);
+            guards.push(guard);
+        }
+    }
+    // What overlaps was not meant to split the cases.
+    let apart = |(i, guard): (usize, &&Expr)| {
+        guards[..i].iter().all(|other| !compatible(chart, Some(*other), Some(*guard)))
+    };
+    if lines.len() < 2 || !guards.iter().enumerate().all(apart) {
+        return None;
+    }
+    let rest: Vec<(&Expr, bool)> = guards.iter().map(|guard| (*guard, false)).collect();
+    only_case(chart, &rest).map(|case| Gap { lines, case })
+}
+
+/// The only values of few places that make conditions what they should be.
+pub(crate) fn only_case(chart: &Chart, goals: &[(&Expr, bool)]) -> Option<Vec<(Expr, Value)>> {
+    let Verdict::Example(case) = decide(chart, goals) else { return None };
+    if !(1..=VARIABLES).contains(&case.len()) {
+        return None;
+    }
+    let only = case.iter().map(|(term, value)| is(term, value)).reduce(|a, b| {
+        let both = ExprKind::Binary(BinaryOp::And, Box::new(a?), Box::new(b?));
+        Some(Expr { kind: both, ty: Type::Bool })
+    })??;
+    let others: Vec<_> = goals.iter().copied().chain([(&only, false)]).collect();
+    (decide(chart, &others) == Verdict::Never).then_some(case)
+}
+
+/// A condition that holds for this value of the term only.
+fn is(term: &Expr, value: &Value) -> Option<Expr> {
+    let ty = if let Type::Optional(inner) = &term.ty { inner } else { &term.ty };
+    let kind = match (value, ty) {
+        (Value::Bool(true), Type::Bool) if *ty == term.ty => return Some(term.clone()),
+        (Value::Bool(false), Type::Bool) if *ty == term.ty => {
+            let not = ExprKind::Unary(UnaryOp::Not, Box::new(term.clone()));
+            return Some(Expr { kind: not, ty: Type::Bool });
+        }
+        (Value::Int(n), Type::Int) => ExprKind::Int(*n),
+        (Value::Float(n), Type::Float) => ExprKind::Float(*n),
+        (Value::Text(name), Type::Named(id)) => ExprKind::Enum(*id, name.clone()),
+        (
+            Value::None
+            | Value::Bool(_)
+            | Value::Int(_)
+            | Value::Float(_)
+            | Value::Text(_)
+            | Value::Duration(_)
+            | Value::List(_)
+            | Value::Map(_),
+            _,
+        ) => return None,
+    };
+    let constant = Expr { kind, ty: ty.clone() };
+    let compare = ExprKind::Compare(Box::new(term.clone()), vec![(CompareOp::Equal, constant)]);
+    Some(Expr { kind: compare, ty: Type::Bool })
+}

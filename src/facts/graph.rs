@@ -1,0 +1,262 @@
+//! Who leads where: states and lines as one graph.
+
+use crate::facts::place::Places;
+use crate::facts::reach::{Reach, entered_with, entries, is_end, is_history, is_leaf};
+use chartc_core::arena::{StateId, TransitionId};
+use chartc_core::model::{Chart, StateKind};
+use petgraph::graph::{DiGraph, NodeIndex};
+use petgraph::visit::{Bfs, Dfs, Reversed};
+use std::collections::BTreeMap;
+
+/// What a chart can do, from any configuration that it can be in. Too much rather than too little: an edge may need more than the
+/// graph knows, but what no path of it reaches is out of reach.
+#[derive(Debug, Clone)]
+pub struct Moves {
+    graph: DiGraph<(), (), u32>,
+    states: usize,
+}
+
+/// What a node stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Node {
+    /// The state is active.
+    Active(StateId),
+    /// The state is entered by default.
+    Entered(StateId),
+    /// The line is taken.
+    Line(TransitionId),
+    /// Any line of this state that holds wherever none of its exceptions is active; stands for one edge a state and line.
+    Any(StateId),
+}
+
+/// Most lines with exceptions of one state that are told apart by the leaves below. Where there are more, every leaf leads to all of
+/// them: it can do more than it does, and the graph stays linear.
+const MOST_OPEN: usize = 64;
+
+impl Moves {
+    /// Builds the graph of what can be entered and taken. Linear in states and lines.
+    pub fn of(chart: &Chart, places: &Places, reach: &Reach) -> Self {
+        let states = chart.states.len();
+        let mut build = Build { chart, places, reach, edges: Vec::new(), open: BTreeMap::new() };
+        build.lines();
+        build.states();
+        let mut edges = build.edges;
+        edges.sort_unstable();
+        edges.dedup();
+        let nodes = 3 * states + chart.transitions.len();
+        let mut graph = DiGraph::with_capacity(nodes, edges.len());
+        for _ in 0..nodes {
+            graph.add_node(());
+        }
+        graph.extend_with_edges(edges);
+        Self { graph, states }
+    }
+
+    /// By state: whether one of `goals` can be active some time after it is.
+    pub fn leads_to(&self, goals: impl IntoIterator<Item = StateId>) -> Vec<bool> {
+        let reversed = Reversed(&self.graph);
+        let mut search = Dfs::empty(reversed);
+        let mut leads = vec![false; self.states];
+        for goal in goals {
+            search.move_to(self.index(Node::Active(goal)));
+            while let Some(node) = search.next(reversed) {
+                if let Some(place) = leads.get_mut(node.index()) {
+                    *place = true;
+                }
+            }
+        }
+        leads
+    }
+
+    /// By state: over how many nodes it leads to the goal at least.
+    pub fn distances(&self, goal: StateId) -> Vec<u32> {
+        let reversed = Reversed(&self.graph);
+        let mut search = Bfs::new(reversed, self.index(Node::Active(goal)));
+        let mut distances = vec![u32::MAX; self.nodes()];
+        while let Some(node) = search.next(reversed) {
+            let near = self.graph.neighbors(node).map(|next| distances[next.index()]).min();
+            distances[node.index()] = near.map_or(0, |near| near.saturating_add(1));
+        }
+        distances[self.place(Node::Active(goal))] = 0;
+        distances.truncate(self.states);
+        distances
+    }
+
+    /// What the node leads to directly, in no particular order.
+    pub fn next(&self, node: Node) -> impl Iterator<Item = Node> + '_ {
+        self.graph.neighbors(self.index(node)).map(|n| self.node(n))
+    }
+
+    /// Strongly connected components over `Active`, `Entered` and line nodes, each in reverse topological order of the whole: the
+    /// first leads to no other.
+    pub fn components(&self) -> Vec<Vec<Node>> {
+        let found = petgraph::algo::kosaraju_scc(&self.graph);
+        found.into_iter().map(|c| c.into_iter().map(|n| self.node(n)).collect()).collect()
+    }
+
+    /// How many nodes there are.
+    pub fn nodes(&self) -> usize {
+        self.graph.node_count()
+    }
+
+    /// The number of a node, below [`Self::nodes`].
+    pub fn place(&self, node: Node) -> usize {
+        number(self.states, node)
+    }
+
+    fn index(&self, node: Node) -> NodeIndex<u32> {
+        NodeIndex::new(number(self.states, node))
+    }
+
+    fn node(&self, index: NodeIndex<u32>) -> Node {
+        let i = index.index();
+        match i / self.states {
+            0 => Node::Active(StateId::at(i)),
+            1 => Node::Entered(StateId::at(i - self.states)),
+            2 => Node::Any(StateId::at(i - 2 * self.states)),
+            _ => Node::Line(TransitionId::at(i - 3 * self.states)),
+        }
+    }
+}
+
+fn number(states: usize, node: Node) -> usize {
+    match node {
+        Node::Active(state) => state.index(),
+        Node::Entered(state) => states + state.index(),
+        Node::Any(state) => 2 * states + state.index(),
+        Node::Line(line) => 3 * states + line.index(),
+    }
+}
+
+struct Build<'c> {
+    chart: &'c Chart,
+    places: &'c Places,
+    reach: &'c Reach,
+    edges: Vec<(u32, u32)>,
+    /// Lines with exceptions, by each state of their places.
+    open: BTreeMap<StateId, Vec<TransitionId>>,
+}
+
+impl Build<'_> {
+    fn edge(&mut self, from: Node, to: Node) {
+        let states = self.chart.states.len();
+        self.edges.push((number(states, from) as u32, number(states, to) as u32));
+    }
+
+    fn lines(&mut self) {
+        let (chart, places, reach) = (self.chart, self.places, self.reach);
+        for (i, line) in chart.transitions.iter().enumerate() {
+            let id = TransitionId::at(i);
+            if !reach.takes(id) {
+                continue;
+            }
+            let place = places.line(id);
+            for state in place.within.iter().filter(|s| reach.enters(**s)) {
+                if place.except.is_empty() {
+                    self.edge(Node::Active(*state), Node::Line(id));
+                } else {
+                    self.open.entry(*state).or_default().push(id);
+                    self.edge(Node::Any(*state), Node::Line(id));
+                }
+            }
+            for state in entries(chart, line) {
+                self.edge(Node::Line(id), Node::Entered(state));
+            }
+        }
+    }
+
+    fn states(&mut self) {
+        let (chart, reach) = (self.chart, self.reach);
+        let mut parallels: Vec<Option<StateId>> = vec![None; chart.states.len()];
+        for state in chart.state_ids() {
+            let row = chart.state(state);
+            if let Some(parent) = row.parent {
+                let inside = matches!(chart.state(parent).kind, StateKind::Parallel);
+                parallels[state.index()] =
+                    if inside { Some(parent) } else { parallels[parent.index()] };
+            }
+            if !reach.enters(state) {
+                continue;
+            }
+            if !is_history(chart, state) {
+                self.edge(Node::Entered(state), Node::Active(state));
+            }
+            if let Some(parallel) = parallels[state.index()] {
+                self.edge(Node::Active(parallel), Node::Active(state));
+            }
+            if is_end(chart, state) {
+                continue;
+            }
+            if let Some(parent) = row.parent
+                && !is_history(chart, state)
+            {
+                self.edge(Node::Active(state), Node::Active(parent));
+            }
+            if is_leaf(chart, state) {
+                self.exceptions(state);
+            }
+            self.entry(state);
+        }
+    }
+
+    /// Leads a leaf to the lines with exceptions of its ancestors.
+    fn exceptions(&mut self, leaf: StateId) {
+        if self.open.is_empty() {
+            return;
+        }
+        let mut found = Vec::new();
+        for place in self.chart.ancestors(leaf) {
+            let Some(lines) = self.open.get(&place) else { continue };
+            if lines.len() > MOST_OPEN {
+                found.push(Node::Any(place));
+                continue;
+            }
+            let out = |l: &&TransitionId| !self.places.line(**l).leaves_out(self.chart, leaf);
+            let holding: Vec<_> = lines.iter().filter(out).copied().collect();
+            if holding.len() == lines.len() {
+                found.push(Node::Any(place));
+            } else {
+                found.extend(holding.into_iter().map(Node::Line));
+            }
+        }
+        for node in found {
+            self.edge(Node::Active(leaf), node);
+        }
+    }
+
+    fn entry(&mut self, state: StateId) {
+        let chart = self.chart;
+        match &chart.state(state).kind {
+            StateKind::Atomic | StateKind::Final { .. } => {}
+            StateKind::Compound { initial } => self.into(state, initial, state),
+            StateKind::Parallel => {
+                for region in chart.children(state).filter(|c| !is_history(chart, *c)) {
+                    self.edge(Node::Entered(state), Node::Entered(region));
+                }
+            }
+            StateKind::History { deep, default } => {
+                let parent = chart.state(state).parent.unwrap_or(StateId::at(0));
+                self.into(state, default, parent);
+                if *deep {
+                    for inner in (parent.0 + 1..chart.state(parent).end.0).map(StateId) {
+                        if self.reach.enters(inner) && is_leaf(chart, inner) {
+                            self.edge(Node::Entered(state), Node::Active(inner));
+                        }
+                    }
+                } else {
+                    for child in chart.children(parent).filter(|c| !is_history(chart, *c)) {
+                        if self.reach.enters(child) {
+                            self.edge(Node::Entered(state), Node::Entered(child));
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    fn into(&mut self, from: StateId, targets: &[StateId], domain: StateId) {
+        for state in entered_with(self.chart, targets, domain) {
+            self.edge(Node::Entered(from), Node::Entered(state));
+        }
+    }
+}

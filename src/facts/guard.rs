@@ -1,0 +1,95 @@
+//! Conditions, decided on their finite part: comparisons with constants, enums, Bools, ranges of params.
+//!
+//! Every other expression is a term that may have any value of its type, the same wherever it is written the same. Constants cut a
+//! term's values into finitely many classes; one of each is tried. What is not decided so is left to `finite`.
+
+use crate::facts::finite;
+use crate::facts::formula::{Formula, formula};
+use crate::facts::term::{Sample, Term};
+use chartc_core::expr::Value;
+use chartc_core::model::{Chart, Expr};
+
+/// Most assignments that are tried; beyond it nothing is claimed.
+const MOST: usize = 4_000;
+
+/// Whether conditions can have given values together.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Verdict {
+    /// No values of the terms make it so.
+    Never,
+    /// These values make it so: each a variable with its value. Empty if any values do.
+    Example(Vec<(Expr, Value)>),
+    /// Not decided.
+    Perhaps,
+}
+
+/// Whether each condition can have the value beside it, all at once. A Float is taken to be a number, never NaN.
+pub fn decide(chart: &Chart, goals: &[(&Expr, bool)]) -> Verdict {
+    match by_terms(chart, goals) {
+        Verdict::Perhaps => finite::decide(chart, goals),
+        sure @ (Verdict::Never | Verdict::Example(_)) => sure,
+    }
+}
+
+fn by_terms(chart: &Chart, goals: &[(&Expr, bool)]) -> Verdict {
+    let holds = |e: &Expr| goals.iter().any(|(g, value)| *value && *g == e);
+    if goals.iter().any(|(g, value)| !value && holds(g)) {
+        return Verdict::Never;
+    }
+    let mut terms = Vec::new();
+    let formulas: Vec<(Formula, bool)> =
+        goals.iter().map(|(goal, value)| (formula(chart, goal, &mut terms), *value)).collect();
+    let samples: Vec<Vec<Sample>> = terms.iter().map(|t| t.samples(chart)).collect();
+    let count = samples.iter().try_fold(1_usize, |n, s| n.checked_mul(s.len()));
+    if count.is_none_or(|n| n > MOST) {
+        return Verdict::Perhaps;
+    }
+    let Some(values) = first(&formulas, &samples) else { return Verdict::Never };
+    let alone =
+        |(i, term): (usize, &Term)| term.is_free() && terms[..i].iter().all(|t| !t.overlaps(term));
+    let example =
+        terms.iter().enumerate().all(alone) && terms.iter().filter(|t| !t.is_place()).count() <= 1;
+    let values: Option<Vec<Value>> = values.into_iter().cloned().collect();
+    match values {
+        Some(values) if example => {
+            Verdict::Example(terms.into_iter().map(|t| t.expr).zip(values).collect())
+        }
+        Some(_) | None => Verdict::Perhaps,
+    }
+}
+
+/// Whether `then` holds whenever `given` does; `None` is a guard that always holds.
+pub fn implies(chart: &Chart, given: Option<&Expr>, then: Option<&Expr>) -> bool {
+    match (given, then) {
+        (_, None) => true,
+        (None, Some(then)) => decide(chart, &[(then, false)]) == Verdict::Never,
+        (Some(given), Some(then)) => {
+            decide(chart, &[(given, true), (then, false)]) == Verdict::Never
+        }
+    }
+}
+
+/// Whether two guards can hold together, unless that is certainly not so.
+pub fn compatible(chart: &Chart, one: Option<&Expr>, other: Option<&Expr>) -> bool {
+    let goals: Vec<_> = [one, other].into_iter().flatten().map(|g| (g, true)).collect();
+    decide(chart, &goals) != Verdict::Never
+}
+
+/// The first assignment that makes every formula what it should be.
+fn first<'s>(formulas: &[(Formula, bool)], samples: &'s [Vec<Sample>]) -> Option<Vec<&'s Sample>> {
+    let mut digits = vec![0; samples.len()];
+    let mut values: Vec<&Sample> = samples.iter().map(|s| s.first()).collect::<Option<_>>()?;
+    loop {
+        // A condition that fails does not hold.
+        let held = |formula: &Formula| formula.value(&values).unwrap_or(false);
+        if formulas.iter().all(|(formula, wanted)| held(formula) == *wanted) {
+            return Some(values);
+        }
+        let place = (0..digits.len()).find(|i| digits[*i] + 1 < samples[*i].len())?;
+        digits[place] += 1;
+        digits[..place].fill(0);
+        for i in 0..=place {
+            values[i] = &samples[i][digits[i]];
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! Which events a chart does something with.
+
+use crate::facts::Facts;
+use chartc_core::arena::{EventId, StateId, StepId, TransitionId};
+use chartc_core::model::{AskOn, Chart, Forward, StepKind, Trigger};
+use chartc_core::tables::CATCH_ALL;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Events that are passed on to charts which declare them. `child` is the chart that a `run` step runs, where that is known; one that
+/// is not may take everything.
+pub fn passed<'c>(chart: &Chart, child: &dyn Fn(StepId) -> Option<&'c Chart>) -> BTreeSet<EventId> {
+    let mut events = BTreeSet::new();
+    for (i, step) in chart.steps.iter().enumerate() {
+        let StepKind::Run(run) = &step.kind else { continue };
+        if run.forward == Forward::Nothing {
+            continue;
+        }
+        let known: Option<BTreeSet<&str>> = child(StepId::at(i))
+            .map(|child| child.events.iter().map(|e| e.name.as_str()).collect())
+            .filter(|names: &BTreeSet<&str>| !names.contains(CATCH_ALL));
+        let own = chart.events.iter().enumerate();
+        let taken = own.filter(|(_, e)| known.as_ref().is_none_or(|k| k.contains(e.name.as_str())));
+        events.extend(taken.map(|(nth, _)| EventId::at(nth)));
+    }
+    events
+}
+
+/// What takes an event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Handler {
+    /// A line.
+    Line(TransitionId),
+    /// A question that waits for it.
+    Question(StepId),
+}
+
+/// An event that nothing takes, whenever it comes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unhandled {
+    /// The event.
+    pub event: EventId,
+    /// What would take it, in states that can never be active.
+    pub dead: Vec<Handler>,
+}
+
+/// Every event that this chart itself does not handle, ascending; none where a line takes whatever comes.
+pub fn unhandled(chart: &Chart, facts: &Facts) -> Vec<Unhandled> {
+    let all = |t: &Trigger| matches!(t, Trigger::AnyEvent | Trigger::AnyOccurrence);
+    if chart.transitions.iter().any(|line| all(&line.trigger)) {
+        return Vec::new();
+    }
+    let mut handlers: BTreeMap<EventId, Vec<(Handler, StateId)>> = BTreeMap::new();
+    for (i, line) in chart.transitions.iter().enumerate() {
+        if let Trigger::Event(events) = &line.trigger {
+            for event in events {
+                let handler = (Handler::Line(TransitionId::at(i)), line.source);
+                handlers.entry(*event).or_default().push(handler);
+            }
+        }
+    }
+    for (i, step) in chart.steps.iter().enumerate() {
+        if let StepKind::Ask { on: AskOn::Event(events), .. } = &step.kind {
+            for event in events {
+                let handler = (Handler::Question(StepId::at(i)), step.state);
+                handlers.entry(*event).or_default().push(handler);
+            }
+        }
+    }
+    let mut found = Vec::new();
+    for event in (0..chart.events.len()).map(EventId::at) {
+        let of = handlers.remove(&event).unwrap_or_default();
+        if !of.iter().any(|(_, state)| facts.reach.enters(*state)) {
+            let dead = of.into_iter().map(|(handler, _)| handler).collect();
+            found.push(Unhandled { event, dead });
+        }
+    }
+    found
+}

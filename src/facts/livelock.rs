@@ -1,0 +1,229 @@
+//! `when` lines that, once taken, are taken for ever.
+
+use crate::facts::Facts;
+use crate::facts::guard::{Verdict, decide};
+use crate::facts::held::{Held, defaulted};
+use crate::facts::reach::{entries, is_leaf};
+use crate::facts::uses::{assigned, changes, is_where, reads, walk, written};
+use chartc_core::arena::{StateId, TransitionId, VarId};
+use chartc_core::model::{
+    Chart, Expr, ExprKind, Observable, StateKind, Transition, Trigger, VariableKind,
+};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Longest circle that is looked for.
+const LONGEST: usize = 64;
+/// Conditions that have to hold together, at most.
+const GIVEN: usize = 6;
+
+/// A circle of `when` lines: guards of some make all of them hold, none of them changes what it reads.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Livelock {
+    /// In the order taken; the first has the least id.
+    pub lines: Vec<TransitionId>,
+    /// The lines whose guards have to hold together: the one that starts it, and those that only ask what the host or an answer says.
+    pub given: Vec<TransitionId>,
+}
+
+/// Every circle, by its first line. A circle is certain while what is given holds: from the first line on, at each state the line that is
+/// tried first among those that may hold is the next of the circle.
+pub fn livelocks(chart: &Chart, facts: &Facts) -> Vec<Livelock> {
+    let mut found: BTreeMap<Vec<TransitionId>, Vec<TransitionId>> = BTreeMap::new();
+    let whens = chart.transitions.iter().filter(|line| line.trigger == Trigger::When);
+    let mut sources: Vec<StateId> = whens.map(|line| line.source).collect();
+    sources.sort_unstable();
+    let defaulted = defaulted(chart);
+    for (i, line) in chart.transitions.iter().enumerate() {
+        let id = TransitionId::at(i);
+        if line.trigger != Trigger::When || !facts.reach.takes(id) {
+            continue;
+        }
+        let leaves =
+            facts.places.line(id).within.iter().filter_map(|s| first_leaf(chart, facts, *s));
+        for leaf in leaves {
+            let Some(within) = alone(chart, &sources, leaf) else { continue };
+            if let Some((circle, given)) = circle(chart, facts, id, (leaf, within), &defaulted) {
+                let known = found.entry(circle).or_insert_with(|| given.clone());
+                // Of several ways to say it the one that asks least.
+                if given.len() < known.len() {
+                    *known = given;
+                }
+            }
+        }
+    }
+    found.into_iter().map(|(lines, given)| Livelock { lines, given }).collect()
+}
+
+/// A leaf of the place in which a targetless line may be taken; for others the leaf does not matter.
+fn first_leaf(chart: &Chart, facts: &Facts, state: StateId) -> Option<StateId> {
+    let mut below = (state.0..chart.state(state).end.0).map(StateId);
+    below.find(|s| is_leaf(chart, *s) && facts.reach.enters(*s))
+}
+
+/// The state inside of which lines circle while nothing else moves: the root, or the innermost region around the leaf if no `when` line,
+/// of which these are the `sources`, stands outside of it.
+fn alone(chart: &Chart, sources: &[StateId], leaf: StateId) -> Option<StateId> {
+    let is_region = |state: &StateId| {
+        let parent = chart.state(*state).parent;
+        parent.is_some_and(|p| matches!(chart.state(p).kind, StateKind::Parallel))
+    };
+    let Some(region) = chart.ancestors(leaf).find(is_region) else { return Some(StateId::at(0)) };
+    let first = sources.partition_point(|source| *source < region);
+    let behind = sources.partition_point(|source| *source < chart.state(region).end);
+    (behind - first == sources.len()).then_some(region)
+}
+
+/// Follows the lines that are certainly taken after `first`, all inside of `within`; with those whose guards are given.
+fn circle(
+    chart: &Chart,
+    facts: &Facts,
+    first: TransitionId,
+    (leaf, within): (StateId, StateId),
+    defaulted: &BTreeSet<VarId>,
+) -> Option<(Vec<TransitionId>, Vec<TransitionId>)> {
+    let mut given = vec![first];
+    let mut lines = vec![first];
+    let (mut at, mut line) = (leaf, first);
+    let mut landed = vec![leaf];
+    let mut held = Held::of(defaulted);
+    while lines.len() <= LONGEST {
+        let (taken, before) = (chart.transition(line), at);
+        if !taken.targets.is_empty() {
+            at = leaf_of(chart, taken)?;
+            let is_inside = |state| chart.contains(within, state) && state != within;
+            let is_alone = match chart.state(within).parent {
+                None => lonely(chart, at),
+                Some(_) => is_inside(taken.source) && is_inside(at),
+            };
+            if !is_alone {
+                return None;
+            }
+        }
+        landed.push(at);
+        held.follow(chart, taken, (before, at));
+        let next = forced(chart, facts, at, &mut given, &held)?;
+        if next == first {
+            return stays(chart, &lines, &landed, &given, within).then(|| {
+                let least = (0..lines.len()).min_by_key(|i| lines[*i]).unwrap_or(0);
+                lines.rotate_left(least);
+                (lines, given)
+            });
+        }
+        if lines.contains(&next) {
+            return None;
+        }
+        lines.push(next);
+        line = next;
+    }
+    None
+}
+
+/// Whether no line of a circle changes what is given; `landed`: where each begins, and where the last leads.
+fn stays(
+    chart: &Chart,
+    lines: &[TransitionId],
+    landed: &[StateId],
+    given: &[TransitionId],
+    within: StateId,
+) -> bool {
+    let mut watched: BTreeSet<VarId> = BTreeSet::new();
+    let mut local = false;
+    for guard in given.iter().filter_map(|id| chart.transition(*id).guard.as_ref()) {
+        // What is active beside a region stays so.
+        let is_beside = is_where(guard) && !asks_inside(chart, guard, within);
+        local |= reads(chart, guard, &mut watched) && !is_beside;
+    }
+    lines.iter().zip(&landed[1..]).all(|(id, at)| {
+        let line = chart.transition(*id);
+        (!local || line.targets.is_empty()) && !changes(chart, line, *at, &watched)
+    })
+}
+
+/// Whether a condition asks for a state inside of another.
+fn asks_inside(chart: &Chart, guard: &Expr, within: StateId) -> bool {
+    let mut found = false;
+    walk(chart, guard, &mut |part| {
+        if let ExprKind::Observable(Observable::In(state)) = part.kind {
+            found |= chart.contains(within, state);
+        }
+    });
+    found
+}
+
+/// The one leaf that a line enters, if it is one and no other region is at work.
+pub(crate) fn landing(chart: &Chart, line: &Transition) -> Option<StateId> {
+    leaf_of(chart, line).filter(|leaf| lonely(chart, *leaf))
+}
+
+/// The one leaf that a line enters, if it is one.
+fn leaf_of(chart: &Chart, line: &Transition) -> Option<StateId> {
+    let entered = entries(chart, line);
+    let [mut at] = entered[..] else { return None };
+    loop {
+        match &chart.state(at).kind {
+            StateKind::Atomic => return Some(at),
+            StateKind::Compound { initial } => match initial[..] {
+                [only] if chart.state(at).default_actions.is_empty() => at = only,
+                _ => return None,
+            },
+            StateKind::Final { .. } | StateKind::Parallel | StateKind::History { .. } => {
+                return None;
+            }
+        }
+    }
+}
+
+/// Whether no other region can be at work while the leaf is active.
+pub(crate) fn lonely(chart: &Chart, leaf: StateId) -> bool {
+    chart.ancestors(leaf).all(|s| !matches!(chart.state(s).kind, StateKind::Parallel))
+}
+
+/// The `when` line that is certainly taken in a leaf while what is given holds, and what lines before have set: the first that may hold must hold. One that only asks what
+/// the host sets, or an answer, is given as well, if all of them can hold together.
+fn forced(
+    chart: &Chart,
+    facts: &Facts,
+    leaf: StateId,
+    given: &mut Vec<TransitionId>,
+    held: &Held<'_>,
+) -> Option<TransitionId> {
+    let guard = |id: &TransitionId| chart.transition(*id).guard.as_ref();
+    for state in chart.ancestors(leaf) {
+        for id in &chart.state(state).transitions {
+            let line = chart.transition(*id);
+            if line.trigger != Trigger::When || !facts.places.line(*id).covers(chart, leaf) {
+                continue;
+            }
+            let known: Vec<&Expr> = given.iter().filter_map(guard).chain(held.all()).collect();
+            let Some(own) = line.guard.as_ref() else { return Some(*id) };
+            let against: Vec<_> = known.iter().map(|g| (*g, true)).chain([(own, false)]).collect();
+            if decide(chart, &against) == Verdict::Never {
+                return Some(*id);
+            }
+            let goals: Vec<_> = known.iter().copied().chain([own]).map(|g| (g, true)).collect();
+            match decide(chart, &goals) {
+                Verdict::Never => {}
+                Verdict::Example(_) if given.len() < GIVEN && is_free(chart, own) => {
+                    given.push(*id);
+                    return Some(*id);
+                }
+                Verdict::Example(_) | Verdict::Perhaps => return None,
+            }
+        }
+    }
+    None
+}
+
+/// Whether a condition reads only what the host or an answer may set to anything.
+fn is_free(chart: &Chart, guard: &Expr) -> bool {
+    let mut read = BTreeSet::new();
+    let local = reads(chart, guard, &mut read);
+    let free = |id: &VarId| match chart.variables[id.index()].kind {
+        VariableKind::Input | VariableKind::Param { .. } => true,
+        VariableKind::Var { .. } => {
+            chart.steps.iter().any(|step| step.into == Some(*id))
+                && !written(chart).any(|block| assigned(block).contains(id))
+        }
+    };
+    !local && !read.is_empty() && read.iter().all(free)
+}

@@ -1,0 +1,68 @@
+//! Facts about a chart that several lints ask for. Findings are made in `lint`.
+//!
+//! Every fact over-approximates: an undecided guard may hold, a host may send any event at any time, a model may give any answer.
+//! So "cannot" is certain, and only "cannot" is reported.
+
+pub mod asking;
+pub mod counter;
+pub mod counting;
+pub mod cover;
+pub mod deadline;
+pub mod drive;
+pub mod endless;
+pub(crate) mod finite;
+pub(crate) mod formula;
+pub mod gap;
+pub mod graph;
+pub mod guard;
+pub mod handling;
+pub(crate) mod hash;
+pub(crate) mod held;
+pub(crate) mod interval;
+pub mod livelock;
+pub mod place;
+pub mod progress;
+pub mod range;
+pub mod reach;
+pub mod restart;
+pub mod rounds;
+pub(crate) mod term;
+pub mod usage;
+pub mod uses;
+pub mod witness;
+
+use chartc_core::arena::{EventId, StepId};
+use chartc_core::model::Chart;
+use graph::Moves;
+use place::Places;
+use range::Ranges;
+use reach::Reach;
+use std::collections::BTreeSet;
+
+/// What the analyses found out about one chart.
+#[derive(Debug, Clone)]
+pub struct Facts {
+    /// Between what bounds variables stay.
+    pub ranges: Ranges,
+    /// Where each line and each step may act.
+    pub places: Places,
+    /// What can be entered, and how.
+    pub reach: Reach,
+    /// Who leads where.
+    pub moves: Moves,
+    /// Events that charts which it runs may take from it: see [`handling::passed`]. Empty as long as nobody says which these are.
+    pub passed: BTreeSet<EventId>,
+    /// `run` steps whose chart cannot fail: see `explore::child`. Empty as long as nobody says which these are.
+    pub sure: BTreeSet<StepId>,
+}
+
+impl Facts {
+    /// Runs the analyses that more than one lint needs. Linear in the size of the chart, up to logarithms.
+    pub fn of(chart: &Chart) -> Self {
+        let ranges = Ranges::of(chart);
+        let places = Places::of(chart, &ranges);
+        let reach = Reach::of(chart, &places);
+        let moves = Moves::of(chart, &places, &reach);
+        Self { ranges, places, reach, moves, passed: BTreeSet::new(), sure: BTreeSet::new() }
+    }
+}

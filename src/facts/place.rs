@@ -1,0 +1,364 @@
+//! Where a line or a step may act.
+
+use crate::facts::asking::Takers;
+use crate::facts::guard::{Verdict, decide};
+use crate::facts::range::Ranges;
+use chartc_core::arena::{StateId, StepId, TransitionId};
+use chartc_core::model::{
+    BinaryOp, Chart, Expr, ExprKind, Observable, StateKind, StepKind, Transition, Trigger, UnaryOp,
+};
+use std::collections::BTreeMap;
+
+/// Whatever acts here needs one of `within` to be active and none of `except`.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Place {
+    /// Ascending; empty is nowhere. None contains another's only by being written so.
+    pub within: Vec<StateId>,
+    /// Proper parts of `within`.
+    pub except: Vec<StateId>,
+    /// Whether a state of another region has a say, too: then this is only where it may act, not where it does.
+    pub is_loose: bool,
+}
+
+impl Place {
+    /// Whether it may act while the leaf is active.
+    pub fn covers(&self, chart: &Chart, leaf: StateId) -> bool {
+        self.within.iter().any(|s| chart.contains(*s, leaf)) && !self.leaves_out(chart, leaf)
+    }
+
+    /// Whether the states that the condition asks for are never active here, whatever the variables.
+    pub fn is_closed_by(&self, chart: &Chart, guard: &Expr) -> bool {
+        let mut rest = self.clone();
+        rest.confine(chart, guard);
+        rest.within.is_empty() && !self.within.is_empty()
+    }
+
+    /// Whether the condition always holds here, whatever the variables.
+    pub fn is_opened_by(&self, chart: &Chart, guard: &Expr) -> bool {
+        let opposite = ExprKind::Unary(UnaryOp::Not, Box::new(guard.clone()));
+        decide(chart, &[(guard, false)]) == Verdict::Never
+            || self.is_closed_by(chart, &Expr { kind: opposite, ty: guard.ty.clone() })
+    }
+
+    /// Where only a state says so.
+    pub fn of(state: StateId) -> Self {
+        Self { within: vec![state], ..Self::default() }
+    }
+
+    /// Whether the leaf is excepted.
+    pub fn leaves_out(&self, chart: &Chart, leaf: StateId) -> bool {
+        self.except.iter().any(|s| chart.contains(*s, leaf))
+    }
+
+    fn narrow(&mut self, chart: &Chart, to: &[StateId]) {
+        self.is_loose |= self.within.iter().any(|s| to.iter().any(|t| apart(chart, *s, *t)));
+        self.within = meet(chart, &self.within, to);
+    }
+
+    fn exclude(&mut self, chart: &Chart, states: &[StateId]) {
+        if states.is_empty() && self.except.is_empty() {
+            return;
+        }
+        self.is_loose |= self.within.iter().any(|s| states.iter().any(|e| apart(chart, *s, *e)));
+        self.except.extend(states);
+        self.except.sort_unstable();
+        self.except.dedup();
+        self.within.retain(|s| !self.except.iter().any(|e| chart.contains(*e, *s)));
+        let within = &self.within;
+        self.except.retain(|e| within.iter().any(|s| chart.contains(*s, *e)));
+    }
+
+    fn guard(&mut self, chart: &Chart, ranges: &Ranges, guard: Option<&Expr>) {
+        let Some(guard) = guard else { return };
+        if ranges.forbid(chart, guard) {
+            self.within.clear();
+            return;
+        }
+        self.confine(chart, guard);
+    }
+
+    /// Narrows it to where the condition finds the states that it asks for.
+    fn confine(&mut self, chart: &Chart, guard: &Expr) {
+        if let Some(states) = confines(chart, guard) {
+            self.narrow(chart, &states);
+        }
+        self.exclude(chart, &excludes(chart, guard, true));
+    }
+}
+
+/// Where each line and each step may act.
+#[derive(Debug, Clone)]
+pub struct Places {
+    /// By transition. Empty if its guard cannot hold, its step cannot run, nobody offers it, or the table forbids it everywhere.
+    pub lines: Vec<Place>,
+    /// By transition: places from which the table of `allow` lines forbids the move.
+    pub forbidden: Vec<Vec<StateId>>,
+    /// By row of the table: whether a step or an option makes the move that it permits.
+    pub used: Vec<bool>,
+    /// By step.
+    pub steps: Vec<Place>,
+    /// Questions whose event or turn lines always take first, with those lines; their place is nowhere.
+    pub unput: BTreeMap<StepId, Vec<TransitionId>>,
+}
+
+impl Places {
+    /// Reads scopes, guards, steps and permissions.
+    pub fn of(chart: &Chart, ranges: &Ranges) -> Self {
+        let mut steps: Vec<Place> = chart
+            .steps
+            .iter()
+            .map(|step| {
+                let mut place = Place::of(step.state);
+                place.guard(chart, ranges, step.guard.as_ref());
+                place
+            })
+            .collect();
+        let unput = unput(chart, &mut steps);
+        let mut table = Table::of(chart);
+        let asks = asks(chart, &steps);
+        let interrupted = is_interrupted(chart);
+        let mut lines = Vec::with_capacity(chart.transitions.len());
+        let mut forbidden = Vec::with_capacity(chart.transitions.len());
+        for line in &chart.transitions {
+            let mut place = line_place(chart, line, &steps, interrupted);
+            place.guard(chart, ranges, line.guard.as_ref());
+            if matches!(line.trigger, Trigger::Choice(_)) {
+                place.within = offered(chart, &place.within, &asks);
+            }
+            let moves = line.trigger.step().is_some() || matches!(line.trigger, Trigger::Choice(_));
+            let refused = if moves { table.apply(chart, line, &mut place) } else { Vec::new() };
+            lines.push(place);
+            forbidden.push(refused);
+        }
+        Self { lines, forbidden, used: table.used, steps, unput }
+    }
+
+    /// Where a line may act.
+    pub fn line(&self, id: TransitionId) -> &Place {
+        &self.lines[id.index()]
+    }
+
+    /// Where a step may run.
+    pub fn step(&self, id: StepId) -> &Place {
+        &self.steps[id.index()]
+    }
+}
+
+/// Takes the place from questions that are never put; gives them with the lines that are in the way.
+fn unput(chart: &Chart, steps: &mut [Place]) -> BTreeMap<StepId, Vec<TransitionId>> {
+    let mut found = BTreeMap::new();
+    if !chart.steps.iter().any(|step| matches!(step.kind, StepKind::Ask { .. })) {
+        return found;
+    }
+    let takers = Takers::of(chart);
+    for i in 0..steps.len() {
+        if let Some(by) = takers.before(chart, StepId::at(i), steps) {
+            steps[i].within.clear();
+            found.insert(StepId::at(i), by);
+        }
+    }
+    found
+}
+
+/// Where the `from` of a line holds; for other lines, their source.
+pub fn scope(chart: &Chart, line: &Transition) -> Place {
+    let mut place = Place::of(line.source);
+    if let Some(scope) = &line.scope {
+        if !scope.any_of.is_empty() {
+            place.narrow(chart, &scope.any_of);
+        }
+        place.exclude(chart, &scope.none_of);
+    }
+    place
+}
+
+/// Whether the chart may move while a step is awaited: for anything but what the walk itself does. What a tool of a step has brought may
+/// move it, too.
+fn is_interrupted(chart: &Chart) -> bool {
+    let outside = |t: &Trigger| {
+        matches!(
+            t,
+            Trigger::Event(_)
+                | Trigger::AnyEvent
+                | Trigger::AnyOccurrence
+                | Trigger::After(_)
+                | Trigger::Error(_)
+                | Trigger::LimitWarn(_)
+        )
+    };
+    let beside = |k: &StepKind| matches!(k, StepKind::Human(_) | StepKind::Run(..));
+    chart.transitions.iter().any(|t| outside(&t.trigger))
+        || chart.steps.iter().any(|s| beside(&s.kind) || s.tools.is_some())
+}
+
+/// Whether a step may end where its condition no longer holds: it is cancelled only when the state that it stands in is left. A question
+/// belongs to its leaf, and code takes no time.
+fn outlives(chart: &Chart, step: StepId, interrupted: bool) -> bool {
+    match &chart.steps[step.index()].kind {
+        StepKind::Code(_) | StepKind::Ask { .. } => false,
+        StepKind::Llm | StepKind::Call(..) | StepKind::Human(_) | StepKind::Run(..) => interrupted,
+    }
+}
+
+fn line_place(chart: &Chart, line: &Transition, steps: &[Place], interrupted: bool) -> Place {
+    let mut place = scope(chart, line);
+    if let Some(id) = line.trigger.step() {
+        let step = &steps[id.index()];
+        if step.within.is_empty() || !outlives(chart, id, interrupted) {
+            place.is_loose |= step.is_loose;
+            place.narrow(chart, &step.within);
+            place.exclude(chart, &step.except);
+        }
+    }
+    if let Trigger::StateDone(state) = line.trigger {
+        if matches!(chart.state(state).kind, StateKind::Compound { .. }) {
+            let ends: Vec<_> = chart.children(state).filter(|c| is_final(chart, *c)).collect();
+            place.narrow(chart, &ends);
+        } else {
+            place.narrow(chart, &[state]);
+        }
+    }
+    place
+}
+
+/// Whether a state is a `final`.
+pub fn is_final(chart: &Chart, state: StateId) -> bool {
+    matches!(chart.state(state).kind, StateKind::Final { .. })
+}
+
+/// States where a question may be open, ascending.
+fn asks(chart: &Chart, steps: &[Place]) -> Vec<StateId> {
+    let mut states: Vec<StateId> = chart
+        .steps
+        .iter()
+        .zip(steps)
+        .filter(|(step, _)| matches!(step.kind, StepKind::Ask { .. }))
+        .flat_map(|(_, place)| place.within.iter().copied())
+        .collect();
+    states.sort_unstable();
+    states.dedup();
+    states
+}
+
+/// The parts of `within` where some question is open: where one stands above, the whole; else the parts where one stands below.
+fn offered(chart: &Chart, within: &[StateId], asks: &[StateId]) -> Vec<StateId> {
+    let mut parts = Vec::new();
+    for state in within {
+        if chart.ancestors(*state).any(|a| asks.binary_search(&a).is_ok()) {
+            parts.push(*state);
+        } else {
+            let from = asks.partition_point(|a| a < state);
+            let below = asks[from..].iter().take_while(|a| chart.contains(*state, **a));
+            parts.extend(below.copied());
+        }
+    }
+    parts
+}
+
+/// The `allow` lines by the state that they permit to enter: their numbers, with the state to leave.
+struct Table {
+    rows: BTreeMap<StateId, Vec<(usize, Option<StateId>)>>,
+    /// By row: whether some move needs it.
+    used: Vec<bool>,
+}
+
+impl Table {
+    fn of(chart: &Chart) -> Self {
+        let mut rows: BTreeMap<StateId, Vec<(usize, Option<StateId>)>> = BTreeMap::new();
+        for (row, permission) in chart.permissions.iter().enumerate() {
+            let guard = permission.guard.as_ref();
+            if !guard.is_some_and(|g| matches!(decide(chart, &[(g, true)]), Verdict::Never)) {
+                rows.entry(permission.to).or_default().push((row, permission.from));
+            }
+        }
+        Self { rows, used: vec![false; chart.permissions.len()] }
+    }
+
+    /// Narrows a move to where it is permitted; gives the places where it is not permitted at all.
+    fn apply(&mut self, chart: &Chart, line: &Transition, place: &mut Place) -> Vec<StateId> {
+        if self.used.is_empty() {
+            return Vec::new();
+        }
+        let mut refused = Vec::new();
+        for target in &line.targets {
+            let rows = self.rows.get(&target.state).map_or(&[][..], Vec::as_slice);
+            for (row, from) in rows {
+                let meets = from.is_none_or(|from| !meet(chart, &place.within, &[from]).is_empty());
+                self.used[*row] |= meets && !place.within.is_empty();
+            }
+            if rows.iter().any(|(_, from)| from.is_none()) {
+                continue;
+            }
+            let from: Vec<StateId> = rows.iter().filter_map(|(_, from)| *from).collect();
+            refused.extend(
+                place.within.iter().filter(|s| meet(chart, &[**s], &from).is_empty()).copied(),
+            );
+            place.narrow(chart, &from);
+        }
+        refused
+    }
+}
+
+/// Where one of `left` and one of `right` are active together, as far as the tree can tell; ascending.
+pub fn meet(chart: &Chart, left: &[StateId], right: &[StateId]) -> Vec<StateId> {
+    let mut both = Vec::new();
+    for a in left {
+        for b in right {
+            if chart.contains(*a, *b) {
+                both.push(*b);
+            } else if chart.contains(*b, *a) || !exclusive(chart, *a, *b) {
+                both.push(*a);
+            }
+        }
+    }
+    both.sort_unstable();
+    both.dedup();
+    both
+}
+
+/// Whether two states stand in different regions of a parallel.
+fn apart(chart: &Chart, a: StateId, b: StateId) -> bool {
+    !chart.contains(a, b) && !chart.contains(b, a) && !exclusive(chart, a, b)
+}
+
+/// Whether two states can never be active together.
+pub fn exclusive(chart: &Chart, a: StateId, b: StateId) -> bool {
+    let common = chart.ancestors(a).find(|s| chart.contains(*s, b));
+    common.is_some_and(|s| s != a && s != b && !matches!(chart.state(s).kind, StateKind::Parallel))
+}
+
+/// States of which one is active whenever the condition holds; `None` if it does not tell.
+fn confines(chart: &Chart, guard: &Expr) -> Option<Vec<StateId>> {
+    if let ExprKind::Observable(Observable::In(state)) = &guard.kind {
+        Some(vec![*state])
+    } else if let ExprKind::Predicate(id) = &guard.kind {
+        confines(chart, &chart.predicates[id.index()].expr)
+    } else if let ExprKind::Binary(BinaryOp::And, a, b) = &guard.kind {
+        match (confines(chart, a), confines(chart, b)) {
+            (Some(a), Some(b)) => Some(meet(chart, &a, &b)),
+            (one, other) => one.or(other),
+        }
+    } else if let ExprKind::Binary(BinaryOp::Or, a, b) = &guard.kind {
+        Some([confines(chart, a)?, confines(chart, b)?].concat())
+    } else {
+        None
+    }
+}
+
+/// States none of which is active whenever the condition gives `value`.
+fn excludes(chart: &Chart, guard: &Expr, value: bool) -> Vec<StateId> {
+    let joined = if value { BinaryOp::And } else { BinaryOp::Or };
+    if let ExprKind::Observable(Observable::In(state)) = &guard.kind {
+        if value { Vec::new() } else { vec![*state] }
+    } else if let ExprKind::Predicate(id) = &guard.kind {
+        excludes(chart, &chart.predicates[id.index()].expr, value)
+    } else if let ExprKind::Unary(UnaryOp::Not, inner) = &guard.kind {
+        excludes(chart, inner, !value)
+    } else if let ExprKind::Binary(op, a, b) = &guard.kind
+        && *op == joined
+    {
+        [excludes(chart, a, value), excludes(chart, b, value)].concat()
+    } else {
+        Vec::new()
+    }
+}

@@ -1,0 +1,277 @@
+//! Which states can be entered, and by what.
+
+use crate::facts::place::{Places, is_final};
+use chartc_core::arena::{StateId, TransitionId};
+use chartc_core::model::{Chart, StateKind, Transition, TransitionKind};
+use std::collections::{BTreeMap, VecDeque};
+
+/// How a state came to be active for the first time, over the fewest lines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cause {
+    /// The run begins in it.
+    Start,
+    /// A line leads to it.
+    Line(TransitionId),
+    /// It comes with the entry of this state: a parent's initial child, a region, a history's default, or a child's parent.
+    With(StateId),
+}
+
+/// What can be entered.
+#[derive(Debug, Clone)]
+pub struct Reach {
+    /// By state: how it is first entered; `None` if never. For a history: how it is first targeted.
+    pub causes: Vec<Option<Cause>>,
+    /// By transition: the state that lets it act first; `None` if it never acts.
+    pub actors: Vec<Option<StateId>>,
+}
+
+impl Reach {
+    /// Breadth first over lines, so that the causes make shortest paths. Linear in states, lines and targets times depth.
+    pub fn of(chart: &Chart, places: &Places) -> Self {
+        let mut search = Search::new(chart, places);
+        search.default(StateId::at(0), Cause::Start);
+        while let Some(item) = search.now.pop_front().or_else(|| search.later.pop_front()) {
+            match item {
+                Item::Active(state, cause) => search.active(state, cause),
+                Item::Default(state, cause) => search.default(state, cause),
+                Item::Line(line) => search.line(line),
+            }
+        }
+        Self { causes: search.causes, actors: search.actors }
+    }
+
+    /// Whether the state can be active (or, for a history, be targeted).
+    pub fn enters(&self, state: StateId) -> bool {
+        self.causes[state.index()].is_some()
+    }
+
+    /// Whether the line can be taken.
+    pub fn takes(&self, line: TransitionId) -> bool {
+        self.actors[line.index()].is_some()
+    }
+
+    /// Leaves that can be active, ascending: atomic states, and finals below the top.
+    pub fn leaves<'c>(&'c self, chart: &'c Chart) -> impl Iterator<Item = StateId> + 'c {
+        chart.state_ids().filter(|s| self.enters(*s) && is_leaf(chart, *s))
+    }
+}
+
+/// Whether a run can rest in the state: atomic, or the final child of a state that is not the root.
+pub fn is_leaf(chart: &Chart, state: StateId) -> bool {
+    match chart.state(state).kind {
+        StateKind::Atomic => true,
+        StateKind::Final { .. } => !is_end(chart, state),
+        StateKind::Compound { .. } | StateKind::Parallel | StateKind::History { .. } => false,
+    }
+}
+
+/// Whether entering the state ends the run.
+pub fn is_end(chart: &Chart, state: StateId) -> bool {
+    is_final(chart, state) && chart.state(state).parent == Some(StateId::at(0))
+}
+
+/// The state that a line leaves standing: all that it exits lies below. `None` if it is targetless.
+pub fn domain(chart: &Chart, line: &Transition) -> Option<StateId> {
+    if line.targets.is_empty() {
+        return None;
+    }
+    if line.kind == TransitionKind::Internal {
+        return Some(line.source);
+    }
+    let mut parents = chart.ancestors(line.source).skip(1);
+    let holds = |s: &StateId| {
+        !matches!(chart.state(*s).kind, StateKind::Parallel)
+            && line.targets.iter().all(|t| *s != t.state && chart.contains(*s, t.state))
+    };
+    Some(parents.find(holds).unwrap_or(StateId::at(0)))
+}
+
+/// Every state whose default entry a line causes: its targets and the regions that come with them.
+pub fn entries(chart: &Chart, line: &Transition) -> Vec<StateId> {
+    let Some(domain) = domain(chart, line) else { return Vec::new() };
+    let targets: Vec<StateId> = line.targets.iter().map(|t| t.state).collect();
+    entered_with(chart, &targets, domain)
+}
+
+/// Targets below `domain` with the regions that come with them.
+pub fn entered_with(chart: &Chart, targets: &[StateId], domain: StateId) -> Vec<StateId> {
+    let mut entries = Vec::new();
+    for target in targets {
+        entries.push(*target);
+        let taken = |child| targets.iter().any(|t| chart.contains(child, *t));
+        regions(chart, *target, domain, taken, &mut entries);
+    }
+    entries
+}
+
+/// Regions that are entered because a parallel between `domain` and `target` is, less those that `taken` says are targeted themselves.
+fn regions(
+    chart: &Chart,
+    target: StateId,
+    domain: StateId,
+    taken: impl Fn(StateId) -> bool,
+    entries: &mut Vec<StateId>,
+) {
+    let between = chart.ancestors(target).skip(1).take_while(|s| *s != domain);
+    for parallel in between.filter(|s| matches!(chart.state(*s).kind, StateKind::Parallel)) {
+        let children = chart.children(parallel).filter(|c| !is_history(chart, *c) && !taken(*c));
+        entries.extend(children);
+    }
+}
+
+/// Whether a state is a history.
+pub fn is_history(chart: &Chart, state: StateId) -> bool {
+    matches!(chart.state(state).kind, StateKind::History { .. })
+}
+
+enum Item {
+    Active(StateId, Cause),
+    Default(StateId, Cause),
+    Line(TransitionId),
+}
+
+struct Search<'c> {
+    chart: &'c Chart,
+    places: &'c Places,
+    causes: Vec<Option<Cause>>,
+    defaulted: Vec<bool>,
+    actors: Vec<Option<StateId>>,
+    /// Lines by each state of their places.
+    starting: Vec<Vec<TransitionId>>,
+    /// Lines that wait for a leaf outside their exceptions, by each state of their places.
+    waiting: BTreeMap<StateId, Vec<TransitionId>>,
+    /// Parents whose children a shallow history may bring back.
+    remembered: Vec<bool>,
+    now: VecDeque<Item>,
+    later: VecDeque<Item>,
+}
+
+impl<'c> Search<'c> {
+    fn new(chart: &'c Chart, places: &'c Places) -> Self {
+        let count = chart.states.len();
+        let mut starting = vec![Vec::new(); count];
+        for (i, place) in places.lines.iter().enumerate() {
+            for state in &place.within {
+                starting[state.index()].push(TransitionId::at(i));
+            }
+        }
+        Self {
+            chart,
+            places,
+            causes: vec![None; count],
+            defaulted: vec![false; count],
+            actors: vec![None; chart.transitions.len()],
+            starting,
+            waiting: BTreeMap::new(),
+            remembered: vec![false; count],
+            now: VecDeque::new(),
+            later: VecDeque::new(),
+        }
+    }
+
+    fn active(&mut self, state: StateId, cause: Cause) {
+        if self.causes[state.index()].is_some() {
+            return;
+        }
+        self.causes[state.index()] = Some(cause);
+        if let Some(parent) = self.chart.state(state).parent {
+            self.now.push_back(Item::Active(parent, Cause::With(state)));
+            if self.remembered[parent.index()] {
+                self.now.push_back(Item::Default(state, Cause::With(parent)));
+            }
+        }
+        if is_end(self.chart, state) {
+            return;
+        }
+        for line in std::mem::take(&mut self.starting[state.index()]) {
+            if self.places.line(line).except.is_empty() {
+                self.take(line, state);
+            } else {
+                self.waiting.entry(state).or_default().push(line);
+            }
+        }
+        self.wake(state);
+    }
+
+    /// Tries the waiting lines of the leaf's ancestors, or, for any other state, those of it alone for leaves that came first.
+    fn wake(&mut self, state: StateId) {
+        if self.waiting.is_empty() {
+            return;
+        }
+        if is_leaf(self.chart, state) {
+            for place in self.chart.ancestors(state) {
+                self.serve(place, state);
+            }
+        } else if self.waiting.contains_key(&state) {
+            let chart = self.chart;
+            let below = (state.0..chart.state(state).end.0).map(StateId);
+            let ready: Vec<_> =
+                below.filter(|s| self.causes[s.index()].is_some() && is_leaf(chart, *s)).collect();
+            for leaf in ready {
+                self.serve(state, leaf);
+            }
+        }
+    }
+
+    fn serve(&mut self, place: StateId, leaf: StateId) {
+        let Some(lines) = self.waiting.remove(&place) else { return };
+        let (ready, waiting): (Vec<_>, Vec<_>) =
+            lines.into_iter().partition(|l| !self.places.line(*l).leaves_out(self.chart, leaf));
+        for line in ready {
+            self.take(line, leaf);
+        }
+        if !waiting.is_empty() {
+            self.waiting.insert(place, waiting);
+        }
+    }
+
+    fn take(&mut self, line: TransitionId, actor: StateId) {
+        if self.actors[line.index()].is_none() {
+            self.actors[line.index()] = Some(actor);
+            self.later.push_back(Item::Line(line));
+        }
+    }
+
+    fn line(&mut self, id: TransitionId) {
+        let line = self.chart.transition(id);
+        for state in entries(self.chart, line) {
+            self.now.push_back(Item::Default(state, Cause::Line(id)));
+        }
+    }
+
+    fn default(&mut self, state: StateId, cause: Cause) {
+        let chart = self.chart;
+        self.active(state, cause);
+        if std::mem::replace(&mut self.defaulted[state.index()], true) {
+            return;
+        }
+        let with = Cause::With(state);
+        match &chart.state(state).kind {
+            StateKind::Atomic | StateKind::Final { .. } => {}
+            StateKind::Compound { initial } => self.into(initial, state, with),
+            StateKind::Parallel => {
+                for region in chart.children(state).filter(|c| !is_history(chart, *c)) {
+                    self.now.push_back(Item::Default(region, with));
+                }
+            }
+            StateKind::History { deep, default } => {
+                let parent = chart.state(state).parent.unwrap_or(StateId::at(0));
+                self.into(default, parent, with);
+                if !*deep && !std::mem::replace(&mut self.remembered[parent.index()], true) {
+                    for child in chart.children(parent).filter(|c| !is_history(chart, *c)) {
+                        if self.causes[child.index()].is_some() {
+                            self.now.push_back(Item::Default(child, with));
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Enters descendants of `domain` with the regions that come with them.
+    fn into(&mut self, targets: &[StateId], domain: StateId, cause: Cause) {
+        for state in entered_with(self.chart, targets, domain) {
+            self.now.push_back(Item::Default(state, cause));
+        }
+    }
+}

@@ -1,0 +1,364 @@
+//! Between what bounds one counter is at each node of the graph of moves.
+//!
+//! Intervals, spread from the start along all that leads on; each node's grow, and after a few times only to the next number that the
+//! chart names, so that it ends. A line, a block and the code of a step do what they say; what is not understood may set anything.
+
+use super::Asker;
+use super::stops::{stops, widened};
+use crate::facts::Facts;
+use crate::facts::counter::{bounds, is_of_turn, sets, sets_back, value};
+use crate::facts::graph::Node;
+use crate::facts::interval::{Range, within};
+use crate::facts::reach::{domain, is_leaf};
+use chartc_core::arena::{StateId, StepId, TransitionId, VarId};
+use chartc_core::model::{Action, Chart, Expr, StateKind, StepKind, Transition};
+use std::collections::VecDeque;
+
+/// Times that a node's bounds grow freely, and times that they grow to a number that the chart names.
+const PATIENCE: u8 = 4;
+const GROWTHS: u8 = 24;
+
+/// Whether assignments of constants are done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Resets {
+    Done,
+    Skipped,
+}
+
+/// What is known of one counter.
+pub(super) struct Track<'c> {
+    chart: &'c Chart,
+    facts: &'c Facts,
+    counter: VarId,
+    resets: Resets,
+    /// Lines without a target that set it.
+    staying: Vec<TransitionId>,
+    /// Code that sets it.
+    code: Vec<StepId>,
+    /// States that set it when they are left.
+    leaving: Vec<StateId>,
+    /// Whether leaving or entering any state sets it.
+    blocks: bool,
+    /// What it begins with.
+    first: Range,
+    /// Numbers that the chart names beside it, with their neighbours; ascending.
+    stops: Vec<i64>,
+    /// By place of the node: before it; `None` where no run comes.
+    before: Vec<Option<Range>>,
+}
+
+impl<'c> Track<'c> {
+    /// Follows a counter through the whole chart.
+    pub(super) fn of(chart: &'c Chart, facts: &'c Facts, counter: VarId) -> Self {
+        Self::following(chart, facts, counter, Resets::Done)
+    }
+
+    /// Follows a counter as if nothing set it back.
+    pub(super) fn without_resets(chart: &'c Chart, facts: &'c Facts, counter: VarId) -> Self {
+        Self::following(chart, facts, counter, Resets::Skipped)
+    }
+
+    fn following(chart: &'c Chart, facts: &'c Facts, counter: VarId, resets: Resets) -> Self {
+        let lines = chart.transitions.iter().enumerate();
+        let staying = lines
+            .filter(|(_, l)| l.targets.is_empty() && sets(&l.actions, counter))
+            .map(|(i, _)| TransitionId::at(i))
+            .filter(|l| facts.reach.takes(*l))
+            .collect();
+        let steps = chart.steps.iter().enumerate();
+        let code = steps
+            .filter(|(_, s)| matches!(&s.kind, StepKind::Code(block) if sets(block, counter)))
+            .map(|(i, _)| StepId::at(i))
+            .collect();
+        let of_states = |s: &chartc_core::model::State| {
+            let defaults = [&s.default_actions];
+            s.entry.iter().chain(&s.exit).chain(defaults).any(|b| sets(b, counter))
+        };
+        let blocks = chart.states.iter().any(of_states);
+        let leaving = chart.state_ids().filter(|s| {
+            let exit = &chart.state(*s).exit;
+            exit.iter().any(|b| sets(b, counter))
+        });
+        let leaving = leaving.collect();
+        let default = chart.variables[counter.index()].default.as_ref();
+        let first =
+            default.map_or_else(Range::default, |e| value(chart, e, counter, Range::default()));
+        let before = vec![None; facts.moves.nodes()];
+        let stops = stops(chart, counter, first);
+        let mut track = Self {
+            chart,
+            facts,
+            counter,
+            resets,
+            staying,
+            code,
+            leaving,
+            blocks,
+            first,
+            stops,
+            before,
+        };
+        track.spread();
+        track
+    }
+
+    /// When the asker asks for it; `None` where no run comes to that.
+    pub(super) fn asked_by(&self, asker: Asker) -> Option<Range> {
+        match asker {
+            Asker::Line(id) => self.at_line(id),
+            Asker::Step(id) => self.within(&self.facts.places.step(id).within),
+            Asker::Permission(i) => {
+                let from = self.chart.permissions[i].from;
+                self.within(&[from.unwrap_or(StateId::at(0))])
+            }
+        }
+    }
+
+    /// Before the condition of a line is asked for.
+    fn at_line(&self, id: TransitionId) -> Option<Range> {
+        let (moves, line) = (&self.facts.moves, self.chart.transition(id));
+        let before = match self.before[moves.place(Node::Line(id))] {
+            // It is not taken: where it would be.
+            None if !self.facts.reach.takes(id) => {
+                let node = Node::Active(line.source);
+                self.after(node, self.before[moves.place(node)]?)?
+            }
+            before => before?,
+        };
+        Some(self.asked(line, before))
+    }
+
+    /// What it is when an outcome of a step asks for it: the code that stands right before the step has been run.
+    fn asked(&self, line: &Transition, before: Range) -> Range {
+        let Some(step) = line.trigger.step() else { return before };
+        let state = self.chart.steps[step.index()].state;
+        let earlier = self.chart.steps[..step.index()].iter();
+        let first = step.index() - earlier.rev().take_while(|s| s.state == state).count();
+        let mut range = before;
+        for own in &self.chart.steps[first..step.index()] {
+            if let StepKind::Code(block) = &own.kind {
+                let after = self.block(block, range);
+                range = if own.guard.is_none() { after } else { range.join(after) };
+            }
+        }
+        for id in &self.staying {
+            let place = self.facts.places.line(*id);
+            let here = self.chart.ancestors(state).any(|s| place.within.contains(&s))
+                || place.within.iter().any(|s| self.chart.contains(state, *s));
+            if here {
+                // In any number.
+                let after = self.block(&self.chart.transition(*id).actions, range);
+                range = widened(range, range.join(after), &[]);
+            }
+        }
+        range
+    }
+
+    /// While one of these states, or one below, is active.
+    fn within(&self, places: &[StateId]) -> Option<Range> {
+        let below = places.iter().flat_map(|s| s.0..self.chart.state(*s).end.0).map(StateId);
+        let known = below.filter_map(|s| {
+            let node = Node::Active(s);
+            self.after(node, self.before[self.facts.moves.place(node)]?)
+        });
+        known.reduce(Range::join)
+    }
+
+    fn spread(&mut self) {
+        let moves = &self.facts.moves;
+        let root = Node::Entered(StateId::at(0));
+        self.before[moves.place(root)] = Some(self.first);
+        let mut grown = vec![0_u8; moves.nodes()];
+        let mut open = VecDeque::from([root]);
+        while let Some(node) = open.pop_front() {
+            let Some(before) = self.before[moves.place(node)] else { continue };
+            let Some(after) = self.after(node, before) else { continue };
+            for next in moves.next(node) {
+                let place = moves.place(next);
+                let known = self.before[place];
+                let mut joined = known.map_or(after, |known| known.join(after));
+                if Some(joined) == known {
+                    continue;
+                }
+                grown[place] = grown[place].saturating_add(1);
+                if let Some(known) = known.filter(|_| grown[place] > PATIENCE) {
+                    let stops = if grown[place] > GROWTHS { &[][..] } else { &self.stops };
+                    joined = widened(known, joined, stops);
+                }
+                self.before[place] = Some(joined);
+                open.push_back(next);
+            }
+        }
+    }
+
+    /// What it is when the node leads on; `None` where it does not.
+    fn after(&self, node: Node, before: Range) -> Option<Range> {
+        match node {
+            Node::Any(_) => Some(before),
+            Node::Entered(state) => Some(self.entered(state, before)),
+            Node::Active(state) => Some(self.active(state, before)),
+            Node::Line(line) => self.taken(self.chart.transition(line), before),
+        }
+    }
+
+    fn entered(&self, state: StateId, before: Range) -> Range {
+        let row = self.chart.state(state);
+        if self.blocks && matches!(row.kind, StateKind::History { deep: true, .. }) {
+            return Range::default();
+        }
+        let entered = self.blocks_of(&row.entry, before);
+        if row.default_actions.is_empty() {
+            return entered;
+        }
+        // A line may lead further down itself.
+        entered.join(self.block(&row.default_actions, entered))
+    }
+
+    /// Turns and lines that stay may come in any number.
+    fn active(&self, state: StateId, before: Range) -> Range {
+        let mut range = before;
+        if is_of_turn(self.chart, self.counter) && is_leaf(self.chart, state) {
+            range = range.join(self.first);
+        }
+        let mut rounds = 0;
+        loop {
+            let mut next = range;
+            for step in &self.code {
+                let place = self.facts.places.step(*step);
+                let here = self.chart.ancestors(state).any(|s| place.within.contains(&s));
+                if here && let StepKind::Code(block) = &self.chart.steps[step.index()].kind {
+                    next = next.join(self.block(block, next));
+                }
+            }
+            for line in &self.staying {
+                let place = self.facts.places.line(*line);
+                let here = self.chart.ancestors(state).any(|s| place.within.contains(&s));
+                if here && let Some(after) = self.taken(self.chart.transition(*line), next) {
+                    next = next.join(after);
+                }
+            }
+            if next == range {
+                return range;
+            }
+            rounds += 1;
+            if rounds > PATIENCE {
+                let stops = if rounds > GROWTHS { &[][..] } else { &self.stops };
+                next = widened(range, next, stops);
+            }
+            range = next;
+        }
+    }
+
+    fn taken(&self, line: &Transition, before: Range) -> Option<Range> {
+        let mut range = self.asked(line, before);
+        if let Some(guard) = &line.guard {
+            range = self.refined(guard, range);
+            if range.is_empty() {
+                return None;
+            }
+        }
+        let top = domain(self.chart, line).filter(|_| self.blocks);
+        if let Some(top) = top {
+            for state in self.below(top) {
+                // Not all of them are active.
+                let left = self.blocks_of(&self.chart.state(state).exit, range);
+                let sure = self.chart.contains(state, line.source);
+                range = if sure { left } else { range.join(left) };
+            }
+        }
+        range = self.block(&line.actions, range);
+        if let Some(top) = top {
+            for target in &line.targets {
+                let above = self.chart.ancestors(target.state).skip(1);
+                let mut between: Vec<StateId> =
+                    above.take_while(|s| *s != top && self.chart.contains(top, *s)).collect();
+                between.reverse();
+                for state in between {
+                    range = self.blocks_of(&self.chart.state(state).entry, range);
+                }
+            }
+        }
+        Some(range)
+    }
+
+    /// States below this one that set it when they are left.
+    fn below(&self, top: StateId) -> impl Iterator<Item = StateId> + '_ {
+        let inside = move |s: &StateId| *s != top && self.chart.contains(top, *s);
+        self.leaving.iter().copied().filter(inside)
+    }
+
+    /// What a condition that holds leaves of it.
+    fn refined(&self, guard: &Expr, range: Range) -> Range {
+        let own = |bound: &crate::facts::counter::Bound<'_>| bound.counter == self.counter;
+        bounds(self.chart, guard).iter().filter(|b| own(b)).fold(range, |range, bound| {
+            let than = value(self.chart, bound.than, self.counter, Range::default());
+            range.meet(within(bound.op, than))
+        })
+    }
+
+    fn blocks_of(&self, blocks: &[Vec<Action>], before: Range) -> Range {
+        blocks.iter().fold(before, |range, block| self.block(block, range))
+    }
+
+    fn block(&self, actions: &[Action], before: Range) -> Range {
+        let mut range = before;
+        for action in actions {
+            match action {
+                Action::Assign(id, e)
+                    if *id == self.counter
+                        && self.resets == Resets::Skipped
+                        && sets_back(self.chart, self.counter, e) => {}
+                Action::Assign(id, e) if *id == self.counter => {
+                    range = value(self.chart, e, self.counter, range);
+                }
+                Action::If(condition, then, other) => {
+                    let held = self.refined(condition, range);
+                    let other = self.block(other, range);
+                    range =
+                        if held.is_empty() { other } else { self.block(then, held).join(other) };
+                }
+                Action::For(_, _, body) if sets(body, self.counter) => range = Range::default(),
+                Action::Assign(..)
+                | Action::For(..)
+                | Action::Do(..)
+                | Action::Raise(..)
+                | Action::Send { .. }
+                | Action::Cancel(_)
+                | Action::Log(_)
+                | Action::Result(..) => {}
+            }
+        }
+        range
+    }
+
+    /// Whether the counter may be set where the node leads on.
+    pub(super) fn is_set_at(&self, node: Node) -> bool {
+        let of = |state: StateId| {
+            let row = self.chart.state(state);
+            row.entry.iter().chain([&row.default_actions]).any(|b| sets(b, self.counter))
+        };
+        match node {
+            Node::Any(_) => false,
+            Node::Entered(state) => of(state),
+            Node::Active(state) => {
+                let here =
+                    |within: &[StateId]| self.chart.ancestors(state).any(|s| within.contains(&s));
+                self.code.iter().any(|s| here(&self.facts.places.step(*s).within))
+                    || self.staying.iter().any(|l| here(&self.facts.places.line(*l).within))
+            }
+            Node::Line(id) => {
+                let line = self.chart.transition(id);
+                let top = domain(self.chart, line).filter(|_| self.blocks);
+                let left = top.is_some_and(|top| self.below(top).next().is_some());
+                let between = top.is_some_and(|top| {
+                    let targets = line.targets.iter();
+                    let mut above = targets.flat_map(|t| {
+                        self.chart.ancestors(t.state).skip(1).take_while(|s| *s != top)
+                    });
+                    above.any(of)
+                });
+                sets(&line.actions, self.counter) || left || between
+            }
+        }
+    }
+}

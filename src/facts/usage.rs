@@ -1,0 +1,313 @@
+//! Which declarations of a chart are used, and what sets its variables.
+
+use crate::facts::uses::{holes, own_walk, takes_payload};
+use chartc_core::arena::{StepId, ToolSetId, TransitionId, VarId};
+use chartc_core::model::{
+    Action, Chart, CheckArgument, ChoiceKind, Expr, ExprKind, Observable, StepKind, Template,
+    TemplatePart, Trigger, VariableKind,
+};
+use std::collections::BTreeSet;
+
+/// Where an expression stands, as far as it matters here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Spot {
+    /// The condition of a line.
+    Line(TransitionId),
+    /// The condition of a step.
+    Step(StepId),
+    /// In a named condition.
+    Predicate(usize),
+    /// The condition of a row of the table of moves.
+    Permission(usize),
+    /// The value that the variable is set to.
+    Value(VarId),
+    /// Anywhere else.
+    Other,
+}
+
+/// What is used of a chart; by number of the declaration.
+#[derive(Debug, Clone)]
+pub struct Usage {
+    /// Variables that something but their own assignments reads.
+    pub read: Vec<bool>,
+    /// Variables that something reads, and be it their own assignment.
+    pub seen: Vec<bool>,
+    /// Variables that something sets.
+    pub set: Vec<bool>,
+    /// Steps whose answers something reads by their names or as what comes with their outcomes.
+    pub answers: Vec<bool>,
+    /// Whether something reads what the last step returned, whichever it was.
+    pub last_result: bool,
+    /// Functions that are called.
+    pub called: Vec<bool>,
+    /// Named conditions that are asked for.
+    pub asked: Vec<bool>,
+    /// Clients that a step, or another client, uses.
+    pub clients: Vec<bool>,
+    /// Tools that a line offers or a step calls.
+    pub tools: Vec<bool>,
+    /// Sets of tools that a line offers.
+    pub tool_sets: Vec<bool>,
+}
+
+impl Usage {
+    /// Reads the whole chart once.
+    pub fn of(chart: &Chart) -> Self {
+        let variables = chart.variables.len();
+        let mut usage = Self {
+            read: vec![false; variables],
+            seen: vec![false; variables],
+            set: vec![false; variables],
+            answers: vec![false; chart.steps.len()],
+            last_result: false,
+            called: vec![false; chart.functions.len()],
+            asked: vec![false; chart.predicates.len()],
+            clients: vec![false; chart.clients.len()],
+            tools: vec![false; chart.tools.len()],
+            tool_sets: vec![false; chart.tool_sets.len()],
+        };
+        expressions(chart, &mut |spot, expr| {
+            own_walk(expr, &mut |e| {
+                if let ExprKind::Variable(id) = e.kind {
+                    usage.seen[id.index()] = true;
+                    usage.read[id.index()] |= spot != Spot::Value(id);
+                }
+                if let ExprKind::Answer(id) = e.kind {
+                    usage.answers[id.index()] = true;
+                }
+                usage.last_result |= matches!(e.kind, ExprKind::Observable(Observable::LastResult));
+                if let ExprKind::Call(id, _) = e.kind {
+                    usage.called[id.index()] = true;
+                }
+                if let ExprKind::Predicate(id) = e.kind {
+                    usage.asked[id.index()] = true;
+                }
+            });
+        });
+        actions(chart, &mut |action| {
+            if let Action::Assign(id, _) = action {
+                usage.set[id.index()] = true;
+            }
+            if let Action::Do(id, _) = action {
+                usage.called[id.index()] = true;
+            }
+        });
+        for line in &chart.transitions {
+            if let Trigger::StepDone(step) = line.trigger {
+                usage.answers[step.index()] |= takes_payload(line);
+            }
+        }
+        for step in &chart.steps {
+            step.into.iter().for_each(|id| usage.set[id.index()] = true);
+            step.client.iter().for_each(|id| usage.clients[id.index()] = true);
+            if let StepKind::Call(tool, _) = step.kind {
+                usage.tools[tool.index()] = true;
+            }
+            if let Some(tools) = step.tools {
+                usage.offer(chart, tools.set);
+            }
+        }
+        for choice in &chart.choices {
+            if let ChoiceKind::Call(set, into) = choice.kind {
+                if let Some(id) = into {
+                    usage.set[id.index()] = true;
+                }
+                usage.offer(chart, set);
+            }
+        }
+        for client in &chart.clients {
+            client.fallback.iter().for_each(|id| usage.clients[id.index()] = true);
+        }
+        usage
+    }
+
+    fn offer(&mut self, chart: &Chart, set: ToolSetId) {
+        if !std::mem::replace(&mut self.tool_sets[set.index()], true) {
+            chart.tools_of(set).iter().for_each(|t| self.tools[t.index()] = true);
+            // Whoever leaves one out knows of it.
+            let minus = &chart.tool_sets[set.index()].minus;
+            let named = |name: &str| {
+                minus.iter().any(|pattern| match pattern.strip_suffix('*') {
+                    Some(prefix) => name.starts_with(prefix),
+                    None => name == pattern,
+                })
+            };
+            let tools = self.tools.iter_mut().zip(&chart.tools);
+            tools.for_each(|(used, tool)| *used |= named(&tool.name));
+        }
+    }
+}
+
+/// A condition that never changes, because nothing sets what it reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Fixed {
+    /// The variable.
+    pub variable: VarId,
+    /// Where the first such condition stands.
+    pub spot: Spot,
+}
+
+/// Variables that nothing sets although a condition depends on nothing else: a test of such a variable, or a comparison of it with
+/// constants and params.
+pub fn fixed(chart: &Chart, usage: &Usage) -> Vec<Fixed> {
+    let never = |id: VarId| {
+        let var = matches!(chart.variables[id.index()].kind, VariableKind::Var { .. });
+        var && !usage.set[id.index()]
+    };
+    let param = |id: VarId| matches!(chart.variables[id.index()].kind, VariableKind::Param { .. });
+    let mut found: Vec<Fixed> = Vec::new();
+    let mut told = BTreeSet::new();
+    expressions(chart, &mut |spot, expr| {
+        match spot {
+            Spot::Line(_) | Spot::Step(_) | Spot::Predicate(_) | Spot::Permission(_) => {}
+            Spot::Value(_) | Spot::Other => return,
+        }
+        for test in tests(expr) {
+            let mut all = true;
+            let mut variable = None;
+            own_walk(test, &mut |e| {
+                if let ExprKind::Variable(id) = e.kind {
+                    all &= never(id) || param(id);
+                    variable = variable.or(Some(id).filter(|id| never(*id)));
+                }
+                all &= !changes(&e.kind);
+            });
+            if let Some(variable) = variable.filter(|v| all && told.insert(*v)) {
+                found.push(Fixed { variable, spot });
+            }
+        }
+    });
+    found
+}
+
+/// The single tests that a condition is made of.
+fn tests(expr: &Expr) -> Vec<&Expr> {
+    let mut open = vec![expr];
+    let mut found = Vec::new();
+    while let Some(expr) = open.pop() {
+        if let ExprKind::Binary(
+            chartc_core::model::BinaryOp::And | chartc_core::model::BinaryOp::Or,
+            a,
+            b,
+        ) = &expr.kind
+        {
+            open.extend([&**b, &**a]);
+        } else if let ExprKind::Unary(_, inner) = &expr.kind {
+            open.push(inner);
+        } else {
+            found.push(expr);
+        }
+    }
+    found
+}
+
+/// Whether something but variables makes an expression change.
+fn changes(kind: &ExprKind) -> bool {
+    matches!(
+        kind,
+        ExprKind::Payload(_)
+            | ExprKind::Answer(_)
+            | ExprKind::Predicate(_)
+            | ExprKind::Observable(_)
+            | ExprKind::Call(..)
+            | ExprKind::Unknown(_)
+    )
+}
+
+/// Calls `visit` with every expression of the chart, outermost, and where it stands.
+pub fn expressions<'c>(chart: &'c Chart, visit: &mut dyn FnMut(Spot, &'c Expr)) {
+    for variable in &chart.variables {
+        variable.default.iter().for_each(|e| visit(Spot::Other, e));
+    }
+    for (i, predicate) in chart.predicates.iter().enumerate() {
+        visit(Spot::Predicate(i), &predicate.expr);
+    }
+    for state in &chart.states {
+        state.advice.iter().flat_map(holes).for_each(|e| visit(Spot::Other, e));
+    }
+    for (i, line) in chart.transitions.iter().enumerate() {
+        let id = TransitionId::at(i);
+        line.guard.iter().for_each(|e| visit(Spot::Line(id), e));
+        line.targets.iter().flat_map(|t| &t.arguments).for_each(|e| visit(Spot::Other, e));
+        match &line.trigger {
+            Trigger::After(e) | Trigger::AfterTurns(e) | Trigger::StepTimeout(_, e) => {
+                visit(Spot::Other, e);
+            }
+            Trigger::Event(_)
+            | Trigger::AnyEvent
+            | Trigger::AnyOccurrence
+            | Trigger::Turn
+            | Trigger::When
+            | Trigger::StateDone(_)
+            | Trigger::Choice(_)
+            | Trigger::StepDone(_)
+            | Trigger::StepError(_)
+            | Trigger::StepDoubt(_)
+            | Trigger::StepElse(_)
+            | Trigger::Error(_)
+            | Trigger::LimitWarn(_) => {}
+        }
+    }
+    for choice in &chart.choices {
+        choice.text.iter().flat_map(holes).for_each(|e| visit(Spot::Other, e));
+    }
+    for (i, step) in chart.steps.iter().enumerate() {
+        step.guard.iter().for_each(|e| visit(Spot::Step(StepId::at(i)), e));
+        step.ends_turn.iter().for_each(|e| visit(Spot::Other, e));
+        step.prompt.iter().flat_map(holes).for_each(|e| visit(Spot::Other, e));
+        match &step.kind {
+            StepKind::Call(_, arguments) => arguments.iter().for_each(|e| visit(Spot::Other, e)),
+            StepKind::Run(run) => run.arguments.iter().for_each(|(_, e)| visit(Spot::Other, e)),
+            StepKind::Human(text) => holes(text).for_each(|e| visit(Spot::Other, e)),
+            StepKind::Llm | StepKind::Code(_) | StepKind::Ask { .. } => {}
+        }
+    }
+    for component in &chart.components {
+        holes(&component.text).for_each(|e| visit(Spot::Other, e));
+        component
+            .inserts
+            .iter()
+            .filter_map(|i| i.guard.as_ref())
+            .for_each(|e| visit(Spot::Other, e));
+    }
+    for (row, permission) in chart.permissions.iter().enumerate() {
+        permission.guard.iter().for_each(|e| visit(Spot::Permission(row), e));
+    }
+    for argument in chart.checks.iter().flat_map(|c| &c.arguments) {
+        if let CheckArgument::Bound(e, _) = argument {
+            visit(Spot::Other, e);
+        }
+    }
+    actions(chart, &mut |action| match action {
+        Action::Assign(id, e) => visit(Spot::Value(*id), e),
+        Action::If(e, ..) | Action::For(_, e, _) => visit(Spot::Other, e),
+        Action::Do(_, es) | Action::Raise(_, es) | Action::Result(_, es) => {
+            for e in es {
+                visit(Spot::Other, e);
+            }
+        }
+        Action::Send { arguments, after, .. } => {
+            arguments.iter().chain(after).for_each(|e| visit(Spot::Other, e));
+        }
+        Action::Cancel(_) => {}
+        Action::Log(text) => shown(text, visit),
+    });
+}
+
+fn shown<'c>(text: &'c Template, visit: &mut dyn FnMut(Spot, &'c Expr)) {
+    for part in &text.parts {
+        if let TemplatePart::Hole { expr, .. } = part {
+            visit(Spot::Other, expr);
+        }
+    }
+}
+
+/// Calls `visit` with every action of blocks and of `code` steps.
+pub(crate) fn actions<'c>(chart: &'c Chart, visit: &mut dyn FnMut(&'c Action)) {
+    chart.blocks().for_each(|block| Action::walk(block, visit));
+    for step in &chart.steps {
+        if let StepKind::Code(block) = &step.kind {
+            Action::walk(block, visit);
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! What comes of failures: ends that only they lead to, and states that they leave a run in.
+
+use super::Context;
+use crate::facts::Facts;
+use crate::facts::graph::Node;
+use chartc_core::arena::{StateId, StepId, TransitionId};
+use chartc_core::model::{Chart, Failure, StateKind, Status, StepKind, Trigger};
+
+/// Lines for what fails without which no run ends `ok`: those that runs in which nothing has failed so far may come to. Empty where a
+/// run ends so without them, or not at all. Linear in the chart for each such line.
+pub(super) fn needed(chart: &Chart, facts: &Facts) -> Vec<TransitionId> {
+    let root = StateId::at(0);
+    let is_goal = |state: StateId| {
+        matches!(chart.state(state).kind, StateKind::Final { status: Status::Ok, .. })
+            && chart.state(state).parent == Some(root)
+            && facts.reach.enters(state)
+    };
+    let goals: Vec<StateId> = chart.children(root).filter(|s| is_goal(*s)).collect();
+    if goals.is_empty() || !chart.transitions.iter().any(|line| is_failure(&line.trigger)) {
+        return Vec::new();
+    }
+    let (whole, met) = reached(chart, facts, Node::Entered(root));
+    let arrives = |seen: &[bool]| goals.iter().any(|g| seen[facts.moves.place(Node::Active(*g))]);
+    if arrives(&whole) {
+        return Vec::new();
+    }
+    met.into_iter()
+        .take(MOST)
+        .filter(|line| arrives(&reached(chart, facts, Node::Line(*line)).0))
+        .collect()
+}
+
+/// Lines for what fails that are looked at.
+const MOST: usize = 16;
+
+/// Whether the line is for a step that has come to nothing.
+fn is_failure(trigger: &Trigger) -> bool {
+    match trigger {
+        Trigger::StepError(_) | Trigger::StepTimeout(..) | Trigger::StepElse(_) => true,
+        Trigger::Event(_)
+        | Trigger::AnyEvent
+        | Trigger::AnyOccurrence
+        | Trigger::Turn
+        | Trigger::When
+        | Trigger::StateDone(_)
+        | Trigger::After(_)
+        | Trigger::AfterTurns(_)
+        | Trigger::Choice(_)
+        | Trigger::StepDone(_)
+        | Trigger::StepDoubt(_)
+        | Trigger::Error(_)
+        | Trigger::LimitWarn(_) => false,
+    }
+}
+
+/// By number of node: whether it is reached without a line for what fails, but for the one that it begins with. And the lines of that
+/// kind that were met, ascending.
+fn reached(chart: &Chart, facts: &Facts, from: Node) -> (Vec<bool>, Vec<TransitionId>) {
+    let mut seen = vec![false; facts.moves.nodes()];
+    let mut met = Vec::new();
+    let mut open = vec![from];
+    while let Some(node) = open.pop() {
+        if std::mem::replace(&mut seen[facts.moves.place(node)], true) {
+            continue;
+        }
+        if let Node::Line(id) = node
+            && node != from
+            && is_failure(&chart.transition(id).trigger)
+        {
+            met.push(id);
+            continue;
+        }
+        open.extend(facts.moves.next(node));
+    }
+    met.sort_unstable();
+    (seen, met)
+}
+
+/// A state that a run never leaves once a step in it has failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Stuck {
+    /// The step, a `call` or a `run`.
+    pub step: StepId,
+    /// The state, a leaf.
+    pub leaf: StateId,
+    /// Whether the step is not started again.
+    pub once: bool,
+}
+
+/// Every such step of a leaf. Only where the answer of this very step is all that leads out of the leaf, and nothing says what a failure
+/// does.
+pub(super) fn stuck(context: &Context<'_>) -> Vec<Stuck> {
+    let Context { chart, facts, .. } = context;
+    let mut found = Vec::new();
+    for (i, step) in chart.steps.iter().enumerate() {
+        let (id, leaf) = (StepId::at(i), step.state);
+        let once = match &step.kind {
+            StepKind::Call(..) => false,
+            StepKind::Run(run) => run.on_entry,
+            StepKind::Llm | StepKind::Code(_) | StepKind::Ask { .. } | StepKind::Human(_) => {
+                continue;
+            }
+        };
+        let alone = chart.ancestors(leaf).map(|s| chart.state(s).steps.len()).sum::<usize>() == 1;
+        if !alone
+            || !matches!(chart.state(leaf).kind, StateKind::Atomic)
+            || !context.enters(leaf)
+            || step.failure.then != Failure::Fail
+            || facts.sure.contains(&id)
+        {
+            continue;
+        }
+        let is_handled = chart.transitions.iter().any(|line| {
+            line.trigger.step() == Some(id) && !matches!(line.trigger, Trigger::StepDone(_))
+        });
+        let mut ways = chart
+            .ancestors(leaf)
+            .flat_map(|s| &chart.state(s).transitions)
+            .filter(|line| facts.places.line(**line).covers(chart, leaf))
+            .map(|line| chart.transition(*line));
+        let mut any = false;
+        let only = ways.all(|line| {
+            any |= !line.targets.is_empty();
+            line.trigger == Trigger::StepDone(id)
+        });
+        if only && any && !is_handled {
+            found.push(Stuck { step: id, leaf, once });
+        }
+    }
+    found
+}

@@ -1,0 +1,308 @@
+//! Answers that a text offers, as far as its words are certain: lists of which some items are known answers.
+
+use crate::lint::unnamed_answer::commands::{FORMS, Lead, leads, negated};
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+/// A text without what authors vary: capitals, and whether a name's parts are joined by `_`, `-` or a space.
+pub(super) fn plain(text: &str) -> String {
+    text.chars()
+        .flat_map(char::to_lowercase)
+        .map(|c| if matches!(c, '_' | '-') { ' ' } else { c })
+        .collect()
+}
+
+/// Whether the name stands in the text as a whole word; both as [`plain`] gives them.
+pub(super) fn names(text: &str, name: &str) -> bool {
+    let word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+    text.match_indices(name).any(|(at, _)| {
+        !word(text[..at].chars().next_back()) && !word(text[at + name.len()..].chars().next())
+    })
+}
+
+/// One word of a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Item<'t> {
+    word: &'t str,
+    at: Range<usize>,
+    quoted: bool,
+}
+
+/// What is known of the answers that a text is about.
+#[derive(Debug, Clone)]
+pub(super) struct Known {
+    /// They, as [`plain`] gives them.
+    pub words: BTreeSet<String>,
+    /// What they are among all answers.
+    pub are: Are,
+    /// Whether nothing but texts says which answers there are.
+    pub alone: bool,
+}
+
+/// What known answers are among all that are understood.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Are {
+    /// All of them.
+    All,
+    /// Some: others may be understood, too.
+    Some,
+    /// All values of a part of the answer, such as a field.
+    Parts,
+}
+
+impl Known {
+    fn has(&self, item: &Item<'_>) -> bool {
+        self.words.contains(&plain(item.word))
+    }
+
+    /// The words of a list that are no answers although the list is one of answers.
+    fn missing<'l, 't>(&self, list: &'l List<'t>) -> impl Iterator<Item = &'l Item<'t>> {
+        let hits = list.items.iter().filter(|i| self.has(i)).count();
+        let others: BTreeSet<String> =
+            list.items.iter().filter(|i| !self.has(i)).map(|i| plain(i.word)).collect();
+        let about =
+            || hits > 0 || others.iter().any(|word| self.words.iter().any(|w| is_slip(word, w)));
+        let commanded = match list.lead {
+            Lead::Reply => true,
+            Lead::Choice if list.items.iter().all(|i| i.quoted) => self.alone,
+            Lead::Choice => self.alone && about(),
+            Lead::Aside | Lead::None => false,
+        };
+        // How to answer is no answer: `briefly`, `kindly or firmly`.
+        let is_form = || {
+            list.items.iter().any(|i| FORMS.contains(&&*plain(i.word)))
+                || list.items.iter().all(|i| i.word.ends_with("ly"))
+        };
+        let counts = match self.are {
+            Are::All if list.lead == Lead::Aside => hits > 1 && hits > others.len(),
+            Are::All => hits > 0 && hits >= others.len() || commanded && !is_form(),
+            Are::Some => false,
+            Are::Parts => hits > 1 && hits > others.len(),
+        };
+        list.items.iter().filter(move |i| counts && !self.has(i))
+    }
+}
+
+/// A word with its place in a text.
+pub(super) type Placed = (String, Range<usize>);
+
+/// Words that the text offers beside known answers, list by list; `last` says that nothing follows the text.
+///
+/// A list is words between quotation marks joined by commas or `or`; bare words after a colon, `one of`, `either` or a verb that asks
+/// for an answer, up to the end of the sentence; words in brackets at the end; lines that begin with a bullet; values of one key in
+/// JSON examples. It counts if at least half of its items are known, in any case behind a verb that tells to answer, and behind
+/// another verb or in brackets if one item is known or nearly so. What a sentence forbids is no list of answers.
+pub(super) fn offered(text: &str, known: &Known, last: bool) -> Vec<Vec<Placed>> {
+    let mut lists = Vec::new();
+    let mut bullets = Vec::new();
+    let mut pairs: Vec<(&str, Vec<Item<'_>>)> = Vec::new();
+    let mut start = 0;
+    let end = if last { text.trim_end().len() } else { usize::MAX };
+    for line in text.split('\n') {
+        rows(line, start, end, &mut lists);
+        values(line, start, &mut pairs);
+        bullet(line, start, &mut bullets, &mut lists);
+        start += line.len() + 1;
+    }
+    lists.extend(bullets.into_iter().map(|items| List::plain(items.unwrap_or_default())));
+    lists.extend(pairs.into_iter().map(|(_, items)| List::plain(items)));
+    let words = |list| -> Vec<Placed> {
+        known.missing(list).map(|i| (i.word.to_owned(), i.at.clone())).collect()
+    };
+    let mut found: Vec<Vec<Placed>> = lists.iter().map(words).collect();
+    found.sort_by_key(|list| list.first().map(|(_, at)| at.start));
+    let mut told = BTreeSet::new();
+    for list in &mut found {
+        list.retain(|(word, _)| told.insert(plain(word)));
+    }
+    found.retain(|list| !list.is_empty());
+    found
+}
+
+/// Whether two words are one letter apart: one put in, left out, put for another, or two that have changed places.
+fn is_slip(one: &str, other: &str) -> bool {
+    one.chars().count().min(other.chars().count()) > 2 && strsim::osa_distance(one, other) == 1
+}
+
+/// Items, and how the text comes to them.
+struct List<'t> {
+    items: Vec<Item<'t>>,
+    lead: Lead,
+}
+
+impl<'t> List<'t> {
+    fn plain(items: Vec<Item<'t>>) -> Self {
+        Self { items, lead: Lead::None }
+    }
+}
+
+const QUOTES: &[(&str, &str)] =
+    &[("**", "**"), ("\"", "\""), ("'", "'"), ("`", "`"), ("“", "”"), ("‘", "’")];
+
+fn is_name(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, '_' | '-')
+}
+
+/// The word that the text begins with, between quotation marks or bare, and what it takes up.
+fn word(text: &str, at: usize) -> Option<(Item<'_>, usize)> {
+    for (open, close) in QUOTES {
+        if let Some(rest) = text.strip_prefix(open) {
+            let end = rest.find(|c| !is_name(c))?;
+            let inner = &rest[..end];
+            let closed = rest[end..].starts_with(close);
+            let from = at + open.len();
+            let item = Item { word: inner, at: from..from + end, quoted: true };
+            return (closed && end > 0).then_some((item, open.len() + end + close.len()));
+        }
+    }
+    let end = text.find(|c| !is_name(c)).unwrap_or(text.len());
+    let begins = text.starts_with(char::is_alphabetic);
+    let item = Item { word: &text[..end], at: at..at + end, quoted: false };
+    (end > 0 && begins).then_some((item, end))
+}
+
+/// How much of the text joins two items of a list; none if it does not.
+fn joint(text: &str) -> Option<usize> {
+    let mut rest = text.trim_start_matches(' ');
+    let mut joined = false;
+    if let Some(after) = rest.strip_prefix([',', '/', '|', ';']) {
+        rest = after.trim_start_matches(' ');
+        joined = true;
+    }
+    for and in ["or ", "and ", "OR "] {
+        if let Some(after) = rest.strip_prefix(and)
+            && (joined || rest.len() < text.len())
+        {
+            rest = after.trim_start_matches(' ');
+            joined = true;
+        }
+    }
+    for article in ["a ", "an ", "the "] {
+        rest = rest.strip_prefix(article).filter(|_| joined).unwrap_or(rest);
+    }
+    joined.then_some(text.len() - rest.len())
+}
+
+/// Whether a question stands right before the final bracket of the text.
+fn asks(before: &str) -> bool {
+    before.trim_end_matches(['(', '[', ' ']).ends_with('?')
+}
+
+/// Lists inside of one line; `end` is where the text ends, blanks left out.
+fn rows<'t>(line: &'t str, start: usize, end: usize, lists: &mut Vec<List<'t>>) {
+    let mut at = 0;
+    while at < line.len() {
+        let inside = line[..at].chars().next_back().is_some_and(is_name);
+        let first = if inside { None } else { word(&line[at..], start + at) };
+        let Some((item, length)) = first else {
+            at += line[at..].chars().next().map_or(1, char::len_utf8);
+            continue;
+        };
+        let (begin, quoted) = (at, item.quoted);
+        let mut items = vec![item];
+        at += length;
+        let (mut only_or, mut says_or) = (true, false);
+        while let Some(gap) = joint(&line[at..]) {
+            let Some((next, length)) = word(&line[at + gap..], start + at + gap) else { break };
+            if next.quoted != quoted {
+                break;
+            }
+            let between = line[at..at + gap].to_lowercase();
+            only_or &= !between.contains("and");
+            says_or |= between.contains(['/', '|']) || between.contains("or ");
+            items.push(next);
+            at += gap + length;
+        }
+        if items.len() < 2 || negated(&line[..begin]) {
+            continue;
+        }
+        let rest = line[at..].trim_start();
+        let ends = rest.chars().next().is_none_or(|c| ".;)]}\"'`!?".contains(c));
+        let bracketed = line[..begin].ends_with(['(', '[']) && rest.starts_with([')', ']']);
+        let closes = bracketed
+            && start + line.len() - rest[1..].trim_start_matches(['.', '?', ':', '!']).len() >= end;
+        // Not each word of a sentence that says `and` is an answer by itself.
+        let lead = match closes {
+            // `Is it so? (yes/no)` asks for one of the words.
+            true if says_or && asks(&line[..begin]) => Some(Lead::Reply),
+            true => Some(Lead::Choice),
+            false if bracketed => Some(Lead::Aside),
+            false => leads(&line[..begin], says_or),
+        };
+        let lead =
+            lead.map(|lead| if only_or && ends || lead == Lead::Aside { lead } else { Lead::None });
+        if quoted || (ends && lead.is_some()) {
+            lists.push(List { items, lead: lead.unwrap_or(Lead::None) });
+        }
+    }
+}
+
+/// `"key": "value"` of an example; a value may list the answers, as in `"a|b"`.
+fn values<'t>(line: &'t str, start: usize, pairs: &mut Vec<(&'t str, Vec<Item<'t>>)>) {
+    for (colon, _) in line.match_indices("\":") {
+        let Some(open) = line[..colon].rfind('"') else { continue };
+        let key = &line[open + 1..colon];
+        let after = &line[colon + 2..];
+        let gap = after.len() - after.trim_start().len();
+        let Some(rest) = after.trim_start().strip_prefix('"') else { continue };
+        let Some(end) = rest.find('"') else { continue };
+        let mut from = start + colon + 2 + gap + 1;
+        let mut items = Vec::new();
+        for part in rest[..end].split('|') {
+            let lead = part.len() - part.trim_start().len();
+            let text = part.trim();
+            if let Some((item, length)) = word(text, from + lead)
+                && length == text.len()
+            {
+                items.push(item);
+            }
+            from += part.len() + 1;
+        }
+        match pairs.iter_mut().find(|(k, _)| *k == key) {
+            Some((_, all)) => all.extend(items),
+            None => pairs.push((key, items)),
+        }
+    }
+}
+
+/// Gathers lines that begin with a bullet; a list ends at a line of another kind. `None` is a list with an item that is no word.
+fn bullet<'t>(
+    line: &'t str,
+    start: usize,
+    open: &mut Vec<Option<Vec<Item<'t>>>>,
+    lists: &mut Vec<List<'t>>,
+) {
+    let text = line.trim_start();
+    let indent = line.len() - text.len();
+    let digits = text.trim_start_matches(|c: char| c.is_ascii_digit());
+    let mark = if digits.len() < text.len() && digits.starts_with(['.', ')']) {
+        text.len() - digits.len() + 1
+    } else {
+        ["-", "* ", "•"].iter().find(|m| text.starts_with(**m)).map_or(0, |m| m.len())
+    };
+    if mark == 0 {
+        if !text.is_empty() && indent == 0 {
+            lists.extend(open.drain(..).flatten().map(List::plain));
+        }
+        return;
+    }
+    if open.is_empty() {
+        open.push(Some(Vec::new()));
+    }
+    let rest = text[mark..].trim_start();
+    let at = start + line.len() - rest.len();
+    let item = word(rest, at).filter(|(item, length)| {
+        let after = rest[*length..].trim_start();
+        let ends = after.is_empty() || after.starts_with([':', '-', '–', '—', '(', '=']);
+        ends && (item.quoted || !after.starts_with(':') || !after[1..].trim().is_empty())
+    });
+    for list in open.iter_mut() {
+        match (&mut *list, &item) {
+            (Some(items), Some((item, _))) => items.push(item.clone()),
+            (Some(_), None) | (None, _) => *list = None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,306 @@
+//! The cheapest run to an end.
+
+use crate::facts::Facts;
+use crate::facts::reach::{domain, entered_with, entries, is_history};
+use chartc_core::arena::{StateId, TransitionId};
+use chartc_core::model::{AskOn, Chart, ChoiceKind, StateKind, StepKind, Transition, Trigger};
+use chartc_core::status::Status;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+/// How a state came to be active: a state that was active then, and the line taken. `None` is the start.
+type Cause = Option<(StateId, TransitionId)>;
+
+/// A state, whether it is entered by default, and at what price.
+#[derive(Clone, Copy)]
+struct Item {
+    calls: u64,
+    state: StateId,
+    default: bool,
+    cause: Cause,
+    /// Whether it stands outside of the state that is to be left.
+    is_out: bool,
+}
+
+/// What a search looks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Goal {
+    /// The end of the run, `ok`.
+    End,
+    /// The way out of this state, or its own end, from its entry on.
+    Out(StateId),
+}
+
+/// Fewest model calls before a run ends `ok`, with the lines on the way; `None` if no run does. Conditions on the way count as true, and a
+/// question that may be taken unasked as free, so no run is cheaper. Linear.
+pub fn least(chart: &Chart, facts: &Facts) -> Option<(u64, Vec<TransitionId>)> {
+    search(chart, facts, false, Goal::End)
+}
+
+/// Fewest turns before a run ends `ok`, as far as the model calls of their walks tell, with the lines on the way; `None` if no run does, or
+/// if a turn makes any number of calls.
+pub fn least_turns(chart: &Chart, facts: &Facts) -> Option<(u64, Vec<TransitionId>)> {
+    let each = u64::from(chart.calls_per_turn?);
+    let (calls, way) = search(chart, facts, true, Goal::End)?;
+    Some((calls.div_ceil(each.max(1)), way))
+}
+
+/// Fewest model calls from the entry of a state until a line leaves it, or it ends; `None` if nothing but a fault or a limit leads out.
+pub fn least_through(
+    chart: &Chart,
+    facts: &Facts,
+    state: StateId,
+) -> Option<(u64, Vec<TransitionId>)> {
+    search(chart, facts, false, Goal::Out(state))
+}
+
+/// Fewest turns from the entry of a state until a line leaves it, or it ends, as far as the model calls of their walks tell.
+pub fn least_turns_through(
+    chart: &Chart,
+    facts: &Facts,
+    state: StateId,
+) -> Option<(u64, Vec<TransitionId>)> {
+    let each = u64::from(chart.calls_per_turn?);
+    let (calls, way) = search(chart, facts, true, Goal::Out(state))?;
+    Some((calls.div_ceil(each.max(1)), way))
+}
+
+/// Whether a search takes the line: a fault is no way on through a state.
+fn serves(line: &Transition, goal: Goal) -> bool {
+    let fault = matches!(line.trigger, Trigger::Error(_) | Trigger::LimitWarn(_));
+    goal == Goal::End || !fault
+}
+
+/// The cheapest way, where calls count, or only those of walks.
+fn search(
+    chart: &Chart,
+    facts: &Facts,
+    walks: bool,
+    goal: Goal,
+) -> Option<(u64, Vec<TransitionId>)> {
+    let mut lines: Vec<Vec<TransitionId>> = vec![Vec::new(); chart.states.len()];
+    for (i, place) in facts.places.lines.iter().enumerate() {
+        let row = &chart.transitions[i];
+        if Regions::waits(chart, TransitionId::at(i)).is_some() || !serves(row, goal) {
+            continue;
+        }
+        for state in &place.within {
+            lines[state.index()].push(TransitionId::at(i));
+        }
+    }
+    let mut regions = Regions::of(chart);
+    let root = StateId::at(0);
+    let prices = Prices::of(chart, walks);
+    let mut active: Vec<Option<Cause>> = vec![None; chart.states.len()];
+    let mut entered = vec![false; chart.states.len()];
+    let mut taken = vec![false; chart.transitions.len()];
+    let first = if let Goal::Out(state) = goal { state } else { root };
+    let begins = Item { calls: 0, state: first, default: true, cause: None, is_out: false };
+    let mut open = VecDeque::from([begins]);
+    while let Some(Item { calls, state, default, cause, is_out }) = open.pop_front() {
+        let is_end = matches!(chart.state(state).kind, StateKind::Final { .. })
+            && goal == Goal::Out(chart.state(state).parent.unwrap_or(root));
+        if is_out || is_end {
+            return Some((calls, trace(&active, cause)));
+        }
+        if active[state.index()].is_none() {
+            active[state.index()] = Some(cause);
+            if let StateKind::Final { status: Status::Ok, .. } = chart.state(state).kind
+                && chart.state(state).parent == Some(root)
+                && goal == Goal::End
+            {
+                return Some((calls, trace(&active, cause)));
+            }
+            let parent = chart.state(state).parent;
+            let inner = Item { calls, state, default: false, cause, is_out: false };
+            open.all_first(parent, |state| Item { state, ..inner });
+            let ready = regions.end(chart, state);
+            for id in std::mem::take(&mut lines[state.index()]).into_iter().chain(ready) {
+                if std::mem::replace(&mut taken[id.index()], true) {
+                    continue;
+                }
+                let pays = prices.pays(chart, id);
+                let line = chart.transition(id);
+                let is_out = match goal {
+                    Goal::End => false,
+                    Goal::Out(state) => {
+                        domain(chart, line).is_some_and(|top| !chart.contains(state, top))
+                    }
+                };
+                for target in entries(chart, chart.transition(id)) {
+                    let item = Item {
+                        calls: calls + u64::from(pays),
+                        state: target,
+                        default: true,
+                        cause: Some((state, id)),
+                        is_out,
+                    };
+                    if pays { open.push_back(item) } else { open.push_front(item) }
+                }
+            }
+        }
+        if default && !std::mem::replace(&mut entered[state.index()], true) {
+            let with = come_with(chart, state);
+            let inner = Item { calls, state, default: true, cause, is_out: false };
+            open.all_first(with, |state| Item { state, ..inner });
+        }
+    }
+    None
+}
+
+/// A queue that takes several at its front.
+trait AllFirst {
+    fn all_first(
+        &mut self,
+        states: impl IntoIterator<Item = StateId>,
+        make: impl Fn(StateId) -> Item,
+    );
+}
+
+impl AllFirst for VecDeque<Item> {
+    fn all_first(
+        &mut self,
+        states: impl IntoIterator<Item = StateId>,
+        make: impl Fn(StateId) -> Item,
+    ) {
+        for state in states {
+            self.push_front(make(state));
+        }
+    }
+}
+
+/// What is entered with a state that is entered by default.
+fn come_with(chart: &Chart, state: StateId) -> Vec<StateId> {
+    let children = |of| chart.children(of).filter(|c| !is_history(chart, *c));
+    match &chart.state(state).kind {
+        StateKind::Atomic | StateKind::Final { .. } => Vec::new(),
+        StateKind::Compound { initial } => entered_with(chart, initial, state),
+        StateKind::Parallel => children(state).collect(),
+        StateKind::History { deep, default } => {
+            let parent = chart.state(state).parent.unwrap_or(StateId::at(0));
+            let mut with = entered_with(chart, default, parent);
+            if !*deep {
+                with.extend(children(parent));
+            }
+            with
+        }
+    }
+}
+
+/// The lines that led to what the cause made active, first to last.
+fn trace(active: &[Option<Cause>], last: Cause) -> Vec<TransitionId> {
+    let mut lines = Vec::new();
+    let mut at = last;
+    while let Some((state, line)) = at {
+        lines.push(line);
+        at = active[state.index()].flatten();
+    }
+    lines.reverse();
+    lines
+}
+
+/// Parallels that end when all of their regions have ended.
+struct Regions {
+    /// By parallel: how many of its regions have not ended yet.
+    left: BTreeMap<StateId, usize>,
+    ended: BTreeSet<StateId>,
+    /// Lines on the end of a parallel.
+    lines: BTreeMap<StateId, Vec<TransitionId>>,
+}
+
+impl Regions {
+    fn of(chart: &Chart) -> Self {
+        let mut lines: BTreeMap<StateId, Vec<TransitionId>> = BTreeMap::new();
+        let mut left = BTreeMap::new();
+        for id in (0..chart.transitions.len()).map(TransitionId::at) {
+            if let Some(parallel) = Self::waits(chart, id) {
+                lines.entry(parallel).or_default().push(id);
+                let regions = chart.children(parallel);
+                let last =
+                    regions.filter(|r| matches!(chart.state(*r).kind, StateKind::Compound { .. }));
+                left.insert(parallel, last.count());
+            }
+        }
+        Self { left, ended: BTreeSet::new(), lines }
+    }
+
+    /// The parallel for whose end the line waits.
+    fn waits(chart: &Chart, id: TransitionId) -> Option<StateId> {
+        let line = chart.transition(id);
+        let Trigger::StateDone(state) = line.trigger else { return None };
+        let parallel = matches!(chart.state(state).kind, StateKind::Parallel);
+        let simple = chart
+            .children(state)
+            .all(|r| matches!(chart.state(r).kind, StateKind::Compound { .. }));
+        (parallel && simple).then_some(state)
+    }
+
+    /// The lines that may be taken now that the state is active.
+    fn end(&mut self, chart: &Chart, state: StateId) -> Vec<TransitionId> {
+        let is_final = matches!(chart.state(state).kind, StateKind::Final { .. });
+        let region = chart.state(state).parent.filter(|_| is_final);
+        let parallel = region.and_then(|r| chart.state(r).parent);
+        let (Some(region), Some(parallel)) = (region, parallel) else { return Vec::new() };
+        let Some(left) = self.left.get_mut(&parallel) else { return Vec::new() };
+        if self.ended.insert(region) {
+            *left -= 1;
+        }
+        if *left == 0 { self.lines.remove(&parallel).unwrap_or_default() } else { Vec::new() }
+    }
+}
+
+/// Which lines a model call has to come before.
+struct Prices {
+    /// By state: how many `may` lines are open whenever it is active.
+    open: Vec<u32>,
+    /// Every question is put even with a single option.
+    always: bool,
+    /// Some options may be chosen outside of walks, where these calls do not count.
+    outside: bool,
+}
+
+impl Prices {
+    fn of(chart: &Chart, walks: bool) -> Self {
+        let mut open = vec![0; chart.states.len()];
+        for line in &chart.transitions {
+            let plain = line.guard.is_none() && line.scope.is_none();
+            if plain && matches!(line.trigger, Trigger::Choice(_)) {
+                open[line.source.index()] += 1;
+            }
+        }
+        for i in 1..chart.states.len() {
+            let above = chart.states[i].parent.map_or(0, |p| open[p.index()]);
+            open[i] += above;
+        }
+        let free = |kind: &StepKind| matches!(kind, StepKind::Ask { always: false, .. });
+        let waits = |kind: &StepKind| matches!(kind, StepKind::Ask { on: AskOn::Event(_), .. });
+        let outside = walks && chart.steps.iter().any(|s| waits(&s.kind));
+        Self { open, always: !chart.steps.iter().any(|s| free(&s.kind)), outside }
+    }
+
+    fn pays(&self, chart: &Chart, id: TransitionId) -> bool {
+        let line = chart.transition(id);
+        let open = self.open[line.source.index()];
+        if let Trigger::Choice(choice) = line.trigger {
+            if self.outside {
+                return false;
+            }
+            let asked = match &chart.choices[choice.index()].kind {
+                ChoiceKind::Option(fields) => !fields.is_empty(),
+                ChoiceKind::Call(..) => true,
+            };
+            let own = u32::from(line.guard.is_none() && line.scope.is_none());
+            return asked || self.always || open > own;
+        }
+        let Some(step) = line.trigger.step() else { return false };
+        match chart.steps[step.index()].kind {
+            StepKind::Llm => true,
+            // Without an option that is open, its `else` is taken unasked.
+            StepKind::Ask { .. } => {
+                !self.outside && (!matches!(line.trigger, Trigger::StepElse(_)) || open > 0)
+            }
+            StepKind::Code(_) | StepKind::Call(..) | StepKind::Human(_) | StepKind::Run(..) => {
+                false
+            }
+        }
+    }
+}

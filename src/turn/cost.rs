@@ -1,0 +1,198 @@
+//! How many model calls a turn and a run make: at least, and at most.
+//!
+//! Every number is a bound: a turn may be cheaper than its worst and dearer than its least, never the other way round. Calls of the
+//! charts that a `run` step starts count for those.
+
+use crate::facts::Facts;
+use crate::facts::graph::Node;
+use crate::turn::turns::Walks;
+use chartc_core::arena::{StateId, StepId, TransitionId};
+use chartc_core::model::{AskOn, Chart, Step, StepKind};
+use std::collections::{BTreeMap, VecDeque};
+
+/// Model calls of a chart.
+#[derive(Debug, Clone)]
+pub struct Cost {
+    /// By leaf in which a turn may begin, ascending.
+    pub turns: Vec<TurnCost>,
+    /// Questions that an event puts, outside of turns, each with the most calls that one such event makes.
+    pub events: Vec<Driver>,
+    /// A whole run.
+    pub run: RunCost,
+}
+
+/// Model calls of one turn.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TurnCost {
+    /// The leaf in which the turn begins.
+    pub leaf: StateId,
+    /// Fewest calls of a turn that ends without an error.
+    pub least: u64,
+    /// Most calls, retries and re-asks included.
+    pub worst: u64,
+    /// The steps that make up the worst, dearest first.
+    pub drivers: Vec<Driver>,
+}
+
+/// A step that calls the model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Driver {
+    /// The step.
+    pub step: StepId,
+    /// In how many regions at once.
+    pub times: u64,
+    /// Further attempts of each call.
+    pub retries: u64,
+    /// Tools that each may call: after each of them the model is asked again.
+    pub tools: u64,
+    /// Whether the retries are of its client, not its own or the chart's default.
+    pub of_client: bool,
+}
+
+impl Driver {
+    /// Calls in all.
+    pub fn calls(&self) -> u64 {
+        self.times.saturating_mul(self.retries.saturating_add(self.tools).saturating_add(1))
+    }
+}
+
+/// Model calls of one run.
+#[derive(Debug, Clone)]
+pub struct RunCost {
+    /// Fewest calls of a run that ends `ok`, with the lines taken; `None` if no run does.
+    pub least: Option<(u64, Vec<TransitionId>)>,
+    /// What bounds the calls of any run.
+    pub worst: Bound,
+    /// Where nothing bounds them: the fewest lines that lead from the leaf, or from the step's state, back to it. Empty if it need not be
+    /// left in between.
+    pub round: Vec<TransitionId>,
+}
+
+/// What bounds the calls of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Bound {
+    /// There is no model step that can run.
+    NoCalls,
+    /// `limits { calls … }` of the chart.
+    Calls(u64),
+    /// `limits { calls … }` of states: each step that calls has one around it; their sum.
+    States(u64),
+    /// `limits { turns … }` of the chart, with the worst turn.
+    Turns {
+        /// The limit.
+        turns: u64,
+        /// Calls of the dearest turn.
+        each: u64,
+    },
+    /// Nothing. This step may call in every turn that begins in the leaf, or whenever its event comes.
+    None {
+        /// The step.
+        step: StepId,
+        /// The leaf, if it is a step of a turn.
+        leaf: Option<StateId>,
+    },
+}
+
+impl Bound {
+    /// The most calls of a run.
+    pub fn calls(self) -> Option<u64> {
+        match self {
+            Self::NoCalls => Some(0),
+            Self::Calls(calls) | Self::States(calls) => Some(calls),
+            Self::Turns { turns, each } => Some(turns.saturating_mul(each)),
+            Self::None { .. } => None,
+        }
+    }
+}
+
+/// Counts. Per leaf about the steps that may run in a turn that begins there.
+pub fn cost(chart: &Chart, facts: &Facts) -> Cost {
+    let walks = Walks::of(chart, facts);
+    let turns: Vec<TurnCost> = walks.leaves.iter().map(|leaf| walks.turn(*leaf)).collect();
+    let waits =
+        |step: &&(usize, &Step)| matches!(step.1.kind, StepKind::Ask { on: AskOn::Event(_), .. });
+    let steps = chart.steps.iter().enumerate();
+    let events: Vec<Driver> = steps
+        .filter(|s| waits(&s) && !facts.places.steps[s.0].within.is_empty())
+        .map(|(i, _)| walks.driver(StepId::at(i)))
+        .collect();
+    let worst = bound(chart, &turns, &events);
+    let round = match worst {
+        Bound::None { step, leaf } => {
+            round(chart, facts, leaf.unwrap_or(chart.steps[step.index()].state))
+        }
+        Bound::NoCalls | Bound::Calls(_) | Bound::States(_) | Bound::Turns { .. } => Vec::new(),
+    };
+    let least = crate::turn::cheapest::least(chart, facts);
+    Cost { turns, events, run: RunCost { least, worst, round } }
+}
+
+/// The fewest lines that lead from a state back to it.
+fn round(chart: &Chart, facts: &Facts, state: StateId) -> Vec<TransitionId> {
+    let goal = Node::Active(state);
+    let mut from: Vec<Option<Node>> = vec![None; facts.moves.nodes()];
+    let mut open = VecDeque::from([goal]);
+    while let Some(node) = open.pop_front() {
+        for next in facts.moves.next(node) {
+            // A state that goes on around another is no way back into it.
+            let up =
+                matches!((node, next), (Node::Active(s), Node::Active(t)) if chart.contains(t, s));
+            let known = &mut from[facts.moves.place(next)];
+            if known.is_some() || up && chart.state(state).parent.is_none() {
+                continue;
+            }
+            *known = Some(node);
+            if next == goal {
+                return back(facts, &from, goal);
+            }
+            open.push_back(next);
+        }
+    }
+    Vec::new()
+}
+
+/// The lines on the way that leads back to the goal.
+fn back(facts: &Facts, from: &[Option<Node>], goal: Node) -> Vec<TransitionId> {
+    let mut lines = Vec::new();
+    let mut at = from[facts.moves.place(goal)];
+    while let Some(node) = at.filter(|node| *node != goal) {
+        if let Node::Line(line) = node {
+            lines.push(line);
+        }
+        at = from[facts.moves.place(node)];
+    }
+    lines.reverse();
+    lines
+}
+
+/// The sum of the limits of states, if each step that calls stands in one that has a limit.
+fn by_states(chart: &Chart, turns: &[TurnCost], events: &[Driver]) -> Option<u64> {
+    let mut limited: BTreeMap<StateId, u64> = BTreeMap::new();
+    for driver in turns.iter().flat_map(|turn| &turn.drivers).chain(events) {
+        let state = chart.steps[driver.step.index()].state;
+        let limit = |s: StateId| Some((s, u64::try_from(chart.state(s).limits.calls?).ok()?));
+        // Of several the outermost counts the calls of all.
+        let (state, calls) = chart.ancestors(state).filter_map(limit).last()?;
+        limited.insert(state, calls);
+    }
+    Some(limited.values().fold(0, |sum: u64, calls| sum.saturating_add(*calls)))
+}
+
+fn bound(chart: &Chart, turns: &[TurnCost], events: &[Driver]) -> Bound {
+    let limits = &chart.state(StateId::at(0)).limits;
+    let given = |limit: Option<i64>| limit.and_then(|n| u64::try_from(n).ok());
+    let dearest = turns.iter().max_by_key(|t| (t.worst, std::cmp::Reverse(t.leaf)));
+    let each = dearest.map_or(0, |t| t.worst);
+    let by_turns = given(limits.turns).filter(|_| events.is_empty());
+    let by_turns = by_turns.map(|turns| Bound::Turns { turns, each });
+    let by_calls = given(limits.calls).map(Bound::Calls);
+    let by_states = by_states(chart, turns, events).map(Bound::States);
+    let least = [by_turns, by_calls, by_states].into_iter().flatten().min_by_key(|b| b.calls());
+    match (dearest.and_then(|t| Some((t, t.drivers.first()?))), events.first()) {
+        (None, None) => Bound::NoCalls,
+        (Some((turn, driver)), _) => {
+            least.unwrap_or(Bound::None { step: driver.step, leaf: Some(turn.leaf) })
+        }
+        (None, Some(event)) => least.unwrap_or(Bound::None { step: event.step, leaf: None }),
+    }
+}

@@ -1,0 +1,226 @@
+//! Variables of a turn that are read before the turn can have set them.
+
+use crate::facts::Facts;
+use crate::facts::place::meet;
+use crate::facts::uses::{assigned, code_reads, early_reads};
+use chartc_core::arena::{ComponentId, StateId, StepId, TransitionId, VarId};
+use chartc_core::model::{
+    Chart, Expr, ExprKind, Insert, Permission, Step, StepKind, Template, TemplatePart, VariableKind,
+};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Where a step reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Reading {
+    /// In its condition.
+    Guard,
+    /// In a part of its prompt.
+    Prompt(usize),
+    /// In the condition under which a component goes into its prompt.
+    Injection(ComponentId),
+    /// In a part of a component that goes into its prompt.
+    Fragment(ComponentId, usize),
+    /// In its statements.
+    Code,
+    /// In the condition of an outcome line.
+    Line(TransitionId),
+    /// In the condition of an `allow` line that its move needs.
+    Permission(usize),
+}
+
+/// A value that is not there yet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Value {
+    /// A variable that starts afresh each turn.
+    Variable(VarId),
+    /// The answer of a step.
+    Answer(StepId),
+}
+
+/// A value that is always its default where a step reads it, because only later steps of a turn set it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Early {
+    /// The step that reads.
+    pub step: StepId,
+    /// Where in it.
+    pub reading: Reading,
+    /// What it reads.
+    pub value: Value,
+    /// The first step that sets it.
+    pub setter: StepId,
+}
+
+/// Every such reading, by step. Only variables that nothing but steps set and whose default is a constant: what an event may set, or the
+/// host supply, may be there.
+pub fn early(chart: &Chart, facts: &Facts) -> Vec<Early> {
+    let setters = setters(chart);
+    let table = table(chart);
+    let mut injected: BTreeMap<StepId, Vec<(ComponentId, &Insert)>> = BTreeMap::new();
+    for (i, component) in chart.components.iter().enumerate() {
+        for insert in &component.inserts {
+            injected.entry(insert.step).or_default().push((ComponentId::at(i), insert));
+        }
+    }
+    let mut found = Vec::new();
+    for (i, step) in chart.steps.iter().enumerate() {
+        let id = StepId::at(i);
+        let mut note = |reading: Reading, read: BTreeSet<Value>, own: bool| {
+            for value in read {
+                let setter = match value {
+                    Value::Variable(variable) => setters.get(&variable).copied(),
+                    Value::Answer(step) => Some(step),
+                };
+                if let Some(setter) = setter.filter(|s| *s > id || (*s == id && !own)) {
+                    found.push(Early { step: id, reading, value, setter });
+                }
+            }
+        };
+        if let Some(guard) = &step.guard {
+            note(Reading::Guard, reads(chart, guard), false);
+        }
+        for (part, expr) in step.prompt.iter().flat_map(parts) {
+            note(Reading::Prompt(part), reads(chart, expr), false);
+        }
+        for (component, insert) in injected.get(&id).into_iter().flatten() {
+            if let Some(guard) = &insert.guard {
+                note(Reading::Injection(*component), reads(chart, guard), false);
+            }
+            for (part, expr) in parts(&chart.components[component.index()].text) {
+                note(Reading::Fragment(*component, part), reads(chart, expr), false);
+            }
+        }
+        if let StepKind::Code(statements) = &step.kind {
+            let own = assigned(statements);
+            let read = code_reads(chart, statements).into_iter().map(Value::Variable);
+            let read = read.filter(|v| !matches!(v, Value::Variable(v) if own.contains(v)));
+            note(Reading::Code, read.collect(), true);
+        }
+        for line in &step.outcomes {
+            if let Some(guard) = &chart.transition(*line).guard {
+                note(Reading::Line(*line), reads(chart, guard), true);
+            }
+        }
+        for (row, guard) in needed(chart, facts, &table, step) {
+            note(Reading::Permission(row), reads(chart, guard), true);
+        }
+    }
+    found.sort_by_key(|e| (e.step, e.reading, e.value));
+    found.dedup();
+    found
+}
+
+/// By variable of a turn: the first step that sets it.
+fn setters(chart: &Chart) -> BTreeMap<VarId, StepId> {
+    let mut first: BTreeMap<VarId, StepId> = BTreeMap::new();
+    for (i, step) in chart.steps.iter().enumerate() {
+        let code = match &step.kind {
+            StepKind::Code(statements) => assigned(statements),
+            StepKind::Llm
+            | StepKind::Ask { .. }
+            | StepKind::Call(..)
+            | StepKind::Human(_)
+            | StepKind::Run(..) => BTreeSet::new(),
+        };
+        for variable in code.into_iter().chain(step.into) {
+            first.entry(variable).or_insert(StepId::at(i));
+        }
+    }
+    for variable in chart.blocks().flat_map(|actions| assigned(actions)) {
+        first.remove(&variable);
+    }
+    first.retain(|id, _| {
+        let variable = &chart.variables[id.index()];
+        let fresh = matches!(variable.kind, VariableKind::Var { per_turn: true });
+        fresh && variable.default.as_ref().is_some_and(is_constant)
+    });
+    first
+}
+
+/// Whether an expression reads nothing.
+fn is_constant(expr: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::List(items) => items.is_empty(),
+        ExprKind::Map(entries) => entries.is_empty(),
+        ExprKind::None
+        | ExprKind::Bool(_)
+        | ExprKind::Int(_)
+        | ExprKind::Float(_)
+        | ExprKind::Text(_)
+        | ExprKind::Duration(_)
+        | ExprKind::Enum(..) => true,
+        ExprKind::Variable(_)
+        | ExprKind::Local(_)
+        | ExprKind::Payload(_)
+        | ExprKind::Answer(_)
+        | ExprKind::Predicate(_)
+        | ExprKind::Observable(_)
+        | ExprKind::Field(..)
+        | ExprKind::Index(..)
+        | ExprKind::Slice(..)
+        | ExprKind::Unary(..)
+        | ExprKind::Binary(..)
+        | ExprKind::Compare(..)
+        | ExprKind::If(..)
+        | ExprKind::Default(..)
+        | ExprKind::Builtin(..)
+        | ExprKind::Call(..)
+        | ExprKind::Record(..)
+        | ExprKind::Comprehension { .. }
+        | ExprKind::Unknown(_) => false,
+    }
+}
+
+fn reads(chart: &Chart, expr: &Expr) -> BTreeSet<Value> {
+    let mut read = BTreeSet::new();
+    early_reads(chart, expr, &mut |e| {
+        if let ExprKind::Variable(id) = e.kind {
+            read.insert(Value::Variable(id));
+        }
+        if let ExprKind::Answer(step) = e.kind {
+            read.insert(Value::Answer(step));
+        }
+    });
+    read
+}
+
+fn parts(text: &Template) -> impl Iterator<Item = (usize, &Expr)> {
+    text.parts.iter().enumerate().filter_map(|(i, part)| match part {
+        TemplatePart::Hole { expr, .. } => Some((i, expr)),
+        TemplatePart::Text(_) | TemplatePart::Options | TemplatePart::Bad(_) => None,
+    })
+}
+
+/// The `allow` lines with their numbers, by the state that they permit to enter.
+type Table<'c> = BTreeMap<StateId, Vec<(usize, &'c Permission)>>;
+
+fn table(chart: &Chart) -> Table<'_> {
+    let mut rows = Table::new();
+    for (row, permission) in chart.permissions.iter().enumerate() {
+        rows.entry(permission.to).or_default().push((row, permission));
+    }
+    rows
+}
+
+/// Guarded `allow` lines without which a move of the step is not permitted.
+fn needed<'c>(
+    chart: &'c Chart,
+    facts: &Facts,
+    table: &Table<'c>,
+    step: &Step,
+) -> Vec<(usize, &'c Expr)> {
+    let mut rows = Vec::new();
+    for line in &step.outcomes {
+        let place = facts.places.line(*line);
+        for target in &chart.transition(*line).targets {
+            let rows_to = table.get(&target.state).map_or(&[][..], Vec::as_slice);
+            let fits = rows_to.iter().filter(|(_, p)| {
+                p.from.is_none_or(|from| !meet(chart, &place.within, &[from]).is_empty())
+            });
+            let guards: Vec<_> = fits.map(|(row, p)| (*row, p.guard.as_ref())).collect();
+            if guards.iter().all(|(_, guard)| guard.is_some()) {
+                rows.extend(guards.into_iter().filter_map(|(row, guard)| Some((row, guard?))));
+            }
+        }
+    }
+    rows
+}

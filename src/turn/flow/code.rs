@@ -1,0 +1,274 @@
+//! Operations in terms of cells: each is looked at once, and done as often as a run comes there.
+
+use super::apply::{Seen, Sights};
+use super::cell::{Cells, constant};
+use super::edge::Op;
+use super::read::{How, Reader, Site, look};
+use super::test::{Test, cell_of, fails, is_plain};
+use crate::facts::hash::Map;
+use crate::facts::uses::{own_expressions, walk};
+use crate::turn::dataflow::Value;
+use chartc_core::model::{Action, Chart, Expr};
+
+/// What one operation does.
+#[derive(Debug)]
+pub(super) enum Code {
+    /// A condition has a value: readings that ask for it, what is read there, what it says.
+    Assume(Vec<Note>, Vec<Look>, Test),
+    /// Cells are read.
+    Read(Vec<Look>),
+    /// A block.
+    Do(Vec<Act>),
+    /// A block that may be run.
+    Maybe(Vec<Act>),
+    /// A cell may be anything.
+    Set(usize),
+    /// These begin anew.
+    Fresh(Vec<usize>),
+}
+
+/// A cell that a place reads: the number of the reading, and that of the cell.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Note {
+    pub(super) number: usize,
+    pub(super) cell: usize,
+}
+
+/// What an expression reads, in order.
+#[derive(Debug)]
+pub(super) enum Look {
+    /// A cell.
+    Cell(Note, How),
+    /// All this, where a condition has a value.
+    Under(Test, Vec<Self>),
+}
+
+/// What an action does.
+#[derive(Debug)]
+pub(super) struct Act {
+    pub(super) looks: Vec<Look>,
+    /// Whether it may end its block.
+    pub(super) fails: bool,
+    pub(super) does: Does,
+}
+
+/// What an action does to cells.
+#[derive(Debug)]
+pub(super) enum Does {
+    Nothing,
+    /// A cell holds this and nothing else.
+    Set(usize, u16),
+    /// One of two blocks, each with what holds before it.
+    If([(Test, Vec<Act>); 2]),
+    /// A block any number of times.
+    For(Vec<Act>),
+}
+
+/// The operations that have been looked at.
+pub(super) struct Book<'b, 'c> {
+    chart: &'c Chart,
+    cells: &'b Cells,
+    /// By number.
+    pub(super) codes: Vec<Code>,
+    numbers: Map<Key, Option<u32>>,
+    /// By number: the place that reads, and the cell.
+    pub(super) notes: Vec<(Site, u32)>,
+    noted: Map<(Site, u32), usize>,
+}
+
+/// What tells operations apart: what they are about by its address, which stays as it is while the chart is borrowed.
+#[derive(PartialEq, Eq, Hash)]
+enum Key {
+    Assume(Option<Site>, *const Expr, bool),
+    Read(Site, *const Expr, How),
+    Do(Site, *const Action, usize),
+    Maybe(Site, *const Action, usize),
+    Set(Value),
+    Fresh,
+}
+
+impl<'b, 'c> Book<'b, 'c> {
+    pub(super) fn new(chart: &'c Chart, cells: &'b Cells) -> Self {
+        Self {
+            chart,
+            cells,
+            codes: Vec::new(),
+            numbers: Map::default(),
+            notes: Vec::new(),
+            noted: Map::default(),
+        }
+    }
+
+    /// The number of what an operation does; `None` if that is nothing.
+    pub(super) fn number(&mut self, op: &Op<'c>) -> Option<u32> {
+        let key = match op {
+            Op::Assume(site, condition, value) => Key::Assume(*site, *condition, *value),
+            Op::Read(site, expr, how) => Key::Read(*site, *expr, *how),
+            Op::Do(site, block) => Key::Do(*site, block.as_ptr(), block.len()),
+            Op::Maybe(site, block) => Key::Maybe(*site, block.as_ptr(), block.len()),
+            Op::Set(value) => Key::Set(*value),
+            Op::Fresh => Key::Fresh,
+            Op::Stir | Op::Started(_) | Op::Needs(_) => return None,
+        };
+        if let Some(number) = self.numbers.get(&key) {
+            return *number;
+        }
+        let number = self.code(op).map(|code| {
+            self.codes.push(code);
+            self.codes.len() as u32 - 1
+        });
+        self.numbers.insert(key, number);
+        number
+    }
+
+    /// What an operation does; `None` if that is nothing.
+    pub(super) fn code(&mut self, op: &Op<'c>) -> Option<Code> {
+        match op {
+            Op::Assume(site, condition, value) => {
+                let test = Test::of(self.chart, self.cells, condition, *value);
+                let (mut asked, mut looks) = (Vec::new(), Vec::new());
+                if let Some(site) = site {
+                    walk(self.chart, condition, &mut |e| {
+                        asked.extend(cell_of(self.cells, e).map(|cell| self.note(*site, cell)));
+                    });
+                    looks = self.looks(*site, condition, How::Soft);
+                }
+                let some = test != Test::Open || !asked.is_empty();
+                some.then_some(Code::Assume(asked, looks, test))
+            }
+            Op::Read(site, expr, how) => {
+                let looks = self.looks(*site, expr, *how);
+                (!looks.is_empty()).then_some(Code::Read(looks))
+            }
+            Op::Do(site, block) => {
+                let acts = self.block(*site, block);
+                (!acts.is_empty()).then_some(Code::Do(acts))
+            }
+            Op::Maybe(site, block) => {
+                let acts = self.block(*site, block);
+                (!acts.is_empty()).then_some(Code::Maybe(acts))
+            }
+            Op::Set(value) => self.cells.number(*value).map(Code::Set),
+            Op::Fresh => {
+                let rows = self.cells.rows.iter().enumerate();
+                Some(Code::Fresh(
+                    rows.filter(|(_, row)| row.per_turn).map(|(nth, _)| nth).collect(),
+                ))
+            }
+            Op::Stir | Op::Started(_) | Op::Needs(_) => None,
+        }
+    }
+
+    /// What was seen of each reading, by place and cell; the readings are forgotten.
+    pub(super) fn seen(&mut self, sights: &Sights) -> impl Iterator<Item = ((Site, u32), Seen)> {
+        self.noted.clear();
+        let notes = self.notes.drain(..).zip(sights);
+        notes.filter_map(|(key, seen)| Some((key, (*seen)?)))
+    }
+
+    fn note(&mut self, site: Site, cell: usize) -> Note {
+        let key = (site, cell as u32);
+        let number = *self.noted.entry(key).or_insert_with(|| {
+            self.notes.push(key);
+            self.notes.len() - 1
+        });
+        Note { number, cell }
+    }
+
+    fn looks(&mut self, site: Site, expr: &'c Expr, how: How) -> Vec<Look> {
+        let chart = self.chart;
+        let mut reading = Reading { book: self, site, looks: Vec::new(), under: Vec::new() };
+        look(chart, expr, how, &mut reading);
+        reading.looks
+    }
+
+    fn block(&mut self, site: Site, actions: &'c [Action]) -> Vec<Act> {
+        let acts = actions.iter().map(|action| self.act(site, action));
+        acts.filter(|act| act.fails || !act.looks.is_empty() || !matches!(act.does, Does::Nothing))
+            .collect()
+    }
+
+    fn act(&mut self, site: Site, action: &'c Action) -> Act {
+        let how = match action {
+            Action::Log(_) | Action::Assign(..) => How::Soft,
+            Action::If(..)
+            | Action::For(..)
+            | Action::Do(..)
+            | Action::Raise(..)
+            | Action::Send { .. }
+            | Action::Cancel(_)
+            | Action::Result(..) => How::Hard,
+        };
+        let mut looks = Vec::new();
+        for expr in own_expressions(action) {
+            let how = if is_plain(expr) { How::Soft } else { how };
+            looks.extend(self.looks(site, expr, how));
+        }
+        let does = match action {
+            Action::Assign(id, value) => self.cells.variable(*id).map_or(Does::Nothing, |cell| {
+                Does::Set(cell, self.cells.rows[cell].bit(constant(value).as_ref()))
+            }),
+            Action::If(test, then, other) => {
+                Does::If([(then, true), (other, false)].map(|(part, value)| {
+                    let test = Test::of(self.chart, self.cells, test, value);
+                    (test, self.block(site, part))
+                }))
+            }
+            Action::For(_, _, body) => Does::For(self.block(site, body)),
+            Action::Do(..)
+            | Action::Raise(..)
+            | Action::Send { .. }
+            | Action::Cancel(_)
+            | Action::Log(_)
+            | Action::Result(..) => Does::Nothing,
+        };
+        Act { looks, fails: fails(action), does }
+    }
+}
+
+/// Writes down what an expression reads.
+struct Reading<'r, 'b, 'c> {
+    book: &'r mut Book<'b, 'c>,
+    site: Site,
+    looks: Vec<Look>,
+    /// The conditions that are open, each with what was read before it.
+    under: Vec<(Test, Vec<Look>)>,
+}
+
+impl Reader for Reading<'_, '_, '_> {
+    fn read(&mut self, value: Value, how: How) {
+        if let Some(cell) = self.book.cells.number(value) {
+            let note = self.book.note(self.site, cell);
+            self.looks.push(Look::Cell(note, how));
+        }
+    }
+
+    fn assume(&mut self, condition: &Expr, holds: bool) -> bool {
+        let test = Test::of(self.book.chart, self.book.cells, condition, holds);
+        let can = test != Test::Never;
+        if let Some((under, _)) = self.under.last_mut() {
+            *under = test;
+        }
+        can
+    }
+
+    fn mark(&mut self) -> usize {
+        self.under.push((Test::Open, std::mem::take(&mut self.looks)));
+        self.under.len() - 1
+    }
+
+    fn back(&mut self, mark: usize) {
+        while self.under.len() > mark
+            && let Some((test, before)) = self.under.pop()
+        {
+            let looks = std::mem::replace(&mut self.looks, before);
+            match test {
+                Test::Open => self.looks.extend(looks),
+                _ if looks.is_empty() => {}
+                Test::Never | Test::Within(..) | Test::Both(..) | Test::Either(..) => {
+                    self.looks.push(Look::Under(test, looks));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! The lines of a leaf, and what taking one does: alike whatever else the run does there.
+
+use super::edge::{Edge, Op};
+use super::enter::{Arrival, taken};
+use super::point::{By, Mode, Point, Points};
+use super::read::{How, Site};
+use crate::facts::cover::{Key, keys};
+use crate::facts::reach::domain;
+use crate::turn::dataflow::Value;
+use chartc_core::arena::{StateId, TransitionId};
+use chartc_core::model::{ChoiceKind, Expr, Permission, Transition, Trigger};
+use std::collections::BTreeMap;
+
+/// Conditions of earlier lines that are taken to be false at a later one, at most: further ones are left open, which only adds to what
+/// may be.
+pub(super) const ASSUMED: usize = 64;
+
+/// A line of a leaf.
+#[derive(Debug, Clone)]
+pub(super) struct Line<'c> {
+    id: TransitionId,
+    pub(super) row: &'c Transition,
+    /// What is asked for, read and set before it is taken.
+    asks: Vec<Op<'c>>,
+    /// It leaves all below this state.
+    top: Option<StateId>,
+    arrivals: Vec<Arrival<'c>>,
+    /// The conditions of the first earlier lines with the same trigger; `None` if such a line has no condition.
+    before: Option<Box<[&'c Expr]>>,
+}
+
+/// Earlier lines, by trigger.
+#[derive(Default)]
+struct Earlier<'c>(BTreeMap<Option<Key>, Same<'c>>);
+
+/// Lines with one trigger, in order: those with a condition, with their numbers, and those without.
+#[derive(Default)]
+struct Same<'c> {
+    guarded: Vec<(usize, &'c Transition)>,
+    sure: Vec<&'c Transition>,
+}
+
+impl<'c> Earlier<'c> {
+    fn add(&mut self, nth: usize, line: &'c Transition) {
+        let mut all: Vec<Option<Key>> = keys(line).into_iter().map(Some).collect();
+        if all.is_empty() {
+            all.push(None);
+        }
+        for key in all {
+            let same = self.0.entry(key).or_default();
+            match line.guard {
+                Some(_) => same.guarded.push((nth, line)),
+                None => same.sure.push(line),
+            }
+        }
+    }
+
+    /// The conditions of lines that are always tried before this one; `None` if one of them has no condition.
+    fn before(&self, line: &Transition) -> Option<Box<[&'c Expr]>> {
+        let key = keys(line).first().copied();
+        let any = matches!(key, Some(Key::Event(_))).then(|| self.0.get(&Some(Key::AnyEvent)));
+        let groups = || self.0.get(&key).into_iter().chain(any.flatten());
+        if groups().flat_map(|same| &same.sure).any(|row| is_before(row, line)) {
+            return None;
+        }
+        let first = |same: &Same<'c>| {
+            let fitting = same.guarded.iter().filter(|(_, row)| is_before(row, line));
+            fitting.take(ASSUMED).copied().collect::<Vec<_>>()
+        };
+        let mut all: Vec<_> = groups().flat_map(first).collect();
+        all.sort_by_key(|(nth, _)| *nth);
+        all.truncate(ASSUMED);
+        Some(all.into_iter().filter_map(|(_, row)| row.guard.as_ref()).collect())
+    }
+}
+
+/// Whether an earlier line is tried on every trigger of this one.
+fn is_before(row: &Transition, line: &Transition) -> bool {
+    match (&row.trigger, &line.trigger) {
+        (Trigger::AnyEvent, Trigger::Event(_)) => true,
+        (Trigger::Event(a), Trigger::Event(b)) => a == b || b.iter().all(|e| a.contains(e)),
+        (a, b) => a == b,
+    }
+}
+
+impl<'c> Points<'c, '_> {
+    /// The lines of a leaf in the order tried.
+    pub(super) fn lines(&self, leaf: StateId) -> &[Line<'c>] {
+        self.lines[leaf.index()].get_or_init(|| {
+            let places = &self.facts.places;
+            let above = self.chart.ancestors(leaf);
+            let lines = above.flat_map(|s| &self.chart.state(s).transitions);
+            let acts = |id: &&TransitionId| {
+                self.facts.reach.takes(**id) && places.line(**id).covers(self.chart, leaf)
+            };
+            let mut earlier = Earlier::default();
+            let known = lines.filter(acts).enumerate().map(|(nth, id)| {
+                let row = self.chart.transition(*id);
+                let arrivals = taken(self.chart, leaf, *id);
+                let asks = self.asks(leaf, *id);
+                let before = earlier.before(row);
+                earlier.add(nth, row);
+                Line { id: *id, row, asks, top: domain(self.chart, row), arrivals, before }
+            });
+            known.collect()
+        })
+    }
+
+    fn asks(&self, leaf: StateId, id: TransitionId) -> Vec<Op<'c>> {
+        let line = self.chart.transition(id);
+        let guard = line.guard.iter().map(|guard| Op::Assume(Some(Site::Line(id)), guard, true));
+        let mut ops: Vec<Op<'c>> = guard.collect();
+        if self.table && is_permitted(&line.trigger) {
+            self.permissions(leaf, id, &mut ops);
+        }
+        match &line.trigger {
+            Trigger::After(e) | Trigger::AfterTurns(e) | Trigger::StepTimeout(_, e) => {
+                ops.push(Op::Read(Site::Moves(id), e, How::Soft));
+            }
+            Trigger::Choice(choice) => {
+                if let ChoiceKind::Call(_, Some(into)) = self.chart.choices[choice.index()].kind {
+                    ops.push(Op::Set(Value::Variable(into)));
+                }
+            }
+            Trigger::Event(_)
+            | Trigger::AnyEvent
+            | Trigger::AnyOccurrence
+            | Trigger::Turn
+            | Trigger::When
+            | Trigger::StateDone(_)
+            | Trigger::StepDone(_)
+            | Trigger::StepError(_)
+            | Trigger::StepDoubt(_)
+            | Trigger::StepElse(_)
+            | Trigger::Error(_)
+            | Trigger::LimitWarn(_) => {}
+        }
+        ops
+    }
+
+    /// The conditions of what permits the line's moves from a leaf.
+    fn permissions(&self, leaf: StateId, id: TransitionId, ops: &mut Vec<Op<'c>>) {
+        for target in &self.chart.transition(id).targets {
+            let rows = self.rows.get(&target.state).map_or(&[][..], Vec::as_slice);
+            let fits = |p: &Permission| p.from.is_none_or(|from| self.chart.contains(from, leaf));
+            let fitting: Vec<_> = rows.iter().filter(|(_, p)| fits(p)).collect();
+            if fitting.iter().any(|(_, p)| p.guard.is_none()) {
+                continue;
+            }
+            for (row, permission) in &fitting {
+                let Some(guard) = &permission.guard else { continue };
+                let site = Site::Permission(*row, id);
+                ops.push(match fitting.len() {
+                    1 => Op::Assume(Some(site), guard, true),
+                    _ => Op::Read(site, guard, How::Soft),
+                });
+            }
+        }
+    }
+
+    /// What comes first, and that no line before the nth is taken on what it is on; `None` if one always is.
+    pub(super) fn tried_before(
+        &self,
+        lines: &[Line<'c>],
+        nth: usize,
+        first: &[Op<'c>],
+    ) -> Option<Vec<Op<'c>>> {
+        let line = lines[nth].row;
+        let mut ops = first.to_vec();
+        if self.table && (line.trigger.step().is_some())
+            || matches!(line.trigger, Trigger::Choice(_))
+        {
+            return Some(ops);
+        }
+        let before = lines[nth].before.as_ref()?.iter();
+        ops.extend(before.map(|guard| Op::Assume(None, guard, false)));
+        Some(ops)
+    }
+
+    /// Takes a line, after all that comes before.
+    pub(super) fn line(
+        &self,
+        point: Point,
+        line: &Line<'c>,
+        before: &[Op<'c>],
+        mode: Mode,
+        sure: bool,
+        edges: &mut Vec<Edge<'c>>,
+    ) {
+        for (leaf, more, certain) in &line.arrivals {
+            let to = Point { leaf: *leaf, mode: self.after(mode, *leaf, line.top) };
+            let by = By::Line(point.leaf, line.id, *leaf);
+            let ops = [before, &line.asks, more].concat();
+            edges.push(Edge { ops, to, by, sure: sure && *certain });
+        }
+    }
+}
+
+/// Whether the table of `allow` lines has a say in what a line on this does.
+fn is_permitted(trigger: &Trigger) -> bool {
+    trigger.step().is_some() || matches!(trigger, Trigger::Choice(_))
+}

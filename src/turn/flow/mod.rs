@@ -1,0 +1,293 @@
+//! What variables and answers may hold where they are read: a forward analysis over the points of runs.
+//!
+//! A point is an active leaf with what the run does there: it rests, a turn begins, the walk is before a step or awaits one. From point
+//! to point go lines, steps and turns, with all that they read and set. Each cell (a variable or the answer of a step) has a set of
+//! what it may hold: what it begins with, constants that something sets it to, or anything else. The sets only grow, so that what
+//! is not in one is never there; but for runs that the engine stops where they go round without end. Charts with parallels, and those beyond [`MOST_WORK`], have one set for all points.
+
+mod apply;
+mod cell;
+mod code;
+mod edge;
+mod enter;
+mod line;
+mod parts;
+mod path;
+mod point;
+mod read;
+mod solve;
+mod test;
+mod walk;
+mod way;
+
+pub use cell::Cells;
+pub use parts::with_values;
+pub use point::By;
+pub use read::Site;
+
+use crate::facts::Facts;
+use crate::facts::guard::{Verdict, decide};
+use crate::facts::uses::reads;
+use crate::turn::dataflow::Value;
+use apply::Records;
+use cell::FRESH;
+use chartc_core::arena::VarId;
+use chartc_core::model::{Chart, Expr, StateKind, VariableKind};
+use point::Points;
+use solve::{MOST_WORK, Solved};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Most readings for which a way is looked for.
+const MOST_WAYS: usize = 40;
+
+/// What is known of a chart's data.
+#[derive(Debug, Clone)]
+pub struct Flow<'c> {
+    chart: &'c Chart,
+    cells: Cells,
+    /// What each reading sees.
+    records: Records,
+    /// What is known at each point; `None` where readings are not told apart by point.
+    solved: Option<Solved>,
+}
+
+/// A reading of what is not there.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Unset {
+    /// Where.
+    pub site: Site,
+    /// What is read.
+    pub value: Value,
+    /// A run that comes there without setting it; `None`: every run does.
+    pub way: Option<Vec<By>>,
+    /// What is there instead.
+    pub lack: Lack,
+}
+
+/// What is there instead of a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lack {
+    /// Nothing.
+    Missing,
+    /// A text, a list or a map with nothing in it.
+    Empty,
+    /// Another default.
+    Default,
+}
+
+/// Variables, each with all that it may hold.
+pub type Holds = Vec<(VarId, Vec<chartc_core::expr::Value>)>;
+
+/// A condition that has one value wherever it is asked for, because of what its variables hold there.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Fixed {
+    /// Where.
+    pub site: Site,
+    /// Which.
+    pub holds: bool,
+    /// What its variables hold there.
+    pub values: Holds,
+}
+
+impl<'c> Flow<'c> {
+    /// Analyses a chart. About linear in states, lines and steps.
+    pub fn of(chart: &'c Chart, facts: &Facts) -> Self {
+        let cells = Cells::of(chart);
+        let mut flow = Self { chart, cells, records: Records::new(), solved: None };
+        if flow.cells.rows.is_empty() {
+            return flow;
+        }
+        let parallel = chart.states.iter().any(|s| matches!(s.kind, StateKind::Parallel));
+        let points = Points::of(chart, facts);
+        let parts = 4 * (chart.states.len() + chart.transitions.len()) + 12 * chart.steps.len();
+        let small = parts * (1 + flow.cells.rows.len()) <= MOST_WORK;
+        let solved = if small && !parallel { Solved::of(&flow.cells, &points) } else { None };
+        match solved {
+            Some((records, solved)) => (flow.records, flow.solved) = (records, Some(solved)),
+            None => flow.records = solve::everywhere(&flow.cells, &points),
+        }
+        flow
+    }
+
+    /// What a value that begins as `none` may be where it is read: `None` if no run reads it there, or if it is not looked at.
+    pub fn at(&self, site: Site, value: Value) -> Option<Held> {
+        let cell = self.cells.number(value)?;
+        let seen = self.records.get(&(site, cell as u32))?;
+        let none = FRESH | self.cells.rows[cell].none_bits();
+        Some(Held { unset: seen.all & none != 0, set: seen.all & !none != 0 })
+    }
+
+    /// Whether a run may reach one of the places while the variable still holds its initial value. True if the analysis does not follow the variable.
+    pub fn may_be_fresh(&self, sites: &[Site], id: VarId) -> bool {
+        let Some(cell) = self.cells.number(Value::Variable(id)) else { return true };
+        let fresh = FRESH | self.cells.rows[cell].default_bits();
+        let mut seen = sites.iter().filter_map(|s| self.records.get(&(*s, cell as u32))).peekable();
+        seen.peek().is_none() || seen.any(|seen| seen.all & fresh != 0)
+    }
+
+    /// All that is read where it is not there, by place; `inferred` says which variables nobody gave a default.
+    pub fn unset(&self, facts: &Facts, inferred: &dyn Fn(VarId) -> bool) -> Vec<Unset> {
+        let Some(solved) = &self.solved else { return Vec::new() };
+        let points = Points::of(self.chart, facts);
+        let mut found = Vec::new();
+        let mut ways = 0;
+        for ((site, cell), seen) in &self.records {
+            let row = &self.cells.rows[*cell as usize];
+            let missing = row.is_missing(self.chart)
+                || row.default.is_some()
+                    && matches!(row.value, Value::Variable(id) if inferred(id));
+            let lack = match (row.is_missing(self.chart), row.is_empty()) {
+                (true, _) => Lack::Missing,
+                (false, true) => Lack::Empty,
+                (false, false) => Lack::Default,
+            };
+            let blank = if lack == Lack::Empty { row.default_bits() } else { 0 };
+            let always = seen.all & !row.none_bits() & !blank & !FRESH == 0;
+            let shown = seen.shown && (missing || lack != Lack::Default);
+            let asked = row.per_turn && is_condition(*site) && row.default.is_some();
+            if always && row.is_set && (shown || asked) {
+                found.push(Unset { site: *site, value: row.value, way: None, lack });
+            } else if missing && seen.hard & (FRESH | row.none_bits()) != 0 && ways < MOST_WAYS {
+                ways += 1;
+                if let Some(way) =
+                    way::find(self.chart, &self.cells, &points, solved, *site, *cell as usize)
+                {
+                    found.push(Unset { site: *site, value: row.value, way: Some(way), lack });
+                }
+            }
+        }
+        found
+    }
+
+    /// Variables that nothing sets and whose initial value is a placeholder, each with the first place that shows it, or else reads it.
+    pub fn blank(&self) -> BTreeMap<VarId, Site> {
+        let mut found: BTreeMap<VarId, (bool, Site)> = BTreeMap::new();
+        for ((site, cell), seen) in &self.records {
+            let row = &self.cells.rows[*cell as usize];
+            let Value::Variable(id) = row.value else { continue };
+            let var = matches!(self.chart.variables[id.index()].kind, VariableKind::Var { .. });
+            if var && !row.is_set && row.is_blank() && !row.is_missing(self.chart) {
+                let place = found.entry(id).or_insert((seen.shown, *site));
+                if seen.shown && !place.0 {
+                    *place = (true, *site);
+                }
+            }
+        }
+        found.into_iter().map(|(id, (_, site))| (id, site)).collect()
+    }
+
+    /// Conditions that always come out alike although something sets what they read.
+    pub fn fixed(&self) -> Vec<Fixed> {
+        let mut found = Vec::new();
+        let mut by_site: BTreeMap<Site, Vec<(usize, u16)>> = BTreeMap::new();
+        for ((site, cell), seen) in &self.records {
+            if is_condition(*site) {
+                by_site.entry(*site).or_default().push((*cell as usize, seen.asked));
+            }
+        }
+        for (site, seen) in by_site {
+            let Some(guard) = self.guard(site) else { continue };
+            let whole = test::constant(self.chart, &self.cells, guard, &seen);
+            if let Some(holds) = whole.or_else(|| self.fixed_by_some(guard, &seen)) {
+                let values = self.values(&seen);
+                if values.iter().any(|(id, _)| {
+                    self.cells
+                        .number(Value::Variable(*id))
+                        .is_some_and(|c| self.cells.rows[c].is_set)
+                }) {
+                    found.push(Fixed { site, holds, values });
+                }
+            }
+        }
+        found
+    }
+
+    /// Rows of the table of moves whose condition never holds, because of what its variables are ever set to, with that.
+    pub fn never_permits(&self) -> Vec<(usize, Holds)> {
+        let rows = self.chart.permissions.iter().enumerate();
+        let guarded: Vec<(usize, &Expr)> =
+            rows.filter_map(|(row, p)| Some((row, p.guard.as_ref()?))).collect();
+        if guarded.is_empty() {
+            return Vec::new();
+        }
+        let all = self.cells.all(self.chart);
+        let mut found = Vec::new();
+        for (row, guard) in guarded {
+            let mut read = BTreeSet::new();
+            reads(self.chart, guard, &mut read);
+            let cells = read.iter().filter_map(|id| self.cells.variable(*id));
+            let seen: Vec<(usize, u16)> = cells.map(|cell| (cell, all[cell])).collect();
+            let holds = test::constant(self.chart, &self.cells, guard, &seen)
+                .or_else(|| self.fixed_by_some(guard, &seen));
+            if holds == Some(false) {
+                found.push((row, self.values(&seen)));
+            }
+        }
+        found
+    }
+
+    /// Variables with what they may hold, where that is known.
+    fn values(&self, seen: &[(usize, u16)]) -> Holds {
+        let values = seen.iter().filter_map(|(cell, mask)| {
+            let Value::Variable(id) = self.cells.rows[*cell].value else { return None };
+            Some((id, self.cells.rows[*cell].values(*mask)?))
+        });
+        values.collect()
+    }
+
+    /// What a condition always gives because of those of its variables that hold one value, whatever else it reads.
+    fn fixed_by_some(&self, guard: &Expr, seen: &[(usize, u16)]) -> Option<bool> {
+        let mut known: BTreeMap<VarId, Expr> = BTreeMap::new();
+        for (cell, mask) in seen {
+            let row = &self.cells.rows[*cell];
+            if let (Value::Variable(id), Some(values)) = (row.value, row.values(*mask))
+                && let [value] = &values[..]
+                && let Some(kind) = parts::literal(value)
+            {
+                known.insert(id, Expr { kind, ty: self.chart.variables[id.index()].ty.clone() });
+            }
+        }
+        if known.is_empty() {
+            return None;
+        }
+        let guard = with_values(self.chart, guard, &|id| known.get(&id).cloned());
+        [false, true]
+            .into_iter()
+            .find(|held| decide(self.chart, &[(&guard, !held)]) == Verdict::Never)
+    }
+
+    fn guard(&self, site: Site) -> Option<&'c Expr> {
+        match site {
+            Site::Line(id) => self.chart.transition(id).guard.as_ref(),
+            Site::Guard(id) => self.chart.steps[id.index()].guard.as_ref(),
+            Site::Prompt(..)
+            | Site::Injection(..)
+            | Site::Fragment(..)
+            | Site::Code(_)
+            | Site::Arguments(_)
+            | Site::EndsTurn(_)
+            | Site::Moves(_)
+            | Site::State(_) => None,
+            Site::Permission(row, _) => self.chart.permissions[row].guard.as_ref(),
+        }
+    }
+
+    /// Whether readings are told apart by the points of runs.
+    pub fn is_exact(&self) -> bool {
+        self.solved.is_some()
+    }
+}
+
+/// Whether a place is a condition of its own.
+const fn is_condition(site: Site) -> bool {
+    matches!(site, Site::Line(_) | Site::Guard(_) | Site::Permission(..))
+}
+
+/// What a value may be where it is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Held {
+    /// Not there.
+    pub unset: bool,
+    /// There.
+    pub set: bool,
+}

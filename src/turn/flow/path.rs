@@ -1,0 +1,389 @@
+//! One run, step by step, with what is known of its data: whether its conditions can hold one after the other.
+
+use super::cell::{Cells, constant};
+use super::edge::Op;
+use super::parts::{each_part, fold, split};
+use super::read::{How, Reader, Site, look};
+use crate::facts::guard::{Verdict, decide};
+use crate::facts::uses::walk;
+use crate::turn::dataflow::Value;
+use chartc_core::arena::{StateId, StepId, VarId};
+use chartc_core::expr::Value as Data;
+use chartc_core::model::{
+    Action, Chart, Expr, ExprKind, Observable, Receiver, StepKind, VariableKind,
+};
+use std::cell::Cell;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Nodes of an expression that is kept in place of a variable.
+const LONGEST: usize = 40;
+
+/// Conditions that are kept.
+const CONDITIONS: usize = 12;
+
+/// What is known of the data of one run.
+#[derive(Debug, Clone)]
+pub(super) struct Path {
+    /// What variables are, where that is known.
+    values: BTreeMap<VarId, Expr>,
+    /// Steps with an answer in this turn.
+    given: BTreeSet<StepId>,
+    /// Steps that were started and that nobody waits for.
+    started: BTreeSet<StepId>,
+    /// The active leaf, where it is known.
+    pub(super) leaf: Option<StateId>,
+    /// What was found to hold, in terms of what it held of then.
+    known: Vec<(Expr, bool)>,
+}
+
+/// Whose reading is looked for.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Goal {
+    pub(super) site: Site,
+    pub(super) value: Value,
+}
+
+/// What came of operations.
+pub(super) enum Came {
+    /// The value is read, and is not there.
+    Found,
+    /// The run goes on in one of these ways.
+    On(Vec<Path>),
+}
+
+/// What a run is told in.
+pub(super) struct World<'w> {
+    pub(super) chart: &'w Chart,
+    pub(super) cells: &'w Cells,
+    pub(super) goal: Goal,
+    /// Conditions that may still be decided.
+    pub(super) fuel: &'w Cell<usize>,
+}
+
+impl Path {
+    pub(super) fn new(chart: &Chart) -> Self {
+        let mut values = BTreeMap::new();
+        for (i, row) in chart.variables.iter().enumerate() {
+            if let (VariableKind::Var { .. }, Some(default)) = (&row.kind, &row.default)
+                && constant(default).is_some()
+            {
+                values.insert(VarId::at(i), default.clone());
+            }
+        }
+        Self {
+            values,
+            given: BTreeSet::new(),
+            started: BTreeSet::new(),
+            leaf: None,
+            known: Vec::new(),
+        }
+    }
+
+    /// Whether the value is not there.
+    pub(super) fn lacks(&self, world: &World<'_>) -> bool {
+        match world.goal.value {
+            Value::Answer(step) => !self.given.contains(&step),
+            Value::Variable(id) => {
+                let cell = world.cells.variable(id).map(|c| &world.cells.rows[c]);
+                let default = cell.and_then(|c| c.default.clone());
+                let now = self.values.get(&id).and_then(constant);
+                now.is_some() && (now == default || now == Some(Data::None))
+            }
+        }
+    }
+
+    /// Does everything in order.
+    pub(super) fn all(&self, world: &World<'_>, ops: &[Op<'_>]) -> Came {
+        let mut paths = vec![self.clone()];
+        for op in ops {
+            let mut next = Vec::new();
+            for mut path in paths {
+                match op {
+                    Op::Assume(site, condition, value) => {
+                        if site.is_some()
+                            && *site == Some(world.goal.site)
+                            && path.reads(world, condition, How::Soft)
+                        {
+                            return Came::Found;
+                        }
+                        if path.assume(world, condition, *value) {
+                            next.push(path);
+                        }
+                    }
+                    Op::Read(site, expr, how) => {
+                        if *site == world.goal.site && path.reads(world, expr, *how) {
+                            return Came::Found;
+                        }
+                        next.push(path);
+                    }
+                    Op::Do(site, actions) => match path.block(world, *site, actions) {
+                        None => return Came::Found,
+                        Some(done) => next.extend(done),
+                    },
+                    Op::Maybe(..) => {}
+                    Op::Set(value) => {
+                        path.set(world.chart, *value);
+                        next.push(path);
+                    }
+                    Op::Fresh => {
+                        path.turn(world.chart);
+                        next.push(path);
+                    }
+                    Op::Stir => {
+                        path.stir(world.chart);
+                        next.push(path);
+                    }
+                    Op::Started(step) => {
+                        path.started.insert(*step);
+                        next.push(path);
+                    }
+                    Op::Needs(step) => {
+                        let starts = matches!(&world.chart.steps[step.index()].kind, StepKind::Run(run) if run.on_entry);
+                        if starts || path.started.remove(step) {
+                            next.push(path);
+                        }
+                    }
+                }
+            }
+            next.truncate(4);
+            paths = next;
+        }
+        // What came with the last event is gone.
+        for path in &mut paths {
+            path.forget(world.chart, &|e| {
+                matches!(e.kind, ExprKind::Payload(_) | ExprKind::Local(_))
+            });
+        }
+        Came::On(paths)
+    }
+
+    /// Whether the goal's value is needed here and is not there.
+    fn reads(&self, world: &World<'_>, expr: &Expr, how: How) -> bool {
+        let mut seeing = Seeing { world, path: self.clone(), saved: Vec::new(), found: false };
+        look(world.chart, expr, how, &mut seeing);
+        seeing.found
+    }
+
+    fn assume(&mut self, world: &World<'_>, condition: &Expr, value: bool) -> bool {
+        let left = world.fuel.get();
+        if left == 0 {
+            return false;
+        }
+        world.fuel.set(left - 1);
+        let condition = self.told(world.chart, condition);
+        let mut goals: Vec<(&Expr, bool)> = self.known.iter().map(|(e, v)| (e, *v)).collect();
+        goals.push((&condition, value));
+        if decide(world.chart, &goals) == Verdict::Never
+            || decide(world.chart, &[(&condition, value)]) == Verdict::Never
+        {
+            return false;
+        }
+        // One by one, so that what is forgotten of one side leaves the other.
+        for part in split(condition, value) {
+            if constant(&part.0).is_none() {
+                if self.known.len() == CONDITIONS {
+                    self.known.remove(0);
+                }
+                self.known.push(part);
+            }
+        }
+        true
+    }
+
+    /// The expression with what is known put in its place.
+    fn told(&self, chart: &Chart, expr: &Expr) -> Expr {
+        let mut told = expr.clone();
+        self.replace(chart, &mut told, 0);
+        told
+    }
+
+    fn replace(&self, chart: &Chart, expr: &mut Expr, depth: usize) {
+        if depth > 100 {
+            return;
+        }
+        if let ExprKind::Predicate(id) = expr.kind {
+            *expr = chart.predicates[id.index()].expr.clone();
+        }
+        if let (ExprKind::Observable(Observable::In(state)), Some(leaf)) = (&expr.kind, self.leaf) {
+            expr.kind = ExprKind::Bool(chart.contains(*state, leaf));
+            return;
+        }
+        if let ExprKind::Variable(id) = expr.kind
+            && let Some(value) = self.values.get(&id)
+        {
+            *expr = value.clone();
+            return;
+        }
+        if let ExprKind::Answer(id) = expr.kind
+            && !self.given.contains(&id)
+        {
+            expr.kind = ExprKind::None;
+            return;
+        }
+        each_part(expr, &mut |part| self.replace(chart, part, depth + 1));
+        fold(expr);
+    }
+
+    fn set(&mut self, chart: &Chart, value: Value) {
+        match value {
+            Value::Variable(id) => {
+                self.values.remove(&id);
+                self.forget(chart, &|e| e.kind == ExprKind::Variable(id));
+            }
+            Value::Answer(step) => {
+                self.given.insert(step);
+                self.forget(chart, &|e| e.kind == ExprKind::Answer(step));
+            }
+        }
+    }
+
+    fn assign(&mut self, chart: &Chart, id: VarId, value: &Expr) {
+        let value = self.told(chart, value);
+        self.set(chart, Value::Variable(id));
+        let (mut size, mut own) = (0, false);
+        walk(chart, &value, &mut |e| {
+            size += 1;
+            own |= e.kind == ExprKind::Variable(id);
+        });
+        let same = value.ty == chart.variables[id.index()].ty || constant(&value).is_some();
+        if size <= LONGEST && !own && same {
+            self.values.insert(id, value);
+        }
+    }
+
+    fn turn(&mut self, chart: &Chart) {
+        for (i, row) in chart.variables.iter().enumerate() {
+            if matches!(row.kind, VariableKind::Var { per_turn: true }) {
+                let id = VarId::at(i);
+                self.set(chart, Value::Variable(id));
+                if let Some(default) = row.default.as_ref().filter(|d| constant(d).is_some()) {
+                    self.values.insert(id, default.clone());
+                }
+            }
+        }
+        self.given.clear();
+        self.forget(chart, &|e| matches!(e.kind, ExprKind::Answer(_)));
+    }
+
+    fn stir(&mut self, chart: &Chart) {
+        #[allow(clippy::wildcard_enum_match_arm, reason = "whatever stays as it is")]
+        self.forget(chart, &|e| match e.kind {
+            ExprKind::Variable(id) => {
+                matches!(chart.variables[id.index()].kind, VariableKind::Input)
+            }
+            ExprKind::Call(..) | ExprKind::Observable(_) | ExprKind::Payload(_) => true,
+            _ => false,
+        });
+    }
+
+    /// Drops what is said of what is no longer what it was.
+    fn forget(&mut self, chart: &Chart, is: &dyn Fn(&Expr) -> bool) {
+        let about = |expr: &Expr| {
+            let mut about = false;
+            walk(chart, expr, &mut |e| about |= is(e));
+            about
+        };
+        let gone: Vec<VarId> =
+            self.values.iter().filter(|(_, e)| about(e)).map(|(id, _)| *id).collect();
+        for id in gone {
+            self.values.remove(&id);
+            self.known.retain(|(e, _)| {
+                let mut own = false;
+                walk(chart, e, &mut |e| own |= e.kind == ExprKind::Variable(id));
+                !own
+            });
+        }
+        self.known.retain(|(e, _)| !about(e));
+    }
+
+    /// Runs a block; `None` if the goal is found in it. What may fail is taken to go well; what sends events is not followed.
+    fn block(&self, world: &World<'_>, site: Site, actions: &[Action]) -> Option<Vec<Self>> {
+        // On the way some states are left and others not yet entered.
+        let leaf = if matches!(site, Site::Code(_)) { self.leaf } else { None };
+        let mut paths = vec![Self { leaf, ..self.clone() }];
+        for action in actions {
+            let mut next = Vec::new();
+            for mut path in paths {
+                if site == world.goal.site {
+                    let how = if matches!(action, Action::Log(_) | Action::Assign(..)) {
+                        How::Soft
+                    } else {
+                        How::Hard
+                    };
+                    for expr in crate::facts::uses::own_expressions(action) {
+                        let how = if super::test::is_plain(expr) { How::Soft } else { how };
+                        if path.reads(world, expr, how) {
+                            return None;
+                        }
+                    }
+                }
+                match action {
+                    Action::Assign(id, value) => {
+                        path.assign(world.chart, *id, value);
+                        next.push(path);
+                    }
+                    Action::If(test, then, other) => {
+                        for (part, value) in [(then, true), (other, false)] {
+                            let mut path = path.clone();
+                            if path.assume(world, test, value) {
+                                next.extend(path.block(world, site, part)?);
+                            }
+                        }
+                    }
+                    // A list may be empty; one that is written out is not.
+                    Action::For(_, source, _) => {
+                        if !matches!(source.kind, ExprKind::List(_)) {
+                            next.push(path);
+                        }
+                    }
+                    Action::Raise(..) => {}
+                    Action::Send { to: Receiver::Own, .. } => {}
+                    Action::Send { .. }
+                    | Action::Do(..)
+                    | Action::Cancel(_)
+                    | Action::Log(_)
+                    | Action::Result(..) => next.push(path),
+                }
+            }
+            next.truncate(4);
+            paths = next;
+        }
+        Some(paths)
+    }
+
+    /// Whether two runs know the same.
+    pub(super) fn is_like(&self, other: &Self) -> bool {
+        self.values == other.values && self.given == other.given && self.known == other.known
+    }
+}
+
+/// Reads an expression in a run.
+struct Seeing<'s> {
+    world: &'s World<'s>,
+    path: Path,
+    saved: Vec<Path>,
+    found: bool,
+}
+
+impl Reader for Seeing<'_> {
+    fn read(&mut self, value: Value, how: How) {
+        self.found |=
+            how == How::Hard && value == self.world.goal.value && self.path.lacks(self.world);
+    }
+
+    fn assume(&mut self, condition: &Expr, value: bool) -> bool {
+        self.path.assume(self.world, condition, value)
+    }
+
+    fn mark(&mut self) -> usize {
+        self.saved.push(self.path.clone());
+        self.saved.len() - 1
+    }
+
+    fn back(&mut self, mark: usize) {
+        if let Some(path) = self.saved.get(mark) {
+            self.path = path.clone();
+        }
+        self.saved.truncate(mark);
+    }
+}

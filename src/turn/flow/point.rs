@@ -1,0 +1,315 @@
+//! The points of runs and what leads from one to the next.
+
+use super::edge::{Edge, Op};
+use super::enter::into;
+use super::line::{ASSUMED, Line};
+use super::read::Site;
+use crate::facts::Facts;
+use crate::facts::reach::is_end;
+use chartc_core::arena::{ComponentId, EventId, StateId, StepId, TransitionId};
+use chartc_core::model::{
+    Action, AskOn, Chart, Insert, Permission, Receiver, StateKind, StepKind, Trigger,
+};
+use std::cell::OnceCell;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Calls of a turn that are counted; a chart that allows more is taken to allow any number.
+const MOST_CALLS: u32 = 4;
+
+/// What the run does in its leaf.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Mode {
+    /// It waits for the host.
+    Rest,
+    /// A turn begins.
+    Begin,
+    /// The walk is before this step, after so many model calls.
+    Walk(u32, u8),
+    /// It awaits this step.
+    Wait(u32, u8),
+}
+
+/// An active leaf with what the run does there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Point {
+    pub(super) leaf: StateId,
+    pub(super) mode: Mode,
+}
+
+/// What led from a point to the next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum By {
+    /// A line, from a leaf to a leaf.
+    Line(StateId, TransitionId, StateId),
+    /// A turn begins.
+    Turn,
+    /// The step's condition does not hold.
+    Skipped(StepId),
+    /// The step failed, and the walk goes on.
+    Failed(StepId),
+    /// The step was done, and none of its lines was taken.
+    Done(StepId),
+    /// Nothing to tell of.
+    Passed,
+}
+
+/// What edges are made of.
+pub(super) struct Points<'c, 'f> {
+    pub(super) chart: &'c Chart,
+    pub(super) facts: &'f Facts,
+    /// By leaf: its lines, once they have been asked for.
+    pub(super) lines: Vec<OnceCell<Box<[Line<'c>]>>>,
+    /// Steps by the states of their places.
+    steps: BTreeMap<StateId, Vec<u32>>,
+    /// Events that the chart raises or sends to itself.
+    own_events: BTreeSet<EventId>,
+    pub(super) injected: BTreeMap<StepId, Vec<(ComponentId, &'c Insert)>>,
+    /// Questions that events put.
+    asks: bool,
+    /// The `allow` lines with their numbers, by the state that they permit to enter.
+    pub(super) rows: BTreeMap<StateId, Vec<(usize, &'c Permission)>>,
+    pub(super) cap: Option<u32>,
+    /// Whether the table of `allow` lines has a say.
+    pub(super) table: bool,
+}
+
+impl<'c, 'f> Points<'c, 'f> {
+    pub(super) fn of(chart: &'c Chart, facts: &'f Facts) -> Self {
+        let mut steps: BTreeMap<StateId, Vec<u32>> = BTreeMap::new();
+        for (i, place) in facts.places.steps.iter().enumerate() {
+            for state in &place.within {
+                steps.entry(*state).or_default().push(i as u32);
+            }
+        }
+        let mut own_events = BTreeSet::new();
+        for block in chart.blocks() {
+            Action::walk(block, &mut |action| match action {
+                Action::Raise(event, _) | Action::Send { event, to: Receiver::Own, .. } => {
+                    own_events.insert(*event);
+                }
+                Action::Assign(..)
+                | Action::If(..)
+                | Action::For(..)
+                | Action::Do(..)
+                | Action::Send { .. }
+                | Action::Cancel(_)
+                | Action::Log(_)
+                | Action::Result(..) => {}
+            });
+        }
+        let mut injected: BTreeMap<StepId, Vec<(ComponentId, &Insert)>> = BTreeMap::new();
+        for (i, component) in chart.components.iter().enumerate() {
+            for insert in &component.inserts {
+                injected.entry(insert.step).or_default().push((ComponentId::at(i), insert));
+            }
+        }
+        let asks =
+            chart.steps.iter().any(|s| matches!(s.kind, StepKind::Ask { on: AskOn::Event(_), .. }));
+        let cap = chart.calls_per_turn.filter(|n| *n <= MOST_CALLS);
+        let table = !chart.permissions.is_empty();
+        let mut rows: BTreeMap<StateId, Vec<(usize, &Permission)>> = BTreeMap::new();
+        for (row, permission) in chart.permissions.iter().enumerate() {
+            rows.entry(permission.to).or_default().push((row, permission));
+        }
+        let lines = vec![OnceCell::new(); chart.states.len()];
+        Self { chart, facts, lines, steps, own_events, injected, asks, rows, cap, table }
+    }
+
+    /// Where runs begin, and what runs there.
+    pub(super) fn start(&self) -> Vec<(Point, Vec<Op<'c>>)> {
+        let root = StateId::at(0);
+        let mut ops: Vec<Op<'c>> = Vec::new();
+        for block in &self.chart.state(root).entry {
+            ops.push(Op::Do(Site::State(root), block));
+        }
+        let arrivals = match &self.chart.state(root).kind {
+            StateKind::Compound { initial } => {
+                let actions = &self.chart.state(root).default_actions;
+                if !actions.is_empty() {
+                    ops.push(Op::Do(Site::State(root), actions));
+                }
+                initial
+                    .iter()
+                    .take(1)
+                    .flat_map(|s| into(self.chart, *s, root, ops.clone()))
+                    .collect()
+            }
+            StateKind::Atomic
+            | StateKind::Parallel
+            | StateKind::Final { .. }
+            | StateKind::History { .. } => {
+                vec![(root, ops, true)]
+            }
+        };
+        arrivals.into_iter().map(|(leaf, ops, _)| (Point { leaf, mode: Mode::Rest }, ops)).collect()
+    }
+
+    /// The walk from this step on, in a leaf.
+    pub(super) fn walk(&self, leaf: StateId, from: u32, calls: u8) -> Mode {
+        let above = self.chart.ancestors(leaf).filter_map(|s| self.steps.get(&s));
+        let first = |steps: &Vec<u32>| {
+            let nth = steps.partition_point(|s| *s < from);
+            let covers =
+                |s: &&u32| !self.facts.places.steps[**s as usize].leaves_out(self.chart, leaf);
+            steps[nth..].iter().find(covers).copied()
+        };
+        match above.filter_map(first).min() {
+            Some(step) => Mode::Walk(step, calls),
+            None => Mode::Rest,
+        }
+    }
+
+    /// How the run goes on in another leaf, after a line that leaves all below `top`.
+    pub(super) fn after(&self, mode: Mode, leaf: StateId, top: Option<StateId>) -> Mode {
+        match mode {
+            Mode::Rest => Mode::Rest,
+            Mode::Begin => self.walk(leaf, 0, 0),
+            Mode::Walk(step, calls) => self.walk(leaf, step, calls),
+            Mode::Wait(step, calls) => {
+                if self.goes_on(step, top) {
+                    mode
+                } else {
+                    self.walk(leaf, step + 1, calls)
+                }
+            }
+        }
+    }
+
+    /// Whether a step is still awaited after all below `top` was left: a question belongs to its leaf, any other step to its state.
+    fn goes_on(&self, step: u32, top: Option<StateId>) -> bool {
+        let row = &self.chart.steps[step as usize];
+        let is_ask = matches!(row.kind, StepKind::Ask { .. });
+        let leaves = |top| is_ask || top != row.state && self.chart.contains(top, row.state);
+        !top.is_some_and(leaves)
+    }
+
+    /// Adds everything that may happen at a point.
+    pub(super) fn edges(&self, point: Point, edges: &mut Vec<Edge<'c>>) {
+        if is_end(self.chart, point.leaf) {
+            return;
+        }
+        let lines = self.lines(point.leaf);
+        let mut still: Vec<Op<'c>> = Vec::new();
+        for line in lines {
+            let when = matches!(line.row.trigger, Trigger::When);
+            if when || matches!(line.row.trigger, Trigger::StateDone(_)) {
+                self.line(point, line, &still, point.mode, true, edges);
+                if when
+                    && still.len() < ASSUMED
+                    && let Some(guard) = &line.row.guard
+                {
+                    still.push(Op::Assume(None, guard, false));
+                }
+            }
+        }
+        let first = edges.len();
+        self.others(point, lines, edges);
+        if !still.is_empty() {
+            for edge in &mut edges[first..] {
+                edge.ops = [&still[..], &edge.ops].concat();
+            }
+        }
+    }
+
+    fn others(&self, point: Point, lines: &[Line<'c>], edges: &mut Vec<Edge<'c>>) {
+        let Point { leaf, mode } = point;
+        let outside = matches!(mode, Mode::Rest | Mode::Wait(..));
+        for (nth, line) in lines.iter().enumerate() {
+            let (happens, sure, needs) = match &line.row.trigger {
+                Trigger::Event(events) => {
+                    let own = events.iter().any(|e| self.own_events.contains(e));
+                    (outside || own, outside, None)
+                }
+                Trigger::AnyEvent => (outside || !self.own_events.is_empty(), outside, None),
+                Trigger::AnyOccurrence => (true, false, None),
+                Trigger::After(_) => (outside, outside, None),
+                Trigger::AfterTurns(_) => (matches!(mode, Mode::Rest), true, None),
+                Trigger::Error(_) | Trigger::LimitWarn(_) => (true, false, None),
+                Trigger::Choice(_) => (self.asks, false, None),
+                Trigger::StepDone(step)
+                | Trigger::StepError(step)
+                | Trigger::StepTimeout(step, _)
+                | Trigger::StepDoubt(step)
+                | Trigger::StepElse(step) => {
+                    let kind = &self.chart.steps[step.index()].kind;
+                    let beside = matches!(kind, StepKind::Human(_) | StepKind::Run(..))
+                        || matches!(kind, StepKind::Ask { on: AskOn::Event(_), .. });
+                    (beside && outside, true, Some(*step))
+                }
+                Trigger::Turn | Trigger::When | Trigger::StateDone(_) => (false, false, None),
+            };
+            if !happens {
+                continue;
+            }
+            let Some(mut ops) = self.tried_before(lines, nth, &[Op::Stir]) else { continue };
+            if let Some(step) = needs {
+                ops.push(Op::Needs(step));
+                if matches!(line.row.trigger, Trigger::StepDone(_)) {
+                    self.answered(step, &mut ops);
+                }
+            }
+            self.line(point, line, &ops, mode, sure, edges);
+        }
+        self.beside(point, edges);
+        match mode {
+            Mode::Rest => {
+                let to = Point { leaf, mode: Mode::Begin };
+                edges.push(Edge { ops: vec![Op::Stir, Op::Fresh], to, by: By::Turn, sure: true });
+            }
+            Mode::Begin => self.of_turn(point, lines, edges),
+            Mode::Walk(step, calls) => {
+                self.of_step(point, lines, StepId::at(step as usize), calls, edges);
+            }
+            Mode::Wait(step, calls) => {
+                self.of_answer(point, lines, StepId::at(step as usize), calls, edges);
+            }
+        }
+    }
+
+    /// Answers that come by themselves and are taken by no line, and questions that events put.
+    fn beside(&self, point: Point, edges: &mut Vec<Edge<'c>>) {
+        let places = &self.facts.places;
+        for state in self.chart.ancestors(point.leaf) {
+            for step in self.steps.get(&state).into_iter().flatten() {
+                let id = StepId::at(*step as usize);
+                let row = &self.chart.steps[*step as usize];
+                if places.step(id).leaves_out(self.chart, point.leaf) {
+                    continue;
+                }
+                let mut ops = vec![Op::Stir];
+                match &row.kind {
+                    StepKind::Human(_) | StepKind::Run(..) => {
+                        ops.push(Op::Needs(id));
+                        self.answered(id, &mut ops);
+                        if row.into.is_none() && self.chart.steps.len() > MOST_CALLS as usize {
+                            continue;
+                        }
+                    }
+                    StepKind::Ask { on: AskOn::Event(_), .. } => self.reads(id, row, &mut ops),
+                    StepKind::Llm
+                    | StepKind::Code(_)
+                    | StepKind::Ask { .. }
+                    | StepKind::Call(..) => continue,
+                }
+                edges.push(Edge { ops, to: point, by: By::Passed, sure: false });
+            }
+        }
+    }
+
+    /// Calls `visit` with everything that the chart does anywhere, piece by piece.
+    pub(super) fn each_site(&self, visit: &mut dyn FnMut(&Op<'c>)) {
+        for (i, line) in self.chart.transitions.iter().enumerate() {
+            let id = TransitionId::at(i);
+            if let Some(guard) = line.guard.as_ref().filter(|_| self.facts.reach.takes(id)) {
+                visit(&Op::Assume(Some(Site::Line(id)), guard, true));
+            }
+        }
+        for (i, step) in self.chart.steps.iter().enumerate() {
+            let id = StepId::at(i);
+            let runs = !self.facts.places.step(id).within.is_empty();
+            if let Some(guard) = step.guard.as_ref().filter(|_| runs) {
+                visit(&Op::Assume(Some(Site::Guard(id)), guard, true));
+            }
+        }
+    }
+}

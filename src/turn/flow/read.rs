@@ -1,0 +1,203 @@
+//! What an expression reads, and how.
+
+use crate::turn::dataflow::Value;
+use chartc_core::arena::{ComponentId, StateId, StepId, TransitionId};
+use chartc_core::model::{
+    BinaryOp, Builtin, Chart, CompareOp, Expr, ExprKind, TemplatePart, UnaryOp,
+};
+
+/// A place that reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Site {
+    /// The condition of a line.
+    Line(TransitionId),
+    /// The arguments and actions of a line.
+    Moves(TransitionId),
+    /// The blocks of a state.
+    State(StateId),
+    /// The condition of a step.
+    Guard(StepId),
+    /// A part of its prompt.
+    Prompt(StepId, usize),
+    /// The condition of a component in its prompt.
+    Injection(StepId, ComponentId),
+    /// A part of a component in its prompt.
+    Fragment(StepId, ComponentId, usize),
+    /// Its statements.
+    Code(StepId),
+    /// The arguments of a call or a run, or the text of a question to a person.
+    Arguments(StepId),
+    /// Its `ends turn`.
+    EndsTurn(StepId),
+    /// The condition of an `allow` line that a line needs.
+    Permission(usize, TransitionId),
+}
+
+/// How a value is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum How {
+    /// It is needed: shown, or computed with.
+    Hard,
+    /// It is shown if it is there, and something else if it is not.
+    Shown,
+    /// It is asked for, passed on or kept.
+    Soft,
+}
+
+/// Whoever is told of readings and of what holds meanwhile.
+pub(super) trait Reader {
+    /// A cell is read.
+    fn read(&mut self, value: Value, how: How);
+    /// From here on a condition has a value. Whether it can have.
+    fn assume(&mut self, condition: &Expr, holds: bool) -> bool;
+    /// Where to return to.
+    fn mark(&mut self) -> usize;
+    /// What was assumed since holds no longer.
+    fn back(&mut self, mark: usize);
+}
+
+/// Goes through an expression in the order evaluated.
+pub(super) fn look(chart: &Chart, expr: &Expr, how: How, reader: &mut dyn Reader) {
+    let soften = |how| if how == How::Hard { How::Shown } else { how };
+    let need = |how| if how == How::Shown { How::Shown } else { How::Hard };
+    match &expr.kind {
+        ExprKind::Variable(id) => reader.read(Value::Variable(*id), how),
+        ExprKind::Answer(id) => reader.read(Value::Answer(*id), how),
+        ExprKind::Predicate(id) => {
+            look(chart, &chart.predicates[id.index()].expr, How::Soft, reader);
+        }
+        ExprKind::Binary(op @ (BinaryOp::And | BinaryOp::Or), a, b) => {
+            look(chart, a, How::Soft, reader);
+            let mark = reader.mark();
+            if reader.assume(a, *op == BinaryOp::And) {
+                look(chart, b, How::Soft, reader);
+            }
+            reader.back(mark);
+        }
+        ExprKind::If(test, then, other) => {
+            look(chart, test, How::Soft, reader);
+            for (part, holds) in [(then, true), (other, false)] {
+                let mark = reader.mark();
+                if reader.assume(test, holds) {
+                    look(chart, part, how, reader);
+                }
+                reader.back(mark);
+            }
+        }
+        ExprKind::Unary(UnaryOp::Not, inner) => look(chart, inner, How::Soft, reader),
+        ExprKind::Unary(UnaryOp::Negate, inner) | ExprKind::Field(inner, _) => {
+            look(chart, inner, need(how), reader);
+        }
+        ExprKind::Default(value, otherwise) => {
+            look(chart, value, soften(how), reader);
+            look(chart, otherwise, how, reader);
+        }
+        ExprKind::Compare(first, rest) => {
+            let ordered = rest.iter().any(|(op, _)| {
+                matches!(
+                    op,
+                    CompareOp::Less
+                        | CompareOp::LessEqual
+                        | CompareOp::Greater
+                        | CompareOp::GreaterEqual
+                )
+            });
+            let how = if ordered { need(how) } else { How::Soft };
+            look(chart, first, how, reader);
+            for (_, part) in rest {
+                look(chart, part, how, reader);
+            }
+        }
+        ExprKind::Index(a, b) | ExprKind::Binary(_, a, b) => {
+            look(chart, a, need(how), reader);
+            look(chart, b, need(how), reader);
+        }
+        ExprKind::Slice(e, from, to) => {
+            for part in std::iter::once(e).chain(from).chain(to) {
+                look(chart, part, need(how), reader);
+            }
+        }
+        ExprKind::Builtin(name, parts) => {
+            let how = match name {
+                Builtin::Len
+                | Builtin::Min
+                | Builtin::Max
+                | Builtin::Abs
+                | Builtin::Round
+                | Builtin::Sum
+                | Builtin::Any
+                | Builtin::All
+                | Builtin::Sorted
+                | Builtin::Lower
+                | Builtin::Upper
+                | Builtin::StartsWith
+                | Builtin::Float
+                | Builtin::Int
+                | Builtin::Set
+                | Builtin::Get => need(how),
+                Builtin::Concat
+                | Builtin::Str
+                | Builtin::Bool
+                | Builtin::IsA
+                | Builtin::Fail
+                | Builtin::JsValue
+                | Builtin::JsAdd
+                | Builtin::JsNumber
+                | Builtin::JsText
+                | Builtin::JsTruth
+                | Builtin::JsSame
+                | Builtin::JsRemainder
+                | Builtin::JsGet
+                | Builtin::JsSet
+                | Builtin::JsJson
+                | Builtin::JsList
+                | Builtin::JsDuration => How::Soft,
+            };
+            for part in parts {
+                look(chart, part, how, reader);
+            }
+        }
+        ExprKind::Call(_, parts) | ExprKind::List(parts) => {
+            for part in parts {
+                look(chart, part, How::Soft, reader);
+            }
+        }
+        ExprKind::Map(entries) => {
+            for (key, value) in entries {
+                look(chart, key, How::Soft, reader);
+                look(chart, value, How::Soft, reader);
+            }
+        }
+        ExprKind::Record(_, fields) => {
+            for (_, part) in fields {
+                look(chart, part, How::Soft, reader);
+            }
+        }
+        ExprKind::Comprehension { item, source, filter, .. } => {
+            look(chart, source, need(how), reader);
+            let mark = reader.mark();
+            if let Some(part) = filter {
+                look(chart, part, How::Soft, reader);
+            }
+            look(chart, item, How::Soft, reader);
+            reader.back(mark);
+        }
+        ExprKind::Text(text) => {
+            for part in &text.parts {
+                if let TemplatePart::Hole { expr, .. } = part {
+                    look(chart, expr, how, reader);
+                }
+            }
+        }
+        ExprKind::None
+        | ExprKind::Bool(_)
+        | ExprKind::Int(_)
+        | ExprKind::Float(_)
+        | ExprKind::Duration(_)
+        | ExprKind::Enum(..)
+        | ExprKind::Local(_)
+        | ExprKind::Payload(_)
+        | ExprKind::Observable(_)
+        | ExprKind::Unknown(_) => {}
+    }
+}

@@ -1,0 +1,209 @@
+//! What cells may hold at each point: the least sets that nothing which leads from point to point adds to.
+
+use super::apply::{Records, Run, Sights};
+use super::cell::{Cells, Masks};
+use super::code::Book;
+use super::edge::{Edge, Op};
+use super::point::{Point, Points};
+use crate::facts::hash::Map;
+use std::collections::VecDeque;
+use std::ops::Range;
+
+/// Most cells times points, and most operations, of an analysis by points.
+pub(super) const MOST_WORK: usize = 1_500_000;
+
+/// What is known at each point.
+#[derive(Debug, Clone)]
+pub(super) struct Solved {
+    numbers: Map<Point, u32>,
+    /// By number of the point.
+    rows: Vec<Row>,
+    /// By number of the point and of the cell.
+    masks: Masks,
+    /// How many cells there are.
+    width: usize,
+}
+
+/// A point.
+#[derive(Debug, Clone)]
+struct Row {
+    point: Point,
+    /// Whether a run comes there.
+    reached: bool,
+    /// Whether it has something new to lead on.
+    open: bool,
+    /// Which ways lead on from it, once that has been asked for.
+    ways: Option<Range<usize>>,
+}
+
+/// A way from a point to another.
+struct Way {
+    to: u32,
+    /// How many operations are done on it.
+    ops: u32,
+    /// Which of the numbers of what they do.
+    codes: Range<u32>,
+}
+
+/// Points on the way to what holds at them.
+struct Search<'b, 'c> {
+    book: Book<'b, 'c>,
+    ways: Vec<Way>,
+    codes: Vec<u32>,
+    open: VecDeque<u32>,
+    /// How many points runs come to.
+    reached: usize,
+    known: Solved,
+}
+
+impl Solved {
+    /// Finds what holds at each point, and what is read on all ways; `None` where that is too much.
+    pub(super) fn of(cells: &Cells, points: &Points<'_, '_>) -> Option<(Records, Self)> {
+        let known =
+            Self { numbers: Map::default(), rows: vec![], masks: vec![], width: cells.rows.len() };
+        let mut search = Search {
+            book: Book::new(points.chart, cells),
+            ways: Vec::new(),
+            codes: Vec::new(),
+            open: VecDeque::new(),
+            reached: 0,
+            known,
+        };
+        let mut starts = Vec::new();
+        for (point, ops) in points.start() {
+            let way = search.way(point, &ops);
+            let mut masks = cells.fresh();
+            if search.walk(&way, &mut masks, None) {
+                search.join(way.to, &masks);
+            }
+            starts.push(way);
+        }
+        search.spread(points)?;
+        let mut sights: Sights = vec![None; search.book.notes.len()];
+        for way in &starts {
+            search.walk(way, &mut cells.fresh(), Some(&mut sights));
+        }
+        let mut after = cells.fresh();
+        for (nth, row) in search.known.rows.iter().enumerate() {
+            for way in &search.ways[row.ways.clone().unwrap_or_default()] {
+                after.copy_from_slice(search.known.masks(nth));
+                search.walk(way, &mut after, Some(&mut sights));
+            }
+        }
+        Some((search.book.seen(&sights).collect(), search.known))
+    }
+
+    /// What cells may hold at a point; `None` if no run comes there.
+    pub(super) fn at(&self, point: Point) -> Option<&[u16]> {
+        let number = *self.numbers.get(&point)? as usize;
+        self.rows[number].reached.then(|| self.masks(number))
+    }
+
+    fn masks(&self, point: usize) -> &[u16] {
+        &self.masks[point * self.width..][..self.width]
+    }
+
+    /// The number of a point.
+    fn number(&mut self, point: Point) -> u32 {
+        *self.numbers.entry(point).or_insert_with(|| {
+            self.rows.push(Row { point, reached: false, open: false, ways: None });
+            self.masks.resize(self.rows.len() * self.width, 0);
+            self.rows.len() as u32 - 1
+        })
+    }
+}
+
+impl<'c> Search<'_, 'c> {
+    /// Goes on until nothing is new; `None` where that is too much.
+    fn spread(&mut self, points: &Points<'c, '_>) -> Option<()> {
+        let width = self.known.width;
+        let (mut before, mut after) = (vec![0; width], vec![0; width]);
+        let (mut work, mut edges) = (0, Vec::new());
+        while let Some(point) = self.open.pop_front() {
+            let point = point as usize;
+            self.known.rows[point].open = false;
+            before.copy_from_slice(self.known.masks(point));
+            for nth in self.ways(point, points, &mut edges) {
+                let way = &self.ways[nth];
+                work += (1 + way.ops as usize) * (1 + width);
+                after.copy_from_slice(&before);
+                if self.walk(way, &mut after, None) {
+                    self.join(way.to, &after);
+                }
+            }
+            if work > MOST_WORK || self.reached * width > MOST_WORK {
+                return None;
+            }
+        }
+        Some(())
+    }
+
+    /// What leads on from a point.
+    fn ways(
+        &mut self,
+        nth: usize,
+        points: &Points<'c, '_>,
+        edges: &mut Vec<Edge<'c>>,
+    ) -> Range<usize> {
+        if let Some(ways) = &self.known.rows[nth].ways {
+            return ways.clone();
+        }
+        let from = self.ways.len();
+        points.edges(self.known.rows[nth].point, edges);
+        for edge in edges.drain(..) {
+            let way = self.way(edge.to, &edge.ops);
+            self.ways.push(way);
+        }
+        let ways = from..self.ways.len();
+        self.known.rows[nth].ways = Some(ways.clone());
+        ways
+    }
+
+    fn way(&mut self, to: Point, ops: &[Op<'c>]) -> Way {
+        let from = self.codes.len() as u32;
+        self.codes.extend(ops.iter().filter_map(|op| self.book.number(op)));
+        let codes = from..self.codes.len() as u32;
+        Way { to: self.known.number(to), ops: ops.len() as u32, codes }
+    }
+
+    /// Does what is done on a way; whether the run can get to its end.
+    fn walk(&self, way: &Way, masks: &mut [u16], sights: Option<&mut Sights>) -> bool {
+        let mut run = Run { masks, sights };
+        let codes = &self.codes[way.codes.start as usize..way.codes.end as usize];
+        codes.iter().all(|code| run.code(&self.book.codes[*code as usize]))
+    }
+
+    /// Adds what cells may hold at a point, which leads on if that is new.
+    fn join(&mut self, point: u32, masks: &[u16]) {
+        let row = &mut self.known.rows[point as usize];
+        let mut grown = !row.reached;
+        self.reached += usize::from(grown);
+        row.reached = true;
+        let from = point as usize * self.known.width;
+        for (old, new) in self.known.masks[from..].iter_mut().zip(masks) {
+            grown |= *new & !*old != 0;
+            *old |= new;
+        }
+        if grown && !row.open {
+            row.open = true;
+            self.open.push_back(point);
+        }
+    }
+}
+
+/// What is read anywhere, with what a cell may hold at any time.
+pub(super) fn everywhere(cells: &Cells, points: &Points<'_, '_>) -> Records {
+    let before = cells.all(points.chart);
+    let mut after = before.clone();
+    let mut book = Book::new(points.chart, cells);
+    let mut records = Records::new();
+    points.each_site(&mut |op| {
+        if let Some(code) = book.code(op) {
+            let mut sights = vec![None; book.notes.len()];
+            after.copy_from_slice(&before);
+            Run { masks: &mut after, sights: Some(&mut sights) }.code(&code);
+            records.extend(book.seen(&sights));
+        }
+    });
+    records
+}

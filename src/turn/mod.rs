@@ -1,0 +1,8 @@
+//! What may happen within one turn, and from turn to turn: an abstraction of the step algorithm of `chartc-core`.
+
+pub mod calls;
+pub mod cheapest;
+pub mod cost;
+pub mod dataflow;
+pub mod flow;
+mod turns;
