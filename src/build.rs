@@ -12,11 +12,12 @@
 )]
 
 use crate::compile::{Compilation, check};
-use crate::diagnostic::{Diagnostic, Severity};
+use crate::diagnostic::{Diagnostic, Severity, Stage};
 use crate::disk::Disk;
 use crate::emit::rust;
 use crate::load::Loader;
 use crate::report;
+use crate::rules::name_clash;
 use chartc_core::visible;
 use std::path::{Path, PathBuf};
 
@@ -86,12 +87,12 @@ pub fn generate(path: &str, loader: &dyn Loader) -> Generated {
     let whole = !checked.charts.is_empty() && checked.charts.len() == checked.lowered.len();
     // Where names clash in Rust, the emitter says so as an error.
     let mut warnings: Vec<&Diagnostic> =
-        of(Severity::Warning).filter(|d| d.rule.name != "name-clash").collect();
+        of(Severity::Warning).filter(|d| d.rule.code != name_clash::RULE.code).collect();
     let mut errors = String::new();
     for found in of(Severity::Error) {
         if !whole {
             errors.push_str(&shown(found));
-        } else if found.rule.code.starts_with("C03") {
+        } else if found.stage == Stage::Behaviour {
             warnings.push(found);
         }
     }

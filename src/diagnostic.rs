@@ -27,13 +27,35 @@ impl Severity {
     }
 }
 
-/// A kind of finding: its code, its name, and the page that explains it. Listed by [`crate::lint::rules`].
+/// What a rule is about, and with it what its errors stop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Stage {
+    /// Files and their syntax (C00). An error leaves no chart.
+    Syntax,
+    /// What names mean (C01). An error leaves no chart.
+    Names,
+    /// States, lines and what they lead to (C02). An error leaves no chart.
+    Structure,
+    /// What runs do (C03). An error stops neither drawing nor generating.
+    Behaviour,
+    /// Steps, prompts and data (C04). An error leaves no chart.
+    Data,
+    /// Limits, and what the runtime or generated code cannot do (C05). An error leaves a chart that can be drawn, and neither generated
+    /// nor run.
+    Target,
+    /// Tests (C06). An error leaves no chart.
+    Tests,
+}
+
+/// A kind of finding: its code, its name, and the page that explains it. Listed by [`crate::rules::RULES`].
 #[derive(Debug)]
 pub struct Rule {
     /// `C0301`: stable for ever.
     pub code: &'static str,
     /// `shadowed-line`: reads as in "allow …".
     pub name: &'static str,
+    /// What it is about.
+    pub stage: Stage,
     /// Unless configured.
     pub severity: Severity,
     /// What, why, an example that trips it (```` ```chart bad ````) and one that does not (```` ```chart good ````).
@@ -43,13 +65,14 @@ pub struct Rule {
 impl Rule {
     /// Whether its findings always are errors: without what they are about, nothing can be drawn, generated or run.
     pub fn is_firm(&self) -> bool {
-        self.severity == Severity::Error && !self.code.starts_with("C03")
+        self.severity == Severity::Error && self.stage != Stage::Behaviour
     }
 
     /// A finding of this kind. `message` is lower case, without full stop, user text in backticks.
     pub fn at(&'static self, span: Span, message: impl Into<String>) -> Diagnostic {
         Diagnostic {
             rule: self,
+            stage: self.stage,
             severity: self.severity,
             message: message.into(),
             label: None,
@@ -58,6 +81,9 @@ impl Rule {
             related: Vec::new(),
             witness: Vec::new(),
             fix: None,
+            about: None,
+            breaks: Vec::new(),
+            because: Vec::new(),
         }
     }
 }
@@ -71,11 +97,22 @@ pub struct Fix {
     pub is_safe: bool,
 }
 
+/// What a fault leaves without meaning: findings that only say so follow from it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Broken {
+    /// A construct of the source.
+    Construct(Span),
+    /// A name, which nothing declares within this place; without one within the chart around the fault.
+    Name(String, Option<Span>),
+}
+
 /// One finding.
 #[derive(Debug, Clone)]
 pub struct Diagnostic {
     /// Its kind.
     pub rule: &'static Rule,
+    /// What it is about: that of its rule, or of the gravest finding that follows from it.
+    pub stage: Stage,
     /// After configuration.
     pub severity: Severity,
     /// One sentence.
@@ -92,6 +129,12 @@ pub struct Diagnostic {
     pub witness: Vec<(String, String)>,
     /// A change that removes it, where one is known.
     pub fix: Option<Fix>,
+    /// The construct that it is about, where that is more than its place. See [`crate::rules::precedence`].
+    pub(crate) about: Option<Span>,
+    /// What it leaves without meaning.
+    pub(crate) breaks: Vec<Broken>,
+    /// The constructs that are at fault, if they are not what stands at its place.
+    pub(crate) because: Vec<Span>,
 }
 
 impl Diagnostic {
@@ -113,6 +156,27 @@ impl Diagnostic {
     #[must_use]
     pub fn replace(mut self, span: Span, text: impl Into<String>, is_safe: bool) -> Self {
         self.fix = Some(Fix { edits: vec![(span, text.into())], is_safe });
+        self
+    }
+
+    /// Names the construct that it is about.
+    #[must_use]
+    pub(crate) fn about(mut self, construct: Span) -> Self {
+        self.about = Some(construct);
+        self
+    }
+
+    /// Adds what the fault leaves without meaning.
+    #[must_use]
+    pub(crate) fn breaks(mut self, broken: Broken) -> Self {
+        self.breaks.push(broken);
+        self
+    }
+
+    /// Adds a construct that is at fault.
+    #[must_use]
+    pub(crate) fn because(mut self, construct: Span) -> Self {
+        self.because.push(construct);
         self
     }
 

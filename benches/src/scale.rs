@@ -114,8 +114,9 @@ fn staged(loader: &Memory) -> [Duration; 5] {
     let (lowering, (lowered, _)): (Duration, (Vec<Lowered>, Vec<Lowered>)) =
         timed(|| lower(&loaded, &mut found));
     let (analysis, facts) = timed(|| Facts::of(&lowered[0].chart));
-    let (linting, ()) =
-        timed(|| lint::run(&lowered[0], &facts, &Runs::default(), &loaded.sources, &mut found));
+    let (linting, ()) = timed(|| {
+        lint::run(lint::LINTS, &lowered[0], &facts, &Runs::default(), &loaded.sources, &mut found)
+    });
     [Duration::ZERO, front, lowering, analysis, linting]
 }
 

@@ -106,8 +106,13 @@ mod tests {
     use crate::rules::{syntax, unknown_field};
     use crate::span::Span;
 
-    static OFF: Rule =
-        Rule { code: "C0317", name: "unbounded-wait", severity: Severity::Off, page: "" };
+    static OFF: Rule = Rule {
+        code: "C0317",
+        name: "unbounded-wait",
+        stage: crate::diagnostic::Stage::Behaviour,
+        severity: Severity::Off,
+        page: "",
+    };
 
     fn of(allow: &[String], warn: &[String], deny: &[String]) -> miette::Result<Levels> {
         let mut levels = Levels::default();

@@ -28,16 +28,12 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         let place = facts.places.line(id);
         let entered: Vec<StateId> =
             place.within.iter().copied().filter(|s| context.enters(*s)).collect();
-        // Told otherwise: where it stands is never entered, or what it leads to, or another finding is about it.
+        // C0302 is about a state that is never entered, the line's own or the one it leads to.
         let leads_nowhere = line.targets.iter().any(|target| !context.enters(target.state));
-        let told = |d: &Diagnostic| {
-            d.span.file == span.file && d.span.start < span.end && span.start < d.span.end
-        };
         if !is_alone
             || !facts.reach.takes(id)
             || entered.is_empty()
             || leads_nowhere
-            || diagnostics.iter().any(told)
             || matches!(line.trigger, Trigger::Error(_) | Trigger::LimitWarn(_))
         {
             continue;
@@ -56,7 +52,9 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         if !values.is_empty() {
             one = one.label(values.join("; "));
         }
-        found.push(one.help("every run was tried: correct the condition, or remove the line"));
+        found.push(
+            one.help("every run was tried: correct the condition, or remove the line").about(span),
+        );
     }
     diagnostics.append(&mut found);
 }

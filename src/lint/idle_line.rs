@@ -1,6 +1,6 @@
 //! Lines that do nothing, and conditions that became lines of their own.
 
-use crate::diagnostic::{Diagnostic, Severity};
+use crate::diagnostic::{Broken, Diagnostic};
 use crate::facts::Facts;
 use crate::facts::cover::{Key, keys};
 use crate::facts::place::exclusive;
@@ -8,7 +8,6 @@ use crate::lint::{Context, Lint, words};
 use crate::lower::{Follower, LineSpans};
 use crate::notation;
 use crate::rules::idle_line::RULE;
-use crate::rules::{shadowed_line, unknown_name};
 use crate::span::Span;
 use chartc_core::arena::{StateId, TransitionId};
 use chartc_core::model::{AskOn, Chart, Failure, Otherwise, StepKind, Transition, Trigger};
@@ -45,11 +44,8 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         let open = spans.guard.is_none();
         match next {
             Some((next, Behind::GoesOn)) if next.word == "when" && open => {
-                let mut found = condition(&name, is_option, spans, next);
-                if drop_consequences(context, line, next, diagnostics) {
-                    found.severity = Severity::Error;
-                }
-                diagnostics.push(found);
+                let found = condition(&name, is_option, spans, next);
+                diagnostics.push(with_consequences(context, line, next, found));
             }
             _ if hides || !context.all_read => {}
             Some((next, Behind::Next)) if next.is_condition && open => {
@@ -84,34 +80,25 @@ fn condition(name: &str, is_option: bool, spans: &LineSpans, next: Follower) -> 
     if next.is_condition { found.replace(next.span, "if", true) } else { found }
 }
 
-/// Takes out the findings that are there only because the condition became a line: names of the event's data that it does not know,
-/// and the lines that the one without it hides. Whether any of them is an error.
-fn drop_consequences(
+/// Findings that are there only because the condition became a line follow from that: names of the event's data that it does not know,
+/// and the lines that the one without it hides.
+fn with_consequences(
     context: &Context<'_>,
     line: TransitionId,
     next: Follower,
-    diagnostics: &mut Vec<Diagnostic>,
-) -> bool {
-    let Context { chart, map, sources, .. } = context;
+    mut found: Diagnostic,
+) -> Diagnostic {
+    let Context { chart, map, .. } = context;
     let within = |outer: Span, inner: Span| {
         outer.file == inner.file && outer.start <= inner.start && inner.end <= outer.end
     };
-    let names = notation::payload(chart.transition(line));
     let Some(when) = map.lines.iter().find(|spans| within(spans.whole, next.span)) else {
-        return false;
+        return found;
     };
-    let follows = |d: &Diagnostic| {
-        let is_lost = d.rule.code == unknown_name::RULE.code
-            && within(when.whole, d.span)
-            && names.contains(&sources.get(d.span.file).slice(d.span));
-        let is_hidden = d.rule.code == shadowed_line::RULE.code
-            && d.related.iter().all(|(by, _)| *by == map.line(line).whole);
-        is_lost || is_hidden
-    };
-    let errors = |d: &Diagnostic| d.severity == Severity::Error && follows(d);
-    let is_error = diagnostics.iter().any(errors);
-    diagnostics.retain(|d| !follows(d));
-    is_error
+    for name in notation::payload(chart.transition(line)) {
+        found = found.breaks(Broken::Name(name.to_owned(), Some(when.whole)));
+    }
+    found.breaks(Broken::Construct(map.line(line).whole))
 }
 
 /// How the next line stands to one, if nothing stands between them.

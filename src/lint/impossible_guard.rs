@@ -1,7 +1,7 @@
 //! Conditions that no values fulfil.
 
 use super::{Context, Lint, words};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Broken, Diagnostic};
 use crate::facts::guard::{Verdict, decide};
 use crate::facts::place::{Place, scope};
 use crate::facts::range::Range;
@@ -26,7 +26,8 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         let place = spans.guard.unwrap_or(spans.trigger);
         let home = (&scope(chart, line), Some(acts));
         let payload = notation::payload(line);
-        let one = check(context, (Some(guard), &payload), home, place, "line is never taken");
+        let one = check(context, (Some(guard), &payload), home, place, "line is never taken")
+            .map(|one| one.breaks(Broken::Construct(spans.whole)));
         if let Some(one) = one {
             found.entry(spans.whole).or_default().push(one);
         }

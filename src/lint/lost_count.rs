@@ -6,7 +6,6 @@ use crate::diagnostic::Diagnostic;
 use crate::facts::counter::{Owner, Writer};
 use crate::facts::rounds::{Asker, Lost, Why, lost};
 use crate::notation;
-use crate::rules;
 use crate::rules::lost_count::RULE;
 use crate::span::Span;
 use chartc_core::arena::VarId;
@@ -20,20 +19,13 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let mut told = BTreeSet::new();
     for found in lost(chart, facts) {
         let one = finding(context, &found);
-        let overlaps = |d: &Diagnostic| {
-            d.span.file == one.span.file
-                && d.span.start < one.span.end
-                && one.span.start < d.span.end
-        };
-        // A line that counts against its own condition is told of there.
+        // A line that counts against its own condition is C0418 at the condition.
         let own = matches!((found.asker, found.why), (Asker::Line(line), Why::Away(writer))
             if writer.owner == Owner::Line(line));
-        let same = |d: &Diagnostic| {
-            own && d.rule.code == rules::backward_count::RULE.code
-                && d.span == asked(context, found.asker).0
-        };
-        if told.insert(one.span) && !diagnostics.iter().any(|d| overlaps(d) || same(d)) {
-            diagnostics.push(one);
+        let asked = asked(context, found.asker).0;
+        if told.insert(one.span) {
+            let about = if own { asked } else { one.span };
+            diagnostics.push(one.about(about));
         }
     }
 }

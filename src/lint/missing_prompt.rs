@@ -1,10 +1,8 @@
 //! Model calls with nothing to say.
 
 use super::{Context, Lint, words};
-use crate::diagnostic::{Diagnostic, Severity};
+use crate::diagnostic::Diagnostic;
 use crate::rules::missing_prompt::RULE;
-use crate::rules::{missing_field, unknown_field};
-use crate::span::Span;
 use chartc_core::arena::StepId;
 use chartc_core::model::{StepKind, Template};
 
@@ -22,22 +20,13 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         let id = StepId::at(i);
         let calls = matches!(step.kind, StepKind::Llm | StepKind::Ask { .. });
         let says = told[i] || step.prompt.as_ref().is_some_and(|prompt| !is_blank(prompt));
-        if calls && !says && !lacks(diagnostics, map.step(id).whole) {
+        if calls && !says {
             let name = words::step(chart, id);
             let found = RULE.at(map.step(id).name, format!("{name} tells the model nothing"));
-            diagnostics.push(found.help("give it a prompt, or a component that goes into it"));
+            let help = "give it a prompt, or a component that goes into it";
+            diagnostics.push(found.help(help).about(map.step(id).whole));
         }
     }
-}
-
-/// Whether a finding about the keys of the step says so already.
-fn lacks(diagnostics: &[Diagnostic], step: Span) -> bool {
-    let codes = [missing_field::RULE.code, unknown_field::RULE.code];
-    diagnostics.iter().any(|d| {
-        let inside =
-            d.span.file == step.file && step.start <= d.span.start && d.span.end <= step.end;
-        inside && d.severity == Severity::Error && codes.contains(&d.rule.code)
-    })
 }
 
 /// Whether a text shows nothing, whatever the data.

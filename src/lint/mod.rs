@@ -26,7 +26,6 @@ mod impossible_guard;
 mod left_at_once;
 mod limit_out_of_reach;
 mod lost_count;
-pub(crate) mod lost_names;
 mod maybe_unset;
 mod misleading_format;
 mod missing_answer;
@@ -69,13 +68,13 @@ mod wildcard_into_itself;
 mod wildcard_without_effect;
 pub(crate) mod words;
 
-use crate::diagnostic::{Diagnostic, Rule, Severity};
+use crate::diagnostic::{Diagnostic, Rule, Severity, Stage};
 use crate::explore::Runs;
 use crate::facts::Facts;
 use crate::lower::{Lowered, SourceMap};
 use crate::rules;
 use crate::source::Sources;
-use chartc_core::arena::StateId;
+use chartc_core::arena::{StateId, TransitionId};
 use chartc_core::model::Chart;
 
 /// What a lint sees.
@@ -101,6 +100,15 @@ impl Context<'_> {
     fn enters(&self, state: StateId) -> bool {
         let seen = self.runs.seen.as_ref().is_none_or(|seen| seen.entered[state.index()]);
         seen && self.facts.reach.enters(state)
+    }
+
+    /// The finding with the lines that are to blame for it.
+    fn blame(
+        &self,
+        found: Diagnostic,
+        lines: impl IntoIterator<Item = TransitionId>,
+    ) -> Diagnostic {
+        lines.into_iter().fold(found, |found, line| found.because(self.map.line(line).whole))
     }
 }
 
@@ -178,12 +186,12 @@ pub const LINTS: &[&Lint] = &[
     &unhandled_failure::LINT,
     &name_clash::LINT,
     &duplicate_name::LINT,
-    // Last: it keeps silent about what others tell of.
     &dead_line::LINT,
 ];
 
-/// Runs every lint; those that need the whole chart only if nothing of it was lost to errors.
+/// Runs the lints, in any order; those that need the whole chart only if nothing of it was lost to errors.
 pub fn run(
+    lints: &[&Lint],
     lowered: &Lowered,
     facts: &Facts,
     runs: &Runs,
@@ -198,11 +206,13 @@ pub fn run(
     let hides = |d: &Diagnostic| {
         d.span.file == map.file
             && (d.rule.code == rules::lost_division::RULE.code
-                || d.severity == Severity::Error && !d.rule.code.starts_with("C03"))
+                || d.severity == Severity::Error && d.stage != Stage::Behaviour)
     };
     let all_read = !diagnostics.iter().any(hides);
     let context = Context { chart, facts, runs, map, sources, full_prompts, all_read };
-    for lint in LINTS.iter().filter(|l| lowered.whole || !l.needs_whole) {
-        (lint.run)(&context, diagnostics);
+    for lint in lints.iter().filter(|l| lowered.whole || !l.needs_whole) {
+        let mut found = Vec::new();
+        (lint.run)(&context, &mut found);
+        diagnostics.append(&mut found);
     }
 }

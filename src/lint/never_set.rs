@@ -159,7 +159,7 @@ pub(super) fn always_alike(
                 found = found.related(place, "set here");
             }
         }
-        diagnostics.push(found);
+        diagnostics.push(found.about(span));
     }
 }
 
@@ -204,7 +204,7 @@ pub(super) fn never_permits(
         let found = RULE
             .at(span, format!("{}: {}", refused.so, shown(chart, &values)))
             .help("set it to what the row asks for, or take the row out");
-        diagnostics.push(refused.related(context, found));
+        diagnostics.push(refused.related(context, found).about(span));
     }
 }
 

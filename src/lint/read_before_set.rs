@@ -74,6 +74,12 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         if matches!(reading, Reading::Permission(_)) {
             found = found.related(spans.name, format!("{} needs it", words::step(chart, step)));
         }
+        // Whoever reads it, the order of the steps is at fault.
+        let value = match value {
+            Value::Variable(id) => map.variables[id.index()],
+            Value::Answer(id) => map.step(id).name,
+        };
+        let found = found.because(map.step(setter).name).because(value);
         diagnostics.push(found.related(map.step(setter).name, "set here"));
     }
 }

@@ -1,7 +1,7 @@
 //! Lines that others hide.
 
 use super::{Context, Lint, needless_guard, words};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Broken, Diagnostic};
 use crate::facts::cover::shadows;
 use crate::rules::shadowed_line::RULE;
 use crate::rules::used_up_budget;
@@ -56,6 +56,10 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
             .help(help);
         for by in shadow.by.iter().take(3) {
             found = found.related(map.line(*by).whole, "comes first");
+        }
+        found = found.breaks(Broken::Construct(whole));
+        for by in &shadow.by {
+            found = found.because(map.line(*by).whole);
         }
         diagnostics.push(found);
     }

@@ -21,7 +21,15 @@ pub(super) fn variable(cx: &mut Cx<'_>, node: &syntax::Variable, doc: &str) {
     let is_param = node.kind == syntax::VariableKind::Param;
     let mut default = node.default.as_ref().map(|written| {
         let before = VarId::at(cx.chart.variables.len());
-        expr::expect(cx, &mut Env::default_of(before, is_param), written, &ty)
+        let found = cx.findings.len();
+        let value = expr::expect(cx, &mut Env::default_of(before, is_param), written, &ty);
+        // A default of another type and uses as that type have one cause, the type.
+        for finding in &mut cx.findings[found..] {
+            if finding.because.is_empty() && finding.rule.code == type_error::RULE.code {
+                finding.because.push(span);
+            }
+        }
+        value
     });
     // A range elsewhere than on a param is refused by the grammar.
     let written = node.range.as_ref().filter(|_| is_param);

@@ -1,11 +1,12 @@
 //! Lines that count away from the bound that they ask for.
 
-use crate::diagnostic::{Rule, Severity};
+use crate::diagnostic::{Rule, Severity, Stage};
 
 /// The rule.
 pub(crate) static RULE: Rule = Rule {
     code: "C0418",
     name: "backward-count",
+    stage: Stage::Data,
     severity: Severity::Warning,
     page: include_str!("backward_count.md"),
 };

@@ -1,12 +1,13 @@
 //! Keys of an `agent.yaml` step of which one makes the other useless.
 
-use crate::diagnostic::{Diagnostic, Rule, Severity};
+use crate::diagnostic::{Diagnostic, Rule, Severity, Stage};
 use crate::span::Span;
 
 /// The rule.
 pub(crate) static RULE: Rule = Rule {
     code: "C0006",
     name: "conflicting-fields",
+    stage: Stage::Syntax,
     severity: Severity::Warning,
     page: include_str!("conflicting_fields.md"),
 };

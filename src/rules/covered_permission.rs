@@ -1,11 +1,12 @@
 //! Rows of the transition table that permit only what other rows permit already.
 
-use crate::diagnostic::{Rule, Severity};
+use crate::diagnostic::{Rule, Severity, Stage};
 
 /// The rule.
 pub(crate) static RULE: Rule = Rule {
     code: "C0342",
     name: "covered-permission",
+    stage: Stage::Behaviour,
     severity: Severity::Warning,
     page: include_str!("covered_permission.md"),
 };

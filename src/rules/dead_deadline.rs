@@ -1,11 +1,12 @@
 //! Deadlines that never come.
 
-use crate::diagnostic::{Rule, Severity};
+use crate::diagnostic::{Rule, Severity, Stage};
 
 /// The rule.
 pub(crate) static RULE: Rule = Rule {
     code: "C0312",
     name: "dead-deadline",
+    stage: Stage::Behaviour,
     severity: Severity::Warning,
     page: include_str!("dead_deadline.md"),
 };

@@ -1,11 +1,12 @@
 //! Lines that no run takes, though their states are entered.
 
-use crate::diagnostic::{Rule, Severity};
+use crate::diagnostic::{Rule, Severity, Stage};
 
 /// The rule.
 pub(crate) static RULE: Rule = Rule {
     code: "C0330",
     name: "dead-line",
+    stage: Stage::Behaviour,
     severity: Severity::Warning,
     page: include_str!("dead_line.md"),
 };

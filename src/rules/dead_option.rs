@@ -1,11 +1,12 @@
 //! Options that no question ever offers.
 
-use crate::diagnostic::{Rule, Severity};
+use crate::diagnostic::{Rule, Severity, Stage};
 
 /// The rule.
 pub(crate) static RULE: Rule = Rule {
     code: "C0319",
     name: "dead-option",
+    stage: Stage::Behaviour,
     severity: Severity::Warning,
     page: include_str!("dead_option.md"),
 };

@@ -1,12 +1,13 @@
 //! Agents that are not run.
 
-use crate::diagnostic::{Diagnostic, Rule, Severity};
+use crate::diagnostic::{Diagnostic, Rule, Severity, Stage};
 use crate::span::Span;
 
 /// The rule.
 pub(crate) static RULE: Rule = Rule {
     code: "C0343",
     name: "disabled-agent",
+    stage: Stage::Behaviour,
     severity: Severity::Note,
     page: include_str!("disabled_agent.md"),
 };

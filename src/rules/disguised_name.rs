@@ -1,6 +1,6 @@
 //! A name that is not what it looks like.
 
-use crate::diagnostic::{Diagnostic, Rule, Severity};
+use crate::diagnostic::{Diagnostic, Rule, Severity, Stage};
 use crate::span::Ident;
 use chartc_core::visible;
 
@@ -8,6 +8,7 @@ use chartc_core::visible;
 pub(crate) static RULE: Rule = Rule {
     code: "C0011",
     name: "disguised-name",
+    stage: Stage::Syntax,
     severity: Severity::Warning,
     page: include_str!("disguised_name.md"),
 };

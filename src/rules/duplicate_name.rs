@@ -1,12 +1,13 @@
 //! One name declared twice where it has to be unique.
 
-use crate::diagnostic::{Diagnostic, Rule, Severity};
+use crate::diagnostic::{Diagnostic, Rule, Severity, Stage};
 use crate::span::Span;
 
 /// The rule.
 pub(crate) static RULE: Rule = Rule {
     code: "C0103",
     name: "duplicate-name",
+    stage: Stage::Names,
     severity: Severity::Error,
     page: include_str!("duplicate_name.md"),
 };

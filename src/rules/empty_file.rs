@@ -1,12 +1,13 @@
 //! A file without anything in it.
 
-use crate::diagnostic::{Diagnostic, Rule, Severity};
+use crate::diagnostic::{Diagnostic, Rule, Severity, Stage};
 use crate::span::Span;
 
 /// The rule.
 pub(crate) static RULE: Rule = Rule {
     code: "C0007",
     name: "empty-file",
+    stage: Stage::Syntax,
     severity: Severity::Warning,
     page: include_str!("empty_file.md"),
 };

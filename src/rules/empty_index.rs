@@ -1,11 +1,12 @@
 //! Items of lists that may be empty.
 
-use crate::diagnostic::{Rule, Severity};
+use crate::diagnostic::{Rule, Severity, Stage};
 
 /// The rule.
 pub(crate) static RULE: Rule = Rule {
     code: "C0432",
     name: "empty-index",
+    stage: Stage::Data,
     severity: Severity::Warning,
     page: include_str!("empty_index.md"),
 };

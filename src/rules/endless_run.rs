@@ -1,12 +1,13 @@
 //! Charts that run each other for ever.
 
-use crate::diagnostic::{Diagnostic, Rule, Severity};
+use crate::diagnostic::{Diagnostic, Rule, Severity, Stage};
 use crate::span::Span;
 
 /// The rule.
 pub(crate) static RULE: Rule = Rule {
     code: "C0207",
     name: "endless-run",
+    stage: Stage::Structure,
     severity: Severity::Error,
     page: include_str!("endless_run.md"),
 };

@@ -2,7 +2,7 @@
 
 #[cfg(feature = "run")]
 use crate::diagnostic::Diagnostic;
-use crate::diagnostic::{Rule, Severity};
+use crate::diagnostic::{Rule, Severity, Stage};
 #[cfg(feature = "run")]
 use crate::span::Span;
 
@@ -10,6 +10,7 @@ use crate::span::Span;
 pub(crate) static RULE: Rule = Rule {
     code: "C0601",
     name: "failed-test",
+    stage: Stage::Tests,
     severity: Severity::Error,
     page: include_str!("failed_test.md"),
 };

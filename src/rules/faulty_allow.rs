@@ -1,12 +1,13 @@
 //! A comment for chartc that it cannot follow.
 
-use crate::diagnostic::{Diagnostic, Rule, Severity};
+use crate::diagnostic::{Diagnostic, Rule, Severity, Stage};
 use crate::span::Span;
 
 /// The rule.
 pub(crate) static RULE: Rule = Rule {
     code: "C0009",
     name: "faulty-allow",
+    stage: Stage::Syntax,
     severity: Severity::Warning,
     page: include_str!("faulty_allow.md"),
 };

@@ -1,12 +1,13 @@
 //! An expression of an SCXML document that fails whenever it runs.
 
-use crate::diagnostic::{Diagnostic, Rule, Severity};
+use crate::diagnostic::{Diagnostic, Rule, Severity, Stage};
 use crate::span::Span;
 
 /// The rule.
 pub(crate) static RULE: Rule = Rule {
     code: "C0408",
     name: "faulty-expression",
+    stage: Stage::Data,
     severity: Severity::Warning,
     page: include_str!("faulty_expression.md"),
 };

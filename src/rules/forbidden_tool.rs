@@ -1,12 +1,13 @@
 //! Tools that the model may call although its prompt forbids them.
 
-use crate::diagnostic::{Diagnostic, Rule, Severity};
+use crate::diagnostic::{Diagnostic, Rule, Severity, Stage};
 use crate::span::Span;
 
 /// The rule.
 pub(crate) static RULE: Rule = Rule {
     code: "C0430",
     name: "forbidden-tool",
+    stage: Stage::Data,
     severity: Severity::Warning,
     page: include_str!("forbidden_tool.md"),
 };

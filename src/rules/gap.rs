@@ -1,7 +1,12 @@
 //! Lines that leave one case out.
 
-use crate::diagnostic::{Rule, Severity};
+use crate::diagnostic::{Rule, Severity, Stage};
 
 /// The rule.
-pub(crate) static RULE: Rule =
-    Rule { code: "C0314", name: "gap", severity: Severity::Warning, page: include_str!("gap.md") };
+pub(crate) static RULE: Rule = Rule {
+    code: "C0314",
+    name: "gap",
+    stage: Stage::Behaviour,
+    severity: Severity::Warning,
+    page: include_str!("gap.md"),
+};

@@ -1,11 +1,12 @@
 //! Times in which no model and no person answers.
 
-use crate::diagnostic::{Rule, Severity};
+use crate::diagnostic::{Rule, Severity, Stage};
 
 /// The rule.
 pub(crate) static RULE: Rule = Rule {
     code: "C0509",
     name: "hasty-timeout",
+    stage: Stage::Target,
     severity: Severity::Warning,
     page: include_str!("hasty_timeout.md"),
 };

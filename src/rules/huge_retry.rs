@@ -1,11 +1,12 @@
 //! Steps that try again very often.
 
-use crate::diagnostic::{Rule, Severity};
+use crate::diagnostic::{Rule, Severity, Stage};
 
 /// The rule.
 pub(crate) static RULE: Rule = Rule {
     code: "C0505",
     name: "huge-retry",
+    stage: Stage::Target,
     severity: Severity::Warning,
     page: include_str!("huge_retry.md"),
 };

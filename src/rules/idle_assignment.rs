@@ -1,12 +1,13 @@
 //! Assignments that change nothing.
 
-use crate::diagnostic::{Diagnostic, Rule, Severity};
+use crate::diagnostic::{Diagnostic, Rule, Severity, Stage};
 use crate::span::Span;
 
 /// The rule.
 pub(crate) static RULE: Rule = Rule {
     code: "C0422",
     name: "idle-assignment",
+    stage: Stage::Data,
     severity: Severity::Warning,
     page: include_str!("idle_assignment.md"),
 };

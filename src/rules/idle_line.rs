@@ -1,11 +1,12 @@
 //! Lines that do nothing, and conditions that became lines of their own.
 
-use crate::diagnostic::{Rule, Severity};
+use crate::diagnostic::{Rule, Severity, Stage};
 
 /// The rule.
 pub(crate) static RULE: Rule = Rule {
     code: "C0340",
     name: "idle-line",
+    stage: Stage::Behaviour,
     severity: Severity::Warning,
     page: include_str!("idle_line.md"),
 };

@@ -1,12 +1,13 @@
 //! Targets that cannot be active together, or a place where a line, state or step may not stand.
 
-use crate::diagnostic::{Diagnostic, Rule, Severity};
+use crate::diagnostic::{Diagnostic, Rule, Severity, Stage};
 use crate::span::Span;
 
 /// The rule.
 pub(crate) static RULE: Rule = Rule {
     code: "C0202",
     name: "illegal-structure",
+    stage: Stage::Structure,
     severity: Severity::Error,
     page: include_str!("illegal_structure.md"),
 };

@@ -1,12 +1,13 @@
 //! Files import each other in a circle.
 
-use crate::diagnostic::{Diagnostic, Rule, Severity};
+use crate::diagnostic::{Diagnostic, Rule, Severity, Stage};
 use crate::span::Span;
 
 /// The rule.
 pub(crate) static RULE: Rule = Rule {
     code: "C0003",
     name: "import-cycle",
+    stage: Stage::Syntax,
     severity: Severity::Error,
     page: include_str!("import_cycle.md"),
 };

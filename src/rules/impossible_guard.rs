@@ -1,11 +1,12 @@
 //! Conditions that no values fulfil.
 
-use crate::diagnostic::{Rule, Severity};
+use crate::diagnostic::{Rule, Severity, Stage};
 
 /// The rule.
 pub(crate) static RULE: Rule = Rule {
     code: "C0308",
     name: "impossible-guard",
+    stage: Stage::Behaviour,
     severity: Severity::Warning,
     page: include_str!("impossible_guard.md"),
 };

@@ -1,12 +1,13 @@
 //! A part of an SCXML document that has no effect and is left out.
 
-use crate::diagnostic::{Diagnostic, Rule, Severity};
+use crate::diagnostic::{Diagnostic, Rule, Severity, Stage};
 use crate::span::Span;
 
 /// The rule.
 pub(crate) static RULE: Rule = Rule {
     code: "C0106",
     name: "left-out",
+    stage: Stage::Names,
     severity: Severity::Note,
     page: include_str!("left_out.md"),
 };

@@ -1,12 +1,13 @@
 //! Something of an `agent.yaml` that the original engine ignored or read otherwise.
 
-use crate::diagnostic::{Diagnostic, Rule, Severity};
+use crate::diagnostic::{Diagnostic, Rule, Severity, Stage};
 use crate::span::Span;
 
 /// The rule.
 pub(crate) static RULE: Rule = Rule {
     code: "C0405",
     name: "legacy",
+    stage: Stage::Data,
     severity: Severity::Warning,
     page: include_str!("legacy.md"),
 };

@@ -1,11 +1,12 @@
 //! Limits of model calls and turns that are too small, or of no use.
 
-use crate::diagnostic::{Rule, Severity};
+use crate::diagnostic::{Rule, Severity, Stage};
 
 /// The rule.
 pub(crate) static RULE: Rule = Rule {
     code: "C0504",
     name: "limit-out-of-reach",
+    stage: Stage::Target,
     severity: Severity::Warning,
     page: include_str!("limit_out_of_reach.md"),
 };

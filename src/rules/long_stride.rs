@@ -1,11 +1,12 @@
 //! Lines whose first step of counting is longer than the bound.
 
-use crate::diagnostic::{Rule, Severity};
+use crate::diagnostic::{Rule, Severity, Stage};
 
 /// The rule.
 pub(crate) static RULE: Rule = Rule {
     code: "C0419",
     name: "long-stride",
+    stage: Stage::Data,
     severity: Severity::Warning,
     page: include_str!("long_stride.md"),
 };

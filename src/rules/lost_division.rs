@@ -1,12 +1,13 @@
 //! A division of Python, which is a comment here.
 
-use crate::diagnostic::{Diagnostic, Rule, Severity};
+use crate::diagnostic::{Diagnostic, Rule, Severity, Stage};
 use crate::span::Span;
 
 /// The rule.
 pub(crate) static RULE: Rule = Rule {
     code: "C0008",
     name: "lost-division",
+    stage: Stage::Syntax,
     severity: Severity::Warning,
     page: include_str!("lost_division.md"),
 };

@@ -1,6 +1,6 @@
 //! A text, a comment or a doc that is not read as it looks.
 
-use crate::diagnostic::{Diagnostic, Rule, Severity};
+use crate::diagnostic::{Diagnostic, Rule, Severity, Stage};
 use crate::span::Span;
 use chartc_core::visible;
 
@@ -8,6 +8,7 @@ use chartc_core::visible;
 pub(crate) static RULE: Rule = Rule {
     code: "C0012",
     name: "misleading-text",
+    stage: Stage::Syntax,
     severity: Severity::Warning,
     page: include_str!("misleading_text.md"),
 };

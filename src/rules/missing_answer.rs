@@ -1,11 +1,12 @@
 //! Lines that are taken when a step fails and that use what it would have answered.
 
-use crate::diagnostic::{Rule, Severity};
+use crate::diagnostic::{Rule, Severity, Stage};
 
 /// The rule.
 pub(crate) static RULE: Rule = Rule {
     code: "C0433",
     name: "missing-answer",
+    stage: Stage::Data,
     severity: Severity::Warning,
     page: include_str!("missing_answer.md"),
 };

@@ -1,12 +1,13 @@
 //! An `agent.yaml` mapping that lacks a key it needs.
 
-use crate::diagnostic::{Diagnostic, Rule, Severity};
+use crate::diagnostic::{Diagnostic, Rule, Severity, Stage};
 use crate::span::Span;
 
 /// The rule.
 pub(crate) static RULE: Rule = Rule {
     code: "C0005",
     name: "missing-field",
+    stage: Stage::Syntax,
     severity: Severity::Error,
     page: include_str!("missing_field.md"),
 };

@@ -1,12 +1,13 @@
 //! A compound state or chart without `initial`.
 
-use crate::diagnostic::{Diagnostic, Rule, Severity};
+use crate::diagnostic::{Diagnostic, Rule, Severity, Stage};
 use crate::span::Span;
 
 /// The rule.
 pub(crate) static RULE: Rule = Rule {
     code: "C0201",
     name: "missing-initial",
+    stage: Stage::Structure,
     severity: Severity::Error,
     page: include_str!("missing_initial.md"),
 };

@@ -1,11 +1,12 @@
 //! Model calls with nothing to say.
 
-use crate::diagnostic::{Rule, Severity};
+use crate::diagnostic::{Rule, Severity, Stage};
 
 /// The rule.
 pub(crate) static RULE: Rule = Rule {
     code: "C0414",
     name: "missing-prompt",
+    stage: Stage::Data,
     severity: Severity::Warning,
     page: include_str!("missing_prompt.md"),
 };

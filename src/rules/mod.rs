@@ -57,6 +57,7 @@ pub(crate) mod not_yet;
 pub(crate) mod outside_subset;
 pub(crate) mod overlap;
 pub(crate) mod permuted_names;
+pub(crate) mod precedence;
 pub(crate) mod prose;
 pub(crate) mod read_before_set;
 pub(crate) mod refused_code;

@@ -1,13 +1,14 @@
 //! Two names that become one Rust identifier. A warning of the chart; where Rust is made of it states get a number, and others
 //! are an error.
 
-use crate::diagnostic::{Diagnostic, Rule, Severity};
+use crate::diagnostic::{Diagnostic, Rule, Severity, Stage};
 use crate::span::Span;
 
 /// The rule.
 pub(crate) static RULE: Rule = Rule {
     code: "C0502",
     name: "name-clash",
+    stage: Stage::Target,
     severity: Severity::Warning,
     page: include_str!("name_clash.md"),
 };

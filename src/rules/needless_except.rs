@@ -1,12 +1,13 @@
 //! Exceptions of a `from` that hold without being written.
 
-use crate::diagnostic::{Diagnostic, Rule, Severity};
+use crate::diagnostic::{Diagnostic, Rule, Severity, Stage};
 use crate::span::Span;
 
 /// The rule.
 pub(crate) static RULE: Rule = Rule {
     code: "C0348",
     name: "needless-except",
+    stage: Stage::Behaviour,
     severity: Severity::Off,
     page: include_str!("needless_except.md"),
 };

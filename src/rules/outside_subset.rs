@@ -1,12 +1,13 @@
 //! A part of an SCXML document that is not translated.
 
-use crate::diagnostic::{Diagnostic, Rule, Severity};
+use crate::diagnostic::{Diagnostic, Rule, Severity, Stage};
 use crate::span::Span;
 
 /// The rule.
 pub(crate) static RULE: Rule = Rule {
     code: "C0503",
     name: "outside-subset",
+    stage: Stage::Target,
     severity: Severity::Error,
     page: include_str!("outside_subset.md"),
 };

@@ -1,11 +1,12 @@
 //! Lines whose conditions overlap, so that only their order decides.
 
-use crate::diagnostic::{Rule, Severity};
+use crate::diagnostic::{Rule, Severity, Stage};
 
 /// The rule.
 pub(crate) static RULE: Rule = Rule {
     code: "C0315",
     name: "overlap",
+    stage: Stage::Behaviour,
     severity: Severity::Off,
     page: include_str!("overlap.md"),
 };

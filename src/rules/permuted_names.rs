@@ -1,11 +1,12 @@
 //! Names of an event's data in another order than the data.
 
-use crate::diagnostic::{Rule, Severity};
+use crate::diagnostic::{Rule, Severity, Stage};
 
 /// The rule.
 pub(crate) static RULE: Rule = Rule {
     code: "C0431",
     name: "permuted-names",
+    stage: Stage::Data,
     severity: Severity::Warning,
     page: include_str!("permuted_names.md"),
 };

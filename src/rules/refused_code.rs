@@ -1,12 +1,13 @@
 //! A code step of an `agent.yaml` that uses what safe evaluation refuses.
 
-use crate::diagnostic::{Diagnostic, Rule, Severity};
+use crate::diagnostic::{Diagnostic, Rule, Severity, Stage};
 use crate::span::Span;
 
 /// The rule.
 pub(crate) static RULE: Rule = Rule {
     code: "C0404",
     name: "refused-code",
+    stage: Stage::Data,
     severity: Severity::Error,
     page: include_str!("refused_code.md"),
 };

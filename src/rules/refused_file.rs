@@ -1,12 +1,13 @@
 //! A file that nobody named is not read.
 
-use crate::diagnostic::{Diagnostic, Rule, Severity};
+use crate::diagnostic::{Diagnostic, Rule, Severity, Stage};
 use crate::span::Span;
 
 /// The rule.
 pub(crate) static RULE: Rule = Rule {
     code: "C0013",
     name: "refused-file",
+    stage: Stage::Syntax,
     severity: Severity::Error,
     page: include_str!("refused_file.md"),
 };

@@ -1,11 +1,12 @@
 //! Lines that restart regions of a parallel which they do not name.
 
-use crate::diagnostic::{Rule, Severity};
+use crate::diagnostic::{Rule, Severity, Stage};
 
 /// The rule.
 pub(crate) static RULE: Rule = Rule {
     code: "C0205",
     name: "region-reset",
+    stage: Stage::Structure,
     severity: Severity::Warning,
     page: include_str!("region_reset.md"),
 };

@@ -1,11 +1,12 @@
 //! Effects of an `enter` block that a detour repeats.
 
-use crate::diagnostic::{Rule, Severity};
+use crate::diagnostic::{Rule, Severity, Stage};
 
 /// The rule.
 pub(crate) static RULE: Rule = Rule {
     code: "C0434",
     name: "repeated-effect",
+    stage: Stage::Data,
     severity: Severity::Warning,
     page: include_str!("repeated_effect.md"),
 };

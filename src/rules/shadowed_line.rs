@@ -1,11 +1,12 @@
 //! Lines that others hide.
 
-use crate::diagnostic::{Rule, Severity};
+use crate::diagnostic::{Rule, Severity, Stage};
 
 /// The rule.
 pub(crate) static RULE: Rule = Rule {
     code: "C0302",
     name: "shadowed-line",
+    stage: Stage::Behaviour,
     severity: Severity::Warning,
     page: include_str!("shadowed_line.md"),
 };

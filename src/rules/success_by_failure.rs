@@ -1,11 +1,12 @@
 //! Ends that only what fails leads to.
 
-use crate::diagnostic::{Rule, Severity};
+use crate::diagnostic::{Rule, Severity, Stage};
 
 /// The rule.
 pub(crate) static RULE: Rule = Rule {
     code: "C0321",
     name: "success-by-failure",
+    stage: Stage::Behaviour,
     severity: Severity::Warning,
     page: include_str!("success_by_failure.md"),
 };

@@ -1,12 +1,13 @@
 //! A text does not follow the grammar.
 
-use crate::diagnostic::{Diagnostic, Rule, Severity};
+use crate::diagnostic::{Diagnostic, Rule, Severity, Stage};
 use crate::span::Span;
 
 /// The rule.
 pub(crate) static RULE: Rule = Rule {
     code: "C0001",
     name: "syntax",
+    stage: Stage::Syntax,
     severity: Severity::Error,
     page: include_str!("syntax.md"),
 };

@@ -1,11 +1,12 @@
 //! Questions without a choice.
 
-use crate::diagnostic::{Rule, Severity};
+use crate::diagnostic::{Rule, Severity, Stage};
 
 /// The rule.
 pub(crate) static RULE: Rule = Rule {
     code: "C0406",
     name: "too-few-options",
+    stage: Stage::Data,
     severity: Severity::Warning,
     page: include_str!("too_few_options.md"),
 };

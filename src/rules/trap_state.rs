@@ -1,11 +1,12 @@
 //! States that the run cannot leave.
 
-use crate::diagnostic::{Rule, Severity};
+use crate::diagnostic::{Rule, Severity, Stage};
 
 /// The rule.
 pub(crate) static RULE: Rule = Rule {
     code: "C0305",
     name: "trap-state",
+    stage: Stage::Behaviour,
     severity: Severity::Warning,
     page: include_str!("trap_state.md"),
 };

@@ -1,12 +1,13 @@
 //! An expression whose type does not fit.
 
-use crate::diagnostic::{Diagnostic, Rule, Severity};
+use crate::diagnostic::{Diagnostic, Rule, Severity, Stage};
 use crate::span::Span;
 
 /// The rule.
 pub(crate) static RULE: Rule = Rule {
     code: "C0401",
     name: "type-error",
+    stage: Stage::Data,
     severity: Severity::Error,
     page: include_str!("type_error.md"),
 };

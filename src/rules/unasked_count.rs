@@ -1,11 +1,12 @@
 //! Lines that count and ask for no bound.
 
-use crate::diagnostic::{Rule, Severity};
+use crate::diagnostic::{Rule, Severity, Stage};
 
 /// The rule.
 pub(crate) static RULE: Rule = Rule {
     code: "C0423",
     name: "unasked-count",
+    stage: Stage::Data,
     severity: Severity::Warning,
     page: include_str!("unasked_count.md"),
 };

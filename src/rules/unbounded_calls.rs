@@ -1,11 +1,12 @@
 //! Rounds of model calls without an end.
 
-use crate::diagnostic::{Rule, Severity};
+use crate::diagnostic::{Rule, Severity, Stage};
 
 /// The rule.
 pub(crate) static RULE: Rule = Rule {
     code: "C0316",
     name: "unbounded-calls",
+    stage: Stage::Behaviour,
     severity: Severity::Warning,
     page: include_str!("unbounded_calls.md"),
 };

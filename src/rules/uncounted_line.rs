@@ -1,11 +1,12 @@
 //! Lines that lead back while a counter is low and do not count.
 
-use crate::diagnostic::{Rule, Severity};
+use crate::diagnostic::{Rule, Severity, Stage};
 
 /// The rule.
 pub(crate) static RULE: Rule = Rule {
     code: "C0417",
     name: "uncounted-line",
+    stage: Stage::Data,
     severity: Severity::Warning,
     page: include_str!("uncounted_line.md"),
 };

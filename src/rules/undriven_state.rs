@@ -1,11 +1,12 @@
 //! States in which nothing ever acts.
 
-use crate::diagnostic::{Rule, Severity};
+use crate::diagnostic::{Rule, Severity, Stage};
 
 /// The rule.
 pub(crate) static RULE: Rule = Rule {
     code: "C0301",
     name: "undriven-state",
+    stage: Stage::Behaviour,
     severity: Severity::Warning,
     page: include_str!("undriven_state.md"),
 };

@@ -1,12 +1,13 @@
 //! A brace of a prompt that is neither a placeholder nor doubled.
 
-use crate::diagnostic::{Diagnostic, Rule, Severity};
+use crate::diagnostic::{Diagnostic, Rule, Severity, Stage};
 use crate::span::Span;
 
 /// The rule.
 pub(crate) static RULE: Rule = Rule {
     code: "C0403",
     name: "unescaped-brace",
+    stage: Stage::Data,
     severity: Severity::Error,
     page: include_str!("unescaped_brace.md"),
 };

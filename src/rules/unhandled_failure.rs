@@ -1,11 +1,12 @@
 //! Calls and children whose failure leaves a run where it is.
 
-use crate::diagnostic::{Rule, Severity};
+use crate::diagnostic::{Rule, Severity, Stage};
 
 /// The rule.
 pub(crate) static RULE: Rule = Rule {
     code: "C0349",
     name: "unhandled-failure",
+    stage: Stage::Behaviour,
     severity: Severity::Warning,
     page: include_str!("unhandled_failure.md"),
 };

@@ -1,12 +1,13 @@
 //! A key or a value of an `agent.yaml` that the format does not know.
 
-use crate::diagnostic::{Diagnostic, Rule, Severity, nearest};
+use crate::diagnostic::{Diagnostic, Rule, Severity, Stage, nearest};
 use crate::span::Span;
 
 /// The rule.
 pub(crate) static RULE: Rule = Rule {
     code: "C0101",
     name: "unknown-field",
+    stage: Stage::Names,
     severity: Severity::Warning,
     page: include_str!("unknown_field.md"),
 };

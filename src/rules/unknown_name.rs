@@ -1,12 +1,13 @@
 //! A name that is not declared: state, event, variable, step, function, tool, client, type.
 
-use crate::diagnostic::{Diagnostic, Rule, Severity, nearest};
+use crate::diagnostic::{Diagnostic, Rule, Severity, Stage, nearest};
 use crate::span::Span;
 
 /// The rule.
 pub(crate) static RULE: Rule = Rule {
     code: "C0102",
     name: "unknown-name",
+    stage: Stage::Names,
     severity: Severity::Error,
     page: include_str!("unknown_name.md"),
 };

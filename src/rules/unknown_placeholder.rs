@@ -1,12 +1,13 @@
 //! A placeholder of a prompt that names nothing in scope.
 
-use crate::diagnostic::{Diagnostic, Rule, Severity, nearest};
+use crate::diagnostic::{Diagnostic, Rule, Severity, Stage, nearest};
 use crate::span::Span;
 
 /// The rule.
 pub(crate) static RULE: Rule = Rule {
     code: "C0402",
     name: "unknown-placeholder",
+    stage: Stage::Data,
     severity: Severity::Error,
     page: include_str!("unknown_placeholder.md"),
 };

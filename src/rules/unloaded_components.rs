@@ -1,12 +1,13 @@
 //! Components that an agent lists, where no folder has them.
 
-use crate::diagnostic::{Diagnostic, Rule, Severity};
+use crate::diagnostic::{Diagnostic, Rule, Severity, Stage};
 use crate::span::Span;
 
 /// The rule.
 pub(crate) static RULE: Rule = Rule {
     code: "C0104",
     name: "unloaded-components",
+    stage: Stage::Names,
     severity: Severity::Note,
     page: include_str!("unloaded_components.md"),
 };

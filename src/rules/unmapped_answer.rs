@@ -1,13 +1,14 @@
 //! Answers that the prompt offers and that lead nowhere.
 
 use super::prose;
-use crate::diagnostic::{Diagnostic, Rule, Severity, nearest};
+use crate::diagnostic::{Diagnostic, Rule, Severity, Stage, nearest};
 use crate::span::Span;
 
 /// The rule.
 pub(crate) static RULE: Rule = Rule {
     code: "C0410",
     name: "unmapped-answer",
+    stage: Stage::Data,
     severity: Severity::Warning,
     page: include_str!("unmapped_answer.md"),
 };

@@ -1,11 +1,12 @@
 //! Limits of cost around calls of which nobody knows the price.
 
-use crate::diagnostic::{Rule, Severity};
+use crate::diagnostic::{Rule, Severity, Stage};
 
 /// The rule.
 pub(crate) static RULE: Rule = Rule {
     code: "C0506",
     name: "unpriced-model",
+    stage: Stage::Target,
     severity: Severity::Warning,
     page: include_str!("unpriced_model.md"),
 };

@@ -1,11 +1,12 @@
 //! Questions that are never put because lines take their event or the turn.
 
-use crate::diagnostic::{Rule, Severity};
+use crate::diagnostic::{Rule, Severity, Stage};
 
 /// The rule.
 pub(crate) static RULE: Rule = Rule {
     code: "C0309",
     name: "unput-question",
+    stage: Stage::Behaviour,
     severity: Severity::Warning,
     page: include_str!("unput_question.md"),
 };

@@ -1,11 +1,12 @@
 //! Steps whose state is never active when their turn comes.
 
-use crate::diagnostic::{Rule, Severity};
+use crate::diagnostic::{Rule, Severity, Stage};
 
 /// The rule.
 pub(crate) static RULE: Rule = Rule {
     code: "C0318",
     name: "unreached-step",
+    stage: Stage::Behaviour,
     severity: Severity::Warning,
     page: include_str!("unreached_step.md"),
 };

@@ -1,11 +1,12 @@
 //! Answers that are paid for and that nothing reads.
 
-use crate::diagnostic::{Rule, Severity};
+use crate::diagnostic::{Rule, Severity, Stage};
 
 /// The rule.
 pub(crate) static RULE: Rule = Rule {
     code: "C0428",
     name: "unread-answer",
+    stage: Stage::Data,
     severity: Severity::Warning,
     page: include_str!("unread_answer.md"),
 };

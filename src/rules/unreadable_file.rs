@@ -1,12 +1,13 @@
 //! A file could not be read.
 
-use crate::diagnostic::{Diagnostic, Rule, Severity};
+use crate::diagnostic::{Diagnostic, Rule, Severity, Stage};
 use crate::span::Span;
 
 /// The rule.
 pub(crate) static RULE: Rule = Rule {
     code: "C0002",
     name: "unreadable-file",
+    stage: Stage::Syntax,
     severity: Severity::Error,
     page: include_str!("unreadable_file.md"),
 };

@@ -1,11 +1,12 @@
 //! Prompts that name tools which the model cannot call there.
 
-use crate::diagnostic::{Rule, Severity};
+use crate::diagnostic::{Rule, Severity, Stage};
 
 /// The rule.
 pub(crate) static RULE: Rule = Rule {
     code: "C0420",
     name: "unusable-tool",
+    stage: Stage::Data,
     severity: Severity::Warning,
     page: include_str!("unusable_tool.md"),
 };

@@ -1,12 +1,13 @@
 //! A comment that leaves nothing out.
 
-use crate::diagnostic::{Diagnostic, Rule, Severity};
+use crate::diagnostic::{Diagnostic, Rule, Severity, Stage};
 use crate::span::Span;
 
 /// The rule.
 pub(crate) static RULE: Rule = Rule {
     code: "C0010",
     name: "unused-allow",
+    stage: Stage::Syntax,
     severity: Severity::Warning,
     page: include_str!("unused_allow.md"),
 };

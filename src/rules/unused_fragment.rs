@@ -1,12 +1,13 @@
 //! A component or a system prompt that no prompt takes.
 
-use crate::diagnostic::{Diagnostic, Rule, Severity};
+use crate::diagnostic::{Diagnostic, Rule, Severity, Stage};
 use crate::span::{Ident, Span};
 
 /// The rule.
 pub(crate) static RULE: Rule = Rule {
     code: "C0105",
     name: "unused-fragment",
+    stage: Stage::Names,
     severity: Severity::Warning,
     page: include_str!("unused_fragment.md"),
 };

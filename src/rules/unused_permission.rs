@@ -1,11 +1,12 @@
 //! Rows of the transition table that no move needs.
 
-use crate::diagnostic::{Rule, Severity};
+use crate::diagnostic::{Rule, Severity, Stage};
 
 /// The rule.
 pub(crate) static RULE: Rule = Rule {
     code: "C0320",
     name: "unused-permission",
+    stage: Stage::Behaviour,
     severity: Severity::Warning,
     page: include_str!("unused_permission.md"),
 };

@@ -1,13 +1,14 @@
 //! Tests that `chartc check` does not play to their end, and lines that it does not look at to the end, because all of them together
 //! would take too long.
 
-use crate::diagnostic::{Diagnostic, Rule, Severity};
+use crate::diagnostic::{Diagnostic, Rule, Severity, Stage};
 use crate::span::Span;
 
 /// The rule.
 pub(crate) static RULE: Rule = Rule {
     code: "C0014",
     name: "used-up-budget",
+    stage: Stage::Syntax,
     severity: Severity::Warning,
     page: include_str!("used_up_budget.md"),
 };

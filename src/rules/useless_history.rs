@@ -1,11 +1,12 @@
 //! Histories that bring nothing back.
 
-use crate::diagnostic::{Rule, Severity};
+use crate::diagnostic::{Rule, Severity, Stage};
 
 /// The rule.
 pub(crate) static RULE: Rule = Rule {
     code: "C0204",
     name: "useless-history",
+    stage: Stage::Structure,
     severity: Severity::Warning,
     page: include_str!("useless_history.md"),
 };

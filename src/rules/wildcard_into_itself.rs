@@ -1,11 +1,12 @@
 //! `from` lines that hold in the state that they lead to.
 
-use crate::diagnostic::{Rule, Severity};
+use crate::diagnostic::{Rule, Severity, Stage};
 
 /// The rule.
 pub(crate) static RULE: Rule = Rule {
     code: "C0206",
     name: "wildcard-into-itself",
+    stage: Stage::Structure,
     severity: Severity::Warning,
     page: include_str!("wildcard_into_itself.md"),
 };

@@ -1,12 +1,13 @@
 //! YAML that is no agent: wrong type, wrong shape.
 
-use crate::diagnostic::{Diagnostic, Rule, Severity};
+use crate::diagnostic::{Diagnostic, Rule, Severity, Stage};
 use crate::span::Span;
 
 /// The rule.
 pub(crate) static RULE: Rule = Rule {
     code: "C0004",
     name: "wrong-type",
+    stage: Stage::Syntax,
     severity: Severity::Error,
     page: include_str!("wrong_type.md"),
 };

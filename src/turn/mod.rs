@@ -6,3 +6,4 @@ pub mod cost;
 pub mod dataflow;
 pub mod flow;
 mod turns;
+pub mod unreached;

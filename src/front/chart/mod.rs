@@ -9,6 +9,7 @@
 
 mod build;
 pub(super) mod division;
+mod fault;
 mod grammar;
 mod habits;
 mod recover;

@@ -1,11 +1,12 @@
 //! Errors: what recovery skipped is read again, to say what was expected where.
 
 use super::build::Cx;
+use super::fault::{Fault, Unexpected, push};
 use super::grammar::{Grammar, Rule};
 use super::habits::{habit, help};
 use super::scan::{MAX_NESTING, plain};
 use super::words::{self, words};
-use crate::diagnostic::{Diagnostic, Fix, nearest};
+use crate::diagnostic::{Diagnostic, nearest};
 use crate::rules::syntax;
 use crate::span::Span;
 use pest::Parser;
@@ -107,16 +108,6 @@ impl Place {
     }
 }
 
-/// A fault in a text, with offsets in it.
-pub(super) struct Fault {
-    message: String,
-    help: Option<String>,
-    start: usize,
-    end: usize,
-    /// What replaces the place, if that is certainly what was meant.
-    instead: Option<&'static str>,
-}
-
 /// Reports the bad item at `bad`; `previous` is the item right before it.
 pub(super) fn report(cx: &mut Cx<'_>, place: Place, previous: Option<Span>, bad: Span) {
     if cx.diagnostics.len() >= MAX_ERRORS {
@@ -136,19 +127,16 @@ pub(super) fn report(cx: &mut Cx<'_>, place: Place, previous: Option<Span>, bad:
     }
     if !listed
         && !word.is_empty()
-        && let Some(fault) = misplaced(place, word, &known, lone)
+        && let Some(fault) = misplaced(place, text, &known, lone)
     {
         return push(cx, start, fault);
     }
     // What stands behind an item on its line is read with it; so is what no item begins with.
     let joined = if known.is_empty() { !lone } else { !listed };
     let from = previous.filter(|_| joined).map_or(start, |p| p.start as usize);
-    let mut fault = read_again(place, cx, from, end, &known).unwrap_or_else(|| Fault {
-        message: format!("`{}` cannot stand {}", shorten(word), place.text()),
-        help: None,
-        start: 0,
-        end: word.len().max(1),
-        instead: None,
+    let mut fault = read_again(place, cx, from, end, &known).unwrap_or_else(|| {
+        let message = format!("`{}` cannot stand {}", shorten(word), place.text());
+        Fault::at(0, word.len().max(1), message)
     });
     if word == "from" && !lone {
         fault.help = Some("both names stand in quotes: `from \"artifact\" \"method\"`".to_owned());
@@ -161,7 +149,7 @@ fn read_again(place: Place, cx: &Cx<'_>, from: usize, end: usize, known: &[&str]
     let (text, end) = (&cx.text[from..], end - from);
     let read = |text: &str| Grammar::parse(place.rule(), &plain(text, cx.origin.file)).err();
     let error = read(&text[..end])?;
-    let mut fault = explain(text, end, &error);
+    let mut fault = explain(text, end, FILE_END, &error);
     // `on e ->`, and then `state b` on the next line: `state` was read as the name that is missing.
     let line = text[..fault.start.min(end)].rfind('\n').map_or(0, |at| at + 1);
     let line = line + text[line..].len() - text[line..].trim_start().len();
@@ -171,48 +159,39 @@ fn read_again(place: Place, cx: &Cx<'_>, from: usize, end: usize, known: &[&str]
         && known.contains(&eaten)
         && let Some(error) = read(&text[..line])
     {
-        fault = explain(text, line, &error);
+        fault = explain(text, line, FILE_END, &error);
     }
-    if place == Place::Code && fault.message.ends_with("found `(`") {
+    if place == Place::Code && fault.unexpected.is_some_and(|found| found.opens) {
         fault.help = Some("`code` assigns; a call stands in an action block".to_owned());
     }
-    if first_word(text) == "history" && fault.message.starts_with("expected `->`") {
+    let wants_arrow = fault.unexpected.is_some_and(|found| found.expected == Some(ARROW));
+    if first_word(text) == "history" && wants_arrow {
         let help = "`-> state` says what is entered as long as nothing is recorded";
         fault.help.get_or_insert(help.to_owned());
     }
     Some(fault)
 }
 
-pub(super) fn push(cx: &mut Cx<'_>, base: usize, fault: Fault) {
-    let span = cx.range(base + fault.start, base + fault.end);
-    let found = cx.error(span, fault.message);
-    found.help = fault.help;
-    found.fix =
-        fault.instead.map(|text| Fix { edits: vec![(span, text.to_owned())], is_safe: true });
-}
-
 /// `when` where a condition is `if`: behind the first words of an outcome, and before actions.
 fn condition(place: Place, word: &str, lone: bool) -> Option<Fault> {
     let before_actions = matches!(place, Place::Actions | Place::Code);
     let behind_outcome = place == Place::Step && !lone;
-    (word == "when" && (before_actions || behind_outcome)).then(|| Fault {
-        message: "a condition is `if`, found `when`".to_owned(),
-        help: Some("write `if`".to_owned()),
-        start: 0,
-        end: word.len(),
-        instead: Some("if"),
+    (word == "when" && (before_actions || behind_outcome)).then(|| {
+        let fault = Fault::at(0, word.len(), "a condition is `if`, found `when`".to_owned());
+        Fault { instead: Some("if"), ..fault.help("write `if`") }
     })
 }
 
-/// A word that begins nothing here: one of another place, or a typo.
+/// The fault of a text whose first word begins nothing here: one of another place, or a typo.
 pub(super) fn misplaced(
     place: Place,
-    word: &str,
+    text: &str,
     known: &[&'static str],
     lone: bool,
 ) -> Option<Fault> {
+    let word = first_word(text);
     let fault = |message: String, help: Option<String>| {
-        Some(Fault { message, help, start: 0, end: word.len(), instead: None })
+        Some(Fault { help, ..Fault::at(0, word.len(), message) })
     };
     let here = place.text();
     if place == Place::Top
@@ -248,11 +227,22 @@ pub(super) fn misplaced(
     }
     let near = nearest(word, known.iter().copied());
     let help = near.map(|near| format!("did you mean `{near}`?"));
-    fault(format!("`{}` begins nothing {here}", shorten(word)), help)
+    let message = format!("`{}` begins nothing {here}", shorten(word));
+    fault(message, help).map(|fault| Fault { lost: second_name(&text[word.len()..]), ..fault })
 }
 
+/// The name behind the first word of a line.
+fn second_name(text: &str) -> Option<String> {
+    let name = text.strip_prefix([' ', '\t'])?.trim_start_matches([' ', '\t']);
+    let end = name.find(|c: char| c != '_' && !c.is_alphanumeric()).unwrap_or(name.len());
+    (end > 0).then(|| name[..end].to_owned())
+}
+
+/// What stands behind the last token of a file.
+const FILE_END: &str = "the end of the file";
+
 /// What a parse of `text[..end]` expected, in words. What stands behind `end` is only looked at to say what was found.
-fn explain(text: &str, end: usize, error: &Error<Rule>) -> Fault {
+fn explain(text: &str, end: usize, last: &str, error: &Error<Rule>) -> Fault {
     let at = match error.location {
         InputLocation::Pos(at) | InputLocation::Span((at, _)) => at.min(end),
     };
@@ -260,7 +250,7 @@ fn explain(text: &str, end: usize, error: &Error<Rule>) -> Fault {
         ErrorVariant::ParsingError { positives, .. } => expected(positives),
         ErrorVariant::CustomError { .. } => {
             let message = format!("brackets nest deeper than {MAX_NESTING}");
-            return Fault { message, help: None, start: at, end: at, instead: None };
+            return Fault::at(at, at, message);
         }
     };
     let (skipped, found) = token(&text[at..]);
@@ -271,7 +261,7 @@ fn explain(text: &str, end: usize, error: &Error<Rule>) -> Fault {
     let before = text[..at - skipped].trim_end();
     let breaks = text[before.len()..at].contains('\n') || found.is_empty();
     let what = if found.is_empty() {
-        "the end of the file".to_owned()
+        last.to_owned()
     } else if breaks && !before.is_empty() {
         "the end of the line".to_owned()
     } else {
@@ -290,7 +280,8 @@ fn explain(text: &str, end: usize, error: &Error<Rule>) -> Fault {
     };
     let help = if breaks { None } else { help(found, &error.variant) };
     let help = help.or_else(|| habit(text, at, found, expected.is_empty()));
-    Fault { message, help, start, end, instead: None }
+    let unexpected = Unexpected { expected: expected.first().copied(), opens: found == "(" };
+    Fault { help, unexpected: Some(unexpected), ..Fault::at(start, end, message) }
 }
 
 /// The error for an unquoted name with a letter beyond ASCII at byte `at`, where the grammar stopped.
@@ -300,20 +291,18 @@ fn foreign_name(text: &str, at: usize) -> Option<Fault> {
     let start = text[..at].rfind(|c| !is_word(c)).map_or(0, |i| i + char_len(&text[i..]));
     let end = text[at..].find(|c| !is_word(c)).map_or(text.len(), |len| at + len);
     let name = shorten(&text[start..end]);
-    Some(Fault {
-        message: format!("`{name}` is no bare name: `{letter}` is U+{:04X}", u32::from(letter)),
-        help: Some(format!(
-            "a bare name has ASCII letters, digits and `_`; any other stands in back-quotes: `{name}`"
-        )),
-        start,
-        end,
-        instead: None,
-    })
+    let message = format!("`{name}` is no bare name: `{letter}` is U+{:04X}", u32::from(letter));
+    Some(Fault::at(start, end, message).help(format!(
+        "a bare name has ASCII letters, digits and `_`; any other stands in back-quotes: `{name}`"
+    )))
 }
 
 fn char_len(text: &str) -> usize {
     text.chars().next().map_or(0, char::len_utf8)
 }
+
+/// What a missing target is called.
+const ARROW: &str = "`->`";
 
 /// What to type, without repetition, the likeliest first.
 fn expected(rules: &[Rule]) -> Vec<&'static str> {
@@ -325,7 +314,7 @@ fn expected(rules: &[Rule]) -> Vec<&'static str> {
         all.push("an operator");
     }
     let order = |word: &&str| match *word {
-        "`->`" => 1,
+        ARROW => 1,
         "`if`" => 2,
         "`{`" => 3,
         word if word.starts_with('`') => 4,
@@ -337,14 +326,13 @@ fn expected(rules: &[Rule]) -> Vec<&'static str> {
 
 /// The message for a placeholder whose text cannot be read.
 pub(super) fn placeholder_message(inner: &str, error: &Error<Rule>) -> String {
-    let fault = explain(inner, inner.len(), error);
-    let message = fault.message.replace("the end of the file", "its end");
-    format!("this placeholder cannot be read: {message}")
+    let fault = explain(inner, inner.len(), "its end", error);
+    format!("this placeholder cannot be read: {}", fault.message)
 }
 
 /// The finding for an expression alone that cannot be read.
 pub(super) fn expression_fault(cx: &mut Cx<'_>, error: &Error<Rule>) -> Diagnostic {
-    let fault = explain(cx.text, cx.text.len(), error);
+    let fault = explain(cx.text, cx.text.len(), FILE_END, error);
     let end = fault.end.min(cx.text.len());
     let mut diagnostic = syntax::RULE.at(cx.range(fault.start.min(end), end), fault.message);
     diagnostic.help = fault.help;

@@ -1,7 +1,8 @@
 //! Misspelt first words behind an error: what follows one is skipped with it, and says what is wrong with itself.
 
 use super::build::Cx;
-use super::recover::{MAX_ERRORS, Place, first_word, misplaced, push};
+use super::fault::push;
+use super::recover::{MAX_ERRORS, Place, first_word, misplaced};
 use crate::diagnostic::nearest;
 use crate::span::Span;
 
@@ -18,7 +19,7 @@ pub(super) fn report(cx: &mut Cx<'_>, place: Place, bad: Span) {
         }
         let word = first_word(&text[at..]);
         let slip = !known.contains(&word) && nearest(word, known.iter().copied()).is_some();
-        if slip && let Some(fault) = misplaced(place, word, &known, true) {
+        if slip && let Some(fault) = misplaced(place, &text[at..], &known, true) {
             push(cx, bad.start as usize + at, fault);
         }
     }

@@ -13,13 +13,6 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, .. } = context;
     for Passing { line, because } in passing(chart, facts) {
         let span = map.line(line).trigger;
-        // A circle of such lines is told of as that.
-        let told = |d: &Diagnostic| {
-            d.span == span || d.related.iter().any(|(at, _)| *at == map.line(line).whole)
-        };
-        if diagnostics.iter().any(told) {
-            continue;
-        }
         let state = words::state(chart, chart.transition(line).source);
         let name = words::line(chart, line);
         let found = match because {
@@ -47,6 +40,6 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
                     .help(format!("ask when the step is done: `done if …` in {step}{round}"))
             }
         };
-        diagnostics.push(found);
+        diagnostics.push(found.about(map.line(line).whole));
     }
 }

@@ -13,7 +13,7 @@ use crate::lint::check_failed::told as told_run;
 use crate::lint::reading::{is_yaml, way_out};
 use crate::lint::{Context, Lint, words};
 use crate::rules::trap_state::RULE;
-use chartc_core::arena::TransitionId;
+use chartc_core::arena::{StateId, TransitionId};
 use std::collections::BTreeSet;
 use stuck::{Stuck, stuck};
 
@@ -48,6 +48,16 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         for state in &states[1..] {
             found = found.related(map.state(*state).name, "part of the trap");
         }
+        let is_outside = |target: &StateId| !states.iter().any(|s| chart.contains(*s, *target));
+        let leads_out = |id: &TransitionId| {
+            let line = chart.transition(*id);
+            states
+                .iter()
+                .any(|s| chart.contains(line.source, *s) || chart.contains(*s, line.source))
+                && line.targets.iter().any(|target| is_outside(&target.state))
+        };
+        let lines = (0..chart.transitions.len()).map(TransitionId::at);
+        found = context.blame(found, lines.filter(leads_out));
         if let Some(Cause::Line(line)) = facts.reach.causes[first.index()] {
             found = found.related(
                 map.line(line).whole,

@@ -1,6 +1,7 @@
 //! Which values may stand where, and the conversions between.
 
 use super::{Env, expr, inner, is_faulty, may_be_missing, of};
+use crate::diagnostic::Diagnostic;
 use crate::lower::context::Cx;
 use crate::lower::types;
 use crate::rules::type_error;
@@ -51,7 +52,7 @@ pub(super) fn fit(cx: &mut Cx<'_>, lowered: Expr, want: &Type, span: Span) -> Ex
     }
 }
 
-fn misfit(cx: &Cx<'_>, found: &Expr, want: &Type, span: Span) -> crate::diagnostic::Diagnostic {
+fn misfit(cx: &Cx<'_>, found: &Expr, want: &Type, span: Span) -> Diagnostic {
     if found.kind == ExprKind::None {
         return type_error::RULE
             .at(span, format!("expected `{}`, found `none`", cx.type_name(want)));
@@ -61,7 +62,19 @@ fn misfit(cx: &Cx<'_>, found: &Expr, want: &Type, span: Span) -> crate::diagnost
     {
         return may_be_missing(span);
     }
-    types::mismatch(cx, span, want, &found.ty)
+    blame(cx, types::mismatch(cx, span, want, &found.ty), &[found])
+}
+
+/// The finding about an expression of these parts: where one of them is a variable and the others are none, its declaration is to blame.
+pub(super) fn blame(cx: &Cx<'_>, finding: Diagnostic, parts: &[&Expr]) -> Diagnostic {
+    let variable = |part: &&Expr| match part.kind {
+        ExprKind::Variable(id) => Some(cx.map.variables[id.index()]),
+        _ => None,
+    };
+    match parts.iter().filter_map(variable).collect::<Vec<_>>()[..] {
+        [declared] => finding.because(declared),
+        _ => finding,
+    }
 }
 
 /// The expression as a `want`, or back as it was.

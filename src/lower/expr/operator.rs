@@ -71,7 +71,7 @@ fn arithmetic(cx: &mut Cx<'_>, op: BinaryOp, a: Expr, b: Expr, span: Span) -> Ex
                 finding =
                     finding.help("put the value into the text: `\"… {x} …\"`, or use `str(x)`");
             }
-            cx.report(finding);
+            cx.report(fit::blame(cx, finding, &[&a, &b]));
         }
         return of(ExprKind::Binary(op, Box::new(a), Box::new(b)), Type::Json);
     };
@@ -180,7 +180,7 @@ pub(super) fn compare(
             && !is_faulty(&right)
             && let Some(finding) = comparison(cx, *op, left, &right, spans)
         {
-            cx.report(finding);
+            cx.report(super::fit::blame(cx, finding, &[left, &right]));
         }
         lowered.push((*op, right));
         left_span = written.span;

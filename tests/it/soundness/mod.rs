@@ -8,19 +8,12 @@ mod ranges;
 
 use crate::interpreter::Log;
 use chartc::Compilation;
-use chartc::facts::Facts;
-use chartc::facts::cover;
-use chartc::facts::deadline;
-use chartc::facts::drive;
-use chartc::facts::handling;
-use chartc::facts::livelock;
 use chartc::facts::place::scope;
-use chartc::facts::progress;
 use chartc::facts::reach::is_leaf;
-use chartc::facts::restart;
+use chartc::facts::{Facts, cover, deadline, drive, handling, livelock, progress, restart};
 use chartc::load::Memory;
 use chartc::span::Span;
-use chartc::turn::calls;
+use chartc::turn::{calls, unreached};
 use chartc_core::arena::{ChoiceId, EventId, StateId, StepId, TransitionId};
 use chartc_core::drive::{Host, Machine};
 use chartc_core::expr::Value;
@@ -91,17 +84,13 @@ impl Claims {
             let all = all.filter(|found| found.rule.name == name);
             all.flat_map(|d| std::iter::once(d.span).chain(d.related.iter().map(|r| r.0))).collect()
         };
-        let (unreached, unoffered, echoes) =
-            (told("unreached-step"), told("dead-option"), told("event-cycle"));
+        let (unoffered, echoes) = (told("dead-option"), told("event-cycle"));
         let lines = || (0..chart.transitions.len()).map(TransitionId::at);
         Self {
             shadowed: cover::shadows(chart, &facts).0.iter().map(|s| s.line).collect(),
             undriven: drive::undriven(chart, &facts).into_iter().collect(),
             hidden: calls::hidden(chart, &facts).into_iter().map(|h| h.step).collect(),
-            unreached: (0..chart.steps.len())
-                .map(StepId::at)
-                .filter(|step| unreached.contains(&map.step(*step).name))
-                .collect(),
+            unreached: unreached::unreached(chart, &facts).iter().map(|u| u.step).collect(),
             unoffered: lines()
                 .filter(|line| unoffered.contains(&map.line(*line).trigger))
                 .filter_map(|line| match chart.transition(line).trigger {

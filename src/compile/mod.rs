@@ -1,15 +1,17 @@
 //! All stages up to the findings.
 
-use crate::diagnostic::{Diagnostic, Severity};
+use crate::diagnostic::{Diagnostic, Severity, Stage};
 use crate::explore::{Runs, STATES, child};
 use crate::facts::Facts;
 use crate::facts::handling;
+use crate::lint::{LINTS, Lint};
 use crate::load::{Loaded, Loader, load};
 use crate::lower::test::Test;
 use crate::lower::{Lowered, SourceMap, lower};
+use crate::rules::precedence;
 use crate::source::Sources;
 use crate::span::{FileId, Span};
-use crate::{allow, disguise, lint, rules, syntax};
+use crate::{allow, disguise, lint, syntax};
 use chartc_core::arena::StepId;
 use chartc_core::family::DEPTH;
 use chartc_core::model::Chart;
@@ -100,6 +102,11 @@ pub fn check(paths: &[String], loader: &dyn Loader) -> Compilation {
 
 /// As [`check`]; for each `check` line at most so many states are looked at. With none, the lines are not decided.
 pub fn check_within(paths: &[String], loader: &dyn Loader, states: usize) -> Compilation {
+    check_by(LINTS, paths, loader, states)
+}
+
+/// As [`check_within`], with these lints, in this order.
+fn check_by(lints: &[&Lint], paths: &[String], loader: &dyn Loader, states: usize) -> Compilation {
     let mut diagnostics = Vec::new();
     let loaded = load(paths, loader, &mut diagnostics);
     let (lowered, others) = lower(&loaded, &mut diagnostics);
@@ -132,7 +139,7 @@ pub fn check_within(paths: &[String], loader: &dyn Loader, states: usize) -> Com
         if states > 0 && one.whole && ready.contains(&one.map.name) {
             runs = Runs::of(&one.chart, &facts, states);
         }
-        lint::run(one, &facts, &runs, &loaded.sources, &mut diagnostics);
+        lint::run(lints, one, &facts, &runs, &loaded.sources, &mut diagnostics);
     }
     lint::duplicate_agent::told(&lowered, &loaded.sources, &mut diagnostics);
     let every: Vec<&Lowered> = lowered.iter().chain(&others).map(AsRef::as_ref).collect();
@@ -142,9 +149,13 @@ pub fn check_within(paths: &[String], loader: &dyn Loader, states: usize) -> Com
     for file in &loaded.files {
         disguise::report(file, loaded.sources.get(file.id), &mut diagnostics);
     }
-    allow::apply(&loaded.files, &loaded.sources, &mut diagnostics);
     let charts: Vec<Span> = lowered.iter().chain(&others).map(|one| whole(one)).collect();
-    lint::lost_names::without_lost(&mut diagnostics, &loaded.sources, &charts);
+    diagnostics
+        .sort_by(|a, b| (a.span, a.rule.code, &a.message).cmp(&(b.span, b.rule.code, &b.message)));
+    precedence::leave_out(&mut diagnostics);
+    let text = |place: Span| loaded.sources.get(place.file).slice(place);
+    precedence::fold(&mut diagnostics, &charts, text);
+    allow::apply(&loaded.files, &loaded.sources, &mut diagnostics);
     diagnostics.sort_by_key(|d| (d.span, d.rule.code));
     // A component that several agents list is read for each of them.
     let mut told = BTreeSet::new();
@@ -204,16 +215,12 @@ fn sound(
         for child in children.iter().filter(|child| **child != i) {
             own.extend(about(*child));
         }
-        let is = |found: &Diagnostic, family: &str| found.rule.code.starts_with(family);
-        // A condition that became a line of its own stands for the names that it does not know there.
-        let behaviour =
-            |found: &Diagnostic| is(found, "C03") && found.rule.code != rules::idle_line::RULE.code;
-        if own.iter().all(|d| behaviour(d) || is(d, "C05")) {
+        if own.iter().all(|d| matches!(d.stage, Stage::Behaviour | Stage::Target)) {
             let checked = Checked {
                 lowered: one.clone(),
                 children: children.iter().map(|child| all[*child].clone()).collect(),
                 source: loaded.sources.get(one.map.file).name.clone(),
-                not_yet: own.into_iter().filter(|d| is(d, "C05")).cloned().collect(),
+                not_yet: own.into_iter().filter(|d| d.stage == Stage::Target).cloned().collect(),
             };
             if !one.tests.is_empty() {
                 tested.push(checked.clone());
@@ -243,3 +250,6 @@ fn reached(from: usize, all: &[&Arc<Lowered>], names: &BTreeMap<Span, usize>) ->
     }
     found
 }
+
+#[cfg(test)]
+mod tests;

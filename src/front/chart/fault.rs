@@ -1,0 +1,47 @@
+//! A fault of syntax, before it is a finding.
+
+use super::build::Cx;
+use crate::diagnostic::{Broken, Fix};
+
+/// A fault in a text, with offsets in it.
+pub(super) struct Fault {
+    pub(super) message: String,
+    pub(super) help: Option<String>,
+    pub(super) start: usize,
+    pub(super) end: usize,
+    /// What replaces the place, if that is certainly what was meant.
+    pub(super) instead: Option<&'static str>,
+    /// What was expected and what was found, where that is the fault.
+    pub(super) unexpected: Option<Unexpected>,
+    /// A name that the text would declare if its first word were spelt right.
+    pub(super) lost: Option<String>,
+}
+
+/// What a parse expected, and what it found instead.
+#[derive(Clone, Copy)]
+pub(super) struct Unexpected {
+    /// The likeliest of what was expected.
+    pub(super) expected: Option<&'static str>,
+    /// Whether `(` was found.
+    pub(super) opens: bool,
+}
+
+impl Fault {
+    pub(super) fn at(start: usize, end: usize, message: String) -> Self {
+        Self { message, help: None, start, end, instead: None, unexpected: None, lost: None }
+    }
+
+    pub(super) fn help(self, help: impl Into<String>) -> Self {
+        Self { help: Some(help.into()), ..self }
+    }
+}
+
+/// Reports a fault of the text that begins at `base`.
+pub(super) fn push(cx: &mut Cx<'_>, base: usize, fault: Fault) {
+    let span = cx.range(base + fault.start, base + fault.end);
+    let found = cx.error(span, fault.message);
+    found.help = fault.help;
+    found.breaks = fault.lost.into_iter().map(|name| Broken::Name(name, None)).collect();
+    found.fix =
+        fault.instead.map(|text| Fix { edits: vec![(span, text.to_owned())], is_safe: true });
+}

@@ -1,0 +1,169 @@
+//! Which findings are left out because others say more, and which follow from another finding.
+
+use super::{
+    dead_line, eventless_cycle, left_at_once, lost_count, missing_field, missing_prompt, never_set,
+    read_before_set, type_error, unknown_field, unknown_name,
+};
+use crate::diagnostic::{Broken, Diagnostic, Rule, Severity};
+use crate::span::Span;
+use std::collections::BTreeMap;
+
+/// A rule whose findings give way to others.
+struct Yield {
+    rule: &'static Rule,
+    to: To,
+}
+
+/// What a finding gives way to that stands at the same place. A finding that names no construct which it is about gives way to nothing.
+enum To {
+    /// Findings of these rules, at any of their places.
+    Rules(&'static [&'static Rule]),
+    /// Errors of these rules.
+    Errors(&'static [&'static Rule]),
+    /// Every finding, at its first place, but for those that give way themselves by this row or one below.
+    All,
+}
+
+/// Each rule that gives way to others, once.
+static YIELDS: &[Yield] = &[
+    // A circle of such lines is reported as a circle.
+    Yield { rule: &left_at_once::RULE, to: To::Rules(&[&eventless_cycle::RULE]) },
+    // The key that is missing or misspelt is the prompt.
+    Yield {
+        rule: &missing_prompt::RULE,
+        to: To::Errors(&[&missing_field::RULE, &unknown_field::RULE]),
+    },
+    // What the values show there follows from what the other finding says.
+    Yield { rule: &never_set::RULE, to: To::All },
+    Yield { rule: &lost_count::RULE, to: To::All },
+    Yield { rule: &dead_line::RULE, to: To::All },
+];
+
+/// Rules of which the first finding stands for all that blame the same constructs.
+static GROUPED: &[&Rule] = &[&type_error::RULE, &read_before_set::RULE];
+
+/// Leaves out the findings that give way to others.
+pub(crate) fn leave_out(found: &mut Vec<Diagnostic>) {
+    for (row, Yield { rule, to }) in YIELDS.iter().enumerate() {
+        let is_below = |d: &Diagnostic| {
+            d.about.is_some() && YIELDS[row..].iter().any(|y| y.rule.code == d.rule.code)
+        };
+        let listed = |rules: &[&Rule], d: &Diagnostic| rules.iter().any(|r| r.code == d.rule.code);
+        let stronger: Vec<(Span, &[(Span, String)])> = found
+            .iter()
+            .filter_map(|d| match to {
+                To::Rules(rules) => listed(rules, d).then_some((d.span, &d.related[..])),
+                To::Errors(rules) => {
+                    (listed(rules, d) && d.severity == Severity::Error).then_some((d.span, &[][..]))
+                }
+                To::All => {
+                    (d.severity > Severity::Off && !is_below(d)).then_some((d.span, &[][..]))
+                }
+            })
+            .collect();
+        let mut kept = found.iter().map(|d| {
+            let own = |place: Span| {
+                d.about.is_some_and(|whole| overlaps(whole, place) || overlaps(d.span, place))
+            };
+            let hides = |(span, related): &(Span, &[(Span, String)])| {
+                own(*span) || related.iter().any(|(place, _)| own(*place))
+            };
+            d.rule.code != rule.code || !stronger.iter().any(hides)
+        });
+        let kept: Vec<bool> = kept.by_ref().collect();
+        let mut kept = kept.into_iter();
+        found.retain(|_| kept.next().unwrap_or(true));
+    }
+}
+
+/// Makes the findings that follow from another one related places of that one. `charts` are the places of the charts, `text` gives what
+/// stands at a place.
+pub(crate) fn fold<'t>(
+    found: &mut Vec<Diagnostic>,
+    charts: &[Span],
+    text: impl Fn(Span) -> &'t str,
+) {
+    let around = |place: Span| {
+        charts.iter().copied().filter(|chart| holds(*chart, place)).max_by_key(|c| c.start)
+    };
+    let mut broken: Vec<(usize, Span)> = Vec::new();
+    let mut names: BTreeMap<&str, Vec<(usize, Span)>> = BTreeMap::new();
+    for (nth, finding) in found.iter().enumerate() {
+        for one in &finding.breaks {
+            match one {
+                Broken::Construct(place) => broken.push((nth, *place)),
+                Broken::Name(name, within) => {
+                    let within = within.or_else(|| around(finding.span));
+                    names.entry(name).or_default().extend(within.map(|place| (nth, place)));
+                }
+            }
+        }
+    }
+    // By rule and blamed constructs.
+    let mut first: BTreeMap<(&str, &[Span]), usize> = BTreeMap::new();
+    let cause = |nth: usize, finding: &'_ Diagnostic| {
+        // Every construct that it blames is broken; the first by the finding that counts as its cause.
+        let breaker =
+            |part: &Span| broken.iter().find(|(root, place)| *root != nth && holds(*place, *part));
+        let roots: Option<Vec<_>> = finding.because.iter().map(breaker).collect();
+        let root = roots.and_then(|all| all.first().copied());
+        let name = || {
+            let all = names.get(text(finding.span))?;
+            let is_lost = |(root, place): &&(usize, Span)| {
+                finding.rule.code == unknown_name::RULE.code
+                    && *root != nth
+                    && holds(*place, finding.span)
+            };
+            all.iter().find(is_lost)
+        };
+        root.or_else(name).map(|(root, _)| *root)
+    };
+    let is_grouped = |d: &Diagnostic| GROUPED.iter().any(|rule| rule.code == d.rule.code);
+    let mut causes: Vec<Option<usize>> = Vec::with_capacity(found.len());
+    for (nth, finding) in found.iter().enumerate() {
+        let root = cause(nth, finding).or_else(|| {
+            let key = (finding.rule.code, &finding.because[..]);
+            (!finding.because.is_empty() && is_grouped(finding))
+                .then(|| *first.entry(key).or_insert(nth))
+        });
+        causes.push(root.filter(|root| *root != nth));
+    }
+    drop(names);
+    for nth in 0..found.len() {
+        let Some(root) = root_of(&causes, nth) else { continue };
+        let (stage, severity) = (found[nth].stage, found[nth].severity);
+        let told = (found[nth].span, found[nth].message.clone());
+        let root = &mut found[root];
+        if severity > root.severity {
+            (root.stage, root.severity) = (stage, severity);
+        }
+        if told.0 != root.span {
+            root.related.push(told);
+        }
+    }
+    let mut nth = 0;
+    found.retain(|_| {
+        nth += 1;
+        root_of(&causes, nth - 1).is_none()
+    });
+}
+
+/// The finding at the beginning of the chain of causes; `None` for one without a cause, or in a cycle of causes.
+fn root_of(causes: &[Option<usize>], nth: usize) -> Option<usize> {
+    let mut at = causes[nth]?;
+    for _ in 0..causes.len() {
+        match causes[at] {
+            Some(next) => at = next,
+            None => return Some(at),
+        }
+    }
+    None
+}
+
+fn overlaps(one: Span, other: Span) -> bool {
+    one == other || one.file == other.file && one.start < other.end && other.start < one.end
+}
+
+fn holds(outer: Span, inner: Span) -> bool {
+    outer.file == inner.file && outer.start <= inner.start && inner.end <= outer.end
+}

@@ -1,0 +1,176 @@
+//! Steps whose state is never active any more when the walk of a turn comes to them.
+
+use crate::facts::Facts;
+use crate::facts::reach::{entries, is_history};
+use crate::facts::uses::is_where;
+use chartc_core::arena::{StateId, StepId, TransitionId};
+use chartc_core::model::{AskOn, Chart, Failure, Step, StepKind, Transition, Trigger};
+use std::collections::BTreeMap;
+
+/// A step that never runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Unreached {
+    /// The step.
+    pub step: StepId,
+    /// Where it would run.
+    pub state: StateId,
+    /// An earlier step there, which always runs, and after which that state is left or the walk ends.
+    pub after: StepId,
+    /// Its line that leaves.
+    pub line: TransitionId,
+}
+
+/// Every such step, ascending. A walk comes to each step once, in document order; when an earlier step of the same state always leaves
+/// it, and nothing in between comes back, the later one never finds it active. Linear in steps and lines.
+pub fn unreached(chart: &Chart, facts: &Facts) -> Vec<Unreached> {
+    let mut found = Vec::new();
+    let mut by_state: BTreeMap<StateId, Vec<StepId>> = BTreeMap::new();
+    for (i, place) in facts.places.steps.iter().enumerate() {
+        if let [state] = place.within[..]
+            && state != StateId::at(0)
+            && facts.reach.enters(state)
+        {
+            by_state.entry(state).or_default().push(StepId::at(i));
+        }
+    }
+    by_state.retain(|_, steps| steps.len() > 1);
+    if by_state.is_empty() {
+        return found;
+    }
+    let back = Entering::of(chart);
+    for (state, steps) in by_state {
+        let mut gone: Option<(StepId, TransitionId)> = None;
+        for id in steps {
+            if let Some((after, line)) = gone
+                && in_walk(&chart.steps[id.index()])
+                && !back.between(chart, state, after, id)
+            {
+                found.push(Unreached { step: id, state, after, line });
+                continue;
+            }
+            if let Some(line) = leaves(chart, facts, state, id) {
+                gone = Some((id, line));
+            }
+        }
+    }
+    found.sort_by_key(|f| f.step);
+    found
+}
+
+/// Whether the walk starts the step.
+fn in_walk(step: &Step) -> bool {
+    match &step.kind {
+        StepKind::Ask { on, .. } => *on == AskOn::Turn,
+        StepKind::Run(run) => !run.on_entry,
+        StepKind::Llm | StepKind::Code(_) | StepKind::Call(..) | StepKind::Human(_) => true,
+    }
+}
+
+/// A line of the step, if it runs whenever its state is active and the walk goes on only where that state has been left.
+fn leaves(chart: &Chart, facts: &Facts, state: StateId, id: StepId) -> Option<TransitionId> {
+    let step = &chart.steps[id.index()];
+    let awaited = match &step.kind {
+        StepKind::Llm | StepKind::Call(..) | StepKind::Code(_) => true,
+        StepKind::Ask { .. } | StepKind::Human(_) | StepKind::Run(..) => false,
+    };
+    let place = facts.places.step(id);
+    let always =
+        step.guard.as_ref().is_none_or(is_where) && place.except.is_empty() && !place.is_loose;
+    if !awaited || !always || step.failure.then == Failure::Skip {
+        return None;
+    }
+    let mut sure = None;
+    let failing = match step.failure.then {
+        Failure::Take(line) => Some(line),
+        Failure::Fail | Failure::Skip => None,
+    };
+    for line in step.outcomes.iter().copied().chain(failing) {
+        let row = chart.transition(line);
+        let away =
+            !row.targets.is_empty() && permitted(chart, state, row) && outside(chart, state, line);
+        if !away {
+            return None;
+        }
+        if matches!(row.trigger, Trigger::StepDone(_)) && row.guard.is_none() {
+            sure = sure.or(Some(line));
+        }
+    }
+    sure
+}
+
+/// Whether the table permits the move from the state whatever the variables.
+fn permitted(chart: &Chart, state: StateId, line: &Transition) -> bool {
+    let rows = &chart.permissions;
+    let permits = |target: StateId| {
+        rows.iter().any(|row| {
+            let from = row.from.is_none_or(|from| chart.contains(from, state));
+            from && row.to == target && row.guard.is_none()
+        })
+    };
+    rows.is_empty() || line.targets.iter().all(|target| permits(target.state))
+}
+
+/// Whether the line leaves the state without entering it again.
+fn outside(chart: &Chart, state: StateId, line: TransitionId) -> bool {
+    entries(chart, chart.transition(line)).iter().all(|target| !touches(chart, *target, state))
+}
+
+/// Whether entering `target` may make `state` active.
+fn touches(chart: &Chart, target: StateId, state: StateId) -> bool {
+    let target = if is_history(chart, target) {
+        chart.state(target).parent.unwrap_or(StateId::at(0))
+    } else {
+        target
+    };
+    chart.contains(target, state) || chart.contains(state, target)
+}
+
+/// The lines by which a state may be entered within a walk.
+struct Entering {
+    /// By a step's own outcome, with the step: what is entered.
+    steps: BTreeMap<StepId, Vec<StateId>>,
+    /// By any other line.
+    others: Vec<StateId>,
+    /// Questions of the walk, ascending: their options enter `chosen`.
+    asks: Vec<StepId>,
+    chosen: Vec<StateId>,
+}
+
+impl Entering {
+    fn of(chart: &Chart) -> Self {
+        let (mut steps, mut others) = (BTreeMap::<StepId, Vec<StateId>>::new(), Vec::new());
+        let mut chosen = Vec::new();
+        for line in &chart.transitions {
+            let entered = entries(chart, line);
+            if matches!(line.trigger, Trigger::Choice(_)) {
+                chosen.extend(entered);
+            } else if let Some(step) = line.trigger.step() {
+                steps.entry(step).or_default().extend(entered);
+            } else {
+                others.extend(entered);
+            }
+        }
+        let asks = chart.steps.iter().enumerate();
+        let asks = asks.filter(|(_, s)| matches!(s.kind, StepKind::Ask { .. }));
+        for entered in [&mut others, &mut chosen] {
+            entered.sort_unstable();
+            entered.dedup();
+        }
+        Self { steps, others, asks: asks.map(|(i, _)| StepId::at(i)).collect(), chosen }
+    }
+
+    /// Whether the walk may come back to the state between the two steps.
+    fn between(&self, chart: &Chart, state: StateId, after: StepId, until: StepId) -> bool {
+        let any = |entered: &[StateId]| entered.iter().any(|t| touches(chart, *t, state));
+        let waits = |s: &StepId| match &chart.steps[s.index()].kind {
+            StepKind::Ask { on, .. } => *on != AskOn::Turn,
+            StepKind::Llm | StepKind::Code(_) | StepKind::Call(..) => false,
+            StepKind::Human(_) | StepKind::Run(..) => true,
+        };
+        // What does not run in the walk may end at any time, and so may a question on an event.
+        let beside = |id: &StepId| waits(id) || (after < *id && *id < until);
+        any(&self.others)
+            || self.steps.iter().any(|(id, entered)| beside(id) && any(entered))
+            || self.asks.iter().any(beside) && any(&self.chosen)
+    }
+}
