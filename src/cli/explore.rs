@@ -20,7 +20,7 @@ const VERSION: u32 = 1;
 /// Dead ends that are shown.
 const MOST_SHOWN: usize = 5;
 
-/// Try every answer of the model and every event, step by step: what is reached, how runs end, where they are stuck, what they cost.
+/// Try every answer and every event up to a depth: what is reached, how runs end, where they get stuck, what they cost.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -29,31 +29,34 @@ Examples:
   chartc explore agent.yaml --depth 6 --format json
   chartc explore phases.chart --param max_steps=3 --param goal=owls
 
-A param or an input that is not given is tried with every value that decides something. An input is an event, a turn, a wait for what is due, or one answer: an option, a value that decides something, none that can
-be used, a failure. Values that decide nothing are not varied.
+Each run gets up to --depth stimuli. A stimulus is an event, a turn, a wait until the next deadline,
+or an answer: an option, a value, an unusable answer or a failure. Of values, including those of
+params and inputs that you do not set, only such are tried as make a difference to some guard.
 
-A chart that a `run` step runs is taken as a box: it may end in each of its finals, or fail if it can, at any time.
+A child chart, which a `run` step runs, is not explored itself: it may end in any of its final
+states, or fail if it can, at any time.
 
-Exit codes: 0 explored, 1 errors in the chart, or no run of it begins, 2 wrong usage, 3 a fault of chartc, 4 no chart in the file")]
+Exit codes: 0 explored, 1 errors in the chart, or no run can start, 2 wrong usage, 3 internal error,
+4 no chart in the file")]
 pub(super) struct Args {
     /// A *.chart, *.scxml or agent.yaml file, or - for standard input
     file: String,
-    /// Which chart, when the file has several
+    /// The chart, if the file has several
     #[arg(long, value_name = "NAME")]
     chart: Option<String>,
-    /// How many inputs a run gets
+    /// Maximum number of stimuli in a run
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=i64::from(DEEPEST)))]
     depth: u32,
-    /// States of the run to look at, at most
+    /// Maximum number of configurations to explore
     #[arg(long, value_name = "N", default_value_t = 20_000)]
     states: usize,
-    /// The value of an input, as JSON or text: it has no other
+    /// Fix the value of an input; JSON or plain text
     #[arg(long, value_name = "NAME=VALUE")]
     input: Vec<String>,
-    /// The value of a param, as JSON or text: it has no other
+    /// Fix the value of a param; JSON or plain text
     #[arg(long, value_name = "NAME=VALUE")]
     param: Vec<String>,
-    /// How it is shown
+    /// Output format
     #[arg(long, default_value = "text", value_parser = ["text", "json"])]
     format: String,
     #[command(flatten)]

@@ -16,7 +16,7 @@ pub const STDIN: &str = "<stdin>";
 /// How far imports reach.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub struct Root {
-    /// The folder that imports stay below [default: the nearest one above the file with a chartc.toml or .git, else this folder]
+    /// Folder that contains all imports [default: the nearest one above the file with a chartc.toml or .git, else this folder]
     #[arg(long, value_name = "DIR")]
     root: Option<PathBuf>,
 }

@@ -11,20 +11,21 @@ use crate::report::REPORTS;
 use crate::source::{Source, Sources};
 use std::path::Path;
 
-/// Write charts the one way they are written: indentation, blanks, line breaks; comments stay.
+/// Format charts: indentation, spaces and line breaks; comments are kept.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   chartc fmt                     every *.chart below this folder
   chartc fmt charts/ my.chart    some files and folders
-  chartc fmt --check             only name the files that are written otherwise
+  chartc fmt --check             only list the files that are not formatted
   cat my.chart | chartc fmt -    standard input to standard output
 
-Exit codes: 0 formatted, 1 errors in a file, or files to format with --check, 2 wrong usage, 3 a fault of chartc, 4 no chart found")]
+Exit codes: 0 formatted, 1 errors in a file or, with --check, unformatted files, 2 wrong usage,
+3 internal error, 4 no chart found")]
 pub(super) struct Args {
     /// Files, folders, or - for standard input [default: this folder]
     paths: Vec<String>,
-    /// Change nothing; name the files that would change
+    /// Change nothing; list the files that would change
     #[arg(long)]
     check: bool,
 }

@@ -6,20 +6,20 @@ use super::save::write_new;
 use crate::load::Memory;
 use std::path::PathBuf;
 
-/// Write a chart to start from: it checks, and runs to its end with the scripted answers beside it.
+/// Write a first chart, and a script of answers with which it runs to its end.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   chartc new my-agent                    chart MyAgent in my_agent.chart
   chartc new support --dir charts
 
-No file is overwritten.
+Existing files are never overwritten.
 
-Exit codes: 0 written, 2 a name that does not do or a file that is there already, 3 a fault of chartc")]
+Exit codes: 0 written, 2 the name is invalid or a file exists, 3 internal error")]
 pub(super) struct Args {
-    /// What it is called, as my-agent, my_agent or MyAgent
+    /// Name of the chart, such as my-agent, my_agent or MyAgent
     name: String,
-    /// The folder to write to [default: this folder]
+    /// Folder to write to [default: this folder]
     #[arg(long, value_name = "FOLDER")]
     dir: Option<PathBuf>,
 }

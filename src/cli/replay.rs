@@ -13,25 +13,25 @@ use chartc_runtime::replay::{ReplayError, Tape, replay};
 use chartc_runtime::trace::What;
 use std::path::{Path, PathBuf};
 
-/// Run a chart again from the trace of a run: the same inputs, answers and results at the same times, and nobody is asked.
+/// Run a chart again from a trace, with the same inputs, answers and results at the same times, without asking anybody.
 ///
-/// Each line must come out as it stands in the trace; the first that does not is shown with what comes out instead.
+/// Every line of the new trace must equal the recorded one. The first difference is shown.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   chartc run builder.chart --llm random:7 --param agent_id=ada --trace run.jsonl
-  chartc replay run.jsonl                       with the chart's file that the trace names
-  chartc replay run.jsonl changed.chart         does it still do the same?
-  chartc replay run.jsonl changed.chart --force    although its structure is another
+  chartc replay run.jsonl                          the chart that the trace names
+  chartc replay run.jsonl changed.chart            does a changed chart behave the same?
+  chartc replay run.jsonl changed.chart --force    even if its structure has changed
 
-Exit codes: 0 the same again, 1 a difference, or errors in the chart, 2 wrong usage, another chart's trace, 3 a fault of chartc,
-4 no chart in the file")]
+Exit codes: 0 identical, 1 a difference, or errors in the chart, 2 wrong usage, or the trace of
+another chart, 3 internal error, 4 no chart in the file")]
 pub(super) struct Args {
-    /// What `chartc run --trace` wrote
+    /// Trace written by `chartc run --trace`
     trace: PathBuf,
-    /// The chart's file [default: the one that the trace names, from this folder or else from that of the trace]
+    /// File of the chart [default: the one that the trace names, relative to this folder or else to the trace's]
     file: Option<String>,
-    /// Replay although the chart is not the one that was run: shows where they part
+    /// Replay even if the chart's structure has changed, to see where the runs differ
     #[arg(long)]
     force: bool,
     #[command(flatten)]

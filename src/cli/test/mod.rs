@@ -19,40 +19,42 @@ use coverage::Coverage;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-/// Play the tests of charts: offline, in virtual time, and nothing is answered that a test does not answer.
+/// Play the tests of charts, offline and in virtual time; only the test itself gives answers.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  chartc test                                  every test of every *.chart below this folder
-  chartc test charts/builder.chart             the tests of one chart: its own, and those in builder.test.chart beside it
-  chartc test --filter pivot                   those with a word in their name
-  chartc test --coverage --min-coverage 80     what they go through; fail below 80 % of it for any chart
-  chartc test --junit report.xml               for a continuous integration server
+  chartc test                                 all tests below this folder
+  chartc test charts/builder.chart            the tests in this file and in builder.test.chart
+  chartc test --filter pivot                  tests with this text in their name
+  chartc test --coverage --min-coverage 80    show coverage; fail if a chart has less than 80 %
+  chartc test --junit report.xml              a report for a CI server
 
-A test stands outside charts: test \"name\" for Chart { given x = 1  send e  turn  answers s option  expect at t }.
-A file x.test.chart beside x.chart or x.yaml imports it: import \"x.chart\".
+A test is written outside charts. In a file of its own, x.test.chart, it imports the chart:
 
-Exit codes: 0 all passed, 1 a test failed, too little coverage, or a chart has errors, 2 wrong usage, 3 a fault of chartc,
-4 no test found")]
+  import \"x.chart\"
+  test \"name\" for Chart { given x = 1  send e  turn  answers s option  expect at t }
+
+Exit codes: 0 all passed, 1 a test failed, coverage is too low, or a chart has errors, 2 wrong usage,
+3 internal error, 4 no test found")]
 pub(super) struct Args {
     /// Files or folders [default: this folder]
     paths: Vec<String>,
-    /// Play only tests whose name contains this
+    /// Play only tests whose name contains this text
     #[arg(long, value_name = "TEXT")]
     filter: Option<String>,
-    /// How it is shown
+    /// Output format
     #[arg(long, default_value = "text", value_parser = ["text", "json"])]
     format: String,
-    /// Where to write the outcome as JUnit's XML
+    /// File for the results in JUnit's XML format
     #[arg(long, value_name = "FILE")]
     junit: Option<PathBuf>,
-    /// Show what the tests go through of each chart: states, lines, options, conditions
+    /// Show the coverage of each chart: states, transitions, options, guards
     #[arg(long)]
     coverage: bool,
-    /// Fail where the tests of a chart go through less of it than this: states, lines, options and conditions together
+    /// Fail if the coverage of a chart is lower: states, transitions, options and guards together
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     min_coverage: Option<f64>,
-    /// Colours in the output
+    /// When to use colours
     #[arg(long, value_name = "WHEN", value_enum, default_value_t = Colour::Auto)]
     color: Colour,
     #[command(flatten)]
