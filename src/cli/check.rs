@@ -132,7 +132,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         Some(_) | None => Severity::Error,
     };
     let fails = done.diagnostics.iter().any(|d| d.severity >= bar);
-    // The program ends here: the system takes back all at once what would be given back piece by piece.
+    // The program ends here: the system frees all memory at once, which is faster than dropping it piece by piece.
     std::mem::forget(done);
     Ok(if fails {
         Exit::Findings
@@ -143,7 +143,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
     })
 }
 
-/// The files to check; where tests are played, with those that have the tests of a file that is named.
+/// The files to check and, if tests are played, the test files beside files that the user named.
 #[cfg(feature = "run")]
 fn found(paths: &[String], root: &Root, plays: bool) -> miette::Result<Files> {
     if plays { Files::find_with_tests(paths, root) } else { Files::find(paths, root) }
@@ -165,11 +165,11 @@ fn play(done: &mut Compilation) {
     }
 }
 
-/// Tests are played by the runtime, which this build is without.
+/// Tests need the runtime, which this build lacks.
 #[cfg(not(feature = "run"))]
 fn play(_: &mut Compilation) {}
 
-/// Writes the runs that refute `check` lines; those of charts that share a name each into a folder that is called as their file.
+/// Writes the runs that refute `check` lines. If charts share a name, those of each go into a folder named after its file.
 fn write_runs(folder: &Path, done: &Compilation) -> miette::Result<()> {
     let mut by_file: BTreeMap<FileId, Vec<&(String, String)>> = BTreeMap::new();
     for found in &done.diagnostics {

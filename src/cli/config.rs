@@ -1,4 +1,4 @@
-//! `chartc.toml`: how a project takes findings.
+//! `chartc.toml`: the levels and limits that a project sets.
 //!
 //! ```toml
 //! [check]
@@ -23,30 +23,30 @@ use toml::de::{DeTable, DeValue};
 /// Name of the file.
 const NAME: &str = "chartc.toml";
 
-/// What a project says.
+/// What a project sets.
 #[derive(Debug, Default)]
 pub(super) struct Config {
-    /// Levels of findings.
+    /// Levels of rules.
     pub(super) levels: Levels,
-    /// The least severity that makes a check fail.
+    /// The lowest level that makes a check fail.
     pub(super) fail_on: Option<String>,
-    /// States to look at for a `check` line.
+    /// How many states to explore for a `check` line.
     pub(super) explore: Option<usize>,
     /// Whether tests are played.
     pub(super) tests: Option<bool>,
 }
 
-/// Reads the `chartc.toml` of this folder or of the nearest above it that has one; without any, nothing is said.
+/// Reads the `chartc.toml` of this folder or of the nearest folder above; without one, all settings are defaults.
 ///
 /// # Errors
-/// It cannot be read, is no TOML, or says something that means nothing here; with the place.
+/// It cannot be read, is not TOML, or has an unknown setting; with the place.
 pub(super) fn load() -> miette::Result<Config> {
     let Some(path) = files::above(NAME) else { return Ok(Config::default()) };
     let text = files::read_found(Path::new(&path))?;
     read(&Source::new(path, text))
 }
 
-/// A fault at a place of the file.
+/// An error at a place in the file.
 fn fault(source: &Source, at: &Range<usize>, what: &str, help: Option<String>) -> miette::Report {
     let place = source.position(at.start as u32);
     let message = format!("{}:{}:{}: {what}", source.name, place.line, place.column);
@@ -83,7 +83,7 @@ fn read(source: &Source) -> miette::Result<Config> {
     Ok(config)
 }
 
-/// A text that is one of these.
+/// A text that must be one of these.
 fn word(source: &Source, value: &Spanned<DeValue<'_>>, words: &[&str]) -> miette::Result<String> {
     match value.get_ref().as_str() {
         Some(text) if words.contains(&text) => Ok(text.to_owned()),

@@ -17,7 +17,7 @@ use serde_json::{Value as Json, json};
 /// Version of the JSON.
 const VERSION: u32 = 1;
 
-/// Dead ends that are shown.
+/// The maximum number of dead ends to show.
 const MOST_SHOWN: usize = 5;
 
 /// Try every answer and every event up to a depth: what is reached, how runs end, where they get stuck, what they cost.
@@ -82,7 +82,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         let (line, words) = lines::line(chart, checked.map(), *id, &sources);
         format!("{}:{line}  {words}", sources.get(checked.map().file).name)
     };
-    // A line that is copied to several states is one.
+    // A line that defines transitions of several states counts once.
     let mut untaken = found.untaken.clone();
     untaken.sort_by_key(|id| checked.map().line(*id).whole);
     untaken.dedup_by_key(|id| checked.map().line(*id).whole);
@@ -95,7 +95,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
     Ok(if is_empty { Exit::Findings } else { Exit::Clean })
 }
 
-/// The values that are given, as the chart has them.
+/// The given values, converted to the chart's types.
 fn given(chart: &Chart, args: &Args) -> miette::Result<Vec<(VarId, Value)>> {
     let params = read(chart, Kind::Param, &args.param)?;
     let inputs = read(chart, Kind::Input, &args.input)?;
@@ -113,12 +113,12 @@ fn given(chart: &Chart, args: &Args) -> miette::Result<Vec<(VarId, Value)>> {
     Ok(given)
 }
 
-/// What was found, to be told.
+/// The results, to be shown.
 struct Told<'c> {
     chart: &'c Chart,
     found: &'c Survey,
     depth: u32,
-    /// Lines that were not taken, in words.
+    /// Transitions that were not taken, in words.
     lines: Vec<String>,
 }
 
@@ -222,7 +222,7 @@ impl Told<'_> {
         text
     }
 
-    /// What bounds the search, if anything does: what was not found may be beyond it.
+    /// What bounded the search, if anything: something not found may exist beyond this bound.
     fn within(&self) -> Option<String> {
         let Survey { found, is_whole, is_short, .. } = self.found;
         if *is_whole {
@@ -249,7 +249,7 @@ impl Told<'_> {
         Some(format!("within {}", bounds.join(" and ")))
     }
 
-    /// No run begins.
+    /// No run can start.
     fn nothing(&self) -> Page {
         let mut text = Page::default();
         text.line(format!("{}: nothing was explored, as no run begins", self.chart.name));
@@ -293,7 +293,7 @@ impl Told<'_> {
     }
 }
 
-/// A count as JSON, which holds no more than 64 bits.
+/// A count as JSON, whose numbers have at most 64 bits.
 fn count(count: u128) -> Json {
     json!(u64::try_from(count).unwrap_or(u64::MAX))
 }

@@ -76,8 +76,8 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
     Ok(exit)
 }
 
-/// How a file should be written. What is printed is read and printed again, so that no file is replaced by something that
-/// chartc does not understand.
+/// The formatted text of a file. The output is parsed and printed again, so that no file is replaced by text that chartc
+/// cannot parse.
 fn format(file: &str, text: &str) -> miette::Result<Outcome> {
     let mut sources = Sources::default();
     let id = sources.add(Source::new(file, text));
@@ -91,7 +91,7 @@ fn format(file: &str, text: &str) -> miette::Result<Outcome> {
     let new = crate::print::print(&tree);
     let mut raw = crate::disguise::unwritable(&tree, sources.get(id), &new);
     if file != STDIN {
-        // A file keeps what it has, unless it misleads.
+        // The file keeps its own characters, unless they mislead.
         raw.retain(|found| found.severity == Severity::Error);
     }
     if !raw.is_empty() {

@@ -1,4 +1,4 @@
-//! Who answers, where it is a real model: servers with OpenAI's chat interface.
+//! Real models: servers with OpenAI's chat interface.
 #![cfg_attr(
     feature = "providers",
     allow(clippy::disallowed_methods, reason = "keys come from the environment, and only here")
@@ -8,7 +8,7 @@ use chartc_core::model::Chart;
 use chartc_runtime::oracle::Oracle;
 use std::sync::Arc;
 
-/// Whether `--llm` names a real model, for which real time has to pass.
+/// Whether `--llm` names a real model, which needs real time.
 pub(super) fn is_live(llm: Option<&str>) -> bool {
     llm.is_some_and(|word| word == "clients" || is_address(word))
 }
@@ -28,7 +28,7 @@ pub(super) fn oracle(
     ))
 }
 
-/// All steps at one server, or each at the provider that its client names.
+/// One server for all steps, or for each step the provider that its client names.
 #[cfg(feature = "providers")]
 pub(super) fn oracle(
     charts: &[&Chart],

@@ -9,10 +9,10 @@ use chartc_runtime::memory::{InProcess, Memory, MemoryError, Rag};
 use std::path::Path;
 use std::sync::Arc;
 
-/// What `--memory` names where it is no file.
+/// The word for a memory without a file.
 const NO_FILE: &str = ":memory:";
 
-/// The memory of the agent that a chart is. `agent` is its name in its world, if it has one.
+/// The memory of the agent that this chart describes. `agent` is its name in its world, if it has one.
 pub(super) fn open(
     file: &Path,
     chart: &Chart,
@@ -52,10 +52,10 @@ pub(super) fn open(
     Ok(LongTerm::new(memory, rag, &name))
 }
 
-/// Names that there are for any agent.
+/// Names that every agent has.
 const ALWAYS: [&str; 3] = ["agent_id", "tick", "_current_state"];
 
-/// Names that an agent's record and world may give, without the chart's declaring them.
+/// Names that an agent's record and world may provide, although the chart does not declare them.
 const KNOWN: [&str; 23] = [
     "agent_id",
     "tick",

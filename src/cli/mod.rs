@@ -151,16 +151,16 @@ fn dispatch(command: Command) -> miette::Result<Exit> {
     }
 }
 
-/// How a command ended; the number is the exit code of the process.
+/// How a command ended. The number is the exit code of the process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
-    /// Nothing to complain about.
+    /// No diagnostics that matter.
     Clean = 0,
-    /// Findings at or above the level asked for, or a run that did not end well.
+    /// Diagnostics at or above the chosen level, or a run that did not end well.
     Findings = 1,
     /// The command was used wrongly.
     Usage = 2,
-    /// A fault of chartc itself.
+    /// An internal error of chartc.
     Internal = 3,
     /// No file to work on.
     Nothing = 4,
@@ -245,7 +245,7 @@ mod tests {
             let examples = examples(&help);
             assert!(examples.len() > 1, "{name} lacks examples:\n{help}");
             for words in examples {
-                // What is left out of a build has no command there.
+                // Commands of features that this build lacks do not exist in it.
                 let without = ["replay", "run", "simulate", "test", "trace"];
                 let is_left_out = words.first().is_some_and(|w| without.contains(&w.as_str()));
                 if cfg!(not(feature = "run")) && is_left_out {

@@ -95,7 +95,7 @@ fn camel(words: &[String]) -> String {
     words.iter().map(upper).collect()
 }
 
-/// A path as a shell reads it.
+/// A path, quoted for a shell.
 fn quoted(path: &str) -> String {
     let is_plain = path.chars().all(|c| c.is_alphanumeric() || "/._-:~+@".contains(c));
     if is_plain { path.to_string() } else { format!("'{}'", path.replace('\'', r"'\''")) }

@@ -97,7 +97,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
     }
 }
 
-/// The chart's file that a trace names: from this folder, or else from the folder of the trace.
+/// The chart's file that a trace names, relative to this folder or else to the folder of the trace.
 fn find(name: &str, trace: &Path, file: &str, root: &Root) -> miette::Result<String> {
     if file.is_empty() {
         return Err(miette::miette!(
@@ -106,7 +106,7 @@ fn find(name: &str, trace: &Path, file: &str, root: &Root) -> miette::Result<Str
         ));
     }
     let beside = trace.parent().unwrap_or(Path::new("")).join(file);
-    // From this folder the name is taken as if a file here gave it.
+    // Relative to this folder, the name is resolved as if a file here contained it.
     let ways = [(PathBuf::from(file), Path::new("")), (beside, trace)];
     let found = files::linked(&ways, root).map_err(|refused| {
         let why = refused.map_or("which is not there".to_owned(), |why| {

@@ -236,7 +236,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
             }
             agent.play(&entries).await?;
             for _ in 0..turns {
-                // A run that never waits would never hear of Ctrl-C.
+                // A run that never waits would never notice Ctrl-C.
                 tokio::task::yield_now().await;
                 let asked = args.llm.is_none() && agent.session().calls() > 0;
                 if agent.session().status().is_some() || stop.get() || asked {
@@ -271,7 +271,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
     })
 }
 
-/// Whether its metadata say `enabled: false`.
+/// Whether the chart's metadata say `enabled: false`.
 fn is_disabled(chart: &Chart) -> bool {
     let enabled = chart.meta.iter().find(|(key, _)| key == "enabled").map(|(_, value)| value);
     match enabled {

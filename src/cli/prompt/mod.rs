@@ -80,7 +80,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         };
     let mut chart = checked.chart().clone();
     chart.calls_per_turn = None;
-    // A var with a value from outside is read, checked and set as a param is.
+    // A var that the command line sets is parsed, checked and set like a param.
     let names: Vec<&str> = args.var.iter().filter_map(|p| p.split('=').next()).collect();
     for row in &mut chart.variables {
         if names.contains(&row.name.as_str()) && matches!(row.kind, VariableKind::Var { .. }) {
@@ -166,7 +166,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
     Ok(if faults.is_empty() && !shown.is_empty() { Exit::Clean } else { Exit::Findings })
 }
 
-/// The state of this path.
+/// The state with this path.
 fn state(chart: &Chart, path: &str) -> miette::Result<StateId> {
     let is_it = |s: &StateId| {
         chart.state(*s).path == path && !matches!(chart.state(*s).kind, StateKind::History { .. })
@@ -182,7 +182,7 @@ fn state(chart: &Chart, path: &str) -> miette::Result<StateId> {
     })
 }
 
-/// Makes the chart begin in a state: as when it is entered from outside, or without what is done on the way.
+/// Makes the chart start in a state, either as if it were entered from outside, or without running `enter` blocks.
 fn begin_at(chart: &mut Chart, at: StateId, enters: bool) {
     if enters {
         chart.states[0].kind = StateKind::Compound { initial: vec![at] };

@@ -67,14 +67,14 @@ fn percent(text: &str) -> Result<f64, String> {
     if (0.0..=100.0).contains(&number) { Ok(number) } else { Err("it is not in 0..100".to_owned()) }
 }
 
-/// A test with the chart that it is for, and how it went.
+/// A test with its chart and its result.
 struct Row<'c> {
     checked: &'c Checked,
     test: &'c Test,
     played: Played,
-    /// How long it took, of the computer's time.
+    /// How long it took, in real time.
     took: Duration,
-    /// That it failed, and where its fault may lie.
+    /// The diagnostic if it failed, with the places where the mistake may be.
     finding: Option<Diagnostic>,
 }
 
@@ -143,7 +143,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
     Ok(if failed == 0 && !lacks { Exit::Clean } else { Exit::Findings })
 }
 
-/// Tells which charts are gone through less than they must.
+/// Reports the charts whose coverage is too low.
 fn lacks(coverage: Option<&[Coverage]>, least: f64) -> bool {
     let poor = |one: &&Coverage| one.all.percent() < least;
     let poor: Vec<&Coverage> = coverage.into_iter().flatten().filter(poor).collect();
@@ -162,7 +162,7 @@ fn lacks(coverage: Option<&[Coverage]>, least: f64) -> bool {
     !poor.is_empty()
 }
 
-/// The charts that were found and that no test is for.
+/// The charts without a test.
 fn untested(done: &Compilation) -> Page {
     let is_tested = |checked: &&Checked| {
         done.tested.iter().any(|other| {
@@ -181,7 +181,7 @@ fn untested(done: &Compilation) -> Page {
     page
 }
 
-/// Tells errors of the charts: no test is played then.
+/// Reports errors in the charts; in this case no test is played.
 fn refuse(done: &Compilation) -> Option<Exit> {
     let errors: Vec<_> =
         done.diagnostics.iter().filter(|d| d.severity == Severity::Error).cloned().collect();

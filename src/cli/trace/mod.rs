@@ -1,4 +1,4 @@
-//! `chartc trace`: what a run did, from what it wrote.
+//! `chartc trace`: what a run did, from its trace or snapshot.
 
 mod count;
 mod kept;
@@ -57,7 +57,7 @@ pub(super) struct Args {
     color: Colour,
 }
 
-/// Which lines are asked for.
+/// Which lines to show.
 #[derive(Debug, Clone, Copy, Default)]
 struct Filter<'a> {
     turn: Option<u32>,
