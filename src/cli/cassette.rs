@@ -31,7 +31,7 @@ fn names(folder: &Path) -> miette::Result<Vec<String>> {
     let shown = folder.display();
     let Some(mut names) = files::list(folder) else {
         return Err(miette::miette!(
-            help = "`chartc run … --record DIR` makes it",
+            help = "`chartc run … --record DIR` creates it",
             "there is no folder {shown}"
         ));
     };
@@ -51,8 +51,8 @@ pub(super) fn replaying(folder: &Path, clock: Arc<dyn Clock>) -> miette::Result<
             Entry::read(&text).map_err(|why| miette::miette!("{}: {why}", path.display()))?;
         if entry.file() != name {
             return Err(miette::miette!(
-                help = "what was asked is part of a file's name: record again rather than edit it; answers may be edited",
-                "{}: what it asks is not what was recorded",
+                help = "the file's name depends on the question, so only answers may be edited: record the calls again",
+                "{}: the question differs from the recorded one",
                 path.display()
             ));
         }

@@ -86,7 +86,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
     let mut levels = config.levels;
     levels.add(&args.allow, &args.warn, &args.deny)?;
     if args.cost && !matches!(args.format.as_str(), "human" | "json") {
-        return Err(miette::miette!("--cost is shown as text or, with `--format json`, as JSON"));
+        return Err(miette::miette!("--cost supports only the formats human and json"));
     }
     let plays = !args.no_tests && !args.cost && config.tests.unwrap_or(true);
     let files = found(&args.paths, &args.root, plays)?;
@@ -191,7 +191,7 @@ fn write_runs(folder: &Path, done: &Compilation) -> miette::Result<()> {
             let name: String = done.sources.get(file).name.chars().map(plain).collect();
             let inner = folder.join(name.trim_start_matches(['_', '.']));
             output::complain(format!(
-                "several charts have one name: the runs of {} are in {}",
+                "several charts have the same name: the runs of {} are in {}",
                 done.sources.get(file).name,
                 inner.display()
             ));

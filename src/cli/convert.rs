@@ -33,7 +33,11 @@ pub(super) struct Args {
 pub(super) fn run(args: Args) -> miette::Result<Exit> {
     let files = Files::find(std::slice::from_ref(&args.file), &args.root)?;
     let [_] = files.names() else {
-        return Err(miette::miette!("{} is {} files; name one", args.file, files.names().len()));
+        return Err(miette::miette!(
+            "{} contains {} files; name one",
+            args.file,
+            files.names().len()
+        ));
     };
     let done = crate::check(files.names(), &files);
     let errors: Vec<_> =

@@ -234,11 +234,11 @@ impl Told<'_> {
         }
         match found.cut {
             Some(Cut::States) => bounds.push(format!(
-                "{}, as many as may be looked at",
+                "{}, the maximum",
                 number(found.points.len() as u128, "configuration")
             )),
             Some(Cut::Work) => bounds.push(format!(
-                "{}, then the work of a search was used up",
+                "{}, then the budget of the search was used up",
                 number(found.points.len() as u128, "configuration")
             )),
             None => {}
@@ -252,7 +252,7 @@ impl Told<'_> {
     /// No run can start.
     fn nothing(&self) -> Page {
         let mut text = Page::default();
-        text.line(format!("{}: nothing was explored, as no run begins", self.chart.name));
+        text.line(format!("{}: nothing was explored, because no run can start", self.chart.name));
         for reason in &self.found.found.reasons {
             text.line(format!("  {reason}"));
         }

@@ -110,7 +110,7 @@ impl Loader for Files {
             Ok(()) => self.disk.read_linked(path),
             Err(Unread::Unreadable(why)) => Err(why),
             Err(Unread::Refused(Refusal { why, .. })) => {
-                Err(format!("{why}; it is read where it is named itself"))
+                Err(format!("{why}; name the file itself to read it"))
             }
         }
     }
@@ -209,7 +209,7 @@ pub(super) fn linked(paths: &[(PathBuf, &Path)], root: &Root) -> Result<PathBuf,
         match permitted {
             // Files that are not agents are not parsed, because diagnostics would show their lines.
             Ok(()) if disk::regular(path).is_ok_and(|text| !may_be_chart(&name, &text)) => {
-                refused.get_or_insert_with(|| "it is no agent".to_owned());
+                refused.get_or_insert_with(|| "it is not an agent".to_owned());
             }
             Ok(()) => return Ok(path.clone()),
             Err(Unread::Unreadable(_)) => {}
@@ -295,8 +295,8 @@ fn can_ignore(folder: &Path) -> miette::Result<()> {
         let fits = |known: std::fs::Metadata| known.is_file() && known.len() <= disk::LARGEST;
         if path.metadata().is_ok_and(|known| !fits(known)) {
             return Err(miette::miette!(
-                help = "remove it, or name the files to look at",
-                "cannot read {}: it is no regular file, or too large",
+                help = "remove it, or name the files to read",
+                "cannot read {}: it is not a regular file, or it is too large",
                 disk::shown(&path)
             ));
         }

@@ -100,7 +100,7 @@ fn format(file: &str, text: &str) -> miette::Result<Outcome> {
     }
     let again = parse(id, &Source::new(file, new.as_str()), &mut Alone, &mut findings);
     if !findings.is_empty() || crate::print::print(&again) != new {
-        return Err(miette::miette!("{file} cannot be formatted; this is a fault of chartc"));
+        return Err(miette::miette!("{file} cannot be formatted; this is an error in chartc"));
     }
     Ok(if new == text { Outcome::Same } else { Outcome::Changed(new) })
 }

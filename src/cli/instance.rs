@@ -80,7 +80,7 @@ pub(super) fn oracle(
             let random = Arc::new(Random::new(match seed {
                 "" => 0,
                 seed => seed.parse().map_err(|_| {
-                    miette::miette!("`{seed}` is no seed: random:SEED takes a whole number")
+                    miette::miette!("`{seed}` is not a seed: random:SEED takes a whole number")
                 })?,
             }));
             tools = random.clone();
@@ -98,7 +98,7 @@ pub(super) fn oracle(
         }
         Some(_) => {
             return Err(miette::miette!(
-                "`{}` is nobody who answers; there are script:FILE, replay:DIR, first, random:SEED, human, deny, clients and the address of a server",
+                "`{}` is not a valid value of --llm: use script:FILE, replay:DIR, first, random:SEED, human, deny, clients or a URL",
                 llm.unwrap_or_default()
             ));
         }
@@ -110,7 +110,7 @@ pub(super) fn oracle(
             Some(file) => Some(Arc::new(script(charts, Path::new(file), clock.clone())?)),
             None => {
                 return Err(miette::miette!(
-                    "`{word}` is no person; there are terminal and script:FILE"
+                    "`{word}` is not a valid value of --human: use terminal or script:FILE"
                 ));
             }
         },

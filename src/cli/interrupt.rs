@@ -41,7 +41,7 @@ pub(super) async fn unless_stopped<R>(
                 if interrupt == Interrupt::Stops || asked.replace(true) {
                     return None;
                 }
-                complain("the turn is walked to its end; Ctrl-C again stops at once");
+                complain("the turn runs to its end; press Ctrl-C again to stop at once");
             }
             done = &mut work => return Some(done),
         }
@@ -67,7 +67,7 @@ pub(super) fn save<H: Host, T: Sink>(
         .map_err(|why| miette::miette!("the snapshot cannot be written: {why}"))?;
     save::write(path, &format!("{}\n", visible::json(&text)))?;
     if was_stopped {
-        complain(format!("go on with: chartc run {file} --resume {}", path.display()));
+        complain(format!("continue with: chartc run {file} --resume {}", path.display()));
     }
     Ok(())
 }

@@ -53,7 +53,7 @@ pub(super) fn oracle(
         && let Some(step) = charts.iter().find_map(|chart| without_model(chart))
     {
         return Err(miette::miette!(
-            "step `{step}` has no client: say which model answers it, as `--model openai:gpt-4o-mini`"
+            "step `{step}` has no client: choose a model, for example `--model openai:gpt-4o-mini`"
         ));
     }
     Ok(Arc::new(providers.with_model(model.unwrap_or_default())))
@@ -92,12 +92,12 @@ fn address(provider: &str) -> miette::Result<(String, Option<String>)> {
     });
     let key_found = variable(&key);
     if provider == "openai" && variable(&url).is_none() && key_found.is_none() {
-        return Err(miette::miette!("the provider `openai` wants a key: set {key}"));
+        return Err(miette::miette!("the provider `openai` needs a key: set {key}"));
     }
     match found {
         Some(address) => Ok((address, key_found)),
         None => Err(miette::miette!(
-            "nobody knows where the provider `{provider}` is: set {url} (with `/v1` at its end), and {key} if it wants a key"
+            "the address of the provider `{provider}` is unknown: set {url} (ending in `/v1`), and {key} if it needs a key"
         )),
     }
 }

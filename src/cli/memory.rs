@@ -32,7 +32,7 @@ pub(super) fn open(
         if !strange.is_empty() {
             let names = strange.join("`, `");
             complain(format!(
-                "warning: rag.query_template of `{}` names `{names}`, which adds nothing to the query: neither the chart nor the agent's record has it",
+                "warning: rag.query_template of `{}` uses `{names}`, which adds nothing to the query: neither the chart nor the agent's record declares it",
                 chart.name
             ));
         }
@@ -43,7 +43,7 @@ pub(super) fn open(
         save::check(file)?;
         if file.metadata().is_ok_and(|known| !known.is_file()) {
             return Err(miette::miette!(
-                "{}: memories are kept in a regular file, or in `{NO_FILE}`",
+                "{}: memories need a regular file, or `{NO_FILE}`",
                 file.display()
             ));
         }
@@ -102,7 +102,7 @@ fn stored(file: &Path, _name: &str) -> Result<Arc<dyn Memory>, MemoryError> {
     Err(MemoryError::Refused {
         place: file.display().to_string(),
         why: format!(
-            "cannot be opened: this chartc was built without the feature `sqlite`, and has `--memory {NO_FILE}` only"
+            "cannot be opened: this chartc was built without the feature `sqlite`, and supports only `--memory {NO_FILE}`"
         ),
     })
 }

@@ -189,7 +189,7 @@ fn guarded(command: impl FnOnce() -> miette::Result<Exit>) -> Exit {
         let what = panic.payload_as_str().unwrap_or("no message");
         output::complain(format!("internal error: {what}{place}"));
         output::complain(format!(
-            "this is a fault of chartc {}, not of your chart; please report it together with the file and the command",
+            "this is an error in chartc {}, not in your chart; please report it with the file and the command",
             env!("CARGO_PKG_VERSION")
         ));
     }));

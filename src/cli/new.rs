@@ -36,7 +36,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
     let script = SCRIPT.replace("my_agent", &file);
     let done = crate::check(std::slice::from_ref(&chart_file), &Memory::of(&chart_file, &text));
     if !done.diagnostics.is_empty() {
-        return Err(miette::miette!("no chart can be called `{chart}`; choose another name"));
+        return Err(miette::miette!("a chart cannot be called `{chart}`; choose another name"));
     }
     let dir = args.dir.unwrap_or_default();
     let [chart_path, script_path] = [&chart_file, &script_file].map(|f| dir.join(f));
@@ -56,7 +56,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
 
 /// The words of a name in lower case: `my-agent`, `my_agent` and `MyAgent` are the same.
 fn words(name: &str) -> miette::Result<Vec<String>> {
-    let fault = |why: &str| miette::miette!("`{name}` is no name for a chart: {why}");
+    let fault = |why: &str| miette::miette!("`{name}` is not a valid name for a chart: {why}");
     let stem = name.strip_suffix(".chart").unwrap_or(name);
     if stem.contains(['/', '\\']) {
         return Err(fault("it is a path; give the folder with --dir"));

@@ -91,8 +91,8 @@ impl Set {
         let mut words = info.split(' ');
         let kind = words.next().unwrap_or_default();
         let (head, style) = match (words.next(), words.next()) {
-            (Some("bad"), _) => ("an example with it:".to_owned(), "31"),
-            (Some("good"), _) => ("an example without it:".to_owned(), "32"),
+            (Some("bad"), _) => ("reported:".to_owned(), "31"),
+            (Some("good"), _) => ("not reported:".to_owned(), "32"),
             (Some("beside"), Some(path)) => (format!("beside it, {path}:"), "2"),
             _ => (format!("{kind}:"), "2"),
         };

@@ -41,7 +41,7 @@ pub(super) struct Args {
 pub(super) fn run(args: Args) -> miette::Result<Exit> {
     let name = args.trace.display().to_string();
     let tape = Tape::read(&read(&args.trace)?).map_err(|fault| {
-        miette::miette!(help = "`chartc trace` shows what can be read of it", "{name}, {fault}")
+        miette::miette!(help = "`chartc trace` shows the readable part", "{name}, {fault}")
     })?;
     let Some(What::Run { chart: wanted, hash, .. }) = tape.first().map(|line| &line.what) else {
         return Err(miette::miette!("{name}: {}", ReplayError::NoRun));
@@ -64,7 +64,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
     let found = format!("{:016x}", plans[0].tables().hash);
     if found != *hash && !args.force {
         return Err(miette::miette!(
-            help = "name the file as it was then: chartc replay TRACE FILE; or see with --force where the runs part",
+            help = "name the original file: chartc replay TRACE FILE; or use --force to see where the runs differ",
             "{name} is a run of another chart: `{wanted}` had the hash {hash}, in {file} it has {found}"
         ));
     }
@@ -102,15 +102,15 @@ fn find(name: &str, trace: &Path, file: &str, root: &Root) -> miette::Result<Str
     if file.is_empty() {
         return Err(miette::miette!(
             help = "name it: chartc replay TRACE FILE",
-            "{name} does not say in which file its chart is"
+            "{name} does not name the file of its chart"
         ));
     }
     let beside = trace.parent().unwrap_or(Path::new("")).join(file);
     // Relative to this folder, the name is resolved as if a file here contained it.
     let ways = [(PathBuf::from(file), Path::new("")), (beside, trace)];
     let found = files::linked(&ways, root).map_err(|refused| {
-        let why = refused.map_or("which is not there".to_owned(), |why| {
-            format!("which is not read unless it is named: {why}")
+        let why = refused.map_or("which does not exist".to_owned(), |why| {
+            format!("which must be named explicitly: {why}")
         });
         miette::miette!(
             help = "name it: chartc replay TRACE FILE",

@@ -131,7 +131,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
     let mut chart = checked.chart().clone();
     if !args.even_disabled && is_disabled(&chart) {
         complain(format!(
-            "{}: not run, as it says `enabled: false`; `--even-disabled` runs it",
+            "{}: not run, because it says `enabled: false`; use `--even-disabled` to run it",
             args.file
         ));
         return Ok(Exit::Clean);
@@ -141,7 +141,9 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
     }
     let saved = args.resume.as_deref().map(interrupt::resume).transpose()?;
     if saved.is_some() && !args.param.is_empty() {
-        return Err(miette::miette!("the snapshot has the params of its run: leave `--param` out"));
+        return Err(miette::miette!(
+            "the snapshot already contains the params of its run: omit `--param`"
+        ));
     }
     let given = Given {
         params: match saved {
@@ -178,9 +180,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         let now = saved.as_ref().map_or(0, Saved::now);
         let clock: Arc<dyn Clock> = match args.clock.as_deref() {
             Some("virtual") if live => {
-                return Err(miette::miette!(
-                    "a real model answers in real time: leave `--clock` out"
-                ));
+                return Err(miette::miette!("a real model answers in real time: omit `--clock`"));
             }
             None if !live => Arc::new(VirtualClock::starting_at(now)),
             Some("virtual") => Arc::new(VirtualClock::starting_at(now)),

@@ -70,7 +70,7 @@ pub(super) fn write_new(files: &[(&Path, &str)]) -> miette::Result<()> {
     let is_there = |path: &Path| {
         miette::miette!(
             help = "choose another name, or remove it first",
-            "{} is there already",
+            "{} already exists",
             path.display()
         )
     };
@@ -142,7 +142,7 @@ impl Stream {
         let regular = file.as_ref().filter(|f| f.metadata().is_ok_and(|m| m.is_file()));
         if regular.is_some_and(|f| matches!(f.try_lock(), Err(TryLockError::WouldBlock))) {
             return Err(miette::miette!(
-                help = "give each run a file of its own",
+                help = "use a different file for each run",
                 "cannot write {}: another command is writing it",
                 path.display()
             ));

@@ -139,13 +139,13 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
                 }
                 Asked::Misfit(why) if is_one_of_many => {
                     faults.line(format!(
-                        "`{}` waits for {}; it is shown with `--event {} --data '{{…}}'`",
+                        "`{}` waits for {}; show it with `--event {} --data '{{…}}'`",
                         step.name,
                         why.strip_prefix("event ").unwrap_or(&why),
                         name.unwrap_or_default()
                     ));
                 }
-                Asked::Misfit(why) => return Err(miette::miette!("{why}: give it by `--data`")),
+                Asked::Misfit(why) => return Err(miette::miette!("{why}: set it with `--data`")),
                 Asked::Not => {}
             }
         }
@@ -160,7 +160,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
     } else if shown.is_empty() {
         let place = args.at.as_deref().map_or_else(String::new, |at| format!(" at `{at}`"));
         complain(format!(
-            "nothing is asked{place}: no step there asks, its condition is false, or a single option is taken unasked"
+            "nothing is asked{place}: no step there asks, its condition is false, or its only option is taken without asking"
         ));
     }
     Ok(if faults.is_empty() && !shown.is_empty() { Exit::Clean } else { Exit::Findings })

@@ -91,7 +91,7 @@ impl Setting<'_> {
             Some(on) => {
                 let event = &chart.events[on.index()].name;
                 let data: serde_json::Value = serde_json::from_str(self.data)
-                    .map_err(|fault| miette::miette!("--data is no JSON: {fault}"))?;
+                    .map_err(|fault| miette::miette!("--data is not valid JSON: {fault}"))?;
                 let entry = serde_json::json!([{ "event": event, "data": data }]);
                 data::entries(&entry.to_string()).map_err(|fault| miette::miette!("{fault}"))?
             }

@@ -63,7 +63,7 @@ pub(super) struct Args {
 
 fn percent(text: &str) -> Result<f64, String> {
     let number: f64 =
-        text.trim_end_matches('%').parse().map_err(|_| "it is no number".to_owned())?;
+        text.trim_end_matches('%').parse().map_err(|_| "it is not a number".to_owned())?;
     if (0.0..=100.0).contains(&number) { Ok(number) } else { Err("it is not in 0..100".to_owned()) }
 }
 
@@ -97,7 +97,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
     let tests = chosen(&done, args.filter.as_deref());
     if tests.is_empty() {
         complain(match &args.filter {
-            Some(_) => "no test has a name like that",
+            Some(_) => "no test name contains this text",
             None => "no test found: write `test \"name\" for Chart { … }` in a *.chart file",
         });
         return Ok(Exit::Nothing);
@@ -153,7 +153,7 @@ fn lacks(coverage: Option<&[Coverage]>, least: f64) -> bool {
         let missing: Vec<String> =
             missing.map(|(what, row)| format!("{what} {} of {}", row.seen, row.all)).collect();
         complain(format!(
-            "error: the tests go through {:.1} % of {}, and {least} % are wanted: {}",
+            "error: the tests cover {:.1} % of {}, less than {least} %: {}",
             one.all.percent(),
             one.chart,
             missing.join(", ")
@@ -176,7 +176,7 @@ fn untested(done: &Compilation) -> Page {
     let mut page = Page::default();
     if !names.is_empty() {
         page.line("");
-        page.line(format!("no test is for: {}", names.join(", ")));
+        page.line(format!("charts without tests: {}", names.join(", ")));
     }
     page
 }

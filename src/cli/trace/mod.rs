@@ -71,8 +71,8 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         let is_filtered = args.turn.is_some() || args.step.is_some();
         if args.why || args.summary || args.format != "text" || is_filtered {
             return Err(miette::miette!(
-                help = "`chartc run --trace FILE` writes all that happens",
-                "{} is a snapshot: it has the last transitions and nothing else to choose from",
+                help = "`chartc run --trace FILE` writes a complete trace",
+                "{} is a snapshot: it contains only the last transitions",
                 path.display()
             ));
         }
@@ -86,8 +86,8 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
     let filter = Filter { turn: args.turn, step: args.step.as_deref() };
     if args.summary && (args.turn.is_some() || args.step.is_some()) {
         return Err(miette::miette!(
-            help = "leave --summary out to see single lines",
-            "--summary is of whole runs: it goes with neither --turn nor --step"
+            help = "omit --summary to see single decisions",
+            "--summary covers whole runs, and cannot be combined with --turn or --step"
         ));
     }
     let paper = paper(args.color);
@@ -96,12 +96,12 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         ("json", false) => {
             return Err(miette::miette!(
                 help = "each line of a trace is a JSON object already; for totals: --summary --format json",
-                "--format json goes with --summary"
+                "--format json needs --summary"
             ));
         }
         ("mermaid", true) => {
             return Err(miette::miette!(
-                "--format mermaid draws one run: it does not go with --summary"
+                "--format mermaid draws one run, and cannot be combined with --summary"
             ));
         }
         ("mermaid", false) => match traces.as_slice() {

@@ -75,14 +75,14 @@ pub(super) fn read(path: &Path) -> miette::Result<Read> {
     if lines.is_empty() {
         return Err(miette::miette!(
             help = "`chartc run --trace FILE` writes one",
-            "{name} has no line of a trace{}",
+            "{name} contains no line of a trace{}",
             faults.first().map(|fault| format!(": {fault}")).unwrap_or_default()
         ));
     }
     let gaps = lines.windows(2).filter(|pair| pair[1].seq != pair[0].seq + 1);
     let gap = gaps.map(|pair| (pair[0].seq, pair[1].seq)).next();
     if let (Some((before, behind)), true) = (gap, faults.is_empty()) {
-        faults.push(format!("{name}: after line {before} of the run comes line {behind}"));
+        faults.push(format!("{name}: line {before} of the run is followed by line {behind}"));
     } else if lines[0].seq != 1 && faults.is_empty() {
         faults.push(format!("{name} begins with line {} of the run", lines[0].seq));
     }

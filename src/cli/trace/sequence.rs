@@ -70,7 +70,7 @@ pub(super) fn sequence(trace: &Read, filter: Filter<'_>) -> String {
     }
     if more > 0 {
         out.push_str(&format!(
-            "  %% {more} further messages are not drawn: choose with --turn or --step\n"
+            "  %% {more} more messages are not drawn: select with --turn or --step\n"
         ));
     }
     out

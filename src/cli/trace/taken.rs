@@ -43,7 +43,7 @@ pub(in crate::cli) fn taken(
         let is_other = |what: &What| matches!(what, What::Run { chart: name, hash, calls_per_turn: None, .. } if *name == chart.name && *hash != own);
         if trace.lines.iter().any(|line| is_other(&line.what)) {
             complain(format!(
-                "warning: {} is a run of another version of `{}`: lines are counted by their place",
+                "warning: {} is a run of another version of `{}`: transitions are counted by their position",
                 trace.name, chart.name
             ));
         }

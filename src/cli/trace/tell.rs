@@ -103,9 +103,11 @@ pub(super) fn place(path: &str) -> String {
 pub(super) fn loss(why: &str) -> &str {
     match why {
         "guard" => "its condition is false",
-        "fault" => "its condition cannot be computed, which counts as false",
-        "scope" => "it is a `from` line, and no state that it names is active",
-        "preempted" => "a line further in, or of an earlier region, leaves the same states",
+        "fault" => "its guard failed, which counts as false",
+        "scope" => "it is a `from` line, and none of its states is active",
+        "preempted" => {
+            "a transition of an inner state, or of an earlier region, exits the same states"
+        }
         other => other,
     }
 }

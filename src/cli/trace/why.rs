@@ -46,7 +46,7 @@ pub(super) fn why(trace: &Read, filter: Filter<'_>, paper: Paper) -> Page {
         out.line("");
         out.ink("1", head);
         if input.reasons.is_empty() {
-            out.line("  no line of the active states is about it");
+            out.line("  no active state has a transition for it");
         }
         for reason in &input.reasons {
             out.line(format!("  {reason}"));
@@ -136,11 +136,11 @@ impl Input {
                 format!("{}: no `allow` line permits its target", line(denied))
             }
             What::Refused { event } => {
-                format!("`{event}`: no line of the active states is about it")
+                format!("`{event}`: no active state has a transition for it")
             }
             What::PassedOn { event } => {
                 format!(
-                    "`{event}`: no line here is about it; the charts that this one runs are offered it"
+                    "`{event}`: this chart has no transition for it; its child charts are offered it"
                 )
             }
             What::NotTaken { why, .. } => not_taken(why).to_owned(),
