@@ -36,7 +36,7 @@ enum Outcome {
     Same,
     /// How it should be written.
     Changed(String),
-    /// It cannot be read: the findings are told.
+    /// It cannot be parsed: the errors are reported.
     Broken,
 }
 
