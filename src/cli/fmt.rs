@@ -30,11 +30,11 @@ pub(super) struct Args {
     check: bool,
 }
 
-/// What came of one file.
+/// The result for one file.
 enum Outcome {
-    /// It is written as it should be.
+    /// It is already formatted.
     Same,
-    /// How it should be written.
+    /// The formatted text.
     Changed(String),
     /// It cannot be parsed: the errors are reported.
     Broken,

@@ -24,7 +24,7 @@ pub(super) struct Args {
     dir: Option<PathBuf>,
 }
 
-/// The chart that is written, and the answers to its steps.
+/// The chart to write, and the answers to its steps.
 const CHART: &str = include_str!("template.chart");
 const SCRIPT: &str = include_str!("template.script.yaml");
 

@@ -28,7 +28,7 @@ use std::cell::Cell;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Turns of a run that nothing else bounds.
+/// The default number of turns.
 const TURNS: u32 = 100;
 
 /// Run a chart with answers from a script, a recording, a real model, a person, or a stand-in (first, random, deny).

@@ -9,7 +9,7 @@ use crate::emit::Options;
 use crate::emit::outline::{Page, outline};
 use chartc_core::arena::StateId;
 
-/// States that are drawn unless --all is given.
+/// The maximum number of states to draw without --all.
 const STATES: usize = 500;
 
 /// Draw a chart in the terminal: the tree of states, each with its steps and transitions.

@@ -11,7 +11,7 @@ use chartc_runtime::data;
 use chartc_runtime::simulate::{Simulation, simulate};
 use std::path::PathBuf;
 
-/// Columns of what is sent, at most.
+/// The maximum width of the column of inputs.
 const NAME: usize = 80;
 
 /// Send events to a chart without a model, in virtual time, and show the configuration after each.
