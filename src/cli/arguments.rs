@@ -10,19 +10,19 @@ use std::ffi::OsString;
 /// Parses the arguments.
 ///
 /// # Errors
-/// What clap says of them, with their hidden characters escaped.
+/// The message of clap, with hidden characters of the arguments escaped.
 pub(super) fn parse<C: Parser>() -> Result<C, Error> {
     let given: Vec<OsString> = std::env::args_os().collect();
     C::try_parse_from(&given).map_err(|told| again::<C>(&given).unwrap_or(told))
 }
 
-/// What clap says of the same arguments once nothing is hidden in them: it repeats them as they are.
+/// The error for the same arguments with hidden characters escaped: clap repeats arguments verbatim.
 fn again<C: Parser>(given: &[OsString]) -> Option<Error> {
     let shown = given.iter().map(|word| visible::line(&word.to_string_lossy()).into_owned());
     C::try_parse_from(shown).err()
 }
 
-/// What clap says, with colours where the stream shows them.
+/// The message of clap, with colours if the stream shows them.
 pub(super) fn shown(told: &Error, stream: Stream) -> String {
     let text = told.render();
     if is_coloured(stream) { text.ansi().to_string() } else { text.to_string() }

@@ -9,9 +9,9 @@ use crate::emit::rust;
 use crate::report::REPORTS;
 use std::path::PathBuf;
 
-/// Generate Rust: states, events, data and a machine that needs chartc-core alone.
+/// Generate Rust: states, events, data, and a machine that depends only on chartc-core.
 ///
-/// A crate that builds with cargo rather calls `chartc::build::compile("builder.chart")` in its build script.
+/// In a cargo package, call `chartc::build::compile("builder.chart")` from the build script instead.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -19,15 +19,15 @@ Examples:
   chartc build agent.yaml | less
   chartc build all.chart --chart Builder
 
-Exit codes: 0 generated, 1 errors in the chart or names that clash in Rust, 2 wrong usage, 3 a fault of chartc, 4 no chart in the
-file")]
+Exit codes: 0 generated, 1 errors in the chart, or two names are equal in Rust, 2 wrong usage,
+3 internal error, 4 no chart in the file")]
 pub(super) struct Args {
     /// A *.chart, *.scxml or agent.yaml file, or - for standard input
     file: String,
-    /// Which chart, when the file has several
+    /// The chart, if the file has several
     #[arg(long, value_name = "NAME")]
     chart: Option<String>,
-    /// Where to write it [default: standard output]
+    /// File to write [default: standard output]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     #[command(flatten)]

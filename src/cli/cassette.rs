@@ -8,7 +8,7 @@ use chartc_runtime::oracle::{Replaying, Shelf};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// A folder that calls are recorded into.
+/// A folder in which calls are recorded.
 struct Folder(PathBuf);
 
 impl Shelf for Folder {
@@ -17,7 +17,7 @@ impl Shelf for Folder {
     }
 }
 
-/// Makes a folder ready to be recorded into: it is made if it is not there, and calls of an earlier run are taken away.
+/// Prepares a folder for recording: creates it if necessary, and removes the calls of an earlier run.
 pub(super) fn shelf(folder: &Path) -> miette::Result<Box<dyn Shelf>> {
     save::make_folder(folder)?;
     for name in names(folder)? {
@@ -26,12 +26,12 @@ pub(super) fn shelf(folder: &Path) -> miette::Result<Box<dyn Shelf>> {
     Ok(Box::new(Folder(folder.to_owned())))
 }
 
-/// The files of recorded calls in a folder; other files are none.
+/// The files of recorded calls in a folder; other files are ignored.
 fn names(folder: &Path) -> miette::Result<Vec<String>> {
     let shown = folder.display();
     let Some(mut names) = files::list(folder) else {
         return Err(miette::miette!(
-            help = "`chartc run … --record DIR` makes it",
+            help = "`chartc run … --record DIR` creates it",
             "there is no folder {shown}"
         ));
     };
@@ -40,7 +40,7 @@ fn names(folder: &Path) -> miette::Result<Vec<String>> {
     Ok(names)
 }
 
-/// Who answers from the calls that were recorded in a folder.
+/// The oracle that answers from the calls recorded in a folder.
 pub(super) fn replaying(folder: &Path, clock: Arc<dyn Clock>) -> miette::Result<Replaying> {
     let shown = folder.display();
     let mut entries = Vec::new();
@@ -51,8 +51,8 @@ pub(super) fn replaying(folder: &Path, clock: Arc<dyn Clock>) -> miette::Result<
             Entry::read(&text).map_err(|why| miette::miette!("{}: {why}", path.display()))?;
         if entry.file() != name {
             return Err(miette::miette!(
-                help = "what was asked is part of a file's name: record again rather than edit it; answers may be edited",
-                "{}: what it asks is not what was recorded",
+                help = "the file's name depends on the question, so only answers may be edited: record the calls again",
+                "{}: the question differs from the recorded one",
                 path.display()
             ));
         }

@@ -13,57 +13,68 @@ use clap::builder::PossibleValuesParser;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// Check charts and agents: names, structure, behaviour, prompts and data, before anything runs.
+/// Check charts and agents before they run: names, types, structure, behaviour, prompts, data and tests.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  chartc check                                  every *.chart, *.scxml and agent.yaml below this folder
+  chartc check                                  every chart and agent below this folder
   chartc check charts/builder.chart agents/     some files and folders
   cat my.chart | chartc check -                 standard input
   chartc check --deny warnings                  fail on warnings, too
-  chartc check --witness runs/                  write the runs that refute `check` lines, to be simulated
+  chartc check --witness runs/                  write runs that refute `check` lines
   chartc check --format json > findings.json    for other programs
-  chartc check --cost my.chart                  model calls of a turn and of a run, at least and at most
-  chartc check --no-tests                       leave the tests of charts out
+  chartc check --cost my.chart                  model calls of a turn and of a run
+  chartc check --no-tests                       do not play tests
 
-The tests of the charts, those in x.test.chart beside an x.chart that is named, and those of each *.test.chart among the files are
-played, offline; one that fails is an error, C0601.
-A chartc.toml in this folder or one above it sets levels for a project: \"[lints]\", then lines such as
-undriven-state = \"allow\" or warnings = \"deny\"; \"[check]\", then fail-on = \"warning\" or tests = false. A comment leaves
-out what is found in its line or, standing alone, in the next: // chartc: allow(C0301) reason
+Tests are played offline: those in the files, those in x.test.chart beside an x.chart that you name,
+and those of each *.test.chart in a folder. A failed test is the error C0601.
 
-Exit codes: 0 clean, 1 findings at or above --fail-on, 2 wrong usage, 3 a fault of chartc, 4 nothing to check")]
+A chartc.toml in this folder or above sets levels for a project:
+
+  [lints]
+  undriven-state = \"allow\"
+  warnings = \"deny\"
+  [check]
+  fail-on = \"warning\"
+  tests = false
+
+A comment suppresses a diagnostic in its own line or, if it stands alone, in the next one:
+
+  // chartc: allow(C0301) reason
+
+Exit codes: 0 clean, 1 diagnostics at or above --fail-on, 2 wrong usage, 3 internal error,
+4 nothing to check")]
 pub(super) struct Args {
     /// Files, folders, or - for standard input [default: this folder]
     paths: Vec<String>,
-    /// How findings are shown
+    /// Format of the diagnostics
     #[arg(long, default_value = "human", value_parser = PossibleValuesParser::new(REPORTS.iter().map(|r| r.name)))]
     format: String,
-    /// Show how many model calls a turn and a run make, at least and at most, instead of findings; as text or, with --format json, as JSON
+    /// Show the minimum and maximum number of model calls of a turn and of a run, instead of diagnostics; with --format json as JSON
     #[arg(long)]
     cost: bool,
-    /// The least severity that makes the check fail [default: error]
+    /// Lowest level that makes the check fail [default: error]
     #[arg(long, value_name = "LEVEL", value_parser = ["error", "warning", "note"])]
     fail_on: Option<String>,
-    /// Make a finding an error: a code, a name, or `warnings` for all of them that are on
+    /// Raise a rule to an error, by code or name, or all active warnings by `warnings`
     #[arg(long, value_name = "CODE|NAME|warnings")]
     deny: Vec<String>,
-    /// Make a finding a warning, also one that is off: a code or a name
+    /// Set a rule to a warning, by code or name, even if it is off
     #[arg(long, value_name = "CODE|NAME")]
     warn: Vec<String>,
-    /// Leave a finding out: a code or a name (errors of syntax, names and data cannot be)
+    /// Turn a rule off, by code or name (not possible for errors of syntax, names and data)
     #[arg(long, value_name = "CODE|NAME")]
     allow: Vec<String>,
-    /// States to look at for a `check` line that is not decided before [default: 2000]
+    /// Maximum number of states to explore for a `check` line [default: 2000]
     #[arg(long, value_name = "N")]
     explore: Option<usize>,
-    /// Do not play the tests of charts
+    /// Do not play tests
     #[arg(long)]
     no_tests: bool,
-    /// Write the run that refutes a `check` line into this folder, for `chartc simulate`
+    /// Folder for runs that refute `check` lines, to be played by `chartc simulate`
     #[arg(long, value_name = "DIR")]
     witness: Option<PathBuf>,
-    /// Colours in human output
+    /// When to use colours in human output
     #[arg(long, value_name = "WHEN", value_enum, default_value_t = Colour::Auto)]
     color: Colour,
     #[command(flatten)]
@@ -75,7 +86,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
     let mut levels = config.levels;
     levels.add(&args.allow, &args.warn, &args.deny)?;
     if args.cost && !matches!(args.format.as_str(), "human" | "json") {
-        return Err(miette::miette!("--cost is shown as text or, with `--format json`, as JSON"));
+        return Err(miette::miette!("--cost supports only the formats human and json"));
     }
     let plays = !args.no_tests && !args.cost && config.tests.unwrap_or(true);
     let files = found(&args.paths, &args.root, plays)?;
@@ -121,7 +132,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         Some(_) | None => Severity::Error,
     };
     let fails = done.diagnostics.iter().any(|d| d.severity >= bar);
-    // The program ends here: the system takes back all at once what would be given back piece by piece.
+    // The program ends here: the system frees all memory at once, which is faster than dropping it piece by piece.
     std::mem::forget(done);
     Ok(if fails {
         Exit::Findings
@@ -132,7 +143,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
     })
 }
 
-/// The files to check; where tests are played, with those that have the tests of a file that is named.
+/// The files to check and, if tests are played, the test files beside files that the user named.
 #[cfg(feature = "run")]
 fn found(paths: &[String], root: &Root, plays: bool) -> miette::Result<Files> {
     if plays { Files::find_with_tests(paths, root) } else { Files::find(paths, root) }
@@ -154,11 +165,11 @@ fn play(done: &mut Compilation) {
     }
 }
 
-/// Tests are played by the runtime, which this build is without.
+/// Tests need the runtime, which this build lacks.
 #[cfg(not(feature = "run"))]
 fn play(_: &mut Compilation) {}
 
-/// Writes the runs that refute `check` lines; those of charts that share a name each into a folder that is called as their file.
+/// Writes the runs that refute `check` lines. If charts share a name, those of each go into a folder named after its file.
 fn write_runs(folder: &Path, done: &Compilation) -> miette::Result<()> {
     let mut by_file: BTreeMap<FileId, Vec<&(String, String)>> = BTreeMap::new();
     for found in &done.diagnostics {
@@ -180,7 +191,7 @@ fn write_runs(folder: &Path, done: &Compilation) -> miette::Result<()> {
             let name: String = done.sources.get(file).name.chars().map(plain).collect();
             let inner = folder.join(name.trim_start_matches(['_', '.']));
             output::complain(format!(
-                "several charts have one name: the runs of {} are in {}",
+                "several charts have the same name: the runs of {} are in {}",
                 done.sources.get(file).name,
                 inner.display()
             ));

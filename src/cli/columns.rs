@@ -4,16 +4,16 @@ use super::output::Page;
 use chartc_core::visible;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// Columns that a cell takes at most; the last of a row, behind which nothing is aligned, may take more.
+/// The maximum width of a cell; the last cell of a row may be wider, because nothing is aligned after it.
 const WIDEST: usize = 80;
 const WIDEST_LAST: usize = 400;
 
-/// Columns of a text, as it is shown on a line.
+/// The width of a text on a line, in columns.
 pub(super) fn width(text: &str) -> usize {
     visible::line(text).width()
 }
 
-/// A text in so many columns at most.
+/// A text, cut to at most so many columns.
 pub(super) fn cut(text: &str, columns: usize) -> String {
     let text = visible::line(text);
     if text.width() <= columns {
@@ -32,12 +32,12 @@ pub(super) fn cut(text: &str, columns: usize) -> String {
     out
 }
 
-/// A text with spaces behind it up to so many columns.
+/// A text, padded on the right to so many columns.
 pub(super) fn padded(text: &str, columns: usize) -> String {
     format!("{text}{}", blanks(text, columns))
 }
 
-/// A text with spaces before it up to so many columns.
+/// A text, padded on the left to so many columns.
 fn padded_left(text: &str, columns: usize) -> String {
     format!("{}{text}", blanks(text, columns))
 }
@@ -46,8 +46,8 @@ fn blanks(text: &str, columns: usize) -> String {
     " ".repeat(columns.saturating_sub(width(text)))
 }
 
-/// Rows under a head, in columns as wide as they need to be; those of the numbers in `right` end together. An over-long cell is
-/// cut.
+/// Rows under a head, in columns as wide as their cells; the columns in `right` are aligned on the right. Over-long cells
+/// are cut.
 pub(super) fn columns(head: &[&str], rows: &[Vec<String>], right: &[usize]) -> Page {
     let head: Vec<String> = head.iter().map(|cell| (*cell).to_owned()).collect();
     let rows: Vec<Vec<String>> = std::iter::once(&head).chain(rows).map(|r| fitting(r)).collect();
@@ -68,7 +68,7 @@ pub(super) fn columns(head: &[&str], rows: &[Vec<String>], right: &[usize]) -> P
     page
 }
 
-/// The cells of a row, each cut to what a cell may take.
+/// The cells of a row, each cut to the maximum width.
 fn fitting(row: &[String]) -> Vec<String> {
     let last = row.len().saturating_sub(1);
     let most = |n: usize| if n == last { WIDEST_LAST } else { WIDEST };

@@ -4,7 +4,7 @@ use super::Exit;
 use super::output::print_made;
 use clap_complete::Shell;
 
-/// Print what makes a shell complete the commands and options of chartc.
+/// Print a script that completes chartc's commands and options in a shell.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -14,7 +14,7 @@ Examples:
   chartc completions powershell >> $PROFILE
   chartc completions elvish >> ~/.config/elvish/rc.elv")]
 pub(super) struct Args {
-    /// For which shell
+    /// The shell
     #[arg(value_enum)]
     shell: Shell,
 }

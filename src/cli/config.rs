@@ -1,4 +1,4 @@
-//! `chartc.toml`: how a project takes findings.
+//! `chartc.toml`: the levels and limits that a project sets.
 //!
 //! ```toml
 //! [check]
@@ -23,30 +23,30 @@ use toml::de::{DeTable, DeValue};
 /// Name of the file.
 const NAME: &str = "chartc.toml";
 
-/// What a project says.
+/// What a project sets.
 #[derive(Debug, Default)]
 pub(super) struct Config {
-    /// Levels of findings.
+    /// Levels of rules.
     pub(super) levels: Levels,
-    /// The least severity that makes a check fail.
+    /// The lowest level that makes a check fail.
     pub(super) fail_on: Option<String>,
-    /// States to look at for a `check` line.
+    /// How many states to explore for a `check` line.
     pub(super) explore: Option<usize>,
     /// Whether tests are played.
     pub(super) tests: Option<bool>,
 }
 
-/// Reads the `chartc.toml` of this folder or of the nearest above it that has one; without any, nothing is said.
+/// Reads the `chartc.toml` of this folder or of the nearest folder above; without one, all settings are defaults.
 ///
 /// # Errors
-/// It cannot be read, is no TOML, or says something that means nothing here; with the place.
+/// It cannot be read, is not TOML, or has an unknown setting; with the place.
 pub(super) fn load() -> miette::Result<Config> {
     let Some(path) = files::above(NAME) else { return Ok(Config::default()) };
     let text = files::read_found(Path::new(&path))?;
     read(&Source::new(path, text))
 }
 
-/// A fault at a place of the file.
+/// An error at a place in the file.
 fn fault(source: &Source, at: &Range<usize>, what: &str, help: Option<String>) -> miette::Report {
     let place = source.position(at.start as u32);
     let message = format!("{}:{}:{}: {what}", source.name, place.line, place.column);
@@ -67,10 +67,10 @@ fn read(source: &Source) -> miette::Result<Config> {
             ("check", Some(table)) => check(source, table, &mut config)?,
             ("lints", Some(table)) => lints(source, table, &mut config)?,
             ("check" | "lints", None) => {
-                return Err(fault(source, &value.span(), "a table is expected here", None));
+                return Err(fault(source, &value.span(), "expected a table", None));
             }
             (other, _) => {
-                let help = "there are the tables `check` and `lints`".to_owned();
+                let help = "the tables are `check` and `lints`".to_owned();
                 return Err(fault(
                     source,
                     &key.span(),
@@ -83,13 +83,13 @@ fn read(source: &Source) -> miette::Result<Config> {
     Ok(config)
 }
 
-/// A text that is one of these.
+/// A text that must be one of these.
 fn word(source: &Source, value: &Spanned<DeValue<'_>>, words: &[&str]) -> miette::Result<String> {
     match value.get_ref().as_str() {
         Some(text) if words.contains(&text) => Ok(text.to_owned()),
         Some(_) | None => {
             let all: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
-            let what = format!("one of {} is expected here", all.join(", "));
+            let what = format!("expected one of {}", all.join(", "));
             Err(fault(source, &value.span(), &what, None))
         }
     }
@@ -105,17 +105,17 @@ fn check(source: &Source, table: &DeTable<'_>, config: &mut Config) -> miette::R
                 let number = value.get_ref().as_integer().map(|n| (n.as_str(), n.radix()));
                 let states = number.and_then(|(n, radix)| usize::from_str_radix(n, radix).ok());
                 config.explore = Some(states.ok_or_else(|| {
-                    fault(source, &value.span(), "a number of states is expected here", None)
+                    fault(source, &value.span(), "expected a number of states", None)
                 })?);
             }
             "tests" => {
                 let plays = value.get_ref().as_bool().ok_or_else(|| {
-                    fault(source, &value.span(), "`true` or `false` is expected here", None)
+                    fault(source, &value.span(), "expected `true` or `false`", None)
                 })?;
                 config.tests = Some(plays);
             }
             other => {
-                let help = "there are `fail-on`, `explore` and `tests`".to_owned();
+                let help = "the keys are `fail-on`, `explore` and `tests`".to_owned();
                 let what = format!("unknown key `{other}`");
                 return Err(fault(source, &key.span(), &what, Some(help)));
             }
@@ -160,22 +160,22 @@ mod tests {
     fn what_means_nothing_is_told_with_its_place() {
         for (text, told) in [
             ("[lints]\nC9999 = \"allow\"\n", "chartc.toml:2:1: no finding is called `C9999`"),
-            ("[lints]\nC0301 = \"off\"\n", "chartc.toml:2:9: one of \"allow\", \"warn\", \"deny\""),
+            (
+                "[lints]\nC0301 = \"off\"\n",
+                "chartc.toml:2:9: expected one of \"allow\", \"warn\", \"deny\"",
+            ),
             (
                 "[lints]\nunknown-name = \"warn\"\n",
                 "chartc.toml:2:1: C0102 (unknown-name) is always an error",
             ),
-            ("[lint]\n", "chartc.toml:1:2: unknown key `lint` (there are the tables"),
-            ("check = 1\n", "chartc.toml:1:9: a table is expected here"),
+            ("[lint]\n", "chartc.toml:1:2: unknown key `lint` (the tables are"),
+            ("check = 1\n", "chartc.toml:1:9: expected a table"),
             (
                 "[check]\nfail_on = \"note\"\n",
-                "chartc.toml:2:1: unknown key `fail_on` (there are `fail-on`, `explore` and `tests`)",
+                "chartc.toml:2:1: unknown key `fail_on` (the keys are `fail-on`, `explore` and `tests`)",
             ),
-            (
-                "[check]\nexplore = \"all\"\n",
-                "chartc.toml:2:11: a number of states is expected here",
-            ),
-            ("[check]\ntests = 0\n", "chartc.toml:2:9: `true` or `false` is expected here"),
+            ("[check]\nexplore = \"all\"\n", "chartc.toml:2:11: expected a number of states"),
+            ("[check]\ntests = 0\n", "chartc.toml:2:9: expected `true` or `false`"),
             ("[check\n", "chartc.toml:1:7: "),
         ] {
             let why = config(text).expect_err("it means nothing");

@@ -8,7 +8,7 @@ use crate::diagnostic::Severity;
 use crate::report::REPORTS;
 use std::path::PathBuf;
 
-/// Print an agent.yaml or an SCXML document as a .chart of the same meaning.
+/// Convert an agent.yaml or an SCXML document to a .chart with the same semantics.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -16,13 +16,14 @@ Examples:
   chartc convert agent.yaml -o builder.chart
   chartc convert player.scxml
 
-A file with errors is printed as far as it can be read, and the errors are told.
+If the file has errors, they are reported, and the rest of the file is converted.
 
-Exit codes: 0 converted, 1 converted with errors, 2 wrong usage, 3 a fault of chartc, 4 no chart in the file")]
+Exit codes: 0 converted, 1 converted with errors, 2 wrong usage, 3 internal error,
+4 no chart in the file")]
 pub(super) struct Args {
     /// An agent.yaml or *.scxml file
     file: String,
-    /// Where to write it [default: standard output]
+    /// File to write [default: standard output]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     #[command(flatten)]
@@ -32,7 +33,11 @@ pub(super) struct Args {
 pub(super) fn run(args: Args) -> miette::Result<Exit> {
     let files = Files::find(std::slice::from_ref(&args.file), &args.root)?;
     let [_] = files.names() else {
-        return Err(miette::miette!("{} is {} files; name one", args.file, files.names().len()));
+        return Err(miette::miette!(
+            "{} contains {} files; name one",
+            args.file,
+            files.names().len()
+        ));
     };
     let done = crate::check(files.names(), &files);
     let errors: Vec<_> =

@@ -11,10 +11,10 @@ use chartc_core::model::Chart;
 use serde::Serialize;
 use std::fmt::Write;
 
-/// Rows of a table that people read; the dearest turns come first.
+/// The maximum number of rows in the table for people; the most expensive turns come first.
 const ROWS: usize = 20;
 
-/// The figures of each chart, as text.
+/// The cost of each chart, as text.
 pub(super) fn human(charts: &[Checked]) -> Page {
     let mut out = Page::default();
     for checked in charts {
@@ -175,7 +175,7 @@ fn steps<'c>(chart: &'c Chart, drivers: &[Driver]) -> Vec<By<'c>> {
     drivers.iter().map(by).collect()
 }
 
-/// The same for other programs: `{"version":1,"charts":[…]}`, which only gains fields. `null` is no end, or no bound.
+/// The same for other programs: `{"version":1,"charts":[…]}`. Later versions only add fields. `null` means no end, or no bound.
 pub(super) fn json(charts: &[Checked]) -> String {
     let figures = |checked: &Checked| {
         let chart = checked.chart();

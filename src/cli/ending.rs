@@ -10,7 +10,7 @@ use chartc_runtime::budget::Usage;
 use chartc_runtime::trace::Sink;
 use chartc_runtime::{Session, TurnReport};
 
-/// The closing line, and how the command ends.
+/// The closing line and the exit code.
 pub(super) fn close<M: Machine, T: Sink>(
     session: &Session<M, T>,
     last: Option<TurnReport>,
@@ -59,7 +59,7 @@ pub(super) fn close<M: Machine, T: Sink>(
     })
 }
 
-/// Tokens and money, where anybody says.
+/// Tokens and money, if they are known.
 fn spent(usage: Usage) -> String {
     let tokens = usage.input_tokens.saturating_add(usage.output_tokens);
     if tokens == 0 {

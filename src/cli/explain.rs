@@ -7,18 +7,18 @@ use super::output::{Colour, paper, print_coloured, say};
 use super::page::page;
 use crate::rules::RULES;
 
-/// Explain a kind of finding: what it means, why it matters, an example that has it and one that does not.
+/// Explain a rule: what it reports, why it matters, and examples that violate it and that do not.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   chartc explain C0203             by code
   chartc explain shadowed-line     by name
-  chartc explain --list            every kind of finding")]
+  chartc explain --list            all rules")]
 pub(super) struct Args {
-    /// Code or name of the finding
+    /// Code or name of the rule
     #[arg(required_unless_present = "list", value_name = "CODE|NAME")]
     rule: Option<String>,
-    /// List every kind of finding
+    /// List all rules
     #[arg(long)]
     list: bool,
 }

@@ -17,10 +17,10 @@ use serde_json::{Value as Json, json};
 /// Version of the JSON.
 const VERSION: u32 = 1;
 
-/// Dead ends that are shown.
+/// The maximum number of dead ends to show.
 const MOST_SHOWN: usize = 5;
 
-/// Try every answer of the model and every event, step by step: what is reached, how runs end, where they are stuck, what they cost.
+/// Try every answer and every event up to a depth: what is reached, how runs end, where they get stuck, what they cost.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -29,31 +29,34 @@ Examples:
   chartc explore agent.yaml --depth 6 --format json
   chartc explore phases.chart --param max_steps=3 --param goal=owls
 
-A param or an input that is not given is tried with every value that decides something. An input is an event, a turn, a wait for what is due, or one answer: an option, a value that decides something, none that can
-be used, a failure. Values that decide nothing are not varied.
+Each run gets up to --depth stimuli. A stimulus is an event, a turn, a wait until the next deadline,
+or an answer: an option, a value, an unusable answer or a failure. Of values, including those of
+params and inputs that you do not set, only such are tried as make a difference to some guard.
 
-A chart that a `run` step runs is taken as a box: it may end in each of its finals, or fail if it can, at any time.
+A child chart, which a `run` step runs, is not explored itself: it may end in any of its final
+states, or fail if it can, at any time.
 
-Exit codes: 0 explored, 1 errors in the chart, or no run of it begins, 2 wrong usage, 3 a fault of chartc, 4 no chart in the file")]
+Exit codes: 0 explored, 1 errors in the chart, or no run can start, 2 wrong usage, 3 internal error,
+4 no chart in the file")]
 pub(super) struct Args {
     /// A *.chart, *.scxml or agent.yaml file, or - for standard input
     file: String,
-    /// Which chart, when the file has several
+    /// The chart, if the file has several
     #[arg(long, value_name = "NAME")]
     chart: Option<String>,
-    /// How many inputs a run gets
+    /// Maximum number of stimuli in a run
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=i64::from(DEEPEST)))]
     depth: u32,
-    /// States of the run to look at, at most
+    /// Maximum number of configurations to explore
     #[arg(long, value_name = "N", default_value_t = 20_000)]
     states: usize,
-    /// The value of an input, as JSON or text: it has no other
+    /// Fix the value of an input; JSON or plain text
     #[arg(long, value_name = "NAME=VALUE")]
     input: Vec<String>,
-    /// The value of a param, as JSON or text: it has no other
+    /// Fix the value of a param; JSON or plain text
     #[arg(long, value_name = "NAME=VALUE")]
     param: Vec<String>,
-    /// How it is shown
+    /// Output format
     #[arg(long, default_value = "text", value_parser = ["text", "json"])]
     format: String,
     #[command(flatten)]
@@ -79,7 +82,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         let (line, words) = lines::line(chart, checked.map(), *id, &sources);
         format!("{}:{line}  {words}", sources.get(checked.map().file).name)
     };
-    // A line that is copied to several states is one.
+    // A line that defines transitions of several states counts once.
     let mut untaken = found.untaken.clone();
     untaken.sort_by_key(|id| checked.map().line(*id).whole);
     untaken.dedup_by_key(|id| checked.map().line(*id).whole);
@@ -92,7 +95,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
     Ok(if is_empty { Exit::Findings } else { Exit::Clean })
 }
 
-/// The values that are given, as the chart has them.
+/// The given values, converted to the chart's types.
 fn given(chart: &Chart, args: &Args) -> miette::Result<Vec<(VarId, Value)>> {
     let params = read(chart, Kind::Param, &args.param)?;
     let inputs = read(chart, Kind::Input, &args.input)?;
@@ -110,12 +113,12 @@ fn given(chart: &Chart, args: &Args) -> miette::Result<Vec<(VarId, Value)>> {
     Ok(given)
 }
 
-/// What was found, to be told.
+/// The results, to be shown.
 struct Told<'c> {
     chart: &'c Chart,
     found: &'c Survey,
     depth: u32,
-    /// Lines that were not taken, in words.
+    /// Transitions that were not taken, in words.
     lines: Vec<String>,
 }
 
@@ -219,7 +222,7 @@ impl Told<'_> {
         text
     }
 
-    /// What bounds the search, if anything does: what was not found may be beyond it.
+    /// What bounded the search, if anything: something not found may exist beyond this bound.
     fn within(&self) -> Option<String> {
         let Survey { found, is_whole, is_short, .. } = self.found;
         if *is_whole {
@@ -231,11 +234,11 @@ impl Told<'_> {
         }
         match found.cut {
             Some(Cut::States) => bounds.push(format!(
-                "{}, as many as may be looked at",
+                "{}, the maximum",
                 number(found.points.len() as u128, "configuration")
             )),
             Some(Cut::Work) => bounds.push(format!(
-                "{}, then the work of a search was used up",
+                "{}, then the budget of the search was used up",
                 number(found.points.len() as u128, "configuration")
             )),
             None => {}
@@ -246,10 +249,10 @@ impl Told<'_> {
         Some(format!("within {}", bounds.join(" and ")))
     }
 
-    /// No run begins.
+    /// No run can start.
     fn nothing(&self) -> Page {
         let mut text = Page::default();
-        text.line(format!("{}: nothing was explored, as no run begins", self.chart.name));
+        text.line(format!("{}: nothing was explored, because no run can start", self.chart.name));
         for reason in &self.found.found.reasons {
             text.line(format!("  {reason}"));
         }
@@ -290,7 +293,7 @@ impl Told<'_> {
     }
 }
 
-/// A count as JSON, which holds no more than 64 bits.
+/// A count as JSON, whose numbers have at most 64 bits.
 fn count(count: u128) -> Json {
     json!(u64::try_from(count).unwrap_or(u64::MAX))
 }

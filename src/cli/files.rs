@@ -1,4 +1,4 @@
-//! The files that a command reads: those that the user names, those in folders, and what they lead to.
+//! The files that a command reads: those that the user names, those in folders, and their imports.
 #![allow(clippy::disallowed_methods, reason = "the one place that reads files for commands")]
 
 use crate::disk::{self, Disk};
@@ -13,45 +13,45 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// Name of the text on standard input.
 pub const STDIN: &str = "<stdin>";
 
-/// How far imports reach.
+/// The root inside which imports must stay.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub struct Root {
-    /// The folder that imports stay below [default: the nearest one above the file with a chartc.toml or .git, else this folder]
+    /// Folder that contains all imports [default: the nearest one above the file with a chartc.toml or .git, else this folder]
     #[arg(long, value_name = "DIR")]
     root: Option<PathBuf>,
 }
 
-/// The files that a command is about, and the file system for what they lead to.
+/// The input files of a command, and the file system for their imports.
 #[derive(Debug)]
 pub struct Files {
     disk: Disk,
     /// In the order in which they are checked, each once; [`STDIN`] is standard input.
     names: Vec<String>,
-    /// Those of them that the user did not name: they are found in folders or beside others.
+    /// The files among them that the user did not name: they were found in folders or beside other files.
     found: BTreeSet<String>,
 }
 
 impl Files {
-    /// The files that `paths` mean: files as they are, `-` as [`STDIN`], folders as every `*.chart`, `*.scxml`, `agent.yaml` and
-    /// `*.agent.yaml` below, ignored and hidden ones left out. Sorted within a folder, each once. No path means the current folder.
+    /// The files that `paths` denote: a file itself, `-` as [`STDIN`], a folder as every `*.chart`, `*.scxml`, `agent.yaml` and
+    /// `*.agent.yaml` below it, except ignored and hidden ones. Sorted within a folder, each once. No path means the current folder.
     ///
     /// # Errors
-    /// `--root` is no folder.
+    /// `--root` is not a folder.
     pub fn find(paths: &[String], root: &Root) -> miette::Result<Self> {
         Self::meant(paths, root, |_| None)
     }
 
-    /// Those of [`Self::find`], and behind each file that is named the file with its tests, if it lies beside it: `x.test.chart`
+    /// Those of [`Self::find`], and after each named file the file with its tests, if there is one beside it: `x.test.chart`
     /// beside `x.chart`, `x.agent.test.chart` beside `x.agent.yaml`.
     ///
     /// # Errors
-    /// `--root` is no folder.
+    /// `--root` is not a folder.
     #[cfg(feature = "run")]
     pub(super) fn find_with_tests(paths: &[String], root: &Root) -> miette::Result<Self> {
         Self::meant(paths, root, tests_of)
     }
 
-    /// The files that `paths` mean, and with each that is named what goes with it.
+    /// The files that `paths` denote, and after each named file the one that `with` gives.
     fn meant(
         paths: &[String],
         root: &Root,
@@ -110,7 +110,7 @@ impl Loader for Files {
             Ok(()) => self.disk.read_linked(path),
             Err(Unread::Unreadable(why)) => Err(why),
             Err(Unread::Refused(Refusal { why, .. })) => {
-                Err(format!("{why}; it is read where it is named itself"))
+                Err(format!("{why}; name the file itself to read it"))
             }
         }
     }
@@ -150,13 +150,12 @@ fn here() -> miette::Result<PathBuf> {
     std::env::current_dir().map_err(|fault| miette::miette!("no working directory: {fault}"))
 }
 
-/// The folder that what `path` leads to stays below, and whether `real`, a path without links, lies there.
+/// The root for imports of `path`, and whether `real`, a path without links, is inside it.
 pub(super) fn stays_inside(path: &Path, real: &Path) -> miette::Result<bool> {
     Ok(real.starts_with(Root::default().disk()?.root_of(path)))
 }
 
-/// Whether the path of a folder has a symbolic link that leads out of the link's own project. A link outside of any project may lead
-/// anywhere.
+/// Whether a link on the path to a folder leads out of the link's own project. A link outside all projects may lead anywhere.
 pub(super) fn leads_out(folder: &Path) -> miette::Result<bool> {
     let here = here()?;
     let path = disk::tidy(&here.canonicalize().unwrap_or(here).join(folder));
@@ -164,20 +163,20 @@ pub(super) fn leads_out(folder: &Path) -> miette::Result<bool> {
     let Some(link) = path.ancestors().collect::<Vec<_>>().into_iter().rev().find(is_link) else {
         return Ok(false);
     };
-    // Folders that do not exist yet are created below the last one that does.
+    // Folders that do not exist yet will be created below the nearest one that does.
     let real = path.ancestors().find_map(|above| above.canonicalize().ok());
     let project = Root::default().disk()?.project_of(link);
     Ok(project.zip(real).is_some_and(|(project, real)| !real.starts_with(project)))
 }
 
-/// The path of the file of this name in this folder, or else in the nearest above it that has one.
+/// The path of the file with this name in this folder or in the nearest folder above that has one.
 pub(super) fn above(name: &str) -> Option<String> {
     let here = std::env::current_dir().ok()?;
     let found = here.ancestors().map(|folder| folder.join(name)).find(|path| path.is_file())?;
     Some(disk::shown(found.strip_prefix(&here).unwrap_or(&found)))
 }
 
-/// The text of a file that the user names.
+/// Reads a file that the user named.
 ///
 /// # Errors
 /// Why it cannot be read.
@@ -186,7 +185,7 @@ pub(super) fn read(path: &Path) -> miette::Result<String> {
     disk::named(path).map_err(|why| miette::miette!("cannot read {}: {why}", path.display()))
 }
 
-/// The text of a file that was found, not named: only a regular one.
+/// Reads a file that was found, not named; it must be a regular file.
 ///
 /// # Errors
 /// Why it cannot be read.
@@ -194,10 +193,10 @@ pub(super) fn read_found(path: &Path) -> miette::Result<String> {
     disk::regular(path).map_err(|why| miette::miette!("cannot read {}: {why}", path.display()))
 }
 
-/// The first of `paths` that is there. Another file gives them, each with the file on whose behalf it is read.
+/// The first of `paths` that exists. The paths come from another file; each has the file for which it is read.
 ///
 /// # Errors
-/// None is there, or why one that is there is not read.
+/// None exists, or why an existing one cannot be read.
 #[cfg(feature = "run")]
 pub(super) fn linked(paths: &[(PathBuf, &Path)], root: &Root) -> Result<PathBuf, Option<String>> {
     let disk = root.disk().map_err(|fault| Some(fault.to_string()))?;
@@ -208,9 +207,9 @@ pub(super) fn linked(paths: &[(PathBuf, &Path)], root: &Root) -> Result<PathBuf,
         let permitted =
             permitted.and_then(|()| disk.permit_below(&disk.root_of(of), path, Link::Trace));
         match permitted {
-            // What is no agent is not parsed: findings would show its lines.
+            // Files that are not agents are not parsed, because diagnostics would show their lines.
             Ok(()) if disk::regular(path).is_ok_and(|text| !may_be_chart(&name, &text)) => {
-                refused.get_or_insert_with(|| "it is no agent".to_owned());
+                refused.get_or_insert_with(|| "it is not an agent".to_owned());
             }
             Ok(()) => return Ok(path.clone()),
             Err(Unread::Unreadable(_)) => {}
@@ -222,14 +221,14 @@ pub(super) fn linked(paths: &[(PathBuf, &Path)], root: &Root) -> Result<PathBuf,
     Err(refused)
 }
 
-/// The names of what a folder holds; `None` where there is none.
+/// The names of a folder's entries; `None` if there is no such folder.
 #[cfg(feature = "run")]
 pub(super) fn list(path: &Path) -> Option<Vec<String>> {
     let entries = std::fs::read_dir(path).ok()?;
     Some(entries.flatten().map(|e| e.file_name().to_string_lossy().into_owned()).collect())
 }
 
-/// The file beside this one that has its tests: one that imports other files instead has those of others.
+/// The file beside this one with its tests. A file that imports only others has their tests, and does not count.
 #[cfg(feature = "run")]
 fn tests_of(file: &str) -> Option<String> {
     const TESTS: &str = ".test.chart";
@@ -255,7 +254,7 @@ fn imported(line: &str) -> Option<&str> {
 /// Charts below a folder. Links to folders are not followed, so a loop of links ends.
 ///
 /// # Errors
-/// Which file that says what to ignore cannot be read.
+/// Which ignore file cannot be read.
 fn below(folder: &Path) -> miette::Result<Vec<String>> {
     let real = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
     real.ancestors().try_for_each(can_ignore)?;
@@ -263,7 +262,7 @@ fn below(folder: &Path) -> miette::Result<Vec<String>> {
     let first = Arc::clone(&refused);
     let walk = ignore::WalkBuilder::new(folder)
         .require_git(false)
-        // `.git` may be a file that names any other file to read, such as a pipe.
+        // A file of the repository, which may be anything, says where its exclude file is.
         .git_exclude(false)
         .follow_links(false)
         .filter_entry(move |entry| {
@@ -289,15 +288,15 @@ fn below(folder: &Path) -> miette::Result<Vec<String>> {
     refused.map_or(Ok(names), Err)
 }
 
-/// Whether the files in a folder that say what to ignore can be read: reading a pipe would wait, and a device may have no end.
+/// Whether the ignore files in a folder can be read: a pipe would block, and a device may be endless.
 fn can_ignore(folder: &Path) -> miette::Result<()> {
     for name in [".gitignore", ".ignore"] {
         let path = folder.join(name);
         let fits = |known: std::fs::Metadata| known.is_file() && known.len() <= disk::LARGEST;
         if path.metadata().is_ok_and(|known| !fits(known)) {
             return Err(miette::miette!(
-                help = "remove it, or name the files to look at",
-                "cannot read {}: it is no regular file, or too large",
+                help = "remove it, or name the files to read",
+                "cannot read {}: it is not a regular file, or it is too large",
                 disk::shown(&path)
             ));
         }

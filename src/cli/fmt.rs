@@ -11,31 +11,32 @@ use crate::report::REPORTS;
 use crate::source::{Source, Sources};
 use std::path::Path;
 
-/// Write charts the one way they are written: indentation, blanks, line breaks; comments stay.
+/// Format charts: indentation, spaces and line breaks; comments are kept.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   chartc fmt                     every *.chart below this folder
   chartc fmt charts/ my.chart    some files and folders
-  chartc fmt --check             only name the files that are written otherwise
+  chartc fmt --check             only list the files that are not formatted
   cat my.chart | chartc fmt -    standard input to standard output
 
-Exit codes: 0 formatted, 1 errors in a file, or files to format with --check, 2 wrong usage, 3 a fault of chartc, 4 no chart found")]
+Exit codes: 0 formatted, 1 errors in a file or, with --check, unformatted files, 2 wrong usage,
+3 internal error, 4 no chart found")]
 pub(super) struct Args {
     /// Files, folders, or - for standard input [default: this folder]
     paths: Vec<String>,
-    /// Change nothing; name the files that would change
+    /// Change nothing; list the files that would change
     #[arg(long)]
     check: bool,
 }
 
-/// What came of one file.
+/// The result for one file.
 enum Outcome {
-    /// It is written as it should be.
+    /// It is already formatted.
     Same,
-    /// How it should be written.
+    /// The formatted text.
     Changed(String),
-    /// It cannot be read: the findings are told.
+    /// It cannot be parsed: the errors are reported.
     Broken,
 }
 
@@ -75,8 +76,8 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
     Ok(exit)
 }
 
-/// How a file should be written. What is printed is read and printed again, so that no file is replaced by something that
-/// chartc does not understand.
+/// The formatted text of a file. The output is parsed and printed again, so that no file is replaced by text that chartc
+/// cannot parse.
 fn format(file: &str, text: &str) -> miette::Result<Outcome> {
     let mut sources = Sources::default();
     let id = sources.add(Source::new(file, text));
@@ -90,7 +91,7 @@ fn format(file: &str, text: &str) -> miette::Result<Outcome> {
     let new = crate::print::print(&tree);
     let mut raw = crate::disguise::unwritable(&tree, sources.get(id), &new);
     if file != STDIN {
-        // A file keeps what it has, unless it misleads.
+        // The file keeps its own characters, unless they mislead.
         raw.retain(|found| found.severity == Severity::Error);
     }
     if !raw.is_empty() {
@@ -99,7 +100,7 @@ fn format(file: &str, text: &str) -> miette::Result<Outcome> {
     }
     let again = parse(id, &Source::new(file, new.as_str()), &mut Alone, &mut findings);
     if !findings.is_empty() || crate::print::print(&again) != new {
-        return Err(miette::miette!("{file} cannot be formatted; this is a fault of chartc"));
+        return Err(miette::miette!("{file} cannot be formatted; this is an error in chartc"));
     }
     Ok(if new == text { Outcome::Same } else { Outcome::Changed(new) })
 }

@@ -1,4 +1,4 @@
-//! Params and inputs that the command line gives.
+//! Params and inputs that the command line sets.
 
 use crate::diagnostic::nearest;
 use chartc_core::expr::{Map, Value};
@@ -54,7 +54,7 @@ impl Kind {
     }
 }
 
-/// Text as it stands where Text is wanted, else JSON; what is no JSON (a duration, the name of an enum) is text.
+/// Plain text for a Text, otherwise JSON; anything that is not JSON (a duration, the name of an enum value) is text.
 fn value(ty: &Type, text: &str) -> Value {
     let is_text = match ty {
         Type::Text => true,

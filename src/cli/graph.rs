@@ -11,38 +11,38 @@ use crate::report::REPORTS;
 use clap::builder::PossibleValuesParser;
 use std::path::PathBuf;
 
-/// Draw a chart: states, lines, choices, deadlines and steps, for Graphviz or Mermaid.
+/// Draw a chart for Graphviz or Mermaid: states, transitions, options, deadlines and steps.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   chartc graph builder.chart | dot -Tsvg > builder.svg
-  chartc graph builder.chart --format mermaid          for a ```mermaid block in Markdown
-  chartc graph agent.yaml -o agent.mmd                 the format by the ending
+  chartc graph builder.chart --format mermaid    for a ```mermaid block in Markdown
+  chartc graph agent.yaml -o agent.mmd           the extension chooses the format
   chartc graph player.chart --highlight on.sound.loud --highlight on.picture
   chartc graph all.chart --chart Builder --legend
-  chartc graph player.chart -o player.dot              then, with how often each line was taken: --trace run.jsonl
+  chartc graph player.chart --trace run.jsonl    show how often each transition was taken
 
-Exit codes: 0 drawn, 1 errors in the chart, 2 wrong usage, 3 a fault of chartc, 4 no chart in the file")]
+Exit codes: 0 drawn, 1 errors in the chart, 2 wrong usage, 3 internal error, 4 no chart in the file")]
 pub(super) struct Args {
     /// A *.chart, *.scxml or agent.yaml file, or - for standard input
     file: String,
-    /// Which chart, when the file has several
+    /// The chart, if the file has several
     #[arg(long, value_name = "NAME")]
     chart: Option<String>,
-    /// Where to write it [default: standard output]
+    /// File to write [default: standard output]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// In which language [default: by the ending of --output, else dot]
+    /// Output format [default: by the extension of --output, else dot]
     #[arg(long, value_parser = PossibleValuesParser::new(pictures().map(|e| e.name)))]
     format: Option<String>,
-    /// A state that stands out, as a dotted path; may be given several times
+    /// Highlight a state, as a dotted path; may be repeated
     #[arg(long, value_name = "STATE")]
     highlight: Vec<String>,
-    /// Weigh the lines by how often runs took them: what `chartc run --trace` wrote; may be given several times
+    /// Show how often the runs in this trace took each transition; may be repeated
     #[cfg(feature = "run")]
     #[arg(long, value_name = "FILE")]
     trace: Vec<PathBuf>,
-    /// Say what the looks mean
+    /// Add a legend of the shapes and colours
     #[arg(long)]
     legend: bool,
     #[command(flatten)]

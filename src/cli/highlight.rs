@@ -1,4 +1,4 @@
-//! The states that a command is told to make stand out.
+//! The states that a command highlights.
 
 use crate::diagnostic::nearest;
 use chartc_core::arena::StateId;
@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 /// The states that `wanted` names: a dotted path from the chart, or the end of one that only one state has.
 ///
 /// # Errors
-/// A name that no state has, or several.
+/// No state, or several, have this name.
 pub(super) fn states(chart: &Chart, wanted: &[String]) -> miette::Result<BTreeSet<StateId>> {
     wanted.iter().map(|name| state(chart, name)).collect()
 }

@@ -1,4 +1,4 @@
-//! What a run is made of, from the words of the command line: values, who answers, the machine.
+//! The parts of a run, from the command line: values, the oracle, the machine.
 
 use super::cassette::replaying;
 pub(super) use super::files::read;
@@ -19,7 +19,7 @@ use chartc_runtime::tools::{NoTools, Tools};
 use std::path::Path;
 use std::sync::Arc;
 
-/// Values that the command line gives.
+/// Values that the command line sets.
 pub(super) struct Given {
     pub(super) params: Map,
     pub(super) inputs: Map,
@@ -54,7 +54,7 @@ pub(super) fn values(chart: &Chart, kind: Kind, pairs: &[String]) -> miette::Res
     Ok(map)
 }
 
-/// Who answers and who has tools, from the words of `--llm`, `--human` and `--functions`; for a chart and those that it runs.
+/// The oracles and tools that `--llm`, `--human` and `--functions` choose, for a chart and its child charts.
 pub(super) fn oracle(
     charts: &[&Chart],
     (llm, model): (Option<&str>, Option<&str>),
@@ -80,7 +80,7 @@ pub(super) fn oracle(
             let random = Arc::new(Random::new(match seed {
                 "" => 0,
                 seed => seed.parse().map_err(|_| {
-                    miette::miette!("`{seed}` is no seed: random:SEED takes a whole number")
+                    miette::miette!("`{seed}` is not a seed: random:SEED takes a whole number")
                 })?,
             }));
             tools = random.clone();
@@ -98,7 +98,7 @@ pub(super) fn oracle(
         }
         Some(_) => {
             return Err(miette::miette!(
-                "`{}` is nobody who answers; there are script:FILE, replay:DIR, first, random:SEED, human, deny, clients and the address of a server",
+                "`{}` is not a valid value of --llm: use script:FILE, replay:DIR, first, random:SEED, human, deny, clients or a URL",
                 llm.unwrap_or_default()
             ));
         }
@@ -110,7 +110,7 @@ pub(super) fn oracle(
             Some(file) => Some(Arc::new(script(charts, Path::new(file), clock.clone())?)),
             None => {
                 return Err(miette::miette!(
-                    "`{word}` is no person; there are terminal and script:FILE"
+                    "`{word}` is not a valid value of --human: use terminal or script:FILE"
                 ));
             }
         },
@@ -132,7 +132,7 @@ pub(super) fn functions(charts: &[&Chart], file: Option<&Path>) -> miette::Resul
     }
 }
 
-/// The machine of the first chart, with its params; the others are those that it runs.
+/// The machine of the first chart, with its params; the other charts are its child charts.
 pub(super) fn instance<'p, H: Host>(
     plans: &'p [Plan<'p>],
     given: &Given,
@@ -143,7 +143,7 @@ pub(super) fn instance<'p, H: Host>(
         .map_err(|fault| miette::miette!("{fault}"))
 }
 
-/// Reads a script and tells of names in it that the charts do not have.
+/// Reads a script, and reports names in it that the charts do not have.
 fn script(charts: &[&Chart], path: &Path, clock: Arc<dyn Clock>) -> miette::Result<Script> {
     let name = path.display().to_string();
     let script = Script::parse(&name, &read(path)?, clock)
@@ -177,7 +177,7 @@ fn asks(kind: &StepKind) -> bool {
     }
 }
 
-/// Whether a turn can do anything.
+/// Whether anything in the chart happens in a turn.
 pub(super) fn has_turns(chart: &Chart) -> bool {
     let walks = chart.steps.iter().any(|step| match &step.kind {
         StepKind::Ask { on, .. } => *on == AskOn::Turn,

@@ -1,4 +1,4 @@
-//! Ctrl-C, and the file that a run goes on from.
+//! Ctrl-C, and the file from which a run continues.
 
 use super::output::complain;
 use super::save;
@@ -16,15 +16,15 @@ use std::pin::pin;
 /// What Ctrl-C does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Interrupt {
-    /// What it does to any program. A person who types would otherwise have to press Enter first.
+    /// It ends the process, as usual. Otherwise a person at the prompt would have to press Enter first.
     Kills,
-    /// The run stops where it stands.
+    /// It stops the run at once.
     Stops,
-    /// The turn is walked to its end, as its calls are paid for; the second time the run stops where it stands.
+    /// It lets the turn end, because its calls are paid for; the second time it stops the run at once.
     EndsTurn,
 }
 
-/// Does the work; `None` if it was stopped. `asked` is set when no further turn is to begin.
+/// Does the work; `None` if it was stopped. Sets `asked` when no further turn should begin.
 pub(super) async fn unless_stopped<R>(
     interrupt: Interrupt,
     asked: &Cell<bool>,
@@ -41,21 +41,21 @@ pub(super) async fn unless_stopped<R>(
                 if interrupt == Interrupt::Stops || asked.replace(true) {
                     return None;
                 }
-                complain("the turn is walked to its end; Ctrl-C again stops at once");
+                complain("the turn runs to its end; press Ctrl-C again to stop at once");
             }
             done = &mut work => return Some(done),
         }
     }
 }
 
-/// Reads what `--resume` names.
+/// Reads the file of `--resume`.
 pub(super) fn resume(path: &Path) -> miette::Result<Saved> {
     let name = path.display().to_string();
     let text = super::instance::read(path)?;
     Saved::read(&text).map_err(|why| miette::miette!("{name}: {why}"))
 }
 
-/// Writes what `--snapshot` names, and says how to go on. A run that has ended has nothing to go on from.
+/// Writes the file of `--snapshot`, and says how to continue. A run that has ended cannot continue.
 pub(super) fn save<H: Host, T: Sink>(
     agent: &Agent<Interpreter<'_, H>, T>,
     path: &Path,
@@ -67,7 +67,7 @@ pub(super) fn save<H: Host, T: Sink>(
         .map_err(|why| miette::miette!("the snapshot cannot be written: {why}"))?;
     save::write(path, &format!("{}\n", visible::json(&text)))?;
     if was_stopped {
-        complain(format!("go on with: chartc run {file} --resume {}", path.display()));
+        complain(format!("continue with: chartc run {file} --resume {}", path.display()));
     }
     Ok(())
 }

@@ -1,11 +1,11 @@
-//! How bad which findings are taken, as the user says.
+//! The levels of rules, as the user sets them.
 
 use crate::diagnostic::{Diagnostic, Rule, Severity};
 use crate::rules::named;
 use std::collections::BTreeMap;
 
-/// Levels of single rules, and whether every warning is an error. Options win over what the project says, and later ones over earlier
-/// ones of another kind in the order `--allow`, `--warn`, `--deny`.
+/// Levels of single rules, and whether every warning is an error. Options override the project's settings, and `--deny`
+/// overrides `--warn`, which overrides `--allow`.
 #[derive(Debug, Default)]
 pub(super) struct Levels {
     rules: BTreeMap<&'static str, Option<Severity>>,
@@ -34,7 +34,7 @@ impl Levels {
     /// Sets the level of a code or name, or of all `warnings`: `allow`, `warn`, or else `deny`.
     ///
     /// # Errors
-    /// A word that is no code and no name, or an error of syntax, names, structure or data that is to be less than one.
+    /// A word that is neither a code nor a name, or a lower level for an error of syntax, names, structure or data.
     pub(super) fn set(&mut self, word: &str, level: &str) -> miette::Result<()> {
         let (rule, severity) = match level {
             "allow" => (softened(word)?, None),
@@ -49,7 +49,7 @@ impl Levels {
         Ok(())
     }
 
-    /// Adds those of the `silent` that are asked for, sets the severities, and leaves out what is allowed.
+    /// Adds those of the `silent` whose rules are turned on, sets the levels, and removes what is allowed.
     pub(super) fn apply(&self, diagnostics: &mut Vec<Diagnostic>, silent: Vec<Diagnostic>) {
         let asked = |d: &Diagnostic| self.rules.get(d.rule.code).is_some_and(Option::is_some);
         let told = diagnostics.len();
@@ -71,10 +71,10 @@ impl Levels {
     }
 }
 
-/// The rule that a code or a name means.
+/// The rule with this code or name.
 ///
 /// # Errors
-/// With the nearest name, if there is none.
+/// There is none; with the nearest name.
 pub(super) fn find(word: &str) -> miette::Result<&'static Rule> {
     named(word).map_err(|near| {
         let hint = match near {
@@ -85,7 +85,7 @@ pub(super) fn find(word: &str) -> miette::Result<&'static Rule> {
     })
 }
 
-/// A rule whose findings may count for less.
+/// A rule whose level can be lowered.
 fn softened(word: &str) -> miette::Result<&'static Rule> {
     let rule = find(word)?;
     if rule.is_firm() {

@@ -1,15 +1,15 @@
-//! Lines of a chart, as they are told of.
+//! Lines of a chart, as they are shown.
 
 use crate::lower::SourceMap;
 use crate::source::Sources;
 use chartc_core::arena::TransitionId;
 use chartc_core::model::{Chart, Trigger};
 
-/// Characters that are shown.
+/// The maximum number of characters to show.
 const SHOWN: usize = 70;
 
-/// The number of the line of text where a line of the chart begins, and how it is written: on one line, cut short; what a step
-/// does at its end with the step's name.
+/// The line number of a transition, and its source text on one line, shortened; outcomes of a step are shown with the
+/// step's name.
 pub(super) fn line(
     chart: &Chart,
     map: &SourceMap,

@@ -1,4 +1,4 @@
-//! Who answers, where it is a real model: servers with OpenAI's chat interface.
+//! Real models: servers with OpenAI's chat interface.
 #![cfg_attr(
     feature = "providers",
     allow(clippy::disallowed_methods, reason = "keys come from the environment, and only here")
@@ -8,7 +8,7 @@ use chartc_core::model::Chart;
 use chartc_runtime::oracle::Oracle;
 use std::sync::Arc;
 
-/// Whether `--llm` names a real model, for which real time has to pass.
+/// Whether `--llm` names a real model, which needs real time.
 pub(super) fn is_live(llm: Option<&str>) -> bool {
     llm.is_some_and(|word| word == "clients" || is_address(word))
 }
@@ -28,7 +28,7 @@ pub(super) fn oracle(
     ))
 }
 
-/// All steps at one server, or each at the provider that its client names.
+/// One server for all steps, or for each step the provider that its client names.
 #[cfg(feature = "providers")]
 pub(super) fn oracle(
     charts: &[&Chart],
@@ -53,7 +53,7 @@ pub(super) fn oracle(
         && let Some(step) = charts.iter().find_map(|chart| without_model(chart))
     {
         return Err(miette::miette!(
-            "step `{step}` has no client: say which model answers it, as `--model openai:gpt-4o-mini`"
+            "step `{step}` has no client: choose a model, for example `--model openai:gpt-4o-mini`"
         ));
     }
     Ok(Arc::new(providers.with_model(model.unwrap_or_default())))
@@ -92,12 +92,12 @@ fn address(provider: &str) -> miette::Result<(String, Option<String>)> {
     });
     let key_found = variable(&key);
     if provider == "openai" && variable(&url).is_none() && key_found.is_none() {
-        return Err(miette::miette!("the provider `openai` wants a key: set {key}"));
+        return Err(miette::miette!("the provider `openai` needs a key: set {key}"));
     }
     match found {
         Some(address) => Ok((address, key_found)),
         None => Err(miette::miette!(
-            "nobody knows where the provider `{provider}` is: set {url} (with `/v1` at its end), and {key} if it wants a key"
+            "the address of the provider `{provider}` is unknown: set {url} (ending in `/v1`), and {key} if it needs a key"
         )),
     }
 }

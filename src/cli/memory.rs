@@ -9,10 +9,10 @@ use chartc_runtime::memory::{InProcess, Memory, MemoryError, Rag};
 use std::path::Path;
 use std::sync::Arc;
 
-/// What `--memory` names where it is no file.
+/// The word for a memory without a file.
 const NO_FILE: &str = ":memory:";
 
-/// The memory of the agent that a chart is. `agent` is its name in its world, if it has one.
+/// The memory of the agent that this chart describes. `agent` is its name in its world, if it has one.
 pub(super) fn open(
     file: &Path,
     chart: &Chart,
@@ -32,7 +32,7 @@ pub(super) fn open(
         if !strange.is_empty() {
             let names = strange.join("`, `");
             complain(format!(
-                "warning: rag.query_template of `{}` names `{names}`, which adds nothing to the query: neither the chart nor the agent's record has it",
+                "warning: rag.query_template of `{}` uses `{names}`, which adds nothing to the query: neither the chart nor the agent's record declares it",
                 chart.name
             ));
         }
@@ -43,7 +43,7 @@ pub(super) fn open(
         save::check(file)?;
         if file.metadata().is_ok_and(|known| !known.is_file()) {
             return Err(miette::miette!(
-                "{}: memories are kept in a regular file, or in `{NO_FILE}`",
+                "{}: memories need a regular file, or `{NO_FILE}`",
                 file.display()
             ));
         }
@@ -52,10 +52,10 @@ pub(super) fn open(
     Ok(LongTerm::new(memory, rag, &name))
 }
 
-/// Names that there are for any agent.
+/// Names that every agent has.
 const ALWAYS: [&str; 3] = ["agent_id", "tick", "_current_state"];
 
-/// Names that an agent's record and world may give, without the chart's declaring them.
+/// Names that an agent's record and world may provide, although the chart does not declare them.
 const KNOWN: [&str; 23] = [
     "agent_id",
     "tick",
@@ -102,7 +102,7 @@ fn stored(file: &Path, _name: &str) -> Result<Arc<dyn Memory>, MemoryError> {
     Err(MemoryError::Refused {
         place: file.display().to_string(),
         why: format!(
-            "cannot be opened: this chartc was built without the feature `sqlite`, and has `--memory {NO_FILE}` only"
+            "cannot be opened: this chartc was built without the feature `sqlite`, and supports only `--memory {NO_FILE}`"
         ),
     })
 }

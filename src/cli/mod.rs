@@ -66,7 +66,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 
-/// Compiles declarative statecharts of LLM agents: checks them, draws them, generates Rust, runs them.
+/// Check, draw, test and run declarative statecharts of LLM agents, and generate Rust from them.
 #[derive(Debug, Parser)]
 #[command(
     name = "chartc",
@@ -74,22 +74,24 @@ use std::process::ExitCode;
     arg_required_else_help = true,
     after_help = "\
 Examples:
-  chartc new my-agent                a chart to start from
-  chartc check                       check every chart below this folder
-  chartc explain C0301               what a finding means and what to do
-  chartc show builder.chart          a drawing in the terminal
-  chartc graph builder.chart         a picture, for Graphviz or Mermaid
-  chartc explore builder.chart       what a model and a host can do with it
-  chartc prompt builder.chart        what a model would be sent
-  chartc run builder.chart           run it, without a network
-  chartc trace run.jsonl             what a run decided, when and why
-  chartc replay run.jsonl            run it again from its trace
-  chartc test                        play the tests of every chart below this folder
-  chartc build builder.chart         Rust
-  chartc fmt                         write every chart the one way
-  chartc convert agent.yaml          the same agent as a .chart; also of .scxml
+  chartc new my-agent            write a first chart
+  chartc check                   check every chart below this folder
+  chartc explain C0301           explain a diagnostic, and what to do about it
+  chartc show builder.chart      draw a chart in the terminal
+  chartc graph builder.chart     draw it for Graphviz or Mermaid
+  chartc explore builder.chart   try what a model and a host can do
+  chartc prompt builder.chart    show what a model would be sent
+  chartc run builder.chart       run it, without a network
+  chartc trace run.jsonl         show what a run decided, when and why
+  chartc replay run.jsonl        run it again from its trace
+  chartc test                    play the tests of every chart below this folder
+  chartc build builder.chart     generate Rust
+  chartc fmt                     format every chart below this folder
+  chartc convert agent.yaml      convert an agent to a .chart; also *.scxml
 
-Exit codes: 0 clean, 1 findings, 2 wrong usage, 3 a fault of chartc, 4 nothing to check"
+`chartc help COMMAND` has more examples and the exit codes of each command.
+
+Exit codes: 0 clean, 1 diagnostics, 2 wrong usage, 3 internal error, 4 nothing to check"
 )]
 struct Cli {
     #[command(subcommand)]
@@ -149,16 +151,16 @@ fn dispatch(command: Command) -> miette::Result<Exit> {
     }
 }
 
-/// How a command ended; the number is the exit code of the process.
+/// How a command ended. The number is the exit code of the process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
-    /// Nothing to complain about.
+    /// No diagnostics that matter.
     Clean = 0,
-    /// Findings at or above the level asked for, or a run that did not end well.
+    /// Diagnostics at or above the chosen level, or a run that did not end well.
     Findings = 1,
     /// The command was used wrongly.
     Usage = 2,
-    /// A fault of chartc itself.
+    /// An internal error of chartc.
     Internal = 3,
     /// No file to work on.
     Nothing = 4,
@@ -187,7 +189,7 @@ fn guarded(command: impl FnOnce() -> miette::Result<Exit>) -> Exit {
         let what = panic.payload_as_str().unwrap_or("no message");
         output::complain(format!("internal error: {what}{place}"));
         output::complain(format!(
-            "this is a fault of chartc {}, not of your chart; please report it together with the file and the command",
+            "this is an error in chartc {}, not in your chart; please report it with the file and the command",
             env!("CARGO_PKG_VERSION")
         ));
     }));
@@ -243,7 +245,7 @@ mod tests {
             let examples = examples(&help);
             assert!(examples.len() > 1, "{name} lacks examples:\n{help}");
             for words in examples {
-                // What is left out of a build has no command there.
+                // Commands of features that this build lacks do not exist in it.
                 let without = ["replay", "run", "simulate", "test", "trace"];
                 let is_left_out = words.first().is_some_and(|w| without.contains(&w.as_str()));
                 if cfg!(not(feature = "run")) && is_left_out {

@@ -6,25 +6,25 @@ use super::save::write_new;
 use crate::load::Memory;
 use std::path::PathBuf;
 
-/// Write a chart to start from: it checks, and runs to its end with the scripted answers beside it.
+/// Write a first chart, and a script of answers with which it runs to its end.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   chartc new my-agent                    chart MyAgent in my_agent.chart
   chartc new support --dir charts
 
-No file is overwritten.
+Existing files are never overwritten.
 
-Exit codes: 0 written, 2 a name that does not do or a file that is there already, 3 a fault of chartc")]
+Exit codes: 0 written, 2 the name is invalid or a file exists, 3 internal error")]
 pub(super) struct Args {
-    /// What it is called, as my-agent, my_agent or MyAgent
+    /// Name of the chart, such as my-agent, my_agent or MyAgent
     name: String,
-    /// The folder to write to [default: this folder]
+    /// Folder to write to [default: this folder]
     #[arg(long, value_name = "FOLDER")]
     dir: Option<PathBuf>,
 }
 
-/// The chart that is written, and the answers to its steps.
+/// The chart to write, and the answers to its steps.
 const CHART: &str = include_str!("template.chart");
 const SCRIPT: &str = include_str!("template.script.yaml");
 
@@ -36,7 +36,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
     let script = SCRIPT.replace("my_agent", &file);
     let done = crate::check(std::slice::from_ref(&chart_file), &Memory::of(&chart_file, &text));
     if !done.diagnostics.is_empty() {
-        return Err(miette::miette!("no chart can be called `{chart}`; choose another name"));
+        return Err(miette::miette!("a chart cannot be called `{chart}`; choose another name"));
     }
     let dir = args.dir.unwrap_or_default();
     let [chart_path, script_path] = [&chart_file, &script_file].map(|f| dir.join(f));
@@ -56,7 +56,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
 
 /// The words of a name in lower case: `my-agent`, `my_agent` and `MyAgent` are the same.
 fn words(name: &str) -> miette::Result<Vec<String>> {
-    let fault = |why: &str| miette::miette!("`{name}` is no name for a chart: {why}");
+    let fault = |why: &str| miette::miette!("`{name}` is not a valid name for a chart: {why}");
     let stem = name.strip_suffix(".chart").unwrap_or(name);
     if stem.contains(['/', '\\']) {
         return Err(fault("it is a path; give the folder with --dir"));
@@ -95,7 +95,7 @@ fn camel(words: &[String]) -> String {
     words.iter().map(upper).collect()
 }
 
-/// A path as a shell reads it.
+/// A path, quoted for a shell.
 fn quoted(path: &str) -> String {
     let is_plain = path.chars().all(|c| c.is_alphanumeric() || "/._-:~+@".contains(c));
     if is_plain { path.to_string() } else { format!("'{}'", path.replace('\'', r"'\''")) }

@@ -1,8 +1,8 @@
 //! Writing to the terminal: the only file that does.
 //!
-//! What is written may hold text of models, servers, charts, files. A [`Page`] takes it line by line and adds the colours itself, so
-//! that no text moves the cursor, colours anything or begins a line of its own; [`say`] and [`complain`] do so for single lines. Generated
-//! text, JSON and reports, which are escaped where they are made, go out by functions of their own.
+//! Output may contain text from models, servers, charts and files. A [`Page`] takes it line by line and adds the colours itself, so
+//! that no such text moves the cursor, changes colours or begins a line; [`say`] and [`complain`] do so for single lines. Generated
+//! text, JSON and reports are already escaped, and have functions of their own.
 #![allow(clippy::disallowed_methods, reason = "the environment says what the terminal can show")]
 
 use crate::report::Paper;
@@ -22,7 +22,7 @@ pub enum Colour {
     Never,
 }
 
-/// What standard output can show.
+/// The properties of standard output.
 pub fn paper(colour: Colour) -> Paper {
     let colour = match colour {
         Colour::Auto => is_coloured(Stream::Output),
@@ -65,12 +65,12 @@ pub struct Page {
 }
 
 impl Page {
-    /// An empty page; it has colours where the paper shows them.
+    /// An empty page, with colours if the paper shows them.
     pub fn on(paper: Paper) -> Self {
         Self { text: String::new(), colour: paper.colour }
     }
 
-    /// Adds a line. Line ends inside of it are escaped, as is all that a terminal would take for more than text.
+    /// Adds a line. Line ends in it are escaped, and everything else that a terminal would interpret.
     pub fn line(&mut self, text: impl AsRef<str>) {
         self.ink("", text);
     }
@@ -86,7 +86,7 @@ impl Page {
         }
     }
 
-    /// Adds a line that begins with a coloured word of ours.
+    /// Adds a line that begins with a coloured word of the program.
     pub fn led(&mut self, code: &str, word: &'static str, text: impl AsRef<str>) {
         let text = visible::line(text.as_ref());
         if self.colour {
@@ -96,7 +96,7 @@ impl Page {
         }
     }
 
-    /// Adds each line of a text, behind a margin that no line of the page has by itself.
+    /// Adds each line of a text, after a margin that no other line of the page has.
     pub fn block(&mut self, margin: &str, text: &str) {
         for line in text.split('\n') {
             self.line(format!("{margin}{line}").trim_end());
@@ -122,8 +122,8 @@ impl Page {
 /// Writes a page to standard output.
 ///
 /// # Errors
-/// As for all that writes to standard output: when it cannot be written, as on a full disk. A reader that went away
-/// (`chartc … | head`) is no error.
+/// Standard output cannot be written, for example because the disk is full. A reader that closes the pipe (`chartc … | head`) is
+/// not an error.
 pub fn print(page: &Page) -> miette::Result<()> {
     write(&page.text)
 }
@@ -146,7 +146,7 @@ pub fn print_json(text: &str) -> miette::Result<()> {
     write(&visible::json(text))
 }
 
-/// Writes to standard output what was escaped where it was made, without colours: generated code, a chart, a picture.
+/// Writes text that is already escaped to standard output, without colours: generated code, a chart, a picture.
 ///
 /// # Errors
 /// As [`print()`].
@@ -154,7 +154,7 @@ pub fn print_made(text: &str) -> miette::Result<()> {
     write(&visible::text(text))
 }
 
-/// Writes to standard output what was escaped and coloured where it was made: a report, an outline.
+/// Writes text that is already escaped and coloured to standard output: a report, an outline.
 ///
 /// # Errors
 /// As [`print()`].
@@ -162,7 +162,7 @@ pub fn print_coloured(text: &str) -> miette::Result<()> {
     write(&visible::coloured(text))
 }
 
-/// Asks a person: a page on standard output, and the words that an answer is typed behind.
+/// Asks a person: writes a page to standard output, then the prompt for the answer.
 ///
 /// # Errors
 /// As [`print()`].
@@ -171,7 +171,7 @@ pub fn ask(page: &Page, words: &str) -> miette::Result<()> {
     write(&format!("\n{}{}> ", page.text, visible::line(words)))
 }
 
-/// Standard output for bytes in which nothing is hidden: lines of a trace, which escape it.
+/// Standard output for bytes without hidden characters: lines of a trace, which are already escaped.
 #[cfg(feature = "run")]
 pub fn raw() -> impl Write {
     std::io::stdout()
@@ -187,7 +187,7 @@ fn write(text: &str) -> miette::Result<()> {
     }
 }
 
-/// Writes a message to standard error, further lines of it indented; if nobody can read it, there is nobody to tell.
+/// Writes a message to standard error, with all lines but the first indented. Errors are ignored: there is nowhere to report them.
 pub fn complain(text: impl AsRef<str>) {
     let mut page = Page::default();
     for (nth, line) in text.as_ref().lines().enumerate() {
@@ -207,7 +207,7 @@ pub fn complain_report(text: &str) {
     let _ = writeln!(std::io::stderr(), "{}", visible::coloured(text.trim_end()));
 }
 
-/// The line at the foot of a terminal, on standard error.
+/// The status line at the bottom of a terminal, on standard error.
 #[cfg(feature = "run")]
 pub mod foot {
     use super::{IsTerminal, UnicodeWidthChar, Write, visible};
@@ -217,18 +217,18 @@ pub mod foot {
         std::io::stderr().is_terminal()
     }
 
-    /// Takes it away.
+    /// Erases it.
     ///
     /// # Errors
-    /// When it cannot be.
+    /// Standard error cannot be written.
     pub fn wipe() -> std::io::Result<()> {
         std::io::stderr().write_all(b"\r\x1b[K")
     }
 
-    /// Draws it, as much as the terminal is wide.
+    /// Draws it, cut to the width of the terminal.
     ///
     /// # Errors
-    /// When it cannot be.
+    /// Standard error cannot be written.
     pub fn draw(text: &str) -> std::io::Result<()> {
         let width = terminal_size::terminal_size().map_or(80, |(width, _)| usize::from(width.0));
         let text = visible::line(text);

@@ -1,14 +1,14 @@
-//! A page about a kind of finding, set for a terminal. Pages are Markdown of a few forms: a title, paragraphs, lists, examples.
+//! The page of a rule, formatted for a terminal. Pages use few forms of Markdown: a title, paragraphs, lists, examples.
 
 use crate::diagnostic::Rule;
 use crate::report::Paper;
 
-/// Longest line of prose, however wide the terminal is.
+/// The maximum width of prose, however wide the terminal is.
 const LONGEST: usize = 100;
 /// Blanks before all but the first line.
 const MARGIN: &str = "  ";
 
-/// The page, ending in a line end.
+/// The page, with a final newline.
 pub(super) fn page(rule: &Rule, paper: Paper) -> String {
     let mut set = Set { out: String::new(), paper, in_list: false };
     let (code, name, level) = (rule.code, rule.name, rule.severity.word());
@@ -53,7 +53,7 @@ impl Set {
         if self.paper.colour { format!("\u{1b}[{style}m{text}\u{1b}[0m") } else { text.to_owned() }
     }
 
-    /// Breaks a paragraph or an item of a list into lines. Items of one list stand close.
+    /// Breaks a paragraph or an item of a list into lines. There is no blank line between the items of a list.
     fn prose(&mut self, text: &mut String) {
         if text.is_empty() {
             return;
@@ -91,8 +91,8 @@ impl Set {
         let mut words = info.split(' ');
         let kind = words.next().unwrap_or_default();
         let (head, style) = match (words.next(), words.next()) {
-            (Some("bad"), _) => ("an example with it:".to_owned(), "31"),
-            (Some("good"), _) => ("an example without it:".to_owned(), "32"),
+            (Some("bad"), _) => ("reported:".to_owned(), "31"),
+            (Some("good"), _) => ("not reported:".to_owned(), "32"),
             (Some("beside"), Some(path)) => (format!("beside it, {path}:"), "2"),
             _ => (format!("{kind}:"), "2"),
         };

@@ -1,4 +1,4 @@
-//! One chart of one file: what `graph`, `build`, `run` and `simulate` work on.
+//! One chart of one file: the input of `graph`, `build`, `run` and `simulate`.
 
 use super::Exit;
 use super::files::{Files, Root, STDIN};
@@ -10,17 +10,17 @@ use crate::source::Sources;
 use crate::span::Span;
 use std::collections::BTreeSet;
 
-/// The chart called `name` of the file, or its only one; or how the command ends because there is none. Findings that stand in
-/// the way are told on standard error.
+/// The chart called `name` in the file, or its only one; or the exit code if there is none. Errors are written to standard
+/// error.
 ///
 /// # Errors
-/// When the file has several charts and none is named, or none of that name.
+/// The file has several charts and no name is given, or no chart has this name.
 pub fn pick(file: &str, name: Option<&str>, root: &Root) -> miette::Result<Result<Checked, Exit>> {
     let done = check(file, root, 0)?;
     choose(file, name, &done)
 }
 
-/// As [`pick`], with the texts that findings of an emitter are shown in.
+/// As [`pick`], with the sources, in which diagnostics of an emitter are shown.
 ///
 /// # Errors
 /// As for [`pick`].
@@ -33,8 +33,8 @@ pub fn pick_with_sources(
     Ok(choose(file, name, &done)?.map(|checked| (checked, done.sources)))
 }
 
-/// As [`pick`], and the file has no errors at all: behaviour that cannot be meant, and what does not run yet, stand in the way
-/// of a run. At most so many states are looked at for each `check` line: none, and the lines are not decided.
+/// As [`pick`], for a file without any errors: errors of behaviour, and constructs that do not run yet, also prevent a
+/// run. At most so many states are explored for each `check` line; with none, the lines are not decided.
 ///
 /// # Errors
 /// As for [`pick`].
@@ -47,7 +47,7 @@ pub fn pick_to_run(
     Ok(pick_to_run_with_sources(file, name, root, states)?.map(|(checked, _)| checked))
 }
 
-/// As [`pick_to_run`], with the texts that places are in.
+/// As [`pick_to_run`], with the sources.
 ///
 /// # Errors
 /// As for [`pick`].
@@ -98,7 +98,7 @@ fn choose(
     }
 }
 
-/// The only chart that no other one runs, if it runs another.
+/// The only chart that is not a child chart, if it has one.
 fn outermost(done: &Compilation) -> Option<&str> {
     let children: BTreeSet<Span> = done
         .lowered
@@ -115,7 +115,7 @@ fn outermost(done: &Compilation) -> Option<&str> {
     only.map(|one| one.chart.name.as_str())
 }
 
-/// Checks the one file that a command is about.
+/// Checks the input file of a command.
 fn check(file: &str, root: &Root, states: usize) -> miette::Result<Compilation> {
     let files = Files::find(&[file.to_owned()], root)?;
     match files.names() {
@@ -125,7 +125,7 @@ fn check(file: &str, root: &Root, states: usize) -> miette::Result<Compilation> 
     }
 }
 
-/// Tells the errors, or that there is nothing.
+/// Reports the errors, or that the file has no chart.
 fn refuse(file: &str, done: &Compilation) -> Exit {
     let errors: Vec<_> =
         done.diagnostics.iter().filter(|d| d.severity == Severity::Error).cloned().collect();

@@ -13,25 +13,25 @@ use chartc_runtime::replay::{ReplayError, Tape, replay};
 use chartc_runtime::trace::What;
 use std::path::{Path, PathBuf};
 
-/// Run a chart again from the trace of a run: the same inputs, answers and results at the same times, and nobody is asked.
+/// Run a chart again from a trace, with the same inputs, answers and results at the same times, without asking anybody.
 ///
-/// Each line must come out as it stands in the trace; the first that does not is shown with what comes out instead.
+/// Every line of the new trace must equal the recorded one. The first difference is shown.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   chartc run builder.chart --llm random:7 --param agent_id=ada --trace run.jsonl
-  chartc replay run.jsonl                       with the chart's file that the trace names
-  chartc replay run.jsonl changed.chart         does it still do the same?
-  chartc replay run.jsonl changed.chart --force    although its structure is another
+  chartc replay run.jsonl                          the chart that the trace names
+  chartc replay run.jsonl changed.chart            does a changed chart behave the same?
+  chartc replay run.jsonl changed.chart --force    even if its structure has changed
 
-Exit codes: 0 the same again, 1 a difference, or errors in the chart, 2 wrong usage, another chart's trace, 3 a fault of chartc,
-4 no chart in the file")]
+Exit codes: 0 identical, 1 a difference, or errors in the chart, 2 wrong usage, or the trace of
+another chart, 3 internal error, 4 no chart in the file")]
 pub(super) struct Args {
-    /// What `chartc run --trace` wrote
+    /// Trace written by `chartc run --trace`
     trace: PathBuf,
-    /// The chart's file [default: the one that the trace names, from this folder or else from that of the trace]
+    /// File of the chart [default: the one that the trace names, relative to this folder or else to the trace's]
     file: Option<String>,
-    /// Replay although the chart is not the one that was run: shows where they part
+    /// Replay even if the chart's structure has changed, to see where the runs differ
     #[arg(long)]
     force: bool,
     #[command(flatten)]
@@ -41,7 +41,7 @@ pub(super) struct Args {
 pub(super) fn run(args: Args) -> miette::Result<Exit> {
     let name = args.trace.display().to_string();
     let tape = Tape::read(&read(&args.trace)?).map_err(|fault| {
-        miette::miette!(help = "`chartc trace` shows what can be read of it", "{name}, {fault}")
+        miette::miette!(help = "`chartc trace` shows the readable part", "{name}, {fault}")
     })?;
     let Some(What::Run { chart: wanted, hash, .. }) = tape.first().map(|line| &line.what) else {
         return Err(miette::miette!("{name}: {}", ReplayError::NoRun));
@@ -64,7 +64,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
     let found = format!("{:016x}", plans[0].tables().hash);
     if found != *hash && !args.force {
         return Err(miette::miette!(
-            help = "name the file as it was then: chartc replay TRACE FILE; or see with --force where the runs part",
+            help = "name the original file: chartc replay TRACE FILE; or use --force to see where the runs differ",
             "{name} is a run of another chart: `{wanted}` had the hash {hash}, in {file} it has {found}"
         ));
     }
@@ -97,20 +97,20 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
     }
 }
 
-/// The chart's file that a trace names: from this folder, or else from the folder of the trace.
+/// The chart's file that a trace names, relative to this folder or else to the folder of the trace.
 fn find(name: &str, trace: &Path, file: &str, root: &Root) -> miette::Result<String> {
     if file.is_empty() {
         return Err(miette::miette!(
             help = "name it: chartc replay TRACE FILE",
-            "{name} does not say in which file its chart is"
+            "{name} does not name the file of its chart"
         ));
     }
     let beside = trace.parent().unwrap_or(Path::new("")).join(file);
-    // From this folder the name is taken as if a file here gave it.
+    // Relative to this folder, the name is resolved as if a file here contained it.
     let ways = [(PathBuf::from(file), Path::new("")), (beside, trace)];
     let found = files::linked(&ways, root).map_err(|refused| {
-        let why = refused.map_or("which is not there".to_owned(), |why| {
-            format!("which is not read unless it is named: {why}")
+        let why = refused.map_or("which does not exist".to_owned(), |why| {
+            format!("which must be named explicitly: {why}")
         });
         miette::miette!(
             help = "name it: chartc replay TRACE FILE",

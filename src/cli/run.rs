@@ -28,92 +28,95 @@ use std::cell::Cell;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Turns of a run that nothing else bounds.
+/// The default number of turns.
 const TURNS: u32 = 100;
 
-/// Run a chart: answers come from a script, a recording, the first option, chance, a person, a real model, or nobody.
+/// Run a chart with answers from a script, a recording, a real model, a person, or a stand-in (first, random, deny).
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   chartc run charts/builder.chart --llm script:charts/builder.script.yaml --param agent_id=ada
   chartc run agent.yaml --llm random:7 --turns 20 --trace run.jsonl
   chartc run social.chart --llm first --events posts.jsonl
-  chartc run agent.yaml --llm human --record calls/    and again, without a person: --llm replay:calls/
-  chartc run support.chart --llm clients --snapshot run.json      (Ctrl-C stops it)
+  chartc run agent.yaml --llm human --record calls/
+  chartc run agent.yaml --llm replay:calls/
+  chartc run support.chart --llm clients --snapshot run.json
   chartc run support.chart --llm clients --resume run.json
   chartc run agent.yaml --llm script:answers.yaml --world world.yaml --turns 20
   chartc run agent.yaml --llm clients --world world.yaml --memory agents.db
 
-Exit codes: 0 ended ok, partial or canceled, or out of turns; 1 findings, a failed last turn, or ended stuck, limit or error;
-2 wrong usage, 3 a fault of chartc, 4 no chart in the file")]
+Exit codes: 0 the run ended ok, partial or canceled, or used all its turns; 1 errors in the chart, the
+last turn failed, or the run ended stuck, limit or error; 2 wrong usage, 3 internal error,
+4 no chart in the file")]
 pub(super) struct Args {
     /// A *.chart, *.scxml or agent.yaml file, or - for standard input
     file: String,
-    /// Which chart, when the file has several
+    /// The chart, if the file has several
     #[arg(long, value_name = "NAME")]
     chart: Option<String>,
-    /// Who answers: script:FILE, replay:DIR, first, random:SEED, human, deny, clients, or a server's address [default: deny, and stop at the
-    /// first question]
+    /// Who answers: script:FILE, replay:DIR, first, random:SEED, human, deny, clients, or a URL [default: deny, and stop at the first question]
     ///
-    /// `clients` puts each step to the model of its client; OPENAI_API_KEY, OLLAMA_BASE_URL and the like say where that is. An address, as http://localhost:8000/v1,
-    /// gets all questions, with the key of CHARTC_API_KEY.
+    /// script:FILE takes scripted answers; replay:DIR takes the calls that --record kept; first takes the first option; random:SEED
+    /// chooses at random; human asks at the terminal; deny fails every call. `clients` asks the model of each step's client; variables
+    /// such as OPENAI_API_KEY and OLLAMA_BASE_URL say where it is. A URL such as http://localhost:8000/v1 gets all questions, with the
+    /// key CHARTC_API_KEY.
     #[arg(long, value_name = "WHO")]
     llm: Option<String>,
-    /// The model for steps without a client, with `--llm clients` or an address: openai:gpt-4o-mini
+    /// Model for steps without a client, with `--llm clients` or a URL, such as openai:gpt-4o-mini
     #[arg(long, value_name = "MODEL")]
     model: Option<String>,
-    /// Who answers `human` steps: terminal, script:FILE [default: who answers the others]
+    /// Who answers `human` steps: terminal or script:FILE [default: as --llm]
     #[arg(long, value_name = "WHO")]
     human: Option<String>,
-    /// A script with results of host functions and tools [default: the one of --llm]
+    /// Script with results of host functions and tools [default: the script of --llm]
     #[arg(long, value_name = "FILE")]
     functions: Option<PathBuf>,
-    /// Artifacts, scrip and disk that the agent's actions are done on, and that its functions ask
+    /// YAML file with the world in which the agent acts: agent, balances, disk and artifacts
     ///
-    /// After each turn the action that the turn's `llm` steps have chosen (read_artifact, write_artifact, invoke_artifact) is done there; what came of
-    /// it, and the rest of the context that agents know, is set as inputs before the next. A YAML file with agent, balances, disk and artifacts.
+    /// After each turn, the action that its `llm` steps chose (read_artifact, write_artifact, invoke_artifact) is performed in this world.
+    /// Its result, and the rest of the agent's context, are set as inputs before the next turn. Host functions read this world, too.
     #[arg(long, value_name = "FILE")]
     world: Option<PathBuf>,
-    /// What the agent remembers from turn to turn and from run to run: an SQLite file, made where there is none, or `:memory:` for this run only
+    /// SQLite file with the agent's memories, created if missing, or `:memory:` for this run only
     ///
-    /// After each turn its action is kept there with what came of it; before each, where the chart's `rag` is enabled, the input `memories` is what
-    /// the search for `query_template` brings. Many agents may share a file: each sees its own memories.
+    /// After each turn, the action and its result are stored. Before each turn, if the chart's `rag` is enabled, the input `memories` is set to
+    /// the result of a search for `query_template`. Several agents may share a file: each sees only its own memories.
     #[arg(long, value_name = "FILE")]
     memory: Option<PathBuf>,
-    /// What the host sends: a JSON object a line, or a JSON array
+    /// Events from the host: one JSON object per line, or a JSON array
     #[arg(long, value_name = "FILE")]
     events: Option<PathBuf>,
-    /// The value of an input, as JSON or text
+    /// Set an input; the value is JSON or plain text
     #[arg(long, value_name = "NAME=VALUE")]
     input: Vec<String>,
-    /// The value of a param, as JSON or text
+    /// Set a param; the value is JSON or plain text
     #[arg(long, value_name = "NAME=VALUE")]
     param: Vec<String>,
-    /// Turns to run, after the events [default: 100; 0 with --events, or where nothing happens in a turn]
+    /// Turns to run after the events [default: 100; 0 with --events, or if nothing in the chart happens in a turn]
     #[arg(long, value_name = "N")]
     turns: Option<u32>,
-    /// Model calls that one turn's walk may make, instead of the chart's own limit; 0 is no cap
+    /// Model calls that one turn may make, instead of the chart's own limit; 0 means no limit
     #[arg(long, value_name = "N")]
     calls_per_turn: Option<u32>,
-    /// Runs an agent that says `enabled: false`, too
+    /// Run an agent even if it says `enabled: false`
     #[arg(long)]
     even_disabled: bool,
-    /// Where to write what happened, a JSON object a line
+    /// File for the trace, one JSON object per line
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
-    /// A folder where each call of a model, a person or a tool is kept with its answer, for --llm replay:DIR
+    /// Folder to record each call of a model, a person or a tool in, for --llm replay:DIR
     #[arg(long, value_name = "DIR")]
     record: Option<PathBuf>,
-    /// Where to keep the run when it stops before its end, by Ctrl-C, a fault or for want of turns
+    /// File to save the run in if it stops before its end: by Ctrl-C, by an error, or when it has used all its turns
     #[arg(long, value_name = "FILE")]
     snapshot: Option<PathBuf>,
-    /// Goes on with the run that --snapshot has kept; a trace is added to
+    /// Continue a run that --snapshot saved; --trace appends to its trace
     #[arg(long, value_name = "FILE")]
     resume: Option<PathBuf>,
-    /// Whether time passes by itself, or jumps to the next moment that matters [default: virtual; real with a real model]
+    /// Whether time is real, or jumps to the next deadline [default: virtual; real with a real model]
     #[arg(long, value_name = "KIND", value_parser = ["virtual", "real"])]
     clock: Option<String>,
-    /// Colours in the output
+    /// When to use colours
     #[arg(long, value_name = "WHEN", value_enum, default_value_t = Colour::Auto)]
     color: Colour,
     #[command(flatten)]
@@ -128,7 +131,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
     let mut chart = checked.chart().clone();
     if !args.even_disabled && is_disabled(&chart) {
         complain(format!(
-            "{}: not run, as it says `enabled: false`; `--even-disabled` runs it",
+            "{}: not run, because it says `enabled: false`; use `--even-disabled` to run it",
             args.file
         ));
         return Ok(Exit::Clean);
@@ -138,7 +141,9 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
     }
     let saved = args.resume.as_deref().map(interrupt::resume).transpose()?;
     if saved.is_some() && !args.param.is_empty() {
-        return Err(miette::miette!("the snapshot has the params of its run: leave `--param` out"));
+        return Err(miette::miette!(
+            "the snapshot already contains the params of its run: omit `--param`"
+        ));
     }
     let given = Given {
         params: match saved {
@@ -175,9 +180,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         let now = saved.as_ref().map_or(0, Saved::now);
         let clock: Arc<dyn Clock> = match args.clock.as_deref() {
             Some("virtual") if live => {
-                return Err(miette::miette!(
-                    "a real model answers in real time: leave `--clock` out"
-                ));
+                return Err(miette::miette!("a real model answers in real time: omit `--clock`"));
             }
             None if !live => Arc::new(VirtualClock::starting_at(now)),
             Some("virtual") => Arc::new(VirtualClock::starting_at(now)),
@@ -233,7 +236,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
             }
             agent.play(&entries).await?;
             for _ in 0..turns {
-                // A run that never waits would never hear of Ctrl-C.
+                // A run that never waits would never notice Ctrl-C.
                 tokio::task::yield_now().await;
                 let asked = args.llm.is_none() && agent.session().calls() > 0;
                 if agent.session().status().is_some() || stop.get() || asked {
@@ -268,7 +271,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
     })
 }
 
-/// Whether its metadata say `enabled: false`.
+/// Whether the chart's metadata say `enabled: false`.
 fn is_disabled(chart: &Chart) -> bool {
     let enabled = chart.meta.iter().find(|(key, _)| key == "enabled").map(|(_, value)| value);
     match enabled {

@@ -1,5 +1,5 @@
-//! The files that a command writes. Each is replaced whole or left as it was: its text is written beside it, and then takes its name.
-//! Devices, pipes and descriptors such as `/dev/stdout` are written as they are.
+//! The files that a command writes. Each is replaced as a whole or not at all: the text is written to a file beside it, which is then
+//! renamed. Devices, pipes and descriptors such as `/dev/stdout` are written directly.
 #![allow(clippy::disallowed_methods, reason = "the one place that writes files for commands")]
 
 use super::files::{leads_out, stays_inside};
@@ -15,20 +15,20 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use tempfile::{Builder, NamedTempFile};
 
-/// Links that are followed one after the other.
+/// The maximum length of a chain of links.
 const MOST_LINKS: usize = 40;
 
 /// Where a text goes.
 enum Place {
-    /// To a file at this path, which is no link; it may be there.
+    /// To a file at this path, which is not a link; the file may exist.
     File(PathBuf),
-    /// To a device, a pipe, or a descriptor that is open already.
+    /// To a device, a pipe, or an open descriptor.
     Device(PathBuf),
     /// To standard output.
     Output,
 }
 
-/// Writes a file, which it replaces whole or not at all.
+/// Writes a file: replaces it as a whole or not at all.
 ///
 /// # Errors
 /// Why it could not be written.
@@ -45,7 +45,7 @@ pub(super) fn write(path: &Path, text: &str) -> miette::Result<()> {
     }
 }
 
-/// Writes files by name into a folder, which is made if there are any and it is not there.
+/// Writes files by name into a folder, which is created if there are any files and it does not exist.
 ///
 /// # Errors
 /// Why the folder or a file could not be written.
@@ -62,15 +62,15 @@ pub(super) fn write_into<'f>(
     Ok(())
 }
 
-/// Writes files that are not there yet: all, or none.
+/// Writes files that do not exist yet: all or none.
 ///
 /// # Errors
-/// Which file is there already, or why one could not be written.
+/// Which file already exists, or why one could not be written.
 pub(super) fn write_new(files: &[(&Path, &str)]) -> miette::Result<()> {
     let is_there = |path: &Path| {
         miette::miette!(
             help = "choose another name, or remove it first",
-            "{} is there already",
+            "{} already exists",
             path.display()
         )
     };
@@ -90,7 +90,7 @@ pub(super) fn write_new(files: &[(&Path, &str)]) -> miette::Result<()> {
     for (path, file) in written {
         if let Err(fault) = file.persist_noclobber(path) {
             for earlier in named {
-                // The fault that is reported came first; what cannot be removed either stays.
+                // The first error is reported. A file that cannot be removed either stays.
                 let _ = std::fs::remove_file(earlier);
             }
             let is_taken = fault.error.kind() == io::ErrorKind::AlreadyExists;
@@ -101,7 +101,7 @@ pub(super) fn write_new(files: &[(&Path, &str)]) -> miette::Result<()> {
     Ok(())
 }
 
-/// A file that is written line by line while a command works.
+/// A file that is written line by line while a command runs.
 #[cfg(feature = "run")]
 pub(super) struct Stream {
     name: String,
@@ -110,10 +110,10 @@ pub(super) struct Stream {
 
 #[cfg(feature = "run")]
 impl Stream {
-    /// A file that is empty at first.
+    /// Creates or empties a file.
     ///
     /// # Errors
-    /// Why it could not be made, such as that another command writes it.
+    /// Why it could not be created: for example, another command is writing it.
     pub(super) fn create(path: &Path) -> miette::Result<Self> {
         let stream = Self::open(path, OpenOptions::new().write(true).create(true).truncate(false))?;
         if let Some(file) = stream.file.as_ref().filter(|f| f.metadata().is_ok_and(|m| m.is_file()))
@@ -123,15 +123,15 @@ impl Stream {
         Ok(stream)
     }
 
-    /// A file that is written to behind what it has.
+    /// Opens a file to append to it.
     ///
     /// # Errors
-    /// Why it could not be opened, such as that another command writes it.
+    /// Why it could not be opened: for example, another command is writing it.
     pub(super) fn append(path: &Path) -> miette::Result<Self> {
         Self::open(path, OpenOptions::new().create(true).append(true))
     }
 
-    /// A file is locked for as long as it is written; where locks are not to be had, it is written without one.
+    /// The file stays locked while it is written. Where the system has no locks, it is written without one.
     fn open(path: &Path, options: &OpenOptions) -> miette::Result<Self> {
         let opened = match place(path)? {
             Place::File(target) => options.open(target).map(Some),
@@ -142,7 +142,7 @@ impl Stream {
         let regular = file.as_ref().filter(|f| f.metadata().is_ok_and(|m| m.is_file()));
         if regular.is_some_and(|f| matches!(f.try_lock(), Err(TryLockError::WouldBlock))) {
             return Err(miette::miette!(
-                help = "give each run a file of its own",
+                help = "use a different file for each run",
                 "cannot write {}: another command is writing it",
                 path.display()
             ));
@@ -174,20 +174,20 @@ impl Write for Stream {
     }
 }
 
-/// Makes a folder, if it is not there.
+/// Creates a folder if it does not exist.
 ///
 /// # Errors
-/// Why it could not be made.
+/// Why it could not be created.
 pub(super) fn make_folder(path: &Path) -> miette::Result<()> {
     stays(path, path)?;
     std::fs::create_dir_all(path)
         .map_err(|fault| miette::miette!("cannot make {}: {}", path.display(), reason(&fault)))
 }
 
-/// Takes a file away.
+/// Removes a file.
 ///
 /// # Errors
-/// Why it could not be.
+/// Why it could not be removed.
 #[cfg(feature = "run")]
 pub(super) fn remove(path: &Path) -> miette::Result<()> {
     std::fs::remove_file(path)
@@ -196,18 +196,18 @@ pub(super) fn remove(path: &Path) -> miette::Result<()> {
 
 fn cannot(path: &Path, fault: &io::Error) -> miette::Report {
     let why = if fault.kind() == io::ErrorKind::NotFound {
-        // What is not there is the folder: the file would be made.
+        // It is the folder that does not exist: the file would be created.
         "there is no such folder".to_owned()
     } else if fault.raw_os_error().is_some() {
         fault.to_string()
     } else {
-        // The fault names the file beside this one, which says nothing to the user.
+        // The error names the temporary file, which means nothing to the user.
         fault.kind().to_string()
     };
     miette::miette!("cannot write {}: {why}", path.display())
 }
 
-/// Checks, before a long run, that its result can be written to the path, as far as that can be known.
+/// Checks, as far as possible in advance, that a file can be written there, so that the result of a long run is not lost.
 ///
 /// # Errors
 /// Why not.
@@ -221,7 +221,7 @@ pub(super) fn check(path: &Path) -> miette::Result<()> {
     }
 }
 
-/// Where a text for `path` goes: `-` is standard output. Links are followed, but not out of the folder that files lead to others in.
+/// Where the text for `path` goes: `-` is standard output. Links are followed, but not out of the import root.
 fn place(path: &Path) -> miette::Result<Place> {
     if path == Path::new("-") {
         return Ok(Place::Output);
@@ -264,7 +264,7 @@ fn known(path: &Path, target: PathBuf) -> miette::Result<Place> {
     }
 }
 
-/// Refuses a folder that is reached over a link out of the project.
+/// Refuses a folder if a link out of the project leads to it.
 fn stays(path: &Path, folder: &Path) -> miette::Result<()> {
     if !leads_out(folder)? {
         return Ok(());
@@ -276,7 +276,7 @@ fn stays(path: &Path, folder: &Path) -> miette::Result<()> {
     ))
 }
 
-/// The number of a descriptor that a path names: `1` for `/dev/stdout`.
+/// The descriptor that a path names: `1` for `/dev/stdout`.
 fn descriptor(path: &Path) -> Option<String> {
     let path = path.to_str()?;
     match path {
@@ -296,21 +296,21 @@ fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Puts a text in the place of a file. What is there stays until all of the text is on the disk.
+/// Replaces a file by a text. The old file stays until the whole text is on the disk.
 fn replace(path: &Path, text: &str) -> io::Result<()> {
-    // Who may not write the file may not replace it either.
+    // Without permission to write the file, it must not be replaced either.
     let before = match OpenOptions::new().write(true).open(path) {
         Ok(file) => Some(file.metadata()?),
         Err(fault) if fault.kind() == io::ErrorKind::NotFound => None,
         Err(fault) => return Err(fault),
     };
     filled(beside(path)?, text, before)?.persist(path).map_err(|fault| fault.error)?;
-    // The new name is on the disk once the folder is. Not every system can say so, and the file is whole either way.
+    // Syncing the folder makes the new name durable. Not every system supports this, and the file is complete either way.
     let _ = File::open(folder_of(path)).and_then(|folder| folder.sync_all());
     Ok(())
 }
 
-/// An empty file beside another one, with a name of its own; it is removed unless it takes the other's name.
+/// An empty temporary file beside another one; it is removed unless it is renamed to the other.
 fn beside(path: &Path) -> io::Result<NamedTempFile> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let prefix = format!(".{}.", name.chars().take(40).collect::<String>());
@@ -320,7 +320,7 @@ fn beside(path: &Path) -> io::Result<NamedTempFile> {
     builder.tempfile_in(folder_of(path))
 }
 
-/// The file with the text, all of it on the disk, and with the mode and the owner of the one that it replaces.
+/// Writes the text to the file, syncs it, and copies mode and owner from the file that it replaces.
 fn filled(
     mut file: NamedTempFile,
     text: &str,
@@ -334,7 +334,7 @@ fn filled(
     Ok(file)
 }
 
-/// A new file may be read and written by whom the user's mask lets.
+/// The mode of a new file follows the user's umask.
 #[cfg(unix)]
 fn as_usual(builder: &mut Builder<'_, '_>) {
     use std::os::unix::fs::PermissionsExt;
@@ -349,7 +349,7 @@ fn take_after(file: &File, before: &Metadata) -> io::Result<()> {
     use std::os::unix::fs::{MetadataExt, fchown};
     let own = file.metadata()?;
     if (own.uid(), own.gid()) != (before.uid(), before.gid()) {
-        // Only the system's administrator gives files away: then the file belongs to whoever wrote it.
+        // Only an administrator may change the owner; otherwise the file belongs to whoever wrote it.
         let _ = fchown(file, Some(before.uid()), Some(before.gid()));
     }
     file.set_permissions(before.permissions())

@@ -1,4 +1,4 @@
-//! What a run shows: one line a step and a transition.
+//! What a run shows: one line for each step and each transition.
 
 use super::output::{Page, print};
 use super::wording::{arguments, deed, fallback, json, object, outcome, said, short};
@@ -14,26 +14,26 @@ use std::io;
 /// Prints the lines of a trace that people want to follow.
 pub(super) struct Screen {
     paper: Paper,
-    /// The step whose answer was shown last: its end says nothing new.
+    /// The step whose answer was shown last: its end is not shown again.
     answered: Option<String>,
     /// The run is past its start.
     started: bool,
     /// Paths of the atomic and final states, by chart.
     basic: BTreeMap<String, BTreeSet<String>>,
-    /// The chart, and by the way to them the charts that it runs.
+    /// The chart, and its child charts by their paths.
     charts: BTreeMap<String, String>,
-    /// Whose line is being shown; empty for the chart itself.
+    /// The path of the chart whose line is being shown; empty for the chart itself.
     child: String,
-    /// Where the line taken last leads.
+    /// The targets of the last transition.
     targets: Vec<String>,
-    /// Turns that began, first and last, in which nothing has been shown yet.
+    /// The first and last of the turns that have begun without anything to show yet.
     silent: Option<(u32, u32)>,
-    /// The last of them has ended.
+    /// Whether the last of them has ended.
     ended: bool,
     /// Milliseconds on the run's clock: of the line that is being shown, and of the one shown before it.
     now: u64,
     shown: u64,
-    /// The note that was shown last, until something else is: conditions ask host functions the same again and again.
+    /// The note that was shown last, until something else is shown: guards call host functions repeatedly.
     note: Option<String>,
 }
 
@@ -47,7 +47,7 @@ enum Ink {
 }
 
 impl Screen {
-    /// For a chart and those that it runs.
+    /// For a chart and its child charts.
     pub(super) fn new(paper: Paper, charts: &[&Chart]) -> Self {
         let basic = |chart: &Chart| {
             let states = chart.states.iter();
@@ -84,13 +84,13 @@ impl Screen {
         self.put(ink, &format!("  {}: {}", self.child, text.trim_start()))
     }
 
-    /// Whether a state of the chart whose line is being shown has none below it.
+    /// Whether a state of the chart whose line is being shown has no children.
     fn is_basic(&self, state: &str) -> bool {
         let states = self.charts.get(&self.child).and_then(|chart| self.basic.get(chart));
         states.is_some_and(|states| states.contains(state))
     }
 
-    /// Turns to another chart's lines. Says whether this one has its place in what a run shows.
+    /// Switches to the chart of this line. Returns whether the line is shown at all.
     fn turn_to(&mut self, line: &Line) -> bool {
         if line.child != self.child {
             self.child.clone_from(&line.child);
@@ -104,7 +104,7 @@ impl Screen {
         line.child.is_empty() || !matches!(line.what, What::Turn { .. } | What::TurnEnded { .. })
     }
 
-    /// Shows how much time has passed: whole seconds, what is less is kept for later.
+    /// Shows how much time has passed, in whole seconds; the remainder is kept for later.
     fn time(&mut self) -> io::Result<()> {
         let passed = self.now.saturating_sub(self.shown) / 1000 * 1000;
         if passed == 0 {
@@ -114,7 +114,7 @@ impl Screen {
         self.put(Ink::Faint, &format!("+{}", Duration(passed)))
     }
 
-    /// Shows turns that are over and in which nothing was to be seen.
+    /// Shows turns that have ended without anything to show.
     fn over(&mut self) -> io::Result<()> {
         if !self.ended {
             return Ok(());
@@ -130,7 +130,7 @@ impl Screen {
         }
     }
 
-    /// Shows that turns have begun; those in which nothing was to be seen in one line.
+    /// Shows that turns have begun; those without anything to show share one line.
     fn turns(&mut self) -> io::Result<()> {
         let Some((first, last)) = self.silent.take() else { return Ok(()) };
         match last - first {
@@ -298,9 +298,9 @@ impl Sink for Screen {
             What::Entered { state } if !is_child && !self.started && !state.is_empty() => {
                 self.write(Ink::Good, &format!("  -> {state}"))
             }
-            // What comes of it may take its time.
+            // Its result may take time.
             What::Started { .. } => self.turns(),
-            // A target that was not the last word: a state with an `initial`, a history.
+            // The target was not the state finally entered: it has an `initial`, or is a history.
             What::Entered { state } if self.is_basic(state) && !self.targets.contains(state) => {
                 self.write(Ink::Good, &format!("  -> {state}"))
             }

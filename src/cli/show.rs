@@ -9,42 +9,42 @@ use crate::emit::Options;
 use crate::emit::outline::{Page, outline};
 use chartc_core::arena::StateId;
 
-/// States that are drawn unless --all is given.
+/// The maximum number of states to draw without --all.
 const STATES: usize = 500;
 
-/// Draw a chart in the terminal: its states as a tree, and under each who moves it, on what, and where to.
+/// Draw a chart in the terminal: the tree of states, each with its steps and transitions.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   chartc show builder.chart
   chartc show agent.yaml | less
   chartc show player.chart --highlight on.sound.loud
-  chartc show big.chart --state checkout          a state and those below it
+  chartc show big.chart --state checkout    one state and its descendants
   chartc show builder.chart --ascii --color never
 
-Exit codes: 0 drawn, 1 errors in the chart, 2 wrong usage, 3 a fault of chartc, 4 no chart in the file")]
+Exit codes: 0 drawn, 1 errors in the chart, 2 wrong usage, 3 internal error, 4 no chart in the file")]
 pub(super) struct Args {
     /// A *.chart, *.scxml or agent.yaml file, or - for standard input
     file: String,
-    /// Which chart, when the file has several
+    /// The chart, if the file has several
     #[arg(long, value_name = "NAME")]
     chart: Option<String>,
-    /// Draw this state and those below it only, as a dotted path
+    /// Draw only this state and its descendants; a dotted path
     #[arg(long, value_name = "STATE")]
     state: Option<String>,
-    /// A state that stands out, as a dotted path; may be given several times
+    /// Highlight a state, as a dotted path; may be repeated
     #[arg(long, value_name = "STATE")]
     highlight: Vec<String>,
-    /// Draw every state, however many there are
+    /// Draw all states, even of a large chart
     #[arg(long)]
     all: bool,
     /// Use ASCII characters only
     #[arg(long)]
     ascii: bool,
-    /// Say what the signs mean
+    /// Add a legend of the signs
     #[arg(long)]
     legend: bool,
-    /// Colours
+    /// When to use colours
     #[arg(long, value_name = "WHEN", value_enum, default_value_t = Colour::Auto)]
     color: Colour,
     #[command(flatten)]

@@ -11,40 +11,47 @@ use chartc_runtime::data;
 use chartc_runtime::simulate::{Simulation, simulate};
 use std::path::PathBuf;
 
-/// Columns of what is sent, at most.
+/// The maximum width of the column of inputs.
 const NAME: usize = 80;
 
-/// Send a chart events without a model, in virtual time, and say where it is after each.
+/// Send events to a chart without a model, in virtual time, and show the configuration after each.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   chartc simulate door.chart --events events.json
   chartc simulate door.chart --events events.json --format json
 
-An entry of the events is {\"event\": \"e\", \"data\": {}, \"after_ms\": 0}; {\"event\": \"turn\"} is a turn, and
-{\"answer\": \"option\", \"data\": {}} answers the open question or step, {\"fail\": \"why\"},
-{\"unusable\": true} and {\"doubt\": true} do so badly; {\"step\": \"name\"} says which, where several are open.
+Entries of the events:
 
-Exit codes: 0 played, 1 errors in the chart, 2 wrong usage or an entry that does not fit, 3 a fault of chartc, 4 no chart in the file")]
+  {\"event\": \"e\", \"data\": {}, \"after_ms\": 0}    an event; data and after_ms are optional
+  {\"event\": \"turn\"}                            a turn
+  {\"answer\": \"option\", \"data\": {}}           the answer to the open question or step
+  {\"fail\": \"why\"}                              its failure
+  {\"unusable\": true}, {\"doubt\": true}          an unusable answer; unknown whether it ran
+
+If several steps are open, add \"step\": \"name\" to an answer.
+
+Exit codes: 0 played, 1 errors in the chart, 2 wrong usage or an invalid entry, 3 internal error,
+4 no chart in the file")]
 pub(super) struct Args {
     /// A *.chart, *.scxml or agent.yaml file, or - for standard input
     file: String,
-    /// Which chart, when the file has several
+    /// The chart, if the file has several
     #[arg(long, value_name = "NAME")]
     chart: Option<String>,
-    /// What is sent: a JSON array, or a JSON object a line
+    /// Events to send: a JSON array, or one JSON object per line
     #[arg(long, value_name = "FILE")]
     events: PathBuf,
-    /// A script with results of host functions
+    /// Script with results of host functions
     #[arg(long, value_name = "FILE")]
     functions: Option<PathBuf>,
-    /// The value of an input, as JSON or text
+    /// Set an input; the value is JSON or plain text
     #[arg(long, value_name = "NAME=VALUE")]
     input: Vec<String>,
-    /// The value of a param, as JSON or text
+    /// Set a param; the value is JSON or plain text
     #[arg(long, value_name = "NAME=VALUE")]
     param: Vec<String>,
-    /// How the configurations are shown
+    /// Output format
     #[arg(long, default_value = "human", value_parser = ["human", "json"])]
     format: String,
     #[command(flatten)]

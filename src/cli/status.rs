@@ -1,4 +1,4 @@
-//! The line below what a run shows, on a terminal: where it is, what it has taken, what was decided last and why.
+//! The status line of a run, on a terminal: where it is, what it has spent, what was decided last and why.
 
 #![allow(
     clippy::disallowed_methods,
@@ -12,10 +12,10 @@ use std::collections::BTreeSet;
 use std::io;
 use std::time::{Duration, Instant};
 
-/// Between two drawings. The line is for people.
+/// The minimum time between two drawings.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// What a run shows, and below it the line that changes.
+/// The output of a run, and the status line below it.
 pub(super) struct Live {
     screen: Screen,
     status: Status,
@@ -24,7 +24,7 @@ pub(super) struct Live {
 }
 
 impl Live {
-    /// The line is drawn where standard error is a terminal.
+    /// The line is drawn if standard error is a terminal.
     pub(super) fn new(screen: Screen) -> Self {
         let on = foot::is_there();
         Self { screen, status: Status::default(), drawn: None, on }
@@ -39,7 +39,7 @@ impl Live {
 
     fn draw(&mut self) -> io::Result<()> {
         let is_due = self.drawn.is_none_or(|at| at.elapsed() >= PAUSE);
-        // Whoever waits for an answer wants to see for what.
+        // While the run waits for an answer, show what it waits for.
         if !is_due && self.status.waits.is_empty() {
             return Ok(());
         }
@@ -50,7 +50,7 @@ impl Live {
 
 impl Drop for Live {
     fn drop(&mut self) {
-        // The line would stand before what the shell prints; if it cannot be wiped away, there is nobody to see it.
+        // Otherwise the line would remain before the shell's prompt. If it cannot be erased, nobody sees it anyway.
         drop(self.wipe());
     }
 }
@@ -72,7 +72,7 @@ impl Sink for Live {
     }
 }
 
-/// What the line says.
+/// The content of the line.
 #[derive(Default)]
 struct Status {
     states: BTreeSet<String>,
@@ -178,7 +178,7 @@ impl Status {
         }
     }
 
-    /// The innermost states, then the counts, then what is waited for or was decided last.
+    /// The leaves, then the counts, then what the run waits for, or what was decided last.
     fn line(&self) -> String {
         let inner = |state: &&String| {
             let below = format!("{state}.");

@@ -6,7 +6,7 @@ use chartc_runtime::executor::wanted;
 use chartc_runtime::oracle::{Answer, Asking, Kind, Oracle, OracleError, Question, ready};
 use std::io::BufRead;
 
-/// Asks on standard output and reads lines from standard input. The run stands still meanwhile.
+/// Asks on standard output and reads lines from standard input. The run waits meanwhile.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Person;
 
@@ -22,12 +22,12 @@ impl Oracle for Person {
 
 fn answer(question: &Question) -> Result<Answer, OracleError> {
     let lost = |fault: std::io::Error| OracleError::Connection(fault.to_string());
-    // A prompt may hold what a model has said: none of its lines looks like one of the run.
+    // A prompt may contain text from a model: its lines must not look like lines of the run.
     let mut page = Page::default();
     page.block("| ", &question.prompt);
     for option in &question.options {
         let name = &option.offer.name;
-        // A prompt with {options} has shown them, each on a line of its own; a mere mention, as by a model, shows none.
+        // A prompt with {options} has shown each of them on its own line. A mere mention, such as by a model, does not count.
         let is_shown = |line: &str| {
             let rest = line.trim_start().strip_prefix("- ").and_then(|l| l.strip_prefix(&name[..]));
             rest.is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_'))

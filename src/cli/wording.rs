@@ -1,11 +1,11 @@
-//! What happened, in the words that a run shows.
+//! The words in which a run shows what happened.
 
 use chartc_core::expr::Value;
 
-/// Characters of an answer that are shown.
+/// The maximum number of characters of an answer to show.
 const SHOWN: usize = 100;
 
-/// What an agent has done, and to what.
+/// What an agent has done, and with which artifact.
 pub(super) fn deed(action: &str, arguments: &Value) -> String {
     let about = match arguments {
         Value::Map(map) => map.get("artifact_id").or_else(|| map.get("artifact")),
@@ -23,7 +23,7 @@ pub(super) fn deed(action: &str, arguments: &Value) -> String {
     }
 }
 
-/// What came of it: what it brought, what that has changed; or why nothing has.
+/// The result of an action and the changes it made; or why it failed.
 pub(super) fn outcome(
     (value, changes): (&Value, &[String]),
     (failed, why): (&str, &str),

@@ -1,4 +1,4 @@
-//! The world of `run --world`: the file, who acts in it, and the functions that it answers.
+//! The world of `run --world`: its file, the agent that acts in it, and the functions that it implements.
 
 use super::instance::{Given, read};
 use crate::diagnostic::nearest;
@@ -11,7 +11,7 @@ use chartc_runtime::oracle::Script;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Host functions: of a script, or of a world with a script beside it.
+/// Host functions: from a script, or from a world and a script.
 pub(super) enum Functions {
     Script(Script),
     Artifacts(Artifacts<Script>),
@@ -26,7 +26,7 @@ impl Host for Functions {
     }
 }
 
-/// Reads what `--world` names.
+/// Reads the file of `--world`.
 pub(super) fn open(path: &Path) -> miette::Result<World> {
     let name = path.display();
     World::parse(&read(path)?).map_err(|fault| {
@@ -40,7 +40,7 @@ pub(super) fn open(path: &Path) -> miette::Result<World> {
     })
 }
 
-/// The functions of a chart and those that it runs, and the agent's life in a world, if there is one.
+/// The functions of a chart and its child charts, and the agent in its world, if there is one.
 pub(super) fn live(
     world: Option<World>,
     charts: &[&Chart],
@@ -65,7 +65,7 @@ pub(super) fn live(
     Ok((Functions::Artifacts(functions), Some(Life::new(world, record, profile))))
 }
 
-/// What an `agent.yaml` says that its agent begins with.
+/// The initial balances that an `agent.yaml` declares.
 fn starting_scrip(chart: &Chart) -> Option<i64> {
     let is_it = |key: &str| key == "starting_scrip" || key == "starting_credits";
     match chart.meta.iter().find(|(key, _)| is_it(key)).map(|(_, value)| value) {
@@ -75,7 +75,7 @@ fn starting_scrip(chart: &Chart) -> Option<i64> {
     }
 }
 
-/// Who acts: whom the world names, else the `agent_id` that is given, the `id` of an `agent.yaml`, the chart.
+/// The agent that acts: the world's, else the `agent_id` param, else the `id` of the `agent.yaml`, else the chart's name.
 fn name(world: &World, chart: &Chart, given: &Given) -> String {
     let text = |value: Option<&Value>| match value {
         Some(Value::Text(name)) if !name.is_empty() => Some(name.clone()),

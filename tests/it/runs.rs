@@ -48,6 +48,6 @@ fn a_run_is_called_as_its_chart_and_check() {
 fn charts_of_one_name_keep_their_runs_apart() {
     let (found, said, folder) = witnesses("two", &["a.chart", "b.chart"]);
     assert_eq!(found, ["a.chart", "b.chart"]);
-    assert!(said.contains("several charts have one name"), "{said}");
+    assert!(said.contains("several charts have the same name"), "{said}");
     assert_eq!(names(&folder.join("b.chart")), ["Way.never.1.events.jsonl"]);
 }

@@ -74,7 +74,7 @@ fn nothing_is_overwritten() {
     assert_eq!(again.status.code(), Some(2));
     assert_eq!(
         String::from_utf8_lossy(&again.stderr),
-        "error: helper.script.yaml is there already\nhelp: choose another name, or remove it first\n"
+        "error: helper.script.yaml already exists\nhelp: choose another name, or remove it first\n"
     );
     assert!(!folder.join("helper.chart").exists(), "one without the other");
     assert_eq!(std::fs::read_to_string(&script).ok().as_deref(), Some("mine"));

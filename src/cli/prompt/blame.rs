@@ -8,16 +8,16 @@ use crate::span::Span;
 use chartc_core::arena::{EventId, StepId};
 use chartc_core::model::{Chart, StepKind, Template, TemplatePart};
 
-/// A text that goes into a prompt.
+/// A text that is part of a prompt.
 #[derive(Clone, Copy)]
 enum Text {
-    /// The step's own.
+    /// The step's own prompt.
     Own,
-    /// That of a component.
+    /// The text of a component.
     Component(usize),
 }
 
-/// A line for each placeholder that fails by itself, with its place.
+/// One line for each placeholder that fails on its own, with its place.
 pub(super) fn holes(
     setting: &Setting<'_>,
     checked: &Checked,
@@ -61,7 +61,7 @@ fn template(chart: &Chart, id: StepId, text: Text) -> Option<&Template> {
     }
 }
 
-/// The chart in which the prompt is one part of one text, under the text's own conditions.
+/// A copy of the chart in which the prompt consists of one part of one text, under the text's own conditions.
 fn with_only(chart: &Chart, id: StepId, text: Text, part: &TemplatePart) -> Chart {
     let mut chart = chart.clone();
     let one = Template { parts: vec![part.clone()] };

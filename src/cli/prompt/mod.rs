@@ -16,7 +16,7 @@ use put::{Asked, Setting};
 use show::Shown;
 use std::path::PathBuf;
 
-/// Show what a model or a person would be sent in a state, without asking anybody.
+/// Show the prompts that a model or a person would get in a state, without asking anybody.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -26,46 +26,46 @@ Examples:
   chartc prompt social.chart --at active.evaluating --functions social.script.yaml
   chartc prompt inbox.chart --at open --event mail.came --data '{\"from\":\"ben\"}'
 
-The chart is put into the state as it would be entered by default, without its `enter` blocks unless --enter says so, and a turn
-is taken, or the event is sent that the question waits for: each of them, where there are several. Code steps run as in any
-turn. Each step is shown as if the other steps that ask were not there.
+The chart enters the state by default entry, without `enter` blocks unless --enter is given. Then it
+takes a turn, or gets each event that a question there waits for. Code steps run as in any turn. Each
+step is shown as if it were the only one that asks.
 
-Exit codes: 0 shown, 1 errors in the chart or in a prompt, or nothing is asked there, 2 wrong usage, 3 a fault of chartc,
-4 no chart in the file")]
+Exit codes: 0 shown, 1 errors in the chart or in a prompt, or nothing is asked there, 2 wrong usage,
+3 internal error, 4 no chart in the file")]
 pub(super) struct Args {
     /// A *.chart, *.scxml or agent.yaml file, or - for standard input
     file: String,
-    /// Which chart, when the file has several
+    /// The chart, if the file has several
     #[arg(long, value_name = "NAME")]
     chart: Option<String>,
-    /// The state, as a dotted path [default: where the chart starts]
+    /// The state, as a dotted path [default: the initial state]
     #[arg(long, value_name = "STATE")]
     at: Option<String>,
-    /// Run the `enter` blocks of the state and of those around it first, as when it is entered from outside
+    /// First run the `enter` blocks of the state and its ancestors, as if it were entered from outside
     #[arg(long, requires = "at")]
     enter: bool,
-    /// Only this step's prompt
+    /// Show only the prompt of this step
     #[arg(long, value_name = "NAME")]
     step: Option<String>,
-    /// The value of a var, as JSON or text; the others are as declared
+    /// Set a var; the value is JSON or plain text
     #[arg(long, value_name = "NAME=VALUE")]
     var: Vec<String>,
-    /// The value of a param, as JSON or text
+    /// Set a param; the value is JSON or plain text
     #[arg(long, value_name = "NAME=VALUE")]
     param: Vec<String>,
-    /// The value of an input, as JSON or text
+    /// Set an input; the value is JSON or plain text
     #[arg(long, value_name = "NAME=VALUE")]
     input: Vec<String>,
-    /// Only questions that wait for this event, and when it comes [default: each event that a question waits for]
+    /// Show only questions on this event [default: all events that questions wait for]
     #[arg(long, value_name = "NAME")]
     event: Option<String>,
-    /// What comes with the event that a question waits for, as a JSON object
+    /// Data of the event, as a JSON object
     #[arg(long, value_name = "JSON", default_value = "{}")]
     data: String,
-    /// A script with results of host functions
+    /// Script with results of host functions
     #[arg(long, value_name = "FILE")]
     functions: Option<PathBuf>,
-    /// How it is shown: as text, or as a JSON array
+    /// Output format: text or a JSON array
     #[arg(long, default_value = "human", value_parser = ["human", "json"])]
     format: String,
     #[command(flatten)]
@@ -80,7 +80,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         };
     let mut chart = checked.chart().clone();
     chart.calls_per_turn = None;
-    // A var with a value from outside is read, checked and set as a param is.
+    // A var that the command line sets is parsed, checked and set like a param.
     let names: Vec<&str> = args.var.iter().filter_map(|p| p.split('=').next()).collect();
     for row in &mut chart.variables {
         if names.contains(&row.name.as_str()) && matches!(row.kind, VariableKind::Var { .. }) {
@@ -139,13 +139,13 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
                 }
                 Asked::Misfit(why) if is_one_of_many => {
                     faults.line(format!(
-                        "`{}` waits for {}; it is shown with `--event {} --data '{{…}}'`",
+                        "`{}` waits for {}; show it with `--event {} --data '{{…}}'`",
                         step.name,
                         why.strip_prefix("event ").unwrap_or(&why),
                         name.unwrap_or_default()
                     ));
                 }
-                Asked::Misfit(why) => return Err(miette::miette!("{why}: give it by `--data`")),
+                Asked::Misfit(why) => return Err(miette::miette!("{why}: set it with `--data`")),
                 Asked::Not => {}
             }
         }
@@ -160,13 +160,13 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
     } else if shown.is_empty() {
         let place = args.at.as_deref().map_or_else(String::new, |at| format!(" at `{at}`"));
         complain(format!(
-            "nothing is asked{place}: no step there asks, its condition is false, or a single option is taken unasked"
+            "nothing is asked{place}: no step there asks, its condition is false, or its only option is taken without asking"
         ));
     }
     Ok(if faults.is_empty() && !shown.is_empty() { Exit::Clean } else { Exit::Findings })
 }
 
-/// The state of this path.
+/// The state with this path.
 fn state(chart: &Chart, path: &str) -> miette::Result<StateId> {
     let is_it = |s: &StateId| {
         chart.state(*s).path == path && !matches!(chart.state(*s).kind, StateKind::History { .. })
@@ -182,7 +182,7 @@ fn state(chart: &Chart, path: &str) -> miette::Result<StateId> {
     })
 }
 
-/// Makes the chart begin in a state: as when it is entered from outside, or without what is done on the way.
+/// Makes the chart start in a state, either as if it were entered from outside, or without running `enter` blocks.
 fn begin_at(chart: &mut Chart, at: StateId, enters: bool) {
     if enters {
         chart.states[0].kind = StateKind::Compound { initial: vec![at] };

@@ -1,4 +1,4 @@
-//! Puts one question of a chart, to see it.
+//! Asks one question of a chart, to show it.
 
 use crate::cli::instance::{Given, functions, instance};
 use chartc_core::arena::{EventId, StepId};
@@ -11,7 +11,7 @@ use chartc_runtime::{PlayError, Session, data, play};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-/// The chart in which no other step asks.
+/// A copy of the chart in which no other step asks.
 pub(super) fn alone(chart: &Chart, id: StepId) -> Chart {
     let mut chart = chart.clone();
     for (i, step) in chart.steps.iter_mut().enumerate() {
@@ -30,19 +30,19 @@ pub(super) fn alone(chart: &Chart, id: StepId) -> Chart {
     chart
 }
 
-/// What came of it.
+/// The result.
 pub(super) enum Asked {
-    /// It was put.
+    /// It was asked.
     Put(Box<Question>),
-    /// The prompt cannot be written.
+    /// The prompt cannot be rendered.
     Failed(String),
-    /// What comes with the event does not fit it.
+    /// The data do not fit the event.
     Misfit(String),
     /// Nothing is asked.
     Not,
 }
 
-/// Keeps the first question, and answers none.
+/// Keeps the first question, and answers nothing.
 #[derive(Default)]
 struct Kept(Mutex<Option<Question>>);
 
@@ -59,21 +59,21 @@ impl Oracle for Kept {
     }
 }
 
-/// What the question is put with.
+/// What is needed to ask the question.
 pub(super) struct Setting<'c> {
-    /// The chart, and those that it runs.
+    /// The chart and its child charts.
     pub(super) charts: Vec<&'c Chart>,
     pub(super) given: &'c Given,
     /// A script with results of host functions.
     pub(super) functions: Option<&'c Path>,
-    /// What comes with an event, as JSON.
+    /// The data of the event, as JSON.
     pub(super) data: &'c str,
-    /// The state that it has to be put in.
+    /// The state in which it must be asked.
     pub(super) at: Option<&'c str>,
 }
 
 impl Setting<'_> {
-    /// What the step asks in a turn, or on the event that it waits for.
+    /// The question that the step asks in a turn, or on its event.
     pub(super) fn question(&self, id: StepId, on: Option<EventId>) -> miette::Result<Asked> {
         let Self { charts, given, at, .. } = self;
         let chart = charts[0];
@@ -91,7 +91,7 @@ impl Setting<'_> {
             Some(on) => {
                 let event = &chart.events[on.index()].name;
                 let data: serde_json::Value = serde_json::from_str(self.data)
-                    .map_err(|fault| miette::miette!("--data is no JSON: {fault}"))?;
+                    .map_err(|fault| miette::miette!("--data is not valid JSON: {fault}"))?;
                 let entry = serde_json::json!([{ "event": event, "data": data }]);
                 data::entries(&entry.to_string()).map_err(|fault| miette::miette!("{fault}"))?
             }
@@ -117,7 +117,7 @@ impl Setting<'_> {
         }
         let (_, lines) = session.into_parts();
         let put = kept.0.lock().ok().and_then(|mut kept| kept.take());
-        // Where a code step or a condition leads elsewhere first, nothing is asked in this state.
+        // If a code step or an eventless transition leaves the state first, nothing is asked in it.
         let is_there = |state: &str| {
             let below = |at: &str| {
                 state.strip_prefix(at).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
@@ -131,7 +131,7 @@ impl Setting<'_> {
     }
 }
 
-/// Why a step could not ask. The reasons of what cannot be rendered are in the notes.
+/// Why a step could not ask. The notes contain the reasons why something cannot be rendered.
 fn why(lines: &[Line], step: &str) -> Option<String> {
     let mut reason = None;
     for line in lines {

@@ -3,13 +3,13 @@
 use crate::cli::output::Page;
 use chartc_runtime::oracle::Question;
 
-/// A question, and the event that it is put on where it waits for one.
+/// A question, and the event that triggers it, if any.
 pub(super) struct Shown {
     pub(super) question: Question,
     pub(super) event: Option<String>,
 }
 
-/// Below one another, each part under its heading.
+/// The questions as text, each part under a heading.
 pub(super) fn text(shown: &[Shown]) -> Page {
     let mut out = Page::default();
     for Shown { question, event } in shown {
@@ -27,7 +27,7 @@ pub(super) fn text(shown: &[Shown]) -> Page {
         ));
         out.line("--- prompt");
         for line in question.prompt.trim_end().split('\n') {
-            // What a value brings is no heading.
+            // Text from a value must not look like a heading.
             match line.strip_prefix("--- ") {
                 Some(rest) => out.line(format!("\\u{{2d}}-- {rest}")),
                 None => out.line(line),

@@ -1,4 +1,4 @@
-//! Which parts of a chart its tests have gone through, from the traces of their runs.
+//! The coverage of a chart by its tests, from the traces of their runs.
 
 use crate::cli::lines;
 use crate::cli::output::Page;
@@ -12,7 +12,7 @@ use chartc_core::model::{Chart, ChoiceKind, StateKind};
 use chartc_runtime::trace::Line;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What has been gone through of one chart.
+/// The parts of one chart that tests have covered.
 #[derive(Debug, Default)]
 struct Seen {
     entered: BTreeSet<String>,
@@ -24,7 +24,7 @@ struct Seen {
     chosen: BTreeSet<String>,
 }
 
-/// Some of all.
+/// A count out of a total.
 #[derive(Debug, Clone, Copy, Default, serde::Serialize)]
 pub(super) struct Share {
     pub(super) seen: usize,
@@ -32,13 +32,13 @@ pub(super) struct Share {
 }
 
 impl Share {
-    /// Of a hundred; all of nothing is all.
+    /// In percent; 100 if the total is 0.
     pub(super) fn percent(self) -> f64 {
         if self.all == 0 { 100.0 } else { 100.0 * self.seen as f64 / self.all as f64 }
     }
 }
 
-/// A line of the chart that no test has taken.
+/// A transition that no test has taken.
 #[derive(Debug, serde::Serialize)]
 pub(super) struct Untaken {
     pub(super) file: String,
@@ -46,12 +46,12 @@ pub(super) struct Untaken {
     pub(super) text: String,
 }
 
-/// What the tests have gone through of one chart.
+/// The coverage of one chart.
 #[derive(Debug, serde::Serialize)]
 pub(super) struct Coverage {
     pub(super) chart: String,
     pub(super) file: String,
-    /// The shares below added up: what `--min-coverage` is about.
+    /// The sum of the counts below, which `--min-coverage` tests.
     pub(super) all: Share,
     pub(super) states: Share,
     pub(super) lines: Share,
@@ -61,14 +61,14 @@ pub(super) struct Coverage {
     pub(super) guards_false: Share,
     /// States that no test has entered.
     pub(super) never_entered: Vec<String>,
-    /// Lines that no test has taken.
+    /// Transitions that no test has taken.
     pub(super) never_taken: Vec<Untaken>,
     /// Options that no test has chosen.
     pub(super) never_chosen: Vec<String>,
 }
 
 impl Coverage {
-    /// What counts, each in its words.
+    /// The counts, each with its label.
     pub(super) fn rows(&self) -> [(&'static str, Share); 6] {
         [
             ("states entered", self.states),
@@ -194,7 +194,7 @@ impl Subject<'_> {
     }
 }
 
-/// The coverage in words.
+/// The coverage as text.
 pub(super) fn human(all: &[Coverage]) -> Page {
     let mut text = Page::default();
     for one in all {

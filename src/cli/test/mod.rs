@@ -19,40 +19,42 @@ use coverage::Coverage;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-/// Play the tests of charts: offline, in virtual time, and nothing is answered that a test does not answer.
+/// Play the tests of charts, offline and in virtual time; only the test itself gives answers.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  chartc test                                  every test of every *.chart below this folder
-  chartc test charts/builder.chart             the tests of one chart: its own, and those in builder.test.chart beside it
-  chartc test --filter pivot                   those with a word in their name
-  chartc test --coverage --min-coverage 80     what they go through; fail below 80 % of it for any chart
-  chartc test --junit report.xml               for a continuous integration server
+  chartc test                                 all tests below this folder
+  chartc test charts/builder.chart            the tests in this file and in builder.test.chart
+  chartc test --filter pivot                  tests with this text in their name
+  chartc test --coverage --min-coverage 80    show coverage; fail if a chart has less than 80 %
+  chartc test --junit report.xml              a report for a CI server
 
-A test stands outside charts: test \"name\" for Chart { given x = 1  send e  turn  answers s option  expect at t }.
-A file x.test.chart beside x.chart or x.yaml imports it: import \"x.chart\".
+A test is written outside charts. In a file of its own, x.test.chart, it imports the chart:
 
-Exit codes: 0 all passed, 1 a test failed, too little coverage, or a chart has errors, 2 wrong usage, 3 a fault of chartc,
-4 no test found")]
+  import \"x.chart\"
+  test \"name\" for Chart { given x = 1  send e  turn  answers s option  expect at t }
+
+Exit codes: 0 all passed, 1 a test failed, coverage is too low, or a chart has errors, 2 wrong usage,
+3 internal error, 4 no test found")]
 pub(super) struct Args {
     /// Files or folders [default: this folder]
     paths: Vec<String>,
-    /// Play only tests whose name contains this
+    /// Play only tests whose name contains this text
     #[arg(long, value_name = "TEXT")]
     filter: Option<String>,
-    /// How it is shown
+    /// Output format
     #[arg(long, default_value = "text", value_parser = ["text", "json"])]
     format: String,
-    /// Where to write the outcome as JUnit's XML
+    /// File for the results in JUnit's XML format
     #[arg(long, value_name = "FILE")]
     junit: Option<PathBuf>,
-    /// Show what the tests go through of each chart: states, lines, options, conditions
+    /// Show the coverage of each chart: states, transitions, options, guards
     #[arg(long)]
     coverage: bool,
-    /// Fail where the tests of a chart go through less of it than this: states, lines, options and conditions together
+    /// Fail if the coverage of a chart is lower: states, transitions, options and guards together
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     min_coverage: Option<f64>,
-    /// Colours in the output
+    /// When to use colours
     #[arg(long, value_name = "WHEN", value_enum, default_value_t = Colour::Auto)]
     color: Colour,
     #[command(flatten)]
@@ -61,18 +63,18 @@ pub(super) struct Args {
 
 fn percent(text: &str) -> Result<f64, String> {
     let number: f64 =
-        text.trim_end_matches('%').parse().map_err(|_| "it is no number".to_owned())?;
+        text.trim_end_matches('%').parse().map_err(|_| "it is not a number".to_owned())?;
     if (0.0..=100.0).contains(&number) { Ok(number) } else { Err("it is not in 0..100".to_owned()) }
 }
 
-/// A test with the chart that it is for, and how it went.
+/// A test with its chart and its result.
 struct Row<'c> {
     checked: &'c Checked,
     test: &'c Test,
     played: Played,
-    /// How long it took, of the computer's time.
+    /// How long it took, in real time.
     took: Duration,
-    /// That it failed, and where its fault may lie.
+    /// The diagnostic if it failed, with the places where the mistake may be.
     finding: Option<Diagnostic>,
 }
 
@@ -95,7 +97,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
     let tests = chosen(&done, args.filter.as_deref());
     if tests.is_empty() {
         complain(match &args.filter {
-            Some(_) => "no test has a name like that",
+            Some(_) => "no test name contains this text",
             None => "no test found: write `test \"name\" for Chart { … }` in a *.chart file",
         });
         return Ok(Exit::Nothing);
@@ -141,7 +143,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
     Ok(if failed == 0 && !lacks { Exit::Clean } else { Exit::Findings })
 }
 
-/// Tells which charts are gone through less than they must.
+/// Reports the charts whose coverage is too low.
 fn lacks(coverage: Option<&[Coverage]>, least: f64) -> bool {
     let poor = |one: &&Coverage| one.all.percent() < least;
     let poor: Vec<&Coverage> = coverage.into_iter().flatten().filter(poor).collect();
@@ -151,7 +153,7 @@ fn lacks(coverage: Option<&[Coverage]>, least: f64) -> bool {
         let missing: Vec<String> =
             missing.map(|(what, row)| format!("{what} {} of {}", row.seen, row.all)).collect();
         complain(format!(
-            "error: the tests go through {:.1} % of {}, and {least} % are wanted: {}",
+            "error: the tests cover {:.1} % of {}, less than {least} %: {}",
             one.all.percent(),
             one.chart,
             missing.join(", ")
@@ -160,7 +162,7 @@ fn lacks(coverage: Option<&[Coverage]>, least: f64) -> bool {
     !poor.is_empty()
 }
 
-/// The charts that were found and that no test is for.
+/// The charts without a test.
 fn untested(done: &Compilation) -> Page {
     let is_tested = |checked: &&Checked| {
         done.tested.iter().any(|other| {
@@ -174,12 +176,12 @@ fn untested(done: &Compilation) -> Page {
     let mut page = Page::default();
     if !names.is_empty() {
         page.line("");
-        page.line(format!("no test is for: {}", names.join(", ")));
+        page.line(format!("charts without tests: {}", names.join(", ")));
     }
     page
 }
 
-/// Tells errors of the charts: no test is played then.
+/// Reports errors in the charts; in this case no test is played.
 fn refuse(done: &Compilation) -> Option<Exit> {
     let errors: Vec<_> =
         done.diagnostics.iter().filter(|d| d.severity == Severity::Error).cloned().collect();

@@ -1,4 +1,4 @@
-//! What the tests of a run came to, for other programs: JSON, and JUnit's XML.
+//! The results of the tests for other programs: JSON, and JUnit's XML.
 
 use super::Row;
 use super::coverage::Coverage;
@@ -68,7 +68,7 @@ fn test(row: &Row<'_>, sources: &Sources) -> Value {
     })
 }
 
-/// A file as JUnit writes them: a suite for each file with tests.
+/// A report in JUnit's format: one suite for each file with tests.
 pub(super) fn junit(rows: &[Row<'_>], sources: &Sources) -> String {
     let mut files: BTreeMap<&str, Vec<&Row<'_>>> = BTreeMap::new();
     for row in rows {
@@ -137,7 +137,7 @@ fn case(row: &Row<'_>, file: &str, sources: &Sources, text: &mut String) {
     ));
 }
 
-/// A text as XML may hold it.
+/// A text, escaped for XML.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in visible::text(text).chars() {

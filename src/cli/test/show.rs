@@ -1,13 +1,13 @@
-//! Tests in words: values, lines of a trace, failures.
+//! Tests as text: values, lines of a trace, failures.
 
 use crate::cli::output::Page;
 use crate::scenario::{Played, short};
 use chartc_runtime::trace::Line;
 
-/// Lines of the trace that a failure shows.
+/// The number of trace lines that a failure shows.
 const TAIL: usize = 12;
 
-/// A line that says how a test went.
+/// One line with the result of a test.
 pub(super) fn went(page: &mut Page, played: &Played, test: &str) {
     if played.failure.is_some() {
         page.led("31", "FAILED", format!(" {test}"));
@@ -16,7 +16,7 @@ pub(super) fn went(page: &mut Page, played: &Played, test: &str) {
     }
 }
 
-/// What happened last, in words.
+/// The last lines of the trace, as text.
 pub(super) fn last(played: &Played) -> Vec<String> {
     let from = played.lines.len().saturating_sub(TAIL);
     played.lines[from..].iter().map(words).collect()

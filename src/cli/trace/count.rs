@@ -1,4 +1,4 @@
-//! What is counted of tools, states and lines.
+//! Counts of tools, states and transitions.
 
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -11,13 +11,13 @@ pub(super) struct Tool {
 }
 
 impl Tool {
-    /// One more call.
+    /// Counts one more call.
     pub(super) fn add(&mut self, is_good: bool) {
         self.calls += 1;
         self.failed += u64::from(!is_good);
     }
 
-    /// All of them on a line.
+    /// All counts on one line.
     pub(super) fn list(all: &BTreeMap<String, Self>) -> String {
         let each = all.iter().map(|(tool, row)| match row.failed {
             0 => format!("{tool} {}", row.calls),
@@ -27,7 +27,7 @@ impl Tool {
     }
 }
 
-/// What a state cost: itself and all below it for the time, its own leaf for calls.
+/// What a state cost. Its time includes its descendants; its calls are only those with this state as the leaf.
 #[derive(Debug, Default, Clone, Serialize)]
 pub(super) struct State {
     pub(super) visits: u64,
@@ -38,7 +38,7 @@ pub(super) struct State {
     pub(super) cost: f64,
 }
 
-/// How often a line was taken.
+/// How often a transition was taken.
 #[derive(Debug, Default, Clone, Serialize)]
 pub(super) struct Transition {
     pub(super) state: String,

@@ -1,4 +1,4 @@
-//! What a snapshot keeps of the past: the last transitions.
+//! The history in a snapshot: the last transitions.
 
 use super::tell::{number, time, way};
 use crate::cli::columns::columns;
@@ -6,7 +6,7 @@ use crate::cli::output::Page;
 use chartc_runtime::Saved;
 use chartc_runtime::trace::What;
 
-/// The last transitions of a run that was kept, the oldest first.
+/// The last transitions of a saved run, the oldest first.
 pub(super) fn kept(saved: &Saved) -> Page {
     let chart = saved.machine().chart();
     let at = time(saved.now());

@@ -1,4 +1,4 @@
-//! `chartc trace`: what a run did, from what it wrote.
+//! `chartc trace`: what a run did, from its trace or snapshot.
 
 mod count;
 mod kept;
@@ -18,45 +18,46 @@ use std::path::PathBuf;
 use summary::Summary;
 pub(super) use taken::taken;
 
-/// Read the trace of a run: what was decided when and why, what each state cost, and why nothing happened.
+/// Show the trace of a run: what was decided, when and why, and what each state cost.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  chartc trace run.jsonl                        a line for each decision; below, what each state cost
-  chartc trace run.jsonl --turn 3               one turn of it
-  chartc trace run.jsonl --step observe         the decisions of one step
-  chartc trace run.jsonl --why                  for what moved nothing: the lines that lost, and why
-  chartc trace --summary runs/*.jsonl           totals of many runs: how they ended, calls, failures, transitions
+  chartc trace run.jsonl                     one row per decision, then the cost of each state
+  chartc trace run.jsonl --turn 3            only one turn
+  chartc trace run.jsonl --step observe      only the decisions of one step
+  chartc trace run.jsonl --why               why inputs had no effect
+  chartc trace --summary runs/*.jsonl        totals of many runs
   chartc trace --summary --format json run.jsonl
-  chartc trace run.jsonl --format mermaid       who said what to whom, for a ```mermaid block in Markdown
-  chartc trace run.json                         of what --snapshot has kept: the last transitions
+  chartc trace run.jsonl --format mermaid    a sequence diagram, for a ```mermaid block in Markdown
+  chartc trace run.json                      the last transitions in a snapshot
 
-Exit codes: 0 shown, 1 some lines cannot be read (the rest is shown), 2 wrong usage, 3 a fault of chartc")]
+Exit codes: 0 shown, 1 some lines cannot be read (the rest is shown), 2 wrong usage,
+3 internal error")]
 pub(super) struct Args {
-    /// What `chartc run --trace` wrote, or --snapshot
+    /// Traces written by `chartc run --trace`, or a snapshot by --snapshot
     #[arg(required = true)]
     files: Vec<PathBuf>,
-    /// For each input that moved nothing: the lines that might have been taken, and why each was not
+    /// For each input without effect, show the transitions that could have been taken, and why each was not
     #[arg(long, conflicts_with = "summary")]
     why: bool,
-    /// Totals instead of single lines; those of several traces add up
+    /// Show totals instead of decisions, added up over several traces
     #[arg(long)]
     summary: bool,
-    /// How to say it; json goes with --summary, mermaid with one trace
+    /// Output format; json only with --summary, mermaid only for one trace
     #[arg(long, value_name = "FORMAT", value_parser = ["text", "json", "mermaid"], default_value = "text")]
     format: String,
-    /// Only this turn
+    /// Show only this turn
     #[arg(long, value_name = "N")]
     turn: Option<u32>,
-    /// Only this step; one of a chart that is run as `step/its_step`
+    /// Show only this step; a step of a child chart is `step/its_step`
     #[arg(long, value_name = "STEP")]
     step: Option<String>,
-    /// Colours in the output
+    /// When to use colours
     #[arg(long, value_name = "WHEN", value_enum, default_value_t = Colour::Auto)]
     color: Colour,
 }
 
-/// Which lines are asked for.
+/// Which lines to show.
 #[derive(Debug, Clone, Copy, Default)]
 struct Filter<'a> {
     turn: Option<u32>,
@@ -70,8 +71,8 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         let is_filtered = args.turn.is_some() || args.step.is_some();
         if args.why || args.summary || args.format != "text" || is_filtered {
             return Err(miette::miette!(
-                help = "`chartc run --trace FILE` writes all that happens",
-                "{} is a snapshot: it has the last transitions and nothing else to choose from",
+                help = "`chartc run --trace FILE` writes a complete trace",
+                "{} is a snapshot: it contains only the last transitions",
                 path.display()
             ));
         }
@@ -85,8 +86,8 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
     let filter = Filter { turn: args.turn, step: args.step.as_deref() };
     if args.summary && (args.turn.is_some() || args.step.is_some()) {
         return Err(miette::miette!(
-            help = "leave --summary out to see single lines",
-            "--summary is of whole runs: it goes with neither --turn nor --step"
+            help = "omit --summary to see single decisions",
+            "--summary covers whole runs, and cannot be combined with --turn or --step"
         ));
     }
     let paper = paper(args.color);
@@ -95,12 +96,12 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         ("json", false) => {
             return Err(miette::miette!(
                 help = "each line of a trace is a JSON object already; for totals: --summary --format json",
-                "--format json goes with --summary"
+                "--format json needs --summary"
             ));
         }
         ("mermaid", true) => {
             return Err(miette::miette!(
-                "--format mermaid draws one run: it does not go with --summary"
+                "--format mermaid draws one run, and cannot be combined with --summary"
             ));
         }
         ("mermaid", false) => match traces.as_slice() {

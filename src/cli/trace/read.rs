@@ -1,4 +1,4 @@
-//! A trace as far as it can be read, with what each of its lines belongs to.
+//! A trace, as far as it can be read, with the turn and chart of each line.
 
 use super::super::instance;
 use chartc_runtime::Saved;
@@ -6,7 +6,7 @@ use chartc_runtime::trace::{self, Line, What};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Faults that are told one by one.
+/// The maximum number of errors to report one by one.
 const TOLD: usize = 5;
 
 /// A trace.
@@ -14,7 +14,7 @@ pub(super) struct Read {
     /// The file.
     pub(super) name: String,
     pub(super) lines: Vec<Line>,
-    /// For each line the turn of the chart itself that it is in.
+    /// For each line, the turn of the outermost chart.
     pub(super) turns: Vec<Option<u32>>,
     /// What cannot be read, in words.
     pub(super) faults: Vec<String>,
@@ -26,7 +26,7 @@ impl Read {
         self.lines.iter().zip(self.turns.iter().copied())
     }
 
-    /// The names of the charts, by the way to them.
+    /// The names of the charts, by their paths.
     pub(super) fn charts<'s>(&'s self) -> BTreeMap<&'s str, &'s str> {
         let chart = |line: &'s Line| {
             let What::Run { chart, .. } = &line.what else { return None };
@@ -36,13 +36,13 @@ impl Read {
         runs.collect()
     }
 
-    /// When the last thing happened.
+    /// The time of the last line.
     pub(super) fn end(&self) -> u64 {
         self.lines.last().map_or(0, |line| line.at_ms)
     }
 }
 
-/// What `--snapshot` wrote; `None` for anything else, which may be a trace.
+/// Reads a snapshot; `None` for any other file, which may be a trace.
 pub(super) fn snapshot(path: &Path) -> miette::Result<Option<Saved>> {
     #[derive(serde::Deserialize)]
     struct Head {
@@ -57,7 +57,7 @@ pub(super) fn snapshot(path: &Path) -> miette::Result<Option<Saved>> {
     Saved::read(&text).map(Some).map_err(|why| miette::miette!("{name}: {why}"))
 }
 
-/// Reads a trace. A line that cannot be read is left out and told of.
+/// Reads a trace. Unreadable lines are skipped and reported.
 pub(super) fn read(path: &Path) -> miette::Result<Read> {
     let name = path.display().to_string();
     let text = instance::read(path)?;
@@ -75,14 +75,14 @@ pub(super) fn read(path: &Path) -> miette::Result<Read> {
     if lines.is_empty() {
         return Err(miette::miette!(
             help = "`chartc run --trace FILE` writes one",
-            "{name} has no line of a trace{}",
+            "{name} contains no line of a trace{}",
             faults.first().map(|fault| format!(": {fault}")).unwrap_or_default()
         ));
     }
     let gaps = lines.windows(2).filter(|pair| pair[1].seq != pair[0].seq + 1);
     let gap = gaps.map(|pair| (pair[0].seq, pair[1].seq)).next();
     if let (Some((before, behind)), true) = (gap, faults.is_empty()) {
-        faults.push(format!("{name}: after line {before} of the run comes line {behind}"));
+        faults.push(format!("{name}: line {before} of the run is followed by line {behind}"));
     } else if lines[0].seq != 1 && faults.is_empty() {
         faults.push(format!("{name} begins with line {} of the run", lines[0].seq));
     }
@@ -92,7 +92,7 @@ pub(super) fn read(path: &Path) -> miette::Result<Read> {
             turn = Some(*nth);
             last = turn;
         }
-        // What an agent does comes of the turn that has just ended.
+        // An agent's action belongs to the turn that has just ended.
         let is_deed = matches!(line.what, What::Acted { .. } | What::NotActed { .. });
         let of = if is_deed { last } else { turn };
         if let (What::TurnEnded { .. }, "") = (&line.what, line.child.as_str()) {

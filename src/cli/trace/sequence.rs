@@ -1,4 +1,4 @@
-//! Who said what to whom, as a Mermaid sequence diagram.
+//! The messages of a run, as a Mermaid sequence diagram.
 
 use super::super::columns::cut;
 use super::super::wording::deed;
@@ -10,9 +10,9 @@ use chartc_core::visible;
 use chartc_runtime::trace::{Line, What};
 use std::collections::BTreeSet;
 
-/// Characters of a message.
+/// The maximum length of a message, in characters.
 const LONG: usize = 80;
-/// Messages that are drawn: more is no picture any more.
+/// The maximum number of messages: a larger picture is unreadable.
 const MOST: usize = 400;
 
 /// A trace as Mermaid.
@@ -70,7 +70,7 @@ pub(super) fn sequence(trace: &Read, filter: Filter<'_>) -> String {
     }
     if more > 0 {
         out.push_str(&format!(
-            "  %% {more} further messages are not drawn: choose with --turn or --step\n"
+            "  %% {more} more messages are not drawn: select with --turn or --step\n"
         ));
     }
     out
@@ -187,7 +187,7 @@ fn message(line: &Line, own: &str) -> Option<String> {
     }
 }
 
-/// Text that Mermaid shows as it is: entities for what has a meaning there.
+/// Text that Mermaid shows literally: characters with a meaning become entities.
 fn escaped(text: &str) -> String {
     let mut out = String::new();
     for c in visible::line(text.trim()).chars() {

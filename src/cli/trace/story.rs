@@ -8,7 +8,7 @@ use crate::notation;
 use chartc_runtime::trace::{Line, LineName, What};
 use std::collections::BTreeSet;
 
-/// How a row is to be taken.
+/// The kind of a row, which decides its colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Tone {
     Plain,
@@ -24,21 +24,21 @@ pub(super) enum Tone {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Row {
     pub(super) turn: Option<u32>,
-    /// The last of several turns in which nothing was to be seen.
+    /// The last of several turns without anything to show.
     pub(super) until: Option<u32>,
     is_silent: bool,
     pub(super) at_ms: u64,
-    /// Of the line that it is made from.
+    /// The time of the line that it is made from.
     seq: u64,
-    /// The step, with the way to it; in a second attempt its number.
+    /// The step with its path, and the number of the attempt from the second on.
     pub(super) step: String,
     pub(super) decision: String,
-    /// Where it led; empty where nothing moved.
+    /// The states it led from and to; empty if nothing moved.
     pub(super) way: String,
     pub(super) why: String,
     pub(super) tone: Tone,
     child: String,
-    /// A line that is taken at the same moment may be what came of it.
+    /// A transition that is taken at the same moment may be its result.
     is_open: bool,
 }
 
@@ -54,7 +54,7 @@ pub(super) fn rows(trace: &Read, filter: Filter<'_>) -> Vec<Row> {
             && filter.step.is_none_or(|step| row.step.split(" #").next() == Some(step))
     };
     rows.retain(is_wanted);
-    // Silent turns in a row are told in one.
+    // Consecutive turns without anything to show share a row.
     rows.dedup_by(|row, before| {
         let both = row.is_silent && before.is_silent;
         if both {
@@ -65,7 +65,7 @@ pub(super) fn rows(trace: &Read, filter: Filter<'_>) -> Vec<Row> {
     rows
 }
 
-/// Of turns that nothing is told about, their numbers are.
+/// Adds a row with the numbers of turns without anything to show.
 fn silent(rows: &mut Vec<Row>, trace: &Read) {
     let told: BTreeSet<u32> = rows.iter().filter_map(|row| row.turn).collect();
     let mut silent: Vec<Row> = Vec::new();
@@ -167,7 +167,7 @@ fn add(rows: &mut Vec<Row>, line: &Line, turn: Option<u32>) {
             row
         }
         What::Unusable { step, attempt, why, .. } => {
-            // The machine itself may find that an answer does not fit, once it is told as one.
+            // The machine may still reject an answer after it has been traced as one.
             if let Some(last) = rows.last_mut().filter(|last| last.is_answer(line, step, *attempt))
             {
                 last.tone = Tone::Bad;
@@ -194,7 +194,7 @@ fn add(rows: &mut Vec<Row>, line: &Line, turn: Option<u32>) {
         What::Dropped { step, attempt } => {
             row(step, "too late").attempt(*attempt).why("the answer is dropped").tone(Tone::Bad)
         }
-        // What the model calls it has answered with.
+        // The tool that the model calls is its answer.
         What::ToolCall { tool, .. } if rows.last().is_some_and(|last| last.is_call(tool)) => return,
         What::ToolCall { step, tool, arguments } => {
             row(step, format!("{tool} {}", value(arguments)).trim_end())
@@ -294,7 +294,7 @@ impl Row {
     }
 }
 
-/// A line was taken: what came of the row before it, if that happened at the same moment.
+/// A transition was taken: it is the result of the row before it, if both happened at the same moment.
 fn take(rows: &mut Vec<Row>, line: &Line, turn: Option<u32>, taken: &LineName) {
     let way = super::tell::way(taken);
     let open = rows.last_mut().filter(|last| {
@@ -303,7 +303,7 @@ fn take(rows: &mut Vec<Row>, line: &Line, turn: Option<u32>, taken: &LineName) {
     if let Some(last) = open {
         last.way = way;
         last.is_open = false;
-        // `may ship` says nothing new of the answer `ship`, nor `on go` of the event.
+        // `may ship` adds nothing to the answer `ship`, nor does `on go` to the event.
         let name = taken.trigger.split_once(' ').map_or("", |(_, name)| name);
         let decision = last.decision.strip_prefix("event ").unwrap_or(&last.decision);
         let decision = decision.split([' ', '(']).next().unwrap_or_default();
@@ -319,7 +319,7 @@ fn take(rows: &mut Vec<Row>, line: &Line, turn: Option<u32>, taken: &LineName) {
     rows.push(row);
 }
 
-/// How many rows there are, for those who see none.
+/// The message that a selection is empty.
 pub(super) fn nothing(filter: Filter<'_>) -> String {
     match (filter.turn, filter.step) {
         (Some(turn), Some(step)) => format!("nothing of `{step}` in turn {turn}"),

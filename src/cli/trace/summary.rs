@@ -23,7 +23,7 @@ pub(super) struct Summary {
 
 type Counts = BTreeMap<String, u64>;
 
-/// The runs of one chart, those that `run` steps started among them.
+/// The runs of one chart, including those that `run` steps started.
 #[derive(Debug, Default, Serialize)]
 struct Chart {
     runs: u64,
@@ -34,11 +34,11 @@ struct Chart {
     stuck_rate: f64,
     time_ms: u64,
     turns: u64,
-    /// Questions put, those to people and attempts again among them.
+    /// Questions, including those to people and repeated ones.
     questions: u64,
     /// By step.
     steps: Counts,
-    /// Answers by the rung of the ladder that they were read on.
+    /// Answers by their rung.
     rungs: Counts,
     unusable: u64,
     /// Calls without an answer, by the kind of error.
@@ -51,7 +51,7 @@ struct Chart {
     output_tokens: u64,
     /// What calls cost, in the unit that prices are in.
     cost: f64,
-    /// Calls of which nobody says what they took.
+    /// Calls with unknown usage.
     assumed: u64,
     tools: BTreeMap<String, Tool>,
     /// What agents did in their world.
@@ -72,11 +72,11 @@ struct Chart {
     taken: BTreeMap<(String, u32), Transition>,
 }
 
-/// One run while it is added up.
+/// One run while its totals are computed.
 #[derive(Default)]
 struct Run {
     chart: String,
-    /// Since when each state is active.
+    /// The time at which each active state was entered.
     since: BTreeMap<String, u64>,
     /// The leaf that a step was started for.
     leaves: BTreeMap<String, String>,
@@ -86,7 +86,7 @@ struct Run {
 }
 
 impl Summary {
-    /// Of all these traces together.
+    /// The totals of all traces together.
     pub(super) fn of(traces: &[Read]) -> Self {
         let unread = traces.iter().map(|trace| trace.faults.len()).sum();
         let mut summary =
@@ -112,7 +112,7 @@ impl Summary {
                 self.charts.entry(chart.clone()).or_default().runs += 1;
                 continue;
             }
-            // A trace whose head is lost is of a chart without a name.
+            // Without its first line, a trace does not name its chart.
             let run = runs.entry(&line.child).or_default();
             self.charts.entry(run.chart.clone()).or_default().line(run, line);
         }
@@ -123,7 +123,7 @@ impl Summary {
 
     fn close(&mut self, run: Run, at: u64) {
         let chart = self.charts.entry(run.chart).or_default();
-        // What has ended has left its states.
+        // A run that has ended has left all its states.
         for (path, since) in run.since {
             chart.states.entry(path).or_default().time_ms += at - since.min(at);
         }

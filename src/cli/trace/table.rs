@@ -10,14 +10,14 @@ use crate::cli::output::Page;
 use crate::report::Paper;
 use chartc_runtime::trace::What;
 
-/// Heads of the columns.
+/// The column headings.
 const HEAD: [&str; 6] = ["turn", "time", "step", "decision", "from -> to", "why"];
-/// The most columns that step, decision and move take while others need them.
+/// The maximum widths of step, decision and move if other columns need the space.
 const MOST: [usize; 3] = [16, 30, 44];
-/// Columns that `why` gets at least.
+/// The minimum width of `why`.
 const WHY: usize = 26;
 
-/// A trace for people.
+/// A trace as a table.
 pub(super) fn table(trace: &Read, filter: Filter<'_>, paper: Paper) -> Page {
     let mut out = head(trace, paper);
     let found = rows(trace, filter);
@@ -53,7 +53,7 @@ pub(super) fn table(trace: &Read, filter: Filter<'_>, paper: Paper) -> Page {
     out
 }
 
-/// What the trace is of, and how the run ended.
+/// The chart of the trace, and how the run ended.
 fn head(trace: &Read, paper: Paper) -> Page {
     let run = trace.lines.iter().find_map(|line| {
         let What::Run { chart, oracle, .. } = &line.what else { return None };
@@ -86,7 +86,7 @@ fn head(trace: &Read, paper: Paper) -> Page {
     head
 }
 
-/// The cells; a turn and a time stand where they change.
+/// The cells; turn and time are shown where they change.
 fn cells(rows: &[Row]) -> Vec<[String; 6]> {
     let mut last: Option<(Option<u32>, u64)> = None;
     let mut out: Vec<[String; 6]> = Vec::new();
@@ -110,7 +110,7 @@ fn cells(rows: &[Row]) -> Vec<[String; 6]> {
     out
 }
 
-/// As wide as what is in them, as long as all of it has room; then the widest is narrowed, and the last gets the rest.
+/// The widths of the columns: as wide as their cells if there is room; otherwise the widest are narrowed, and the last gets the rest.
 fn widths(cells: &[[String; 6]], total: usize) -> [usize; 6] {
     let mut widths = HEAD.map(width);
     for row in cells {
@@ -127,7 +127,7 @@ fn widths(cells: &[[String; 6]], total: usize) -> [usize; 6] {
         let others: usize = widths[..5].iter().sum::<usize>() + gaps;
         widths[5] = widths[5].min(total.saturating_sub(others).max(WHY));
     }
-    // First what was decided is cut, then why, then where it led: that says most.
+    // Cut the decision first, then the reason, then the move, which says most.
     for (at, least) in [(3, 18), (5, 20), (2, 10), (4, 12)] {
         let over = needed(&widths).saturating_sub(total);
         widths[at] = widths[at].saturating_sub(over).max(least.min(widths[at]));

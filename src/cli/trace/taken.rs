@@ -1,4 +1,4 @@
-//! How often runs took the lines of a chart.
+//! How often runs took the transitions of a chart.
 
 use super::read::read;
 use crate::cli::output::complain;
@@ -10,10 +10,10 @@ use chartc_runtime::trace::{LineName, What};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// Counts by line, over all these traces; `None` without any.
+/// Counts by transition, over all these traces; `None` without traces.
 ///
 /// # Errors
-/// A trace that cannot be read, or that has no run of this chart.
+/// A trace cannot be read, or has no run of this chart.
 pub(in crate::cli) fn taken(
     checked: &Checked,
     traces: &[PathBuf],
@@ -43,7 +43,7 @@ pub(in crate::cli) fn taken(
         let is_other = |what: &What| matches!(what, What::Run { chart: name, hash, calls_per_turn: None, .. } if *name == chart.name && *hash != own);
         if trace.lines.iter().any(|line| is_other(&line.what)) {
             complain(format!(
-                "warning: {} is a run of another version of `{}`: lines are counted by their place",
+                "warning: {} is a run of another version of `{}`: transitions are counted by their position",
                 trace.name, chart.name
             ));
         }
@@ -59,7 +59,7 @@ pub(in crate::cli) fn taken(
     Ok(Some(together(checked, &counts)))
 }
 
-/// The line of a name.
+/// The transition with this name.
 fn find(chart: &Chart, name: &LineName) -> Option<TransitionId> {
     let source = chart.state_ids().find(|id| chart.state(*id).path == name.state)?;
     let mut own = (0..chart.transitions.len()).map(TransitionId::at);
@@ -67,7 +67,7 @@ fn find(chart: &Chart, name: &LineName) -> Option<TransitionId> {
     own.by_ref().filter(|id| chart.transition(*id).source == source).nth(nth)
 }
 
-/// Lines that stand once in the text, for several states, count as one.
+/// Transitions that come from one source line, for several states, count as one.
 fn together(
     checked: &Checked,
     counts: &BTreeMap<TransitionId, u64>,

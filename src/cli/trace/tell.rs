@@ -4,7 +4,7 @@ use chartc_core::duration::Duration;
 use chartc_core::expr::Value;
 use chartc_runtime::trace::LineName;
 
-/// A value, or a text as it stands, on one line.
+/// A value as JSON, or a text itself, on one line.
 pub(super) fn value(value: &Value) -> String {
     let text = match value {
         Value::Text(text) => text.clone(),
@@ -37,7 +37,7 @@ pub(super) fn decision(option: Option<&String>, said: &Value) -> String {
     }
 }
 
-/// The reason that an action comes with.
+/// The reason that an action states.
 pub(super) fn reason(said: &Value) -> String {
     if let Value::Map(map) = said
         && let (Some(Value::Text(_)), Some(Value::Text(why))) =
@@ -62,7 +62,7 @@ pub(super) fn state(path: &str) -> &str {
     if path.is_empty() { "*" } else { path }
 }
 
-/// Where a line leads from and to.
+/// The source and targets of a transition.
 pub(super) fn way(line: &LineName) -> String {
     let from = state(&line.state);
     if line.targets.is_empty() {
@@ -73,7 +73,7 @@ pub(super) fn way(line: &LineName) -> String {
     }
 }
 
-/// A state as seen from another one: what both are in is left out, as in `open.sorting -> .drafting`.
+/// A state relative to another one: the common path is omitted, as in `open.sorting -> .drafting`.
 fn beside<'s>(from: &str, to: &'s str) -> &'s str {
     let mut shared = 0;
     for (end, _) in to.match_indices('.') {
@@ -84,7 +84,7 @@ fn beside<'s>(from: &str, to: &'s str) -> &'s str {
     &to[shared..]
 }
 
-/// A line as it may be found in the chart.
+/// A transition, named so that it can be found in the chart.
 pub(super) fn line(line: &LineName) -> String {
     let to = if line.targets.is_empty() {
         String::new()
@@ -103,9 +103,11 @@ pub(super) fn place(path: &str) -> String {
 pub(super) fn loss(why: &str) -> &str {
     match why {
         "guard" => "its condition is false",
-        "fault" => "its condition cannot be computed, which counts as false",
-        "scope" => "it is a `from` line, and no state that it names is active",
-        "preempted" => "a line further in, or of an earlier region, leaves the same states",
+        "fault" => "its guard failed, which counts as false",
+        "scope" => "it is a `from` line, and none of its states is active",
+        "preempted" => {
+            "a transition of an inner state, or of an earlier region, exits the same states"
+        }
         other => other,
     }
 }
@@ -131,7 +133,7 @@ pub(super) fn not_taken(why: &str) -> &str {
     }
 }
 
-/// A time on the run's clock, or a length of it.
+/// A time on the run's clock, or a duration.
 pub(super) fn time(ms: u64) -> String {
     const UNITS: [(&str, u64); 3] = [("d", 86_400_000), ("h", 3_600_000), ("m", 60_000)];
     if ms < 60_000 && !ms.is_multiple_of(1000) {
@@ -140,7 +142,7 @@ pub(super) fn time(ms: u64) -> String {
     if ms < 60_000 {
         return Duration(ms).to_string();
     }
-    // Two units are enough to find one's way.
+    // Two units are precise enough.
     let mut parts = Vec::new();
     let mut rest = ms;
     for (unit, millis) in UNITS {

@@ -1,4 +1,4 @@
-//! Why nothing happened: inputs that moved nothing, with the lines that might have been taken.
+//! Why nothing happened: inputs without effect, with the transitions that could have been taken.
 
 use super::super::columns::cut;
 use super::Filter;
@@ -10,20 +10,20 @@ use crate::report::Paper;
 use chartc_runtime::trace::{Line, What};
 use std::collections::BTreeMap;
 
-/// An input that a chart got, and what the trace tells of it.
+/// An input to a chart, and what the trace says about it.
 struct Input {
     title: String,
     at_ms: u64,
     turn: Option<u32>,
     child: String,
-    /// The states that were active, as far as they are told.
+    /// The states that were active, as far as the trace says.
     at: String,
     reasons: Vec<String>,
     steps: Vec<String>,
     has_moved: bool,
 }
 
-/// The inputs that moved nothing, each with its reasons.
+/// The inputs without effect, each with its reasons.
 pub(super) fn why(trace: &Read, filter: Filter<'_>, paper: Paper) -> Page {
     let inputs = inputs(trace);
     let wanted = inputs.iter().filter(|input| {
@@ -46,7 +46,7 @@ pub(super) fn why(trace: &Read, filter: Filter<'_>, paper: Paper) -> Page {
         out.line("");
         out.ink("1", head);
         if input.reasons.is_empty() {
-            out.line("  no line of the active states is about it");
+            out.line("  no active state has a transition for it");
         }
         for reason in &input.reasons {
             out.line(format!("  {reason}"));
@@ -55,10 +55,10 @@ pub(super) fn why(trace: &Read, filter: Filter<'_>, paper: Paper) -> Page {
     out
 }
 
-/// The inputs of a trace, in order; those of charts that are run apart.
+/// The inputs of a trace, in order; those of child charts separately.
 fn inputs(trace: &Read) -> Vec<Input> {
     let mut all: Vec<Input> = Vec::new();
-    // The input that each chart is at, and where it is.
+    // The current input and configuration of each chart.
     let mut open: BTreeMap<&str, usize> = BTreeMap::new();
     let mut states: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for (line, turn) in trace.told() {
@@ -86,7 +86,7 @@ fn inputs(trace: &Read) -> Vec<Input> {
     all
 }
 
-/// What an input is called; `None` for a line that is none.
+/// The name of an input; `None` for a line that is not an input.
 fn title(what: &What) -> Option<String> {
     if let What::Turn { turn } = what {
         return Some(format!("turn {turn}"));
@@ -101,7 +101,7 @@ fn title(what: &What) -> Option<String> {
     Some(if input == "turn" { "a turn".into() } else { format!("event {input}") })
 }
 
-/// Keeps which states are active.
+/// Updates the set of active states.
 fn follow(active: &mut Vec<String>, line: &Line) {
     if let What::Entered { state } = &line.what {
         active.push(state.clone());
@@ -111,7 +111,7 @@ fn follow(active: &mut Vec<String>, line: &Line) {
     }
 }
 
-/// Active states that have no active one below.
+/// The leaves: active states without active children.
 fn leaves(active: &[String]) -> Vec<String> {
     let is_above = |state: &String| {
         state.is_empty()
@@ -123,7 +123,7 @@ fn leaves(active: &[String]) -> Vec<String> {
 }
 
 impl Input {
-    /// What a line says about why nothing moved.
+    /// What a line of the trace says about why nothing happened.
     fn take(&mut self, told: &Line) {
         let reason = match &told.what {
             What::Taken { line } if !line.targets.is_empty() => {
@@ -136,11 +136,11 @@ impl Input {
                 format!("{}: no `allow` line permits its target", line(denied))
             }
             What::Refused { event } => {
-                format!("`{event}`: no line of the active states is about it")
+                format!("`{event}`: no active state has a transition for it")
             }
             What::PassedOn { event } => {
                 format!(
-                    "`{event}`: no line here is about it; the charts that this one runs are offered it"
+                    "`{event}`: this chart has no transition for it; its child charts are offered it"
                 )
             }
             What::NotTaken { why, .. } => not_taken(why).to_owned(),

@@ -163,7 +163,7 @@ fn what_was_not_recorded_is_not_answered() {
     let text = std::fs::read_to_string(one).expect("it is there");
     std::fs::write(one, text.replacen("\"llm\"", "\"ask\"", 1)).expect("as before");
     let (code, _, errors) = again(&folder);
-    assert!(code == 2 && errors.contains("what it asks is not what was recorded"), "{errors}");
+    assert!(code == 2 && errors.contains("the question differs from the recorded one"), "{errors}");
     std::fs::write(one, text.replacen("\"v\": 1", "\"v\": 8", 1)).expect("as before");
     let (code, _, errors) = again(&folder);
     assert!(code == 2 && errors.contains("version 8 of recorded calls"), "{errors}");

@@ -143,8 +143,8 @@ fn wrong_usage_says_what_is_wrong() {
     std::fs::write(folder.join("bad.jsonl"), "{\"event\":\"go\"}\n")
         .expect("the folder can be written");
     for (arguments, why) in [
-        (&["--llm", "gpt"][..], "`gpt` is nobody who answers; there are script:FILE"),
-        (&["--llm", "random:x"], "`x` is no seed"),
+        (&["--llm", "gpt"][..], "`gpt` is not a valid value of --llm: use script:FILE"),
+        (&["--llm", "random:x"], "`x` is not a seed"),
         (&["--llm", "script:none.yaml"], "cannot read none.yaml"),
         (&["--llm", "script:bad.yaml"], "bad.yaml: `answer` is unknown"),
         (&["--llm", "first", "--events", "bad.jsonl"], "entry 1: no event `go`"),

@@ -169,7 +169,7 @@ fn people_and_each_event_that_a_question_waits_for() {
     assert!(went.starts_with("ask next on mail.went in open.first\n"), "{went}");
     assert!(!went.contains("human") && !went.contains("mail.came"), "{went}");
     let json = inbox("json", &["--event", "mail.went", "--format", "json"], 2);
-    assert!(json.contains("`count`: expected Int, found none: give it by `--data`"), "{json}");
+    assert!(json.contains("`count`: expected Int, found none: set it with `--data`"), "{json}");
     let strange = inbox("strange", &["--event", "mail.cam"], 2);
     assert!(strange.contains("did you mean `mail.came`?"), "{strange}");
 }

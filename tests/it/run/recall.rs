@@ -200,7 +200,7 @@ fn what_cannot_be_meant_is_said() {
     said(
         &["--memory", ":memory:"],
         0,
-        "names `goal`, `last_result`, which adds nothing to the query",
+        "uses `goal`, `last_result`, which adds nothing to the query",
     );
     // What only shows in a turn is in the trace, and the turn goes on.
     change("{last_action_result}", "{balance:s}");

@@ -203,7 +203,7 @@ fn the_command_line_saves_and_goes_on() {
 
     let (code, _, err) = run(&["--resume", "s.json", "--param", "agent_id=bob"]);
     assert_eq!(code, 2);
-    assert!(err.contains("the snapshot has the params"), "{err}");
+    assert!(err.contains("the snapshot already contains the params"), "{err}");
     let social = root().join("charts/social.chart");
     let (code, _, err) =
         chartc(&folder, &["run", social.to_str().expect("a path"), "--resume", "s.json"]);

@@ -109,16 +109,16 @@ fn what_can_be_read_of_a_broken_trace_is_shown() {
     std::fs::write(folder.join("gap.jsonl"), gone.join("\n")).expect("a folder of its own");
     let (code, _, errors) = chartc(&folder, &["trace", "gap.jsonl"]);
     assert!(
-        code == 1 && errors.contains("after line 30 of the run comes line 32"),
+        code == 1 && errors.contains("line 30 of the run is followed by line 32"),
         "{code} {errors}"
     );
     std::fs::write(folder.join("other.txt"), "hello\n").expect("a folder of its own");
     for (arguments, why) in [
-        (&["other.txt"][..], "other.txt has no line of a trace"),
+        (&["other.txt"][..], "other.txt contains no line of a trace"),
         (&["none.jsonl"], "there is no such file"),
-        (&["run.jsonl", "--format", "json"], "goes with --summary"),
+        (&["run.jsonl", "--format", "json"], "--format json needs --summary"),
         (&["run.jsonl", "gap.jsonl", "--format", "mermaid"], "draws one run"),
-        (&["run.jsonl", "--summary", "--turn", "3"], "goes with neither"),
+        (&["run.jsonl", "--summary", "--turn", "3"], "cannot be combined with --turn"),
     ] {
         let (code, _, errors) = chartc(&folder, &[&["trace"], arguments].concat());
         assert!(code == 2 && errors.contains(why), "{arguments:?}: {code} {errors}");

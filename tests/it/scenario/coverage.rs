@@ -31,7 +31,7 @@ fn too_little_is_a_failure() {
     // 9 of the 26 rows are gone through, 34.6 %, and but 2 of the 11 lines.
     let (text, code) = covered("little", SOME, &["--min-coverage", "34.7"]);
     assert_eq!(code, 1, "{text}");
-    let said = "error: the tests go through 34.6 % of Desk, and 34.7 % are wanted: ";
+    let said = "error: the tests cover 34.6 % of Desk, less than 34.7 %: ";
     assert!(text.contains(said), "{text}");
     assert!(text.contains(", lines taken 2 of 11, options chosen 1 of 3, "), "{text}");
     assert!(!text.contains("options offered"), "what is whole is not missing: {text}");

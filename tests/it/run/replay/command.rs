@@ -106,13 +106,13 @@ fn what_cannot_be_replayed_says_why() {
             "nowhere.jsonl",
             text.replacen("social.chart", "gone.chart", 1),
             2,
-            "gone.chart, which is not there",
+            "gone.chart, which does not exist",
         ),
         (
             "pipe.jsonl",
             text.replacen("\"file\":\"social.chart\"", "\"file\":\"\"", 1),
             2,
-            "does not say in which file",
+            "does not name the file of its chart",
         ),
     ] {
         std::fs::write(folder.join(name), text).expect("the folder can be written");
