@@ -6,6 +6,7 @@
 
 pub mod agent;
 pub mod budget;
+mod call;
 pub mod clock;
 pub mod data;
 pub mod drive;
@@ -19,15 +20,14 @@ pub mod ladder;
 pub mod memory;
 pub mod oracle;
 mod play;
-pub mod population;
 pub mod replay;
 pub mod schema;
 pub mod simulate;
 pub mod tools;
 pub mod trace;
+mod world;
 
 pub use chartc_core as core;
-pub use drive::{Backoff, MOST_RETRY_AFTER, Saved, Session, TurnReport};
+pub use drive::{AgentId, Backoff, MOST_RETRY_AFTER, Population, Saved, Session, TurnReport};
 pub use error::RunError;
 pub use play::{PlayError, play};
-pub use population::{AgentId, Population};

@@ -24,19 +24,6 @@ pub enum PlayError {
 }
 
 impl RunError {
-    /// At the fault of what was sent, not of the run.
-    pub(crate) fn is_about_input(&self) -> bool {
-        match self {
-            Self::UnknownEvent { .. } | Self::Event { .. } | Self::Input { .. } => true,
-            Self::Start(_)
-            | Self::Oracle { .. }
-            | Self::TooManyCalls(_)
-            | Self::NoProgress(_)
-            | Self::Memory(_)
-            | Self::Trace(_) => false,
-        }
-    }
-
     pub(crate) fn in_entry(self, index: usize) -> PlayError {
         if self.is_about_input() {
             PlayError::Entry { nth: index + 1, why: self.to_string() }

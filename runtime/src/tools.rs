@@ -1,6 +1,6 @@
 //! Who does what a tool says: the executors of tool calls.
 
-use crate::oracle::{OracleError, Script};
+use crate::call::OracleError;
 use chartc_core::drive::ToolCall;
 use chartc_core::expr::Value;
 use std::future::Future;
@@ -31,11 +31,4 @@ impl Tools for NoTools {
 /// A call that has ended already.
 pub fn done(result: Result<Value, OracleError>) -> Calling {
     Box::pin(std::future::ready(result))
-}
-
-impl Tools for Script {
-    fn call(&self, call: ToolCall) -> Calling {
-        let arguments: Vec<Value> = call.arguments.into_iter().map(|(_, value)| value).collect();
-        self.tool(&call.tool, &arguments)
-    }
 }

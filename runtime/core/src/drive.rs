@@ -1,24 +1,13 @@
 //! How a host drives a machine without knowing whether it is interpreted or generated.
 
 use crate::arena::{ChoiceId, EventId, StateId, StepId, ToolId};
-use crate::expr::{Map, Value};
 use crate::machine::{Fault, Input, Instant, Receipt, Receiver, Sink, StepKey};
 use crate::store::Sent;
 use crate::tables::Tables;
+pub use crate::value::Mismatch;
+use crate::value::{Map, Value};
 use alloc::string::String;
 use alloc::vec::Vec;
-
-/// A value does not fit where it was given; says which and why.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Mismatch(pub String);
-
-impl core::fmt::Display for Mismatch {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl core::error::Error for Mismatch {}
 
 /// A generated machine, with the enums of its chart's states and events.
 pub trait Typed: Machine {

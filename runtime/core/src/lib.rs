@@ -41,4 +41,6 @@ pub mod status;
 pub mod store;
 pub mod tables;
 #[cfg(feature = "alloc")]
+mod value;
+#[cfg(feature = "alloc")]
 pub mod visible;

@@ -5,9 +5,11 @@ mod begin;
 mod calls;
 mod heard;
 mod history;
+mod kept;
 mod ledger;
 mod log;
 mod patience;
+mod population;
 mod record;
 mod report;
 mod resume;
@@ -21,7 +23,6 @@ use crate::error::RunError;
 use crate::executor::Used;
 use crate::host::HostLog;
 use crate::oracle::{Deny, Oracle};
-use crate::population;
 use crate::trace::{self, Line, Origin, What};
 use calls::Call;
 use chartc_core::arena::{StateId, StepId};
@@ -31,10 +32,12 @@ use chartc_core::family::{Family, Member};
 use chartc_core::machine::{Input, Instant, LimitKind, Receipt, Status, StepKey};
 pub(crate) use heard::{Heard, Trouble};
 use history::History;
+pub use kept::Kept;
 use ledger::Ledger;
 pub(crate) use log::basic_states;
 use patience::Failure;
 pub use patience::{Backoff, MOST_RETRY_AFTER};
+pub use population::{AgentId, Population};
 pub use report::TurnReport;
 pub use resume::Saved;
 use std::collections::{BTreeMap, VecDeque};
@@ -103,7 +106,7 @@ pub struct Session<M, T> {
     /// Calls stay open until they are answered from outside: no prompt is rendered and nobody is asked.
     manual: bool,
     /// The place in a population.
-    pub(crate) place: Option<population::Member>,
+    place: Option<population::Member>,
 }
 
 /// A step of a member of the family.

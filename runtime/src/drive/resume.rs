@@ -1,8 +1,7 @@
 //! A run as data, and going on from it.
 
 use super::ledger::Saved as Spent;
-use super::{At, Session};
-use crate::agent::Kept;
+use super::{At, Kept, Session};
 use crate::driver::{OnDoubt, Probe};
 use crate::error::RunError;
 use crate::executor::Used;

@@ -16,10 +16,10 @@ mod operate;
 pub mod python;
 pub(crate) mod quick;
 mod template;
-mod value;
 #[cfg(feature = "serde")]
 mod wire;
 
+pub use crate::value::{Map, Value};
 pub use access::{elements, field, index, slice};
 pub use action::{Locals, execute};
 pub use builtin::{builtin, name as builtin_name};
@@ -32,4 +32,3 @@ pub(crate) use fit::{fit_depth, short};
 pub use fuel::{EvalError, Fuel};
 pub use operate::{binary, symbol, unary};
 pub use template::render;
-pub use value::{Map, Value};

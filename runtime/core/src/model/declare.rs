@@ -2,8 +2,8 @@
 
 use super::{Expr, Template, Type};
 use crate::arena::{ClientId, StateId, StepId, ToolId};
-use crate::expr::Value;
 use crate::form::ActionForm;
+use crate::value::Value;
 use alloc::string::String;
 use alloc::vec::Vec;
 

@@ -29,7 +29,7 @@ pub use template::{Template, TemplatePart};
 pub use crate::status::Status;
 
 use crate::arena::{StateId, ToolId, ToolSetId, TransitionId};
-use crate::expr::Value;
+use crate::value::Value;
 use alloc::string::String;
 use alloc::vec::Vec;
 

@@ -36,7 +36,7 @@ pub enum Action {
 /// The word for doing nothing.
 const NOOP: &str = "noop";
 /// What may stand in an answer beside the action and what it needs: the model's reasons.
-pub(super) const REASONS: [&str; 5] =
+pub(crate) const REASONS: [&str; 5] =
     ["action", "reasoning", "thought_process", "situation_assessment", "action_rationale"];
 
 impl Action {
@@ -105,6 +105,40 @@ impl Action {
 }
 
 /// Whether an answer asks for something to be done, be it that nobody can say what.
-pub(super) fn is_deed(answer: &Map) -> bool {
+pub(crate) fn is_deed(answer: &Map) -> bool {
     !matches!(answer.get("action"), Some(Value::Text(word)) if word == NOOP)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::form::{ActionForm, schema};
+    use crate::ladder;
+    use chartc_core::expr::Value;
+
+    /// Whatever fits the schema is an action that can be done.
+    #[test]
+    fn what_fits_is_an_action() {
+        for form in [ActionForm::Simple, ActionForm::Ooda] {
+            let schema = schema(form);
+            for seed in 0..40_u64 {
+                let mut draws = seed;
+                let mut pick = |below: u64| {
+                    draws = draws.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                    (draws >> 33) % below.max(1)
+                };
+                let text =
+                    crate::schema::example(schema, &mut pick).expect("it is small").to_string();
+                let reading =
+                    ladder::value(&text, "").unwrap_or_else(|why| panic!("{text}: {why:?}"));
+                let Value::Map(answer) = reading.meant else { panic!("{text}") };
+                assert!(answer.get("reasoning").is_some(), "{text}");
+                match Action::read(&answer) {
+                    Ok((_, unused)) => assert_eq!(unused, [""; 0], "{text}"),
+                    // A text may be empty, by the schema; an id may not.
+                    Err(why) => assert!(why.to_string().contains("is a text"), "{text}: {why}"),
+                }
+            }
+        }
+    }
 }

@@ -65,7 +65,7 @@ impl Record {
     }
 
     /// Keeps what came of an action.
-    pub(super) fn act(
+    pub(crate) fn act(
         &mut self,
         turn: u32,
         word: &str,
@@ -106,7 +106,7 @@ impl Record {
     }
 
     /// Keeps why a turn brought no action.
-    pub(super) fn not_act(&mut self, turn: u32, step: &str, failure: &Failure) {
+    pub(crate) fn not_act(&mut self, turn: u32, step: &str, failure: &Failure) {
         let text = failure.to_string();
         let failed = Some(failure.kind);
         let result = cut(&text, SHORT);
@@ -147,7 +147,7 @@ impl Record {
 
 impl Entry {
     /// As a mapping, for lists of the context.
-    pub(super) fn value(&self) -> Value {
+    pub(crate) fn value(&self) -> Value {
         let text = |text: &str| Value::Text(text.to_owned());
         let mut map = Map::new();
         map.insert("turn".into(), Value::Int(i64::from(self.turn)));

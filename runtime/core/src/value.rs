@@ -132,6 +132,18 @@ impl<T> IntoIterator for Map<T> {
     }
 }
 
+/// A value does not fit where it was given; says which and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mismatch(pub String);
+
+impl core::fmt::Display for Mismatch {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl core::error::Error for Mismatch {}
+
 impl Value {
     /// What messages call the kind of value.
     pub const fn kind(&self) -> &'static str {

@@ -21,8 +21,7 @@
 mod deed;
 mod file;
 
-use super::action::Action;
-use super::host::{Acting, ArtifactHost, Done, Failure, FailureKind, View};
+use super::{Acting, Action, ArtifactHost, Done, Failure, FailureKind, View};
 use crate::oracle::script::Results;
 use chartc_core::expr::{Map, Value};
 use serde::{Deserialize, Serialize};

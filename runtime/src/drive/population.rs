@@ -3,7 +3,7 @@
 //! Every session that has [`Population::join`]ed tells of the states that it enters and leaves. So a question costs what its
 //! answer is long, not what the population is large.
 
-use crate::Session;
+use super::Session;
 use chartc_core::arena::StateId;
 use chartc_core::drive::{Machine, Typed};
 use chartc_core::tables::StateRowKind;
@@ -107,14 +107,14 @@ impl Census {
 }
 
 /// A session's place in its population; given up when it is dropped.
-pub(crate) struct Member {
+pub(super) struct Member {
     id: AgentId,
     census: Census,
 }
 
 impl Member {
     /// Tells of states that were entered or left. What counts is whether they are active now.
-    pub(crate) fn tell(&self, machine: &dyn Machine, touched: impl Iterator<Item = StateId>) {
+    pub(super) fn tell(&self, machine: &dyn Machine, touched: impl Iterator<Item = StateId>) {
         let mut touched = touched.peekable();
         if touched.peek().is_none() {
             return;

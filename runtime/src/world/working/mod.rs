@@ -247,7 +247,7 @@ fn plain(value: &Value) -> String {
 }
 
 /// Bytes of it as JSON.
-pub(super) fn size(memory: &Map) -> usize {
+pub(crate) fn size(memory: &Map) -> usize {
     json(&Value::Map(memory.clone())).len()
 }
 
