@@ -1,0 +1,122 @@
+//! Which modules of the core, the runtime and its satellites may name which. From top to bottom: a row names modules above it.
+
+use crate::architecture::{arrows, circle, directions};
+
+const CORE: &[(&str, &[&str])] = &[
+    ("arena", &[]),
+    ("bits", &[]),
+    ("duration", &[]),
+    ("form", &[]),
+    ("status", &[]),
+    ("value", &[]),
+    ("visible", &[]),
+    ("caller", &["arena"]),
+    ("forward", &["arena"]),
+    ("machine", &["arena", "forward", "status"]),
+    ("model", &["arena", "form", "forward", "status", "value"]),
+    ("ops", &["machine"]),
+    ("tables", &["arena", "form", "forward", "machine"]),
+    ("expr", &["arena", "bits", "duration", "machine", "model", "ops", "value"]),
+    ("store", &["arena", "bits", "machine", "tables"]),
+    ("calls", &["arena", "caller", "expr", "tables"]),
+    ("direct", &["arena", "machine", "store", "tables"]),
+    ("drive", &["arena", "machine", "store", "tables", "value"]),
+    ("outbox", &["arena", "machine", "store"]),
+    ("family", &["arena", "drive", "expr", "machine", "tables"]),
+    ("program", &["arena", "bits", "caller", "machine", "outbox", "store", "tables"]),
+    ("describe", &["arena", "program", "tables"]),
+    ("semantics", &["arena", "bits", "machine", "outbox", "program", "store", "tables"]),
+    ("generated", &["arena", "describe", "drive", "duration", "expr", "machine", "ops", "tables"]),
+    ("plan", &["arena", "expr", "form", "model", "semantics", "tables"]),
+    (
+        "interpreter",
+        &[
+            "arena",
+            "calls",
+            "describe",
+            "drive",
+            "expr",
+            "family",
+            "machine",
+            "model",
+            "outbox",
+            "plan",
+            "program",
+            "semantics",
+            "store",
+            "tables",
+        ],
+    ),
+];
+const RUNTIME: &[(&str, &[&str])] = &[
+    ("budget", &[]),
+    ("call", &[]),
+    ("clock", &[]),
+    ("form", &[]),
+    ("memory", &[]),
+    ("schema", &[]),
+    ("trace", &[]),
+    ("error", &["call", "memory"]),
+    ("host", &["trace"]),
+    ("tools", &["call"]),
+    ("data", &["error"]),
+    ("oracle", &["budget", "call", "clock", "form", "schema", "tools"]),
+    ("driver", &["oracle", "tools"]),
+    ("ladder", &["oracle", "schema"]),
+    ("executor", &["budget", "form", "ladder", "oracle"]),
+    ("world", &["form", "ladder", "oracle", "schema"]),
+    (
+        "drive",
+        &[
+            "budget", "clock", "data", "driver", "error", "executor", "host", "oracle", "tools",
+            "trace", "world",
+        ],
+    ),
+    ("engine", &["clock", "drive", "error", "trace"]),
+    ("play", &["data", "drive", "error", "trace"]),
+    ("replay", &["budget", "clock", "drive", "error", "host", "oracle", "tools", "trace"]),
+    ("simulate", &["clock", "data", "drive", "error", "trace"]),
+    ("agent", &["data", "drive", "error", "memory", "play", "trace", "world"]),
+];
+const MEMORY: &[(&str, &[&str])] = &[("agent", &[]), ("fault", &[]), ("open", &["fault"])];
+const PROVIDERS: &[(&str, &[&str])] = &[
+    ("date", &[]),
+    ("form", &[]),
+    ("answer", &["form"]),
+    ("fault", &["date"]),
+    ("server", &["answer", "fault", "form"]),
+];
+
+const CRATES: &[(&str, &[(&str, &[&str])])] = &[
+    ("runtime/core/src", CORE),
+    ("runtime/src", RUNTIME),
+    ("runtime/memory/src", MEMORY),
+    ("runtime/providers/src", PROVIDERS),
+];
+
+#[test]
+fn modules_name_only_those_of_their_rows() {
+    for (folder, table) in CRATES {
+        directions(folder, table);
+    }
+}
+
+#[test]
+fn modules_form_no_circle() {
+    for (folder, _) in CRATES {
+        let found = circle(&arrows(folder));
+        assert!(found.is_empty(), "{folder}: {}", found.join(" → "));
+    }
+}
+
+#[test]
+fn a_circle_is_found() {
+    let arrows = |pairs: &[(&str, &[&str])]| {
+        let set = |all: &[&str]| all.iter().map(ToString::to_string).collect();
+        pairs.iter().map(|(from, to)| ((*from).to_string(), set(to))).collect()
+    };
+    let chain = arrows(&[("a", &["b", "c"]), ("b", &["c"])]);
+    assert_eq!(circle(&chain), [""; 0]);
+    let round = arrows(&[("a", &["b"]), ("b", &["c"]), ("c", &["d", "b"])]);
+    assert_eq!(circle(&round), ["b", "c", "b"]);
+}
