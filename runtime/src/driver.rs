@@ -3,9 +3,9 @@
 
 use crate::oracle::{Answer, Asking, Kind, Oracle, OracleError, Question};
 use crate::tools::{Calling, NoTools, Tools};
-use chartc_core::drive::ToolCall;
 use chartc_core::expr::Value;
 use chartc_core::family::Member;
+use chartc_core::host::ToolCall;
 use chartc_core::machine::StepKey;
 use std::fmt;
 use std::sync::Arc;

@@ -1,5 +1,5 @@
 //! The forms in which a model is asked for an action, in words and as JSON Schemas. What it answers is read in any of them: see
-//! [`ladder::value`](crate::ladder::value).
+//! [`answer::value`](crate::answer::value).
 
 pub use chartc_core::form::ActionForm;
 

@@ -1,11 +1,11 @@
 //! Plays a file of events on a running session.
 
 use crate::data::{Entry, Sent};
-use crate::drive::Session;
 use crate::error::RunError;
+use crate::session::Session;
 use crate::trace;
-use chartc_core::drive::Machine;
 use chartc_core::expr::{Map, Value};
+use chartc_core::host::Machine;
 
 /// An entry of a file of events cannot be played.
 #[derive(Debug, thiserror::Error)]

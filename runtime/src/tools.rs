@@ -1,8 +1,8 @@
 //! Who does what a tool says: the executors of tool calls.
 
 use crate::call::OracleError;
-use chartc_core::drive::ToolCall;
 use chartc_core::expr::Value;
+use chartc_core::host::ToolCall;
 use std::future::Future;
 use std::pin::Pin;
 

@@ -16,8 +16,6 @@ pub mod calls;
 #[cfg(feature = "alloc")]
 pub mod describe;
 pub mod direct;
-#[cfg(feature = "alloc")]
-pub mod drive;
 pub mod duration;
 #[cfg(feature = "alloc")]
 pub mod expr;
@@ -26,6 +24,8 @@ pub mod family;
 pub mod form;
 pub mod forward;
 pub mod generated;
+#[cfg(feature = "alloc")]
+pub mod host;
 #[cfg(feature = "alloc")]
 pub mod interpreter;
 pub mod machine;

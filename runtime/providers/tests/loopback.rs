@@ -5,7 +5,7 @@
 mod server;
 
 use chartc_core::arena::ChoiceId;
-use chartc_core::drive::Offer;
+use chartc_core::host::Offer;
 use chartc_providers::{Providers, Server, ServerError};
 use chartc_runtime::budget::Usage;
 use chartc_runtime::form::ActionForm;

@@ -1,10 +1,10 @@
 //! An agent as data: its record, and the state of its world, beside the run that they belong to.
 
 use super::{Agent, Life};
-use crate::drive::{Kept, Saved};
 use crate::error::RunError;
+use crate::session::{Kept, Saved};
 use crate::trace;
-use chartc_core::drive::Host;
+use chartc_core::host::Host;
 use chartc_core::interpreter::Interpreter;
 
 impl<H: Host, T: trace::Sink> Agent<Interpreter<'_, H>, T> {

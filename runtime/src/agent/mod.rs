@@ -8,7 +8,7 @@ mod kept;
 mod remember;
 mod turn;
 
-pub use crate::drive::Kept;
+pub use crate::session::Kept;
 pub use crate::world::{
     Acting, Action, ArtifactHost, Artifacts, ConfigError, Done, Entry, FAILURES, Failure,
     FailureKind, HISTORY, KEYS, REPEATS, Record, SharedRecord, TwoMethods, View, WorkingMemory,
@@ -17,12 +17,12 @@ pub use crate::world::{
 pub use remember::LongTerm;
 
 use crate::data;
-use crate::drive::{Session, TurnReport};
 use crate::error::RunError;
 use crate::play::{PlayError, Plays, played};
+use crate::session::{Session, TurnReport};
 use crate::trace;
-use chartc_core::drive::Machine;
 use chartc_core::expr::{Map, Value};
+use chartc_core::host::Machine;
 use chartc_core::model::{Chart, VariableKind};
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -6,8 +6,8 @@ use crate::error::RunError;
 use crate::memory::{Memo, Memory, MemoryKind, Rag, RecallError};
 use crate::trace::{self, What};
 use crate::world::{self, Entry, cut, is_deed};
-use chartc_core::drive::Machine;
 use chartc_core::expr::{Map, Value};
+use chartc_core::host::Machine;
 use std::sync::Arc;
 
 /// The input that holds what is recalled, and what the trace's lines about it are about.

@@ -2,12 +2,12 @@
 
 use super::context::context;
 use super::{Agent, Life};
-use crate::drive::{Heard, Trouble};
 use crate::error::RunError;
+use crate::session::{Heard, Trouble};
 use crate::trace::{self, What};
 use crate::world::{self, Action, Done, Failure, FailureKind, Record, View, extract, is_deed};
-use chartc_core::drive::Machine;
 use chartc_core::expr::{Map, Value};
+use chartc_core::host::Machine;
 
 /// What a line of the trace is about that tells of working memory.
 const MEMORY: &str = "working_memory";

@@ -1,7 +1,7 @@
 //! `human`: a question to a person, whose answer is a text unless the chart declares another type.
 
 use super::Understood;
-use crate::ladder::{self, Rung, Unusable};
+use crate::answer::{self, Rung, Unusable};
 use crate::oracle::Question;
 use chartc_core::expr::Value;
 use chartc_core::machine::Outcome;
@@ -23,7 +23,7 @@ pub(super) fn outcome(question: &Question, text: &str) -> Result<Understood, Unu
     {
         return whole(Value::Bool(*yes));
     }
-    let reading = ladder::value(said, &question.schema).map_err(|why| {
+    let reading = answer::value(said, &question.schema).map_err(|why| {
         let why = if wanted(question) == question.schema {
             why.why
         } else {

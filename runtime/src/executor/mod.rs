@@ -9,11 +9,11 @@ mod used;
 pub use human::wanted;
 pub use used::Used;
 
+use crate::answer::{Rung, Unusable};
 use crate::budget::Prices;
-use crate::ladder::{Rung, Unusable};
 use crate::oracle::{Kind, Model, Question};
-use chartc_core::drive::Machine;
 use chartc_core::expr::Value;
+use chartc_core::host::Machine;
 use chartc_core::machine::{Outcome, StepKey};
 use chartc_core::tables::{StepRowKind, Tables};
 

@@ -17,7 +17,7 @@ pub use script::Script;
 
 use crate::budget::{Prices, Usage};
 use crate::form::{self, ActionForm};
-use chartc_core::drive::Offer;
+use chartc_core::host::Offer;
 use std::future::Future;
 use std::pin::Pin;
 
@@ -124,7 +124,7 @@ pub struct Alternative {
     pub schema: String,
 }
 
-/// What a model said, word for word. The [`crate::ladder`] reads it.
+/// What a model said, word for word. The [`crate::answer`] reads it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Answer {
     /// All of it, with reasoning, fences and prose.

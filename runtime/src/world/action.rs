@@ -112,8 +112,8 @@ pub(crate) fn is_deed(answer: &Map) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::answer;
     use crate::form::{ActionForm, schema};
-    use crate::ladder;
     use chartc_core::expr::Value;
 
     /// Whatever fits the schema is an action that can be done.
@@ -130,7 +130,7 @@ mod tests {
                 let text =
                     crate::schema::example(schema, &mut pick).expect("it is small").to_string();
                 let reading =
-                    ladder::value(&text, "").unwrap_or_else(|why| panic!("{text}: {why:?}"));
+                    answer::value(&text, "").unwrap_or_else(|why| panic!("{text}: {why:?}"));
                 let Value::Map(answer) = reading.meant else { panic!("{text}") };
                 assert!(answer.get("reasoning").is_some(), "{text}");
                 match Action::read(&answer) {

@@ -2,8 +2,8 @@
 
 use super::host::ArtifactHost;
 use super::record::SharedRecord;
-use chartc_core::drive::Host;
 use chartc_core::expr::Value;
+use chartc_core::host::Host;
 use chartc_core::model::{Chart, Function, FunctionKind, Method, Type};
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -6,8 +6,8 @@ use super::relevant::Relevant;
 use super::slot::Slot;
 use super::values::{hinted, tried};
 use chartc_core::arena::FunctionId;
-use chartc_core::drive::Host;
 use chartc_core::expr::Value;
+use chartc_core::host::Host;
 use chartc_core::model::{Chart, FunctionKind};
 
 /// What a function gave.

@@ -231,7 +231,7 @@ fn imports(code: &str, alloc: bool) -> String {
         values.push_str(", IntoValue as _");
     }
     let owned = used(&["String", "Vec", "VecDeque"]);
-    let mut modules = used(&["calls", "drive", "expr", "family", "model"]);
+    let mut modules = used(&["calls", "expr", "family", "host", "model"]);
     let mut duration = String::new();
     if code.contains("static TABLES") {
         modules = used(&plain) + ", " + &modules;

@@ -267,8 +267,8 @@ pub(super) fn offers(context: &Context<'_>) -> String {
         "if self.engine.has_tools(key.step) {{
             let mut tools = Vec::new();
             self.engine.step_tools(key, &mut |tool| tools.push(tool));
-            let offer = |tool: arena::ToolId| drive::Offer {{
-                choice: drive::Offer::NO_LINE,
+            let offer = |tool: arena::ToolId| host::Offer {{
+                choice: host::Offer::NO_LINE,
                 tool: Some(tool),
                 name: TABLES.tools[tool.index()].name.into(),
                 text: {text},
@@ -284,7 +284,7 @@ pub(super) fn call(context: &Context<'_>, item: &mut Impl) {
     let used = context.has_calls() || context.has_step_calls();
     let function = item.new_fn("call").arg_mut_self();
     function.arg(if used { "key" } else { "_key" }, "machine::StepKey");
-    function.ret("Result<drive::ToolCall, machine::Fault>");
+    function.ret("Result<host::ToolCall, machine::Fault>");
     if !used {
         function.line("Err(machine::Fault)");
         return;

@@ -3,8 +3,8 @@
 use crate::explore::brute::NoHost;
 use chartc::Compilation;
 use chartc::load::Memory;
-use chartc_core::drive::Machine;
 use chartc_core::expr::Fuel;
+use chartc_core::host::Machine;
 use chartc_core::interpreter::Interpreter;
 use chartc_core::machine::{Input, Record, Sink};
 use chartc_core::plan::Plan;

@@ -1,8 +1,8 @@
 //! Params, inputs, payloads, answers, results: what goes into a run and what it keeps.
 
 use super::{chart, create, start, text};
-use chartc_core::drive::{Machine, Mismatch};
 use chartc_core::expr::Value;
+use chartc_core::host::{Machine, Mismatch};
 use chartc_core::machine::{Effect, Input, Outcome, Receipt, Status};
 use chartc_core::plan::Plan;
 

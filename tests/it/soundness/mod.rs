@@ -15,8 +15,8 @@ use chartc::analysis::{
 };
 use chartc::load::Memory;
 use chartc_core::arena::{ChoiceId, EventId, StateId, StepId, TransitionId};
-use chartc_core::drive::{Host, Machine};
 use chartc_core::expr::Value;
+use chartc_core::host::{Host, Machine};
 use chartc_core::interpreter::Interpreter;
 use chartc_core::machine::{Effect, ErrorKind, Input, Loss, Outcome, Record, StepKey};
 use chartc_core::model::{Chart, Status, Trigger};

@@ -27,8 +27,8 @@ mod watch;
 pub use lent::Lent;
 pub use rounds::ROUNDS;
 
-use crate::drive::{Machine, Mismatch};
 use crate::expr::{Map, Value};
+use crate::host::{Machine, Mismatch};
 use crate::machine::{Input, Instant, Outcome, Receipt, Record, Sink, Status, StepKey};
 use crate::tables::StepRowKind;
 use alloc::collections::VecDeque;

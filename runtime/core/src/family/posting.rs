@@ -4,7 +4,7 @@ use super::tree::{Offered, joined, meant};
 use super::watch::Seen;
 use super::{Family, Member, Origin, Task, Told};
 use crate::arena::EventId;
-use crate::drive::{Machine, Post};
+use crate::host::{Machine, Post};
 use crate::machine::{Instant, Receipt, Receiver, Record, Sink};
 use alloc::string::String;
 use alloc::vec::Vec;

@@ -1,12 +1,12 @@
 //! For charts whose data needs an allocator.
 
 use crate::arena::{ChoiceId, ToolId};
-use crate::drive::{Mismatch, ToolCall};
 use crate::expr::{EvalError, FromValue, IntoValue, Value, field, fit_depth, format, python};
+use crate::host::{Mismatch, ToolCall};
 use crate::machine::Fault;
 use crate::tables::Tables;
 
-pub use crate::drive::listed;
+pub use crate::host::listed;
 pub use alloc::boxed::Box;
 pub use alloc::collections::VecDeque;
 pub use alloc::string::{String, ToString};

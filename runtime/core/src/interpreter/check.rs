@@ -2,8 +2,8 @@
 
 use super::program::{Runner, input_named};
 use crate::arena::{EventId, ToolId, VarId};
-use crate::drive::{Host, Mismatch};
 use crate::expr::{Value, fit, within};
+use crate::host::{Host, Mismatch};
 use crate::machine::{Outcome, StepKey};
 use crate::model::{Chart, ChoiceKind, Event, Field, StepKind, VariableKind};
 use alloc::format;

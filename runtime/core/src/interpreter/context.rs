@@ -2,8 +2,8 @@
 
 use super::data::Data;
 use crate::arena::{FunctionId, PredicateId, StepId, VarId};
-use crate::drive::Host;
 use crate::expr::{Environment, EvalError, Value, fit, python};
+use crate::host::Host;
 use crate::model::{Chart, Expr, FunctionKind, Observable, StreakOf, Template, Type};
 use crate::program::View;
 use alloc::format;

@@ -2,8 +2,8 @@
 
 use crate::arena::{EventId, StateId};
 use crate::calls::Calls;
-use crate::drive::Post;
 use crate::expr::Value;
+use crate::host::Post;
 use crate::model::Chart;
 use crate::program::Bound;
 use alloc::collections::{BTreeMap, VecDeque};

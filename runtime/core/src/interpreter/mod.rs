@@ -32,8 +32,8 @@ pub use snapshot::{RestoreError, Snapshot};
 
 use crate::arena::{ChoiceId, EventId, StateId, StepId, ToolId};
 use crate::calls::add_option;
-use crate::drive::{Host, Machine, Mismatch, Offer, Post, ToolCall, listed};
 use crate::expr::Value;
+use crate::host::{Host, Machine, Mismatch, Offer, Post, ToolCall, listed};
 use crate::machine::{Fault, Input, Instant, Receipt, Sink, Status, StepKey};
 use crate::model::{StateKind, StepKind, VariableKind, schema};
 use crate::plan::Plan;

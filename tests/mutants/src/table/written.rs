@@ -6,7 +6,7 @@ const SAME: &[&str] = &["semantics::written::out_as_the_engine_takes_them"];
 
 pub(super) fn all() -> Vec<Mutant> {
     let machine = of(
-        "runtime/core/src/direct.rs",
+        "runtime/core/src/direct/mod.rs",
         &[
             (
                 "written-queue-before-eventless",

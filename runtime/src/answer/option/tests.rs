@@ -1,5 +1,5 @@
 use super::*;
-use chartc_core::drive::Offer;
+use chartc_core::host::Offer;
 
 fn options() -> Vec<Alternative> {
     [

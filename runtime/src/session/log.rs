@@ -1,7 +1,7 @@
 //! What a machine did with an input, and where it is now.
 
 use chartc_core::arena::StateId;
-use chartc_core::drive::Machine;
+use chartc_core::host::Machine;
 use chartc_core::machine::{Effect, Fallback, Record, Sink, StepKey};
 use chartc_core::tables::StateRowKind;
 

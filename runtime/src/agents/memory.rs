@@ -2,10 +2,10 @@
 
 use super::{Engine, EngineError, Event, Reply, Seen, TURN};
 use crate::clock::{Clock, Sleep};
-use crate::drive::Session;
 use crate::error::RunError;
+use crate::session::Session;
 use crate::trace;
-use chartc_core::drive::Machine;
+use chartc_core::host::Machine;
 use chartc_core::machine::{Instant, Receipt};
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, VecDeque};

@@ -5,7 +5,7 @@
 
 use super::Session;
 use chartc_core::arena::StateId;
-use chartc_core::drive::{Machine, Typed};
+use chartc_core::host::{Machine, Typed};
 use chartc_core::tables::StateRowKind;
 use std::collections::BTreeSet;
 use std::marker::PhantomData;

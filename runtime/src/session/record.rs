@@ -3,9 +3,9 @@
 use super::Session;
 use crate::error::RunError;
 use crate::trace::{self, HostCall, What, describe};
-use chartc_core::drive::Machine;
 use chartc_core::expr::Value;
 use chartc_core::family::Member;
+use chartc_core::host::Machine;
 use chartc_core::machine::{ErrorKind, Instant, LimitKind, Record, Status, WalkEnd};
 use std::collections::VecDeque;
 

@@ -7,7 +7,7 @@ use crate::host::HostLog;
 use crate::oracle::Oracle;
 use crate::tools::Tools;
 use crate::trace::{self, Origin};
-use chartc_core::drive::Machine;
+use chartc_core::host::Machine;
 use std::sync::Arc;
 
 impl<M: Machine, T: trace::Sink> Session<M, T> {

@@ -4,7 +4,7 @@
 use super::option;
 use crate::oracle::Alternative;
 use chartc_core::arena::ChoiceId;
-use chartc_core::drive::Offer;
+use chartc_core::host::Offer;
 
 /// Name, description, arguments.
 type Row = (&'static str, &'static str, &'static [(&'static str, &'static str)]);

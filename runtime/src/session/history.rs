@@ -3,8 +3,8 @@
 use super::Session;
 use crate::trace::{self, Line, What, describe};
 use chartc_core::arena::TransitionId;
-use chartc_core::drive::Machine;
 use chartc_core::family::Member;
+use chartc_core::host::Machine;
 use chartc_core::machine::{Instant, Record};
 use chartc_core::tables::Tables;
 use std::collections::{BTreeMap, VecDeque};

@@ -6,9 +6,9 @@ use super::{At, Session};
 use crate::error::RunError;
 use crate::trace::{self, Origin, What};
 use chartc_core::arena::EventId;
-use chartc_core::drive::{Machine, Mismatch};
 use chartc_core::expr::Value;
 use chartc_core::family::{Member, Told};
+use chartc_core::host::{Machine, Mismatch};
 use chartc_core::machine::{Effect, Input, Instant, Receipt, Record, StepKey};
 use chartc_core::tables::StepRowKind;
 

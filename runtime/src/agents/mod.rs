@@ -1,5 +1,5 @@
 //! The boundary between charts and what keeps them. A chart decides: an input in, effects and records out, no clock and no I/O
-//! (`chartc_core::drive::Machine::handle`). A [`Driver`](crate::driver::Driver) makes the calls. An [`Engine`] is between the two: it has each
+//! (`chartc_core::host::Machine::handle`). A [`Driver`](crate::driver::Driver) makes the calls. An [`Engine`] is between the two: it has each
 //! agent to itself while it handles an event, forgets no event and takes none twice, keeps state and deadlines, and lets effects go on
 //! beside the events. [`Memory`] is the one without a store; another one is a type with the same three methods, and the tests that
 //! hold for one hold for all.

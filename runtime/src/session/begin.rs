@@ -8,7 +8,7 @@ use crate::error::RunError;
 use crate::executor::{self, Beside};
 use crate::oracle::{Asking, Kind, Question, ready};
 use crate::trace::{self, What};
-use chartc_core::drive::Machine;
+use chartc_core::host::Machine;
 use chartc_core::machine::Input;
 
 impl<M: Machine, T: trace::Sink> Session<M, T> {

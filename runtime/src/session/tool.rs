@@ -8,8 +8,8 @@ use crate::executor::Used;
 use crate::oracle::OracleError;
 use crate::tools::done;
 use crate::trace::{self, What};
-use chartc_core::drive::Machine;
 use chartc_core::expr::Value;
+use chartc_core::host::Machine;
 use chartc_core::machine::{Input, Outcome};
 use chartc_core::tables::StepRowKind;
 

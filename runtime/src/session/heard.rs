@@ -5,8 +5,8 @@ use crate::error::RunError;
 use crate::executor::Understood;
 use crate::oracle::{Kind, Question};
 use crate::trace::{self, What};
-use chartc_core::drive::Machine;
 use chartc_core::expr::{Map, Value};
+use chartc_core::host::Machine;
 use chartc_core::machine::Outcome;
 use serde::{Deserialize, Serialize};
 
