@@ -1,7 +1,7 @@
 //! The forms in which a model is asked for an action, in words and as JSON Schemas. What it answers is read in any of them: see
 //! [`answer::value`](crate::answer::value).
 
-pub use chartc_core::form::ActionForm;
+pub use chartc_core::model::ActionForm;
 
 /// The actions of an agent, as schemas: what they need, and nothing else.
 macro_rules! actions {

@@ -95,6 +95,11 @@ pub fn listed(offers: &[Offer]) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
+/// What a model is told of a tool whose line says nothing: its documentation on one line.
+pub fn summary(doc: &str) -> String {
+    doc.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 /// A running chart. Interpreted and generated machines answer alike.
 pub trait Machine {
     /// Names and structure.

@@ -1,6 +1,6 @@
 //! Agents in the memory of the process: for tests, for simulations, and as the measure of other engines.
 
-use super::{Engine, EngineError, Event, Reply, Seen, TURN};
+use super::{AgentState, Engine, EngineError, Event, Reply, TURN};
 use crate::clock::{Clock, Sleep};
 use crate::error::RunError;
 use crate::session::Session;
@@ -200,10 +200,10 @@ impl<M: Machine, T: trace::Sink> Engine for Memory<'_, M, T> {
         Ok(reply)
     }
 
-    async fn read(&self, agent: &str) -> Result<Option<Seen>, EngineError> {
+    async fn read(&self, agent: &str) -> Result<Option<AgentState>, EngineError> {
         let agents = self.agents();
         let Some(Slot { session, .. }) = agents.get(agent) else { return Ok(None) };
-        Ok(Some(Seen {
+        Ok(Some(AgentState {
             configuration: session.configuration(),
             variables: session.machine().variables().into_iter().collect(),
             status: session.status(),

@@ -58,7 +58,7 @@ pub struct Reply {
 
 /// An agent as it stands.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Seen {
+pub struct AgentState {
     /// The basic states that are active, as dotted paths; after the end, the last ones.
     pub configuration: Vec<String>,
     /// Params, inputs and vars.
@@ -107,7 +107,7 @@ pub trait Engine {
     ///
     /// # Errors
     /// See [`EngineError`].
-    fn read(&self, agent: &str) -> impl Future<Output = Result<Option<Seen>, EngineError>>;
+    fn read(&self, agent: &str) -> impl Future<Output = Result<Option<AgentState>, EngineError>>;
 
     /// Resolves when no agent has a call under way. An agent that breaks off meanwhile holds the others not up: the next event that is sent
     /// to it says why.

@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 
 /// An account of a state that has bounds.
 #[derive(Debug, Clone, Default)]
-struct Place {
+struct StateAccount {
     account: Account,
     /// Soft bounds of tokens and of cost that were told.
     warned: [bool; 2],
@@ -32,7 +32,7 @@ pub(super) struct Reserved {
 
 #[derive(Debug, Default)]
 pub(super) struct Ledger {
-    places: BTreeMap<(Member, StateId), Place>,
+    places: BTreeMap<(Member, StateId), StateAccount>,
     under_way: BTreeMap<At, Reserved>,
     pub(super) shared: Option<Budget>,
     pub(super) total: Usage,
@@ -78,8 +78,9 @@ impl Ledger {
     pub(super) fn load(&mut self, saved: &Saved) {
         self.total = saved.total;
         let rows = saved.accounts.iter().cloned();
-        let places = rows
-            .map(|(member, state, account, warned)| ((member, state), Place { account, warned }));
+        let places = rows.map(|(member, state, account, warned)| {
+            ((member, state), StateAccount { account, warned })
+        });
         self.places = places.collect();
     }
 

@@ -6,7 +6,7 @@ use super::moves::{Answer, Deed};
 use super::perform::{Machined, perform};
 use super::{Edge, Explored, Happened};
 use chartc_core::arena::{ToolId, TransitionId, VarId};
-use chartc_core::duration::Duration;
+use chartc_core::expr::Duration;
 use chartc_core::expr::{Map, Value};
 use chartc_core::host::Machine;
 use chartc_core::interpreter::Interpreter;

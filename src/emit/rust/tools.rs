@@ -208,7 +208,7 @@ pub(super) fn text(context: &Context<'_>, own: &str) -> String {
         .collect();
     let mut arms = String::new();
     for (i, tool) in context.chart.tools.iter().enumerate() {
-        let text = chartc_core::calls::summary(&tool.doc);
+        let text = chartc_core::host::summary(&tool.doc);
         if !text.is_empty() && !silent.is_empty() {
             let _ = writeln!(
                 arms,
@@ -242,7 +242,7 @@ pub(super) fn offers(context: &Context<'_>) -> String {
     }
     let (mut texts, mut arguments) = (String::new(), String::new());
     for (i, tool) in context.chart.tools.iter().enumerate() {
-        let text = chartc_core::calls::summary(&tool.doc);
+        let text = chartc_core::host::summary(&tool.doc);
         if !text.is_empty() {
             let _ = writeln!(texts, "{i} => {text:?},");
         }

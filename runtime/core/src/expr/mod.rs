@@ -19,6 +19,7 @@ mod template;
 #[cfg(feature = "serde")]
 mod wire;
 
+pub use crate::duration::Duration;
 pub use crate::value::{Map, Value};
 pub use access::{elements, field, index, slice};
 pub use action::{Locals, execute};

@@ -1,27 +1,38 @@
 //! What generated code calls beside the step algorithm and [`ops`]: small functions that would otherwise stand in
 //! every generated file. Nothing here is meant to be written by hand.
 
-use crate::duration::Duration;
 use crate::machine::Fault;
-use crate::ops;
 use core::fmt;
 
 #[cfg(feature = "alloc")]
 mod data;
+pub mod direct;
 #[cfg(feature = "alloc")]
 pub mod explained;
 #[cfg(feature = "alloc")]
 mod values;
 #[cfg(feature = "alloc")]
 mod work;
+pub use crate::duration::Duration;
 #[cfg(feature = "alloc")]
-pub use crate::describe::*;
+pub use crate::wording::*;
 #[cfg(feature = "alloc")]
 pub use data::*;
 #[cfg(feature = "alloc")]
 pub use values::*;
 #[cfg(feature = "alloc")]
 pub use work::*;
+
+/// Tool calls of the model.
+#[cfg(feature = "alloc")]
+pub mod calls {
+    pub use crate::calls::*;
+}
+
+/// Arithmetic.
+pub mod ops {
+    pub use crate::ops::*;
+}
 
 /// Includes the code that `chartc::build` made of a chart: `chartc_core::include_chart!(pub mod builder);` for
 /// `builder.chart`.

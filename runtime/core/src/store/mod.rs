@@ -1,5 +1,6 @@
 //! Where a machine's registers live: arrays for generated code without alloc, vectors for the interpreter.
 
+pub mod bits;
 #[cfg(feature = "alloc")]
 mod kept;
 mod queue;
@@ -371,7 +372,7 @@ impl Dynamic {
     pub fn new(tables: &crate::tables::Tables<'_>) -> Self {
         use alloc::vec;
         let states = tables.states.len();
-        let words = crate::bits::words(states);
+        let words = bits::words(states);
         let deadlines = tables.deadlines();
         Self {
             bits: core::array::from_fn(|_| vec![0; words]),

@@ -18,6 +18,7 @@ pub use client::ClientRow;
 pub(crate) use client::millionths;
 pub use limits::LimitsRow;
 pub use named::CATCH_ALL;
+pub use read::Rows;
 
 use crate::arena::{ChoiceId, EventId, StateId, StepId, ToolId, TransitionId};
 

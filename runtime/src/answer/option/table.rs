@@ -7,9 +7,9 @@ use chartc_core::arena::ChoiceId;
 use chartc_core::host::Offer;
 
 /// Name, description, arguments.
-type Row = (&'static str, &'static str, &'static [(&'static str, &'static str)]);
+type OptionRow = (&'static str, &'static str, &'static [(&'static str, &'static str)]);
 
-const OPTIONS: &[Row] = &[
+const OPTIONS: &[OptionRow] = &[
     ("continue", "keep working, but not for ever", &[]),
     ("pivot", "try something different", &[]),
     ("ship", "good enough", &[]),
@@ -184,7 +184,7 @@ const ROWS: &[(&str, &str, &str)] = &[
 
 fn alternatives() -> Vec<Alternative> {
     let texts = |(a, b): &(&str, &str)| (a.to_string(), b.to_string());
-    let row = |(i, (name, text, arguments)): (usize, &Row)| Alternative {
+    let row = |(i, (name, text, arguments)): (usize, &OptionRow)| Alternative {
         offer: Offer {
             choice: ChoiceId::at(i),
             tool: None,

@@ -4,14 +4,15 @@
 //! there ([`crate::semantics::unroll`]). What is here is the same for every such chart: inputs, macrosteps, turns, the end. Everything
 //! is generic over the sink, so that for `()` the records cost nothing.
 
-mod deed;
+mod instruction;
 mod tell;
 
-pub use deed::{Deed, perform, tell};
+pub use instruction::{Instruction, perform, tell};
 pub use tell::{elsewhere, entered, exited, fault, faulted, refuted, taken};
 
 use crate::arena::{EventId, StateId};
 use crate::machine::{Effect, ErrorKind, Fault, Input, Instant, Receipt, Record, Sink, Status};
+use crate::semantics::macrostep::{self, Microsteps};
 use crate::store::Occurrence;
 use crate::tables::Tables;
 
@@ -129,7 +130,7 @@ pub trait Direct: Sized {
     }
 }
 
-/// A machine over the code of its chart. It answers like [`crate::semantics::Engine`].
+/// A machine over the code of its chart. It answers like [`crate::semantics::Stepper`].
 #[derive(Debug, Clone)]
 pub struct Machine<P> {
     /// Guards, actions, data and steps.
@@ -188,7 +189,7 @@ impl<P: Direct> Machine<P> {
         self.program.registers_mut().phase = Phase::Running;
         self.program.bind(None);
         self.program.enter(sink);
-        self.settle(false, 0, sink);
+        macrostep::go_on(self, 0, sink);
         self.look_for_dead_end(sink);
         Receipt::Handled
     }
@@ -212,9 +213,9 @@ impl<P: Direct> Machine<P> {
         }
         sink.record(Record::Event(id));
         self.program.bind(Some(payload));
-        let mut taken = self.program.on_event(event, sink);
+        let taken = self.program.on_event(event, sink);
         if P::GOES_ON {
-            taken = self.settle(taken, 1, sink);
+            macrostep::go_on(self, 1, sink);
         }
         if !taken {
             sink.record(Record::Refused(id));
@@ -234,7 +235,7 @@ impl<P: Direct> Machine<P> {
             return Receipt::Closed;
         }
         self.program.refuel();
-        self.settle(false, 0, sink);
+        macrostep::go_on(self, 0, sink);
         self.look_for_dead_end(sink);
         Receipt::Handled
     }
@@ -245,7 +246,7 @@ impl<P: Direct> Machine<P> {
             return Receipt::Closed;
         }
         self.program.refuel();
-        self.finish(Status::Canceled, sink);
+        Microsteps::finish(self, Status::Canceled, sink);
         Receipt::Handled
     }
 
@@ -259,78 +260,18 @@ impl<P: Direct> Machine<P> {
         self.program.begin_turn();
         self.program.bind(None);
         self.program.registers_mut().walking = true;
-        let taken = self.program.on_other(Occurrence::Turn, sink);
-        self.settle(taken, 1, sink);
+        self.program.on_other(Occurrence::Turn, sink);
+        macrostep::go_on(self, 1, sink);
         if !self.is_over() {
             let registers = self.program.registers_mut();
             registers.walking = false;
             registers.turns += 1;
             sink.record(Record::TurnEnded(registers.turns));
             self.program.bind(None);
-            self.settle(false, 0, sink);
+            macrostep::go_on(self, 0, sink);
         }
         self.look_for_dead_end(sink);
         Receipt::Handled
-    }
-
-    /// The rest of a macrostep, after `steps` microsteps: until nothing is enabled and nothing is queued.
-    fn settle<S: Sink + ?Sized>(&mut self, taken: bool, mut steps: u32, sink: &mut S) -> bool {
-        let mut eventless_faults = 0;
-        let mut livelock = false;
-        loop {
-            if let Phase::Ending(status) = self.phase() {
-                self.finish(status, sink);
-                return taken;
-            }
-            if steps >= P::TABLES.microsteps {
-                self.give_up_queue();
-                if livelock {
-                    return taken;
-                }
-                livelock = true;
-                sink.record(Record::Error(ErrorKind::Livelock));
-                self.program.bind(None);
-                self.program.on_other(Occurrence::Error(ErrorKind::Livelock), sink);
-                continue;
-            }
-            if self.program.on_nothing(&mut eventless_faults, sink) {
-                steps += 1;
-                continue;
-            }
-            let Some(next) = self.program.pop() else { return taken };
-            if let Occurrence::Event(id) = next {
-                self.program.dequeue();
-                if let Some(event) = P::event_of(id) {
-                    self.program.on_event(event, sink);
-                }
-            } else {
-                self.program.bind(None);
-                self.program.on_other(next, sink);
-            }
-            steps += 1;
-        }
-    }
-
-    /// Empties the internal queue, and the data of the raised events in it.
-    fn give_up_queue(&mut self) {
-        while let Some(next) = self.program.pop() {
-            if let Occurrence::Event(_) = next {
-                self.program.dequeue();
-            }
-        }
-    }
-
-    fn finish<S: Sink + ?Sized>(&mut self, status: Status, sink: &mut S) {
-        self.program.leave(sink);
-        self.give_up_queue();
-        let registers = self.program.registers_mut();
-        if registers.walking {
-            registers.walking = false;
-            registers.turns += 1;
-        }
-        registers.phase = Phase::Ended(status);
-        sink.record(Record::Ended(status));
-        sink.effect(Effect::Ended(status));
     }
 
     fn look_for_dead_end<S: Sink + ?Sized>(&mut self, sink: &mut S) {
@@ -343,9 +284,8 @@ impl<P: Direct> Machine<P> {
         }
         self.program.registers_mut().dead = true;
         sink.record(Record::Error(ErrorKind::StuckDead));
-        self.program.bind(None);
-        let taken = self.program.on_other(Occurrence::Error(ErrorKind::StuckDead), sink);
-        self.settle(taken, 1, sink);
+        self.error(ErrorKind::StuckDead, sink);
+        macrostep::go_on(self, 1, sink);
     }
 
     /// Whether a state is active. After the end of the run: whether it was in the last configuration.
@@ -381,5 +321,62 @@ impl<P: Direct> Machine<P> {
     /// Whether a turn is being walked.
     pub fn is_walking(&self) -> bool {
         self.program.registers().walking
+    }
+}
+
+impl<P: Direct, S: Sink + ?Sized> Microsteps<S> for Machine<P> {
+    fn bound(&self) -> u32 {
+        P::TABLES.microsteps
+    }
+
+    fn ending(&self) -> Option<Status> {
+        match self.phase() {
+            Phase::Ending(status) => Some(status),
+            Phase::New | Phase::Running | Phase::Ended(_) => None,
+        }
+    }
+
+    fn finish(&mut self, status: Status, sink: &mut S) {
+        self.program.leave(sink);
+        Microsteps::<S>::give_up_queue(self);
+        let registers = self.program.registers_mut();
+        if registers.walking {
+            registers.walking = false;
+            registers.turns += 1;
+        }
+        registers.phase = Phase::Ended(status);
+        sink.record(Record::Ended(status));
+        sink.effect(Effect::Ended(status));
+    }
+
+    fn eventless(&mut self, faults: &mut u32, sink: &mut S) -> bool {
+        self.program.on_nothing(faults, sink)
+    }
+
+    fn queued(&mut self, sink: &mut S) -> bool {
+        let Some(next) = self.program.pop() else { return false };
+        if let Occurrence::Event(id) = next {
+            self.program.dequeue();
+            if let Some(event) = P::event_of(id) {
+                self.program.on_event(event, sink);
+            }
+        } else {
+            self.program.bind(None);
+            self.program.on_other(next, sink);
+        }
+        true
+    }
+
+    fn give_up_queue(&mut self) {
+        while let Some(next) = self.program.pop() {
+            if let Occurrence::Event(_) = next {
+                self.program.dequeue();
+            }
+        }
+    }
+
+    fn error(&mut self, kind: ErrorKind, sink: &mut S) {
+        self.program.bind(None);
+        self.program.on_other(Occurrence::Error(kind), sink);
     }
 }

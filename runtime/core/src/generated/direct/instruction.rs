@@ -7,7 +7,7 @@ use crate::store::Occurrence;
 
 /// One thing that a step does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Deed {
+pub enum Instruction {
     /// It tells the sink.
     Tell(Record),
     /// It runs a block, by its number in the chart's code ([`Direct::run`]).
@@ -19,7 +19,7 @@ pub enum Deed {
 }
 
 /// What generated code writes.
-impl Deed {
+impl Instruction {
     /// A line is taken.
     pub const fn taken(line: u32) -> Self {
         Self::Tell(Record::Taken(TransitionId(line)))
@@ -47,34 +47,38 @@ impl Deed {
 }
 
 /// Does everything in order.
-pub fn perform<P: Direct, S: Sink + ?Sized>(program: &mut P, deeds: &[Deed], sink: &mut S) {
-    for deed in deeds {
-        match *deed {
-            Deed::Tell(record) => {
+pub fn perform<P: Direct, S: Sink + ?Sized>(
+    program: &mut P,
+    instructions: &[Instruction],
+    sink: &mut S,
+) {
+    for instruction in instructions {
+        match *instruction {
+            Instruction::Tell(record) => {
                 if let Record::Entered(_) = record {
                     program.registers_mut().revive();
                 }
                 sink.record(record);
             }
-            Deed::Run(block) => {
+            Instruction::Run(block) => {
                 if program.run(block).is_err() {
                     fault(program, sink);
                 }
             }
             // A full queue is a livelock in the making, which the bound on microsteps reports.
-            Deed::Queue(occurrence) => {
+            Instruction::Queue(occurrence) => {
                 let _ = program.push(occurrence);
             }
-            Deed::End(status) => program.registers_mut().end(status),
+            Instruction::End(status) => program.registers_mut().end(status),
         }
     }
 }
 
 /// Tells the sink what there is to tell, of a step whose blocks are known to have been run.
 #[inline]
-pub fn tell<S: Sink + ?Sized>(deeds: &[Deed], sink: &mut S) {
-    for deed in deeds {
-        if let Deed::Tell(record) = *deed {
+pub fn tell<S: Sink + ?Sized>(instructions: &[Instruction], sink: &mut S) {
+    for instruction in instructions {
+        if let Instruction::Tell(record) = *instruction {
             sink.record(record);
         }
     }
