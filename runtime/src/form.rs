@@ -1,7 +1,7 @@
 //! The forms in which a model is asked for an action, in words and as JSON Schemas. What it answers is read in any of them: see
 //! [`answer::value`](crate::answer::value).
 
-pub use chartc_core::model::ActionForm;
+pub(crate) use chartc_core::model::ActionForm;
 
 /// The actions of an agent, as schemas: what they need, and nothing else.
 macro_rules! actions {
@@ -11,7 +11,7 @@ macro_rules! actions {
 }
 
 /// The schema of an answer in the form; empty for whatever comes.
-pub const fn schema(form: ActionForm) -> &'static str {
+pub(crate) const fn schema(form: ActionForm) -> &'static str {
     match form {
         ActionForm::Any => "",
         ActionForm::Simple => concat!(
@@ -28,7 +28,7 @@ pub const fn schema(form: ActionForm) -> &'static str {
 }
 
 /// The form by an example.
-pub const fn example(form: ActionForm) -> &'static str {
+pub(crate) const fn example(form: ActionForm) -> &'static str {
     match form {
         ActionForm::Any => r#"{"reasoning": "…", "action": "…"}"#,
         ActionForm::Simple => r#"{"thought_process": "…", "action": {"action_type": "…"}}"#,

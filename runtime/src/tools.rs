@@ -1,4 +1,29 @@
-//! Who does what a tool says: the executors of tool calls.
+//! Who does what a tool says.
+//!
+//! A chart decides which tool may be called when; [`Tools`] makes the call.
+//!
+//! ```
+//! use chartc_core::expr::Value;
+//! use chartc_core::host::ToolCall;
+//! use chartc_runtime::tools::{Calling, Tools, done};
+//!
+//! struct Clock;
+//!
+//! impl Tools for Clock {
+//!     fn call(&self, call: ToolCall) -> Calling {
+//!         done(match call.tool.as_str() {
+//!             "clock.hour" => Ok(Value::Int(12)),
+//!             other => Err(chartc_runtime::oracle::OracleError::Other(format!("no tool `{other}`"))),
+//!         })
+//!     }
+//! }
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() {
+//! let call = ToolCall { tool: "clock.hour".into(), arguments: Vec::new(), result: String::new() };
+//! assert_eq!(Clock.call(call).await, Ok(Value::Int(12)));
+//! # }
+//! ```
 
 use crate::call::OracleError;
 use chartc_core::expr::Value;

@@ -36,6 +36,13 @@ pub trait Host {
     fn call(&mut self, function: &str, arguments: &[Value]) -> Result<Value, String>;
 }
 
+/// No functions.
+impl Host for () {
+    fn call(&mut self, function: &str, _: &[Value]) -> Result<Value, String> {
+        Err(alloc::format!("there is no function `{function}`"))
+    }
+}
+
 /// An option as a question offers it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Offer {
@@ -78,6 +85,50 @@ pub struct Post {
     pub payload: Vec<Value>,
 }
 
+/// What a program says beside the records, for the trace.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Note {
+    /// What it is about.
+    pub about: About,
+    /// As the trace has it.
+    pub text: String,
+}
+
+/// What a note is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum About {
+    /// The chart's own code: a `log` line, the reason of a fault.
+    Chart,
+    /// The answer that is being handled: why it does not fit its declared type.
+    Answer,
+    /// A call of the host function of this name.
+    Call(String),
+}
+
+impl From<String> for Note {
+    fn from(text: String) -> Self {
+        Self { about: About::Chart, text }
+    }
+}
+
+impl PartialEq<&str> for Note {
+    fn eq(&self, text: &&str) -> bool {
+        self.text == *text
+    }
+}
+
+/// Notes that nobody takes do not pile up without end.
+const NOTES_KEPT: usize = 10_000;
+
+/// Adds a note, unless there are too many.
+pub fn note(notes: &mut Vec<Note>, note: Note) {
+    if notes.len() < NOTES_KEPT {
+        notes.push(note);
+    } else if notes.len() == NOTES_KEPT {
+        notes.push(String::from("further notes were dropped: nobody takes them").into());
+    }
+}
+
 /// What `{options}` shows: a line `- name(argument: Type): text` for each.
 pub fn listed(offers: &[Offer]) -> String {
     let lines = offers.iter().map(|offer| {
@@ -100,7 +151,22 @@ pub fn summary(doc: &str) -> String {
     doc.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// A running chart. Interpreted and generated machines answer alike.
+/// A running chart: inputs go in, effects and records come out, nothing else happens. Interpreted and generated machines answer alike.
+///
+/// ```
+/// use chartc_core::host::Machine;
+/// use chartc_core::interpreter::Interpreter;
+/// use chartc_core::machine::{Input, Receipt};
+/// use chartc_core::model::Chart;
+/// use chartc_core::plan::Plan;
+///
+/// let chart = Chart::empty("Idle");
+/// let plan = Plan::new(&chart);
+/// let mut machine = Interpreter::new(&plan, (), []).expect("it has no params");
+/// assert_eq!(machine.handle(Input::Start, 0, &mut ()), Ok(Receipt::Handled));
+/// assert_eq!(machine.handle(Input::Turn, 5, &mut ()), Ok(Receipt::Handled));
+/// assert!(!machine.is_walking());
+/// ```
 pub trait Machine {
     /// Names and structure.
     fn tables(&self) -> Tables<'_>;
@@ -181,8 +247,8 @@ pub trait Machine {
     /// The arguments of the final state that ended the run, in declared order.
     fn result(&self) -> Vec<(String, Value)>;
 
-    /// What the program wants in the trace beside the records (reasons of faults, `log` texts, host calls), taken away.
-    fn take_notes(&mut self) -> Vec<String>;
+    /// What the program says beside the records, taken away: reasons of faults, `log` texts, host calls.
+    fn take_notes(&mut self) -> Vec<Note>;
 
     /// Makes the machine of a started `run` step, not started yet. It belongs to this one until [`Machine::end_child`];
     /// [`crate::family`] says what is done with it.

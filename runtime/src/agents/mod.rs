@@ -1,8 +1,31 @@
-//! The boundary between charts and what keeps them. A chart decides: an input in, effects and records out, no clock and no I/O
-//! (`chartc_core::host::Machine::handle`). A [`Driver`](crate::driver::Driver) makes the calls. An [`Engine`] is between the two: it has each
-//! agent to itself while it handles an event, forgets no event and takes none twice, keeps state and deadlines, and lets effects go on
-//! beside the events. [`Memory`] is the one without a store; another one is a type with the same three methods, and the tests that
-//! hold for one hold for all.
+//! Many agents under one roof. An [`Engine`] has each agent to itself while it handles an event, loses no event and takes none twice,
+//! keeps state and deadlines, and lets calls go on beside events. [`Memory`] is the engine without a store; another one is a type with
+//! the same three methods, and the tests that hold for one hold for all.
+//!
+//! ```
+//! use chartc_core::interpreter::Interpreter;
+//! use chartc_core::model::Chart;
+//! use chartc_core::plan::Plan;
+//! use chartc_runtime::Session;
+//! use chartc_runtime::agents::{Engine, Event, Memory};
+//! use chartc_runtime::clock::VirtualClock;
+//! use chartc_runtime::oracle::Deny;
+//! use std::sync::Arc;
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() {
+//! let chart = Chart::empty("Idle");
+//! let plan = Plan::new(&chart);
+//! let engine = Memory::new(Arc::new(VirtualClock::new()), |_agent, clock| {
+//!     let machine = Interpreter::new(&plan, (), []).expect("it has no params");
+//!     Ok(Session::new(machine, Arc::new(Deny), clock, ()))
+//! });
+//! engine.fire("ada", Event::turn("1")).await.expect("it is a turn");
+//! engine.quiet().await;
+//! let ada = engine.read("ada").await.expect("it runs").expect("it was fired at");
+//! assert_eq!(ada.turns, 1);
+//! # }
+//! ```
 
 mod memory;
 
@@ -84,7 +107,7 @@ pub enum EngineError {
         /// What does not fit.
         why: RunError,
     },
-    /// The agent's run has broken off, now or before.
+    /// The agent's run has failed, now or before.
     #[error("agent `{agent}` has stopped: {why}")]
     Stopped {
         /// Which.
@@ -109,7 +132,6 @@ pub trait Engine {
     /// See [`EngineError`].
     fn read(&self, agent: &str) -> impl Future<Output = Result<Option<AgentState>, EngineError>>;
 
-    /// Resolves when no agent has a call under way. An agent that breaks off meanwhile holds the others not up: the next event that is sent
-    /// to it says why.
+    /// Resolves when no agent has a call under way. Failed agents do not block others: the next event for a failed one says why.
     fn quiet(&self) -> impl Future<Output = ()>;
 }

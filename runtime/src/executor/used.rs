@@ -6,19 +6,19 @@ use serde::{Deserialize, Serialize};
 
 /// A tool call of an `llm` step's model, as the next prompt tells it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Used {
+pub(crate) struct Used {
     call: String,
     end: Option<String>,
 }
 
 impl Used {
     /// A call that is under way.
-    pub fn begun(tool: &str, arguments: &Value) -> Self {
+    pub(crate) fn begun(tool: &str, arguments: &Value) -> Self {
         Self { call: format!("{tool}({})", json(arguments)), end: None }
     }
 
     /// What it came to.
-    pub fn ends(&mut self, result: Result<&Value, &str>) {
+    pub(crate) fn ends(&mut self, result: Result<&Value, &str>) {
         self.end = Some(match result {
             Ok(value) => format!(" = {}", json(value)),
             Err(why) => format!(" failed: {why}"),
@@ -26,14 +26,14 @@ impl Used {
     }
 
     /// It has failed after all, unless that is known.
-    pub fn fails(&mut self, why: &str) {
+    pub(crate) fn fails(&mut self, why: &str) {
         if self.end.as_ref().is_none_or(|end| end.starts_with(" = ")) {
             self.ends(Err(why));
         }
     }
 
     /// Whether it is still under way.
-    pub fn is_open(&self) -> bool {
+    pub(crate) fn is_open(&self) -> bool {
         self.end.is_none()
     }
 }

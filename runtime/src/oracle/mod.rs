@@ -1,4 +1,26 @@
-//! Who answers a chart's questions. To add one: a file here, and a `mod` line.
+//! Who answers a chart's questions: a model, a person, a script. To add one: a file here, and a `mod` line.
+//!
+//! An [`Oracle`] gets a [`Question`] and gives words; what these mean [`crate::answer`] decides, the same for all oracles.
+//!
+//! ```
+//! use chartc_runtime::oracle::{Asking, Oracle, Question, ready};
+//!
+//! /// Always takes the first option.
+//! struct TheFirst;
+//!
+//! impl Oracle for TheFirst {
+//!     fn ask(&self, question: Question) -> Asking {
+//!         let name = question.options.first().map_or("", |option| &option.offer.name);
+//!         ready(Ok(name.to_owned().into()))
+//!     }
+//!
+//!     fn name(&self) -> String {
+//!         "first".to_owned()
+//!     }
+//! }
+//!
+//! assert_eq!(TheFirst.name(), "first");
+//! ```
 
 pub mod cassette;
 mod deny;
@@ -64,6 +86,16 @@ impl Question {
         match self.kind {
             Kind::Llm if self.schema.is_empty() => form::schema(self.model.actions),
             Kind::Llm | Kind::Ask | Kind::Human => &self.schema,
+        }
+    }
+
+    /// The form of a person's answer, in words where there are any; empty where any text will do.
+    pub fn wanted_of_a_person(&self) -> &str {
+        match self.schema.as_str() {
+            r#"{"type":"boolean"}"# => "yes or no",
+            r#"{"type":"integer"}"# => "a whole number",
+            r#"{"type":"number"}"# => "a number",
+            schema => schema,
         }
     }
 }

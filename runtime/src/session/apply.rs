@@ -8,7 +8,7 @@ use crate::trace::{self, Origin, What};
 use chartc_core::arena::EventId;
 use chartc_core::expr::Value;
 use chartc_core::family::{Member, Told};
-use chartc_core::host::{Machine, Mismatch};
+use chartc_core::host::{About, Machine, Mismatch};
 use chartc_core::machine::{Effect, Input, Instant, Receipt, Record, StepKey};
 use chartc_core::tables::StepRowKind;
 
@@ -87,8 +87,8 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         let called = self.host_log.take();
         let child = self.path(&member);
         if let Some(key) = answered.filter(|key| receipt.is_ok() && !log.accepts(*key)) {
-            let why = notes.iter().find(|n| n.starts_with("answer to ")).map(String::as_str);
-            let why = why.unwrap_or("it does not fit the declared type");
+            let why = notes.iter().find(|note| note.about == About::Answer);
+            let why = why.map_or("it does not fit the declared type", |note| &note.text);
             self.misfit(&(member.clone(), key), why)?;
         }
         if let (Some(place), true) = (&self.place, member.is_empty()) {

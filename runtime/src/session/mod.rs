@@ -1,4 +1,4 @@
-//! Drives one machine: performs its effects, feeds answers back, ticks its deadlines.
+//! A run: performs a machine's effects, feeds answers back, ticks its deadlines.
 
 mod apply;
 mod begin;
@@ -46,7 +46,31 @@ use std::sync::Arc;
 /// Model calls that one event or turn may cause before the run is stopped, unless set otherwise.
 pub const MAX_CALLS: u32 = 1000;
 
-/// One run of one machine.
+/// One run of one machine, interpreted or generated: it makes the calls that the machine wants, hands the answers back and ticks the
+/// deadlines.
+///
+/// ```
+/// use chartc_core::interpreter::Interpreter;
+/// use chartc_core::model::Chart;
+/// use chartc_core::plan::Plan;
+/// use chartc_runtime::Session;
+/// use chartc_runtime::clock::VirtualClock;
+/// use chartc_runtime::oracle::Deny;
+/// use std::sync::Arc;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let chart = Chart::empty("Idle");
+/// let plan = Plan::new(&chart);
+/// let machine = Interpreter::new(&plan, (), []).expect("it has no params");
+/// let clock = Arc::new(VirtualClock::new());
+/// let mut session = Session::new(machine, Arc::new(Deny), clock, Vec::new());
+/// let report = session.turn().await.expect("nothing can fail");
+/// assert_eq!((report.turn, report.calls), (1, 0));
+/// let (_machine, trace) = session.into_parts();
+/// assert!(!trace.is_empty());
+/// # }
+/// ```
 ///
 /// It starts with the first [`Session::turn`] or [`Session::send`] (or [`Session::start`]), and is over when [`Session::status`] says
 /// how. `T` takes the trace.

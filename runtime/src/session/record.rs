@@ -5,7 +5,7 @@ use crate::error::RunError;
 use crate::trace::{self, HostCall, What, describe};
 use chartc_core::expr::Value;
 use chartc_core::family::Member;
-use chartc_core::host::Machine;
+use chartc_core::host::{About, Machine, Note};
 use chartc_core::machine::{ErrorKind, Instant, LimitKind, Record, Status, WalkEnd};
 use std::collections::VecDeque;
 
@@ -101,14 +101,12 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         &mut self,
         now: Instant,
         child: &str,
-        notes: Vec<String>,
+        notes: Vec<Note>,
         called: Vec<HostCall>,
     ) -> Result<(), RunError> {
         let mut called = VecDeque::from(called);
-        for text in notes {
-            let is_of = |call: &HostCall| {
-                text.strip_prefix(&call.function).is_some_and(|rest| rest.starts_with('('))
-            };
+        for Note { about, text } in notes {
+            let is_of = |call: &HostCall| about == About::Call(call.function.clone());
             let mut call = None;
             if let Some(index) = called.iter().position(is_of) {
                 for lost in called.drain(..index).collect::<Vec<_>>() {

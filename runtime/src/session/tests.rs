@@ -166,7 +166,7 @@ impl Machine for Fake {
         vec![("answer".into(), Value::Int(42))]
     }
 
-    fn take_notes(&mut self) -> Vec<String> {
+    fn take_notes(&mut self) -> Vec<chartc_core::host::Note> {
         vec![]
     }
 }

@@ -48,7 +48,7 @@ pub(super) fn emit(context: &Context<'_>, scope: &mut Scope) {
     variables(context, &mut item);
     result(context, &mut item);
     let notes = if context.bare { "Vec::new()" } else { "Machine::take_notes(self)" };
-    item.new_fn("take_notes").arg_mut_self().ret("Vec<String>").line(notes);
+    item.new_fn("take_notes").arg_mut_self().ret("Vec<host::Note>").line(notes);
     children::drive(context, &mut item);
     scope.push_impl(item);
     super::typed::emit(context, scope);

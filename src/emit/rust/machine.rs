@@ -245,7 +245,7 @@ fn queries(context: &Context<'_>, item: &mut Impl) {
         function.line("enabled.into_iter().flatten()");
     }
     if !context.bare {
-        let function = item.new_fn("take_notes").vis("pub").arg_mut_self().ret("Vec<String>");
+        let function = item.new_fn("take_notes").vis("pub").arg_mut_self().ret("Vec<host::Note>");
         function.doc("Reasons of faults and what `log` said, taken away.");
         function.line("core::mem::take(&mut self.engine.program.notes)");
     }

@@ -79,7 +79,7 @@ fn core(context: &Context<'_>) -> Struct {
         if context.keeps_calls() {
             item.field("calls", "calls::Calls");
         }
-        item.field("notes", "Vec<String>");
+        item.field("notes", "Vec<host::Note>");
         if context.repeats.get() {
             item.field("work", "generated::Work");
         }

@@ -23,7 +23,7 @@ fn the_builder_ships() {
     assert_eq!(run.at(), ["shipping"]);
     assert_eq!(run.machine.ended(), Some(Status::Ok));
     assert!(run.log.effects.contains(&Effect::Ended(Status::Ok)));
-    assert_eq!(run.machine.take_notes(), Vec::<String>::new());
+    assert_eq!(run.machine.take_notes(), [""; 0]);
 }
 
 #[test]

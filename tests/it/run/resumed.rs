@@ -3,8 +3,8 @@
 use super::command::{chartc, folder};
 use super::*;
 use chartc_core::expr::Map;
+use chartc_runtime::Saved;
 use chartc_runtime::oracle::{Answer, Asking, Kind, OracleError, Question, ready};
-use chartc_runtime::session::Saved;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};

@@ -1,7 +1,7 @@
 //! Tools of `llm` steps in a run: what the model is told, what is kept of it, who may say what.
 
 use super::*;
-use chartc_runtime::session::Saved;
+use chartc_runtime::Saved;
 
 const CHART: &str = "
 type Report { title: Text, score: Int }

@@ -247,7 +247,7 @@ impl Sim {
     }
 
     fn machine_notes(&mut self) -> Vec<String> {
-        self.machine.take_notes()
+        self.machine.take_notes().into_iter().map(|note| note.text).collect()
     }
 
     fn result(&self) -> Vec<String> {

@@ -1,7 +1,7 @@
 //! Events that members send to each other.
 
 use super::tree::{Offered, joined, meant};
-use super::watch::FamilyEvent;
+use super::watch::Notice;
 use super::{Family, Member, Origin, Task, Told};
 use crate::arena::EventId;
 use crate::host::{Machine, Post};
@@ -23,7 +23,7 @@ impl<M: Machine> Family<M> {
     pub(super) fn follow_all(
         &mut self,
         member: &Member,
-        seen: Vec<FamilyEvent>,
+        seen: Vec<Notice>,
         stopping: bool,
         sink: &mut dyn Sink,
     ) {

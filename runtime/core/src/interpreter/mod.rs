@@ -34,7 +34,7 @@ pub use snapshot::{RestoreError, Snapshot};
 use crate::arena::{ChoiceId, EventId, StateId, StepId, ToolId};
 use crate::calls::add_option;
 use crate::expr::Value;
-use crate::host::{Host, Machine, Mismatch, Offer, Post, ToolCall, listed};
+use crate::host::{Host, Machine, Mismatch, Note, Offer, Post, ToolCall, listed};
 use crate::machine::{Fault, Input, Instant, Receipt, Sink, Status, StepKey};
 use crate::model::{StateKind, StepKind, VariableKind, schema};
 use crate::plan::Plan;
@@ -276,7 +276,7 @@ impl<H: Host> Machine for Interpreter<'_, H> {
         params.iter().map(|param| param.name.clone()).zip(values).collect()
     }
 
-    fn take_notes(&mut self) -> Vec<String> {
+    fn take_notes(&mut self) -> Vec<Note> {
         self.engine.program.data.take_notes()
     }
 

@@ -218,7 +218,7 @@ impl Machine for Boxed<'_> {
         self.0.result()
     }
 
-    fn take_notes(&mut self) -> Vec<String> {
+    fn take_notes(&mut self) -> Vec<chartc_core::host::Note> {
         self.0.take_notes()
     }
 

@@ -30,8 +30,8 @@ fn tree() -> Vec<Mutant> {
                 "internal-in-a-parallel",
                 &[(
                     "is_internal && fits(source)",
-                    "is_internal && (fits(source)
-                        || matches!(tree.shape(source), Shape::Parallel) && holds(source))",
+                    "is_internal && fits(source)
+                        || matches!(tree.shape(source), Shape::Parallel) && holds(source)",
                 )],
                 &["semantics::sets::arrow_into_a_parallels_own_descendant_is_external"],
             ),
@@ -78,14 +78,12 @@ fn tree() -> Vec<Mutant> {
             (
                 "domain-of-the-default",
                 &[(
-                    "successors(next(None), |before| next(Some(*before)))",
-                    "successors(
-                        match tree.shape(target) {
-                            Shape::History(default) => default.first().copied(),
-                            Shape::Basic | Shape::Compound(_) | Shape::Parallel => next(None),
-                        },
-                        |_| None,
-                    )",
+                    "next_effective(tree, set, target, before)",
+                    "match (tree.shape(target), before) {
+                        (Shape::History(default), None) => default.first().copied(),
+                        (Shape::History(_), Some(_)) => None,
+                        _ => next_effective(tree, set, target, before),
+                    }",
                 )],
                 &[
                     "semantics::sets::a_history_that_has_recorded_a_sibling_leaves_their_parent_active",
