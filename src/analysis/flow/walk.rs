@@ -1,7 +1,6 @@
 //! The walk of a turn: what steps read, how they end, and what their outcomes lead to.
 
 use super::super::dataflow::Value;
-use super::super::uses::holes;
 use super::edge::{Edge, Op};
 use super::line::Line;
 use super::point::{By, Mode, Point, Points};
@@ -59,7 +58,7 @@ impl<'c> Points<'c, '_> {
             StepKind::Run(run) => {
                 ops.extend(run.arguments.iter().map(|(_, e)| Op::Read(site, e, How::Soft)));
             }
-            StepKind::Human(text) => ops.extend(holes(text).map(|e| Op::Read(site, e, How::Hard))),
+            StepKind::Human(text) => ops.extend(text.holes().map(|e| Op::Read(site, e, How::Hard))),
             StepKind::Llm | StepKind::Code(_) | StepKind::Ask { .. } => {}
         }
     }

@@ -31,5 +31,5 @@ pub use eval::{Environment, MAX_DEPTH, evaluate, holds, same};
 pub use fit::{MAX_VALUE_DEPTH, fit, type_text};
 pub(crate) use fit::{fit_depth, short};
 pub use fuel::{EvalError, Fuel};
-pub use operate::{binary, symbol, unary};
+pub use operate::{binary, unary};
 pub use template::render;

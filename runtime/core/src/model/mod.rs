@@ -7,6 +7,7 @@
 
 mod declare;
 mod expr;
+mod operator;
 pub mod schema;
 mod state;
 mod step;
@@ -21,6 +22,7 @@ pub use expr::{
     Action, BinaryOp, Builtin, CompareOp, Expr, ExprKind, Local, Observable, Receiver, StreakOf,
     Type, UnaryOp,
 };
+pub use operator::{Binding, RESERVED};
 pub use state::{
     Choice, ChoiceKind, Scope, State, StateKind, Target, Transition, TransitionKind, Trigger,
 };
