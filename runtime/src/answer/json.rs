@@ -11,6 +11,8 @@ const KEYS: usize = 1000;
 pub(super) struct Read {
     pub(super) value: Value,
     pub(super) repairs: Vec<String>,
+    /// The text ends before the value does.
+    pub(super) is_cut: bool,
     /// The first byte.
     pub(super) start: usize,
     /// One past the last byte read.
@@ -27,12 +29,13 @@ struct TooDeep;
 
 fn attempt(text: &str, start: usize) -> Result<Option<Read>, TooDeep> {
     let mut reader = Reader { text, at: start, repairs: Vec::new(), too_deep: false };
-    let value = match reader.value(0) {
-        Some(Part::Whole(value) | Part::Cut(Some(value))) => value,
+    let (value, is_cut) = match reader.value(0) {
+        Some(Part::Whole(value)) => (value, false),
+        Some(Part::Cut(Some(value))) => (value, true),
         _ if reader.too_deep => return Err(TooDeep),
         Some(Part::Cut(None)) | None => return Ok(None),
     };
-    Ok(Some(Read { value, repairs: reader.repairs, start, end: reader.at }))
+    Ok(Some(Read { value, repairs: reader.repairs, is_cut, start, end: reader.at }))
 }
 
 /// All objects (or, with `open` `[`, lists) that stand in `text`, outermost ones, in order.

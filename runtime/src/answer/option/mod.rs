@@ -61,7 +61,7 @@ pub fn option(text: &str, options: &[Alternative]) -> Result<Reading<Chosen>, Un
     let (before, after) = clean::around(cleaned, &objects);
     for object in objects {
         // What a second object that is cut off would have said, nobody knows.
-        strange |= object.end == cleaned.len() && object.repairs.iter().any(|r| r == "cut off");
+        strange |= object.end == cleaned.len() && object.is_cut;
         let mut repairs = repairs.clone();
         repairs.extend(object.repairs);
         match chosen(&object.value, options, Rung::Cleaned, repairs) {
