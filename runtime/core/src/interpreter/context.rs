@@ -120,7 +120,7 @@ impl<H: Host> Environment for Context<'_, H> {
             }
         };
         let text = format!("{name}({}){end}", shown_all(&fitted));
-        self.data.note(Note { about: About::Call(name.to_string()), text });
+        self.data.note(Note { about: About::Call(name.clone()), text });
         value
     }
 
