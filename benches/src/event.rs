@@ -3,8 +3,8 @@
 use crate::scale::{median, timed};
 use chartc::load::Memory;
 use chartc_core::arena::EventId;
-use chartc_core::drive::{Host, Machine};
 use chartc_core::expr::Value;
+use chartc_core::host::{Host, Machine};
 use chartc_core::interpreter::Interpreter;
 use chartc_core::machine::{Effect, Input, Instant, Record, Sink};
 use chartc_core::plan::Plan;

@@ -1,8 +1,8 @@
 //! What a turn costs beside the model: sessions with a scripted model, beside a plain loop that formats the same strings.
 
 use chartc::load::Memory;
-use chartc_core::drive::{Host, Machine};
 use chartc_core::expr::{Map, Value};
+use chartc_core::host::{Host, Machine};
 use chartc_core::interpreter::Interpreter;
 use chartc_core::machine::{Effect, Input, Outcome, Record, Sink};
 use chartc_core::model::Chart;

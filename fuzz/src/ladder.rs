@@ -2,8 +2,8 @@
 
 use super::strict;
 use chartc_core::arena::ChoiceId;
-use chartc_core::drive::Offer;
-use chartc_runtime::ladder::{Rung, option, value};
+use chartc_core::host::Offer;
+use chartc_runtime::answer::{Rung, option, value};
 use chartc_runtime::oracle::Alternative;
 
 /// What answers are made of, beside the names and descriptions of the options.

@@ -2,8 +2,8 @@
 
 use chartc::compile::Checked;
 use chartc_core::arena::EventId;
-use chartc_core::drive::{Host, Machine};
 use chartc_core::expr::Value;
+use chartc_core::host::{Host, Machine};
 use chartc_core::interpreter::Interpreter;
 use chartc_core::machine::{Effect, Input, Outcome, Record, Sink, StepKey};
 use chartc_core::model::{Chart, ChoiceKind, Field, StepKind, Type, TypeKind};

@@ -1,11 +1,21 @@
-//! The paid world of a run: models, people and tools behind one door. A run names each call that it makes, so that what stands behind the
-//! door can keep its answer, and say after a crash what has become of it.
+//! All that a run pays for, behind one door: models, people and tools. A run names each call that it makes, so that a [`Driver`] can keep
+//! the answer, and say after a crash what has become of the call.
+//!
+//! ```
+//! use chartc_runtime::driver::{Driver, Parts};
+//! use chartc_runtime::oracle::Deny;
+//! use std::sync::Arc;
+//!
+//! // A model, and no tools: what `Session::new` makes of its oracle.
+//! let driver = Parts::of(Arc::new(Deny));
+//! assert_eq!(driver.name(), "deny");
+//! ```
 
 use crate::oracle::{Answer, Asking, Kind, Oracle, OracleError, Question};
 use crate::tools::{Calling, NoTools, Tools};
-use chartc_core::drive::ToolCall;
 use chartc_core::expr::Value;
 use chartc_core::family::Member;
+use chartc_core::host::ToolCall;
 use chartc_core::machine::StepKey;
 use std::fmt;
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! Why a run cannot go on. What a chart can handle itself is an `error.*` event instead.
 
+use crate::call::OracleError;
 use crate::memory::MemoryError;
-use crate::oracle::OracleError;
 
 /// A run cannot go on, or was told something that does not fit.
 #[derive(Debug, thiserror::Error)]
@@ -56,6 +56,19 @@ pub enum RunError {
 }
 
 impl RunError {
+    /// At the fault of what was sent, not of the run.
+    pub(crate) fn is_about_input(&self) -> bool {
+        match self {
+            Self::UnknownEvent { .. } | Self::Event { .. } | Self::Input { .. } => true,
+            Self::Start(_)
+            | Self::Oracle { .. }
+            | Self::TooManyCalls(_)
+            | Self::NoProgress(_)
+            | Self::Memory(_)
+            | Self::Trace(_) => false,
+        }
+    }
+
     /// An input that a machine refused; it may have named the input itself.
     pub(crate) fn input(name: &str, why: &str) -> Self {
         let why = why.strip_prefix(&format!("input `{name}`: ")).unwrap_or(why).to_owned();

@@ -1,8 +1,8 @@
 //! Keeps what host functions were called with and what they gave, so that a trace has it.
 
 use crate::trace::HostCall;
-use chartc_core::drive::Host;
 use chartc_core::expr::Value;
+use chartc_core::host::Host;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Calls of host functions that are not in the trace yet. Clones share them.

@@ -1,11 +1,11 @@
 //! Plays a file of events on a running session.
 
 use crate::data::{Entry, Sent};
-use crate::drive::Session;
 use crate::error::RunError;
+use crate::session::Session;
 use crate::trace;
-use chartc_core::drive::Machine;
 use chartc_core::expr::{Map, Value};
+use chartc_core::host::Machine;
 
 /// An entry of a file of events cannot be played.
 #[derive(Debug, thiserror::Error)]
@@ -24,19 +24,6 @@ pub enum PlayError {
 }
 
 impl RunError {
-    /// At the fault of what was sent, not of the run.
-    pub(crate) fn is_about_input(&self) -> bool {
-        match self {
-            Self::UnknownEvent { .. } | Self::Event { .. } | Self::Input { .. } => true,
-            Self::Start(_)
-            | Self::Oracle { .. }
-            | Self::TooManyCalls(_)
-            | Self::NoProgress(_)
-            | Self::Memory(_)
-            | Self::Trace(_) => false,
-        }
-    }
-
     pub(crate) fn in_entry(self, index: usize) -> PlayError {
         if self.is_about_input() {
             PlayError::Entry { nth: index + 1, why: self.to_string() }

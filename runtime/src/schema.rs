@@ -6,11 +6,11 @@ use serde_json::{Map, Value, json};
 const DEPTH: usize = 6;
 
 /// Values that one made-up value may be made of: records that hold records double with each level.
-pub const PARTS: usize = 10_000;
+pub(crate) const PARTS: usize = 10_000;
 
 /// A value that fits `schema`. `pick(n)` chooses below `n`; always 0 gives the least value: `false`, 0, empty, absent. `None` where it
 /// would be made of more than [`PARTS`] values.
-pub fn example(schema: &str, pick: &mut dyn FnMut(u64) -> u64) -> Option<Value> {
+pub(crate) fn example(schema: &str, pick: &mut dyn FnMut(u64) -> u64) -> Option<Value> {
     match serde_json::from_str(schema) {
         Ok(root) => Making { root: &root, pick, left: PARTS }.value(&root, 0),
         Err(_) => Some(Value::Null),
@@ -18,14 +18,14 @@ pub fn example(schema: &str, pick: &mut dyn FnMut(u64) -> u64) -> Option<Value> 
 }
 
 /// The names of an enum, if `schema` is one.
-pub fn names(schema: &str) -> Option<Vec<String>> {
+pub(crate) fn names(schema: &str) -> Option<Vec<String>> {
     let root: Value = serde_json::from_str(schema).ok()?;
     let names = resolve(&root, &root).get("enum")?.as_array()?;
     names.iter().map(|n| n.as_str().map(str::to_owned)).collect()
 }
 
 /// The word under `type`, if `schema` has one.
-pub fn kind(schema: &str) -> Option<String> {
+pub(crate) fn kind(schema: &str) -> Option<String> {
     let root: Value = serde_json::from_str(schema).ok()?;
     Some(resolve(&root, &root).get("type")?.as_str()?.to_owned())
 }

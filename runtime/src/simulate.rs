@@ -2,11 +2,11 @@
 
 use crate::clock::VirtualClock;
 use crate::data::{Entry, Sent};
-use crate::drive::{At, Session, basic_states};
 use crate::error::RunError;
+use crate::session::{At, Session, basic_states};
 use crate::trace;
-use chartc_core::drive::{Machine, Mismatch};
 use chartc_core::expr::{Map, Value};
+use chartc_core::host::{Machine, Mismatch};
 use chartc_core::machine::{Outcome, Receipt, Status};
 use chartc_core::tables::StepRowKind;
 use serde::Serialize;

@@ -1,8 +1,33 @@
-//! Who does what a tool says: the executors of tool calls.
+//! Who does what a tool says.
+//!
+//! A chart decides which tool may be called when; [`Tools`] makes the call.
+//!
+//! ```
+//! use chartc_core::expr::Value;
+//! use chartc_core::host::ToolCall;
+//! use chartc_runtime::tools::{Calling, Tools, done};
+//!
+//! struct Clock;
+//!
+//! impl Tools for Clock {
+//!     fn call(&self, call: ToolCall) -> Calling {
+//!         done(match call.tool.as_str() {
+//!             "clock.hour" => Ok(Value::Int(12)),
+//!             other => Err(chartc_runtime::oracle::OracleError::Other(format!("no tool `{other}`"))),
+//!         })
+//!     }
+//! }
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() {
+//! let call = ToolCall { tool: "clock.hour".into(), arguments: Vec::new(), result: String::new() };
+//! assert_eq!(Clock.call(call).await, Ok(Value::Int(12)));
+//! # }
+//! ```
 
-use crate::oracle::{OracleError, Script};
-use chartc_core::drive::ToolCall;
+use crate::call::OracleError;
 use chartc_core::expr::Value;
+use chartc_core::host::ToolCall;
 use std::future::Future;
 use std::pin::Pin;
 
@@ -31,11 +56,4 @@ impl Tools for NoTools {
 /// A call that has ended already.
 pub fn done(result: Result<Value, OracleError>) -> Calling {
     Box::pin(std::future::ready(result))
-}
-
-impl Tools for Script {
-    fn call(&self, call: ToolCall) -> Calling {
-        let arguments: Vec<Value> = call.arguments.into_iter().map(|(_, value)| value).collect();
-        self.tool(&call.tool, &arguments)
-    }
 }

@@ -3,8 +3,8 @@
 use super::Exit;
 use super::output::{complain, print_json, say};
 use super::wording::json;
-use chartc_core::drive::Machine;
 use chartc_core::expr::{Map, Value};
+use chartc_core::host::Machine;
 use chartc_core::machine::Status;
 use chartc_runtime::budget::Usage;
 use chartc_runtime::trace::Sink;

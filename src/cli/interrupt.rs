@@ -2,7 +2,7 @@
 
 use super::output::complain;
 use super::save;
-use chartc_core::drive::Host;
+use chartc_core::host::Host;
 use chartc_core::interpreter::Interpreter;
 use chartc_core::visible;
 use chartc_runtime::Saved;

@@ -15,6 +15,7 @@ use super::{Exit, memory, world};
 use crate::explore::STATES;
 use chartc_core::drive::Machine;
 use chartc_core::expr::{Map, Value};
+use chartc_core::host::Machine;
 use chartc_core::interpreter::Interpreter;
 use chartc_core::model::Chart;
 use chartc_core::plan::Plan;

@@ -4,7 +4,7 @@ use super::output::{Page, print};
 use super::wording::{arguments, deed, fallback, json, object, outcome, said, short};
 use crate::notation;
 use crate::report::Paper;
-use chartc_core::duration::Duration;
+use chartc_core::expr::Duration;
 use chartc_core::expr::Value;
 use chartc_core::model::{Chart, StateKind};
 use chartc_runtime::trace::{Line, Sink, What};

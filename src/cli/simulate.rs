@@ -122,7 +122,7 @@ fn name(entry: &data::Entry) -> String {
     };
     match entry.after_ms {
         Some(milliseconds) if milliseconds > 0 => {
-            let after = chartc_core::duration::Duration(milliseconds);
+            let after = chartc_core::expr::Duration(milliseconds);
             format!("+{after} {what}").trim_end().to_owned()
         }
         Some(_) | None => what,

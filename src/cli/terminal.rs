@@ -2,7 +2,6 @@
 #![allow(clippy::disallowed_methods, reason = "this is where a person types")]
 
 use super::output::{Page, ask};
-use chartc_runtime::executor::wanted;
 use chartc_runtime::oracle::{Answer, Asking, Kind, Oracle, OracleError, Question, ready};
 use std::io::BufRead;
 
@@ -37,7 +36,7 @@ fn answer(question: &Question) -> Result<Answer, OracleError> {
         }
     }
     let asked = match question.kind {
-        Kind::Human => wanted(question),
+        Kind::Human => question.wanted_of_a_person().to_owned(),
         Kind::Ask => "one of the options".to_owned(),
         Kind::Llm => "a JSON value".to_owned(),
     };

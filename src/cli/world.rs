@@ -2,8 +2,8 @@
 
 use super::instance::{Given, read};
 use crate::diagnostic::nearest;
-use chartc_core::drive::Host;
 use chartc_core::expr::{Map, Value};
+use chartc_core::host::Host;
 use chartc_core::model::Chart;
 use chartc_runtime::Saved;
 use chartc_runtime::agent::{Artifacts, Kept, Life, Profile, Record, SharedRecord, World};

@@ -1,7 +1,7 @@
 //! Keys as bytes.
 
-use chartc_core::bits;
 use chartc_core::expr::Value;
+use chartc_core::store::bits;
 
 /// A row of numbers and texts that is told from any other.
 #[derive(Debug, Default)]

@@ -8,9 +8,9 @@ use super::relevant::Relevant;
 use super::slot::Slot;
 use super::values::tried;
 use chartc_core::arena::{ToolId, ToolSetId};
-use chartc_core::calls::{Call, Calls};
 use chartc_core::expr::Value;
 use chartc_core::interpreter::Facts;
+use chartc_core::interpreter::{Call, Calls};
 use chartc_core::model::{Chart, Field, StepKind, StreakOf};
 use chartc_core::program::Caller;
 

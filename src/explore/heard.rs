@@ -2,8 +2,8 @@
 
 use super::relevant::Relevant;
 use chartc_core::arena::{EventId, StateId};
-use chartc_core::bits;
 use chartc_core::model::{AskOn, Chart, StepKind, Trigger};
+use chartc_core::store::bits;
 
 /// Where events are heard: the states whose lines or questions they trigger. Where none of them is active, an event does what any
 /// other does that is not heard there either.

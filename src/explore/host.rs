@@ -6,8 +6,8 @@ use super::slot::Slot;
 use super::values::{hinted, tried};
 use crate::facts::hash::Map;
 use chartc_core::arena::FunctionId;
-use chartc_core::drive::Host;
 use chartc_core::expr::Value;
+use chartc_core::host::Host;
 use chartc_core::model::{Chart, FunctionKind};
 
 /// What a function gave.

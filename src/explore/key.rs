@@ -7,12 +7,12 @@ use super::relax::Relax;
 use super::relevant::Relevant;
 use super::slot::Slot;
 use chartc_core::arena::{StateId, StepId, VarId};
-use chartc_core::bits;
-use chartc_core::drive::{Host, Machine};
 use chartc_core::expr::Value;
+use chartc_core::host::{Host, Machine};
 use chartc_core::interpreter::Interpreter;
 use chartc_core::machine::StepKey;
 use chartc_core::model::{Chart, Limits, StateKind, VariableKind};
+use chartc_core::store::bits;
 use chartc_core::tables::TriggerRow;
 
 /// What the key of a point keeps beside what decides moves.

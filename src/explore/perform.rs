@@ -3,8 +3,8 @@
 use super::host::Anything;
 use super::moves::{self, Deed};
 use super::witness;
-use chartc_core::drive::Machine;
 use chartc_core::expr::Value;
+use chartc_core::host::Machine;
 use chartc_core::interpreter::Interpreter;
 use chartc_core::machine::Sink;
 use chartc_core::model::Chart;

@@ -223,7 +223,7 @@ pub fn expressions<'c>(chart: &'c Chart, visit: &mut dyn FnMut(Spot, &'c Expr)) 
         visit(Spot::Predicate(i), &predicate.expr);
     }
     for state in &chart.states {
-        state.advice.iter().flat_map(holes).for_each(|e| visit(Spot::Other, e));
+        state.advice.iter().flat_map(Template::holes).for_each(|e| visit(Spot::Other, e));
     }
     for (i, line) in chart.transitions.iter().enumerate() {
         let id = TransitionId::at(i);
@@ -249,21 +249,21 @@ pub fn expressions<'c>(chart: &'c Chart, visit: &mut dyn FnMut(Spot, &'c Expr)) 
         }
     }
     for choice in &chart.choices {
-        choice.text.iter().flat_map(holes).for_each(|e| visit(Spot::Other, e));
+        choice.text.iter().flat_map(Template::holes).for_each(|e| visit(Spot::Other, e));
     }
     for (i, step) in chart.steps.iter().enumerate() {
         step.guard.iter().for_each(|e| visit(Spot::Step(StepId::at(i)), e));
         step.ends_turn.iter().for_each(|e| visit(Spot::Other, e));
-        step.prompt.iter().flat_map(holes).for_each(|e| visit(Spot::Other, e));
+        step.prompt.iter().flat_map(Template::holes).for_each(|e| visit(Spot::Other, e));
         match &step.kind {
             StepKind::Call(_, arguments) => arguments.iter().for_each(|e| visit(Spot::Other, e)),
             StepKind::Run(run) => run.arguments.iter().for_each(|(_, e)| visit(Spot::Other, e)),
-            StepKind::Human(text) => holes(text).for_each(|e| visit(Spot::Other, e)),
+            StepKind::Human(text) => text.holes().for_each(|e| visit(Spot::Other, e)),
             StepKind::Llm | StepKind::Code(_) | StepKind::Ask { .. } => {}
         }
     }
     for component in &chart.components {
-        holes(&component.text).for_each(|e| visit(Spot::Other, e));
+        component.text.holes().for_each(|e| visit(Spot::Other, e));
         component
             .inserts
             .iter()

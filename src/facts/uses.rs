@@ -2,8 +2,7 @@
 
 use chartc_core::arena::{StateId, VarId};
 use chartc_core::model::{
-    Action, BinaryOp, Chart, Expr, ExprKind, Observable, StepKind, Template, TemplatePart,
-    Transition,
+    Action, BinaryOp, Chart, Expr, ExprKind, Observable, StepKind, Transition,
 };
 use std::collections::BTreeSet;
 
@@ -34,70 +33,7 @@ fn each_part<'e>(chart: &'e Chart, expr: &'e Expr, visit: &mut dyn FnMut(&'e Exp
     if let ExprKind::Predicate(id) = expr.kind {
         visit(&chart.predicates[id.index()].expr);
     }
-    each_own_part(expr, visit);
-}
-
-/// The same; predicates are not looked into.
-fn each_own_part<'e>(expr: &'e Expr, visit: &mut dyn FnMut(&'e Expr)) {
-    match &expr.kind {
-        ExprKind::None
-        | ExprKind::Bool(_)
-        | ExprKind::Int(_)
-        | ExprKind::Float(_)
-        | ExprKind::Duration(_)
-        | ExprKind::Enum(..)
-        | ExprKind::Variable(_)
-        | ExprKind::Local(_)
-        | ExprKind::Payload(_)
-        | ExprKind::Answer(_)
-        | ExprKind::Predicate(_)
-        | ExprKind::Observable(_)
-        | ExprKind::Unknown(_) => {}
-        ExprKind::Text(text) => holes(text).for_each(visit),
-        ExprKind::Field(e, _) | ExprKind::Unary(_, e) => visit(e),
-        ExprKind::Index(a, b) | ExprKind::Binary(_, a, b) | ExprKind::Default(a, b) => {
-            visit(a);
-            visit(b);
-        }
-        ExprKind::Slice(e, from, to) => {
-            visit(e);
-            for part in from.iter().chain(to) {
-                visit(part);
-            }
-        }
-        ExprKind::Compare(first, rest) => {
-            visit(first);
-            for (_, part) in rest {
-                visit(part);
-            }
-        }
-        ExprKind::If(a, b, c) => {
-            visit(a);
-            visit(b);
-            visit(c);
-        }
-        ExprKind::Builtin(_, es) | ExprKind::Call(_, es) | ExprKind::List(es) => {
-            es.iter().for_each(visit);
-        }
-        ExprKind::Map(entries) => {
-            for (key, value) in entries {
-                visit(key);
-                visit(value);
-            }
-        }
-        ExprKind::Record(_, fields) => {
-            for (_, part) in fields {
-                visit(part);
-            }
-        }
-        ExprKind::Comprehension { item, source, filter, .. } => {
-            visit(source);
-            if let Some(part) = filter {
-                visit(part);
-            }
-            visit(item);
-        }
-    }
+    expr.each_part(visit);
 }
 
 /// Calls `visit` with the expression and everything in it, outermost first.
@@ -110,12 +46,12 @@ pub fn walk<'e>(chart: &'e Chart, expr: &'e Expr, visit: &mut dyn FnMut(&'e Expr
 pub fn own_walk<'e>(expr: &'e Expr, visit: &mut dyn FnMut(&'e Expr)) {
     visit(expr);
     let mut open = Vec::new();
-    each_own_part(expr, &mut |part| open.push(part));
+    expr.each_part(&mut |part| open.push(part));
     open.reverse();
     while let Some(expr) = open.pop() {
         visit(expr);
         let from = open.len();
-        each_own_part(expr, &mut |part| open.push(part));
+        expr.each_part(&mut |part| open.push(part));
         open[from..].reverse();
     }
 }
@@ -129,14 +65,6 @@ pub fn early_reads<'e>(chart: &'e Chart, expr: &'e Expr, visit: &mut dyn FnMut(&
             early_reads(chart, part, visit);
         }
     });
-}
-
-/// The expressions of a text's placeholders.
-pub fn holes(text: &Template) -> impl Iterator<Item = &Expr> {
-    text.parts.iter().filter_map(|part| match part {
-        TemplatePart::Hole { expr, .. } => Some(expr),
-        TemplatePart::Text(_) | TemplatePart::Options | TemplatePart::Bad(_) => None,
-    })
 }
 
 /// Adds the variables that an expression reads; tells whether it also reads what a change of state changes.
@@ -234,6 +162,6 @@ pub fn own_expressions(action: &Action) -> Vec<&Expr> {
         Action::Do(_, es) | Action::Raise(_, es) | Action::Result(_, es) => es.iter().collect(),
         Action::Send { arguments, after, .. } => arguments.iter().chain(after).collect(),
         Action::Cancel(_) => Vec::new(),
-        Action::Log(text) => holes(text).collect(),
+        Action::Log(text) => text.holes().collect(),
     }
 }

@@ -10,7 +10,7 @@ use crate::span::Span;
 use crate::syntax::{self, Argument, MetaValue};
 use chartc_core::arena::{ComponentId, StateId, StepId};
 use chartc_core::expr::Value;
-use chartc_core::model::{Check, CheckArgument, Component, Insert, Place, Type};
+use chartc_core::model::{Check, CheckArgument, Component, Insert, Position, Type};
 
 /// Lowers a component. One that is shared by charts is left out of a chart without its steps.
 pub(super) fn component(
@@ -45,9 +45,9 @@ pub(super) fn component(
         let state = cx.chart.steps[found.index()].state;
         let guard = insert.guard.as_ref().map(|g| expr::condition(cx, &mut Env::at(state), g));
         let place = match insert.place {
-            syntax::Place::Start => Place::Start,
-            syntax::Place::End => Place::End,
-            syntax::Place::Replace => Place::Replace,
+            syntax::Place::Start => Position::Start,
+            syntax::Place::End => Position::End,
+            syntax::Place::Replace => Position::Replace,
         };
         inserts.push(Insert { step: found, guard, place });
     }

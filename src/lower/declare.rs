@@ -11,7 +11,7 @@ use crate::span::Span;
 use crate::syntax::{self, ToolPattern};
 use chartc_core::arena::{ClientId, FunctionId, ToolId, ToolSetId};
 use chartc_core::expr::Value;
-use chartc_core::form::ActionForm;
+use chartc_core::model::ActionForm;
 use chartc_core::model::{Client, Function, FunctionKind, Method, Tool, ToolSet, Type};
 use std::collections::{BTreeMap, BTreeSet};
 

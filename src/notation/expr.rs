@@ -4,27 +4,11 @@ use super::{name, path, quoted};
 use chartc_core::arena::LocalId;
 use chartc_core::expr::builtin_name;
 use chartc_core::model::{
-    BinaryOp, Chart, CompareOp, Expr, ExprKind, Local, Observable, StreakOf, UnaryOp,
+    BinaryOp, Binding, Chart, Expr, ExprKind, Local, Observable, StreakOf, UnaryOp,
 };
 
 /// Expressions nested deeper than this are cut off with `…`.
 const DEPTH: u32 = 150;
-
-/// How tightly an operator binds; an operand that binds less tightly than its place wants gets parentheses.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Binding {
-    If,
-    Or,
-    And,
-    Not,
-    Compare,
-    Default,
-    Sum,
-    Product,
-    Sign,
-    Power,
-    Whole,
-}
 
 /// The expression as an author would write it.
 pub fn expression(chart: &Chart, expr: &Expr) -> String {
@@ -150,8 +134,8 @@ impl Printer<'_> {
             ExprKind::Compare(first, rest) => {
                 let mut out = self.at(first, Binding::Default, depth);
                 for (op, operand) in rest {
-                    out.push_str(compare_word(*op));
-                    out.push_str(&self.at(operand, Binding::Default, depth));
+                    let operand = self.at(operand, Binding::Default, depth);
+                    out.push_str(&format!(" {} {operand}", op.word()));
                 }
                 (out, Binding::Compare)
             }
@@ -214,19 +198,10 @@ impl Printer<'_> {
     }
 
     fn binary(&self, op: BinaryOp, left: &Expr, right: &Expr, depth: u32) -> (String, Binding) {
-        let (word, own, least_left, least_right) = match op {
-            BinaryOp::Or => ("or", Binding::Or, Binding::Or, Binding::And),
-            BinaryOp::And => ("and", Binding::And, Binding::And, Binding::Not),
-            BinaryOp::Add => ("+", Binding::Sum, Binding::Sum, Binding::Product),
-            BinaryOp::Subtract => ("-", Binding::Sum, Binding::Sum, Binding::Product),
-            BinaryOp::Multiply => ("*", Binding::Product, Binding::Product, Binding::Sign),
-            BinaryOp::Divide => ("/", Binding::Product, Binding::Product, Binding::Sign),
-            BinaryOp::FloorDivide => ("div", Binding::Product, Binding::Product, Binding::Sign),
-            BinaryOp::Modulo => ("%", Binding::Product, Binding::Product, Binding::Sign),
-            BinaryOp::Power => ("**", Binding::Power, Binding::Whole, Binding::Sign),
-        };
-        let left = self.at(left, least_left, depth);
-        (format!("{left} {word} {}", self.at(right, least_right, depth)), own)
+        let (to_left, to_right) = op.operands();
+        let left = self.at(left, to_left, depth);
+        let right = self.at(right, to_right, depth);
+        (format!("{left} {} {right}", op.word()), op.binding())
     }
 
     /// The name of a variable of a comprehension or a loop; where nothing here binds it, one that means nothing else.
@@ -285,19 +260,6 @@ impl Printer<'_> {
 
 fn sign(is_negative: bool) -> Binding {
     if is_negative { Binding::Sign } else { Binding::Whole }
-}
-
-const fn compare_word(op: CompareOp) -> &'static str {
-    match op {
-        CompareOp::Equal => " == ",
-        CompareOp::NotEqual => " != ",
-        CompareOp::Less => " < ",
-        CompareOp::LessEqual => " <= ",
-        CompareOp::Greater => " > ",
-        CompareOp::GreaterEqual => " >= ",
-        CompareOp::In => " in ",
-        CompareOp::NotIn => " not in ",
-    }
 }
 
 #[cfg(test)]

@@ -7,18 +7,12 @@ mod expr;
 
 use chartc_core::arena::{EventId, StepId};
 use chartc_core::model::{
-    Action, Chart, Expr, Field, Receiver, StateKind, Template, TemplatePart, Transition,
+    Action, Chart, Expr, Field, RESERVED, Receiver, StateKind, Template, TemplatePart, Transition,
 };
 use chartc_core::visible;
 
 use expr::Printer;
 pub use expr::{duration, expression, expression_in};
-
-/// Words that are no names without back-quotes.
-const RESERVED: &[&str] = &[
-    "and", "or", "not", "in", "if", "then", "else", "for", "none", "true", "false", "stay", "turn",
-    "div",
-];
 
 /// What `x` in an expression that reads the nth field of the thing being handled was called.
 pub type Payload<'c> = Vec<&'c str>;

@@ -2,9 +2,10 @@
 
 use super::text::{line, lower, quote, template, upper};
 use crate::syntax::{
-    BinaryOp, CompareOp, Expr, ExprKind, Given, Hole, Param, TypeExpr, TypeKind, UnaryOp,
-    is_lower_snake, is_reserved, is_upper_camel,
+    Expr, ExprKind, Given, Hole, Param, TypeExpr, TypeKind, UnaryOp, is_lower_snake, is_reserved,
+    is_upper_camel,
 };
+use chartc_core::model::Binding;
 
 /// Where an expression stands: how deep its lines are indented, or in a placeholder, where it stays on one line.
 #[derive(Debug, Clone, Copy)]
@@ -13,16 +14,9 @@ enum At {
     Hole,
 }
 
-const NOT: u8 = 5;
-const COMPARE: u8 = 7;
-const DEFAULT: u8 = 9;
-const NEGATE: u8 = 15;
-const POWER: u8 = 17;
-const TIGHT: u8 = 19;
-
 /// An expression on a line of `level`.
 pub(super) fn expr(expr: &Expr, level: usize) -> String {
-    at_least(expr, 0, At::Level(level))
+    at_least(expr, Binding::If, At::Level(level))
 }
 
 /// Arguments in parentheses.
@@ -44,7 +38,7 @@ pub(super) fn params_given(all: &[Given], level: usize) -> String {
 
 /// `{expr:spec}`
 pub(super) fn hole(hole: &Hole) -> String {
-    let mut inner = at_least(&hole.expr, 0, At::Hole);
+    let mut inner = at_least(&hole.expr, Binding::If, At::Hole);
     if inner.starts_with('{') {
         inner.insert(0, ' ');
     }
@@ -77,16 +71,16 @@ pub(super) fn type_expr(ty: &TypeExpr) -> String {
     }
 }
 
-fn level(expr: &Expr) -> u8 {
+fn binding(expr: &Expr) -> Binding {
     match &expr.kind {
-        ExprKind::If(..) => 0,
-        ExprKind::Binary(op, ..) => binary(*op).1,
-        ExprKind::Unary(UnaryOp::Not, _) => NOT,
-        ExprKind::Compare(..) => COMPARE,
-        ExprKind::Default(..) => DEFAULT,
-        ExprKind::Unary(UnaryOp::Negate, _) => NEGATE,
-        ExprKind::Int(value) if *value < 0 => NEGATE,
-        ExprKind::Float(value) if value.is_sign_negative() && value.is_finite() => NEGATE,
+        ExprKind::If(..) => Binding::If,
+        ExprKind::Binary(op, ..) => op.binding(),
+        ExprKind::Unary(UnaryOp::Not, _) => Binding::Not,
+        ExprKind::Compare(..) => Binding::Compare,
+        ExprKind::Default(..) => Binding::Default,
+        ExprKind::Unary(UnaryOp::Negate, _) => Binding::Sign,
+        ExprKind::Int(value) if *value < 0 => Binding::Sign,
+        ExprKind::Float(value) if value.is_sign_negative() && value.is_finite() => Binding::Sign,
         ExprKind::None
         | ExprKind::Bad
         | ExprKind::Bool(_)
@@ -102,50 +96,23 @@ fn level(expr: &Expr) -> u8 {
         | ExprKind::List(_)
         | ExprKind::Map(_)
         | ExprKind::Record(..)
-        | ExprKind::Comprehension { .. } => TIGHT,
-    }
-}
-
-fn binary(op: BinaryOp) -> (&'static str, u8) {
-    match op {
-        BinaryOp::Or => ("or", 1),
-        BinaryOp::And => ("and", 3),
-        BinaryOp::Add => ("+", 11),
-        BinaryOp::Subtract => ("-", 11),
-        BinaryOp::Multiply => ("*", 13),
-        BinaryOp::Divide => ("/", 13),
-        BinaryOp::FloorDivide => ("div", 13),
-        BinaryOp::Modulo => ("%", 13),
-        BinaryOp::Power => ("**", POWER),
-    }
-}
-
-fn compare(op: CompareOp) -> &'static str {
-    match op {
-        CompareOp::Equal => "==",
-        CompareOp::NotEqual => "!=",
-        CompareOp::Less => "<",
-        CompareOp::LessEqual => "<=",
-        CompareOp::Greater => ">",
-        CompareOp::GreaterEqual => ">=",
-        CompareOp::In => "in",
-        CompareOp::NotIn => "not in",
+        | ExprKind::Comprehension { .. } => Binding::Whole,
     }
 }
 
 /// In parentheses if it binds less tightly than `least`.
-fn at_least(expr: &Expr, least: u8, at: At) -> String {
+fn at_least(expr: &Expr, least: Binding, at: At) -> String {
     let text = bare(expr, at);
-    if level(expr) < least { format!("({text})") } else { text }
+    if binding(expr) < least { format!("({text})") } else { text }
 }
 
 fn list(all: &[Expr], at: At) -> String {
-    all.iter().map(|e| at_least(e, 0, at)).collect::<Vec<_>>().join(", ")
+    all.iter().map(|e| at_least(e, Binding::If, at)).collect::<Vec<_>>().join(", ")
 }
 
 fn bare(expr: &Expr, at: At) -> String {
-    let whole = |e: &Expr| at_least(e, 0, at);
-    let tight = |e: &Expr| at_least(e, TIGHT, at);
+    let whole = |e: &Expr| at_least(e, Binding::If, at);
+    let tight = |e: &Expr| at_least(e, Binding::Whole, at);
     match &expr.kind {
         ExprKind::None => "none".to_owned(),
         ExprKind::Bad => "``".to_owned(),
@@ -172,28 +139,27 @@ fn bare(expr: &Expr, at: At) -> String {
             let name = if name.node == "in" { "in".to_owned() } else { lower(&name.node) };
             format!("{name}({})", list(arguments, at))
         }
-        ExprKind::Unary(UnaryOp::Not, of) => format!("not {}", at_least(of, NOT, at)),
-        ExprKind::Unary(UnaryOp::Negate, of) => format!("-{}", at_least(of, NEGATE, at)),
+        ExprKind::Unary(UnaryOp::Not, of) => format!("not {}", at_least(of, Binding::Not, at)),
+        ExprKind::Unary(UnaryOp::Negate, of) => format!("-{}", at_least(of, Binding::Sign, at)),
         ExprKind::Binary(op, left, right) => {
-            let (word, level) = binary(*op);
-            let (to_left, to_right) =
-                if level == POWER { (POWER + 1, NEGATE) } else { (level, level + 1) };
-            format!("{} {word} {}", at_least(left, to_left, at), at_least(right, to_right, at))
+            let (to_left, to_right) = op.operands();
+            let (left, right) = (at_least(left, to_left, at), at_least(right, to_right, at));
+            format!("{left} {} {right}", op.word())
         }
         ExprKind::Compare(first, rest) => {
-            let mut out = at_least(first, COMPARE + 1, at);
+            let mut out = at_least(first, Binding::Default, at);
             for (op, next) in rest {
-                out.push_str(&format!(" {} {}", compare(*op), at_least(next, COMPARE + 1, at)));
+                out.push_str(&format!(" {} {}", op.word(), at_least(next, Binding::Default, at)));
             }
             out
         }
         ExprKind::If(test, then, otherwise) => {
-            let (test, then) = (at_least(test, 1, at), at_least(then, 1, at));
+            let (test, then) = (at_least(test, Binding::Or, at), at_least(then, Binding::Or, at));
             format!("if {test} then {then} else {}", whole(otherwise))
         }
         ExprKind::Default(value, default) => {
-            let value = at_least(value, DEFAULT + 1, at);
-            format!("{value} ?? {}", at_least(default, DEFAULT, at))
+            let value = at_least(value, Binding::Sum, at);
+            format!("{value} ?? {}", at_least(default, Binding::Default, at))
         }
         ExprKind::List(items) => format!("[{}]", list(items, at)),
         ExprKind::Map(entries) => {

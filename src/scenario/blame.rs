@@ -15,7 +15,7 @@ use crate::lower::test::{Expected, Move, Test};
 use crate::lower::{Lowered, SourceMap};
 use crate::span::Span;
 use chartc_core::arena::{StateId, TransitionId, VarId};
-use chartc_core::drive::Machine;
+use chartc_core::host::Machine;
 use chartc_core::machine::Status;
 use chartc_core::model::{Action, Chart, Expr, State, StateKind, StepKind, Trigger};
 use chartc_runtime::trace::{Line, What};

@@ -1,8 +1,8 @@
 //! Who answers in a test: the test itself, and nobody else.
 
 use crate::lower::test::Reason;
-use chartc_core::drive::{Host, ToolCall};
 use chartc_core::expr::Value;
+use chartc_core::host::{Host, ToolCall};
 use chartc_core::machine::Instant;
 use chartc_runtime::clock::{Clock, Sleep, VirtualClock};
 use chartc_runtime::oracle::{Answer, Asking, Kind, Oracle, OracleError, Question};

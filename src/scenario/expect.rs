@@ -7,8 +7,8 @@ use crate::lower::test::Expected;
 use crate::notation;
 use crate::span::Span;
 use chartc_core::arena::StateId;
-use chartc_core::drive::Machine;
 use chartc_core::expr::Value;
+use chartc_core::host::Machine;
 use chartc_core::model::{Expr, ExprKind};
 use chartc_runtime::trace::What;
 

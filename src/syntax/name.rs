@@ -1,12 +1,7 @@
 //! How names are spelled.
 
+pub use chartc_core::model::RESERVED;
 pub use chartc_core::tables::CATCH_ALL;
-
-/// Words that are names only in back-quotes.
-pub const RESERVED: &[&str] = &[
-    "and", "or", "not", "in", "if", "then", "else", "for", "none", "true", "false", "stay", "turn",
-    "div",
-];
 
 /// A word that is a name only in back-quotes.
 pub fn is_reserved(word: &str) -> bool {

@@ -3,8 +3,8 @@
 use crate::facts::Facts;
 use crate::facts::reach::{domain, entered_with, entries, is_history};
 use chartc_core::arena::{StateId, TransitionId};
+use chartc_core::machine::Status;
 use chartc_core::model::{AskOn, Chart, ChoiceKind, StateKind, StepKind, Transition, Trigger};
-use chartc_core::status::Status;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// How a state came to be active: a state that was active then, and the line taken. `None` is the start.

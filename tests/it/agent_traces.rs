@@ -7,8 +7,8 @@
 use crate::agent_front::shared;
 use crate::project::root;
 use chartc::load::Memory;
-use chartc_core::drive::{Host, Machine};
 use chartc_core::expr::Value;
+use chartc_core::host::{Host, Machine};
 use chartc_core::interpreter::Interpreter;
 use chartc_core::model::{Chart, Failure, FailurePolicy, VariableKind};
 use chartc_core::plan::Plan;

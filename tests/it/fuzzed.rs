@@ -75,7 +75,7 @@ fn an_option_is_only_read_where_a_strict_reader_sees_it() {
     let mut read: std::collections::BTreeMap<&str, u32> = std::collections::BTreeMap::new();
     for seed in 0..20_000_u64 {
         let data = bytes(seed + 1, 2 + seed as usize % 12);
-        let rung = targets::read(&data).map_or("none", chartc_runtime::ladder::Rung::word);
+        let rung = targets::read(&data).map_or("none", chartc_runtime::answer::Rung::word);
         *read.entry(rung).or_default() += 1;
     }
     for (rung, least) in [("whole", 500), ("cleaned", 50), ("mention", 500), ("none", 5_000)] {

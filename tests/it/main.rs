@@ -36,6 +36,7 @@ mod guessing;
 mod hostile;
 mod idle;
 mod interpreter;
+mod layers;
 mod licences;
 mod lints;
 mod lower;

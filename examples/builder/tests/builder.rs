@@ -1,8 +1,8 @@
 //! What a user of the generated builder relies on.
 
 use builder_example::builder::{Answer, ByName, Choice, Data, Inputs, Machine, Params, State};
-use chartc_core::drive;
 use chartc_core::expr::Value;
+use chartc_core::host;
 use chartc_core::machine::{Effect, Record, Sink, Status, StepKey};
 use chartc_runtime::clock::VirtualClock;
 use chartc_runtime::oracle::Script;
@@ -91,7 +91,7 @@ fn the_model_is_offered_what_is_legal() {
     let key = sink.0.expect("the question was put");
     let offers: Vec<String> = machine.options(key).map(|option| option.to_string()).collect();
     assert_eq!(offers, ["continue", "pivot", "ship"]);
-    let prompt = drive::Machine::prompt(&mut machine, key).expect("it can be rendered");
+    let prompt = host::Machine::prompt(&mut machine, key).expect("it can be rendered");
     assert!(prompt.starts_with("Success rate: 0%"), "{prompt}");
     machine.choose(key, Choice::Ship, 0, &mut sink);
     assert_eq!(machine.ended(), Some(Status::Ok));
@@ -109,7 +109,7 @@ fn the_interpreter_gives_the_same_traces() {
     fn make<'c>(
         params: &[(String, Value)],
         host: Fickle<'c>,
-    ) -> Result<Box<dyn drive::Machine + 'c>, String> {
+    ) -> Result<Box<dyn host::Machine + 'c>, String> {
         let [(_, Value::Text(agent_id))] = params else { unreachable!("the chart has one param") };
         let machine = Machine::new(Params::new(agent_id.as_str()), ByName(host));
         machine.map(|machine| Box::new(machine) as _).map_err(|why| why.to_string())

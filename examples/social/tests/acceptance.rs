@@ -1,8 +1,8 @@
 //! What the chart promises, held by the interpreter and by generated code alike.
 #![allow(clippy::wildcard_enum_match_arm, reason = "a test looks at one case of many")]
 
-use chartc_core::drive::{self, Host};
 use chartc_core::expr::{IntoValue, Map, Value};
+use chartc_core::host::{self, Host};
 use chartc_core::interpreter::Interpreter;
 use chartc_core::model::Chart;
 use chartc_core::plan::Plan;
@@ -110,12 +110,12 @@ fn post(velocity: f64) -> Map {
     [("post".to_owned(), Value::Map(post))].into_iter().collect()
 }
 
-async fn tell<M: drive::Machine>(session: &mut Run<M>, event: &str) {
+async fn tell<M: host::Machine>(session: &mut Run<M>, event: &str) {
     session.send(event, Map::new()).await.expect(event);
 }
 
 /// Lets an agent read a post of this relevance, up to its decision; where it is then.
-async fn decide<M: drive::Machine>(session: &mut Run<M>, relevance: f64) -> Vec<String> {
+async fn decide<M: host::Machine>(session: &mut Run<M>, relevance: f64) -> Vec<String> {
     tell(session, "start_browsing").await;
     session.send("sees_post", post(relevance)).await.expect("a post");
     assert_eq!(session.configuration(), ["active.evaluating"]);
@@ -124,8 +124,8 @@ async fn decide<M: drive::Machine>(session: &mut Run<M>, relevance: f64) -> Vec<
 }
 
 /// The events that the chart would handle now.
-fn enabled<M: drive::Machine>(session: &mut Run<M>) -> Vec<String> {
-    let enabled = drive::Machine::enabled_events(session.machine_mut());
+fn enabled<M: host::Machine>(session: &mut Run<M>) -> Vec<String> {
+    let enabled = host::Machine::enabled_events(session.machine_mut());
     let tables = session.machine().tables();
     enabled.iter().map(|id| tables.events[id.index()].name.to_owned()).collect()
 }

@@ -126,8 +126,3 @@ pub fn add_option(
         options.push((choice, tool));
     }
 }
-
-/// What a model is told of a tool whose line says nothing: its documentation on one line.
-pub fn summary(doc: &str) -> String {
-    doc.split_whitespace().collect::<Vec<_>>().join(" ")
-}

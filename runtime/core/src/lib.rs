@@ -1,7 +1,7 @@
 //! The statechart model and step semantics that chartc's interpreter and generated code share.
 //!
 //! Without features this crate neither allocates nor needs `std`: it holds the [`tables`] of a chart, the step algorithm over
-//! them ([`semantics::Engine`]) and the trait by which a chart's guards and actions are asked ([`program::Program`]).
+//! them ([`semantics::Stepper`]) and the trait by which a chart's guards and actions are asked ([`program::Program`]).
 //! Feature `alloc` (default) adds the resolved [`model`], [`expr`]essions and the [`interpreter`].
 #![no_std]
 
@@ -9,36 +9,37 @@
 extern crate alloc;
 
 pub mod arena;
-pub mod bits;
-pub mod caller;
+mod caller;
 #[cfg(feature = "alloc")]
-pub mod calls;
-#[cfg(feature = "alloc")]
-pub mod describe;
-pub mod direct;
-#[cfg(feature = "alloc")]
-pub mod drive;
-pub mod duration;
+mod calls;
+mod duration;
 #[cfg(feature = "alloc")]
 pub mod expr;
 #[cfg(feature = "alloc")]
 pub mod family;
-pub mod form;
-pub mod forward;
+mod form;
+mod forward;
 pub mod generated;
+#[cfg(feature = "alloc")]
+pub mod host;
 #[cfg(feature = "alloc")]
 pub mod interpreter;
 pub mod machine;
 #[cfg(feature = "alloc")]
 pub mod model;
-pub mod ops;
-pub mod outbox;
+mod ops;
+mod outbox;
 #[cfg(feature = "alloc")]
 pub mod plan;
 pub mod program;
 pub mod semantics;
-pub mod status;
+mod status;
 pub mod store;
+pub mod structure;
 pub mod tables;
 #[cfg(feature = "alloc")]
+mod value;
+#[cfg(feature = "alloc")]
 pub mod visible;
+#[cfg(feature = "alloc")]
+pub mod wording;

@@ -1,10 +1,10 @@
 //! What a chart does at its leaves: guards, actions, code. The step algorithm asks; one implementation answers for the
-//! interpreter and one is generated for each chart. Both run under the same [`crate::semantics::Engine`].
+//! interpreter and one is generated for each chart. Both run under the same [`crate::semantics::Stepper`].
 
 use crate::arena::{ChoiceId, EventId, StateId, StepId, ToolId, TransitionId};
 pub use crate::caller::Caller;
 use crate::machine::{Fault, Instant, Receiver};
-use crate::outbox::Outbox;
+pub use crate::outbox::Outbox;
 use crate::store::{Observed, Store};
 use crate::tables::{StateRowKind, Tables};
 
@@ -139,7 +139,7 @@ impl View<'_> {
     /// Whether `state` is active.
     #[inline]
     pub fn is_in(&self, state: StateId) -> bool {
-        crate::bits::has(self.cells.configuration, state.index())
+        crate::store::bits::has(self.cells.configuration, state.index())
     }
 
     /// Dotted path of the leaf.
@@ -197,7 +197,7 @@ impl View<'_> {
         let stuck = self.tables.states.iter().enumerate().any(|(i, row)| {
             row.advice
                 && !matches!(row.kind, StateRowKind::History { .. })
-                && crate::bits::has(self.cells.configuration, i)
+                && crate::store::bits::has(self.cells.configuration, i)
         });
         if stuck { "STUCK" } else { "HEALTHY" }
     }

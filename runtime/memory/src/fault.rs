@@ -8,9 +8,9 @@ pub(crate) const NO_SQLITE: &str = "is no SQLite file: give another path, or tak
 
 /// Where the store is, for messages.
 #[derive(Debug, Clone)]
-pub(crate) struct Place(pub(crate) String);
+pub(crate) struct StorePath(pub(crate) String);
 
-impl Place {
+impl StorePath {
     /// What is there is not what it should be.
     pub(crate) fn refused(&self, why: impl Into<String>) -> MemoryError {
         MemoryError::Refused { place: self.0.clone(), why: why.into() }

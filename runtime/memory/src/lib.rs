@@ -20,7 +20,7 @@ mod open;
 pub use agent::AgentMemory;
 
 use chartc_runtime::memory::MemoryError;
-use fault::Place;
+use fault::StorePath;
 use rusqlite::Connection;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -40,7 +40,7 @@ pub struct Store {
 
 #[derive(Debug)]
 struct Shared {
-    place: Place,
+    place: StorePath,
     connection: Mutex<Connection>,
 }
 
@@ -58,7 +58,7 @@ impl Store {
     /// # Errors
     /// As of [`Store::open`].
     pub fn open_within(path: &Path, patience: Duration) -> Result<Self, MemoryError> {
-        let place = Place(path.display().to_string());
+        let place = StorePath(path.display().to_string());
         let connection = open::file(path, patience, &place)?;
         Ok(Self::of(place, connection))
     }
@@ -68,12 +68,12 @@ impl Store {
     /// # Errors
     /// There is no room for it.
     pub fn in_memory() -> Result<Self, MemoryError> {
-        let place = Place("the memory".to_owned());
+        let place = StorePath("the memory".to_owned());
         let connection = open::nowhere(&place)?;
         Ok(Self::of(place, connection))
     }
 
-    fn of(place: Place, connection: Connection) -> Self {
+    fn of(place: StorePath, connection: Connection) -> Self {
         Self { shared: Arc::new(Shared { place, connection: Mutex::new(connection) }) }
     }
 

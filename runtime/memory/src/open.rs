@@ -1,7 +1,7 @@
 //! Opening and making stores.
 
 use crate::VERSION;
-use crate::fault::{self, Place};
+use crate::fault::{self, StorePath};
 use chartc_runtime::memory::MemoryError;
 use rusqlite::types::Value;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, TransactionBehavior};
@@ -36,7 +36,7 @@ const FORMAT: &str = "chartc memory";
 pub(crate) fn file(
     path: &Path,
     patience: Duration,
-    place: &Place,
+    place: &StorePath,
 ) -> Result<Connection, MemoryError> {
     if path.is_dir() {
         return Err(place.refused("is a folder: give the path of a file"));
@@ -61,7 +61,7 @@ pub(crate) fn file(
 }
 
 /// A store without a file.
-pub(crate) fn nowhere(place: &Place) -> Result<Connection, MemoryError> {
+pub(crate) fn nowhere(place: &StorePath) -> Result<Connection, MemoryError> {
     let mut connection = Connection::open_in_memory().map_err(|error| place.fault(&error))?;
     make(&mut connection, place)?;
     Ok(connection)
@@ -85,7 +85,7 @@ fn plain(path: &Path) -> PathBuf {
 }
 
 /// Whether it is a file of memories; `false` where it is empty.
-fn is_made(connection: &Connection, place: &Place) -> Result<bool, MemoryError> {
+fn is_made(connection: &Connection, place: &StorePath) -> Result<bool, MemoryError> {
     let fault = |error| place.fault(&error);
     let tables: i64 = connection
         .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))
@@ -116,7 +116,7 @@ fn is_made(connection: &Connection, place: &Place) -> Result<bool, MemoryError> 
     }
 }
 
-fn make(connection: &mut Connection, place: &Place) -> Result<(), MemoryError> {
+fn make(connection: &mut Connection, place: &StorePath) -> Result<(), MemoryError> {
     let fault = |error| place.fault(&error);
     let all =
         connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(fault)?;

@@ -5,10 +5,10 @@
 mod server;
 
 use chartc_core::arena::ChoiceId;
-use chartc_core::drive::Offer;
+use chartc_core::host::Offer;
+use chartc_core::model::ActionForm;
 use chartc_providers::{Providers, Server, ServerError};
 use chartc_runtime::budget::Usage;
-use chartc_runtime::form::ActionForm;
 use chartc_runtime::oracle::{Alternative, Kind, Model, Oracle, OracleError, Question};
 use serde_json::{Value, json};
 use server::{Loopback, Reply};

@@ -1,7 +1,6 @@
 //! The context that an agent's record and its world give: inputs by the names that agents know.
 
-use super::host::View;
-use super::record::Record;
+use crate::world::{Entry, Record, View};
 use chartc_core::expr::{Map, Value};
 
 /// Every name that is given, with its value at the beginning of a turn. `tick` is the number of the turn that is to begin.
@@ -13,9 +12,8 @@ pub(super) fn context(
 ) -> Vec<(&'static str, Value)> {
     let int = |n: u64| Value::Int(i64::try_from(n).unwrap_or(i64::MAX));
     let text = |text: &str| Value::Text(text.to_owned());
-    let entries = |of: &std::collections::VecDeque<super::record::Entry>| {
-        Value::List(of.iter().map(super::record::Entry::value).collect())
-    };
+    let entries =
+        |of: &std::collections::VecDeque<Entry>| Value::List(of.iter().map(Entry::value).collect());
     let rate = record.success_rate();
     let percent = format!("{}/{} ({:.0}%)", record.succeeded, record.taken, 100.0 * rate);
     let mut all = vec![

@@ -1,39 +1,11 @@
 //! An agent as data: its record, and the state of its world, beside the run that they belong to.
 
-use super::record::Record;
-use super::working::WorkingMemory;
 use super::{Agent, Life};
-use crate::drive::{Heard, Saved};
 use crate::error::RunError;
+use crate::session::{Kept, Saved};
 use crate::trace;
-use chartc_core::drive::Host;
-use chartc_core::expr::Value;
+use chartc_core::host::Host;
 use chartc_core::interpreter::Interpreter;
-use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
-
-/// What an agent is besides its run: configuration, record, memory, and where its world stands.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Kept {
-    version: u32,
-    working_memory: WorkingMemory,
-    record: Record,
-    given: BTreeSet<String>,
-    is_open: bool,
-    heard: Heard,
-    section: String,
-    world: Value,
-}
-
-impl Kept {
-    /// Version of the layout. A snapshot with another one cannot be read.
-    pub const VERSION: u32 = 1;
-
-    /// The agent's name in its world.
-    pub fn name(&self) -> &str {
-        &self.record.agent
-    }
-}
 
 impl<H: Host, T: trace::Sink> Agent<Interpreter<'_, H>, T> {
     /// The run with its agent as they stand; `None` before the start and after the end.

@@ -3,33 +3,26 @@
 //!
 //! [`Agent::before_turn`] and [`Agent::after_turn`] are the two places where anything goes on around a turn.
 
-mod action;
-mod adapter;
 mod context;
-mod host;
 mod kept;
-mod record;
 mod remember;
 mod turn;
-mod working;
-pub mod world;
 
-pub use action::Action;
-pub use adapter::{Artifacts, REPEATS, TwoMethods};
-pub use host::{Acting, ArtifactHost, Done, Failure, FailureKind, View};
-pub use kept::Kept;
-pub use record::{Entry, FAILURES, HISTORY, Record, SharedRecord};
+pub use crate::session::Kept;
+pub use crate::world::{
+    Acting, Action, ArtifactHost, Artifacts, ConfigError, Done, Entry, FAILURES, Failure,
+    FailureKind, HISTORY, KEYS, REPEATS, Record, SharedRecord, TwoMethods, View, WorkingMemory,
+    World, WorldError, cut, extract,
+};
 pub use remember::LongTerm;
-pub use working::{ConfigError, KEYS, WorkingMemory, cut, extract};
-pub use world::{World, WorldError};
 
 use crate::data;
-use crate::drive::{Session, TurnReport};
 use crate::error::RunError;
 use crate::play::{PlayError, Plays, played};
+use crate::session::{Session, TurnReport};
 use crate::trace;
-use chartc_core::drive::Machine;
 use chartc_core::expr::{Map, Value};
+use chartc_core::host::Machine;
 use chartc_core::model::{Chart, VariableKind};
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -1,14 +1,13 @@
 //! What an agent recalls before a turn, and what it remembers of it afterwards.
 
-use super::action::is_deed;
-use super::record::Entry;
 use super::turn::word;
-use super::{Agent, Life, cut};
+use super::{Agent, Life};
 use crate::error::RunError;
 use crate::memory::{Memo, Memory, MemoryKind, Rag, RecallError};
 use crate::trace::{self, What};
-use chartc_core::drive::Machine;
+use crate::world::{self, Entry, cut, is_deed};
 use chartc_core::expr::{Map, Value};
+use chartc_core::host::Machine;
 use std::sync::Arc;
 
 /// The input that holds what is recalled, and what the trace's lines about it are about.
@@ -162,7 +161,7 @@ fn because(deed: Option<&Map>) -> String {
         Some(Value::Text(said)) if !said.trim().is_empty() => Some(said.clone()),
         Some(_) | None => None,
     };
-    match super::action::REASONS.iter().filter(|name| **name != "action").find_map(said) {
+    match world::REASONS.iter().filter(|name| **name != "action").find_map(said) {
         Some(said) => format!(", because: {}", cut(&said, REASONS)),
         None => String::new(),
     }

@@ -1,15 +1,13 @@
 //! What goes on around a turn.
 
-use super::action::{Action, is_deed};
 use super::context::context;
-use super::host::{Done, Failure, FailureKind, View};
-use super::record::Record;
-use super::{Agent, Life, extract};
-use crate::drive::{Heard, Trouble};
+use super::{Agent, Life};
 use crate::error::RunError;
+use crate::session::{Heard, Trouble};
 use crate::trace::{self, What};
-use chartc_core::drive::Machine;
+use crate::world::{self, Action, Done, Failure, FailureKind, Record, View, extract, is_deed};
 use chartc_core::expr::{Map, Value};
+use chartc_core::host::Machine;
 
 /// What a line of the trace is about that tells of working memory.
 const MEMORY: &str = "working_memory";
@@ -62,7 +60,7 @@ impl<M: Machine, T: trace::Sink> Agent<M, T> {
         let (section, is_cut) = config.section(&memory);
         let is_read = profile.inputs.contains(MEMORY) && !self.given.contains(MEMORY);
         let is_cut = is_cut || (is_read && config.bounded(&memory) != memory);
-        let size = if is_cut { super::working::size(&memory) } else { 0 };
+        let size = if is_cut { world::size(&memory) } else { 0 };
         // Each is told once, until it changes.
         let (was_mindless, was_cut) = record.with(|record| {
             let was_mindless = std::mem::replace(&mut record.is_mindless, missing.is_some());
@@ -163,7 +161,7 @@ fn of_the_record(error: RunError) -> RunError {
 
 /// What goes with an action: the model's reasons are in its answer.
 fn without_reasons(answer: &Map) -> Map {
-    let is_argument = |name: &str| name != "action" && !super::action::REASONS.contains(&name);
+    let is_argument = |name: &str| name != "action" && !world::REASONS.contains(&name);
     let all = answer.iter().filter(|(name, _)| is_argument(name));
     all.map(|(name, value)| (name.to_owned(), value.clone())).collect()
 }

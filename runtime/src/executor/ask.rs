@@ -1,10 +1,10 @@
 //! `ask`: a question whose answer is one of the options enabled now.
 
 use super::Understood;
-use crate::ladder::{self, Unusable};
+use crate::answer::{self, Unusable};
 use crate::oracle::{Alternative, Question};
 use chartc_core::arena::{ChoiceId, ToolId};
-use chartc_core::drive::{Machine, Offer};
+use chartc_core::host::{Machine, Offer};
 use chartc_core::machine::{Outcome, StepKey};
 
 pub(super) fn alternatives(machine: &mut dyn Machine, key: StepKey) -> Vec<Alternative> {
@@ -41,7 +41,7 @@ pub(super) fn forbidden(machine: &dyn Machine, options: &[Alternative]) -> Vec<A
 }
 
 pub(super) fn outcome(question: &Question, text: &str) -> Result<Understood, Unusable> {
-    let reading = match ladder::option(text, &question.options) {
+    let reading = match answer::option(text, &question.options) {
         Ok(reading) => reading,
         Err(why) => return refused(question, text).ok_or(why),
     };
@@ -59,7 +59,7 @@ pub(super) fn outcome(question: &Question, text: &str) -> Result<Understood, Unu
 
 /// An answer that names a tool which may not be called now.
 fn refused(question: &Question, text: &str) -> Option<Understood> {
-    let reading = ladder::option(text, &question.forbidden).ok()?;
+    let reading = answer::option(text, &question.forbidden).ok()?;
     let tool = question.forbidden[reading.meant.0].offer.tool?;
     let outcome = Outcome::Forbidden(tool);
     Some(Understood { outcome, rung: reading.rung, repairs: reading.repairs })

@@ -1,7 +1,7 @@
 //! `human`: a question to a person, whose answer is a text unless the chart declares another type.
 
 use super::Understood;
-use crate::ladder::{self, Rung, Unusable};
+use crate::answer::{self, Rung, Unusable};
 use crate::oracle::Question;
 use chartc_core::expr::Value;
 use chartc_core::machine::Outcome;
@@ -23,26 +23,14 @@ pub(super) fn outcome(question: &Question, text: &str) -> Result<Understood, Unu
     {
         return whole(Value::Bool(*yes));
     }
-    let reading = ladder::value(said, &question.schema).map_err(|why| {
-        let why = if wanted(question) == question.schema {
-            why.why
-        } else {
-            format!("the answer is {}", wanted(question))
-        };
+    let reading = answer::value(said, &question.schema).map_err(|why| {
+        let wanted = question.wanted_of_a_person();
+        let why =
+            if wanted == question.schema { why.why } else { format!("the answer is {wanted}") };
         Unusable { ambiguous: false, why }
     })?;
     let outcome = Outcome::Done(vec![reading.meant]);
     Ok(Understood { outcome, rung: reading.rung, repairs: reading.repairs })
-}
-
-/// The form of the answer, in words where there are any; empty where any text will do.
-pub fn wanted(question: &Question) -> String {
-    match question.schema.as_str() {
-        r#"{"type":"boolean"}"# => "yes or no".to_owned(),
-        r#"{"type":"integer"}"# => "a whole number".to_owned(),
-        r#"{"type":"number"}"# => "a number".to_owned(),
-        schema => schema.to_owned(),
-    }
 }
 
 pub(super) fn again(why: &str) -> String {

@@ -1,17 +1,17 @@
 //! `llm`: a model call whose answer is an action or a value of the declared type.
 
 use super::{Understood, ask};
+use crate::answer::{self, Unusable};
 use crate::form;
-use crate::ladder::{self, Unusable};
 use crate::oracle::Question;
 use chartc_core::machine::Outcome;
 
 pub(super) fn outcome(question: &Question, text: &str) -> Result<Understood, Unusable> {
     let has_tools = !question.options.is_empty() || !question.forbidden.is_empty();
-    if has_tools && ladder::calls(text) {
+    if has_tools && answer::calls(text) {
         return ask::outcome(question, text);
     }
-    let reading = ladder::value(text, &question.schema)?;
+    let reading = answer::value(text, &question.schema)?;
     Ok(Understood {
         outcome: Outcome::Done(vec![reading.meant]),
         rung: reading.rung,

@@ -6,20 +6,19 @@ mod human;
 mod llm;
 mod used;
 
-pub use human::wanted;
-pub use used::Used;
+pub(crate) use used::Used;
 
+use crate::answer::{Rung, Unusable};
 use crate::budget::Prices;
-use crate::ladder::{Rung, Unusable};
 use crate::oracle::{Kind, Model, Question};
-use chartc_core::drive::Machine;
 use chartc_core::expr::Value;
+use chartc_core::host::Machine;
 use chartc_core::machine::{Outcome, StepKey};
 use chartc_core::tables::{StepRowKind, Tables};
 
 /// What an answer was read as.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Understood {
+pub(crate) struct Understood {
     /// What the machine is told.
     pub outcome: Outcome<Vec<Value>>,
     /// How far down the ladder.
@@ -30,7 +29,7 @@ pub struct Understood {
 
 /// What goes into a prompt beside what its step says.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Beside<'a> {
+pub(crate) struct Beside<'a> {
     /// The host's, at the end of a model's prompt.
     pub section: &'a str,
     /// The tools that the model of an `llm` step has called since it was started.
@@ -43,7 +42,7 @@ pub struct Beside<'a> {
 ///
 /// # Errors
 /// Why it cannot be put: the prompt cannot be rendered, or this runtime does not know the kind of step.
-pub fn question(
+pub(crate) fn question(
     machine: &mut dyn Machine,
     key: StepKey,
     client: Option<&str>,
@@ -128,7 +127,7 @@ fn model(tables: &Tables<'_>, client: &str) -> Model {
 ///
 /// # Errors
 /// Why it means nothing.
-pub fn outcome(question: &Question, text: &str) -> Result<Understood, Unusable> {
+pub(crate) fn outcome(question: &Question, text: &str) -> Result<Understood, Unusable> {
     match question.kind {
         Kind::Llm => llm::outcome(question, text),
         Kind::Ask => ask::outcome(question, text),
@@ -137,7 +136,10 @@ pub fn outcome(question: &Question, text: &str) -> Result<Understood, Unusable> 
 }
 
 /// The name of what an outcome chose, and its arguments; `None` for an answer that is a value.
-pub fn chosen(question: &Question, outcome: &Outcome<Vec<Value>>) -> Option<(String, Vec<Value>)> {
+pub(crate) fn chosen(
+    question: &Question,
+    outcome: &Outcome<Vec<Value>>,
+) -> Option<(String, Vec<Value>)> {
     let (hit, arguments) = match outcome {
         Outcome::Choice(choice, arguments) => (
             question.options.iter().find(|o| o.offer.choice == *choice && o.offer.tool.is_none()),

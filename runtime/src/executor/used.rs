@@ -6,34 +6,63 @@ use serde::{Deserialize, Serialize};
 
 /// A tool call of an `llm` step's model, as the next prompt tells it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Used {
+pub(crate) struct Used {
     call: String,
-    end: Option<String>,
+    end: Option<End>,
+}
+
+/// What a call came to. A saved run has it as the prompt does.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "String", into = "String")]
+enum End {
+    Returned(String),
+    Failed(String),
+}
+
+/// What stands before a result.
+const RETURNED: &str = " = ";
+
+impl From<End> for String {
+    fn from(end: End) -> Self {
+        match end {
+            End::Returned(value) => format!("{RETURNED}{value}"),
+            End::Failed(why) => format!(" failed: {why}"),
+        }
+    }
+}
+
+impl From<String> for End {
+    fn from(text: String) -> Self {
+        if let Some(value) = text.strip_prefix(RETURNED) {
+            return Self::Returned(value.to_owned());
+        }
+        Self::Failed(text.strip_prefix(" failed: ").unwrap_or(&text).to_owned())
+    }
 }
 
 impl Used {
     /// A call that is under way.
-    pub fn begun(tool: &str, arguments: &Value) -> Self {
+    pub(crate) fn begun(tool: &str, arguments: &Value) -> Self {
         Self { call: format!("{tool}({})", json(arguments)), end: None }
     }
 
     /// What it came to.
-    pub fn ends(&mut self, result: Result<&Value, &str>) {
+    pub(crate) fn ends(&mut self, result: Result<&Value, &str>) {
         self.end = Some(match result {
-            Ok(value) => format!(" = {}", json(value)),
-            Err(why) => format!(" failed: {why}"),
+            Ok(value) => End::Returned(json(value)),
+            Err(why) => End::Failed(why.to_owned()),
         });
     }
 
     /// It has failed after all, unless that is known.
-    pub fn fails(&mut self, why: &str) {
-        if self.end.as_ref().is_none_or(|end| end.starts_with(" = ")) {
+    pub(crate) fn fails(&mut self, why: &str) {
+        if !matches!(self.end, Some(End::Failed(_))) {
             self.ends(Err(why));
         }
     }
 
     /// Whether it is still under way.
-    pub fn is_open(&self) -> bool {
+    pub(crate) fn is_open(&self) -> bool {
         self.end.is_none()
     }
 }
@@ -66,7 +95,7 @@ pub(super) fn told(tools: &[Alternative], used: &[Used]) -> String {
     if ended.peek().is_some() {
         text.push_str("\n\nCalled so far:");
         for (call, end) in ended {
-            text.push_str(&format!("\n- {call}{end}"));
+            text.push_str(&format!("\n- {call}{}", String::from(end.clone())));
         }
         if tools.is_empty() {
             text.push_str("\n\nNo further call is possible: answer now.");

@@ -6,8 +6,8 @@
 
 use super::{Answer, OracleError, Question};
 use crate::budget::Usage;
-use chartc_core::drive::ToolCall;
 use chartc_core::expr::{Map, Value};
+use chartc_core::host::ToolCall;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 

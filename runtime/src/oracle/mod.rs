@@ -1,4 +1,26 @@
-//! Who answers a chart's questions. To add one: a file here, and a `mod` line.
+//! Who answers a chart's questions: a model, a person, a script. To add one: a file here, and a `mod` line.
+//!
+//! An [`Oracle`] gets a [`Question`] and gives words; what these mean [`crate::answer`] decides, the same for all oracles.
+//!
+//! ```
+//! use chartc_runtime::oracle::{Asking, Oracle, Question, ready};
+//!
+//! /// Always takes the first option.
+//! struct TheFirst;
+//!
+//! impl Oracle for TheFirst {
+//!     fn ask(&self, question: Question) -> Asking {
+//!         let name = question.options.first().map_or("", |option| &option.offer.name);
+//!         ready(Ok(name.to_owned().into()))
+//!     }
+//!
+//!     fn name(&self) -> String {
+//!         "first".to_owned()
+//!     }
+//! }
+//!
+//! assert_eq!(TheFirst.name(), "first");
+//! ```
 
 pub mod cassette;
 mod deny;
@@ -7,8 +29,8 @@ mod pick;
 mod record;
 mod replay;
 pub mod script;
-mod told;
 
+pub use crate::call::OracleError;
 pub use deny::Deny;
 pub use pick::{First, Random};
 pub use record::{Recording, Shelf, Tape};
@@ -17,7 +39,7 @@ pub use script::Script;
 
 use crate::budget::{Prices, Usage};
 use crate::form::{self, ActionForm};
-use chartc_core::drive::Offer;
+use chartc_core::host::Offer;
 use std::future::Future;
 use std::pin::Pin;
 
@@ -64,6 +86,16 @@ impl Question {
         match self.kind {
             Kind::Llm if self.schema.is_empty() => form::schema(self.model.actions),
             Kind::Llm | Kind::Ask | Kind::Human => &self.schema,
+        }
+    }
+
+    /// The form of a person's answer, in words where there are any; empty where any text will do.
+    pub fn wanted_of_a_person(&self) -> &str {
+        match self.schema.as_str() {
+            r#"{"type":"boolean"}"# => "yes or no",
+            r#"{"type":"integer"}"# => "a whole number",
+            r#"{"type":"number"}"# => "a number",
+            schema => schema,
         }
     }
 }
@@ -124,7 +156,7 @@ pub struct Alternative {
     pub schema: String,
 }
 
-/// What a model said, word for word. The [`crate::ladder`] reads it.
+/// What a model said, word for word. The [`crate::answer`] reads it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Answer {
     /// All of it, with reasoning, fences and prose.
@@ -136,102 +168,6 @@ pub struct Answer {
 impl From<String> for Answer {
     fn from(text: String) -> Self {
         Self { text, usage: None }
-    }
-}
-
-/// A call that brought no answer.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum OracleError {
-    /// Nobody is allowed to answer.
-    #[error("no model may be asked: {0}")]
-    Denied(String),
-    /// A script has nothing (more) for this step.
-    #[error("{0}")]
-    Script(String),
-    /// No answer in time.
-    #[error("no answer after {0} ms")]
-    Timeout(u64),
-    /// The model refused.
-    #[error("the model refused: {0}")]
-    Refusal(String),
-    /// Too many requests (429).
-    #[error("too many requests")]
-    RateLimited {
-        /// Milliseconds, when the provider said so.
-        retry_after: Option<u64>,
-    },
-    /// The provider failed (5xx).
-    #[error("the provider failed with status {status}")]
-    Server {
-        /// HTTP status.
-        status: u16,
-        /// Milliseconds, when the provider said so.
-        retry_after: Option<u64>,
-    },
-    /// The connection was dropped or never made.
-    #[error("connection lost: {0}")]
-    Connection(String),
-    /// An answer without content.
-    #[error("an empty answer")]
-    Empty,
-    /// An answer that does not end.
-    #[error("an answer without end")]
-    Endless,
-    /// Anything else.
-    #[error("{0}")]
-    Other(String),
-}
-
-impl OracleError {
-    /// In one word, for the trace.
-    pub const fn kind(&self) -> &'static str {
-        match self {
-            Self::Denied(_) => "denied",
-            Self::Script(_) => "script",
-            Self::Timeout(_) => "timeout",
-            Self::Refusal(_) => "refusal",
-            Self::RateLimited { .. } => "rate_limited",
-            Self::Server { .. } => "server",
-            Self::Connection(_) => "connection",
-            Self::Empty => "empty",
-            Self::Endless => "endless",
-            Self::Other(_) => "other",
-        }
-    }
-
-    /// Whether the provider may have billed for the call: it was put, and nobody says that it was not answered.
-    pub const fn may_be_billed(&self) -> bool {
-        match self {
-            Self::Denied(_) | Self::Script(_) | Self::RateLimited { .. } | Self::Server { .. } => {
-                false
-            }
-            Self::Timeout(_)
-            | Self::Refusal(_)
-            | Self::Connection(_)
-            | Self::Empty
-            | Self::Endless
-            | Self::Other(_) => true,
-        }
-    }
-
-    /// Milliseconds that the provider wants to pass before the next call.
-    pub const fn retry_after(&self) -> Option<u64> {
-        match self {
-            Self::RateLimited { retry_after } | Self::Server { retry_after, .. } => *retry_after,
-            Self::Denied(_)
-            | Self::Script(_)
-            | Self::Timeout(_)
-            | Self::Refusal(_)
-            | Self::Connection(_)
-            | Self::Empty
-            | Self::Endless
-            | Self::Other(_) => None,
-        }
-    }
-
-    /// Whether the run is at an end with it: the fault is the host's, so the chart must not get to handle it.
-    pub const fn is_fatal(&self) -> bool {
-        matches!(self, Self::Script(_))
     }
 }
 

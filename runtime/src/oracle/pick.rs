@@ -3,7 +3,7 @@
 use super::{Alternative, Answer, Asking, Kind, Oracle, OracleError, Question, ready};
 use crate::schema;
 use crate::tools::{Calling, Tools, done};
-use chartc_core::drive::ToolCall;
+use chartc_core::host::ToolCall;
 use serde_json::{Value, json};
 use std::sync::{Mutex, PoisonError};
 

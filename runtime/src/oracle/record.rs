@@ -4,7 +4,7 @@ use super::cassette::{End, Entry, Request, VERSION};
 use super::{Asking, Oracle, OracleError, Question};
 use crate::clock::Clock;
 use crate::tools::{Calling, Tools};
-use chartc_core::drive::ToolCall;
+use chartc_core::host::ToolCall;
 use chartc_core::machine::Instant;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};

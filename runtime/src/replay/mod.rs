@@ -14,12 +14,12 @@ pub use recalled::Recalled;
 pub use tape::Tape;
 
 use crate::clock::Clock;
-use crate::drive::Session;
 use crate::error::RunError;
 use crate::host::Watched;
+use crate::session::Session;
 use crate::trace::{Line, What};
-use chartc_core::drive::Machine;
 use chartc_core::expr::{Map, Value};
+use chartc_core::host::Machine;
 use clock::ReplayClock;
 use std::pin::pin;
 use std::sync::Arc;

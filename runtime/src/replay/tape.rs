@@ -16,12 +16,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub struct Tape {
     lines: Arc<Vec<Line>>,
     texts: Arc<Vec<String>>,
-    place: Arc<Mutex<Place>>,
+    place: Arc<Mutex<Progress>>,
     log: HostLog,
 }
 
 #[derive(Debug, Default)]
-struct Place {
+struct Progress {
     /// The next line, from 0.
     next: usize,
     answers: usize,
@@ -56,7 +56,7 @@ impl Tape {
             if let What::Note { call, .. } = &line.what { call.clone() } else { None }
         };
         let calls = lines.iter().filter_map(call);
-        let place = Place { calls: calls.collect(), ..Place::default() };
+        let place = Progress { calls: calls.collect(), ..Progress::default() };
         Ok(Self {
             texts: Arc::new(kept),
             lines: Arc::new(lines),
@@ -104,7 +104,7 @@ impl Tape {
         Recalled::new(self.clone(), clock)
     }
 
-    fn place(&self) -> MutexGuard<'_, Place> {
+    fn place(&self) -> MutexGuard<'_, Progress> {
         self.place.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -4,7 +4,8 @@ use super::{LineName, What};
 use chartc_core::arena::{ChoiceId, EventId, StateId, StepId, ToolId, TransitionId};
 use chartc_core::expr::{Map, Value};
 use chartc_core::machine::{ErrorKind, Fallback, LimitKind, Loss, Receiver, Record, WalkEnd};
-use chartc_core::tables::{Tables, TriggerRow};
+use chartc_core::tables::Tables;
+use chartc_core::wording;
 
 /// The line for a record. Data that records do not carry is left empty: of `event`, and `result` and `summary` of `ended`.
 pub fn describe(tables: &Tables<'_>, record: Record) -> What {
@@ -110,29 +111,7 @@ fn tool(tables: &Tables<'_>, id: ToolId) -> String {
 fn line(tables: &Tables<'_>, id: TransitionId) -> LineName {
     let row = &tables.transitions[id.index()];
     let first = tables.states[row.source.index()].transitions.start;
-    let named = |word: &str, name: String| format!("{word} {name}");
-    let trigger = match row.trigger {
-        TriggerRow::Event(events) => {
-            let names: Vec<String> =
-                events.of(tables.event_pool).iter().map(|e| event(tables, *e)).collect();
-            named("on", names.join(" | "))
-        }
-        TriggerRow::AnyEvent => "on *".into(),
-        TriggerRow::AnyOccurrence => "on **".into(),
-        TriggerRow::Turn => "on turn".into(),
-        TriggerRow::When => "when".into(),
-        TriggerRow::StateDone(s) => named("done", state(tables, s)),
-        TriggerRow::After(_) => "after".into(),
-        TriggerRow::AfterTurns(_) => "after turns".into(),
-        TriggerRow::Choice(c) => named("may", choice(tables, c)),
-        TriggerRow::StepDone(s) => named("done", step(tables, s)),
-        TriggerRow::StepError(s) => named("error", step(tables, s)),
-        TriggerRow::StepTimeout(s, _) => named("timeout", step(tables, s)),
-        TriggerRow::StepDoubt(s) => named("doubt", step(tables, s)),
-        TriggerRow::StepElse(s) => named("else", step(tables, s)),
-        TriggerRow::Error(pattern) => format!("on error.{pattern}"),
-        TriggerRow::LimitWarn(pattern) => format!("on limit.warn.{pattern}"),
-    };
+    let trigger = wording::trigger(tables, row.trigger);
     LineName {
         state: state(tables, row.source),
         nth: id.0.saturating_sub(first) + 1,

@@ -1,6 +1,6 @@
 //! Parts of a trace in words.
 
-use chartc_core::duration::Duration;
+use chartc_core::expr::Duration;
 use chartc_core::expr::Value;
 use chartc_runtime::trace::LineName;
 

@@ -38,7 +38,7 @@ pub(super) fn blocks(context: &Context<'_>, methods: &mut Impl) {
             arms.pattern(&pattern, &title(context, i), &body, "()");
         }
     }
-    arms.emit_with(context, methods, &[("outbox", "&mut outbox::Outbox<'_>")]);
+    arms.emit_with(context, methods, &[("outbox", "&mut program::Outbox<'_>")]);
 }
 
 /// The actions of a block.

@@ -113,7 +113,7 @@ pub(super) fn params(context: &Context<'_>, item: &mut Impl) {
         }
     }
     let mut named = Function::new("named");
-    named.vis("pub(super)").ret("Result<Self, drive::Mismatch>");
+    named.vis("pub(super)").ret("Result<Self, host::Mismatch>");
     let unused = if fields.is_empty() { "_" } else { "" };
     named.arg(format!("{unused}given"), "Vec<(&'static str, Value)>");
     if fields.is_empty() {
@@ -129,7 +129,7 @@ pub(super) fn params(context: &Context<'_>, item: &mut Impl) {
     item.push_fn(named);
 }
 
-/// Adds the methods of `drive::Machine` about children.
+/// Adds the methods of `host::Machine` about children.
 pub(super) fn drive(context: &Context<'_>, item: &mut Impl) {
     if !context.has_children() {
         return;
@@ -145,9 +145,9 @@ pub(super) fn drive(context: &Context<'_>, item: &mut Impl) {
                 super::{module}::Params::named(given)?, family::Lent::of(None)))?)),"
         );
     }
-    let refused = "_ => return Err(drive::Mismatch(\"no `run` step has this key\".into())),";
+    let refused = "_ => return Err(host::Mismatch(\"no `run` step has this key\".into())),";
     let begin = item.new_fn("begin_child").arg_mut_self().arg("key", "machine::StepKey");
-    begin.ret("Result<(), drive::Mismatch>").line(format!(
+    begin.ret("Result<(), host::Mismatch>").line(format!(
         "let name = match key.step.0 {{ {names} {refused} }};
         let given = self.engine.with_view(key.leaf, |core, view| {{
             core.step_run(key.step, view).map_err(|why| {{
@@ -156,7 +156,7 @@ pub(super) fn drive(context: &Context<'_>, item: &mut Impl) {
         }});
         let Ok(Some(given)) = given else {{ return Err(generated::no_params(name)); }};
         let child = match key.step.0 {{ {made} {refused} }};
-        drive::Machine::end_child(self, key);
+        host::Machine::end_child(self, key);
         self.children.push((key, child));
         Ok(())"
     ));
@@ -177,13 +177,13 @@ pub(super) fn drive(context: &Context<'_>, item: &mut Impl) {
         );
     }
     let child = item.new_fn("child").arg_ref_self().arg("key", "machine::StepKey");
-    child.ret("Option<&dyn drive::Machine>").line(format!(
+    child.ret("Option<&dyn host::Machine>").line(format!(
         "let (_, child) = self.children.iter().find(|(k, _)| *k == key)?;
-        let child: &dyn drive::Machine = match child {{ {seen} }};
+        let child: &dyn host::Machine = match child {{ {seen} }};
         Some(child)"
     ));
     let with = item.new_fn("with_child").arg_mut_self().arg("key", "machine::StepKey");
-    with.arg("act", "&mut dyn FnMut(&mut dyn drive::Machine)").ret("bool").line(format!(
+    with.arg("act", "&mut dyn FnMut(&mut dyn host::Machine)").ret("bool").line(format!(
         "let Some((_, child)) = self.children.iter_mut().find(|(k, _)| *k == key) else {{ return false; }};
         let host = self.engine.program.host.take();
         match child {{ {lent} }}

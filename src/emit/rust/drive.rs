@@ -7,14 +7,14 @@ use chartc_core::model::{Field, StepKind, VariableKind, schema};
 use codegen::{Impl, Scope};
 use std::fmt::Write;
 
-/// Adds the conversions, `impl drive::Machine` and `impl drive::Typed`.
+/// Adds the conversions, `impl host::Machine` and `impl host::Typed`.
 pub(super) fn emit(context: &Context<'_>, scope: &mut Scope) {
     super::types::conversions(context, scope);
     super::host::by_name(context, scope);
     payloads(context, scope);
     outcome(context, scope);
     let mut item = Impl::new("Machine<H>");
-    item.generic(context.bounds()).impl_trait("drive::Machine");
+    item.generic(context.bounds()).impl_trait("host::Machine");
     item.new_fn("tables").arg_ref_self().ret("tables::Tables<'_>").line("TABLES");
     handle(context, &mut item);
     set_input(context, &mut item);
@@ -48,14 +48,14 @@ pub(super) fn emit(context: &Context<'_>, scope: &mut Scope) {
     variables(context, &mut item);
     result(context, &mut item);
     let notes = if context.bare { "Vec::new()" } else { "Machine::take_notes(self)" };
-    item.new_fn("take_notes").arg_mut_self().ret("Vec<String>").line(notes);
+    item.new_fn("take_notes").arg_mut_self().ret("Vec<host::Note>").line(notes);
     children::drive(context, &mut item);
     scope.push_impl(item);
     super::typed::emit(context, scope);
 }
 
 /// What is wrong with a tool as a choice.
-const CALLED: &str = "drive::Mismatch(\"a tool is called, not chosen\".into())";
+const CALLED: &str = "host::Mismatch(\"a tool is called, not chosen\".into())";
 
 /// `Payload::event`, `Payload::choice`, `Payload::answer`: from values.
 fn payloads(context: &Context<'_>, scope: &mut Scope) {
@@ -85,7 +85,7 @@ fn payloads(context: &Context<'_>, scope: &mut Scope) {
         if context.tables.choices.iter().all(|choice| choice.tools.is_some()) {
             let function =
                 item.new_fn("choice").arg("id", "arena::ChoiceId").arg("_", "Vec<Value>");
-            function.ret("Result<Self, drive::Mismatch>").line(format!(
+            function.ret("Result<Self, host::Mismatch>").line(format!(
                 "Err(if id.0 < {} {{ {CALLED} }} else {{ generated::no_row(\"option\", id.0) }})",
                 names.choices.len()
             ));
@@ -120,7 +120,7 @@ fn payloads(context: &Context<'_>, scope: &mut Scope) {
 pub(super) fn reader(item: &mut Impl, name: &str, id: &str, values: &str, arms: &str) {
     let function = item.new_fn(name).arg("id", id);
     let (argument, ty) = values.split_once(": ").unwrap_or((values, ""));
-    function.arg(argument, ty).ret("Result<Self, drive::Mismatch>");
+    function.arg(argument, ty).ret("Result<Self, host::Mismatch>");
     let what = if name == "choice" { "option" } else { name };
     function.line(format!(
         "Ok(match id.0 {{ {arms} _ => return Err(generated::no_row({what:?}, id.0)), }})"
@@ -144,11 +144,11 @@ fn handle(context: &Context<'_>, item: &mut Impl) {
     let function = item.new_fn("handle").arg_mut_self();
     function.arg("input", "machine::Input<Vec<Value>>").arg("now", "machine::Instant");
     function.arg("sink", "&mut dyn machine::Sink");
-    function.ret("Result<machine::Receipt, drive::Mismatch>");
+    function.ret("Result<machine::Receipt, host::Mismatch>");
     let refused = if context.bare {
-        "let _: machine::Fault = why; return Err(drive::Mismatch(\"a default has no value\".into()));"
+        "let _: machine::Fault = why; return Err(host::Mismatch(\"a default has no value\".into()));"
     } else {
-        "return Err(drive::Mismatch(why.0));"
+        "return Err(host::Mismatch(why.0));"
     };
     let begin = start::call(context, refused);
     let event = if context.has_events() {
@@ -191,7 +191,7 @@ fn outcome(context: &Context<'_>, scope: &mut Scope) {
     item.generic(context.bounds());
     let function = item.new_fn("outcome").arg_mut_self().arg("key", "machine::StepKey");
     function.arg("outcome", "machine::Outcome<Vec<Value>>");
-    function.ret("Result<machine::Outcome<Payload>, drive::Mismatch>");
+    function.ret("Result<machine::Outcome<Payload>, host::Mismatch>");
     let call = if context.has_calls() {
         "generated::usable(notes, step, Payload::tool(id, values))\
          .map(|arguments| Outcome::Call(id, arguments))"
@@ -250,7 +250,7 @@ fn set_input(context: &Context<'_>, item: &mut Impl) {
     }
     let function = item.new_fn("set_input").arg_mut_self().arg("name", "&str");
     function.arg(if arms.is_empty() { "_value" } else { "value" }, "Value");
-    function.ret("Result<(), drive::Mismatch>");
+    function.ret("Result<(), host::Mismatch>");
     if arms.is_empty() {
         function.line("Err(generated::no_input(name))");
     } else {
@@ -283,7 +283,7 @@ fn prompt(context: &Context<'_>, item: &mut Impl) {
     } else {
         format!(
             "let options = match key.step.0 {{ \
-         {asks} => Some(generated::listed(&drive::Machine::options(self, key))), _ => None }};"
+         {asks} => Some(generated::listed(&host::Machine::options(self, key))), _ => None }};"
         )
     };
     function.line(options).line(

@@ -67,7 +67,7 @@ pub(super) fn by_name(context: &Context<'_>, scope: &mut Scope) {
 
 fn by_name_calls(context: &Context<'_>, scope: &mut Scope) {
     let mut item = Impl::new("ByName<H>");
-    item.generic("H: drive::Host").impl_trait("Host");
+    item.generic("H: host::Host").impl_trait("Host");
     for (i, row) in context.chart.functions.iter().enumerate() {
         let mut function = CodeFunction::new(&context.names.functions[i]);
         signature(context, i, row, &mut function);

@@ -20,7 +20,7 @@ pub(super) fn emit(context: &Context<'_>, scope: &mut Scope) {
     let engine = if context.is_direct() {
         "direct::Machine<Core<H>>"
     } else {
-        "semantics::Engine<'static, Core<H>>"
+        "semantics::Stepper<'static, Core<H>>"
     };
     item.generic(context.bounds()).field("engine", engine);
     if context.has_children() {
@@ -92,7 +92,7 @@ fn new(context: &Context<'_>, item: &mut Impl) {
     let store = if context.bare { "store::Fixed::new()" } else { "store::Dynamic::new(&TABLES)" };
     let children = if context.has_children() { ", children: Vec::new()" } else { "" };
     new.line(format!(
-        "Ok(Self {{ engine: semantics::Engine::new(TABLES, {store}, core){children} }})"
+        "Ok(Self {{ engine: semantics::Stepper::new(TABLES, {store}, core){children} }})"
     ));
 }
 
@@ -245,7 +245,7 @@ fn queries(context: &Context<'_>, item: &mut Impl) {
         function.line("enabled.into_iter().flatten()");
     }
     if !context.bare {
-        let function = item.new_fn("take_notes").vis("pub").arg_mut_self().ret("Vec<String>");
+        let function = item.new_fn("take_notes").vis("pub").arg_mut_self().ret("Vec<host::Note>");
         function.doc("Reasons of faults and what `log` said, taken away.");
         function.line("core::mem::take(&mut self.engine.program.notes)");
     }

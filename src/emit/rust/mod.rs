@@ -211,36 +211,24 @@ fn imports(code: &str, alloc: bool) -> String {
         "" => String::new(),
         names => format!("use chartc_core::{path}{{{names}}};\n"),
     };
-    let plain = [
-        "arena",
-        "direct",
-        "generated",
-        "machine",
-        "ops",
-        "outbox",
-        "program",
-        "semantics",
-        "store",
-        "tables",
-    ];
+    let plain = ["arena", "generated", "machine", "program", "semantics", "store", "tables"];
+    let helpers = ["direct", "ops", "Duration"];
     if !alloc {
-        return group("", used(&plain)) + &group("duration::", used(&["Duration"]));
+        return group("", used(&plain)) + &group("generated::", used(&helpers));
     }
     let mut values = used(&["Map", "Value"]);
     if code.contains(".into_value()") {
         values.push_str(", IntoValue as _");
     }
-    let owned = used(&["String", "Vec", "VecDeque"]);
-    let mut modules = used(&["calls", "drive", "expr", "family", "model"]);
-    let mut duration = String::new();
+    let mut owned = vec!["calls", "String", "Vec", "VecDeque"];
+    let mut modules = used(&["expr", "family", "host", "model"]);
     if code.contains("static TABLES") {
         modules = used(&plain) + ", " + &modules;
-        duration = group("duration::", used(&["Duration"]));
+        owned.extend(helpers);
     }
     group("", modules)
-        + &duration
         + &group("expr::", values.trim_start_matches(", ").to_owned())
-        + &group("generated::", owned)
+        + &group("generated::", used(&owned))
 }
 
 /// Parses and formats items, without hidden characters: literals hold their escapes, and in comments any will do. What does not parse

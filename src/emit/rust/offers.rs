@@ -11,7 +11,7 @@ pub(super) fn options(context: &Context<'_>, item: &mut Impl) {
     let function = item.new_fn("options").arg_mut_self();
     let of_steps = tools::offers(context);
     let used = context.has_choices() || !of_steps.is_empty();
-    function.arg(if used { "key" } else { "_key" }, "machine::StepKey").ret("Vec<drive::Offer>");
+    function.arg(if used { "key" } else { "_key" }, "machine::StepKey").ret("Vec<host::Offer>");
     if !of_steps.is_empty() {
         function.line(of_steps);
     }
@@ -51,7 +51,7 @@ pub(super) fn options(context: &Context<'_>, item: &mut Impl) {
         enabled.into_iter().map(|(choice, tool)| {{
             let text = {text};
             let own = ChoiceName::ALL[choice.index()].name();
-            drive::Offer {{
+            host::Offer {{
                 choice,
                 tool,
                 name: tool.map_or(own, |tool| TABLES.tools[tool.index()].name).into(),

@@ -49,7 +49,7 @@ pub(super) fn send(
         if values.is_empty() { "Vec::new()".to_owned() } else { format!("Vec::from([{values}])") };
     let post = format!(
         "outbox.post({name}, {to});
-        self.posted.push(drive::Post {{ event: {name}, to: {to}, payload }});"
+        self.posted.push(host::Post {{ event: {name}, to: {to}, payload }});"
     );
     if after.is_none() {
         return format!("{{ let payload: Vec<Value> = {payload};\n{post} }}\n");
@@ -72,7 +72,7 @@ impl Context<'_> {
     /// The fields of `Core`, with what they begin with.
     fn post_fields(&self) -> &'static [(&'static str, &'static str)] {
         if self.posts {
-            &[("posted", "Vec<drive::Post>"), ("letters", "Vec<Vec<Value>>")]
+            &[("posted", "Vec<host::Post>"), ("letters", "Vec<Vec<Value>>")]
         } else {
             &[]
         }
@@ -97,7 +97,7 @@ pub(super) fn program(context: &Context<'_>, item: &mut Impl) {
         let post = item.new_fn("post").arg_mut_self().arg("event", "arena::EventId");
         post.arg("slot", "usize").arg("to", "machine::Receiver").line(
             "let payload = self.letters.get_mut(slot).map(core::mem::take).unwrap_or_default();
-            self.posted.push(drive::Post { event, to, payload });",
+            self.posted.push(host::Post { event, to, payload });",
         );
     }
 }
@@ -107,7 +107,7 @@ pub(super) fn drive(context: &Context<'_>, item: &mut Impl) {
     if context.posts {
         item.new_fn("take_posted")
             .arg_mut_self()
-            .ret("Vec<drive::Post>")
+            .ret("Vec<host::Post>")
             .line("core::mem::take(&mut self.engine.program.posted)");
     }
 }

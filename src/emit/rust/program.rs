@@ -79,7 +79,7 @@ fn core(context: &Context<'_>) -> Struct {
         if context.keeps_calls() {
             item.field("calls", "calls::Calls");
         }
-        item.field("notes", "Vec<String>");
+        item.field("notes", "Vec<host::Note>");
         if context.repeats.get() {
             item.field("work", "generated::Work");
         }
@@ -247,7 +247,7 @@ fn program(context: &Context<'_>) -> Impl {
     let unused = if present { "" } else { "_" };
     let run = item.new_fn("run").arg_mut_self().arg(format!("{unused}block"), "program::Block");
     run.arg(format!("{unused}view"), "&program::View<'_>");
-    run.arg(format!("{unused}outbox"), "&mut outbox::Outbox<'_>");
+    run.arg(format!("{unused}outbox"), "&mut program::Outbox<'_>");
     run.ret("Result<(), machine::Fault>");
     if present {
         let call = "self.run_block(block, view, outbox)";

@@ -5,7 +5,7 @@ use super::body::{Arms, can_fail, mentions};
 use super::expr::{Binding, Writer};
 use super::tables::comment;
 use chartc_core::arena::StepId;
-use chartc_core::model::{Expr, Place, StepKind, Template};
+use chartc_core::model::{Expr, Position, StepKind, Template};
 use codegen::Impl;
 
 /// Adds `advice`: the text of the innermost active state that has one.
@@ -77,7 +77,7 @@ struct Part<'c> {
 /// Statements that leave the prompt in `text`: components at the start, the step's own text or what replaces it, components at
 /// the end, with an empty line between them.
 fn prompt(context: &Context<'_>, step: StepId, own: Option<&Template>) -> Option<String> {
-    let of = |wanted: Place| -> Vec<Part<'_>> {
+    let of = |wanted: Position| -> Vec<Part<'_>> {
         let mut parts = Vec::new();
         for component in &context.chart.components {
             for insert in &component.inserts {
@@ -96,7 +96,7 @@ fn prompt(context: &Context<'_>, step: StepId, own: Option<&Template>) -> Option
         }
         parts
     };
-    let (start, replace, end) = (of(Place::Start), of(Place::Replace), of(Place::End));
+    let (start, replace, end) = (of(Position::Start), of(Position::Replace), of(Position::End));
     if start.is_empty() && replace.is_empty() && end.is_empty() {
         return own.map(|own| Writer::new(context).template(own));
     }

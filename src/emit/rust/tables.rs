@@ -2,7 +2,7 @@
 
 use super::Context;
 use chartc_core::arena::{ChoiceId, ClientId, EventId, StateId, StepId, ToolId};
-use chartc_core::form::ActionForm;
+use chartc_core::model::ActionForm;
 use chartc_core::model::{Status, Trigger};
 use chartc_core::tables::{
     ChoiceRow, ClientRow, Dispatch, EventRow, FailureRow, LimitsRow, PermissionRow, Reacts, Route,

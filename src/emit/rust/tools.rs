@@ -145,7 +145,7 @@ pub(super) fn payloads(context: &Context<'_>, item: &mut Impl) {
             );
         }
         let function = item.new_fn("result").arg("tool", "arena::ToolId").arg("value", "Value");
-        function.arg("notes", "&mut Vec<String>").ret("Result<Value, String>");
+        function.arg("notes", "&mut Vec<host::Note>").ret("Result<Value, String>");
         function.line(format!(
             "let read = match tool.0 {{ {arms} _ => Err(generated::no_row(\"tool\", tool.0)), }};
             read.map_err(|why| generated::unfit(notes, TABLES.tools[tool.index()].name, why))"
@@ -208,7 +208,7 @@ pub(super) fn text(context: &Context<'_>, own: &str) -> String {
         .collect();
     let mut arms = String::new();
     for (i, tool) in context.chart.tools.iter().enumerate() {
-        let text = chartc_core::calls::summary(&tool.doc);
+        let text = chartc_core::host::summary(&tool.doc);
         if !text.is_empty() && !silent.is_empty() {
             let _ = writeln!(
                 arms,
@@ -242,7 +242,7 @@ pub(super) fn offers(context: &Context<'_>) -> String {
     }
     let (mut texts, mut arguments) = (String::new(), String::new());
     for (i, tool) in context.chart.tools.iter().enumerate() {
-        let text = chartc_core::calls::summary(&tool.doc);
+        let text = chartc_core::host::summary(&tool.doc);
         if !text.is_empty() {
             let _ = writeln!(texts, "{i} => {text:?},");
         }
@@ -267,8 +267,8 @@ pub(super) fn offers(context: &Context<'_>) -> String {
         "if self.engine.has_tools(key.step) {{
             let mut tools = Vec::new();
             self.engine.step_tools(key, &mut |tool| tools.push(tool));
-            let offer = |tool: arena::ToolId| drive::Offer {{
-                choice: drive::Offer::NO_LINE,
+            let offer = |tool: arena::ToolId| host::Offer {{
+                choice: host::Offer::NO_LINE,
                 tool: Some(tool),
                 name: TABLES.tools[tool.index()].name.into(),
                 text: {text},
@@ -284,7 +284,7 @@ pub(super) fn call(context: &Context<'_>, item: &mut Impl) {
     let used = context.has_calls() || context.has_step_calls();
     let function = item.new_fn("call").arg_mut_self();
     function.arg(if used { "key" } else { "_key" }, "machine::StepKey");
-    function.ret("Result<drive::ToolCall, machine::Fault>");
+    function.ret("Result<host::ToolCall, machine::Fault>");
     if !used {
         function.line("Err(machine::Fault)");
         return;

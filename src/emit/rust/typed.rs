@@ -4,7 +4,7 @@ use super::Context;
 use codegen::Scope;
 use std::fmt::Write;
 
-/// Adds `impl drive::Typed`.
+/// Adds `impl host::Typed`.
 pub(super) fn emit(context: &Context<'_>, scope: &mut Scope) {
     let (event, data) = if context.has_events() {
         ("Event", data(context))
@@ -13,7 +13,7 @@ pub(super) fn emit(context: &Context<'_>, scope: &mut Scope) {
     };
     let bounds = context.bounds();
     scope.raw(format!(
-        "impl<{bounds}> drive::Typed for Machine<H> {{
+        "impl<{bounds}> host::Typed for Machine<H> {{
             type State = State;
             type Event = {event};
             const STATES: &'static [State] = &State::ALL;

@@ -115,7 +115,7 @@ pub(super) fn conversions(context: &Context<'_>, scope: &mut Scope) {
         let mut item = Impl::new(name);
         item.impl_trait("expr::FromValue");
         item.new_fn("type_text").ret("String").line(format!("{:?}.into()", def.name));
-        let result = "Result<Self, drive::Mismatch>";
+        let result = "Result<Self, host::Mismatch>";
         item.new_fn("from_value").arg("value", "Value").ret(result).line(from);
         scope.push_impl(item);
     }

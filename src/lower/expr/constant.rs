@@ -1,7 +1,7 @@
 //! Values of literals.
 
 use chartc_core::expr::Value;
-use chartc_core::model::{CompareOp, Expr, ExprKind, Template, TemplatePart, UnaryOp};
+use chartc_core::model::{Expr, ExprKind, UnaryOp};
 
 /// The value of a literal: also a list, map or record of such, and a negated number.
 pub(in crate::lower) fn value_of(expr: &Expr) -> Option<Value> {
@@ -83,58 +83,9 @@ pub(in crate::lower) fn is_faulty(expr: &Expr) -> bool {
         if matches!(next.kind, ExprKind::Unknown(_)) {
             return true;
         }
-        parts(next, &mut open);
+        next.each_part(&mut |part| open.push(part));
     }
     false
-}
-
-fn parts<'e>(expr: &'e Expr, open: &mut Vec<&'e Expr>) {
-    match &expr.kind {
-        ExprKind::None
-        | ExprKind::Bool(_)
-        | ExprKind::Int(_)
-        | ExprKind::Float(_)
-        | ExprKind::Duration(_)
-        | ExprKind::Enum(..)
-        | ExprKind::Variable(_)
-        | ExprKind::Local(_)
-        | ExprKind::Payload(_)
-        | ExprKind::Answer(_)
-        | ExprKind::Predicate(_)
-        | ExprKind::Observable(_)
-        | ExprKind::Unknown(_) => {}
-        ExprKind::Text(text) => holes(text, open),
-        ExprKind::Field(base, _) | ExprKind::Unary(_, base) => open.push(base),
-        ExprKind::Index(a, b) | ExprKind::Binary(_, a, b) | ExprKind::Default(a, b) => {
-            open.extend([a.as_ref(), b]);
-        }
-        ExprKind::Slice(base, from, to) => {
-            open.push(base);
-            open.extend(from.as_deref());
-            open.extend(to.as_deref());
-        }
-        ExprKind::Compare(first, rest) => {
-            open.push(first);
-            open.extend(rest.iter().map(|(_, e): &(CompareOp, Expr)| e));
-        }
-        ExprKind::If(a, b, c) => open.extend([a.as_ref(), b, c]),
-        ExprKind::Builtin(_, items) | ExprKind::Call(_, items) | ExprKind::List(items) => {
-            open.extend(items);
-        }
-        ExprKind::Map(entries) => open.extend(entries.iter().flat_map(|(k, v)| [k, v])),
-        ExprKind::Record(_, fields) => open.extend(fields.iter().map(|(_, e)| e)),
-        ExprKind::Comprehension { item, source, filter, .. } => {
-            open.extend([item.as_ref(), source]);
-            open.extend(filter.as_deref());
-        }
-    }
-}
-
-fn holes<'e>(text: &'e Template, open: &mut Vec<&'e Expr>) {
-    open.extend(text.parts.iter().filter_map(|part| match part {
-        TemplatePart::Hole { expr, .. } => Some(expr),
-        TemplatePart::Text(_) | TemplatePart::Options | TemplatePart::Bad(_) => None,
-    }));
 }
 
 /// A number that is known not to be negative.

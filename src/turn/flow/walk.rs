@@ -59,7 +59,7 @@ impl<'c> Points<'c, '_> {
             StepKind::Run(run) => {
                 ops.extend(run.arguments.iter().map(|(_, e)| Op::Read(site, e, How::Soft)));
             }
-            StepKind::Human(text) => ops.extend(holes(text).map(|e| Op::Read(site, e, How::Hard))),
+            StepKind::Human(text) => ops.extend(text.holes().map(|e| Op::Read(site, e, How::Hard))),
             StepKind::Llm | StepKind::Code(_) | StepKind::Ask { .. } => {}
         }
     }

@@ -7,7 +7,7 @@ mod benches;
 chartc_core::include_chart!(mod bells);
 chartc_core::include_chart!(mod lamp);
 
-use chartc_core::duration::Duration;
+use chartc_core::generated::Duration;
 use chartc_core::machine::{Effect, Fault, Record, Sink};
 use lamp::{Event, EventName, Inputs, Level, Machine, Mode, Params, State};
 

@@ -2,8 +2,8 @@
 
 use super::random::{Random, value};
 use chartc_core::arena::{ChoiceId, ToolId};
-use chartc_core::drive::Offer;
 use chartc_core::expr::Value;
+use chartc_core::host::Offer;
 use chartc_core::machine::{Outcome, StepKey};
 use chartc_core::model::{Chart, ChoiceKind, StepKind, Type};
 

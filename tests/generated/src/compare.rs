@@ -3,8 +3,8 @@
 use crate::answers::{Open, outcome};
 use crate::random::{Random, value};
 use chartc_core::arena::{EventId, StateId, StepId, ToolId};
-use chartc_core::drive::{Host, Machine, Mismatch};
 use chartc_core::expr::Value;
+use chartc_core::host::{Host, Machine, Mismatch};
 use chartc_core::interpreter::Interpreter;
 use chartc_core::machine::{Effect, Input, LimitKind, Outcome, Record, Sink, StepKey};
 use chartc_core::model::{Chart, FunctionKind, StepKind, Type, VariableKind};

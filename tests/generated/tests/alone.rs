@@ -3,8 +3,8 @@
 #![allow(clippy::disallowed_methods, reason = "starts the compiler and what it made")]
 
 use chartc_core::arena::{EventId, StateId};
-use chartc_core::drive::{Host, Machine};
 use chartc_core::expr::Value;
+use chartc_core::host::{Host, Machine};
 use chartc_core::interpreter::Interpreter;
 use chartc_core::machine::Input;
 use chartc_core::plan::Plan;

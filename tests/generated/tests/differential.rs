@@ -1,7 +1,7 @@
 //! The interpreter and generated code do the same.
 
-use chartc_core::drive::Machine;
 use chartc_core::expr::{FromValue, Value};
+use chartc_core::host::Machine;
 use generated_charts::compare::{Fickle, compare, covered};
 use generated_charts::{
     bells, blocks, flat, flow, hierarchy, lamp, letters, model, names, nested, parallel, phases,

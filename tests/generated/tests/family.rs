@@ -2,9 +2,9 @@
 
 use chartc::load::Memory;
 use chartc_core::arena::{EventId, StateId};
-use chartc_core::drive::{Host, Machine};
 use chartc_core::expr::Value;
 use chartc_core::family::{Family, Member};
+use chartc_core::host::{Host, Machine};
 use chartc_core::interpreter::Interpreter;
 use chartc_core::machine::{Effect, Input, Outcome, Record, Sink, StepKey};
 use chartc_core::model::Chart;

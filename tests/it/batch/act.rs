@@ -4,7 +4,7 @@ use super::answers;
 use super::driver::{self, Follower, Log, Script, Scripted, Step};
 use super::random::{Random, value};
 use chartc_core::arena::EventId;
-use chartc_core::drive::Machine;
+use chartc_core::host::Machine;
 use chartc_core::interpreter::Interpreter;
 use chartc_core::machine::{ErrorKind, Input, LimitKind, Record};
 use chartc_core::model::{Chart, Function, FunctionKind, Type, VariableKind};

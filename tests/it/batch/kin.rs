@@ -5,12 +5,12 @@ use super::answers;
 use super::driver::kin::Kin;
 use super::driver::{self, Script, Scripted, Step};
 use super::random::Random;
-use chartc_core::bits;
 use chartc_core::family::Member;
 use chartc_core::interpreter::{Interpreter, Snapshot};
 use chartc_core::machine::{ErrorKind, Input, Record};
 use chartc_core::plan::Plan;
 use chartc_core::semantics::is_legal;
+use chartc_core::store::bits;
 
 /// What happened in a family.
 #[derive(Debug, Clone, Copy, Default)]

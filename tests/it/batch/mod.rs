@@ -218,7 +218,7 @@ fn compile(folder: &Path, core: &Path, members: &[&Member]) -> Result<PathBuf, U
     }
     let _ = write!(
         main,
-        "{}fn boxed<M: chartc_core::drive::Machine + 'static, E: std::fmt::Display>(made: Result<M, E>) \
+        "{}fn boxed<M: chartc_core::host::Machine + 'static, E: std::fmt::Display>(made: Result<M, E>) \
          -> driver::Made<'static> {{\n\
          match made {{ Ok(machine) => Ok(Box::new(machine)), Err(why) => Err(why.to_string()) }}\n}}\n\
          fn main() {{\ndriver::serve(&|script, host| Some(match script.chart.as_str() {{\n{arms}\

@@ -37,7 +37,7 @@ pub(super) fn unheard(member: &Member) -> (String, String) {
                     }}
                 }})
             }}
-            fn machine(&mut self) -> &mut dyn chartc_core::drive::Machine {{ &mut self.0 }}
+            fn machine(&mut self) -> &mut dyn chartc_core::host::Machine {{ &mut self.0 }}
         }}\n",
         events(member)
     );
@@ -68,7 +68,7 @@ fn events(member: &Member) -> String {
 pub(super) const SHARED: &str = "
 #[allow(unused_imports)]
 use chartc_core::{expr::Value, machine::{Input, Receipt}};
-fn told<M: chartc_core::drive::Machine + 'static, E: std::fmt::Display>(made: Result<M, E>)
+fn told<M: chartc_core::host::Machine + 'static, E: std::fmt::Display>(made: Result<M, E>)
     -> driver::Unheard<'static> {
     boxed(made).map(|machine| Box::new(driver::silent::Told(machine)) as _)
 }

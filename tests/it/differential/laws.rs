@@ -5,12 +5,12 @@ use crate::batch::driver::{self, Scripted};
 use crate::batch::interpreted;
 use crate::batch::random::Random;
 use chartc_core::arena::StateId;
-use chartc_core::bits;
 use chartc_core::interpreter::{Interpreter, Snapshot};
 use chartc_core::machine::Record;
 use chartc_core::model::Chart;
 use chartc_core::plan::Plan;
 use chartc_core::semantics::{MICROSTEPS, is_legal};
+use chartc_core::store::bits;
 
 /// How much happened in runs that kept all laws.
 #[derive(Debug, Clone, Copy, Default)]

@@ -3,8 +3,8 @@
 use crate::soundness::random::{self, Random};
 use chartc::load::Memory;
 use chartc_core::arena::EventId;
-use chartc_core::drive::{Host, Machine};
 use chartc_core::expr::Value;
+use chartc_core::host::{Host, Machine};
 use chartc_core::interpreter::Interpreter;
 use chartc_core::machine::{Input, Outcome};
 use chartc_core::plan::Plan;

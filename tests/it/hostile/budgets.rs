@@ -3,8 +3,8 @@
 use crate::explore::brute::NoHost;
 use chartc::Compilation;
 use chartc::load::Memory;
-use chartc_core::drive::Machine;
 use chartc_core::expr::Fuel;
+use chartc_core::host::Machine;
 use chartc_core::interpreter::Interpreter;
 use chartc_core::machine::{Input, Record, Sink};
 use chartc_core::plan::Plan;
@@ -46,7 +46,8 @@ fn turn(text: &str) -> (u64, usize, Vec<String>) {
     for input in [Input::Start, Input::Turn] {
         machine.handle(input, 0, &mut errors).expect("it fits");
     }
-    (room - machine.allowed(), errors.0, machine.take_notes())
+    let notes = machine.take_notes().into_iter().map(|note| note.text).collect();
+    (room - machine.allowed(), errors.0, notes)
 }
 
 /// Lines each of which has a condition that nests loops.

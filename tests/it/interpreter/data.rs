@@ -1,8 +1,8 @@
 //! Params, inputs, payloads, answers, results: what goes into a run and what it keeps.
 
 use super::{chart, create, start, text};
-use chartc_core::drive::{Machine, Mismatch};
 use chartc_core::expr::Value;
+use chartc_core::host::{Machine, Mismatch};
 use chartc_core::machine::{Effect, Input, Outcome, Receipt, Status};
 use chartc_core::plan::Plan;
 
@@ -23,7 +23,7 @@ fn the_builder_ships() {
     assert_eq!(run.at(), ["shipping"]);
     assert_eq!(run.machine.ended(), Some(Status::Ok));
     assert!(run.log.effects.contains(&Effect::Ended(Status::Ok)));
-    assert_eq!(run.machine.take_notes(), Vec::<String>::new());
+    assert_eq!(run.machine.take_notes(), [""; 0]);
 }
 
 #[test]

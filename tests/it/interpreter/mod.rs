@@ -6,8 +6,8 @@ mod snapshot;
 
 use chartc::Compilation;
 use chartc_core::arena::{ChoiceId, EventId, StateId};
-use chartc_core::drive::{Host, Machine, Mismatch};
 use chartc_core::expr::Value;
+use chartc_core::host::{Host, Machine, Mismatch};
 use chartc_core::interpreter::Interpreter;
 use chartc_core::machine::{Effect, Input, Outcome, Receipt, Record, Sink, StepKey};
 use chartc_core::model::Chart;

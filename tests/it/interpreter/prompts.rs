@@ -1,8 +1,8 @@
 //! What a model is shown.
 
 use super::{chart, start, text};
-use chartc_core::drive::Machine;
 use chartc_core::expr::Value;
+use chartc_core::host::Machine;
 use chartc_core::machine::{Fault, Input};
 use chartc_core::plan::Plan;
 

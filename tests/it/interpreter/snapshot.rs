@@ -2,8 +2,8 @@
 
 use super::{Doubling, Log, Run, chart, create, start, text};
 use chartc_core::arena::{ChoiceId, EventId, StateId};
-use chartc_core::drive::Machine;
 use chartc_core::expr::Value;
+use chartc_core::host::Machine;
 use chartc_core::interpreter::{Interpreter, RestoreError, Snapshot};
 use chartc_core::machine::{Input, Outcome};
 use chartc_core::plan::Plan;

@@ -1,8 +1,8 @@
 //! Agents in code: what a turn has chosen, and a run that stops in the middle of one.
 
 use super::{chart, named};
-use chartc_core::drive::Host;
 use chartc_core::expr::Value;
+use chartc_core::host::Host;
 use chartc_core::interpreter::Interpreter;
 use chartc_core::model::Chart;
 use chartc_core::plan::Plan;

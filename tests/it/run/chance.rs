@@ -3,8 +3,8 @@
 //! `CHARTC_CASES=N` plays N runs of each instead of 300.
 
 use super::*;
-use chartc_core::drive::{Host, Machine, ToolCall};
 use chartc_core::expr::Map;
+use chartc_core::host::{Host, Machine, ToolCall};
 use chartc_core::machine::Receipt;
 use chartc_core::model::ChoiceKind;
 use chartc_runtime::budget::Usage;

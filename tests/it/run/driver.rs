@@ -2,9 +2,9 @@
 
 use super::engine::{Own, machine, wait};
 use super::*;
-use chartc_core::drive::Machine as _;
 use chartc_core::expr::Map;
-use chartc_runtime::drive::Saved;
+use chartc_core::host::Machine as _;
+use chartc_runtime::Saved;
 use chartc_runtime::driver::{CallId, Driver, OnDoubt, Probe};
 use chartc_runtime::oracle::{Answer, Asking, First, OracleError, Question, Random, ready};
 use chartc_runtime::tools::{Calling, done};
@@ -29,7 +29,7 @@ impl Driver for Ledger {
         ready(Ok(Answer::from("\"fine\"".to_owned())))
     }
 
-    fn call(&self, id: &CallId, _: chartc_core::drive::ToolCall) -> Calling {
+    fn call(&self, id: &CallId, _: chartc_core::host::ToolCall) -> Calling {
         self.paid.lock().expect("one thread").push(id.to_string());
         if self.holds {
             return Box::pin(std::future::pending());
@@ -162,7 +162,7 @@ fn every_call_has_a_name_of_its_own() {
             self.1.lock().expect("one thread").push(id.clone());
             self.0.ask(question)
         }
-        fn call(&self, id: &CallId, call: chartc_core::drive::ToolCall) -> Calling {
+        fn call(&self, id: &CallId, call: chartc_core::host::ToolCall) -> Calling {
             self.1.lock().expect("one thread").push(id.clone());
             chartc_runtime::tools::Tools::call(&self.0, call)
         }
@@ -194,7 +194,7 @@ fn a_driver_may_fail() {
         fn ask(&self, _: &CallId, _: Question) -> Asking {
             ready(Err(OracleError::Connection("down".into())))
         }
-        fn call(&self, _: &CallId, _: chartc_core::drive::ToolCall) -> Calling {
+        fn call(&self, _: &CallId, _: chartc_core::host::ToolCall) -> Calling {
             done(Err(OracleError::Connection("down".into())))
         }
         fn name(&self) -> String {

@@ -3,8 +3,8 @@
 use super::*;
 use chartc_core::expr::Map;
 use chartc_core::machine::Receipt;
+use chartc_runtime::agents::{Engine, EngineError, Event, Memory, SEEN};
 use chartc_runtime::clock::Clock;
-use chartc_runtime::engine::{Engine, EngineError, Event, Memory, SEEN};
 use chartc_runtime::oracle::Random;
 
 pub(super) fn wait<T>(work: impl Future<Output = T>) -> T {

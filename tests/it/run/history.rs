@@ -3,7 +3,7 @@
 use super::command::{chartc, folder};
 use super::*;
 use chartc_core::expr::Map;
-use chartc_runtime::drive::Saved;
+use chartc_runtime::Saved;
 
 /// A lamp that keeps what `trace` says.
 fn lamp(trace: &str) -> Chart {

@@ -3,7 +3,7 @@
 use super::command::{chartc, folder};
 use super::*;
 use chartc_core::expr::Map;
-use chartc_runtime::drive::Saved;
+use chartc_runtime::Saved;
 use chartc_runtime::oracle::{Answer, Asking, Kind, OracleError, Question, ready};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{BufRead, BufReader};

@@ -1,8 +1,8 @@
 //! Sessions on interpreted charts.
 
 use super::*;
-use chartc_core::drive::Machine;
 use chartc_core::expr::Map;
+use chartc_core::host::Machine;
 use chartc_runtime::oracle::{Deny, First, Random};
 
 fn ada() -> Vec<(&'static str, Value)> {

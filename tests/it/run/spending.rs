@@ -1,8 +1,8 @@
 //! Tokens, money and patience: what calls may take, and what happens when they fail.
 
 use super::*;
-use chartc_core::drive::Machine;
 use chartc_core::expr::Map;
+use chartc_core::host::Machine;
 use chartc_runtime::budget::{Amount, Budget, Caps, Usage};
 use chartc_runtime::oracle::{Answer, Asking, OracleError, Question};
 use chartc_runtime::{AgentId, Backoff};

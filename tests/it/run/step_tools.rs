@@ -1,7 +1,7 @@
 //! Tools of `llm` steps in a run: what the model is told, what is kept of it, who may say what.
 
 use super::*;
-use chartc_runtime::drive::Saved;
+use chartc_runtime::Saved;
 
 const CHART: &str = "
 type Report { title: Text, score: Int }
@@ -75,7 +75,7 @@ fn the_model_is_told_what_it_called_and_what_came_of_it() {
     assert!(!last.contains("you may call tools"), "{last}");
 }
 
-fn machine_value<M: chartc_core::drive::Machine>(machine: &M, name: &str) -> String {
+fn machine_value<M: chartc_core::host::Machine>(machine: &M, name: &str) -> String {
     let all = machine.variables();
     let (_, value) = all.iter().find(|(n, _)| n == name).expect("a variable");
     serde_json::to_string(value).expect("data")

@@ -1,8 +1,8 @@
 //! What documents do: the interpreter on them, without a runtime.
 
 use super::check;
-use chartc_core::drive::{Host, Machine};
 use chartc_core::expr::Value;
+use chartc_core::host::{Host, Machine};
 use chartc_core::interpreter::Interpreter;
 use chartc_core::machine::{Effect, Input, Record, Sink};
 use chartc_core::model::{Chart, StateKind};

@@ -17,8 +17,8 @@ mod written;
 
 use chartc::load::Memory;
 use chartc_core::arena::{ChoiceId, EventId, StepId, ToolId, TransitionId};
-use chartc_core::drive::{Host, Machine};
 use chartc_core::expr::Value;
+use chartc_core::host::{Host, Machine};
 use chartc_core::interpreter::Interpreter;
 use chartc_core::machine::{
     Effect, Input, Outcome, Receipt, Record, Sink, Status, StepKey, WalkEnd,
@@ -247,7 +247,7 @@ impl Sim {
     }
 
     fn machine_notes(&mut self) -> Vec<String> {
-        self.machine.take_notes()
+        self.machine.take_notes().into_iter().map(|note| note.text).collect()
     }
 
     fn result(&self) -> Vec<String> {

@@ -1,8 +1,8 @@
 //! Tools that the model of an `llm` step calls before it answers.
 
 use super::Sim;
-use chartc_core::drive::Machine;
 use chartc_core::expr::Value;
+use chartc_core::host::Machine;
 
 const CHART: &str = "
 tool web.find(query: Text) -> Json

@@ -1,7 +1,7 @@
 //! Tools that the model calls: who may, what a call belongs to, when its line is taken; `call` and `human` steps.
 
 use super::Sim;
-use chartc_core::drive::Machine;
+use chartc_core::host::Machine;
 
 const CHART: &str = "
 tool web.find(query: Text) -> Json

@@ -7,13 +7,13 @@ use chartc::facts::Facts;
 use chartc::load::Memory;
 use chartc::turn::cost::{Bound, Cost, cost};
 use chartc_core::arena::{EventId, StateId};
-use chartc_core::drive::Machine;
 use chartc_core::expr::Value;
+use chartc_core::host::Machine;
 use chartc_core::interpreter::Interpreter;
+use chartc_core::machine::Status;
 use chartc_core::machine::{Effect, Input, Outcome, Record, StepKey};
 use chartc_core::model::{AskOn, Chart, StepKind};
 use chartc_core::plan::Plan;
-use chartc_core::status::Status;
 
 /// Charts that are tried; about every second compiles.
 const CHARTS: u64 = 450;

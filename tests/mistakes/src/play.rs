@@ -2,8 +2,8 @@
 
 use crate::random::Random;
 use chartc_core::arena::{EventId, StateId};
-use chartc_core::drive::{Host, Machine};
 use chartc_core::expr::Value;
+use chartc_core::host::{Host, Machine};
 use chartc_core::interpreter::Interpreter;
 use chartc_core::machine::{Effect, Input, Outcome, Record, Sink, StepKey};
 use chartc_core::model::{

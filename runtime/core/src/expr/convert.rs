@@ -2,8 +2,8 @@
 
 use super::fit::{MAX_VALUE_DEPTH, is_deeper, no_duration, short, too_deep, within};
 use super::{Map, Value};
-use crate::drive::Mismatch;
 use crate::duration::Duration;
+use crate::value::Mismatch;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;

@@ -16,10 +16,11 @@ mod operate;
 pub mod python;
 pub(crate) mod quick;
 mod template;
-mod value;
 #[cfg(feature = "serde")]
 mod wire;
 
+pub use crate::duration::Duration;
+pub use crate::value::{Map, Value};
 pub use access::{elements, field, index, slice};
 pub use action::{Locals, execute};
 pub use builtin::{builtin, name as builtin_name};
@@ -30,6 +31,5 @@ pub use eval::{Environment, MAX_DEPTH, evaluate, holds, same};
 pub use fit::{MAX_VALUE_DEPTH, fit, type_text};
 pub(crate) use fit::{fit_depth, short};
 pub use fuel::{EvalError, Fuel};
-pub use operate::{binary, symbol, unary};
+pub use operate::{binary, unary};
 pub use template::render;
-pub use value::{Map, Value};

@@ -159,17 +159,7 @@ fn refused(op: BinaryOp, left: &Value, right: &Value) -> Result<Value, EvalError
     fail!("`{}` does not take {} and {}", symbol(op), left.kind(), right.kind())
 }
 
-/// As written.
-pub const fn symbol(op: BinaryOp) -> &'static str {
-    match op {
-        BinaryOp::And => "and",
-        BinaryOp::Or => "or",
-        BinaryOp::Add => "+",
-        BinaryOp::Subtract => "-",
-        BinaryOp::Multiply => "*",
-        BinaryOp::Divide => "/",
-        BinaryOp::FloorDivide => "//",
-        BinaryOp::Modulo => "%",
-        BinaryOp::Power => "**",
-    }
+/// As messages name it.
+pub(super) const fn symbol(op: BinaryOp) -> &'static str {
+    if matches!(op, BinaryOp::FloorDivide) { "//" } else { op.word() }
 }

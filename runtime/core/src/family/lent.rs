@@ -1,7 +1,7 @@
 //! A host that the machines of a family hand to each other.
 
-use crate::drive::Host;
 use crate::expr::Value;
+use crate::host::Host;
 use alloc::string::String;
 
 /// The place of a host. While a child is at work its host is with the child: one host serves the whole family.

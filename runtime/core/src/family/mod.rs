@@ -27,8 +27,8 @@ mod watch;
 pub use lent::Lent;
 pub use rounds::ROUNDS;
 
-use crate::drive::{Machine, Mismatch};
 use crate::expr::{Map, Value};
+use crate::host::{Machine, Mismatch};
 use crate::machine::{Input, Instant, Outcome, Receipt, Record, Sink, Status, StepKey};
 use crate::tables::StepRowKind;
 use alloc::collections::VecDeque;
@@ -37,7 +37,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use posting::Letter;
 use tree::{Offered, below, joined, reach};
-use watch::{Seen, Watch};
+use watch::{Notice, Watch};
 
 /// The keys of the `run` steps that lead to a member, outermost first.
 pub type Member = Vec<StepKey>;
@@ -270,35 +270,35 @@ impl<M: Machine> Family<M> {
     }
 
     /// Does what a member's effects ask of its family.
-    fn follow(&mut self, member: &Member, seen: Vec<Seen>, stopping: bool, sink: &mut dyn Sink) {
+    fn follow(&mut self, member: &Member, seen: Vec<Notice>, stopping: bool, sink: &mut dyn Sink) {
         let mut first = Vec::new();
         for one in seen {
             match one {
-                Seen::Start(key) if self.runs(member, key) => self.begin(member, key, sink),
-                Seen::Cancel(key) => {
+                Notice::Start(key) if self.runs(member, key) => self.begin(member, key, sink),
+                Notice::Cancel(key) => {
                     let child = joined(member, key);
                     if self.member(&child).is_some() {
                         first.push(Task::Handle(child.clone(), Input::Stop, Origin::Family));
                         first.push(Task::Forget(child));
                     }
                 }
-                Seen::TurnEnded => {
+                Notice::TurnEnded => {
                     let children = self.member(member).map(Machine::children).unwrap_or_default();
                     for key in children {
                         let task = Task::Handle(joined(member, key), Input::Turn, Origin::Family);
                         self.queue.push_back(task);
                     }
                 }
-                Seen::Ended(status) if !member.is_empty() && !stopping => {
+                Notice::Ended(status) if !member.is_empty() && !stopping => {
                     self.ended(member, status);
                     first.push(Task::Forget(member.clone()));
                 }
-                Seen::Dead if !member.is_empty() && !stopping => {
+                Notice::Dead if !member.is_empty() && !stopping => {
                     self.fails(member, String::from("it can do nothing more"));
                     first.push(Task::Handle(member.clone(), Input::Stop, Origin::Family));
                     first.push(Task::Forget(member.clone()));
                 }
-                Seen::Start(_) | Seen::Ended(_) | Seen::Dead => {}
+                Notice::Start(_) | Notice::Ended(_) | Notice::Dead => {}
             }
         }
         for task in first.into_iter().rev() {

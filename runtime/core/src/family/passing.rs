@@ -3,8 +3,8 @@
 use super::tree::{Offered, joined, meant, named};
 use super::watch::Watch;
 use super::{Family, Member, Task, Told};
-use crate::drive::Machine;
 use crate::expr::Value;
+use crate::host::Machine;
 use crate::machine::{Input, Instant, Receipt, Sink, StepKey};
 use crate::tables::{Forward, StepRowKind};
 use alloc::collections::VecDeque;

@@ -1,10 +1,10 @@
 //! Events that members send to each other.
 
 use super::tree::{Offered, joined, meant};
-use super::watch::Seen;
+use super::watch::Notice;
 use super::{Family, Member, Origin, Task, Told};
 use crate::arena::EventId;
-use crate::drive::{Machine, Post};
+use crate::host::{Machine, Post};
 use crate::machine::{Instant, Receipt, Receiver, Record, Sink};
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -23,7 +23,7 @@ impl<M: Machine> Family<M> {
     pub(super) fn follow_all(
         &mut self,
         member: &Member,
-        seen: Vec<Seen>,
+        seen: Vec<Notice>,
         stopping: bool,
         sink: &mut dyn Sink,
     ) {

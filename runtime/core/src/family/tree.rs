@@ -2,8 +2,8 @@
 
 use super::Member;
 use crate::arena::EventId;
-use crate::drive::Machine;
 use crate::expr::{Map, Value};
+use crate::host::Machine;
 use crate::machine::StepKey;
 use alloc::string::String;
 use alloc::vec::Vec;

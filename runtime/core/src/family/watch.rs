@@ -4,7 +4,7 @@ use crate::machine::{Effect, ErrorKind, Record, Sink, Status, StepKey};
 use alloc::vec::Vec;
 
 /// One such thing.
-pub(super) enum Seen {
+pub(super) enum Notice {
     /// A step was started, of whatever kind.
     Start(StepKey),
     /// A step was given up.
@@ -20,7 +20,7 @@ pub(super) enum Seen {
 /// Passes everything on and keeps what the family needs to know.
 pub(super) struct Watch<'s> {
     sink: &'s mut dyn Sink,
-    pub(super) seen: Vec<Seen>,
+    pub(super) seen: Vec<Notice>,
 }
 
 impl<'s> Watch<'s> {
@@ -32,11 +32,11 @@ impl<'s> Watch<'s> {
 impl Sink for Watch<'_> {
     fn effect(&mut self, effect: Effect) {
         match effect {
-            Effect::Start(key) => self.seen.push(Seen::Start(key)),
-            Effect::Cancel(key) => self.seen.push(Seen::Cancel(key)),
+            Effect::Start(key) => self.seen.push(Notice::Start(key)),
+            Effect::Cancel(key) => self.seen.push(Notice::Cancel(key)),
             Effect::Ended(status) => {
-                self.seen.retain(|one| !matches!(one, Seen::Dead));
-                self.seen.push(Seen::Ended(status));
+                self.seen.retain(|one| !matches!(one, Notice::Dead));
+                self.seen.push(Notice::Ended(status));
             }
             Effect::Ask(_) | Effect::Call(..) => {}
         }
@@ -46,10 +46,10 @@ impl Sink for Watch<'_> {
     #[allow(clippy::wildcard_enum_match_arm, reason = "three records of many")]
     fn record(&mut self, record: Record) {
         match record {
-            Record::TurnEnded(_) => self.seen.push(Seen::TurnEnded),
-            Record::Error(ErrorKind::StuckDead) => self.seen.push(Seen::Dead),
+            Record::TurnEnded(_) => self.seen.push(Notice::TurnEnded),
+            Record::Error(ErrorKind::StuckDead) => self.seen.push(Notice::Dead),
             // What was entered then may go on.
-            Record::Entered(_) => self.seen.retain(|one| !matches!(one, Seen::Dead)),
+            Record::Entered(_) => self.seen.retain(|one| !matches!(one, Notice::Dead)),
             _ => {}
         }
         self.sink.record(record);

@@ -1,12 +1,12 @@
 //! For charts whose data needs an allocator.
 
 use crate::arena::{ChoiceId, ToolId};
-use crate::drive::{Mismatch, ToolCall};
 use crate::expr::{EvalError, FromValue, IntoValue, Value, field, fit_depth, format, python};
+use crate::host::{self, About, Mismatch, Note, ToolCall};
 use crate::machine::Fault;
 use crate::tables::Tables;
 
-pub use crate::drive::listed;
+pub use crate::host::listed;
 pub use alloc::boxed::Box;
 pub use alloc::collections::VecDeque;
 pub use alloc::string::{String, ToString};
@@ -68,40 +68,37 @@ pub fn kept_json(name: &str, value: Value) -> Result<Value, Failure> {
 /// # Errors
 /// It failed, and there is no value for that.
 pub fn called<T: IntoValue + Clone>(
-    notes: &mut Vec<String>,
+    notes: &mut Vec<Note>,
     name: &str,
     arguments: &[Value],
     result: Result<T, String>,
     fallback: Option<T>,
 ) -> Result<T, Failure> {
     let arguments: Vec<String> = arguments.iter().map(shown_short).collect();
-    let call = alloc::format!("{name}({})", arguments.join(", "));
-    match (result, fallback) {
-        (Ok(value), _) => {
-            push(notes, alloc::format!("{call} = {}", shown_short(&value.clone().into_value())));
-            Ok(value)
-        }
+    let shown = |value: &T| shown_short(&value.clone().into_value());
+    let (end, value) = match (result, fallback) {
+        (Ok(value), _) => (alloc::format!(" = {}", shown(&value)), Ok(value)),
         (Err(why), Some(value)) => {
-            let instead = shown_short(&value.clone().into_value());
-            push(notes, alloc::format!("{call} failed, {instead} instead: {why}"));
-            Ok(value)
+            (alloc::format!(" failed, {} instead: {why}", shown(&value)), Ok(value))
         }
         (Err(why), None) => {
-            push(notes, alloc::format!("{call} failed: {why}"));
-            Err(error(alloc::format!("`{name}` failed: {why}")))
+            (alloc::format!(" failed: {why}"), Err(error(alloc::format!("`{name}` failed: {why}"))))
         }
-    }
+    };
+    let text = alloc::format!("{name}({}){end}", arguments.join(", "));
+    push(notes, About::Call(name.to_string()), text);
+    value
 }
 
 /// The value of a host function for a failure, where its arguments have none: it is not called. Kept for the trace.
 pub fn uncalled<T: IntoValue + Clone>(
-    notes: &mut Vec<String>,
+    notes: &mut Vec<Note>,
     name: &str,
     why: &Failure,
     fallback: T,
 ) -> T {
     let instead = shown_short(&fallback.clone().into_value());
-    push(notes, alloc::format!("{name} is not called, {instead} instead: {}", why.0));
+    push(notes, About::Chart, alloc::format!("{name} is not called, {instead} instead: {}", why.0));
     fallback
 }
 
@@ -110,7 +107,7 @@ pub fn uncalled<T: IntoValue + Clone>(
 /// # Errors
 /// It failed.
 pub fn did(
-    notes: &mut Vec<String>,
+    notes: &mut Vec<Note>,
     name: &str,
     arguments: &[Value],
     result: Result<(), String>,
@@ -134,30 +131,23 @@ pub fn shown(value: &Value) -> String {
     python::str(value).unwrap_or_default()
 }
 
-/// Notes that nobody takes do not pile up without end.
-const NOTES_KEPT: usize = 10_000;
-
-fn push(notes: &mut Vec<String>, note: String) {
-    if notes.len() < NOTES_KEPT {
-        notes.push(note);
-    } else if notes.len() == NOTES_KEPT {
-        notes.push("further notes were dropped: nobody takes them".to_string());
-    }
+fn push(notes: &mut Vec<Note>, about: About, text: String) {
+    host::note(notes, Note { about, text });
 }
 
 /// Keeps the reason of a fault for the trace; `what` failed.
-pub fn note(notes: &mut Vec<String>, what: &str, why: Failure) -> Fault {
-    push(notes, alloc::format!("{what}: {}", why.0));
+pub fn note(notes: &mut Vec<Note>, what: &str, why: Failure) -> Fault {
+    push(notes, About::Chart, alloc::format!("{what}: {}", why.0));
     Fault
 }
 
 /// Keeps what `log` says for the trace.
-pub fn log(notes: &mut Vec<String>, text: &str) {
-    push(notes, alloc::format!("log: {text}"));
+pub fn log(notes: &mut Vec<Note>, text: &str) {
+    push(notes, About::Chart, alloc::format!("log: {text}"));
 }
 
 /// Whether a condition holds; one that fails does not, and the reason is kept.
-pub fn holds(notes: &mut Vec<String>, what: &str, result: Result<bool, Failure>) -> bool {
+pub fn holds(notes: &mut Vec<Note>, what: &str, result: Result<bool, Failure>) -> bool {
     result.unwrap_or_else(|why| {
         note(notes, what, why);
         false
@@ -166,23 +156,23 @@ pub fn holds(notes: &mut Vec<String>, what: &str, result: Result<bool, Failure>)
 
 /// The text of an option that could not be rendered: empty, and the reason is kept.
 pub fn offered(
-    notes: &mut Vec<String>,
+    notes: &mut Vec<Note>,
     tables: &Tables<'_>,
     choice: ChoiceId,
     why: Failure,
 ) -> String {
     note(notes, "text of an option", why);
     let line = super::line(tables, tables.choices[choice.index()].transition);
-    push(notes, alloc::format!("{line} is offered without its text"));
+    push(notes, About::Chart, alloc::format!("{line} is offered without its text"));
     String::new()
 }
 
 /// The payload that an answer to `step` is, if it fits; else the reason is kept.
-pub fn usable<P>(notes: &mut Vec<String>, step: &str, read: Result<P, Mismatch>) -> Option<P> {
+pub fn usable<P>(notes: &mut Vec<Note>, step: &str, read: Result<P, Mismatch>) -> Option<P> {
     match read {
         Ok(payload) => Some(payload),
         Err(Mismatch(why)) => {
-            push(notes, alloc::format!("answer to `{step}`: {why}"));
+            push(notes, About::Answer, alloc::format!("answer to `{step}`: {why}"));
             None
         }
     }
@@ -315,9 +305,9 @@ pub fn tool_call(
 }
 
 /// What a tool returned does not fit its declared type; kept for the trace.
-pub fn unfit(notes: &mut Vec<String>, tool: &str, Mismatch(why): Mismatch) -> String {
+pub fn unfit(notes: &mut Vec<Note>, tool: &str, Mismatch(why): Mismatch) -> String {
     let why = alloc::format!("what `{tool}` returned does not fit: {why}");
-    push(notes, why.clone());
+    push(notes, About::Chart, why.clone());
     why
 }
 

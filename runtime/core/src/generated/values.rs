@@ -1,8 +1,8 @@
 //! Records, enums and payloads from values and back.
 
 use super::data::{String, Vec};
-use crate::drive::Mismatch;
 use crate::expr::{self, FromValue, Map, Value, inside, mismatch, short};
+use crate::host::Mismatch;
 use alloc::vec;
 use core::str::FromStr;
 

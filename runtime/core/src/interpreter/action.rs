@@ -1,8 +1,8 @@
 //! Actions, carried out.
 
 use super::context::Context;
-use crate::drive::{Host, Post};
 use crate::expr::{Environment, EvalError, Fuel, Locals, Value, fit, python};
+use crate::host::{Host, Post};
 use crate::model::{Action, Expr, Field, Receiver, StateKind, TypeDef};
 use crate::outbox::Outbox;
 use alloc::format;

@@ -2,8 +2,8 @@
 
 use super::program::Runner;
 use crate::arena::VarId;
-use crate::drive::{Host, Mismatch};
 use crate::expr::{Fuel, Value, evaluate};
+use crate::host::{Host, Mismatch};
 use crate::model::{Expr, VariableKind};
 use crate::program::View;
 use alloc::format;

@@ -2,8 +2,8 @@
 
 use super::program::{Runner, input_named};
 use crate::arena::{EventId, ToolId, VarId};
-use crate::drive::{Host, Mismatch};
 use crate::expr::{Value, fit, within};
+use crate::host::{About, Host, Mismatch, Note};
 use crate::machine::{Outcome, StepKey};
 use crate::model::{Chart, ChoiceKind, Event, Field, StepKind, VariableKind};
 use alloc::format;
@@ -156,7 +156,8 @@ pub(super) fn outcome<H: Host>(
         Outcome::Doubt => Ok(Outcome::Doubt),
     };
     Ok(fitted.unwrap_or_else(|why| {
-        program.data.note(format!("answer to `{}`: {why}", step.name));
+        let text = format!("answer to `{}`: {why}", step.name);
+        program.data.note(Note { about: About::Answer, text });
         Outcome::Unusable
     }))
 }

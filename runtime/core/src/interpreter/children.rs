@@ -3,7 +3,7 @@
 use super::data::Data;
 use super::{Interpreter, check};
 use crate::arena::StateId;
-use crate::drive::{Host, Machine, Mismatch};
+use crate::host::{Host, Machine, Mismatch};
 use crate::machine::StepKey;
 use crate::model::StepKind;
 use crate::plan::Plan;

@@ -2,8 +2,8 @@
 
 use super::data::Data;
 use crate::arena::{FunctionId, PredicateId, StepId, VarId};
-use crate::drive::Host;
 use crate::expr::{Environment, EvalError, Value, fit, python};
+use crate::host::{About, Host, Note};
 use crate::model::{Chart, Expr, FunctionKind, Observable, StreakOf, Template, Type};
 use crate::program::View;
 use alloc::format;
@@ -110,21 +110,18 @@ impl<H: Host> Environment for Context<'_, H> {
             FunctionKind::Effect => (&Type::Json, None),
         };
         let answer = answer.and_then(|value| fit(value, result, types));
-        let call = || format!("{name}({})", shown_all(&fitted));
-        match (answer, fallback) {
-            (Ok(value), _) => {
-                self.data.note(format!("{} = {}", call(), shown(&value)));
-                Ok(value)
-            }
+        let (end, value) = match (answer, fallback) {
+            (Ok(value), _) => (format!(" = {}", shown(&value)), Ok(value)),
             (Err(why), Some(value)) => {
-                self.data.note(format!("{} failed, {} instead: {why}", call(), shown(value)));
-                Ok(value.clone())
+                (format!(" failed, {} instead: {why}", shown(value)), Ok(value.clone()))
             }
             (Err(why), None) => {
-                self.data.note(format!("{} failed: {why}", call()));
-                Err(failed(format!("`{name}` failed: {why}")))
+                (format!(" failed: {why}"), Err(failed(format!("`{name}` failed: {why}"))))
             }
-        }
+        };
+        let text = format!("{name}({}){end}", shown_all(&fitted));
+        self.data.note(Note { about: About::Call(name.clone()), text });
+        value
     }
 
     fn uncalled(&self, id: FunctionId, why: EvalError) -> Result<Value, EvalError> {

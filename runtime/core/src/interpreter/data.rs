@@ -2,17 +2,14 @@
 
 use crate::arena::{EventId, StateId};
 use crate::calls::Calls;
-use crate::drive::Post;
 use crate::expr::Value;
+use crate::host::{self, Note, Post};
 use crate::model::Chart;
 use crate::program::Bound;
 use alloc::collections::{BTreeMap, VecDeque};
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec::Vec;
 use core::cell::RefCell;
-
-/// Notes that nobody takes do not pile up without end.
-const NOTES_KEPT: usize = 10_000;
 
 /// The data of one run.
 pub(super) struct Data {
@@ -37,7 +34,7 @@ pub(super) struct Data {
     pub(super) last_result: String,
     /// Tool calls of the model.
     pub(super) calls: Calls,
-    notes: RefCell<Vec<String>>,
+    notes: RefCell<Vec<Note>>,
 }
 
 impl Data {
@@ -129,16 +126,13 @@ impl Data {
         self.fields.get(nth as usize)
     }
 
-    pub(super) fn note(&self, note: String) {
-        let Ok(mut notes) = self.notes.try_borrow_mut() else { return };
-        if notes.len() < NOTES_KEPT {
-            notes.push(note);
-        } else if notes.len() == NOTES_KEPT {
-            notes.push("further notes were dropped: nobody takes them".to_string());
+    pub(super) fn note(&self, note: impl Into<Note>) {
+        if let Ok(mut notes) = self.notes.try_borrow_mut() {
+            host::note(&mut notes, note.into());
         }
     }
 
-    pub(super) fn take_notes(&mut self) -> Vec<String> {
+    pub(super) fn take_notes(&mut self) -> Vec<Note> {
         core::mem::take(self.notes.get_mut())
     }
 }

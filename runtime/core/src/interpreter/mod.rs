@@ -27,17 +27,18 @@ mod query;
 mod quick;
 mod snapshot;
 
+pub use crate::calls::{Call, Calls};
 pub use point::{Facts, Point};
 pub use snapshot::{RestoreError, Snapshot};
 
 use crate::arena::{ChoiceId, EventId, StateId, StepId, ToolId};
 use crate::calls::add_option;
-use crate::drive::{Host, Machine, Mismatch, Offer, Post, ToolCall, listed};
 use crate::expr::Value;
+use crate::host::{Host, Machine, Mismatch, Note, Offer, Post, ToolCall, listed};
 use crate::machine::{Fault, Input, Instant, Receipt, Sink, Status, StepKey};
 use crate::model::{StateKind, StepKind, VariableKind, schema};
 use crate::plan::Plan;
-use crate::semantics::Engine;
+use crate::semantics::Stepper;
 use crate::store::{Dynamic, Sent};
 use crate::tables::Tables;
 use alloc::string::String;
@@ -48,7 +49,7 @@ use program::Runner;
 /// A chart run from its model: the step algorithm over the chart's tables, with an evaluator for guards and actions.
 pub struct Interpreter<'p, H: Host> {
     plan: &'p Plan<'p>,
-    engine: Engine<'p, Runner<'p, H>>,
+    engine: Stepper<'p, Runner<'p, H>>,
     /// The charts that `run` steps name.
     charts: &'p [Plan<'p>],
     /// Machines of the `run` steps under way, in the order of their start.
@@ -74,7 +75,7 @@ impl<'p, H: Host> Interpreter<'p, H> {
     fn with_data(plan: &'p Plan<'p>, host: Option<H>, data: Data) -> Self {
         let tables = plan.tables();
         let runner = Runner::new(plan.chart(), plan.quick(), host, data);
-        let engine = Engine::new(tables, Dynamic::new(&tables), runner);
+        let engine = Stepper::new(tables, Dynamic::new(&tables), runner);
         Self { plan, engine, charts: &[], children: Vec::new() }
     }
 
@@ -275,7 +276,7 @@ impl<H: Host> Machine for Interpreter<'_, H> {
         params.iter().map(|param| param.name.clone()).zip(values).collect()
     }
 
-    fn take_notes(&mut self) -> Vec<String> {
+    fn take_notes(&mut self) -> Vec<Note> {
         self.engine.program.data.take_notes()
     }
 

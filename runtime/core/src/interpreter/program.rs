@@ -6,17 +6,17 @@ use super::data::Data;
 use super::is_input;
 use crate::arena::{EventId, StepId, ToolId, TransitionId, VarId};
 use crate::calls::failure;
-use crate::describe;
-use crate::drive::{Host, Mismatch, Post};
 use crate::expr::quick::Quick;
 use crate::expr::{EvalError, Fuel, Value, evaluate, execute, fit, holds, python};
 use crate::family::Lent;
+use crate::host::{Host, Mismatch, Post};
 use crate::machine::{Fault, Receiver};
 use crate::model::{Action, Chart, ChoiceKind, Expr, StateKind, StepKind, Trigger, VariableKind};
 use crate::outbox::Outbox;
 use crate::program::{Block, Bound, Caller, Program, View};
 use crate::store::Dynamic;
 use crate::tables::Tables;
+use crate::wording;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -136,7 +136,7 @@ impl<'p, H: Host> Runner<'p, H> {
         let context = self.context(view, None);
         let values = fields(arguments, params, &chart.types, |e| evaluate(e, &context, &fuel));
         self.burn(&fuel);
-        let values = self.explain(values, || describe::code_of(view.tables, step))?;
+        let values = self.explain(values, || wording::code_of(view.tables, step))?;
         Ok((*tool, values))
     }
 
@@ -158,7 +158,7 @@ impl<'p, H: Host> Runner<'p, H> {
             .map(|(name, argument)| Ok((name.clone(), evaluate(argument, &context, &fuel)?)));
         let values = values.collect();
         self.burn(&fuel);
-        self.explain(values, || describe::code_of(view.tables, step))
+        self.explain(values, || wording::code_of(view.tables, step))
     }
 
     fn condition(
@@ -236,22 +236,22 @@ impl<H: Host> Program for Runner<'_, H> {
             return Ok(holds);
         }
         let guard = self.chart.transition(line).guard.as_ref();
-        self.condition(guard, view, |tables| describe::guard_of(tables, line))
+        self.condition(guard, view, |tables| wording::guard_of(tables, line))
     }
 
     fn step_guard(&mut self, step: StepId, view: &View<'_>) -> Result<bool, Fault> {
         let guard = self.chart.steps[step.index()].guard.as_ref();
-        self.condition(guard, view, |tables| describe::if_of(tables, step))
+        self.condition(guard, view, |tables| wording::if_of(tables, step))
     }
 
     fn permission_guard(&mut self, nth: usize, view: &View<'_>) -> Result<bool, Fault> {
         let guard = self.chart.permissions[nth].guard.as_ref();
-        self.condition(guard, view, |tables| describe::permission_of(tables, nth))
+        self.condition(guard, view, |tables| wording::permission_of(tables, nth))
     }
 
     fn ends_turn(&mut self, step: StepId, view: &View<'_>) -> Result<bool, Fault> {
         let guard = self.chart.steps[step.index()].ends_turn.as_ref();
-        self.condition(guard, view, |tables| describe::end_of(tables, step))
+        self.condition(guard, view, |tables| wording::end_of(tables, step))
     }
 
     fn deadline(&mut self, line: TransitionId, view: &View<'_>) -> Result<u64, Fault> {
@@ -274,7 +274,7 @@ impl<H: Host> Program for Runner<'_, H> {
             }
             Err(EvalError { message: format!("a bound cannot be {}", python::repr(&value)?) })
         });
-        self.explain(bound, || describe::bound_of(view.tables, line))
+        self.explain(bound, || wording::bound_of(view.tables, line))
     }
 
     fn arguments(&mut self, line: TransitionId, view: &View<'_>) -> Result<(), Fault> {
@@ -289,7 +289,7 @@ impl<H: Host> Program for Runner<'_, H> {
             let values =
                 fields(&target.arguments, params, &chart.types, |e| evaluate(e, &context, &fuel));
             self.burn(&fuel);
-            let values = self.explain(values, || describe::arguments_of(view.tables, line))?;
+            let values = self.explain(values, || wording::arguments_of(view.tables, line))?;
             self.data.finals.insert(target.state, values);
         }
         Ok(())
@@ -340,7 +340,7 @@ impl<H: Host> Program for Runner<'_, H> {
                 | Action::Log(_) => act(action, context, locals, &fuel),
             });
         self.burn(&fuel);
-        self.explain(result, || describe::actions_of(view.tables, block))
+        self.explain(result, || wording::actions_of(view.tables, block))
     }
 
     fn code(&mut self, step: StepId, view: &View<'_>) -> Result<(), Fault> {
@@ -353,7 +353,7 @@ impl<H: Host> Program for Runner<'_, H> {
             act(action, context, locals, &fuel)
         });
         self.burn(&fuel);
-        self.explain(result, || describe::code_of(view.tables, step))
+        self.explain(result, || wording::code_of(view.tables, step))
     }
 }
 

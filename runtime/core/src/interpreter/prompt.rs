@@ -2,13 +2,13 @@
 
 use super::program::Runner;
 use crate::arena::{ChoiceId, StepId, ToolId};
-use crate::calls::summary;
-use crate::describe;
-use crate::drive::{Host, Offer};
 use crate::expr::{EvalError, holds, render, type_text};
+use crate::host::summary;
+use crate::host::{Host, Offer};
 use crate::machine::Fault;
-use crate::model::{ChoiceKind, Field, Place, StepKind, Template};
+use crate::model::{ChoiceKind, Field, Position, StepKind, Template};
 use crate::program::View;
+use crate::wording;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -52,9 +52,9 @@ impl<H: Host> Runner<'_, H> {
                     }
                 }
                 match insert.place {
-                    Place::Start => start.push(&component.text),
-                    Place::Replace => middle.push(&component.text),
-                    Place::End => end.push(&component.text),
+                    Position::Start => start.push(&component.text),
+                    Position::Replace => middle.push(&component.text),
+                    Position::End => end.push(&component.text),
                 }
             }
         }
@@ -67,7 +67,7 @@ impl<H: Host> Runner<'_, H> {
         let texts: Result<Vec<String>, EvalError> =
             templates.map(|template| render(template, &context, &fuel)).collect();
         self.burn(&fuel);
-        Ok(self.explain(texts, || describe::prompt_of(view.tables, step))?.join(BETWEEN))
+        Ok(self.explain(texts, || wording::prompt_of(view.tables, step))?.join(BETWEEN))
     }
 
     /// An option as a question offers it. A text that cannot be rendered is left empty, and the notes say why.
@@ -78,7 +78,7 @@ impl<H: Host> Runner<'_, H> {
             Some(template) => {
                 let text = self.text(template, view);
                 text.unwrap_or_else(|Fault| {
-                    let line = describe::line(view.tables, choice.transition);
+                    let line = wording::line(view.tables, choice.transition);
                     self.data.note(format!("{line} is offered without its text"));
                     String::new()
                 })

@@ -2,8 +2,8 @@
 
 use super::Interpreter;
 use crate::arena::{FunctionId, PredicateId, StateId, StepId, VarId};
-use crate::drive::Host;
 use crate::expr::{Environment, EvalError, Value, evaluate};
+use crate::host::Host;
 use crate::model::{Expr, Observable, Template};
 
 /// What expressions of the chart see, with another payload.

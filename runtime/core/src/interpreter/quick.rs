@@ -2,9 +2,9 @@
 
 use super::data::Data;
 use super::program::Runner;
-use crate::drive::Host;
 use crate::expr::Value;
 use crate::expr::quick::{Act, Scalars};
+use crate::host::Host;
 use crate::outbox::Outbox;
 use crate::program::{Block, View};
 use alloc::vec::Vec;

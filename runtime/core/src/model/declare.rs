@@ -2,8 +2,8 @@
 
 use super::{Expr, Template, Type};
 use crate::arena::{ClientId, StateId, StepId, ToolId};
-use crate::expr::Value;
 use crate::form::ActionForm;
+use crate::value::Value;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -197,12 +197,12 @@ pub struct Insert {
     /// Injected only while this holds.
     pub guard: Option<Expr>,
     /// Where in the prompt.
-    pub place: Place,
+    pub place: Position,
 }
 
 /// Where in a prompt a component goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
+pub enum Position {
     /// Before the step's own text.
     Start,
     /// After it.

@@ -48,6 +48,71 @@ pub struct Expr {
     pub ty: Type,
 }
 
+impl Expr {
+    /// Calls `visit` with the operands of an expression, in the order evaluated. Predicates are not looked into.
+    pub fn each_part<'e>(&'e self, visit: &mut dyn FnMut(&'e Self)) {
+        match &self.kind {
+            ExprKind::None
+            | ExprKind::Bool(_)
+            | ExprKind::Int(_)
+            | ExprKind::Float(_)
+            | ExprKind::Duration(_)
+            | ExprKind::Enum(..)
+            | ExprKind::Variable(_)
+            | ExprKind::Local(_)
+            | ExprKind::Payload(_)
+            | ExprKind::Answer(_)
+            | ExprKind::Predicate(_)
+            | ExprKind::Observable(_)
+            | ExprKind::Unknown(_) => {}
+            ExprKind::Text(text) => text.holes().for_each(visit),
+            ExprKind::Field(e, _) | ExprKind::Unary(_, e) => visit(e),
+            ExprKind::Index(a, b) | ExprKind::Binary(_, a, b) | ExprKind::Default(a, b) => {
+                visit(a);
+                visit(b);
+            }
+            ExprKind::Slice(e, from, to) => {
+                visit(e);
+                for part in from.iter().chain(to) {
+                    visit(part);
+                }
+            }
+            ExprKind::Compare(first, rest) => {
+                visit(first);
+                for (_, part) in rest {
+                    visit(part);
+                }
+            }
+            ExprKind::If(a, b, c) => {
+                visit(a);
+                visit(b);
+                visit(c);
+            }
+            ExprKind::Builtin(_, es) | ExprKind::Call(_, es) | ExprKind::List(es) => {
+                es.iter().for_each(visit);
+            }
+            ExprKind::Map(entries) => {
+                for (key, value) in entries {
+                    visit(key);
+                    visit(value);
+                }
+            }
+            ExprKind::Record(_, fields) => {
+                for (_, part) in fields {
+                    visit(part);
+                }
+            }
+            ExprKind::Comprehension { item, source, filter, .. } => {
+                visit(source);
+                if let Some(part) = filter {
+                    visit(part);
+                }
+                visit(item);
+            }
+        }
+    }
+}
+
 /// What an expression computes. Evaluation is left to right, total and free of side effects.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ExprKind {

@@ -7,6 +7,7 @@
 
 mod declare;
 mod expr;
+mod operator;
 pub mod schema;
 mod state;
 mod step;
@@ -14,22 +15,26 @@ mod template;
 
 pub use declare::{
     Check, CheckArgument, Client, Component, Event, Field, Function, FunctionKind, Insert, Limits,
-    Method, Permission, Place, Predicate, Tool, ToolSet, TypeDef, TypeKind, Variable, VariableKind,
+    Method, Permission, Position, Predicate, Tool, ToolSet, TypeDef, TypeKind, Variable,
+    VariableKind,
 };
 pub use expr::{
     Action, BinaryOp, Builtin, CompareOp, Expr, ExprKind, Local, Observable, Receiver, StreakOf,
     Type, UnaryOp,
 };
+pub use operator::{Binding, RESERVED};
 pub use state::{
     Choice, ChoiceKind, Scope, State, StateKind, Target, Transition, TransitionKind, Trigger,
 };
 pub use step::{AskOn, Failure, FailurePolicy, Forward, Otherwise, Run, Step, StepKind, StepTools};
 pub use template::{Template, TemplatePart};
 
+pub use crate::form::ActionForm;
 pub use crate::status::Status;
 
 use crate::arena::{StateId, ToolId, ToolSetId, TransitionId};
-use crate::expr::Value;
+use crate::structure::{self, Shape, Tree};
+use crate::value::Value;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -187,24 +192,41 @@ impl Chart {
 
     /// Whether `inner` is `outer` or lies below it.
     pub fn contains(&self, outer: StateId, inner: StateId) -> bool {
-        outer <= inner && inner < self.state(outer).end
+        structure::contains(self, outer, inner)
     }
 
     /// `id`, its parent, and so on up to the root.
     pub fn ancestors(&self, id: StateId) -> impl Iterator<Item = StateId> + '_ {
-        core::iter::successors(Some(id), |s| self.state(*s).parent)
+        structure::ancestors(self, id)
     }
 
     /// The children of `id` in document order, history pseudo-states included.
     pub fn children(&self, id: StateId) -> impl Iterator<Item = StateId> + '_ {
-        let end = self.state(id).end;
-        core::iter::successors(Some(StateId(id.0 + 1)), |s| Some(self.states.get(s.index())?.end))
-            .take_while(move |s| *s < end)
+        structure::children(self, id)
     }
 
     /// All state ids in document order.
     pub fn state_ids(&self) -> impl Iterator<Item = StateId> + use<> {
         (0..self.states.len()).map(StateId::at)
+    }
+}
+
+impl Tree for Chart {
+    fn shape(&self, state: StateId) -> Shape<'_> {
+        match &self.state(state).kind {
+            StateKind::Atomic | StateKind::Final { .. } => Shape::Basic,
+            StateKind::Compound { initial } => Shape::Compound(initial),
+            StateKind::Parallel => Shape::Parallel,
+            StateKind::History { default, .. } => Shape::History(default),
+        }
+    }
+
+    fn parent(&self, state: StateId) -> Option<StateId> {
+        self.state(state).parent
+    }
+
+    fn end(&self, state: StateId) -> StateId {
+        self.state(state).end
     }
 }
 

@@ -38,4 +38,12 @@ impl Template {
             _ => None,
         }
     }
+
+    /// The expressions of its placeholders.
+    pub fn holes(&self) -> impl Iterator<Item = &Expr> {
+        self.parts.iter().filter_map(|part| match part {
+            TemplatePart::Hole { expr, .. } => Some(expr),
+            TemplatePart::Text(_) | TemplatePart::Options | TemplatePart::Bad(_) => None,
+        })
+    }
 }

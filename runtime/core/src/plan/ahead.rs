@@ -3,9 +3,10 @@
 
 use super::{Plan, Pools, span};
 use crate::arena::{StateId, TransitionId};
+use crate::structure::{self, EntrySet, Shape, Tree};
 use crate::tables::{
-    Dispatch, LimitsRow, Reacts, Route, Span, StateRow, StateRowKind, StepRowKind, TransitionRow,
-    TriggerRow,
+    Dispatch, LimitsRow, Reacts, Route, Rows, Span, StateRow, StateRowKind, StepRowKind,
+    TransitionRow, TriggerRow,
 };
 use alloc::vec::Vec;
 
@@ -21,7 +22,10 @@ pub(super) fn fill(plan: &mut Plan<'_>) {
         let own = reacts(plan, index);
         let parent = plan.states[index].parent.index();
         let above = if parent == index { Reacts::NOTHING } else { plan.states[parent].on_path };
-        let histories = histories(index, &plan.states);
+        let tree = Rows { states: &plan.states, pool: &plan.pools.states };
+        let is_history = |child: &StateId| matches!(tree.shape(*child), Shape::History(_));
+        let histories = structure::children(&tree, StateId::at(index)).filter(is_history);
+        let histories: Vec<StateId> = histories.collect();
         let histories = span(&mut plan.pools.states, histories);
         let lines = dispatch(&plan.states[index], &plan.transitions, &mut plan.pools);
         let row = &mut plan.states[index];
@@ -30,10 +34,9 @@ pub(super) fn fill(plan: &mut Plan<'_>) {
         row.on_path = own.with(above);
         row.index = lines;
     }
-    let mut entry = Vec::new();
     for index in 0..plan.transitions.len() {
         let row = plan.transitions[index];
-        plan.transitions[index].route = route(&row, &plan.states, &mut plan.pools, &mut entry);
+        plan.transitions[index].route = route(&row, &plan.states, &mut plan.pools);
     }
 }
 
@@ -54,18 +57,6 @@ fn reacts(plan: &Plan<'_>, index: usize) -> Reacts {
     }
     let LimitsRow { time, time_warn, .. } = state.limits;
     if time.or(time_warn).is_some() { all.with(Reacts::TIME) } else { all }
-}
-
-fn histories(index: usize, states: &[StateRow<'_>]) -> Vec<StateId> {
-    let mut found = Vec::new();
-    let mut child = StateId::at(index + 1);
-    while child < states[index].end {
-        if matches!(states[child.index()].kind, StateRowKind::History { .. }) {
-            found.push(child);
-        }
-        child = states[child.index()].end;
-    }
-    found
 }
 
 const fn kind(trigger: &TriggerRow<'_>) -> Reacts {
@@ -124,108 +115,55 @@ fn dispatch(state: &StateRow<'_>, lines: &[TransitionRow<'_>], pools: &mut Pools
     if len == 0 { Span::EMPTY } else { Span { start: start as u32, len: len as u32 } }
 }
 
-/// What a line leaves and enters; `entry` is scratch.
-fn route(
-    line: &TransitionRow<'_>,
-    states: &[StateRow<'_>],
-    pools: &mut Pools<'_>,
-    entry: &mut Vec<StateId>,
-) -> Route {
+/// What a line leaves and enters.
+fn route(line: &TransitionRow<'_>, states: &[StateRow<'_>], pools: &mut Pools<'_>) -> Route {
     let targets = line.targets.of(&pools.states);
     if targets.is_empty() {
         return Route::Stay;
     }
-    let is_history = |id: StateId| matches!(states[id.index()].kind, StateRowKind::History { .. });
-    if targets.len() > LONGEST || targets.iter().any(|target| is_history(*target)) {
+    let tree = Rows { states, pool: &pools.states };
+    let is_history = |target: &StateId| matches!(tree.shape(*target), Shape::History(_));
+    if targets.len() > LONGEST || targets.iter().any(is_history) {
         return Route::Computed;
     }
-    let domain = domain(line, targets, states);
-    entry.clear();
-    let entered = targets.iter().all(|target| enter(*target, domain, states, entry));
-    if !entered || !complete(states, &pools.states, entry) {
+    let mut entry = Known { tree, states: Vec::new() };
+    let domain = structure::domain(&tree, line.source, line.internal, |state| {
+        targets.iter().all(|target| structure::lies_below(&tree, &entry, *target, state))
+    });
+    if !targets.iter().all(|target| structure::add_target(&tree, &mut entry, *target, domain))
+        || !structure::complete(&tree, &mut entry)
+    {
         return Route::Computed;
     }
-    let entry = if *entry == targets {
-        line.targets
-    } else {
-        span(&mut pools.states, entry.iter().copied())
-    };
+    let entry = entry.states;
+    let entry = if entry == targets { line.targets } else { span(&mut pools.states, entry) };
     Route::Known { domain, entry }
 }
 
-/// As the step algorithm has it, for targets that are no histories.
-fn domain(line: &TransitionRow<'_>, targets: &[StateId], states: &[StateRow<'_>]) -> StateId {
-    let holds = |outer: StateId| {
-        let end = states[outer.index()].end;
-        matches!(states[outer.index()].kind, StateRowKind::Compound(_))
-            && targets.iter().all(|target| outer < *target && *target < end)
-    };
-    if line.internal && holds(line.source) {
-        return line.source;
-    }
-    let mut domain = line.source;
-    loop {
-        let parent = states[domain.index()].parent;
-        if parent == domain {
-            return domain;
-        }
-        domain = parent;
-        if holds(domain) {
-            return domain;
-        }
-    }
+/// An entry set that is the same whenever the line is taken: no history decides, no default has actions. In document order.
+struct Known<'t> {
+    tree: Rows<'t>,
+    states: Vec<StateId>,
 }
 
-/// Adds a state and those above it, below `top`; false when there are too many.
-fn enter(state: StateId, top: StateId, states: &[StateRow<'_>], entry: &mut Vec<StateId>) -> bool {
-    let mut at = state;
-    while at != top {
-        if let Err(place) = entry.binary_search(&at) {
-            if entry.len() == LONGEST {
+impl EntrySet for Known<'_> {
+    fn add(&mut self, state: StateId) -> bool {
+        if let Err(place) = self.states.binary_search(&state) {
+            if self.states.len() == LONGEST {
                 return false;
             }
-            entry.insert(place, at);
+            self.states.insert(place, state);
         }
-        let parent = states[at.index()].parent;
-        if parent == at {
-            break;
-        }
-        at = parent;
+        true
     }
-    true
-}
 
-/// Adds default children and regions; false when there are too many, a history decides, or a default has actions.
-fn complete(states: &[StateRow<'_>], pool: &[StateId], entry: &mut Vec<StateId>) -> bool {
-    let mut at = 0;
-    while let Some(state) = entry.get(at).copied() {
-        at += 1;
-        let row = &states[state.index()];
-        match row.kind {
-            StateRowKind::Compound(initial) => {
-                let is_given = entry.get(at).is_some_and(|next| *next < row.end);
-                let is_history =
-                    |id: &StateId| matches!(states[id.index()].kind, StateRowKind::History { .. });
-                let initial = initial.of(pool);
-                let mut enters = || initial.iter().all(|id| enter(*id, state, states, entry));
-                if !is_given && (row.default_actions || initial.iter().any(is_history) || !enters())
-                {
-                    return false;
-                }
-            }
-            StateRowKind::Parallel => {
-                let mut region = StateId(state.0 + 1);
-                while region < row.end {
-                    let is_history =
-                        matches!(states[region.index()].kind, StateRowKind::History { .. });
-                    if !is_history && !enter(region, state, states, entry) {
-                        return false;
-                    }
-                    region = states[region.index()].end;
-                }
-            }
-            StateRowKind::Atomic | StateRowKind::Final(_) | StateRowKind::History { .. } => {}
-        }
+    fn next(&self, from: StateId, end: StateId) -> Option<StateId> {
+        let place = self.states.partition_point(|state| *state < from);
+        self.states.get(place).copied().filter(|state| *state < end)
     }
-    true
+
+    fn enter_default(&mut self, state: StateId) -> bool {
+        let row = &self.tree.states[state.index()];
+        !row.default_actions && !matches!(row.kind, StateRowKind::History { .. })
+    }
 }

@@ -15,7 +15,7 @@ use crate::form::ActionForm;
 use crate::model::{
     Action, AskOn, BinaryOp, Builtin, Chart, Choice, ChoiceKind, Client, CompareOp, Component,
     Event, Expr, ExprKind, Failure, FailurePolicy, Field, Forward, Function, FunctionKind, Insert,
-    Limits, Local, Method, Observable, Otherwise, Permission, Place, Predicate, Receiver, Run,
+    Limits, Local, Method, Observable, Otherwise, Permission, Position, Predicate, Receiver, Run,
     Scope, State, StateKind, Status, Step, StepKind, StepTools, StreakOf, Target, Template,
     TemplatePart, Tool, ToolSet, Transition, TransitionKind, Trigger, Type, TypeDef, TypeKind,
     UnaryOp, Variable, VariableKind,
@@ -216,7 +216,7 @@ variants! {
     Type { 0 Bool; 1 Int; 2 Float; 3 Text; 4 Duration; 5 Json; 6 List(t); 7 Map(t); 8 Optional(t); 9 Named(t); }
     TypeKind { 0 Record(fields); 1 Enum(names); }
     VariableKind { 0 Param{range}; 1 Input; 2 Var{per_turn}; }
-    Place { 0 Start; 1 End; 2 Replace; }
+    Position { 0 Start; 1 End; 2 Replace; }
     StateKind { 0 Atomic; 1 Compound{initial}; 2 Parallel; 3 Final{params status}; 4 History{deep default}; }
     Status { 0 Ok; 1 Partial; 2 Stuck; 3 Limit; 4 Canceled; 5 Error; }
     TransitionKind { 0 Targetless; 1 Internal; 2 External; }

@@ -1,13 +1,13 @@
 //! What an ended step does: its outcome lines, another attempt, or its failure policy.
 
-use super::Engine;
+use super::Stepper;
 use crate::arena::{ChoiceId, StateId, StepId};
 use crate::machine::{Effect, Fallback, Outcome, Receipt, Record, Sink, StepKey, WalkEnd};
 use crate::program::{Bound, Program};
 use crate::store::{Occurrence, Question, Store};
 use crate::tables::{FailureRow, StepRowKind, TriggerRow};
 
-impl<P: Program> Engine<'_, P> {
+impl<P: Program> Stepper<'_, P> {
     pub(super) fn answer(
         &mut self,
         key: StepKey,

@@ -1,10 +1,10 @@
 //! Configurations: sets of states closed under parents.
 
-use super::Engine;
+use super::Stepper;
 use crate::arena::StateId;
-use crate::bits;
 use crate::program::Program;
-use crate::store::Store;
+use crate::store::{Store, bits};
+use crate::structure;
 use crate::tables::{Reacts, StateRow, StateRowKind, Tables};
 
 /// Whether `configuration` is one that a chart can be in: the root is active, an active state's parent is active, an active
@@ -16,34 +16,19 @@ pub fn is_legal(tables: &Tables<'_>, configuration: &[u64]) -> bool {
             if !bits::has(configuration, index) {
                 return true;
             }
-            let active = children(tables, id).filter(|c| bits::has(configuration, c.index()));
+            let tree = tables.tree();
+            let active =
+                structure::children(&tree, id).filter(|c| bits::has(configuration, c.index()));
             bits::has(configuration, row.parent.index())
                 && match row.kind {
                     StateRowKind::Atomic | StateRowKind::Final(_) => true,
                     StateRowKind::Compound(_) => active.count() == 1,
                     StateRowKind::Parallel => {
-                        active.count()
-                            == children(tables, id).filter(|c| is_real(tables, *c)).count()
+                        active.count() == structure::regions(&tree, id).count()
                     }
                     StateRowKind::History { .. } => false,
                 }
         })
-}
-
-/// The children of a state in document order, pseudo-states included.
-pub(super) fn children<'a>(
-    tables: &'a Tables<'_>,
-    id: StateId,
-) -> impl Iterator<Item = StateId> + use<'a> {
-    let end = tables.states[id.index()].end;
-    let rows = tables.states;
-    core::iter::successors(Some(StateId(id.0 + 1)), move |s| rows.get(s.index()).map(|r| r.end))
-        .take_while(move |s| *s < end)
-}
-
-/// Not a pseudo-state.
-pub(super) fn is_real(tables: &Tables<'_>, id: StateId) -> bool {
-    !matches!(tables.states[id.index()].kind, StateRowKind::History { .. })
 }
 
 /// Atomic or final: a basic state of configurations. (A chart without states has an atomic root.)
@@ -54,7 +39,7 @@ fn is_leaf(row: &StateRow<'_>) -> bool {
 /// So many are looked through one by one.
 const FEW: usize = 8;
 
-impl<P: Program> Engine<'_, P> {
+impl<P: Program> Stepper<'_, P> {
     /// Whether lines or steps of the state itself react so.
     #[inline]
     pub(super) fn reacts(&self, state: StateId, so: Reacts) -> bool {
@@ -199,9 +184,9 @@ impl<P: Program> Engine<'_, P> {
                 matches!(self.tables.states[leaf.index()].kind, StateRowKind::Final(_))
                     && self.parent(leaf) == Some(state)
             }
-            StateRowKind::Parallel => children(&self.tables, state)
-                .filter(|c| is_real(&self.tables, *c))
-                .all(|c| self.is_in_final(c)),
+            StateRowKind::Parallel => {
+                structure::regions(&self.tables.tree(), state).all(|c| self.is_in_final(c))
+            }
             StateRowKind::Atomic | StateRowKind::Final(_) | StateRowKind::History { .. } => false,
         }
     }

@@ -1,6 +1,6 @@
 //! Deadlines. The clock is outside: the host asks when the next one is due and says what time it is.
 
-use super::{Engine, MICROSTEPS};
+use super::{MICROSTEPS, Stepper};
 use crate::arena::{StateId, StepId, TransitionId};
 use crate::machine::{Effect, ErrorKind, Instant, Record, Sink, StepKey};
 use crate::program::{Bound, Program};
@@ -16,7 +16,7 @@ enum Due {
     Limit(bool),
 }
 
-impl<P: Program> Engine<'_, P> {
+impl<P: Program> Stepper<'_, P> {
     /// The earliest time at which a tick would do something.
     pub fn next_deadline(&self) -> Option<Instant> {
         if self.is_over() { None } else { self.next_due().map(|(at, _)| at) }

@@ -1,13 +1,12 @@
 //! The actions of an `initial`, and of the default of a history: run where these are entered by default.
 
-use super::Engine;
+use super::Stepper;
 use crate::arena::StateId;
-use crate::bits;
 use crate::machine::Sink;
 use crate::program::{Block, Program};
-use crate::store::Store;
+use crate::store::{Store, bits};
 
-impl<P: Program> Engine<'_, P> {
+impl<P: Program> Stepper<'_, P> {
     /// Notes that the `initial` of a state, or the default of a history, is entered, if that has actions.
     pub(super) fn note_default(&mut self, state: StateId) {
         if self.tables.states[state.index()].default_actions {

@@ -1,13 +1,13 @@
 //! The armed deadlines of time as a heap: the first that is due is at its top, lines that are due together in document order.
 
-use super::Engine;
+use super::Stepper;
 use crate::arena::TransitionId;
 use crate::machine::Instant;
 use crate::program::Program;
 use crate::store::Store;
 use crate::tables::TriggerRow;
 
-impl<P: Program> Engine<'_, P> {
+impl<P: Program> Stepper<'_, P> {
     /// The line that is due first, and when.
     #[inline]
     pub(super) fn first_due(&self) -> Option<(Instant, TransitionId)> {

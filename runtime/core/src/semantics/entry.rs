@@ -2,14 +2,14 @@
 //!
 //! Source: SCXML 1.0, 6.4 and appendix D (`statesToInvoke`).
 
-use super::Engine;
+use super::Stepper;
 use crate::arena::{StateId, StepId};
 use crate::machine::{Effect, ErrorKind, Record, Sink};
 use crate::program::{Bound, Program};
 use crate::store::Store;
 use crate::tables::StepRowKind;
 
-impl<P: Program> Engine<'_, P> {
+impl<P: Program> Stepper<'_, P> {
     /// Remembers the steps that the entry of a state starts.
     pub(super) fn note_entry_runs(&mut self, state: StateId) {
         if !self.has_entry_runs {

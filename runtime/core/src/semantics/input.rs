@@ -1,11 +1,11 @@
 //! What the host tells a machine.
 
-use super::{Engine, Phase, question, sending};
+use super::{Phase, Stepper, question, sending};
 use crate::arena::EventId;
 use crate::machine::{Input, Instant, Receipt, Record, Sink, Status};
 use crate::program::{Bound, Program};
 
-impl<P: Program> Engine<'_, P> {
+impl<P: Program> Stepper<'_, P> {
     /// Handles one input; effects and records go to `sink` in the order they happen.
     ///
     /// `now` must not go back; deadlines that came due before are fired first.

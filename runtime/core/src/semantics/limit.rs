@@ -1,15 +1,14 @@
 //! Limits: charged to a state and its ancestors. A hard limit that no line handles ends the run. Tokens and money are counted by the
 //! host, which knows what a call takes, and says when a limit is reached.
 
-use super::Engine;
+use super::Stepper;
 use crate::arena::StateId;
-use crate::bits;
 use crate::machine::{ErrorKind, Instant, LimitKind, Receipt, Record, Sink, Status, StepKey};
 use crate::program::{Bound, Program};
-use crate::store::{Occurrence, Store};
+use crate::store::{Occurrence, Store, bits};
 use crate::tables::{Reacts, StepRowKind};
 
-impl<P: Program> Engine<'_, P> {
+impl<P: Program> Stepper<'_, P> {
     /// Charges one model call to `state` and its ancestors, before it is made. False if a limit forbids it: then the error's
     /// lines have been taken, or the run has ended.
     pub(super) fn charge_call(&mut self, state: StateId, sink: &mut dyn Sink) -> bool {

@@ -1,16 +1,17 @@
-//! Microsteps and macrosteps: one microstep after the other, until nothing is enabled.
+//! Microsteps: which lines are taken together, and what a macrostep is made of.
 
 use super::candidates::Cause;
+use super::macrostep::{self, Microsteps};
 use super::select::Picked;
-use super::{Engine, MICROSTEPS, Phase};
+use super::{MICROSTEPS, Phase, Stepper};
 use crate::arena::StateId;
-use crate::machine::{ErrorKind, Record, Sink};
+use crate::machine::{ErrorKind, Record, Sink, Status};
 use crate::outbox::Outbox;
 use crate::program::{Block, Bound, Program, View};
 use crate::store::{Observed, Occurrence, Store};
 use crate::tables::Reacts;
 
-impl<P: Program> Engine<'_, P> {
+impl<P: Program> Stepper<'_, P> {
     /// Enters the initial configuration and runs to the first stable point.
     pub(super) fn start(&mut self, sink: &mut dyn Sink) {
         self.enter_initial(sink);
@@ -37,7 +38,7 @@ impl<P: Program> Engine<'_, P> {
         if first.is_some() {
             return self.macrostep_of(first, sink);
         }
-        self.go_on(0, sink);
+        macrostep::go_on(self, 0, sink);
         false
     }
 
@@ -46,7 +47,7 @@ impl<P: Program> Engine<'_, P> {
     pub(super) fn macrostep_of(&mut self, cause: impl Cause, sink: &mut dyn Sink) -> bool {
         let taken = self.microstep(cause, &mut 0, sink);
         if !self.is_stable() {
-            self.go_on(1, sink);
+            macrostep::go_on(self, 1, sink);
         }
         taken
     }
@@ -58,53 +59,6 @@ impl<P: Program> Engine<'_, P> {
             && self.scalars.queue_len == 0
             && !self.has_entry_runs
             && !self.some_leaf_reacts(Reacts::WHEN)
-    }
-
-    /// The rest of a macrostep, after `steps` microsteps.
-    fn go_on(&mut self, mut steps: u32, sink: &mut dyn Sink) {
-        let bound = if self.tables.microsteps == 0 { MICROSTEPS } else { self.tables.microsteps };
-        // A guard that fails at every stable point is reported once.
-        let mut eventless_faults = 0;
-        let mut livelock = false;
-        loop {
-            if let Phase::Ending(status) = self.scalars.phase {
-                self.finish(status, sink);
-                return;
-            }
-            if steps >= bound {
-                if livelock {
-                    self.give_up_queue();
-                    return;
-                }
-                // The error's own lines get one microstep, then the macrostep stops whatever is still enabled.
-                livelock = true;
-                self.end_burst();
-                self.give_up_queue();
-                sink.record(Record::Error(ErrorKind::Livelock));
-                self.program.bind(Bound::Nothing);
-                self.microstep(Some(Occurrence::Error(ErrorKind::Livelock)), &mut 0, sink);
-                continue;
-            }
-            if self.some_leaf_reacts(Reacts::WHEN)
-                && self.microstep(None, &mut eventless_faults, sink)
-            {
-                steps += 1;
-                continue;
-            }
-            let Some(next) = self.dequeue() else {
-                if self.start_entered(sink) {
-                    continue;
-                }
-                return;
-            };
-            if matches!(next, Occurrence::Event(_)) {
-                self.program.dequeue();
-            } else {
-                self.program.bind(Bound::Nothing);
-            }
-            self.microstep(Some(next), &mut 0, sink);
-            steps += 1;
-        }
     }
 
     /// Selects and takes lines. `faults` counts guards that failed; only the first raises
@@ -200,5 +154,51 @@ impl<P: Program> Engine<'_, P> {
     #[inline]
     pub(super) fn may_go_on(&self) -> bool {
         self.some_leaf_reacts(Reacts::ALIVE)
+    }
+}
+
+impl<'s, P: Program> Microsteps<dyn Sink + 's> for Stepper<'_, P> {
+    fn bound(&self) -> u32 {
+        if self.tables.microsteps == 0 { MICROSTEPS } else { self.tables.microsteps }
+    }
+
+    fn ending(&self) -> Option<Status> {
+        match self.scalars.phase {
+            Phase::Ending(status) => Some(status),
+            Phase::New | Phase::Running | Phase::Ended(_) => None,
+        }
+    }
+
+    fn finish(&mut self, status: Status, sink: &mut (dyn Sink + 's)) {
+        Self::finish(self, status, sink);
+    }
+
+    fn eventless(&mut self, faults: &mut u32, sink: &mut (dyn Sink + 's)) -> bool {
+        self.some_leaf_reacts(Reacts::WHEN) && self.microstep(None, faults, sink)
+    }
+
+    fn queued(&mut self, sink: &mut (dyn Sink + 's)) -> bool {
+        let Some(next) = self.dequeue() else { return false };
+        if matches!(next, Occurrence::Event(_)) {
+            self.program.dequeue();
+        } else {
+            self.program.bind(Bound::Nothing);
+        }
+        self.microstep(Some(next), &mut 0, sink);
+        true
+    }
+
+    fn start_entered(&mut self, sink: &mut (dyn Sink + 's)) -> bool {
+        Self::start_entered(self, sink)
+    }
+
+    fn give_up_queue(&mut self) {
+        Self::give_up_queue(self);
+    }
+
+    fn error(&mut self, kind: ErrorKind, sink: &mut (dyn Sink + 's)) {
+        self.end_burst();
+        self.program.bind(Bound::Nothing);
+        self.microstep(Some(Occurrence::Error(kind)), &mut 0, sink);
     }
 }

@@ -11,7 +11,8 @@
 //! | `select` | which lines are taken |
 //! | `sets` | transition domain, exit set, entry set |
 //! | `default` | the actions of defaults that are entered |
-//! | `microstep` | microsteps and macrosteps |
+//! | `macrostep` | when a macrostep is over: the loop around microsteps |
+//! | `microstep` | which lines a microstep takes |
 //! | `take` | exit, actions, entry |
 //! | `turn` | the walk over the steps |
 //! | `entry` | steps that start on entry |
@@ -35,6 +36,7 @@ mod due;
 mod entry;
 mod input;
 mod limit;
+pub(crate) mod macrostep;
 mod microstep;
 #[cfg(feature = "alloc")]
 mod point;
@@ -58,10 +60,9 @@ pub use point::{Registers, Standing};
 pub use snapshot::{RestoreError, Snapshot};
 
 use crate::arena::{EventId, StateId};
-use crate::bits;
 use crate::machine::{Effect, Instant, Record, Sink, Status, StepKey};
 use crate::program::{Program, View};
-use crate::store::{Cells, Observed, Occurrence, Store};
+use crate::store::{Cells, Observed, Occurrence, Store, bits};
 use crate::tables::{Reacts, StepRowKind, Tables};
 use core::ops::Range;
 
@@ -72,7 +73,7 @@ pub const MICROSTEPS: u32 = 1000;
 const NO_STATES: Range<usize> = Range { start: usize::MAX, end: 0 };
 
 /// One machine: tables, registers and a program.
-pub struct Engine<'t, P: Program> {
+pub struct Stepper<'t, P: Program> {
     tables: Tables<'t>,
     store: P::Store,
     scalars: Scalars,
@@ -148,7 +149,7 @@ pub struct Walk {
     pub over: bool,
 }
 
-impl<'t, P: Program> Engine<'t, P> {
+impl<'t, P: Program> Stepper<'t, P> {
     /// A machine that was not started yet. `store` must be made for the same tables.
     pub fn new(tables: Tables<'t>, store: P::Store, program: P) -> Self {
         Self {

@@ -1,6 +1,6 @@
 //! Registers that are kept to come back to: for whoever tries several inputs at one point of a run.
 
-use super::{Engine, Scalars, Walk};
+use super::{Scalars, Stepper, Walk};
 use crate::arena::StateId;
 use crate::machine::Instant;
 use crate::program::Program;
@@ -36,7 +36,7 @@ pub struct Standing<'m> {
     pub walk: Option<Walk>,
 }
 
-impl<P: Program> Engine<'_, P> {
+impl<P: Program> Stepper<'_, P> {
     /// The registers, to read.
     pub fn standing(&self) -> Standing<'_> {
         let Scalars { turns, now, started_at, rotation, dead, walk, .. } = self.scalars;

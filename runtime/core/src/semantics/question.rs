@@ -1,12 +1,11 @@
 //! Questions: which `may` lines are enabled, and when the model is asked at all.
 
 use super::turn::Admission;
-use super::{Engine, Walk};
+use super::{Stepper, Walk};
 use crate::arena::{ChoiceId, EventId, StateId, StepId, ToolId};
-use crate::bits;
 use crate::machine::{Effect, Fallback, Record, Sink, StepKey, WalkEnd};
 use crate::program::{Bound, Program};
-use crate::store::{Question, Store};
+use crate::store::{Question, Store, bits};
 use crate::tables::{Reacts, StepRow, StepRowKind};
 
 /// What became of an event that no line took.
@@ -19,7 +18,7 @@ pub(super) enum Asked {
     Put,
 }
 
-impl<P: Program> Engine<'_, P> {
+impl<P: Program> Stepper<'_, P> {
     /// Calls `each` with the options that are enabled now for the question's leaf, innermost state first, document order; for a
     /// `may call` line once with each of its tools. A tool of several lines belongs to the first.
     pub fn options(&mut self, key: StepKey, each: &mut dyn FnMut(ChoiceId, Option<ToolId>)) {

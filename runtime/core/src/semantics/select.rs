@@ -1,7 +1,7 @@
 //! Which lines are taken: a pure function of configuration, occurrence and guards.
 
 use super::candidates::Cause;
-use super::{Engine, candidates};
+use super::{Stepper, candidates};
 use crate::arena::{EventId, StateId, TransitionId};
 use crate::machine::{Loss, Record, Sink};
 use crate::program::Program;
@@ -24,7 +24,7 @@ pub(super) enum Picked {
     Denied,
 }
 
-impl<P: Program> Engine<'_, P> {
+impl<P: Program> Stepper<'_, P> {
     /// Fills `selected` with the optimal enabled set and gives its size, and whether a line was chosen but denied.
     pub(super) fn select(
         &mut self,

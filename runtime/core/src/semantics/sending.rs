@@ -1,6 +1,6 @@
 //! Events that blocks have sent: handled as events from the host, each when it is due.
 
-use super::{Engine, MICROSTEPS};
+use super::{MICROSTEPS, Stepper};
 use crate::machine::{ErrorKind, Instant, Receiver, Record, Sink};
 use crate::program::{Bound, Program};
 use crate::store::{Occurrence, Sent, Store};
@@ -12,7 +12,7 @@ pub(super) struct Burst {
     delivered: u32,
 }
 
-impl<P: Program> Engine<'_, P> {
+impl<P: Program> Stepper<'_, P> {
     /// Sent events that were not delivered yet, in the order in which they will be.
     pub fn sends(&self) -> &[Sent] {
         &self.store.cells().sends[..self.scalars.sends as usize]

@@ -1,14 +1,13 @@
 //! Transition domain, exit set, entry set.
 
-use super::Engine;
-use super::configuration::{children, is_real};
+use super::Stepper;
 use crate::arena::{StateId, TransitionId};
-use crate::bits;
 use crate::program::Program;
-use crate::store::Store;
+use crate::store::{Store, bits};
+use crate::structure::{self, EntrySet};
 use crate::tables::{Route, StateRowKind};
 
-impl<P: Program> Engine<'_, P> {
+impl<P: Program> Stepper<'_, P> {
     /// The state whose active descendants a line exits; `None` for a targetless line. Never a parallel: its regions would be
     /// left empty. Computed when the line is taken, since it depends on what histories have recorded.
     #[inline]
@@ -22,54 +21,10 @@ impl<P: Program> Engine<'_, P> {
 
     fn computed_domain(&self, id: TransitionId) -> Option<StateId> {
         let row = &self.tables.transitions[id.index()];
-        let is_compound =
-            matches!(self.tables.states[row.source.index()].kind, StateRowKind::Compound(_));
-        if row.internal && is_compound && self.targets_lie_below(id, row.source) {
-            return Some(row.source);
-        }
-        let mut domain = row.source;
-        while let Some(parent) = self.parent(domain) {
-            domain = parent;
-            let is_compound =
-                matches!(self.tables.states[domain.index()].kind, StateRowKind::Compound(_));
-            if is_compound && self.targets_lie_below(id, domain) {
-                break;
-            }
-        }
-        Some(domain)
-    }
-
-    /// Whether every effective target of a line is a proper descendant of `state`.
-    fn targets_lie_below(&self, id: TransitionId, state: StateId) -> bool {
-        let targets = self.tables.transitions[id.index()].targets;
-        targets.of(self.tables.state_pool).iter().all(|target| {
-            let mut below = true;
-            self.each_effective(*target, &mut |t| {
-                below &= t != state && self.contains(state, t);
-            });
-            below
-        })
-    }
-
-    /// Calls `each` with the states that a target stands for: what a history has recorded, its default, or the target itself.
-    fn each_effective(&self, target: StateId, each: &mut dyn FnMut(StateId)) {
-        match self.tables.states[target.index()].kind {
-            StateRowKind::History { default, slot, .. } => {
-                let mut next = self.next_recorded(target, slot, 0);
-                if next.is_none() {
-                    // A history's default is never a history itself: lowering refuses it.
-                    default.of(self.tables.state_pool).iter().for_each(|state| each(*state));
-                }
-                while let Some(state) = next {
-                    each(state);
-                    next = self.next_recorded(target, slot, state.index() + 1);
-                }
-            }
-            StateRowKind::Atomic
-            | StateRowKind::Compound(_)
-            | StateRowKind::Parallel
-            | StateRowKind::Final(_) => each(target),
-        }
+        let (tree, targets) = (self.tables.tree(), row.targets.of(self.tables.state_pool));
+        Some(structure::domain(&tree, row.source, row.internal, |state| {
+            targets.iter().all(|target| structure::lies_below(&tree, self, *target, state))
+        }))
     }
 
     /// What a history state may record is inside of its parent: the states that it has recorded.
@@ -132,44 +87,9 @@ impl<P: Program> Engine<'_, P> {
 
     /// Adds a line's targets to the entry set, with their ancestors below `domain`. Run after the exit.
     pub(super) fn add_targets(&mut self, id: TransitionId, domain: StateId) {
-        let targets = self.tables.transitions[id.index()].targets;
-        for i in 0..targets.len {
-            let target = self.tables.state_pool[(targets.start + i) as usize];
-            self.add_target(target, domain);
-        }
-    }
-
-    /// Adds what `target` stands for and its ancestors up to, not including, `top`.
-    pub(super) fn add_target(&mut self, target: StateId, top: StateId) {
-        match self.tables.states[target.index()].kind {
-            StateRowKind::History { default, slot, .. } => {
-                let mut next = self.next_recorded(target, slot, 0);
-                if next.is_none() {
-                    for state in default.of(self.tables.state_pool) {
-                        self.add_with_ancestors(*state, top);
-                    }
-                    self.note_default(target);
-                }
-                while let Some(state) = next {
-                    self.add_with_ancestors(state, top);
-                    next = self.next_recorded(target, slot, state.index() + 1);
-                }
-            }
-            StateRowKind::Atomic
-            | StateRowKind::Compound(_)
-            | StateRowKind::Parallel
-            | StateRowKind::Final(_) => self.add_with_ancestors(target, top),
-        }
-    }
-
-    fn add_with_ancestors(&mut self, state: StateId, top: StateId) {
-        let mut at = Some(state);
-        while let Some(s) = at.filter(|s| *s != top) {
-            // Never enter a state that is already active (appendix D does, from a history inside).
-            if !self.is_active(s) {
-                self.add_to_entry_set(s);
-            }
-            at = self.parent(s);
+        let tables = self.tables;
+        for target in tables.transitions[id.index()].targets.of(tables.state_pool) {
+            structure::add_target(&tables.tree(), self, *target, domain);
         }
     }
 
@@ -185,35 +105,43 @@ impl<P: Program> Engine<'_, P> {
         bits::first_in(self.store.cells().entry, at, end).map(StateId::at)
     }
 
-    /// Completes the entry set: default children of compounds, regions of parallels. Ids are in document order, so one
-    /// ascending sweep sees every state that it adds.
+    /// Completes the entry set: default children of compounds, regions of parallels.
     pub(super) fn complete_entry_set(&mut self) {
-        let mut at = 0;
-        while let Some(state) = self.next_in_entry_set(at, usize::MAX) {
-            at = state.index() + 1;
-            let row = &self.tables.states[state.index()];
-            match row.kind {
-                StateRowKind::Compound(initial) => {
-                    let end = row.end.index();
-                    if self.next_in_entry_set(at, end).is_none()
-                        && self.next_leaf(at, end).is_none()
-                    {
-                        for target in initial.of(self.tables.state_pool) {
-                            self.add_target(*target, state);
-                        }
-                        self.note_default(state);
-                    }
-                }
-                StateRowKind::Parallel => {
-                    let tables = self.tables;
-                    for region in children(&tables, state).filter(|c| is_real(&tables, *c)) {
-                        if !self.is_active(region) {
-                            self.add_to_entry_set(region);
-                        }
-                    }
-                }
-                StateRowKind::Atomic | StateRowKind::Final(_) | StateRowKind::History { .. } => {}
-            }
+        let tables = self.tables;
+        structure::complete(&tables.tree(), self);
+    }
+}
+
+impl<P: Program> EntrySet for Stepper<'_, P> {
+    fn add(&mut self, state: StateId) -> bool {
+        self.add_to_entry_set(state);
+        true
+    }
+
+    fn next(&self, from: StateId, end: StateId) -> Option<StateId> {
+        self.next_in_entry_set(from.index(), end.index())
+    }
+
+    fn is_active(&self, state: StateId) -> bool {
+        Self::is_active(self, state)
+    }
+
+    fn has_active(&self, from: StateId, end: StateId) -> bool {
+        self.next_leaf(from.index(), end.index()).is_some()
+    }
+
+    fn recorded(&self, history: StateId, from: StateId) -> Option<StateId> {
+        match self.tables.states[history.index()].kind {
+            StateRowKind::History { slot, .. } => self.next_recorded(history, slot, from.index()),
+            StateRowKind::Atomic
+            | StateRowKind::Compound(_)
+            | StateRowKind::Parallel
+            | StateRowKind::Final(_) => None,
         }
+    }
+
+    fn enter_default(&mut self, state: StateId) -> bool {
+        self.note_default(state);
+        true
     }
 }

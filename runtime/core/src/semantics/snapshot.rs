@@ -1,11 +1,10 @@
 //! All registers as data.
 
-use super::{Engine, Scalars, is_legal};
+use super::{Scalars, Stepper, is_legal};
 use crate::arena::{StateId, TransitionId};
-use crate::bits;
 use crate::machine::{Instant, Receiver, StepKey};
 use crate::program::Program;
-use crate::store::{Occurrence, Question, Sent, StateRegister, StepRegister, Store};
+use crate::store::{Occurrence, Question, Sent, StateRegister, StepRegister, Store, bits};
 use crate::tables::{StateRowKind, Tables};
 use alloc::vec::Vec;
 
@@ -76,7 +75,7 @@ fn is_possible(snapshot: &Snapshot, tables: &Tables<'_>) -> bool {
                     inner != row.parent
                         && tables.contains(row.parent, inner)
                         && r != i
-                        && super::configuration::is_real(tables, inner)
+                        && !matches!(tables.state(inner).kind, StateRowKind::History { .. })
                 })
             }
             StateRowKind::Atomic
@@ -151,7 +150,7 @@ impl Snapshot {
     }
 }
 
-impl<P: Program> Engine<'_, P> {
+impl<P: Program> Stepper<'_, P> {
     /// The registers. Every point between two inputs is a stable one.
     pub fn snapshot(&self) -> Snapshot {
         let cells = self.store.cells();

@@ -1,12 +1,12 @@
 //! Tools of an `llm` step: its model calls them, is told what came of it, and is asked again, until it answers.
 
-use super::Engine;
+use super::Stepper;
 use crate::arena::{StepId, ToolId};
 use crate::machine::{Effect, Outcome, Receipt, Record, Sink, StepKey};
 use crate::program::{Bound, Caller, Program};
 use crate::store::{Occurrence, Store};
 
-impl<P: Program> Engine<'_, P> {
+impl<P: Program> Stepper<'_, P> {
     /// Whether it is an `llm` step whose model may call tools.
     pub fn has_tools(&self, step: StepId) -> bool {
         self.tables.steps.get(step.index()).is_some_and(|row| row.tools.len > 0)

@@ -1,14 +1,13 @@
 //! What a microstep does with the lines that were selected: exit, actions, entry.
 
-use super::{Engine, NO_STATES, Phase};
+use super::{NO_STATES, Phase, Stepper};
 use crate::arena::{StateId, TransitionId};
-use crate::bits;
 use crate::machine::{Effect, ErrorKind, Record, Sink, StepKey};
 use crate::program::{Block, Caller, Program};
-use crate::store::{Occurrence, Store};
+use crate::store::{Occurrence, Store, bits};
 use crate::tables::{Reacts, Route, StateRow, StateRowKind, TransitionRow, TriggerRow};
 
-impl<P: Program> Engine<'_, P> {
+impl<P: Program> Stepper<'_, P> {
     /// Takes the first `count` selected lines together.
     pub(super) fn take(&mut self, count: usize, sink: &mut dyn Sink) {
         if count == 1 {

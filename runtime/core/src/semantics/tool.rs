@@ -1,14 +1,14 @@
 //! Tools that the model calls: a `may call` line permits a call, the leaf that asked owns it, and the line is taken when the tool has
 //! returned.
 
-use super::Engine;
+use super::Stepper;
 use crate::arena::{ChoiceId, StateId, ToolId};
 use crate::machine::{Effect, Fallback, Outcome, Receipt, Record, Sink, StepKey, WalkEnd};
 use crate::program::{Bound, Caller, Program};
 use crate::store::{Occurrence, Question, Store};
 use crate::tables::StepRowKind;
 
-impl<P: Program> Engine<'_, P> {
+impl<P: Program> Stepper<'_, P> {
     /// The model named a tool that no enabled line permits.
     pub(super) fn forbidden(
         &mut self,

@@ -1,11 +1,11 @@
 //! A turn: the built-in event, then one walk over the steps in document order.
 
-use super::{Engine, Walk};
+use super::{Stepper, Walk};
 use crate::arena::{StateId, StepId};
-use crate::bits;
 use crate::machine::{ErrorKind, Receipt, Record, Sink, StepKey, WalkEnd};
 use crate::program::{Bound, Program};
-use crate::store::{Occurrence, Store};
+use crate::store::{Occurrence, Store, bits};
+use crate::structure;
 use crate::tables::{StateRowKind, StepRow, StepRowKind};
 
 /// Whether a model step may be started now.
@@ -17,7 +17,7 @@ pub(super) enum Admission {
     Over,
 }
 
-impl<P: Program> Engine<'_, P> {
+impl<P: Program> Stepper<'_, P> {
     pub(super) fn turn(&mut self, sink: &mut dyn Sink) -> Receipt {
         if self.scalars.walk.is_some() {
             return Receipt::Busy;
@@ -207,10 +207,8 @@ impl<P: Program> Engine<'_, P> {
 
     fn choose_region(&mut self, step: StepId, parallel: StateId, region: StateId) -> StateId {
         let tables = self.tables;
-        let regions = || {
-            super::configuration::children(&tables, parallel)
-                .filter(|c| super::configuration::is_real(&tables, *c))
-        };
+        let tree = tables.tree();
+        let regions = || structure::regions(&tree, parallel);
         let mut competing = 0;
         for other in regions() {
             competing += u32::from(other == region || self.has_call_after(step, other));

@@ -3,13 +3,12 @@
 //! Nothing is decided here. A machine is put where it is asked about, the engine selects and takes lines as it always does, and
 //! what it told its sink and asked its program is kept.
 
-use super::{Engine, Phase};
+use super::{Phase, Stepper};
 use crate::arena::{StateId, StepId, TransitionId};
-use crate::bits;
 use crate::machine::{Effect, Fault, Loss, Record, Sink, Status};
 use crate::outbox::Outbox;
 use crate::program::{Block, Bound, Program, View};
-use crate::store::{Dynamic, Occurrence, Store};
+use crate::store::{Dynamic, Occurrence, Store, bits};
 use crate::tables::{StateRowKind, Tables};
 use alloc::rc::Rc;
 use alloc::vec::Vec;
@@ -65,7 +64,7 @@ pub struct Unrolled {
 
 /// An engine that is put into configurations. Cost of each question: linear in the number of states.
 pub struct Unroll<'t> {
-    engine: Engine<'t, Probe>,
+    engine: Stepper<'t, Probe>,
     deeds: Rc<RefCell<Vec<Deed>>>,
 }
 
@@ -74,7 +73,7 @@ impl<'t> Unroll<'t> {
     pub fn new(tables: Tables<'t>) -> Self {
         let deeds = Rc::new(RefCell::new(Vec::new()));
         let probe = Probe(Rc::clone(&deeds));
-        Self { engine: Engine::new(tables, Dynamic::new(&tables), probe), deeds }
+        Self { engine: Stepper::new(tables, Dynamic::new(&tables), probe), deeds }
     }
 
     /// The lines that an occurrence (`None`: none) could trigger while `leaf` alone is active, in the order tried.

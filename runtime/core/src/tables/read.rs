@@ -2,6 +2,7 @@
 
 use super::{StateRow, StateRowKind, Tables};
 use crate::arena::StateId;
+use crate::structure::{self, Shape, Tree};
 
 impl Tables<'_> {
     /// Those of no chart.
@@ -45,8 +46,46 @@ impl Tables<'_> {
         &self.states[id.index()]
     }
 
+    /// The states as a tree.
+    #[inline]
+    pub const fn tree(&self) -> Rows<'_> {
+        Rows { states: self.states, pool: self.state_pool }
+    }
+
     /// Whether `inner` is `outer` or lies below it.
     pub fn contains(&self, outer: StateId, inner: StateId) -> bool {
-        outer <= inner && inner < self.state(outer).end
+        structure::contains(&self.tree(), outer, inner)
+    }
+}
+
+/// Rows of states, with the pool that they refer to.
+#[derive(Debug, Clone, Copy)]
+pub struct Rows<'t> {
+    /// In document order.
+    pub states: &'t [StateRow<'t>],
+    /// Of states.
+    pub pool: &'t [StateId],
+}
+
+impl Tree for Rows<'_> {
+    #[inline]
+    fn shape(&self, state: StateId) -> Shape<'_> {
+        match self.states[state.index()].kind {
+            StateRowKind::Atomic | StateRowKind::Final(_) => Shape::Basic,
+            StateRowKind::Compound(initial) => Shape::Compound(initial.of(self.pool)),
+            StateRowKind::Parallel => Shape::Parallel,
+            StateRowKind::History { default, .. } => Shape::History(default.of(self.pool)),
+        }
+    }
+
+    #[inline]
+    fn parent(&self, state: StateId) -> Option<StateId> {
+        let parent = self.states[state.index()].parent;
+        (parent != state).then_some(parent)
+    }
+
+    #[inline]
+    fn end(&self, state: StateId) -> StateId {
+        self.states[state.index()].end
     }
 }

@@ -1,7 +1,7 @@
 //! Arithmetic compared with stored results of Python.
 
+use chartc_core::generated::ops;
 use chartc_core::machine::Fault;
-use chartc_core::ops;
 
 fn double(text: &str) -> f64 {
     if text == "nan" {

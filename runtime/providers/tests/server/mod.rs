@@ -90,7 +90,7 @@ impl Request {
 }
 
 #[derive(Default)]
-struct Seen {
+struct Traffic {
     requests: Mutex<Vec<Request>>,
     asked: Notify,
     hung_up: Notify,
@@ -98,14 +98,14 @@ struct Seen {
 
 pub(crate) struct Loopback {
     port: u16,
-    seen: Arc<Seen>,
+    seen: Arc<Traffic>,
 }
 
 impl Loopback {
     pub(crate) async fn start(reply: Reply) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let port = listener.local_addr().expect("an address").port();
-        let seen = Arc::new(Seen::default());
+        let seen = Arc::new(Traffic::default());
         let shared = seen.clone();
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
@@ -139,7 +139,7 @@ impl Loopback {
     }
 }
 
-async fn serve(mut stream: TcpStream, reply: Reply, seen: Arc<Seen>) {
+async fn serve(mut stream: TcpStream, reply: Reply, seen: Arc<Traffic>) {
     let Some(request) = read(&mut stream).await else { return };
     seen.requests.lock().expect("whole").push(request);
     seen.asked.notify_one();

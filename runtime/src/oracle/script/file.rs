@@ -4,7 +4,7 @@ use super::function::function;
 use super::{Entry, Reply, ScriptError, Series, State, Then};
 use crate::budget::Usage;
 use crate::oracle::OracleError;
-use chartc_core::duration::Duration;
+use chartc_core::expr::Duration;
 use chartc_core::expr::{Map, Value};
 use std::collections::BTreeMap;
 

@@ -30,9 +30,9 @@ mod results;
 use super::{Answer, Asking, Oracle, OracleError, Question, ready};
 use crate::budget::Usage;
 use crate::clock::{Clock, VirtualClock};
-use crate::tools::{Calling, done};
-use chartc_core::drive::Host;
+use crate::tools::{self, Calling, done};
 use chartc_core::expr::Value;
+use chartc_core::host::{Host, ToolCall};
 use function::Function;
 pub(crate) use results::Results;
 use std::collections::BTreeMap;
@@ -193,6 +193,13 @@ impl Script {
                 series.entries.len()
             ))
         })
+    }
+}
+
+impl tools::Tools for Script {
+    fn call(&self, call: ToolCall) -> Calling {
+        let arguments: Vec<Value> = call.arguments.into_iter().map(|(_, value)| value).collect();
+        self.tool(&call.tool, &arguments)
     }
 }
 

@@ -94,7 +94,7 @@ fn fields(context: &Context<'_>) -> Vec<(&'static str, String, String)> {
         field("endings", format!("[Option<Ending>; {finals}]"), &value);
     }
     if !context.bare {
-        field("notes", "Vec<String>".to_owned(), "Vec::new()");
+        field("notes", "Vec<host::Note>".to_owned(), "Vec::new()");
         if context.repeats.get() {
             field("work", "generated::Work".to_owned(), "generated::Work::new()");
         }

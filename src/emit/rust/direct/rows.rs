@@ -112,7 +112,10 @@ impl<'c> Rows<'c> {
                 }
                 Deed::Queued(occurrence) => {
                     if cells.queues {
-                        deeds.push(format!("Deed::Queue({})", dispatch::pattern(*occurrence)));
+                        deeds.push(format!(
+                            "Instruction::Queue({})",
+                            dispatch::pattern(*occurrence)
+                        ));
                     }
                     continue;
                 }
@@ -120,10 +123,10 @@ impl<'c> Rows<'c> {
                 Deed::Ran(block, place) => cells.pool.block_result(*block, place),
                 Deed::Read(line, place) => cells.pool.arguments_result(*line, place),
             };
-            deeds.push(format!("Deed::Run({})", self.runs.number(run)));
+            deeds.push(format!("Instruction::Run({})", self.runs.number(run)));
         }
         if let Some(status) = unrolled.ending {
-            deeds.push(format!("Deed::End(machine::Status::{status:?})"));
+            deeds.push(format!("Instruction::End(machine::Status::{status:?})"));
         }
         Row {
             deeds: self.deeds.number(format!("&[{}]", deeds.join(", "))),
@@ -319,9 +322,9 @@ impl<'c> Rows<'c> {
     /// `deeds`: the different lists of what is done.
     fn deeds(&self) -> Function {
         let mut function = Function::new("deeds");
-        function.arg("step", self.step()).ret("&'static [direct::Deed]").attr("inline");
-        function.line("use direct::Deed;");
-        function.line(table("DEEDS", "&[Deed]", &self.deeds.all));
+        function.arg("step", self.step()).ret("&'static [direct::Instruction]").attr("inline");
+        function.line("use direct::Instruction;");
+        function.line(table("DEEDS", "&[Instruction]", &self.deeds.all));
         // Not by an index: a sink that does not listen has no use for the check of one.
         function.line("DEEDS.get(usize::from(step)).copied().unwrap_or_default()");
         function
@@ -360,7 +363,7 @@ fn told(record: Record) -> Option<String> {
     } else {
         return None;
     };
-    Some(format!("Deed::{told}"))
+    Some(format!("Instruction::{told}"))
 }
 
 /// `variable = variable + constant`.

@@ -8,6 +8,7 @@ use crate::front::chart::grammar::{Grammar, Rule};
 use crate::front::chart::scan::plain;
 use crate::span::{Ident, Span};
 use crate::syntax::{BinaryOp, CompareOp, Entry, Expr, ExprKind, UnaryOp};
+use chartc_core::model::Binding;
 use pest::Parser;
 use pest::iterators::{Pair, Pairs};
 use std::iter::Peekable;
@@ -24,10 +25,6 @@ struct Tall {
 
 type Tokens<'i> = Peekable<Pairs<'i, Rule>>;
 
-const NOT: u8 = 5;
-const COMPARE: u8 = 7;
-const NEGATE: u8 = 15;
-
 enum Infix {
     Binary(BinaryOp),
     Compare(CompareOp),
@@ -35,30 +32,16 @@ enum Infix {
 }
 
 /// What an infix operator is, and how tightly it binds to the left and to the right.
-fn infix(text: &str) -> (Infix, u8, u8) {
-    use BinaryOp::*;
-    let binary = |op, level| (Infix::Binary(op), level, level + 1);
-    let compare = |op| (Infix::Compare(op), COMPARE, COMPARE + 1);
-    match text {
-        "or" => binary(Or, 1),
-        "and" => binary(And, 3),
-        "==" => compare(CompareOp::Equal),
-        "!=" => compare(CompareOp::NotEqual),
-        "<" => compare(CompareOp::Less),
-        "<=" => compare(CompareOp::LessEqual),
-        ">" => compare(CompareOp::Greater),
-        ">=" => compare(CompareOp::GreaterEqual),
-        "in" => compare(CompareOp::In),
-        "??" => (Infix::Default, 9, 9),
-        "+" => binary(Add, 11),
-        "-" => binary(Subtract, 11),
-        "*" => binary(Multiply, 13),
-        "/" => binary(Divide, 13),
-        "div" => binary(FloorDivide, 13),
-        "%" => binary(Modulo, 13),
-        "**" => (Infix::Binary(Power), 17, 15),
-        _ => compare(CompareOp::NotIn),
+fn infix(text: &str) -> (Infix, Binding, Binding) {
+    if text == "??" {
+        return (Infix::Default, Binding::Default, Binding::Default);
     }
+    if let Some(op) = BinaryOp::ALL.into_iter().find(|op| op.word() == text) {
+        return (Infix::Binary(op), op.binding(), op.operands().1);
+    }
+    // `not in` may have any blanks between its words.
+    let op = CompareOp::ALL.into_iter().find(|op| op.word() == text);
+    (Infix::Compare(op.unwrap_or(CompareOp::NotIn)), Binding::Compare, Binding::Default)
 }
 
 /// Reads an expression that stands alone.
@@ -129,11 +112,11 @@ impl Cx<'_> {
 
     fn chain(&mut self, pair: Pair<'_, Rule>) -> Tall {
         let mut tokens = pair.into_inner().peekable();
-        self.climb(&mut tokens, 0)
+        self.climb(&mut tokens, Binding::If)
     }
 
     /// Operands and operators that bind at least as tightly as `least`.
-    fn climb(&mut self, tokens: &mut Tokens<'_>, least: u8) -> Tall {
+    fn climb(&mut self, tokens: &mut Tokens<'_>, least: Binding) -> Tall {
         self.depth += 1;
         let tall = if self.depth > MAX_HEIGHT {
             let span = tokens.peek().map_or(self.range(0, 0), |t| self.span(t));
@@ -146,7 +129,7 @@ impl Cx<'_> {
         tall
     }
 
-    fn operators(&mut self, tokens: &mut Tokens<'_>, least: u8) -> Tall {
+    fn operators(&mut self, tokens: &mut Tokens<'_>, least: Binding) -> Tall {
         let mut left = self.prefixed(tokens, least);
         while let Some(token) = tokens.peek() {
             if token.as_rule() != Rule::infix {
@@ -173,7 +156,7 @@ impl Cx<'_> {
                         .map(|t| infix(t.as_str()))
                     {
                         tokens.next();
-                        let next = self.climb(tokens, COMPARE + 1);
+                        let next = self.climb(tokens, Binding::Default);
                         below = below.max(next.height);
                         end = next.outer;
                         rest.push((op, next.expr));
@@ -186,7 +169,7 @@ impl Cx<'_> {
         left
     }
 
-    fn prefixed(&mut self, tokens: &mut Tokens<'_>, least: u8) -> Tall {
+    fn prefixed(&mut self, tokens: &mut Tokens<'_>, least: Binding) -> Tall {
         let Some(first) = tokens.next() else {
             return self.grow(ExprKind::Bad, self.range(0, 0), 0);
         };
@@ -196,12 +179,12 @@ impl Cx<'_> {
             return self.postfixes(operand, tokens);
         }
         let (op, tight) = if first.as_str() == "-" {
-            (UnaryOp::Negate, NEGATE)
+            (UnaryOp::Negate, Binding::Sign)
         } else {
-            if least > NOT {
+            if least > Binding::Not {
                 self.error_help(span, "`not` cannot stand here", "put `not …` in parentheses");
             }
-            (UnaryOp::Not, NOT)
+            (UnaryOp::Not, Binding::Not)
         };
         let operand = self.climb(tokens, tight);
         let span = span.to(operand.outer);

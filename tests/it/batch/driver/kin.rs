@@ -2,9 +2,9 @@
 
 use super::{Follower, Log, MISMATCH, Open, Scripted, Step, records, script, shown, waiting};
 use chartc_core::arena::{ChoiceId, EventId, StateId, StepId, ToolId};
-use chartc_core::drive::{Machine, Mismatch, Offer, ToolCall};
 use chartc_core::expr::Value;
 use chartc_core::family::{Family, Member};
+use chartc_core::host::{Machine, Mismatch, Offer, ToolCall};
 use chartc_core::machine::{Effect, Fault, Input, Instant, Receipt, Sink, StepKey};
 use chartc_core::store::Sent;
 use chartc_core::tables::{StepRowKind, Tables};
@@ -218,7 +218,7 @@ impl Machine for Boxed<'_> {
         self.0.result()
     }
 
-    fn take_notes(&mut self) -> Vec<String> {
+    fn take_notes(&mut self) -> Vec<chartc_core::host::Note> {
         self.0.take_notes()
     }
 

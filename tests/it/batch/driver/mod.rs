@@ -11,9 +11,9 @@ pub(crate) mod silent;
 pub(crate) use script::{read, write};
 
 use chartc_core::arena::{ChoiceId, EventId, StateId, ToolId};
-use chartc_core::drive::{Host, Machine, Mismatch, Offer};
 use chartc_core::expr::{FromValue, Value};
 use chartc_core::family::Member;
+use chartc_core::host::{Host, Machine, Mismatch, Offer};
 use chartc_core::machine::{Effect, Input, Instant, Record, Sink, StepKey};
 use std::cell::Cell;
 use std::collections::BTreeMap;

@@ -1,8 +1,8 @@
 //! The same run while nobody listens: generated code that is generic over its sink is compiled once more for `()`.
 
 use super::{Script, Scripted, Step, active, sends};
-use chartc_core::drive::Machine;
 use chartc_core::expr::{FromValue, Value};
+use chartc_core::host::Machine;
 use chartc_core::machine::{Input, Instant, Receipt};
 use std::fmt::Write;
 

@@ -11,9 +11,9 @@ mod start;
 use super::{Notebook, shown};
 use chartc::load::Memory;
 use chartc_core::arena::EventId;
-use chartc_core::drive::Machine;
 use chartc_core::expr::Value;
 use chartc_core::family::{Family, Member, ROUNDS};
+use chartc_core::host::Machine;
 use chartc_core::interpreter::Interpreter;
 use chartc_core::machine::{
     Effect, ErrorKind, Input, Outcome, Receipt, Receiver, Record, Sink, StepKey,

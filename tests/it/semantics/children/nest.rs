@@ -1,8 +1,8 @@
 //! Charts in charts in charts.
 
 use super::Tree;
-use chartc_core::drive::Machine;
 use chartc_core::expr::Value;
+use chartc_core::host::Machine;
 use chartc_core::machine::{Input, Outcome};
 
 const NESTED: &str = r#"

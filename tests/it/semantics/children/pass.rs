@@ -1,7 +1,7 @@
 //! What goes into a child besides its params, and what comes out of it.
 
 use super::Tree;
-use chartc_core::drive::Machine;
+use chartc_core::host::Machine;
 
 #[test]
 fn a_final_computes_what_it_ends_with_after_its_enter_blocks() {

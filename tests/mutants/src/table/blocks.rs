@@ -34,6 +34,41 @@ const ENTER_ALL: &str = "self.enter(state, sink);
             }";
 
 pub(super) fn all() -> Vec<Mutant> {
+    let macrostep = of(
+        "runtime/core/src/semantics/macrostep.rs",
+        &[
+            (
+                "eventless-once",
+                &[(
+                    "machine.eventless(&mut faults, sink)",
+                    "steps < 2 && machine.eventless(&mut faults, sink)",
+                )],
+                &["semantics::sets::eventless_selection_is_repeated_after_every_microstep"],
+            ),
+            (
+                "external-before-internal",
+                &[("machine.queued(sink)", "steps == 0 && machine.queued(sink)")],
+                &[
+                    "semantics::events::raised_events_come_after_eventless_lines_and_before_the_next_host_event",
+                ],
+            ),
+            (
+                "livelock-one-late",
+                &[("steps >= machine.bound()", "steps > machine.bound()")],
+                &["semantics::events::a_macrostep_has_a_thousand_microsteps"],
+            ),
+            (
+                "livelock-keeps-the-queue",
+                &[(
+                    "machine.give_up_queue();",
+                    "if !livelock {
+                machine.give_up_queue();
+            }",
+                )],
+                &["semantics::events::a_livelock_gives_up_what_is_on_the_queue"],
+            ),
+        ],
+    );
     let microstep = of(
         "runtime/core/src/semantics/microstep.rs",
         &[
@@ -51,46 +86,8 @@ pub(super) fn all() -> Vec<Mutant> {
                 &["semantics::events::one_line_for_each_leaf"],
             ),
             (
-                "eventless-once",
-                &[(
-                    "self.microstep(None, &mut eventless_faults, sink)",
-                    "steps < 2 && self.microstep(None, &mut eventless_faults, sink)",
-                )],
-                &["semantics::sets::eventless_selection_is_repeated_after_every_microstep"],
-            ),
-            (
-                "external-before-internal",
-                &[("self.dequeue()", "if steps > 0 { None } else { self.dequeue() }")],
-                &[
-                    "semantics::events::raised_events_come_after_eventless_lines_and_before_the_next_host_event",
-                ],
-            ),
-            (
-                "livelock-one-late",
-                &[("steps >= bound", "steps > bound")],
-                &["semantics::events::a_macrostep_has_a_thousand_microsteps"],
-            ),
-            (
-                "livelock-keeps-the-queue",
-                &[(
-                    "if livelock {
-                    self.give_up_queue();
-                    return;
-                }",
-                    "if livelock {
-                    return;
-                }",
-                )],
-                &["semantics::events::a_livelock_gives_up_what_is_on_the_queue"],
-            ),
-            (
                 "livelock-keeps-the-data-of-raised-events",
-                &[(
-                    "self.end_burst();
-                self.give_up_queue();",
-                    "self.end_burst();
-                self.scalars.queue_len = 0;",
-                )],
+                &[("Self::give_up_queue(self);", "self.scalars.queue_len = 0;")],
                 &["semantics::events::events_raised_after_a_livelock_have_their_own_data"],
             ),
             (
@@ -322,5 +319,5 @@ pub(super) fn all() -> Vec<Mutant> {
             &["semantics::events::the_end_leaves_the_final_state_and_the_chart"],
         )],
     );
-    microstep.into_iter().chain(take).chain(engine).collect()
+    macrostep.into_iter().chain(microstep).chain(take).chain(engine).collect()
 }

@@ -2,23 +2,108 @@
 
 use super::{Mutant, of};
 
-const DEFAULT_OF_HISTORY: &str = "if next.is_none() {
-                    for state in default.of(self.tables.state_pool) {
-                        self.add_with_ancestors(*state, top);
-                    }
-                    self.note_default(target);
-                }";
+const DEFAULT: &str = "initial.iter().all(|target| add_target(tree, set, *target, state))";
 
-const DEFAULT: &str = "for target in initial.of(self.tables.state_pool) {
-                            self.add_target(*target, state);
-                        }";
-
-const REGIONS: &str = "children(&self.tables, state)
-                .filter(|c| is_real(&self.tables, *c))
-                .all(|c| self.is_in_final(c))";
+const REGIONS: &str = "structure::regions(&self.tables.tree(), state).all(|c| self.is_in_final(c))";
 
 pub(super) fn all() -> Vec<Mutant> {
-    [ahead(), sets(), done()].into_iter().flatten().collect()
+    [tree(), ahead(), sets(), done()].into_iter().flatten().collect()
+}
+
+/// What a line leaves and enters, ahead and when it is taken.
+fn tree() -> Vec<Mutant> {
+    of(
+        "runtime/core/src/structure/mod.rs",
+        &[
+            (
+                "domain-in-a-parallel",
+                &[(
+                    "matches!(tree.shape(state), Shape::Compound(_)) && holds(state)",
+                    "holds(state)",
+                )],
+                &[
+                    "semantics::sets::arrow_across_regions_refills_every_region",
+                    "semantics::sets::a_history_in_another_region_resets_all_regions",
+                ],
+            ),
+            (
+                "internal-in-a-parallel",
+                &[(
+                    "is_internal && fits(source)",
+                    "is_internal && fits(source)
+                        || matches!(tree.shape(source), Shape::Parallel) && holds(source)",
+                )],
+                &["semantics::sets::arrow_into_a_parallels_own_descendant_is_external"],
+            ),
+            (
+                "external-as-internal",
+                &[("is_internal && fits(source)", "fits(source)")],
+                &[
+                    "semantics::sets::arrow_to_an_own_descendant_of_a_compound_is_internal_unless_reenter",
+                ],
+            ),
+            (
+                "internal-as-external",
+                &[("is_internal && fits(source)", "is_internal && source.0 == 0 && fits(source)")],
+                &[
+                    "semantics::sets::arrow_to_an_own_descendant_of_a_compound_is_internal_unless_reenter",
+                ],
+            ),
+            (
+                "default-entry-missing",
+                &[(DEFAULT, "true")],
+                &[
+                    "semantics::sets::regions_without_a_target_are_entered_by_default",
+                    "semantics::content::initial_names_states_of_several_regions",
+                ],
+            ),
+            (
+                "default-entry-of-the-first-region",
+                &[(
+                    DEFAULT,
+                    "initial.iter().take(1).all(|target| add_target(tree, set, *target, state))",
+                )],
+                &["semantics::content::initial_names_states_of_several_regions"],
+            ),
+            (
+                "default-entry-beside-a-target",
+                &[("set.next(inside, end).is_some()", "false")],
+                &["semantics::sets::two_targets_fill_two_regions"],
+            ),
+            (
+                "regions-not-filled",
+                &[("set.is_active(region) || set.add(region)", "true")],
+                &["semantics::sets::regions_without_a_target_are_entered_by_default"],
+            ),
+            (
+                "domain-of-the-default",
+                &[(
+                    "next_effective(tree, set, target, before)",
+                    "match (tree.shape(target), before) {
+                        (Shape::History(default), None) => default.first().copied(),
+                        (Shape::History(_), Some(_)) => None,
+                        _ => next_effective(tree, set, target, before),
+                    }",
+                )],
+                &[
+                    "semantics::sets::a_history_that_has_recorded_a_sibling_leaves_their_parent_active",
+                ],
+            ),
+            (
+                "history-default-always",
+                &[(
+                    "set.recorded(target, StateId(0)).is_some()",
+                    "before.is_some() && set.recorded(target, StateId(0)).is_some()",
+                )],
+                &["semantics::sets::history_default_is_used_only_while_nothing_is_recorded"],
+            ),
+            (
+                "history-actions-always",
+                &[("set.recorded(target, StateId(0)).is_none()", "true")],
+                &["semantics::content::actions_of_a_default_of_a_history_run_only_if_it_is_used"],
+            ),
+        ],
+    )
 }
 
 /// What is worked out ahead, for lines to states that are no histories.
@@ -27,57 +112,18 @@ fn ahead() -> Vec<Mutant> {
         "runtime/core/src/plan/ahead.rs",
         &[
             (
-                "domain-in-a-parallel",
-                &[("matches!(states[outer.index()].kind, StateRowKind::Compound(_))", "true")],
-                &["semantics::sets::arrow_across_regions_refills_every_region"],
-            ),
-            (
-                "internal-in-a-parallel",
-                &[(
-                    "line.internal && holds(line.source)",
-                    "line.internal && holds(line.source)
-                        || matches!(states[line.source.index()].kind, StateRowKind::Parallel)
-                            && targets.iter().all(|t| line.source < *t && *t < states[line.source.index()].end)",
-                )],
-                &["semantics::sets::arrow_into_a_parallels_own_descendant_is_external"],
-            ),
-            (
-                "external-as-internal",
-                &[("line.internal && holds(line.source)", "holds(line.source)")],
-                &["semantics::sets::arrow_to_an_own_descendant_of_a_compound_is_internal_unless_reenter"],
-            ),
-            (
-                "internal-as-external",
-                &[(
-                    "line.internal && holds(line.source)",
-                    "line.internal && line.source.0 == 0 && holds(line.source)",
-                )],
-                &["semantics::sets::arrow_to_an_own_descendant_of_a_compound_is_internal_unless_reenter"],
-            ),
-            (
-                "default-entry-missing",
-                &[("enter(*id, state, states, entry)", "true")],
-                &["semantics::sets::regions_without_a_target_are_entered_by_default"],
-            ),
-            (
-                "default-entry-beside-a-target",
-                &[("entry.get(at).is_some_and(|next| *next < row.end)", "false")],
-                &["semantics::sets::two_targets_fill_two_regions"],
-            ),
-            (
-                "regions-not-filled",
-                &[("!is_history && !enter(region, state, states, entry)", "false")],
-                &["semantics::sets::regions_without_a_target_are_entered_by_default"],
-            ),
-            (
                 "actions-of-initial-forgotten",
-                &[("row.default_actions || initial.iter().any(is_history)", "initial.iter().any(is_history)")],
-                &["semantics::content::actions_of_initial_run_between_the_parents_enter_and_the_childs"],
+                &[("!row.default_actions", "true")],
+                &[
+                    "semantics::content::actions_of_initial_run_between_the_parents_enter_and_the_childs",
+                ],
             ),
             (
                 "lines-above-not-looked-at",
                 &[("own.with(above)", "own")],
-                &["semantics::bounds::a_deadline_counts_from_the_entry_of_the_state_that_holds_the_line"],
+                &[
+                    "semantics::bounds::a_deadline_counts_from_the_entry_of_the_state_that_holds_the_line",
+                ],
             ),
         ],
     )
@@ -88,31 +134,6 @@ fn sets() -> Vec<Mutant> {
     let sets = of(
         "runtime/core/src/semantics/sets.rs",
         &[
-            (
-                "domain-of-the-default",
-                &[(
-                    "while let Some(state) = next {
-                    each(state);
-                    next = self.next_recorded(target, slot, state.index() + 1);
-                }",
-                    "if next.is_some() {
-                        next = None;
-                        default.of(self.tables.state_pool).iter().for_each(|state| each(*state));
-                    }
-                    let _ = next;",
-                )],
-                &[
-                    "semantics::sets::a_history_that_has_recorded_a_sibling_leaves_their_parent_active",
-                ],
-            ),
-            (
-                "computed-domain-in-a-parallel",
-                &[(
-                    "is_compound && self.targets_lie_below(id, domain)",
-                    "self.targets_lie_below(id, domain)",
-                )],
-                &["semantics::sets::a_history_in_another_region_resets_all_regions"],
-            ),
             (
                 "history-shallow-as-deep",
                 &[("!deep && self.tables.states[kept.index()].parent > state", "false")],
@@ -130,45 +151,6 @@ fn sets() -> Vec<Mutant> {
                 "history-not-forgotten",
                 &[("bits::clear(&mut record[state.index() / 64..end.index().div_ceil(64)]);", "")],
                 &["semantics::sets::a_history_forgets_what_it_recorded_before"],
-            ),
-            (
-                "history-default-always",
-                &[(
-                    DEFAULT_OF_HISTORY,
-                    "next = None;
-                    for state in default.of(self.tables.state_pool) {
-                        self.add_with_ancestors(*state, top);
-                    }",
-                )],
-                &["semantics::sets::history_default_is_used_only_while_nothing_is_recorded"],
-            ),
-            (
-                "history-actions-always",
-                &[(
-                    DEFAULT_OF_HISTORY,
-                    "if next.is_none() {
-                        for state in default.of(self.tables.state_pool) {
-                            self.add_with_ancestors(*state, top);
-                        }
-                    }
-                    self.note_default(target);",
-                )],
-                &["semantics::content::actions_of_a_default_of_a_history_run_only_if_it_is_used"],
-            ),
-            (
-                "default-entry-at-the-start-missing",
-                &[(DEFAULT, "")],
-                &["semantics::content::initial_names_states_of_several_regions"],
-            ),
-            (
-                "default-entry-of-the-first-region",
-                &[(
-                    DEFAULT,
-                    "for target in initial.of(self.tables.state_pool).iter().take(1) {
-                        self.add_target(*target, state);
-                    }",
-                )],
-                &["semantics::content::initial_names_states_of_several_regions"],
             ),
         ],
     );
@@ -206,15 +188,16 @@ fn done() -> Vec<Mutant> {
                 "done-of-any-region",
                 &[(
                     REGIONS,
-                    "children(&self.tables, state)
-                        .filter(|c| is_real(&self.tables, *c))
-                        .any(|c| self.is_in_final(c))",
+                    "structure::regions(&self.tables.tree(), state).any(|c| self.is_in_final(c))",
                 )],
                 &["semantics::events::a_parallel_is_done_only_when_all_its_regions_are"],
             ),
             (
                 "history-as-a-region",
-                &[(REGIONS, "children(&self.tables, state).all(|c| self.is_in_final(c))")],
+                &[(
+                    REGIONS,
+                    "structure::children(&self.tables.tree(), state).all(|c| self.is_in_final(c))",
+                )],
                 &["semantics::events::a_history_is_no_region_that_has_to_be_done"],
             ),
             (

@@ -81,7 +81,7 @@ pub(super) fn all() -> Vec<Mutant> {
         &[
             (
                 "left-child-goes-on",
-                &[("self.seen.push(Seen::Cancel(key))", "let _ = key;")],
+                &[("self.seen.push(Notice::Cancel(key))", "let _ = key;")],
                 &[
                     "semantics::children::end::leaving_the_state_stops_the_chart_and_its_exit_blocks_run",
                     "semantics::children::end::a_timeout_stops_the_chart",
@@ -89,7 +89,7 @@ pub(super) fn all() -> Vec<Mutant> {
             ),
             (
                 "children-without-turns",
-                &[("self.seen.push(Seen::TurnEnded)", "")],
+                &[("self.seen.push(Notice::TurnEnded)", "")],
                 &[
                     "semantics::children::start::a_step_in_the_walk_starts_its_chart_and_the_walk_goes_on",
                 ],

@@ -6,21 +6,8 @@ const SAME: &[&str] = &["semantics::written::out_as_the_engine_takes_them"];
 
 pub(super) fn all() -> Vec<Mutant> {
     let machine = of(
-        "runtime/core/src/direct.rs",
+        "runtime/core/src/generated/direct/mod.rs",
         &[
-            (
-                "written-queue-before-eventless",
-                &[(
-                    "self.program.on_nothing(&mut eventless_faults, sink)",
-                    "steps != 1 && self.program.on_nothing(&mut eventless_faults, sink)",
-                )],
-                SAME,
-            ),
-            (
-                "written-livelock-one-late",
-                &[("steps >= P::TABLES.microsteps", "steps > P::TABLES.microsteps")],
-                SAME,
-            ),
             (
                 "written-data-of-raised-events-kept",
                 &[(
@@ -28,20 +15,6 @@ pub(super) fn all() -> Vec<Mutant> {
                 self.program.dequeue();
             }",
                     "",
-                )],
-                SAME,
-            ),
-            (
-                "written-end-while-lines-are-enabled",
-                &[(
-                    "if let Phase::Ending(status) = self.phase() {
-                self.finish(status, sink);
-                return taken;
-            }",
-                    "if let (Phase::Ending(status), true) = (self.phase(), steps > 1) {
-                self.finish(status, sink);
-                return taken;
-            }",
                 )],
                 SAME,
             ),
@@ -73,7 +46,7 @@ pub(super) fn all() -> Vec<Mutant> {
             ),
             (
                 "written-livelock-error-unheard",
-                &[("self.program.on_other(Occurrence::Error(ErrorKind::Livelock), sink);", "")],
+                &[("self.program.on_other(Occurrence::Error(kind), sink);", "")],
                 SAME,
             ),
         ],

@@ -1,6 +1,6 @@
 //! Which expressions and blocks are compiled, and to what.
 
-use super::{Act, Arithmetic, Bool, Float, FloatArithmetic, Int, Place};
+use super::{Act, Arithmetic, Bool, Float, FloatArithmetic, Int, Source};
 use crate::arena::{StateId, TransitionId};
 use crate::model::{Action, BinaryOp, Chart, CompareOp, Expr, ExprKind, Observable, Type, UnaryOp};
 use alloc::boxed::Box;
@@ -140,11 +140,11 @@ impl<'c> Compiler<'c> {
         (self.nodes <= NODES && depth <= DEPTH).then_some(())
     }
 
-    fn place(expr: &Expr) -> Option<Place> {
+    fn place(expr: &Expr) -> Option<Source> {
         if let ExprKind::Variable(id) = &expr.kind {
-            Some(Place::Variable(id.0))
+            Some(Source::Variable(id.0))
         } else if let ExprKind::Payload(nth) = &expr.kind {
-            Some(Place::Payload(*nth))
+            Some(Source::Payload(*nth))
         } else {
             None
         }
@@ -285,7 +285,7 @@ impl<'c> Compiler<'c> {
 /// `n = n + 1` and `n = n - 1` have a form of their own.
 fn assignment(slot: u32, value: Int) -> Act {
     if let Int::Apply(op @ (Arithmetic::Add | Arithmetic::Subtract), both) = &value
-        && let (Int::At(Place::Variable(own)), Int::Is(by @ 0..)) = **both
+        && let (Int::At(Source::Variable(own)), Int::Is(by @ 0..)) = **both
         && own == slot
     {
         return Act::Step(slot, if matches!(op, Arithmetic::Add) { by } else { -by });

@@ -10,9 +10,9 @@ pub(crate) use compile::Quick;
 
 use super::Value;
 use crate::arena::{EventId, StateId};
-use crate::bits;
 use crate::model::CompareOp;
 use crate::ops;
+use crate::store::bits;
 use alloc::boxed::Box;
 use alloc::string::String;
 use core::cmp::Ordering;
@@ -30,12 +30,12 @@ pub(crate) struct Scalars<'a> {
 
 /// Where a scalar stands.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Place {
+pub(crate) enum Source {
     Variable(u32),
     Payload(u32),
 }
 
-impl Place {
+impl Source {
     #[inline]
     fn of<'a>(self, scalars: &Scalars<'a>) -> Option<&'a Value> {
         match self {
@@ -48,7 +48,7 @@ impl Place {
 #[derive(Debug, Clone)]
 pub(crate) enum Int {
     Is(i64),
-    At(Place),
+    At(Source),
     Negate(Box<Self>),
     Apply(Arithmetic, Box<(Self, Self)>),
     If(Box<(Bool, Self, Self)>),
@@ -66,7 +66,7 @@ pub(crate) enum Arithmetic {
 #[derive(Debug, Clone)]
 pub(crate) enum Float {
     Is(f64),
-    At(Place),
+    At(Source),
     Negate(Box<Self>),
     Apply(FloatArithmetic, Box<(Self, Self)>),
     If(Box<(Bool, Self, Self)>),
@@ -83,18 +83,18 @@ pub(crate) enum FloatArithmetic {
 #[derive(Debug, Clone)]
 pub(crate) enum Bool {
     Is(bool),
-    At(Place),
+    At(Source),
     In(StateId),
     Not(Box<Self>),
     And(Box<(Self, Self)>),
     Or(Box<(Self, Self)>),
     If(Box<(Self, Self, Self)>),
     /// An Int beside a literal.
-    Near(CompareOp, Place, i64),
+    Near(CompareOp, Source, i64),
     Ints(CompareOp, Box<(Int, Int)>),
     Floats(CompareOp, Box<(Float, Float)>),
     /// Whether an enum has this value.
-    Named(Place, String),
+    Named(Source, String),
 }
 
 /// An action.

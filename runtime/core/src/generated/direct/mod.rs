@@ -1,0 +1,382 @@
+//! Machines whose steps are written out: generated code for charts of which all configurations are known beforehand.
+//!
+//! What one occurrence does in one configuration is code or data of the chart, written down from what the step algorithm did
+//! there ([`crate::semantics::unroll`]). What is here is the same for every such chart: inputs, macrosteps, turns, the end. Everything
+//! is generic over the sink, so that for `()` the records cost nothing.
+
+mod instruction;
+mod tell;
+
+pub use instruction::{Instruction, perform, tell};
+pub use tell::{elsewhere, entered, exited, fault, faulted, refuted, taken};
+
+use crate::arena::{EventId, StateId};
+use crate::machine::{Effect, ErrorKind, Fault, Input, Instant, Receipt, Record, Sink, Status};
+use crate::semantics::macrostep::{self, Microsteps};
+use crate::store::Occurrence;
+use crate::tables::Tables;
+
+/// Where the life of a machine stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    New,
+    Running,
+    Ending(Status),
+    Ended(Status),
+}
+
+/// Registers that every such machine has.
+#[derive(Debug, Clone)]
+pub struct Registers {
+    phase: Phase,
+    turns: u32,
+    walking: bool,
+    dead: bool,
+    event: Option<EventId>,
+}
+
+impl Registers {
+    /// Not started.
+    pub const fn new() -> Self {
+        Self { phase: Phase::New, turns: 0, walking: false, dead: false, event: None }
+    }
+
+    /// Turns ended.
+    pub const fn turns(&self) -> u32 {
+        self.turns
+    }
+
+    /// Name of the host event being handled, else empty.
+    pub fn event_name(&self, tables: &Tables<'static>) -> &'static str {
+        self.event.map_or("", |event| tables.events[event.index()].name)
+    }
+
+    /// A final state below the root was entered.
+    pub const fn end(&mut self, status: Status) {
+        self.phase = Phase::Ending(status);
+    }
+
+    /// Something was entered.
+    pub const fn revive(&mut self) {
+        self.dead = false;
+    }
+}
+
+impl Default for Registers {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// The code of one chart. A microstep gives whether a line was taken.
+pub trait Direct: Sized {
+    /// The names of the chart's events.
+    type Event: Copy;
+    /// Events with their data.
+    type Payload;
+
+    /// The chart's tables.
+    const TABLES: &'static Tables<'static>;
+    /// Something may follow a microstep: eventless lines, raised events, completions and errors that lines wait for, finals.
+    const GOES_ON: bool;
+    /// In some configuration nothing can ever happen again.
+    const DEAD_ENDS: bool;
+    /// Some expression reads the name of the event.
+    const READS_EVENT: bool;
+
+    /// An input begins: what loops may repeat is counted afresh.
+    #[inline(always)]
+    fn refuel(&mut self) {}
+    /// To read.
+    fn registers(&self) -> &Registers;
+    /// To write.
+    fn registers_mut(&mut self) -> &mut Registers;
+    /// The active leaves, in document order.
+    fn leaves(&self) -> &'static [StateId];
+    /// The event of a row.
+    fn event_of(id: EventId) -> Option<Self::Event>;
+    /// The row of an event.
+    fn id_of(event: Self::Event) -> EventId;
+    /// Makes the data of an event what guards and actions see; `None` for all else.
+    fn bind(&mut self, payload: Option<Self::Payload>);
+    /// Binds the data of the oldest raised event.
+    fn dequeue(&mut self);
+    /// Puts something on the internal queue; false when it is full.
+    fn push(&mut self, occurrence: Occurrence) -> bool;
+    /// Takes the oldest from the internal queue.
+    fn pop(&mut self) -> Option<Occurrence>;
+    /// `per turn` variables take their defaults again.
+    fn begin_turn(&mut self);
+    /// Enters the initial configuration.
+    fn enter<S: Sink + ?Sized>(&mut self, sink: &mut S);
+    /// Leaves everything at the end of the run.
+    fn leave<S: Sink + ?Sized>(&mut self, sink: &mut S);
+    /// The microstep of an event.
+    fn on_event<S: Sink + ?Sized>(&mut self, event: Self::Event, sink: &mut S) -> bool;
+    /// The microstep of what is no event.
+    fn on_other<S: Sink + ?Sized>(&mut self, occurrence: Occurrence, sink: &mut S) -> bool;
+    /// The microstep of nothing. `faults` counts guards that failed in this macrostep.
+    fn on_nothing<S: Sink + ?Sized>(&mut self, faults: &mut u32, sink: &mut S) -> bool;
+    /// Whether nothing can ever happen again in this configuration.
+    fn is_dead_end(&self) -> bool;
+    /// Whether some line could be taken for an event now.
+    fn would_handle(&mut self, event: Self::Event) -> bool;
+    /// Runs a block, by its number in the chart's code.
+    ///
+    /// # Errors
+    /// An expression in it failed.
+    fn run(&mut self, _block: u32) -> Result<(), Fault> {
+        Ok(())
+    }
+}
+
+/// A machine over the code of its chart. It answers like [`crate::semantics::Stepper`].
+#[derive(Debug, Clone)]
+pub struct Machine<P> {
+    /// Guards, actions, data and steps.
+    pub program: P,
+}
+
+impl<P: Direct> Machine<P> {
+    /// Not started yet.
+    pub const fn new(program: P) -> Self {
+        Self { program }
+    }
+
+    fn phase(&self) -> Phase {
+        self.program.registers().phase
+    }
+
+    fn is_over(&self) -> bool {
+        self.phase() != Phase::Running
+    }
+
+    /// Handles one input; effects and records go to `sink` in the order they happen.
+    pub fn handle<S: Sink + ?Sized>(
+        &mut self,
+        input: Input<P::Payload>,
+        now: Instant,
+        sink: &mut S,
+    ) -> Receipt {
+        match input {
+            Input::Start => self.start(sink),
+            Input::Event(id, payload) => match P::event_of(id) {
+                Some(event) => self.send(event, payload, now, sink),
+                None if self.is_over() => Receipt::Closed,
+                None => Receipt::Unhandled,
+            },
+            Input::Turn => self.turn(sink),
+            Input::Tick => self.tick(sink),
+            Input::Stop => self.stop(sink),
+            Input::Answer(..) | Input::Exhausted(..) | Input::Unmade(_) | Input::Warn(_)
+                if self.is_over() =>
+            {
+                Receipt::Closed
+            }
+            // A chart without steps and limits has no use for them.
+            Input::Answer(..) | Input::Exhausted(..) | Input::Unmade(_) | Input::Warn(_) => {
+                Receipt::Refused
+            }
+        }
+    }
+
+    /// Enters the initial configuration.
+    pub fn start<S: Sink + ?Sized>(&mut self, sink: &mut S) -> Receipt {
+        if self.phase() != Phase::New {
+            return Receipt::Closed;
+        }
+        self.program.refuel();
+        self.program.registers_mut().phase = Phase::Running;
+        self.program.bind(None);
+        self.program.enter(sink);
+        macrostep::go_on(self, 0, sink);
+        self.look_for_dead_end(sink);
+        Receipt::Handled
+    }
+
+    /// Handles an event.
+    #[inline]
+    pub fn send<S: Sink + ?Sized>(
+        &mut self,
+        event: P::Event,
+        payload: P::Payload,
+        _now: Instant,
+        sink: &mut S,
+    ) -> Receipt {
+        if self.is_over() {
+            return Receipt::Closed;
+        }
+        self.program.refuel();
+        let id = P::id_of(event);
+        if P::READS_EVENT {
+            self.program.registers_mut().event = Some(id);
+        }
+        sink.record(Record::Event(id));
+        self.program.bind(Some(payload));
+        let taken = self.program.on_event(event, sink);
+        if P::GOES_ON {
+            macrostep::go_on(self, 1, sink);
+        }
+        if !taken {
+            sink.record(Record::Refused(id));
+        }
+        if P::READS_EVENT {
+            self.program.registers_mut().event = None;
+        }
+        if P::DEAD_ENDS {
+            self.look_for_dead_end(sink);
+        }
+        if taken { Receipt::Handled } else { Receipt::Unhandled }
+    }
+
+    /// Takes what has become enabled by itself.
+    pub fn tick<S: Sink + ?Sized>(&mut self, sink: &mut S) -> Receipt {
+        if self.is_over() {
+            return Receipt::Closed;
+        }
+        self.program.refuel();
+        macrostep::go_on(self, 0, sink);
+        self.look_for_dead_end(sink);
+        Receipt::Handled
+    }
+
+    /// Ends the run, as canceled.
+    pub fn stop<S: Sink + ?Sized>(&mut self, sink: &mut S) -> Receipt {
+        if self.is_over() {
+            return Receipt::Closed;
+        }
+        self.program.refuel();
+        Microsteps::finish(self, Status::Canceled, sink);
+        Receipt::Handled
+    }
+
+    /// The built-in event.
+    pub fn turn<S: Sink + ?Sized>(&mut self, sink: &mut S) -> Receipt {
+        if self.is_over() {
+            return Receipt::Closed;
+        }
+        self.program.refuel();
+        sink.record(Record::Turn(self.program.registers().turns + 1));
+        self.program.begin_turn();
+        self.program.bind(None);
+        self.program.registers_mut().walking = true;
+        self.program.on_other(Occurrence::Turn, sink);
+        macrostep::go_on(self, 1, sink);
+        if !self.is_over() {
+            let registers = self.program.registers_mut();
+            registers.walking = false;
+            registers.turns += 1;
+            sink.record(Record::TurnEnded(registers.turns));
+            self.program.bind(None);
+            macrostep::go_on(self, 0, sink);
+        }
+        self.look_for_dead_end(sink);
+        Receipt::Handled
+    }
+
+    fn look_for_dead_end<S: Sink + ?Sized>(&mut self, sink: &mut S) {
+        if !P::DEAD_ENDS
+            || self.is_over()
+            || self.program.registers().dead
+            || !self.program.is_dead_end()
+        {
+            return;
+        }
+        self.program.registers_mut().dead = true;
+        sink.record(Record::Error(ErrorKind::StuckDead));
+        self.error(ErrorKind::StuckDead, sink);
+        macrostep::go_on(self, 1, sink);
+    }
+
+    /// Whether a state is active. After the end of the run: whether it was in the last configuration.
+    pub fn is_active(&self, state: StateId) -> bool {
+        self.phase() != Phase::New
+            && self.program.leaves().iter().any(|leaf| P::TABLES.contains(state, *leaf))
+    }
+
+    /// The status of a run that has ended.
+    pub fn ended(&self) -> Option<Status> {
+        match self.phase() {
+            Phase::Ended(status) => Some(status),
+            Phase::New | Phase::Running | Phase::Ending(_) => None,
+        }
+    }
+
+    /// Calls `each` with every host event that some active leaf would handle now, ascending.
+    pub fn enabled_events(&mut self, each: &mut dyn FnMut(EventId)) {
+        self.program.refuel();
+        self.program.bind(None);
+        for id in (0..P::TABLES.events.len()).map(EventId::at) {
+            if !self.is_over() && P::event_of(id).is_some_and(|e| self.program.would_handle(e)) {
+                each(id);
+            }
+        }
+    }
+
+    /// No deadlines are set.
+    pub const fn next_deadline(&self) -> Option<Instant> {
+        None
+    }
+
+    /// Whether a turn is being walked.
+    pub fn is_walking(&self) -> bool {
+        self.program.registers().walking
+    }
+}
+
+impl<P: Direct, S: Sink + ?Sized> Microsteps<S> for Machine<P> {
+    fn bound(&self) -> u32 {
+        P::TABLES.microsteps
+    }
+
+    fn ending(&self) -> Option<Status> {
+        match self.phase() {
+            Phase::Ending(status) => Some(status),
+            Phase::New | Phase::Running | Phase::Ended(_) => None,
+        }
+    }
+
+    fn finish(&mut self, status: Status, sink: &mut S) {
+        self.program.leave(sink);
+        Microsteps::<S>::give_up_queue(self);
+        let registers = self.program.registers_mut();
+        if registers.walking {
+            registers.walking = false;
+            registers.turns += 1;
+        }
+        registers.phase = Phase::Ended(status);
+        sink.record(Record::Ended(status));
+        sink.effect(Effect::Ended(status));
+    }
+
+    fn eventless(&mut self, faults: &mut u32, sink: &mut S) -> bool {
+        self.program.on_nothing(faults, sink)
+    }
+
+    fn queued(&mut self, sink: &mut S) -> bool {
+        let Some(next) = self.program.pop() else { return false };
+        if let Occurrence::Event(id) = next {
+            self.program.dequeue();
+            if let Some(event) = P::event_of(id) {
+                self.program.on_event(event, sink);
+            }
+        } else {
+            self.program.bind(None);
+            self.program.on_other(next, sink);
+        }
+        true
+    }
+
+    fn give_up_queue(&mut self) {
+        while let Some(next) = self.program.pop() {
+            if let Occurrence::Event(_) = next {
+                self.program.dequeue();
+            }
+        }
+    }
+
+    fn error(&mut self, kind: ErrorKind, sink: &mut S) {
+        self.program.bind(None);
+        self.program.on_other(Occurrence::Error(kind), sink);
+    }
+}

@@ -1,0 +1,212 @@
+//! What generated code calls beside the step algorithm and [`ops`]: small functions that would otherwise stand in
+//! every generated file. Nothing here is meant to be written by hand.
+
+use crate::machine::Fault;
+use core::fmt;
+
+#[cfg(feature = "alloc")]
+mod data;
+pub mod direct;
+#[cfg(feature = "alloc")]
+pub mod explained;
+#[cfg(feature = "alloc")]
+mod values;
+#[cfg(feature = "alloc")]
+mod work;
+pub use crate::duration::Duration;
+#[cfg(feature = "alloc")]
+pub use crate::wording::*;
+#[cfg(feature = "alloc")]
+pub use data::*;
+#[cfg(feature = "alloc")]
+pub use values::*;
+#[cfg(feature = "alloc")]
+pub use work::*;
+
+/// Tool calls of the model.
+#[cfg(feature = "alloc")]
+pub mod calls {
+    pub use crate::calls::*;
+}
+
+/// Arithmetic.
+pub mod ops {
+    pub use crate::ops::*;
+}
+
+/// Includes the code that `chartc::build` made of a chart: `chartc_core::include_chart!(pub mod builder);` for
+/// `builder.chart`.
+#[macro_export]
+macro_rules! include_chart {
+    ($visibility:vis mod $name:ident) => {
+        #[allow(
+            dead_code,
+            unused_imports,
+            missing_docs,
+            unreachable_pub,
+            clippy::all,
+            clippy::pedantic,
+            clippy::restriction,
+            reason = "generated code offers more than one host needs"
+        )]
+        $visibility mod $name {
+            include!(concat!(env!("OUT_DIR"), "/", stringify!($name), ".rs"));
+        }
+    };
+}
+
+/// Its items, if chartc-core was built with feature `alloc`; nothing without.
+#[cfg(feature = "alloc")]
+#[macro_export]
+macro_rules! when_alloc {
+    ($($item:item)*) => { $($item)* };
+}
+
+/// Its items, if chartc-core was built with feature `alloc`; nothing without.
+#[cfg(not(feature = "alloc"))]
+#[macro_export]
+macro_rules! when_alloc {
+    ($($item:item)*) => {};
+}
+
+/// A text that names nothing of the kind, such as `state`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct UnknownName(pub &'static str);
+
+impl fmt::Display for UnknownName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "no such {}", self.0)
+    }
+}
+
+impl core::error::Error for UnknownName {}
+
+/// A param whose value an instance cannot be made with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BadParam {
+    /// As the chart spells it.
+    pub name: &'static str,
+    /// Continues a sentence that begins with the name.
+    pub why: &'static str,
+}
+
+impl fmt::Display for BadParam {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}` {}", self.name, self.why)
+    }
+}
+
+impl core::error::Error for BadParam {}
+
+/// What is there, or a fault.
+///
+/// # Errors
+/// Nothing is.
+pub fn set<T>(value: Option<T>) -> Result<T, Fault> {
+    value.ok_or(Fault)
+}
+
+/// `min(a, b)`: `a` unless `b` is less.
+pub fn min(a: f64, b: f64) -> f64 {
+    if b < a { b } else { a }
+}
+
+/// `max(a, b)`: `a` unless `b` is greater.
+pub fn max(a: f64, b: f64) -> f64 {
+    if b > a { b } else { a }
+}
+
+/// `a ** b` as a Float.
+///
+/// # Errors
+/// As [`ops::power`] and [`ops::power_float`].
+pub fn power(a: i64, b: i64) -> Result<f64, Fault> {
+    if b >= 0 { ops::power(a, b).map(|n| n as f64) } else { ops::power_float(a as f64, b as f64) }
+}
+
+/// `a + b`.
+///
+/// # Errors
+/// Too long.
+pub fn add_duration(a: Duration, b: Duration) -> Result<Duration, Fault> {
+    a.0.checked_add(b.0).map(Duration).ok_or(Fault)
+}
+
+/// `a - b`.
+///
+/// # Errors
+/// Below zero.
+pub fn sub_duration(a: Duration, b: Duration) -> Result<Duration, Fault> {
+    a.0.checked_sub(b.0).map(Duration).ok_or(Fault)
+}
+
+/// `a * times`.
+///
+/// # Errors
+/// Below zero or too long.
+pub fn mul_duration(a: Duration, times: i64) -> Result<Duration, Fault> {
+    u64::try_from(times).ok().and_then(|n| a.0.checked_mul(n)).map(Duration).ok_or(Fault)
+}
+
+/// `a / b`.
+///
+/// # Errors
+/// Division by zero.
+pub fn div_duration(a: Duration, b: Duration) -> Result<f64, Fault> {
+    if b.0 == 0 { Err(Fault) } else { Ok(a.0 as f64 / b.0 as f64) }
+}
+
+/// A number of turns to wait for.
+///
+/// # Errors
+/// Below zero.
+pub fn turns(n: i64) -> Result<u64, Fault> {
+    u64::try_from(n).map_err(|_| Fault)
+}
+
+/// A queue of at most `N` items.
+#[derive(Debug, Clone)]
+pub struct Ring<T, const N: usize> {
+    items: [Option<T>; N],
+    head: usize,
+    len: usize,
+}
+
+impl<T, const N: usize> Ring<T, N> {
+    /// Without items.
+    pub const fn new() -> Self {
+        Self { items: [const { None }; N], head: 0, len: 0 }
+    }
+
+    /// How many items it has.
+    pub const fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether it has none.
+    pub const fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Adds an item, unless there is no room.
+    pub fn push_back(&mut self, item: T) {
+        if self.len < N {
+            self.items[(self.head + self.len) % N] = Some(item);
+            self.len += 1;
+        }
+    }
+
+    /// Takes the oldest item.
+    pub fn pop_front(&mut self) -> Option<T> {
+        let item = self.items.get_mut(self.head)?.take()?;
+        self.head = (self.head + 1) % N;
+        self.len -= 1;
+        Some(item)
+    }
+}
+
+impl<T, const N: usize> Default for Ring<T, N> {
+    fn default() -> Self {
+        Self::new()
+    }
+}

@@ -1,0 +1,279 @@
+//! How a host drives a machine without knowing whether it is interpreted or generated.
+
+use crate::arena::{ChoiceId, EventId, StateId, StepId, ToolId};
+use crate::machine::{Fault, Input, Instant, Receipt, Receiver, Sink, StepKey};
+use crate::store::Sent;
+use crate::tables::Tables;
+pub use crate::value::Mismatch;
+use crate::value::{Map, Value};
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// A generated machine, with the enums of its chart's states and events.
+pub trait Typed: Machine {
+    /// A state of the chart; its `Display` is the dotted path.
+    type State: Copy + Ord + core::fmt::Debug + core::fmt::Display + 'static;
+
+    /// An event with its data; of no value where the chart has none.
+    type Event;
+
+    /// Every state, in document order.
+    const STATES: &'static [Self::State];
+
+    /// The row of a state in the tables.
+    fn row_of(state: Self::State) -> StateId;
+
+    /// The name of an event, and its data by the names of the fields.
+    fn data_of(event: Self::Event) -> (&'static str, Map);
+}
+
+/// The host functions of a chart, by name: `fn` and `do` alike. A `do` answers [`Value::None`].
+pub trait Host {
+    /// Calls one.
+    ///
+    /// # Errors
+    /// Why it failed: a guard counts as false, an action block ends, a declared `else` value is used instead.
+    fn call(&mut self, function: &str, arguments: &[Value]) -> Result<Value, String>;
+}
+
+/// No functions.
+impl Host for () {
+    fn call(&mut self, function: &str, _: &[Value]) -> Result<Value, String> {
+        Err(alloc::format!("there is no function `{function}`"))
+    }
+}
+
+/// An option as a question offers it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Offer {
+    /// The option; for a tool the `may call` line.
+    pub choice: ChoiceId,
+    /// The tool, if it is one that may be called.
+    pub tool: Option<ToolId>,
+    /// What the model answers.
+    pub name: String,
+    /// What it is told.
+    pub text: String,
+    /// Names of its arguments with their types as written in a chart.
+    pub arguments: Vec<(String, String)>,
+}
+
+impl Offer {
+    /// The option of a tool that no `may call` line permits: one of an `llm` step.
+    pub const NO_LINE: ChoiceId = ChoiceId(u32::MAX);
+}
+
+/// A tool call that a host is to make.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolCall {
+    /// Name of the tool, dotted.
+    pub tool: String,
+    /// Arguments by name, in declared order.
+    pub arguments: Vec<(String, Value)>,
+    /// JSON Schema of the result; empty where the machine cannot tell.
+    pub result: String,
+}
+
+/// An event that a chart has sent to another one.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Post {
+    /// The event, of the chart that sends it.
+    pub event: EventId,
+    /// Who gets it.
+    pub to: Receiver,
+    /// Its data, in declared order.
+    pub payload: Vec<Value>,
+}
+
+/// What a program says beside the records, for the trace.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Note {
+    /// What it is about.
+    pub about: About,
+    /// As the trace has it.
+    pub text: String,
+}
+
+/// What a note is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum About {
+    /// The chart's own code: a `log` line, the reason of a fault.
+    Chart,
+    /// The answer that is being handled: why it does not fit its declared type.
+    Answer,
+    /// A call of the host function of this name.
+    Call(String),
+}
+
+impl From<String> for Note {
+    fn from(text: String) -> Self {
+        Self { about: About::Chart, text }
+    }
+}
+
+impl PartialEq<&str> for Note {
+    fn eq(&self, text: &&str) -> bool {
+        self.text == *text
+    }
+}
+
+/// Notes that nobody takes do not pile up without end.
+const NOTES_KEPT: usize = 10_000;
+
+/// Adds a note, unless there are too many.
+pub fn note(notes: &mut Vec<Note>, note: Note) {
+    if notes.len() < NOTES_KEPT {
+        notes.push(note);
+    } else if notes.len() == NOTES_KEPT {
+        notes.push(String::from("further notes were dropped: nobody takes them").into());
+    }
+}
+
+/// What `{options}` shows: a line `- name(argument: Type): text` for each.
+pub fn listed(offers: &[Offer]) -> String {
+    let lines = offers.iter().map(|offer| {
+        let mut line = alloc::format!("- {}", offer.name);
+        if !offer.arguments.is_empty() {
+            let arguments: Vec<String> =
+                offer.arguments.iter().map(|(name, ty)| alloc::format!("{name}: {ty}")).collect();
+            line += &alloc::format!("({})", arguments.join(", "));
+        }
+        if !offer.text.is_empty() {
+            line += &alloc::format!(": {}", offer.text);
+        }
+        line
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// What a model is told of a tool whose line says nothing: its documentation on one line.
+pub fn summary(doc: &str) -> String {
+    doc.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// A running chart: inputs go in, effects and records come out, nothing else happens. Interpreted and generated machines answer alike.
+///
+/// ```
+/// use chartc_core::host::Machine;
+/// use chartc_core::interpreter::Interpreter;
+/// use chartc_core::machine::{Input, Receipt};
+/// use chartc_core::model::Chart;
+/// use chartc_core::plan::Plan;
+///
+/// let chart = Chart::empty("Idle");
+/// let plan = Plan::new(&chart);
+/// let mut machine = Interpreter::new(&plan, (), []).expect("it has no params");
+/// assert_eq!(machine.handle(Input::Start, 0, &mut ()), Ok(Receipt::Handled));
+/// assert_eq!(machine.handle(Input::Turn, 5, &mut ()), Ok(Receipt::Handled));
+/// assert!(!machine.is_walking());
+/// ```
+pub trait Machine {
+    /// Names and structure.
+    fn tables(&self) -> Tables<'_>;
+
+    /// Handles one input. Event payloads are the fields in declared order.
+    ///
+    /// # Errors
+    /// A payload that does not fit its declared types; nothing has changed then.
+    fn handle(
+        &mut self,
+        input: Input<Vec<Value>>,
+        now: Instant,
+        sink: &mut dyn Sink,
+    ) -> Result<Receipt, Mismatch>;
+
+    /// Sets an `input`. The initial values of vars are computed when `Start` is handled, and see inputs set before.
+    ///
+    /// # Errors
+    /// An unknown name, or a value that does not fit.
+    fn set_input(&mut self, name: &str, value: Value) -> Result<(), Mismatch>;
+
+    /// The rendered prompt of a started step: components, placeholders, and for an `ask` its options.
+    ///
+    /// # Errors
+    /// A placeholder that cannot be rendered.
+    fn prompt(&mut self, key: StepKey) -> Result<String, Fault>;
+
+    /// The options of a question that are enabled now, innermost state first, document order; of an `llm` step the tools that its model
+    /// may still call.
+    fn options(&mut self, key: StepKey) -> Vec<Offer>;
+
+    /// JSON Schema of what a step must answer; empty for an action object, or where the machine cannot tell.
+    fn answer_schema(&self, _step: StepId) -> String {
+        String::new()
+    }
+
+    /// JSON Schema of an option's arguments, an object; empty where there are none or the machine cannot tell.
+    fn argument_schema(&self, _choice: ChoiceId) -> String {
+        String::new()
+    }
+
+    /// JSON Schema of a tool's arguments, an object; empty where there are none or the machine cannot tell.
+    fn tool_schema(&self, _tool: ToolId) -> String {
+        String::new()
+    }
+
+    /// The tool call of a started `call` step, or the one that the answer to an open question has begun.
+    ///
+    /// # Errors
+    /// An argument that cannot be computed; no such call.
+    fn call(&mut self, key: StepKey) -> Result<ToolCall, Fault>;
+
+    /// Whether a state is active.
+    fn is_active(&self, state: StateId) -> bool;
+
+    /// Host events that some active state would handle now, ascending.
+    fn enabled_events(&mut self) -> Vec<EventId>;
+
+    /// The earliest time at which an `Input::Tick` would do something.
+    fn next_deadline(&self) -> Option<Instant>;
+
+    /// Sent events that were not delivered yet, in the order in which they will be.
+    fn sends(&self) -> Vec<Sent> {
+        Vec::new()
+    }
+
+    /// The events that the last input has sent to other charts, in order, taken away.
+    fn take_posted(&mut self) -> Vec<Post> {
+        Vec::new()
+    }
+
+    /// Whether a turn is being walked.
+    fn is_walking(&self) -> bool;
+
+    /// Params, inputs and vars with their present values, in declared order.
+    fn variables(&self) -> Vec<(String, Value)>;
+
+    /// The arguments of the final state that ended the run, in declared order.
+    fn result(&self) -> Vec<(String, Value)>;
+
+    /// What the program says beside the records, taken away: reasons of faults, `log` texts, host calls.
+    fn take_notes(&mut self) -> Vec<Note>;
+
+    /// Makes the machine of a started `run` step, not started yet. It belongs to this one until [`Machine::end_child`];
+    /// [`crate::family`] says what is done with it.
+    ///
+    /// # Errors
+    /// Params that cannot be computed, are missing or out of range; no such chart.
+    fn begin_child(&mut self, _key: StepKey) -> Result<(), Mismatch> {
+        Err(Mismatch(String::from("this machine cannot run other charts")))
+    }
+
+    /// The `run` steps whose machines there are, in the order they were made.
+    fn children(&self) -> Vec<StepKey> {
+        Vec::new()
+    }
+
+    /// The machine of a `run` step, to look at.
+    fn child(&self, _key: StepKey) -> Option<&dyn Machine> {
+        None
+    }
+
+    /// Gives the machine of a `run` step to `act`; says whether there is one. Meanwhile it has the host of this one.
+    fn with_child(&mut self, _key: StepKey, _act: &mut dyn FnMut(&mut dyn Machine)) -> bool {
+        false
+    }
+
+    /// Forgets the machine of a `run` step.
+    fn end_child(&mut self, _key: StepKey) {}
+}

@@ -1,0 +1,374 @@
+//! A run as data: what [`Interpreter::restore`] goes on from as if nothing had happened.
+
+mod called;
+
+use super::data::Data;
+use super::{Interpreter, check};
+use crate::arena::{ChoiceId, EventId, StateId, StepId, ToolId};
+use crate::expr::{Value, fit};
+use crate::host::{Host, Mismatch};
+use crate::machine::StepKey;
+use crate::model::{Chart, VariableKind};
+use crate::plan::Plan;
+use crate::program::Bound;
+use crate::semantics;
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// Version of the layout of [`Snapshot`].
+const FORMAT: u32 = 3;
+
+/// Everything that a run is: configuration, history, variables, params, inputs, answers, queues, deadlines (absolute), pending
+/// steps and questions with their keys, the walk's cursor and the calls it has used, counters. Taken between two inputs, which
+/// is always a stable point. With feature `serde` it is data; values are JSON, and what JSON cannot say (durations, NaN,
+/// infinity) is a map with one key that begins with `$`.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Snapshot {
+    format: u32,
+    chart: String,
+    hash: u64,
+    machine: semantics::Snapshot,
+    begun: bool,
+    variables: BTreeMap<String, Kept>,
+    answers: BTreeMap<StepId, Kept>,
+    handled: Handled,
+    raised: Vec<(EventId, Vec<Kept>)>,
+    /// Payloads of sent events that wait, in the order of the machine's.
+    sent: Vec<Vec<Kept>>,
+    finals: BTreeMap<StateId, Vec<Kept>>,
+    last_result: String,
+    /// Tool calls of questions under way: leaf, tool, arguments.
+    calls: Vec<(StateId, ToolId, Vec<Kept>)>,
+    /// Those of `llm` steps.
+    #[cfg_attr(feature = "serde", serde(default))]
+    step_calls: Vec<(StepId, ToolId, Vec<Kept>)>,
+    /// Those that streaks count: tool, arguments, how often in a row.
+    called: Vec<(ToolId, Vec<Kept>, u32)>,
+    /// Machines of the `run` steps under way.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Vec::is_empty"))]
+    children: Vec<(StepKey, Snapshot)>,
+}
+
+/// A value whose form as data is exact.
+#[derive(Debug, Clone, PartialEq)]
+struct Kept(Value);
+
+/// As [`Bound`], with values that are kept.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+enum Handled {
+    Nothing,
+    Event(EventId, Vec<Kept>),
+    Answer(StepId, Vec<Kept>),
+    Reason(StepId, Vec<Kept>),
+    Choice(ChoiceId, Vec<Kept>),
+}
+
+/// Why a run cannot go on from a snapshot.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RestoreError {
+    /// Made by another version of this crate; its number.
+    Format(u32),
+    /// Of another chart, or of this chart before it was changed; its name.
+    OtherChart(String),
+    /// Its registers are not ones that the chart can have.
+    Machine(semantics::RestoreError),
+    /// A value in it does not fit its declared type.
+    Data(String),
+}
+
+impl core::fmt::Display for RestoreError {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            Self::Format(number) => {
+                write!(f, "the snapshot has format version {number}, not {FORMAT}")
+            }
+            Self::OtherChart(name) => {
+                write!(f, "the snapshot is of another chart, or of another version of it: `{name}`")
+            }
+            Self::Machine(error) => error.fmt(f),
+            Self::Data(why) => write!(f, "the snapshot's data does not fit the chart: {why}"),
+        }
+    }
+}
+
+impl core::error::Error for RestoreError {}
+
+impl Snapshot {
+    /// Name of the chart that it is of.
+    pub fn chart(&self) -> &str {
+        &self.chart
+    }
+
+    /// Structural hash of the chart that it is of.
+    pub fn hash(&self) -> u64 {
+        self.hash
+    }
+}
+
+fn keep(values: &[Value]) -> Vec<Kept> {
+    values.iter().cloned().map(Kept).collect()
+}
+
+fn give_back(values: &[Kept]) -> Vec<Value> {
+    values.iter().map(|kept| kept.0.clone()).collect()
+}
+
+impl<'p, H: Host> Interpreter<'p, H> {
+    /// The run as it stands. Notes that were not taken are not part of it.
+    pub fn snapshot(&self) -> Snapshot {
+        let chart = self.plan.chart();
+        let data = &self.engine.program.data;
+        let variables = chart.variables.iter().zip(&data.variables);
+        let answers = data.answers.iter().enumerate();
+        Snapshot {
+            format: FORMAT,
+            chart: chart.name.clone(),
+            hash: self.engine.tables().hash,
+            machine: self.engine.snapshot(),
+            begun: data.begun,
+            variables: variables
+                .filter_map(|(variable, value)| Some((variable.name.clone(), Kept(value.clone()?))))
+                .collect(),
+            answers: answers
+                .filter_map(|(i, answer)| Some((StepId::at(i), Kept(answer.clone()?))))
+                .collect(),
+            handled: match data.bound {
+                Bound::Nothing | Bound::Call(..) | Bound::Returned(..) | Bound::CallFailed(..) => {
+                    Handled::Nothing
+                }
+                Bound::Event(id, ()) => Handled::Event(id, keep(data.payloads())),
+                Bound::Answer(id, ()) => Handled::Answer(id, keep(data.payloads())),
+                Bound::Reason(id, ()) => Handled::Reason(id, keep(data.payloads())),
+                Bound::Choice(id, ()) => Handled::Choice(id, keep(data.payloads())),
+            },
+            raised: data.raised.iter().map(|(event, fields)| (*event, keep(fields))).collect(),
+            sent: (self.engine.sends().iter())
+                .map(|sent| data.sent.get(sent.slot as usize).map_or(Vec::new(), |all| keep(all)))
+                .collect(),
+            finals: data.finals.iter().map(|(state, values)| (*state, keep(values))).collect(),
+            last_result: data.last_result.clone(),
+            calls: called::of_questions(&data.calls),
+            step_calls: called::of_steps(&data.calls),
+            called: data
+                .calls
+                .ended()
+                .map(|(call, times)| (call.tool, keep(&call.arguments), times))
+                .collect(),
+            children: self.children.iter().map(|(key, child)| (*key, child.snapshot())).collect(),
+        }
+    }
+
+    /// A machine that goes on where the snapshot was taken.
+    ///
+    /// # Errors
+    /// A snapshot of another format or chart, with registers that the chart cannot have, or with data that does not fit.
+    pub fn restore(plan: &'p Plan<'p>, host: H, snapshot: &Snapshot) -> Result<Self, RestoreError> {
+        Self::restore_with_charts(plan, &[], host, snapshot)
+    }
+
+    /// As [`Interpreter::restore`], for a chart that runs others: those of its `run` steps under way go on, too.
+    ///
+    /// # Errors
+    /// As for [`Interpreter::restore`], for any of them.
+    pub fn restore_with_charts(
+        plan: &'p Plan<'p>,
+        charts: &'p [Plan<'p>],
+        host: H,
+        snapshot: &Snapshot,
+    ) -> Result<Self, RestoreError> {
+        Self::restore_member(plan, charts, Some(host), snapshot)
+    }
+
+    fn restore_member(
+        plan: &'p Plan<'p>,
+        charts: &'p [Plan<'p>],
+        host: Option<H>,
+        snapshot: &Snapshot,
+    ) -> Result<Self, RestoreError> {
+        if snapshot.format != FORMAT {
+            return Err(RestoreError::Format(snapshot.format));
+        }
+        let chart = plan.chart();
+        if snapshot.chart != chart.name || snapshot.hash != plan.tables().hash {
+            return Err(RestoreError::OtherChart(snapshot.chart.clone()));
+        }
+        let mut data = data(plan, snapshot)?;
+        data.sent = sent(plan.chart(), snapshot)?;
+        let mut restored = Self::with_data(plan, host, data).with_charts(charts);
+        restored.engine.restore(&snapshot.machine).map_err(RestoreError::Machine)?;
+        for (key, child) in &snapshot.children {
+            let named = |plan: &&Plan<'_>| plan.chart().name == child.chart;
+            let Some(plan) = charts.iter().find(named) else {
+                return Err(RestoreError::OtherChart(child.chart.clone()));
+            };
+            if !restored.runs(*key, &child.chart) {
+                return Err(RestoreError::Data(format!("no step runs `{}`", child.chart)));
+            }
+            let child = Self::restore_member(plan, charts, None, child)?;
+            restored.children.push((*key, child));
+        }
+        Ok(restored)
+    }
+}
+
+fn data(plan: &Plan<'_>, snapshot: &Snapshot) -> Result<Data, RestoreError> {
+    let chart = plan.chart();
+    let mut data = Data::new(chart);
+    for (slot, variable) in data.variables.iter_mut().zip(&chart.variables) {
+        let Some(Kept(value)) = snapshot.variables.get(&variable.name) else {
+            let needed = matches!(variable.kind, VariableKind::Param { .. }) || snapshot.begun;
+            if needed && variable.default.is_some() {
+                return Err(RestoreError::Data(format!("no value for `{}`", variable.name)));
+            }
+            continue;
+        };
+        let value = fit(value.clone(), &variable.ty, &chart.types);
+        let value = value.map_err(|why| RestoreError::Data(format!("`{}`: {why}", variable.name)));
+        *slot = Some(value?);
+    }
+    check::ranges(chart, &data.variables).map_err(|Mismatch(why)| RestoreError::Data(why))?;
+    for (step, Kept(answer)) in &snapshot.answers {
+        let Some((slot, step)) =
+            data.answers.get_mut(step.index()).zip(chart.steps.get(step.index()))
+        else {
+            return Err(RestoreError::Data(format!("no step has the number {}", step.0)));
+        };
+        let answer = fit(answer.clone(), &step.returns, &chart.types);
+        *slot = Some(answer.map_err(|why| RestoreError::Data(format!("`{}`: {why}", step.name)))?);
+    }
+    data.bind(match &snapshot.handled {
+        Handled::Nothing => Bound::Nothing,
+        Handled::Event(id, fields) => Bound::Event(*id, give_back(fields)),
+        Handled::Answer(id, fields) => Bound::Answer(*id, give_back(fields)),
+        Handled::Reason(id, fields) => Bound::Reason(*id, give_back(fields)),
+        Handled::Choice(id, fields) => Bound::Choice(*id, give_back(fields)),
+    });
+    data.raised = snapshot.raised.iter().map(|(id, fields)| (*id, give_back(fields))).collect();
+    data.finals = snapshot.finals.iter().map(|(id, values)| (*id, give_back(values))).collect();
+    data.last_result.clone_from(&snapshot.last_result);
+    data.calls = called::restored(plan, snapshot)?;
+    data.begun = snapshot.begun;
+    Ok(data)
+}
+
+/// Payloads of sent events, by slot: that of each is its place.
+fn sent(chart: &Chart, snapshot: &Snapshot) -> Result<Vec<Vec<Value>>, RestoreError> {
+    let events: Vec<EventId> = snapshot.machine.sends().map(|sent| sent.event).collect();
+    if events.len() != snapshot.sent.len() {
+        return Err(RestoreError::Data("a sent event has no data".into()));
+    }
+    let payload = |(event, fields): (EventId, &Vec<Kept>)| {
+        let Some(row) = chart.events.get(event.index()) else {
+            return Err(RestoreError::Data(format!("no event has the number {}", event.0)));
+        };
+        if row.fields.len() != fields.len() {
+            return Err(RestoreError::Data(format!("`{}` has other data", row.name)));
+        }
+        let fitted = fields.iter().zip(&row.fields).map(|(Kept(value), field)| {
+            fit(value.clone(), &field.ty, &chart.types)
+                .map_err(|why| RestoreError::Data(format!("`{}`: {why}", row.name)))
+        });
+        fitted.collect()
+    };
+    events.into_iter().zip(&snapshot.sent).map(payload).collect()
+}
+
+#[cfg(feature = "serde")]
+mod wire {
+    //! Values as JSON with an escape: a map whose only key begins with `$` is a value that JSON cannot say, or such a map.
+
+    use super::Kept;
+    use crate::expr::{Map, Value};
+    use alloc::format;
+    use alloc::string::{String, ToString};
+    use alloc::vec;
+    use serde::de::{Deserialize, Deserializer, Error};
+    use serde::ser::{Serialize, Serializer};
+
+    impl Serialize for Kept {
+        fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+            escape(&self.0).serialize(to)
+        }
+    }
+
+    impl<'de> Deserialize<'de> for Kept {
+        fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+            plain(Value::deserialize(from)?).map(Self).map_err(D::Error::custom)
+        }
+    }
+
+    fn tagged(tag: &str, value: Value) -> Value {
+        Value::Map([(tag.to_string(), value)].into_iter().collect())
+    }
+
+    fn escape(value: &Value) -> Value {
+        match value {
+            Value::None | Value::Bool(_) | Value::Int(_) | Value::Text(_) => value.clone(),
+            Value::Float(x) if x.is_finite() => Value::Float(*x),
+            Value::Float(x) => tagged("$float", Value::Text(format!("{x}"))),
+            Value::Duration(millis) => match i64::try_from(*millis) {
+                Ok(millis) => tagged("$duration", Value::Int(millis)),
+                Err(_) => tagged("$duration", Value::Text(millis.to_string())),
+            },
+            Value::List(items) => Value::List(items.iter().map(escape).collect()),
+            Value::Map(map) => {
+                let inner = map.iter().map(|(key, value)| (key.to_string(), escape(value)));
+                let inner = Value::Map(inner.collect());
+                match map.iter().next() {
+                    Some((key, _)) if map.len() == 1 && key.starts_with('$') => {
+                        tagged("$map", Value::List(vec![inner]))
+                    }
+                    _ => inner,
+                }
+            }
+        }
+    }
+
+    fn plain(value: Value) -> Result<Value, String> {
+        match value {
+            Value::None
+            | Value::Bool(_)
+            | Value::Int(_)
+            | Value::Float(_)
+            | Value::Text(_)
+            | Value::Duration(_) => Ok(value),
+            Value::List(items) => {
+                items.into_iter().map(plain).collect::<Result<_, _>>().map(Value::List)
+            }
+            Value::Map(map) => {
+                let single =
+                    map.iter().next().filter(|(key, _)| map.len() == 1 && key.starts_with('$'));
+                match single {
+                    Some((key, value)) => tagged_value(key, value),
+                    None => entries(map),
+                }
+            }
+        }
+    }
+
+    fn entries(map: Map) -> Result<Value, String> {
+        let entries = map.into_iter().map(|(key, value)| Ok((key, plain(value)?)));
+        entries.collect::<Result<_, String>>().map(Value::Map)
+    }
+
+    fn tagged_value(tag: &str, value: &Value) -> Result<Value, String> {
+        match (tag, value) {
+            ("$float", Value::Text(text)) => {
+                text.parse().map(Value::Float).map_err(|_| format!("`{text}` is no number"))
+            }
+            ("$duration", Value::Int(millis @ 0..)) => Ok(Value::Duration(*millis as u64)),
+            ("$duration", Value::Text(text)) => {
+                text.parse().map(Value::Duration).map_err(|_| format!("`{text}` is no duration"))
+            }
+            ("$map", Value::List(items)) => match items.as_slice() {
+                [Value::Map(map)] => entries(map.clone()),
+                _ => Err("`$map` holds one map".to_string()),
+            },
+            (tag, _) => Err(format!("unknown form `{tag}`")),
+        }
+    }
+}

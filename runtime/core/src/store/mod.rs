@@ -1,0 +1,397 @@
+//! Where a machine's registers live: arrays for generated code without alloc, vectors for the interpreter.
+
+pub mod bits;
+#[cfg(feature = "alloc")]
+mod kept;
+mod queue;
+
+pub use queue::Places;
+
+use crate::arena::{ChoiceId, EventId, SendId, StateId, StepId, ToolId, TransitionId};
+use crate::machine::{ErrorKind, Instant, LimitKind, Receiver, StepKey};
+
+/// Something that transitions can be triggered by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Occurrence {
+    /// A host event, or a raised one (whose payload is dequeued).
+    Event(EventId),
+    /// The built-in event.
+    Turn,
+    /// Completion of a state.
+    StateDone(StateId),
+    /// A deadline line came due.
+    Deadline(TransitionId),
+    /// An option was chosen.
+    Choice(ChoiceId),
+    /// The tool that a `may call` line permitted has returned. The line's guard held when the call began.
+    Returned(ChoiceId),
+    /// A step ended well.
+    StepDone(StepId),
+    /// A step failed for good.
+    StepError(StepId),
+    /// Whether a step ran cannot be told.
+    StepDoubt(StepId),
+    /// An ask has no usable answer, or a policy takes its line.
+    StepElse(StepId),
+    /// `error.*`.
+    Error(ErrorKind),
+    /// `limit.warn.*`.
+    Warn(LimitKind),
+}
+
+/// What is known of one step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct StepRegister {
+    /// Started and not ended.
+    pub pending: Option<StepKey>,
+    /// When it was started.
+    pub started_at: Instant,
+    /// Its state was entered, and it is to be started when the macrostep ends.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub due: bool,
+    /// The tool that the model has called, while the call is under way.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub calling: Option<ToolId>,
+    /// Tools that the model has called since the step was started.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub called: u32,
+}
+
+impl StepRegister {
+    /// Never started.
+    const NEW: Self = Self { pending: None, started_at: 0, due: false, calling: None, called: 0 };
+}
+
+/// What is known of one state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct StateRegister {
+    /// When entered last.
+    pub entered_at: Instant,
+    /// Whole turns since entry.
+    pub turns_here: u32,
+    /// Turns of the run.
+    pub turns_in: u32,
+    /// Failures since entry.
+    pub fails_here: u32,
+    /// Model calls charged.
+    pub calls: u32,
+}
+
+impl StateRegister {
+    /// Never entered.
+    const NEW: Self = Self { entered_at: 0, turns_here: 0, turns_in: 0, fails_here: 0, calls: 0 };
+}
+
+/// An open question of a leaf, and the tool call that its answer has begun.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Question {
+    /// What its answer, or what the tool returns, is told under.
+    pub key: StepKey,
+    /// The `may call` line and the tool, once the model has chosen one.
+    pub calling: Option<(ChoiceId, ToolId)>,
+}
+
+/// A sent event that was not delivered yet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Sent {
+    /// The event.
+    pub event: EventId,
+    /// When it is due.
+    pub due: Instant,
+    /// What `cancel` calls it.
+    pub id: Option<SendId>,
+    /// Where the program keeps its payload.
+    pub slot: u32,
+    /// Who gets it.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub to: Receiver,
+}
+
+impl Sent {
+    /// A free place.
+    pub(crate) const fn free(slot: u32) -> Self {
+        Self { event: EventId(0), due: 0, id: None, slot, to: Receiver::Own }
+    }
+}
+
+/// All registers, as slices. Lengths: `W` words a set, `S` states, `K` steps, `D` deadlines, `H` history states, `N` sent events.
+#[derive(Debug, Clone, Copy)]
+pub struct Cells<'c> {
+    /// W. Active states, root included.
+    pub configuration: &'c [u64],
+    /// S. The active leaves in document order; how many there are the engine knows.
+    pub leaves: &'c [StateId],
+    /// H × W. What each history state has recorded; all zero is nothing.
+    pub history: &'c [u64],
+    /// W. Active at any moment of this turn.
+    pub touched: &'c [u64],
+    /// W. Active without a break since this turn began.
+    pub unbroken: &'c [u64],
+    /// W. Leaves that the event for which questions are put has found, and that were not left since.
+    pub found: &'c [u64],
+    /// S. Times and counts.
+    pub states: &'c [StateRegister],
+    /// S. The open question of each leaf.
+    pub questions: &'c [Option<Question>],
+    /// K.
+    pub steps: &'c [StepRegister],
+    /// D. Due time or turn count; `u64::MAX` is unarmed.
+    pub deadlines: &'c [u64],
+    /// N. Sent events: those that wait, by due time and then as sent; behind them free places. Every slot occurs once.
+    pub sends: &'c [Sent],
+    /// W. Entry set of the microstep.
+    pub entry: &'c [u64],
+    /// W. Domains of the lines being taken, of those whose domain is computed.
+    pub domains: &'c [u64],
+    /// S + 1. Selected transitions, in selection order.
+    pub selected: &'c [TransitionId],
+    /// D. The lines whose deadline is armed, a heap; how many there are the engine knows.
+    pub due: &'c [TransitionId],
+}
+
+/// What guards and actions may see of the registers.
+#[derive(Debug, Clone, Copy)]
+#[allow(missing_docs, reason = "the fields are those of `Cells`")]
+pub struct Observed<'c> {
+    pub configuration: &'c [u64],
+    pub states: &'c [StateRegister],
+}
+
+/// [`Cells`], to write, with the scratch space of a microstep.
+#[derive(Debug)]
+#[allow(missing_docs, reason = "the fields are those of `Cells`")]
+pub struct CellsMut<'c> {
+    pub configuration: &'c mut [u64],
+    pub leaves: &'c mut [StateId],
+    pub history: &'c mut [u64],
+    pub touched: &'c mut [u64],
+    pub unbroken: &'c mut [u64],
+    /// As [`Cells::found`].
+    pub found: &'c mut [u64],
+    pub states: &'c mut [StateRegister],
+    pub questions: &'c mut [Option<Question>],
+    pub steps: &'c mut [StepRegister],
+    pub deadlines: &'c mut [u64],
+    pub sends: &'c mut [Sent],
+    pub entry: &'c mut [u64],
+    pub due: &'c mut [TransitionId],
+    /// D. The place in `due` of each armed deadline.
+    pub places: &'c mut [u32],
+    pub domains: &'c mut [u64],
+    /// W. States whose `initial`, and histories whose default, is entered and has actions; empty between microsteps.
+    pub defaults: &'c mut [u64],
+    pub selected: &'c mut [TransitionId],
+    /// Internal queue.
+    pub queue: Places<'c>,
+}
+
+/// A place for the registers of one machine.
+pub trait Store {
+    /// To read.
+    fn cells(&self) -> Cells<'_>;
+    /// To write.
+    fn cells_mut(&mut self) -> CellsMut<'_>;
+}
+
+/// Registers in arrays: `S` states, `W` words, `K` steps, `D` deadlines, `HW` history words, `Q` queue places, `N` sent
+/// events; `SEL` is `S + 1`.
+#[derive(Debug, Clone)]
+pub struct Fixed<
+    const S: usize,
+    const W: usize,
+    const K: usize,
+    const D: usize,
+    const HW: usize,
+    const Q: usize,
+    const SEL: usize,
+    const N: usize,
+> {
+    bits: [[u64; W]; 7],
+    history: [u64; HW],
+    states: [StateRegister; S],
+    questions: [Option<Question>; S],
+    steps: [StepRegister; K],
+    deadlines: [u64; D],
+    sends: [Sent; N],
+    due: [TransitionId; D],
+    places: [u32; D],
+    leaves: [StateId; S],
+    selected: [TransitionId; SEL],
+    queue: queue::Few<Q>,
+}
+
+impl<
+    const S: usize,
+    const W: usize,
+    const K: usize,
+    const D: usize,
+    const HW: usize,
+    const Q: usize,
+    const SEL: usize,
+    const N: usize,
+> Fixed<S, W, K, D, HW, Q, SEL, N>
+{
+    /// Nothing active, nothing armed.
+    pub const fn new() -> Self {
+        let mut sends = [Sent::free(0); N];
+        let mut slot = 0;
+        while slot < N {
+            sends[slot] = Sent::free(slot as u32);
+            slot += 1;
+        }
+        Self {
+            bits: [[0; W]; 7],
+            history: [0; HW],
+            states: [StateRegister::NEW; S],
+            questions: [None; S],
+            steps: [StepRegister::NEW; K],
+            deadlines: [u64::MAX; D],
+            sends,
+            due: [TransitionId(0); D],
+            places: [0; D],
+            leaves: [StateId(0); S],
+            selected: [TransitionId(0); SEL],
+            queue: queue::Few([Occurrence::Turn; Q]),
+        }
+    }
+}
+
+impl<
+    const S: usize,
+    const W: usize,
+    const K: usize,
+    const D: usize,
+    const HW: usize,
+    const Q: usize,
+    const SEL: usize,
+    const N: usize,
+> Default for Fixed<S, W, K, D, HW, Q, SEL, N>
+{
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+macro_rules! lend {
+    () => {
+        #[inline]
+        fn cells(&self) -> Cells<'_> {
+            let [configuration, touched, unbroken, entry, domains, _, found] = &self.bits;
+            Cells {
+                configuration,
+                leaves: &self.leaves,
+                history: &self.history,
+                touched,
+                unbroken,
+                found,
+                states: &self.states,
+                questions: &self.questions,
+                steps: &self.steps,
+                deadlines: &self.deadlines,
+                sends: &self.sends,
+                entry,
+                domains,
+                due: &self.due,
+                selected: &self.selected,
+            }
+        }
+
+        #[inline]
+        fn cells_mut(&mut self) -> CellsMut<'_> {
+            let [configuration, touched, unbroken, entry, domains, defaults, found] =
+                &mut self.bits;
+            CellsMut {
+                configuration,
+                leaves: &mut self.leaves,
+                history: &mut self.history,
+                touched,
+                unbroken,
+                found,
+                states: &mut self.states,
+                questions: &mut self.questions,
+                steps: &mut self.steps,
+                deadlines: &mut self.deadlines,
+                sends: &mut self.sends,
+                entry,
+                due: &mut self.due,
+                places: &mut self.places,
+                domains,
+                defaults,
+                selected: &mut self.selected,
+                queue: self.queue.lend(),
+            }
+        }
+    };
+}
+
+impl<
+    const S: usize,
+    const W: usize,
+    const K: usize,
+    const D: usize,
+    const HW: usize,
+    const Q: usize,
+    const SEL: usize,
+    const N: usize,
+> Store for Fixed<S, W, K, D, HW, Q, SEL, N>
+{
+    lend!();
+}
+
+/// Places of the internal queue of a chart with so many states: completions of all of them, and raised events. The same for
+/// every store, because a chart can tell: what is raised when none is left fails.
+pub const fn queue_places(states: usize) -> usize {
+    2 * states + 128
+}
+
+/// Registers in vectors, sized by the tables.
+#[cfg(feature = "alloc")]
+#[derive(Debug)]
+pub struct Dynamic {
+    bits: [alloc::vec::Vec<u64>; 7],
+    history: alloc::vec::Vec<u64>,
+    states: alloc::vec::Vec<StateRegister>,
+    questions: alloc::vec::Vec<Option<Question>>,
+    steps: alloc::vec::Vec<StepRegister>,
+    deadlines: alloc::vec::Vec<u64>,
+    sends: alloc::vec::Vec<Sent>,
+    due: alloc::vec::Vec<TransitionId>,
+    places: alloc::vec::Vec<u32>,
+    leaves: alloc::vec::Vec<StateId>,
+    selected: alloc::vec::Vec<TransitionId>,
+    queue: queue::Many,
+}
+
+#[cfg(feature = "alloc")]
+impl Dynamic {
+    /// Nothing active, nothing armed.
+    pub fn new(tables: &crate::tables::Tables<'_>) -> Self {
+        use alloc::vec;
+        let states = tables.states.len();
+        let words = bits::words(states);
+        let deadlines = tables.deadlines();
+        Self {
+            bits: core::array::from_fn(|_| vec![0; words]),
+            history: vec![0; words * tables.histories()],
+            states: vec![StateRegister::NEW; states],
+            questions: vec![None; states],
+            steps: vec![StepRegister::default(); tables.steps.len()],
+            deadlines: vec![u64::MAX; deadlines],
+            sends: (0..tables.sends).map(Sent::free).collect(),
+            due: vec![TransitionId(0); deadlines],
+            places: vec![0; deadlines],
+            leaves: vec![StateId(0); states],
+            selected: vec![TransitionId(0); states + 1],
+            queue: queue::Many::new(queue_places(states)),
+        }
+    }
+}
+
+#[cfg(feature = "alloc")]
+impl Store for Dynamic {
+    lend!();
+}

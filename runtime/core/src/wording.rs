@@ -1,0 +1,141 @@
+//! What traces and notes call the parts of a chart: states, triggers, transitions, blocks.
+
+use crate::arena::{StateId, StepId, TransitionId};
+use crate::program::Block;
+use crate::tables::{Tables, TriggerRow};
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+/// The guard of a line.
+pub fn guard_of(tables: &Tables<'_>, line: TransitionId) -> String {
+    format!("guard of {}", self::line(tables, line))
+}
+
+/// The `if` of a step.
+pub fn if_of(tables: &Tables<'_>, step: StepId) -> String {
+    format!("`if` of `{}`", name(tables, step))
+}
+
+/// The `if` of an `allow` line.
+pub fn permission_of(tables: &Tables<'_>, nth: usize) -> String {
+    let to = tables.permissions.get(nth).map_or(StateId(0), |row| row.to);
+    format!("`if` of an `allow` line to {}", state(tables, to))
+}
+
+/// The `ends turn` of a step.
+pub fn end_of(tables: &Tables<'_>, step: StepId) -> String {
+    format!("`ends turn` of `{}`", name(tables, step))
+}
+
+/// The bound of an `after` or `timeout` line.
+pub fn bound_of(tables: &Tables<'_>, line: TransitionId) -> String {
+    format!("bound of {}", self::line(tables, line))
+}
+
+/// The arguments that a line gives a final state.
+pub fn arguments_of(tables: &Tables<'_>, line: TransitionId) -> String {
+    format!("arguments of {}", self::line(tables, line))
+}
+
+/// A `code` step.
+pub fn code_of(tables: &Tables<'_>, step: StepId) -> String {
+    format!("`{}`", name(tables, step))
+}
+
+/// The prompt of a step.
+pub fn prompt_of(tables: &Tables<'_>, step: StepId) -> String {
+    format!("prompt of `{}`", name(tables, step))
+}
+
+/// An action block.
+pub fn actions_of(tables: &Tables<'_>, block: Block) -> String {
+    match block {
+        Block::Entry(id, _) => format!("`enter` of {}", state(tables, id)),
+        Block::Exit(id, _) => format!("`exit` of {}", state(tables, id)),
+        Block::Default(id) => format!("default of {}", state(tables, id)),
+        Block::Transition(id) => format!("actions of {}", line(tables, id)),
+    }
+}
+
+/// Such as ``the `on pay` line of `checkout` ``.
+pub fn line(tables: &Tables<'_>, id: TransitionId) -> String {
+    let row = &tables.transitions[id.index()];
+    format!("the `{}` line of {}", heading(tables, row.trigger), state(tables, row.source))
+}
+
+/// A state by its path, the root as the chart.
+pub fn state(tables: &Tables<'_>, id: StateId) -> String {
+    let path = tables.states[id.index()].path;
+    if path.is_empty() { "the chart".to_string() } else { format!("`{path}`") }
+}
+
+fn name<'t>(tables: &Tables<'t>, step: StepId) -> &'t str {
+    tables.steps[step.index()].name
+}
+
+/// The words of a trigger.
+enum Words<'t> {
+    /// Nothing else belongs to them.
+    Alone(&'static str),
+    /// `after`, and what it counts unless that is time.
+    Deadline(&'static str),
+    /// The host events that it names.
+    Events(Vec<&'t str>),
+    /// An option or a set of tools.
+    Choice(&'t str),
+    /// How a state or step ended.
+    Outcome(&'static str, &'t str),
+    /// What a step does when it has no outcome.
+    Policy(&'static str, &'t str),
+    /// A dotted pattern below this one.
+    Pattern(&'static str, &'t str),
+}
+
+fn words<'t>(tables: &Tables<'t>, trigger: TriggerRow<'t>) -> Words<'t> {
+    let path = |id: StateId| tables.states[id.index()].path;
+    match trigger {
+        TriggerRow::Event(events) => {
+            let events = events.of(tables.event_pool).iter();
+            Words::Events(events.map(|event| tables.events[event.index()].name).collect())
+        }
+        TriggerRow::AnyEvent => Words::Alone("on *"),
+        TriggerRow::AnyOccurrence => Words::Alone("on **"),
+        TriggerRow::Turn => Words::Alone("on turn"),
+        TriggerRow::When => Words::Alone("when"),
+        TriggerRow::StateDone(id) => Words::Outcome("done", path(id)),
+        TriggerRow::After(_) => Words::Deadline(""),
+        TriggerRow::AfterTurns(_) => Words::Deadline(" turns"),
+        TriggerRow::Choice(id) => Words::Choice(tables.choices[id.index()].name),
+        TriggerRow::StepDone(id) => Words::Outcome("done", name(tables, id)),
+        TriggerRow::StepError(id) => Words::Outcome("error", name(tables, id)),
+        TriggerRow::StepTimeout(id, _) => Words::Policy("timeout", name(tables, id)),
+        TriggerRow::StepDoubt(id) => Words::Outcome("doubt", name(tables, id)),
+        TriggerRow::StepElse(id) => Words::Policy("else", name(tables, id)),
+        TriggerRow::Error(pattern) => Words::Pattern("error", pattern),
+        TriggerRow::LimitWarn(pattern) => Words::Pattern("limit.warn", pattern),
+    }
+}
+
+/// A trigger as traces name it: `on pay | refund`, `done fetch`, `after turns`.
+pub fn trigger(tables: &Tables<'_>, trigger: TriggerRow<'_>) -> String {
+    match words(tables, trigger) {
+        Words::Alone(words) => words.to_string(),
+        Words::Deadline(unit) => format!("after{unit}"),
+        Words::Events(names) => format!("on {}", names.join(" | ")),
+        Words::Choice(name) => format!("may {name}"),
+        Words::Outcome(word, name) | Words::Policy(word, name) => format!("{word} {name}"),
+        Words::Pattern(below, pattern) => format!("on {below}.{pattern}"),
+    }
+}
+
+/// A trigger as notes name it: `on pay`, `on done(fetch)`, `timeout of fetch`.
+fn heading(tables: &Tables<'_>, trigger: TriggerRow<'_>) -> String {
+    match words(tables, trigger) {
+        Words::Deadline(_) => "after".to_string(),
+        Words::Events(names) => names.first().map_or("on".to_string(), |name| format!("on {name}")),
+        Words::Outcome(word, name) => format!("on {word}({name})"),
+        Words::Policy(word, name) => format!("{word} of {name}"),
+        Words::Alone(_) | Words::Choice(_) | Words::Pattern(..) => self::trigger(tables, trigger),
+    }
+}

@@ -1,0 +1,137 @@
+//! Many agents under one roof. An [`Engine`] has each agent to itself while it handles an event, loses no event and takes none twice,
+//! keeps state and deadlines, and lets calls go on beside events. [`Memory`] is the engine without a store; another one is a type with
+//! the same three methods, and the tests that hold for one hold for all.
+//!
+//! ```
+//! use chartc_core::interpreter::Interpreter;
+//! use chartc_core::model::Chart;
+//! use chartc_core::plan::Plan;
+//! use chartc_runtime::Session;
+//! use chartc_runtime::agents::{Engine, Event, Memory};
+//! use chartc_runtime::clock::VirtualClock;
+//! use chartc_runtime::oracle::Deny;
+//! use std::sync::Arc;
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() {
+//! let chart = Chart::empty("Idle");
+//! let plan = Plan::new(&chart);
+//! let engine = Memory::new(Arc::new(VirtualClock::new()), |_agent, clock| {
+//!     let machine = Interpreter::new(&plan, (), []).expect("it has no params");
+//!     Ok(Session::new(machine, Arc::new(Deny), clock, ()))
+//! });
+//! engine.fire("ada", Event::turn("1")).await.expect("it is a turn");
+//! engine.quiet().await;
+//! let ada = engine.read("ada").await.expect("it runs").expect("it was fired at");
+//! assert_eq!(ada.turns, 1);
+//! # }
+//! ```
+
+mod memory;
+
+pub use memory::{Memory, SEEN};
+
+use crate::error::RunError;
+use chartc_core::expr::Map;
+use chartc_core::machine::{Instant, Receipt, Status};
+use std::future::Future;
+
+/// Something that happens to an agent.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Event {
+    /// Unique for the agent: the same one again is the same event, sent twice.
+    pub id: String,
+    /// A declared host event, or `turn`.
+    pub name: String,
+    /// Its fields by name; for `turn` the inputs that it sets.
+    pub data: Map,
+}
+
+impl Event {
+    /// A host event, without data.
+    pub fn new(id: impl Into<String>, name: impl Into<String>) -> Self {
+        Self { id: id.into(), name: name.into(), data: Map::new() }
+    }
+
+    /// A turn.
+    pub fn turn(id: impl Into<String>) -> Self {
+        Self::new(id, TURN)
+    }
+
+    /// With data.
+    #[must_use]
+    pub fn with(self, data: Map) -> Self {
+        Self { data, ..self }
+    }
+}
+
+/// The name of the built-in event.
+pub const TURN: &str = "turn";
+
+/// What became of an event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Reply {
+    /// What the chart made of it.
+    pub receipt: Receipt,
+    /// When it was taken in, on the engine's clock.
+    pub at: Instant,
+    /// It had been taken in before: nothing has happened now.
+    pub is_repeated: bool,
+}
+
+/// An agent as it stands.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AgentState {
+    /// The basic states that are active, as dotted paths; after the end, the last ones.
+    pub configuration: Vec<String>,
+    /// Params, inputs and vars.
+    pub variables: Map,
+    /// How its run ended, once it has.
+    pub status: Option<Status>,
+    /// Turns begun.
+    pub turns: u32,
+    /// Model calls made.
+    pub calls: u32,
+    /// Calls under way.
+    pub open: usize,
+}
+
+/// An event could not be taken in, or an agent cannot go on.
+#[derive(Debug, thiserror::Error)]
+pub enum EngineError {
+    /// The event does not fit the chart: nothing has happened.
+    #[error("agent `{agent}`: {why}")]
+    Event {
+        /// Whose.
+        agent: String,
+        /// What does not fit.
+        why: RunError,
+    },
+    /// The agent's run has failed, now or before.
+    #[error("agent `{agent}` has stopped: {why}")]
+    Stopped {
+        /// Which.
+        agent: String,
+        /// Why.
+        why: String,
+    },
+}
+
+/// Keeps agents, and takes in what happens to them.
+pub trait Engine {
+    /// Takes an event in: the agent is made on its first one. The calls that it causes go on when this returns, so a slow model holds no
+    /// other event up. An event whose id was taken in before gets the reply that it had; one for which the agent is `Busy` was not taken in.
+    ///
+    /// # Errors
+    /// See [`EngineError`].
+    fn fire(&self, agent: &str, event: Event) -> impl Future<Output = Result<Reply, EngineError>>;
+
+    /// An agent as it stands; `None` for one that nothing has happened to.
+    ///
+    /// # Errors
+    /// See [`EngineError`].
+    fn read(&self, agent: &str) -> impl Future<Output = Result<Option<AgentState>, EngineError>>;
+
+    /// Resolves when no agent has a call under way. Failed agents do not block others: the next event for a failed one says why.
+    fn quiet(&self) -> impl Future<Output = ()>;
+}

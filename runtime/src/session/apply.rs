@@ -1,0 +1,202 @@
+//! Hands inputs to the family and sees to what comes of them.
+
+use super::calls::IDLE_TICKS;
+use super::log::{Happening, Log};
+use super::{At, Session};
+use crate::error::RunError;
+use crate::trace::{self, Origin, What};
+use chartc_core::arena::EventId;
+use chartc_core::expr::Value;
+use chartc_core::family::{Member, Told};
+use chartc_core::host::{About, Machine, Mismatch};
+use chartc_core::machine::{Effect, Input, Instant, Receipt, Record, StepKey};
+use chartc_core::tables::StepRowKind;
+
+/// Inputs that children may cause among each other at one moment before the run is given up.
+const HANDLED: u32 = 10_000;
+
+impl<M: Machine, T: trace::Sink> Session<M, T> {
+    /// Hands an input over that cannot mismatch.
+    pub(super) fn apply_own(&mut self, input: Input<Vec<Value>>) -> Result<Receipt, RunError> {
+        Ok(self.apply(input)?.unwrap_or(Receipt::Refused))
+    }
+
+    /// Hands an input to the chart itself.
+    pub(super) fn apply(
+        &mut self,
+        input: Input<Vec<Value>>,
+    ) -> Result<Result<Receipt, Mismatch>, RunError> {
+        self.apply_to(Member::new(), input)
+    }
+
+    /// Hands an input to a member, and what it causes to others; writes what happened, begins and cancels calls.
+    pub(super) fn apply_to(
+        &mut self,
+        member: Member,
+        input: Input<Vec<Value>>,
+    ) -> Result<Result<Receipt, Mismatch>, RunError> {
+        let now = self.clock.now();
+        self.apply_at(now, member, input)
+    }
+
+    /// Hands what the host does to the chart itself. What is due by then comes first, as inputs of their own: so a trace does not
+    /// depend on whether anybody has looked at the clock just before.
+    pub(super) fn apply_of_the_host(
+        &mut self,
+        input: Input<Vec<Value>>,
+    ) -> Result<Result<Receipt, Mismatch>, RunError> {
+        let now = self.clock.now();
+        for _ in 0..IDLE_TICKS {
+            let due = self.family.next_deadline().filter(|at| *at <= now);
+            if self.puts_waiting(now, due)? {
+                continue;
+            }
+            if due.is_none() || self.status.is_some() {
+                break;
+            }
+            drop(self.apply_at(now, Member::new(), Input::Tick)?);
+        }
+        self.apply_at(now, Member::new(), input)
+    }
+
+    fn apply_at(
+        &mut self,
+        now: Instant,
+        member: Member,
+        input: Input<Vec<Value>>,
+    ) -> Result<Result<Receipt, Mismatch>, RunError> {
+        self.family.tell(member, input, now);
+        let mut answer = Ok(Receipt::Refused);
+        for _ in 0..HANDLED {
+            let mut log = Log::default();
+            let Some(told) = self.family.handle_next(now, &mut log) else { return Ok(answer) };
+            if told.asked {
+                answer.clone_from(&told.receipt);
+            }
+            self.follow(now, told, log)?;
+        }
+        Err(RunError::NoProgress(now))
+    }
+
+    /// One input was handled.
+    fn follow(&mut self, now: Instant, told: Told, log: Log) -> Result<(), RunError> {
+        let Told { member, receipt, answered, asked, passed_on, data } = told;
+        let sent = data.map(|data| self.sending.replace(Value::Map(data)));
+        let notes = self.family.with_member(&member, |machine| machine.take_notes());
+        let notes = notes.unwrap_or_default();
+        let called = self.host_log.take();
+        let child = self.path(&member);
+        if let Some(key) = answered.filter(|key| receipt.is_ok() && !log.accepts(*key)) {
+            let why = notes.iter().find(|note| note.about == About::Answer);
+            let why = why.map_or("it does not fit the declared type", |note| &note.text);
+            self.misfit(&(member.clone(), key), why)?;
+        }
+        if let (Some(place), true) = (&self.place, member.is_empty()) {
+            place.tell(self.family.root(), log.touched());
+        }
+        if !asked && receipt == Ok(Receipt::Busy) {
+            let (input, why) = ("turn".into(), "busy".into());
+            let data = Value::None;
+            self.tracer.put(now, &child, What::NotTaken { input, why, data })?;
+        }
+        let mut begun: Vec<(StepKey, bool)> = Vec::new();
+        for happening in log.0 {
+            match happening {
+                Happening::Record(Record::Refused(event)) if passed_on => {
+                    let event = self.event_name(&member, event);
+                    self.tracer.put(now, &child, What::PassedOn { event })?;
+                }
+                Happening::Record(record) => self.record(now, &member, &child, record)?,
+                Happening::Effect(Effect::Start(key)) => match self.kind(&member, key) {
+                    Some(StepRowKind::Run { .. }) => self.child_begins(now, &member, key)?,
+                    Some(StepRowKind::Call) => begun.push((key, true)),
+                    Some(_) | None => begun.push((key, false)),
+                },
+                Happening::Effect(Effect::Ask(key)) => begun.push((key, false)),
+                Happening::Effect(Effect::Call(key, _)) => begun.push((key, true)),
+                Happening::Effect(Effect::Cancel(key)) => {
+                    if begun.contains(&(key, false)) && !self.manual {
+                        self.ready.push_back(((member.clone(), key), Input::Unmade(key)));
+                    }
+                    begun.retain(|(k, _)| *k != key);
+                    self.cancel(now, &(member.clone(), key))?;
+                }
+                Happening::Effect(Effect::Ended(status)) => {
+                    if member.is_empty() {
+                        self.status = Some(status);
+                    }
+                }
+            }
+        }
+        self.put_notes(now, &child, notes, called)?;
+        if let Some(of_the_host) = sent {
+            self.sending = of_the_host;
+        }
+        for (key, is_call) in begun {
+            let at = (member.clone(), key);
+            if is_call { self.begin_call(at)? } else { self.begin(at)? }
+        }
+        Ok(())
+    }
+
+    pub(super) fn kind(&self, member: &[StepKey], key: StepKey) -> Option<StepRowKind> {
+        let steps = self.family.member(member)?.tables().steps;
+        Some(steps.get(key.step.index())?.kind)
+    }
+
+    /// A child has been made.
+    fn child_begins(
+        &mut self,
+        now: Instant,
+        member: &Member,
+        key: StepKey,
+    ) -> Result<(), RunError> {
+        let mut child = member.clone();
+        child.push(key);
+        self.history.retain(|member| self.family.member(member).is_some());
+        let Some(machine) = self.family.member(&child) else { return Ok(()) };
+        let what = self.run_begins(machine, &Origin::default());
+        let path = self.path(&child);
+        self.tracer.put(now, &path, what)
+    }
+
+    /// The first line of a run.
+    pub(super) fn run_begins(&self, machine: &dyn Machine, origin: &Origin) -> What {
+        let tables = machine.tables();
+        What::Run {
+            chart: tables.name.to_owned(),
+            hash: format!("{:016x}", tables.hash),
+            oracle: if self.manual { "nobody".into() } else { self.driver.name() },
+            variables: Value::Map(machine.variables().into_iter().collect()),
+            file: origin.file.clone(),
+            calls_per_turn: origin.calls_per_turn,
+            clock: if origin.real_clock { "real".into() } else { String::new() },
+        }
+    }
+
+    fn event_name(&self, member: &[StepKey], event: EventId) -> String {
+        let machine = self.family.member(member);
+        let row = machine.and_then(|m| m.tables().events.get(event.index()));
+        row.map_or_else(String::new, |row| row.name.to_owned())
+    }
+
+    /// The names of the steps that lead to a member, with slashes between; empty for the chart itself.
+    pub(crate) fn path(&self, member: &[StepKey]) -> String {
+        let names = (0..member.len()).map(|i| self.step_name(&member[..i], member[i]));
+        names.collect::<Vec<_>>().join("/")
+    }
+
+    /// The name of a member's step.
+    pub(crate) fn step_name(&self, member: &[StepKey], key: StepKey) -> String {
+        let machine = self.family.member(member);
+        let row = machine.and_then(|m| m.tables().steps.get(key.step.index()));
+        row.map_or_else(String::new, |row| row.name.to_owned())
+    }
+
+    /// The name of a step with the way to it: `fetch/ask`.
+    pub(crate) fn step_path(&self, at: &At) -> String {
+        let path = self.path(&at.0);
+        let name = self.step_name(&at.0, at.1);
+        if path.is_empty() { name } else { format!("{path}/{name}") }
+    }
+}

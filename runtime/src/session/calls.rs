@@ -1,0 +1,374 @@
+//! Calls under way: begun, waited for, understood, given up.
+
+use super::patience::{self, Failure};
+use super::{At, Session, Trouble};
+use crate::error::RunError;
+use crate::executor;
+use crate::oracle::{Answer, Asking, OracleError, Question};
+use crate::tools::Calling;
+use crate::trace::{self, What};
+use chartc_core::expr::Value;
+use chartc_core::host::{Machine, Mismatch};
+use chartc_core::machine::{Input, Instant, Outcome, Receipt};
+use chartc_core::tables::StepRowKind;
+use std::future::poll_fn;
+use std::task::Poll;
+
+/// A call under way.
+pub(super) struct Call {
+    pub(super) at: At,
+    pub(super) work: Work,
+}
+
+/// What is being waited for.
+pub(super) enum Work {
+    /// Nothing: it is answered from outside.
+    Outside,
+    /// The time to put a question to a model again that has failed; the answer, where that is recorded.
+    Waiting(Box<Question>, Instant, Option<Asking>),
+    /// Somebody's answer.
+    Question(Box<Question>, Asking),
+    /// A tool, by name.
+    Tool(String, Calling),
+}
+
+impl Call {
+    /// When it is to be made, if it was not made yet.
+    pub(super) fn waits_until(&self) -> Option<Instant> {
+        match self.work {
+            Work::Waiting(_, until, _) => Some(until),
+            Work::Outside | Work::Question(..) | Work::Tool(..) => None,
+        }
+    }
+}
+
+/// What ended a wait.
+enum Woken {
+    /// The question at this place is answered.
+    Answer(usize, Result<Answer, OracleError>),
+    /// The tool call at this place has ended.
+    Result(usize, Result<Value, OracleError>),
+    /// The time has come.
+    Time,
+}
+
+/// Ticks at one moment that change nothing before the run is given up.
+pub(super) const IDLE_TICKS: u32 = 1000;
+
+impl<M: Machine, T: trace::Sink> Session<M, T> {
+    /// Waits until no call is under way. Deadlines that come due meanwhile fire.
+    ///
+    /// # Errors
+    /// See [`RunError`].
+    pub async fn settle(&mut self) -> Result<(), RunError> {
+        self.work(None).await
+    }
+
+    /// Works until a time, or until no call is under way.
+    pub(crate) async fn work(&mut self, until: Option<Instant>) -> Result<(), RunError> {
+        let mut idle = 0;
+        loop {
+            if let Some(((member, _), input)) = self.ready.pop_front() {
+                // Only answers that were read can mismatch, and those are not put here.
+                drop(self.apply_to(member, input)?);
+                continue;
+            }
+            if until.is_none() && (self.manual || self.calls.is_empty()) {
+                return Ok(());
+            }
+            let now = self.clock.now();
+            let due = self.next_due();
+            if self.puts_waiting(now, due)? {
+                continue;
+            }
+            if due.is_some_and(|at| at <= now) {
+                idle += 1;
+                if idle > IDLE_TICKS {
+                    return Err(RunError::NoProgress(now));
+                }
+                self.apply_own(Input::Tick)?;
+                continue;
+            }
+            idle = 0;
+            if until.is_some_and(|at| at <= now) {
+                return Ok(());
+            }
+            let waits = self.first_waiting().map(|(at, _)| at);
+            let earliest = waits.into_iter().chain(due).chain(until).min();
+            match self.wait(earliest).await {
+                Woken::Time => {}
+                Woken::Answer(index, answer) => {
+                    let Call { at, work } = self.calls.remove(index);
+                    if let Work::Question(question, _) = work {
+                        self.ended(at, *question, answer)?;
+                    }
+                }
+                Woken::Result(index, result) => {
+                    let Call { at, work } = self.calls.remove(index);
+                    if let Work::Tool(tool, _) = work {
+                        self.returned(at, &tool, result)?;
+                    }
+                }
+            }
+        }
+    }
+
+    /// The call that is to be made first of those that wait, and when.
+    fn first_waiting(&self) -> Option<(Instant, usize)> {
+        let calls = self.calls.iter().enumerate();
+        calls.filter_map(|(index, call)| Some((call.waits_until()?, index))).min()
+    }
+
+    /// Puts the first question whose wait is over, unless a deadline was due before. Each comes at its own time, however late anybody looks at the
+    /// clock.
+    pub(super) fn puts_waiting(
+        &mut self,
+        now: Instant,
+        due: Option<Instant>,
+    ) -> Result<bool, RunError> {
+        let is_first = |(at, _): &(Instant, usize)| *at <= now && due.is_none_or(|due| *at < due);
+        let Some((_, index)) = self.first_waiting().filter(is_first) else { return Ok(false) };
+        self.put_waiting(index)?;
+        Ok(true)
+    }
+
+    /// When time alone will change something next.
+    pub(crate) fn next_due(&self) -> Option<Instant> {
+        if self.status.is_some() { None } else { self.family.next_deadline() }
+    }
+
+    /// Waits for the first call to end, or for a time. Calls that are ready together end in the order they were begun.
+    async fn wait(&mut self, until: Option<Instant>) -> Woken {
+        let clock = &self.clock;
+        let calls = &mut self.calls;
+        let mut sleep = until.map(|at| clock.sleep_until(at));
+        poll_fn(|cx| {
+            loop {
+                for (index, call) in calls.iter_mut().enumerate() {
+                    match &mut call.work {
+                        Work::Outside | Work::Waiting(..) => {}
+                        Work::Question(_, asking) => {
+                            if let Poll::Ready(answer) = asking.as_mut().poll(cx) {
+                                return Poll::Ready(Woken::Answer(index, answer));
+                            }
+                        }
+                        Work::Tool(_, calling) => {
+                            if let Poll::Ready(result) = calling.as_mut().poll(cx) {
+                                return Poll::Ready(Woken::Result(index, result));
+                            }
+                        }
+                    }
+                }
+                if let Some(sleep) = &mut sleep
+                    && sleep.as_mut().poll(cx).is_ready()
+                {
+                    return Poll::Ready(Woken::Time);
+                }
+                if !clock.jump() {
+                    return Poll::Pending;
+                }
+            }
+        })
+        .await
+    }
+
+    /// Calls under way, in the order they were begun.
+    pub(crate) fn open(&self) -> Vec<At> {
+        self.calls.iter().map(|c| c.at.clone()).collect()
+    }
+
+    /// Answers a call from outside.
+    pub(crate) fn answer(
+        &mut self,
+        at: &At,
+        outcome: Outcome<Vec<Value>>,
+    ) -> Result<Result<Receipt, Mismatch>, RunError> {
+        // What it begins may be open under the same key.
+        let index = self.calls.iter().position(|c| c.at == *at);
+        let open = index.map(|index| self.calls.remove(index));
+        let receipt = self.apply_to(at.0.clone(), Input::Answer(at.1, outcome))?;
+        let misfit = self.misfit.take();
+        if (misfit.is_some() || receipt.is_err())
+            && let (Some(index), Some(open)) = (index, open)
+        {
+            self.calls.insert(index.min(self.calls.len()), open);
+        }
+        match misfit {
+            Some(why) => Ok(Err(Mismatch(why))),
+            None => Ok(receipt),
+        }
+    }
+
+    /// Gives a call up; dropping it cancels it.
+    pub(super) fn cancel(&mut self, now: Instant, at: &At) -> Result<(), RunError> {
+        self.ready.retain(|(other, input)| other != at || matches!(input, Input::Warn(_)));
+        let Some(index) = self.calls.iter().position(|c| c.at == *at) else { return Ok(()) };
+        match self.calls.remove(index).work {
+            // It was put, and may be billed whatever becomes of it.
+            Work::Question(question, _) => {
+                self.settle_call(at, question.model.prices, None, true)?;
+            }
+            Work::Waiting(question, ..) => {
+                self.settle_call(at, question.model.prices, None, false)?;
+                self.ready.push_back((at.clone(), Input::Unmade(at.1)));
+            }
+            Work::Outside | Work::Tool(..) => {}
+        }
+        let (member, key) = at;
+        let (child, step) = (self.path(member), self.step_name(member, *key));
+        self.tracer.put(now, &child, What::Cancelled { step, attempt: key.attempt })
+    }
+
+    /// Reads the answer of an ended call and tells the machine.
+    fn ended(
+        &mut self,
+        at: At,
+        question: Question,
+        answer: Result<Answer, OracleError>,
+    ) -> Result<(), RunError> {
+        let key = at.1;
+        let (usage, billed) = match &answer {
+            Ok(answer) => (answer.usage, true),
+            Err(error) => (None, error.may_be_billed()),
+        };
+        self.settle_call(&at, question.model.prices, usage, billed)?;
+        let text = match answer {
+            Ok(answer) => {
+                self.failures.remove(&(at.0.clone(), key.step, key.leaf));
+                answer.text
+            }
+            Err(error) => {
+                self.keep_failure(&at, &question, &error);
+                let (kind, why, wait) = (error.kind(), error.to_string(), error.retry_after());
+                self.failed_call(&at, question.step.clone(), kind, why, wait)?;
+                if error.is_fatal() {
+                    return Err(RunError::Oracle { step: question.step, error });
+                }
+                self.ready.push_back((at, Input::Answer(key, failure(error.to_string()))));
+                return Ok(());
+            }
+        };
+        let understood = match executor::outcome(&question, &text) {
+            Ok(understood) => understood,
+            Err(why) => return self.unusable(at, &question.step, text, why.ambiguous, why.why),
+        };
+        let taken = understood.clone();
+        let (option, value) = match executor::chosen(&question, &understood.outcome) {
+            Some((name, list)) if list.is_empty() => (Some(name), Value::None),
+            Some((name, list)) => (Some(name), Value::List(list)),
+            None => match &understood.outcome {
+                Outcome::Done(values) => (None, values.first().cloned().unwrap_or_default()),
+                Outcome::Choice(..)
+                | Outcome::Call(..)
+                | Outcome::Forbidden(_)
+                | Outcome::Unusable
+                | Outcome::Failed(_)
+                | Outcome::Doubt => (None, Value::None),
+            },
+        };
+        let now = self.clock.now();
+        let child = self.path(&at.0);
+        self.tracer.put(
+            now,
+            &child,
+            What::Answer {
+                step: question.step.clone(),
+                attempt: key.attempt,
+                text: text.clone(),
+                rung: understood.rung.word().into(),
+                repairs: understood.repairs,
+                option,
+                value,
+            },
+        )?;
+        self.last_answer = Some((text.clone(), question.step.clone()));
+        let receipt = self.apply_to(at.0.clone(), Input::Answer(key, understood.outcome))?;
+        let fits = self.last_answer.take().is_some();
+        match receipt {
+            Ok(_) if fits => {
+                self.hear(&at, &question, &taken);
+                Ok(())
+            }
+            Ok(_) => Ok(()),
+            Err(Mismatch(why)) => self.unusable(at, &question.step, text, false, why),
+        }
+    }
+
+    /// Keeps why a call failed for its next attempt.
+    fn keep_failure(&mut self, at: &At, question: &Question, error: &OracleError) {
+        let (member, key) = at;
+        let Some(machine) = self.family.member(member) else { return };
+        let client = patience::next_client(&machine.tables(), &question.client);
+        let place = (member.clone(), key.step, key.leaf);
+        let count = self.failures.get(&place).filter(|last| last.event == key.event);
+        let count = count.map_or(1, |last| last.count + 1);
+        // Another client has nothing to recover from.
+        let other = client != question.client;
+        let retry_after = error.retry_after().filter(|_| !other);
+        let is_final = other || matches!(error, OracleError::Denied(_));
+        let event = key.event;
+        self.failures.insert(place, Failure { event, count, retry_after, is_final, client });
+    }
+
+    /// The machine itself found that an answer does not fit, and has gone on.
+    pub(super) fn misfit(&mut self, at: &At, why: &str) -> Result<(), RunError> {
+        if matches!(self.kind(&at.0, at.1), Some(StepRowKind::Run { .. })) {
+            // What a chart ended with is nobody's answer; a note says what is wrong with it.
+            return Ok(());
+        }
+        let Some((text, step)) = self.last_answer.take() else {
+            self.misfit = Some(why.to_owned());
+            return Ok(());
+        };
+        self.complain(at, why);
+        self.trouble(at, &step, Trouble::Answer, why);
+        let (attempt, why) = (at.1.attempt, why.to_owned());
+        let now = self.clock.now();
+        let child = self.path(&at.0);
+        self.tracer.put(now, &child, What::Unusable { step, attempt, text, ambiguous: false, why })
+    }
+
+    /// Keeps what was wrong with an answer for the re-ask.
+    pub(super) fn complain(&mut self, (member, key): &At, why: &str) {
+        let place = (member.clone(), key.step, key.leaf);
+        self.complaints.insert(place, (key.event, why.to_owned()));
+    }
+
+    fn unusable(
+        &mut self,
+        at: At,
+        step: &str,
+        text: String,
+        ambiguous: bool,
+        why: String,
+    ) -> Result<(), RunError> {
+        self.complain(&at, &why);
+        self.trouble(&at, step, Trouble::Answer, &why);
+        let now = self.clock.now();
+        let (child, step, attempt) = (self.path(&at.0), step.to_owned(), at.1.attempt);
+        self.tracer.put(now, &child, What::Unusable { step, attempt, text, ambiguous, why })?;
+        let key = at.1;
+        self.ready.push_back((at, Input::Answer(key, Outcome::Unusable)));
+        Ok(())
+    }
+
+    pub(super) fn failed_call(
+        &mut self,
+        at: &At,
+        step: String,
+        error: &str,
+        why: String,
+        retry_after_ms: Option<u64>,
+    ) -> Result<(), RunError> {
+        self.trouble(at, &step, Trouble::Call, &why);
+        let now = self.clock.now();
+        let (error, attempt) = (error.to_owned(), at.1.attempt);
+        let child = self.path(&at.0);
+        let what = What::CallFailed { step, attempt, error, why, retry_after_ms };
+        self.tracer.put(now, &child, what)
+    }
+}
+
+pub(super) fn failure(why: String) -> Outcome<Vec<Value>> {
+    Outcome::Failed(vec![Value::Text(why)])
+}

@@ -1,0 +1,100 @@
+//! The last transitions of each chart of a run, as many as its `trace` line says.
+
+use super::Session;
+use crate::trace::{self, Line, What, describe};
+use chartc_core::arena::TransitionId;
+use chartc_core::family::Member;
+use chartc_core::host::Machine;
+use chartc_core::machine::{Instant, Record};
+use chartc_core::tables::Tables;
+use std::collections::{BTreeMap, VecDeque};
+
+/// A transition that was taken, and its place in the trace.
+#[derive(Debug, Clone, Copy)]
+struct Taken {
+    at_ms: Instant,
+    seq: u64,
+    line: TransitionId,
+}
+
+/// Transitions by chart, the oldest first.
+#[derive(Debug, Default)]
+pub(super) struct History(BTreeMap<Member, VecDeque<Taken>>);
+
+impl History {
+    fn put(&mut self, member: &Member, most: Option<u32>, taken: Taken) {
+        let most = most.map_or(usize::MAX, |most| most as usize);
+        if most == 0 {
+            return;
+        }
+        let kept = self.0.entry(member.clone()).or_default();
+        while kept.len() >= most {
+            kept.pop_front();
+        }
+        kept.push_back(taken);
+    }
+
+    /// Forgets charts that do not run any more.
+    pub(super) fn retain(&mut self, runs: impl Fn(&Member) -> bool) {
+        self.0.retain(|member, _| runs(member));
+    }
+}
+
+impl<M: Machine, T: trace::Sink> Session<M, T> {
+    /// The last transitions of the chart, as the `taken` lines of its trace, the oldest first: as many as its `trace` line says, 100 unless it
+    /// has one.
+    pub fn history(&self) -> Vec<Line> {
+        self.history_of(&Member::new())
+    }
+
+    fn history_of(&self, member: &Member) -> Vec<Line> {
+        let (Some(machine), Some(kept)) = (self.family.member(member), self.history.0.get(member))
+        else {
+            return Vec::new();
+        };
+        let (tables, child) = (machine.tables(), self.path(member));
+        let line = |taken: &Taken| Line {
+            v: trace::VERSION,
+            seq: taken.seq,
+            at_ms: taken.at_ms,
+            child: child.clone(),
+            what: describe(&tables, Record::Taken(taken.line)),
+        };
+        kept.iter().map(line).collect()
+    }
+
+    /// The history of every chart that runs.
+    pub(super) fn histories(&self) -> Vec<(Member, Vec<Line>)> {
+        let all = self.history.0.keys().map(|member| (member.clone(), self.history_of(member)));
+        all.filter(|(_, lines)| !lines.is_empty()).collect()
+    }
+
+    /// A transition was taken; its line in the trace is the next one.
+    pub(super) fn remember(&mut self, at_ms: Instant, member: &Member, line: TransitionId) {
+        let Some(machine) = self.family.member(member) else { return };
+        let (most, seq) = (machine.tables().history_kept, self.tracer.seq + 1);
+        self.history.put(member, most, Taken { at_ms, seq, line });
+    }
+
+    /// Takes back what a saved run remembered.
+    pub(super) fn recall_history(&mut self, saved: &[(Member, Vec<Line>)]) {
+        for (member, lines) in saved {
+            let Some(machine) = self.family.member(member) else { continue };
+            let tables = machine.tables();
+            for Line { at_ms, seq, what, .. } in lines {
+                if let Some(line) = transition(&tables, what) {
+                    let taken = Taken { at_ms: *at_ms, seq: *seq, line };
+                    self.history.put(member, tables.history_kept, taken);
+                }
+            }
+        }
+    }
+}
+
+/// Which transition a `taken` line tells of.
+fn transition(tables: &Tables<'_>, what: &What) -> Option<TransitionId> {
+    let What::Taken { line } = what else { return None };
+    let state = tables.states.iter().find(|state| state.path == line.state)?;
+    let nth = line.nth.checked_sub(1).filter(|nth| *nth < state.transitions.len)?;
+    Some(TransitionId(state.transitions.start + nth))
+}

@@ -1,0 +1,220 @@
+//! Tokens and money of one run: charged to a state and its ancestors, and to a budget that runs share.
+
+use super::{At, Session, Trouble};
+use crate::budget::{Account, Amount, Budget, Caps, Hold, Prices, Usage};
+use crate::error::RunError;
+use crate::oracle::Question;
+use crate::trace::{self, What};
+use chartc_core::arena::StateId;
+use chartc_core::family::Member;
+use chartc_core::host::Machine;
+use chartc_core::machine::{Input, LimitKind};
+use chartc_core::tables::{LimitsRow, Tables};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// An account of a state that has bounds.
+#[derive(Debug, Clone, Default)]
+struct StateAccount {
+    account: Account,
+    /// Soft bounds of tokens and of cost that were told.
+    warned: [bool; 2],
+}
+
+/// What a call under way may take.
+#[derive(Debug)]
+pub(super) struct Reserved {
+    bound: Usage,
+    prices: Prices,
+    states: Vec<StateId>,
+    hold: Option<Hold>,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Ledger {
+    places: BTreeMap<(Member, StateId), StateAccount>,
+    under_way: BTreeMap<At, Reserved>,
+    pub(super) shared: Option<Budget>,
+    pub(super) total: Usage,
+}
+
+/// Accounts as data.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Saved {
+    accounts: Vec<(Member, StateId, Account, [bool; 2])>,
+    total: Usage,
+}
+
+fn caps(row: &LimitsRow) -> Caps {
+    Caps { tokens: row.tokens, cost: row.cost }
+}
+
+impl Ledger {
+    /// What was spent; calls under way will be made again, and what is held for them counts as taken. What is held for those that
+    /// `waiting` names, which were not made yet, does not.
+    pub(super) fn save(&self, waiting: &[At]) -> Saved {
+        let accounts = self.places.iter().map(|((member, state), place)| {
+            let Account { spent, mut held } = place.account;
+            for reserved in waiting.iter().filter(|at| at.0 == *member) {
+                let reserved = self.under_way.get(reserved).filter(|r| r.states.contains(state));
+                if let Some(Reserved { bound, prices, .. }) = reserved {
+                    held = held.minus(prices.amount(*bound));
+                }
+            }
+            let account = Account { spent: spent.plus(held), held: Amount::default() };
+            (member.clone(), *state, account, place.warned)
+        });
+        let mut total = self.total;
+        let made = self.under_way.iter().filter(|(at, _)| !waiting.contains(at));
+        for (_, Reserved { bound, prices, .. }) in made {
+            let amount = prices.amount(*bound);
+            total.input_tokens = total.input_tokens.saturating_add(bound.input_tokens);
+            total.output_tokens = total.output_tokens.saturating_add(bound.output_tokens);
+            total.cost = Some(total.cost.unwrap_or(0).saturating_add(amount.cost));
+        }
+        Saved { accounts: accounts.collect(), total }
+    }
+
+    pub(super) fn load(&mut self, saved: &Saved) {
+        self.total = saved.total;
+        let rows = saved.accounts.iter().cloned();
+        let places = rows.map(|(member, state, account, warned)| {
+            ((member, state), StateAccount { account, warned })
+        });
+        self.places = places.collect();
+    }
+
+    /// Pays for a call beforehand. Where anything bounds it, the question says how long its answer may be.
+    fn reserve(
+        &mut self,
+        tables: &Tables<'_>,
+        at: &At,
+        question: &mut Question,
+    ) -> Result<(), LimitKind> {
+        let row = &tables.steps[at.1.step.index()];
+        let prices = question.model.prices;
+        let mut states = Vec::new();
+        let mut room = Caps::default();
+        let mut state = row.state;
+        loop {
+            let caps = caps(&tables.states[state.index()].limits);
+            if !caps.is_none() {
+                let place = self.places.entry((at.0.clone(), state)).or_default();
+                room = room.tighter(place.account.room(caps));
+                states.push(state);
+            }
+            if state.index() == 0 {
+                break;
+            }
+            state = tables.states[state.index()].parent;
+        }
+        let input_tokens = question.token_bound();
+        let wanted = question.model.max_tokens;
+        let measure = |shared: Caps| {
+            let room = room.tighter(shared);
+            if room.is_none() {
+                return Ok((Amount::default(), None));
+            }
+            let output_tokens = room.output(input_tokens, wanted, prices)?;
+            let bound = Usage { input_tokens, output_tokens, cost: None };
+            Ok((prices.amount(bound), Some(bound)))
+        };
+        let (hold, bound) = match &self.shared {
+            Some(budget) => {
+                let (hold, bound) = budget.hold(measure)?;
+                (Some(hold), bound)
+            }
+            None => (None, measure(Caps::default())?.1),
+        };
+        let Some(bound) = bound else {
+            // Nothing bounds it: what it takes is only added up.
+            drop(hold);
+            return Ok(());
+        };
+        question.model.max_tokens = Some(bound.output_tokens);
+        let amount = prices.amount(bound);
+        for state in &states {
+            let place = self.places.entry((at.0.clone(), *state)).or_default();
+            place.account.hold(amount);
+        }
+        self.under_way.insert(at.clone(), Reserved { bound, prices, states, hold });
+        Ok(())
+    }
+}
+
+impl<M: Machine, T: trace::Sink> Session<M, T> {
+    /// Pays for a call beforehand; `false` if a limit forbids it, and the machine will be told.
+    pub(super) fn reserve(&mut self, at: &At, question: &mut Question) -> bool {
+        let Some(machine) = self.family.member(&at.0) else { return true };
+        match self.ledger.reserve(&machine.tables(), at, question) {
+            Ok(()) => true,
+            Err(kind) => {
+                let what = if kind == LimitKind::Cost { "cost" } else { "tokens" };
+                let why = format!("the limit of {what} leaves no room for the call");
+                self.trouble(at, &question.step, Trouble::Limit, &why);
+                self.ready.push_back((at.clone(), Input::Exhausted(at.1, kind)));
+                false
+            }
+        }
+    }
+
+    /// A call has ended. What it took counts; where nobody says, and it may have been billed, what was held for it.
+    pub(super) fn settle_call(
+        &mut self,
+        at: &At,
+        prices: Prices,
+        usage: Option<Usage>,
+        billed: bool,
+    ) -> Result<(), RunError> {
+        let reserved = self.ledger.under_way.remove(at);
+        let assumed = usage.is_none();
+        let usage = match (usage, &reserved) {
+            (Some(usage), _) => Some(usage),
+            (None, Some(reserved)) if billed => Some(reserved.bound),
+            (None, _) => None,
+        };
+        let taken = usage.map_or_else(Amount::default, |usage| prices.amount(usage));
+        if let Some(Reserved { bound, prices, states, hold }) = reserved {
+            let held = prices.amount(bound);
+            for state in &states {
+                self.charge(at, *state, held, taken);
+            }
+            if let Some(hold) = hold {
+                hold.settle(taken);
+            }
+        }
+        let Some(Usage { input_tokens, output_tokens, .. }) = usage else { return Ok(()) };
+        let total = &mut self.ledger.total;
+        total.input_tokens = total.input_tokens.saturating_add(input_tokens);
+        total.output_tokens = total.output_tokens.saturating_add(output_tokens);
+        total.cost = Some(total.cost.unwrap_or(0).saturating_add(taken.cost));
+        let (child, step) = (self.path(&at.0), self.step_name(&at.0, at.1));
+        let cost = taken.cost as f64 / 1e6;
+        let attempt = at.1.attempt;
+        let what = What::Usage { step, attempt, input_tokens, output_tokens, cost, assumed };
+        self.tracer.put(self.clock.now(), &child, what)
+    }
+
+    fn charge(&mut self, at: &At, state: StateId, held: Amount, taken: Amount) {
+        let Some(machine) = self.family.member(&at.0) else { return };
+        let limits = machine.tables().states[state.index()].limits;
+        let place = self.ledger.places.entry((at.0.clone(), state)).or_default();
+        place.account.settle(held, taken);
+        let spent = place.account.spent;
+        let bounds = [
+            (LimitKind::Tokens, limits.tokens_warn, spent.tokens),
+            (LimitKind::Cost, limits.cost_warn, spent.cost),
+        ];
+        for (warned, (kind, bound, spent)) in place.warned.iter_mut().zip(bounds) {
+            if bound.is_some_and(|bound| spent >= bound) && !*warned {
+                *warned = true;
+                self.ready.push_back((at.clone(), Input::Warn(kind)));
+            }
+        }
+    }
+
+    /// Tokens and money that calls have taken, those included of which only the bound is known.
+    pub fn spent(&self) -> Usage {
+        self.ledger.total
+    }
+}

@@ -1,0 +1,386 @@
+//! A run: performs a machine's effects, feeds answers back, ticks its deadlines.
+
+mod apply;
+mod begin;
+mod calls;
+mod heard;
+mod history;
+mod kept;
+mod ledger;
+mod log;
+mod patience;
+mod population;
+mod record;
+mod report;
+mod resume;
+mod tool;
+mod with;
+
+use crate::clock::Clock;
+use crate::data;
+use crate::driver::{Driver, OnDoubt, Parts, Probe};
+use crate::error::RunError;
+use crate::executor::Used;
+use crate::host::HostLog;
+use crate::oracle::{Deny, Oracle};
+use crate::trace::{self, Line, Origin, What};
+use calls::Call;
+use chartc_core::arena::{StateId, StepId};
+use chartc_core::expr::{IntoValue, Map, Value};
+use chartc_core::family::{Family, Member};
+use chartc_core::host::{Machine, Mismatch, Typed};
+use chartc_core::machine::{Input, Instant, LimitKind, Receipt, Status, StepKey};
+pub(crate) use heard::{Heard, Trouble};
+use history::History;
+pub use kept::Kept;
+use ledger::Ledger;
+pub(crate) use log::basic_states;
+use patience::Failure;
+pub use patience::{Backoff, MOST_RETRY_AFTER};
+pub use population::{AgentId, Population};
+pub use report::TurnReport;
+pub use resume::Saved;
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+/// Model calls that one event or turn may cause before the run is stopped, unless set otherwise.
+pub const MAX_CALLS: u32 = 1000;
+
+/// One run of one machine, interpreted or generated: it makes the calls that the machine wants, hands the answers back and ticks the
+/// deadlines.
+///
+/// ```
+/// use chartc_core::interpreter::Interpreter;
+/// use chartc_core::model::Chart;
+/// use chartc_core::plan::Plan;
+/// use chartc_runtime::Session;
+/// use chartc_runtime::clock::VirtualClock;
+/// use chartc_runtime::oracle::Deny;
+/// use std::sync::Arc;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let chart = Chart::empty("Idle");
+/// let plan = Plan::new(&chart);
+/// let machine = Interpreter::new(&plan, (), []).expect("it has no params");
+/// let clock = Arc::new(VirtualClock::new());
+/// let mut session = Session::new(machine, Arc::new(Deny), clock, Vec::new());
+/// let report = session.turn().await.expect("nothing can fail");
+/// assert_eq!((report.turn, report.calls), (1, 0));
+/// let (_machine, trace) = session.into_parts();
+/// assert!(!trace.is_empty());
+/// # }
+/// ```
+///
+/// It starts with the first [`Session::turn`] or [`Session::send`] (or [`Session::start`]), and is over when [`Session::status`] says
+/// how. `T` takes the trace.
+pub struct Session<M, T> {
+    pub(crate) family: Family<M>,
+    driver: Arc<dyn Driver>,
+    /// What the driver is made of, unless it is the host's own.
+    parts: Parts,
+    /// Whose run it is, for the names of its calls.
+    run: Arc<str>,
+    on_doubt: OnDoubt,
+    /// What is known of the call that is being begun.
+    probed: Option<Probe>,
+    clock: Arc<dyn Clock>,
+    tracer: Tracer<T>,
+    /// Calls of host functions that are not in the trace yet.
+    host_log: HostLog,
+    origin: Origin,
+    /// Calls under way, in the order they were started.
+    calls: Vec<Call>,
+    /// What waits to be told to the machine, and the call that it is about.
+    ready: VecDeque<(At, Input<Vec<Value>>)>,
+    /// The last failures of calls, for their next attempts.
+    failures: BTreeMap<(Member, StepId, StateId), Failure>,
+    /// How long to wait after them.
+    backoff: Backoff,
+    /// Tokens and money.
+    ledger: Ledger,
+    /// The last transitions.
+    history: History,
+    /// What was wrong with the last answer, for the re-ask.
+    complaints: BTreeMap<(Member, StepId, StateId), (u32, String)>,
+    /// What the steps have said since the last turn began.
+    heard: Heard,
+    /// What prompts end with.
+    section: String,
+    /// What the models of open `llm` steps have called, since the event for which the step was started.
+    used: BTreeMap<(Member, StepId, StateId), (u32, Vec<Used>)>,
+    /// Text and step of the answer that is being handed over.
+    last_answer: Option<(String, String)>,
+    /// Why the machine judged that an answer from outside does not fit.
+    misfit: Option<String>,
+    /// Data of the event that is being handed over, for its line in the trace.
+    sending: Option<Value>,
+    started: bool,
+    status: Option<Status>,
+    /// The hard limit that was reached last.
+    limit: Option<LimitKind>,
+    summary: Option<String>,
+    /// The step that made this turn's walk fail.
+    failed: Option<String>,
+    turns: u32,
+    total_calls: u32,
+    /// Calls since the last event or turn.
+    recent_calls: u32,
+    max_calls: u32,
+    /// Calls stay open until they are answered from outside: no prompt is rendered and nobody is asked.
+    manual: bool,
+    /// The place in a population.
+    place: Option<population::Member>,
+}
+
+/// A step of a member of the family.
+pub(crate) type At = (Member, StepKey);
+
+struct Tracer<T> {
+    sink: T,
+    seq: u64,
+}
+
+impl<T: trace::Sink> Tracer<T> {
+    fn put(&mut self, at_ms: Instant, child: &str, what: What) -> Result<(), RunError> {
+        self.seq += 1;
+        let (seq, child) = (self.seq, child.to_owned());
+        Ok(self.sink.line(&Line { v: trace::VERSION, seq, at_ms, child, what })?)
+    }
+}
+
+impl<M: Machine, T: trace::Sink> Session<M, T> {
+    /// A run that was not started yet.
+    pub fn new(machine: M, oracle: Arc<dyn Oracle>, clock: Arc<dyn Clock>, sink: T) -> Self {
+        let parts = Parts::of(oracle);
+        Self {
+            family: Family::new(machine),
+            driver: Arc::new(parts.clone()),
+            parts,
+            run: "".into(),
+            on_doubt: OnDoubt::default(),
+            probed: None,
+            clock,
+            tracer: Tracer { sink, seq: 0 },
+            host_log: HostLog::default(),
+            origin: Origin::default(),
+            calls: Vec::new(),
+            ready: VecDeque::new(),
+            failures: BTreeMap::new(),
+            backoff: Backoff::default(),
+            ledger: Ledger::default(),
+            history: History::default(),
+            complaints: BTreeMap::new(),
+            heard: Heard::default(),
+            section: String::new(),
+            used: BTreeMap::new(),
+            last_answer: None,
+            misfit: None,
+            sending: None,
+            started: false,
+            status: None,
+            limit: None,
+            summary: None,
+            failed: None,
+            turns: 0,
+            total_calls: 0,
+            recent_calls: 0,
+            max_calls: MAX_CALLS,
+            manual: false,
+            place: None,
+        }
+    }
+
+    /// A run whose steps and questions stay open until the host answers them.
+    pub(crate) fn manual(machine: M, clock: Arc<dyn Clock>, sink: T) -> Self {
+        Self { manual: true, ..Self::new(machine, Arc::new(Deny), clock, sink) }
+    }
+
+    /// The machine, to look at.
+    pub fn machine(&self) -> &M {
+        self.family.root()
+    }
+
+    /// The machine, for queries that need it mutable; inputs belong to the session.
+    pub fn machine_mut(&mut self) -> &mut M {
+        self.family.root_mut()
+    }
+
+    /// How the run ended, once it has.
+    pub fn status(&self) -> Option<Status> {
+        self.status
+    }
+
+    /// Turns begun.
+    pub fn turns(&self) -> u32 {
+        self.turns
+    }
+
+    /// Model calls made, retries and re-asks included.
+    pub fn calls(&self) -> u32 {
+        self.total_calls
+    }
+
+    /// The basic states (atomic or final) that are active, as dotted paths in document order; after the end, the last ones.
+    pub fn configuration(&self) -> Vec<String> {
+        basic_states(self.family.root()).into_iter().map(|(path, _)| path).collect()
+    }
+
+    /// Ends the session and gives its parts back.
+    pub fn into_parts(self) -> (M, T) {
+        (self.family.into_root(), self.tracer.sink)
+    }
+
+    /// Sets an input, before the start or between events.
+    ///
+    /// # Errors
+    /// There is no such input, or the value does not fit.
+    pub fn input(&mut self, name: &str, value: impl IntoValue) -> Result<(), RunError> {
+        let value = value.into_value();
+        self.family
+            .root_mut()
+            .set_input(name, value.clone())
+            .map_err(|Mismatch(why)| RunError::input(name, &why))?;
+        if self.started {
+            let now = self.clock.now();
+            self.tracer.put(now, "", What::Input { name: name.into(), value })?;
+        }
+        Ok(())
+    }
+
+    /// Enters the initial configuration. Does nothing if that was done.
+    ///
+    /// # Errors
+    /// See [`RunError`].
+    pub async fn start(&mut self) -> Result<(), RunError> {
+        if self.started {
+            return Ok(());
+        }
+        self.enter()?;
+        self.settle().await
+    }
+
+    /// Enters the initial configuration, and leaves the calls that it causes under way.
+    pub(crate) fn enter(&mut self) -> Result<(), RunError> {
+        if self.started {
+            return Ok(());
+        }
+        self.started = true;
+        let what = self.run_begins(self.family.root(), &self.origin);
+        self.tracer.put(self.clock.now(), "", what)?;
+        self.apply(Input::Start)?.map_err(|Mismatch(why)| RunError::Start(why))?;
+        Ok(())
+    }
+
+    /// Begins a turn and leaves its calls under way. `Receipt::Busy` while the last turn is still walked.
+    ///
+    /// # Errors
+    /// See [`RunError`].
+    pub async fn begin_turn(&mut self) -> Result<Receipt, RunError> {
+        self.start().await?;
+        self.recent_calls = 0;
+        self.failed = None;
+        if !self.family.root().is_walking() {
+            self.heard = Heard::default();
+        }
+        let receipt = self.apply_of_the_host(Input::Turn)?.unwrap_or(Receipt::Refused);
+        self.not_taken("turn", receipt, Value::None)?;
+        Ok(receipt)
+    }
+
+    /// One turn: the walk over the steps, with all its calls. A turn that is still walked is waited for.
+    ///
+    /// # Errors
+    /// See [`RunError`]. A step that fails is none: [`TurnReport::failed`] names it.
+    pub async fn turn(&mut self) -> Result<TurnReport, RunError> {
+        self.settle().await?;
+        let calls = self.total_calls;
+        let receipt = self.begin_turn().await?;
+        self.settle().await?;
+        Ok(TurnReport {
+            turn: self.turns,
+            receipt,
+            failed: self.failed.take(),
+            calls: self.total_calls - calls,
+            ended: self.status,
+        })
+    }
+
+    /// Turns until the run has ended, at most `count` of them.
+    ///
+    /// # Errors
+    /// See [`RunError`].
+    pub async fn run_turns(&mut self, count: u32) -> Result<Option<Status>, RunError> {
+        self.start().await?;
+        for _ in 0..count {
+            if self.status.is_some() {
+                break;
+            }
+            self.turn().await?;
+        }
+        Ok(self.status)
+    }
+
+    /// Sends an event with its data by field name, and waits for the calls that it causes.
+    ///
+    /// # Errors
+    /// See [`RunError`]. An event that nothing handles is none: the receipt says so.
+    pub async fn send(&mut self, event: &str, data: Map) -> Result<Receipt, RunError> {
+        let receipt = self.post(event, data).await?;
+        self.settle().await?;
+        Ok(receipt)
+    }
+
+    /// [`Session::send`] for a generated machine: the event with its data is a value of the generated enum.
+    ///
+    /// # Errors
+    /// See [`RunError`].
+    pub async fn tell(&mut self, event: M::Event) -> Result<Receipt, RunError>
+    where
+        M: Typed,
+    {
+        let (event, data) = M::data_of(event);
+        self.send(event, data).await
+    }
+
+    /// Sends an event, and leaves the calls that it causes under way.
+    ///
+    /// # Errors
+    /// See [`RunError`].
+    pub async fn post(&mut self, event: &str, data: Map) -> Result<Receipt, RunError> {
+        self.start().await?;
+        let (id, payload) = data::payload(&self.family.root().tables(), event, &data)?;
+        let kept = if data.is_empty() { Value::None } else { Value::Map(data.clone()) };
+        self.sending = Some(Value::Map(data));
+        self.recent_calls = 0;
+        let receipt = self
+            .apply_of_the_host(Input::Event(id, payload))?
+            .map_err(|Mismatch(why)| RunError::event(event, &why))?;
+        self.sending = None;
+        self.not_taken(event, receipt, kept)?;
+        Ok(receipt)
+    }
+
+    /// Lets time pass: deadlines fire and answers arrive, each when it is due.
+    ///
+    /// # Errors
+    /// See [`RunError`].
+    pub async fn advance(&mut self, milliseconds: u64) -> Result<(), RunError> {
+        self.start().await?;
+        let until = self.clock.now().saturating_add(milliseconds);
+        self.work(Some(until)).await
+    }
+
+    fn not_taken(&mut self, input: &str, receipt: Receipt, data: Value) -> Result<(), RunError> {
+        let why = match receipt {
+            Receipt::Closed => "closed",
+            Receipt::Busy => "busy",
+            Receipt::Handled | Receipt::Unhandled | Receipt::Refused => return Ok(()),
+        };
+        let now = self.clock.now();
+        self.tracer.put(now, "", What::NotTaken { input: input.into(), why: why.into(), data })
+    }
+}
+
+#[cfg(test)]
+mod tests;

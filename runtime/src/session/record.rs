@@ -1,0 +1,181 @@
+//! What happened, into the trace.
+
+use super::Session;
+use crate::error::RunError;
+use crate::trace::{self, HostCall, What, describe};
+use chartc_core::expr::Value;
+use chartc_core::family::Member;
+use chartc_core::host::{About, Machine, Note};
+use chartc_core::machine::{ErrorKind, Instant, LimitKind, Record, Status, WalkEnd};
+use std::collections::VecDeque;
+
+impl<M: Machine, T: trace::Sink> Session<M, T> {
+    /// What forced an end that no final state has given arguments: which limit was used up, where, after how much work.
+    pub fn summary(&self) -> Option<&str> {
+        self.summary.as_deref()
+    }
+
+    fn forced(&self) -> Option<String> {
+        let limit = match self.limit? {
+            LimitKind::Calls => "model calls",
+            LimitKind::Turns => "turns",
+            LimitKind::Time => "time",
+            LimitKind::Tokens => "tokens",
+            LimitKind::Cost => "cost",
+        };
+        let states = self.configuration().join(", ");
+        let place = if states.is_empty() { String::new() } else { format!(" in `{states}`") };
+        Some(format!(
+            "the limit of {limit} was reached{place}, after {} and {}",
+            counted(self.turns, "turn"),
+            counted(self.total_calls, "model call")
+        ))
+    }
+
+    /// Writes a record of a member; `child` is the way to it.
+    pub(super) fn record(
+        &mut self,
+        now: Instant,
+        member: &Member,
+        child: &str,
+        record: Record,
+    ) -> Result<(), RunError> {
+        if let Record::Taken(line) = record {
+            self.remember(now, member, line);
+        }
+        if is_only_told(record) && self.tracer.sink.is_deaf() {
+            self.tracer.seq += 1;
+            return Ok(());
+        }
+        let Some(machine) = self.family.member(member) else { return Ok(()) };
+        let mut what = describe(&machine.tables(), record);
+        if let What::Ended { result, .. } = &mut what {
+            *result = Value::Map(machine.result().into_iter().collect());
+        }
+        if let (What::Forbidden { tool, state, .. }, Record::Forbidden(key, _)) = (&what, record) {
+            let why = format!("the tool `{tool}` may not be called in `{state}`");
+            self.complain(&(member.clone(), key), &why);
+        }
+        if let Record::CallFailed(key, _) = record {
+            self.used_in_vain(&(member.clone(), key));
+        }
+        if let (What::Event { data, .. }, Some(sent)) = (&mut what, &self.sending) {
+            data.clone_from(sent);
+        }
+        if member.is_empty() {
+            self.note_own(&mut what, record);
+        }
+        self.tracer.put(now, child, what)
+    }
+
+    /// What the run itself keeps of a record.
+    fn note_own(&mut self, what: &mut What, record: Record) {
+        match (what, record) {
+            (What::Ended { summary, .. }, Record::Ended(Status::Limit)) => {
+                *summary = self.forced();
+                self.summary.clone_from(summary);
+            }
+            (What::Error { .. }, Record::Error(ErrorKind::Limit(kind))) => self.limit = Some(kind),
+            (What::Turn { turn }, _) => self.turns = *turn,
+            (What::WalkEnded { step, .. }, Record::WalkEnded(WalkEnd::Failed(_))) => {
+                self.failed.clone_from(step);
+                self.heard.failed.clone_from(step);
+            }
+            _ => {}
+        }
+    }
+
+    pub(super) fn notes(
+        &mut self,
+        now: Instant,
+        member: &Member,
+        child: &str,
+    ) -> Result<(), RunError> {
+        let notes = self.family.with_member(member, |machine| machine.take_notes());
+        let called = self.host_log.take();
+        self.put_notes(now, child, notes.unwrap_or_default(), called)
+    }
+
+    /// Writes notes, those of host calls with the call. A call whose note is gone gets one.
+    pub(super) fn put_notes(
+        &mut self,
+        now: Instant,
+        child: &str,
+        notes: Vec<Note>,
+        called: Vec<HostCall>,
+    ) -> Result<(), RunError> {
+        let mut called = VecDeque::from(called);
+        for Note { about, text } in notes {
+            let is_of = |call: &HostCall| about == About::Call(call.function.clone());
+            let mut call = None;
+            if let Some(index) = called.iter().position(is_of) {
+                for lost in called.drain(..index).collect::<Vec<_>>() {
+                    self.tracer.put(now, child, noted(lost))?;
+                }
+                call = called.pop_front();
+            }
+            self.tracer.put(now, child, What::Note { text, call })?;
+        }
+        for lost in called {
+            self.tracer.put(now, child, noted(lost))?;
+        }
+        Ok(())
+    }
+}
+
+/// The note of a call that the machine has none of.
+fn noted(call: HostCall) -> What {
+    let arguments: Vec<String> = call.arguments.iter().map(json).collect();
+    let end = match &call.failed {
+        Some(why) => format!(" failed: {why}"),
+        None => format!(" = {}", json(&call.value)),
+    };
+    let text = format!("{}({}){end}", call.function, arguments.join(", "));
+    What::Note { text, call: Some(call) }
+}
+
+fn json(value: &Value) -> String {
+    serde_json::to_string(value).unwrap_or_default()
+}
+
+/// Whether a record is for the trace alone: the run itself keeps nothing of it.
+fn is_only_told(record: Record) -> bool {
+    match record {
+        Record::Event(_)
+        | Record::Turn(_)
+        | Record::Forbidden(..)
+        | Record::CallFailed(..)
+        | Record::WalkEnded(_)
+        | Record::Error(_)
+        | Record::Ended(_) => false,
+        Record::Sent(..)
+        | Record::Delivered(_)
+        | Record::Posted(..)
+        | Record::Undelivered(..)
+        | Record::SendCanceled(_)
+        | Record::Refused(_)
+        | Record::Lost(..)
+        | Record::Taken(_)
+        | Record::Exited(_)
+        | Record::Entered(_)
+        | Record::Denied(_)
+        | Record::Started(_)
+        | Record::Skipped(_)
+        | Record::Done(_)
+        | Record::Chosen(_)
+        | Record::Unasked(_)
+        | Record::Called(..)
+        | Record::Returned(..)
+        | Record::Retried(_)
+        | Record::Failed(_)
+        | Record::Fallback(..)
+        | Record::Dropped(_)
+        | Record::Warned(_)
+        | Record::TurnEnded(_) => true,
+    }
+}
+
+fn counted(count: impl Into<u64>, what: &str) -> String {
+    let count = count.into();
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}

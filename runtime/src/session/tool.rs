@@ -1,0 +1,129 @@
+//! Tool calls: those that the model has chosen, and those of `call` steps.
+
+use super::calls::{Call, Work, failure};
+use super::{At, Session};
+use crate::driver::{CallId, Probe};
+use crate::error::RunError;
+use crate::executor::Used;
+use crate::oracle::OracleError;
+use crate::tools::done;
+use crate::trace::{self, What};
+use chartc_core::expr::Value;
+use chartc_core::host::Machine;
+use chartc_core::machine::{Input, Outcome};
+use chartc_core::tables::StepRowKind;
+
+impl<M: Machine, T: trace::Sink> Session<M, T> {
+    /// Begins a tool call.
+    pub(super) fn begin_call(&mut self, at: At) -> Result<(), RunError> {
+        if self.manual {
+            self.calls.push(Call { at, work: Work::Outside });
+            return Ok(());
+        }
+        let now = self.clock.now();
+        let (member, key) = &at;
+        let call = self.family.with_member(member, |machine| machine.call(*key));
+        let (child, step) = (self.path(member), self.step_name(member, *key));
+        self.notes(now, member, &child)?;
+        let Some(Ok(call)) = call else {
+            let why = "its arguments cannot be computed".to_owned();
+            self.failed_call(&at, step, "arguments", why.clone(), None)?;
+            let key = at.1;
+            self.ready.push_back((at, Input::Answer(key, failure(why))));
+            return Ok(());
+        };
+        let id = self.call_id(&at, true);
+        let (tool, arguments) = (call.tool.clone(), call.arguments.iter().cloned().collect());
+        let arguments = Value::Map(arguments);
+        self.uses(&at, Used::begun(&tool, &arguments));
+        self.tracer.put(now, &child, What::ToolCall { step, tool: tool.clone(), arguments })?;
+        let calling = match self.probed.take() {
+            Some(Probe::Returned(result)) => done(result),
+            Some(Probe::Unknown | Probe::NotMade | Probe::Answered(_)) | None => {
+                self.driver.call(&id, call)
+            }
+        };
+        self.calls.push(Call { at, work: Work::Tool(tool, calling) });
+        Ok(())
+    }
+
+    /// The name of a call.
+    pub(super) fn call_id(&self, (member, key): &At, is_tool: bool) -> CallId {
+        let used = if self.used.is_empty() {
+            None
+        } else {
+            self.used.get(&(member.clone(), key.step, key.leaf))
+        };
+        let used = used.filter(|(event, _)| *event == key.event).map(|(_, used)| used);
+        let nth = used.map_or(0, |used| used.iter().filter(|one| !one.is_open()).count());
+        let (run, member) = (self.run.clone(), member.clone());
+        CallId { run, member, key: *key, nth: u32::try_from(nth).unwrap_or(u32::MAX), is_tool }
+    }
+
+    /// Keeps a tool call for the next prompt of its `llm` step. One that was under way when the run was saved begins again.
+    fn uses(&mut self, (member, key): &At, used: Used) {
+        if !matches!(self.kind(member, *key), Some(StepRowKind::Llm)) {
+            return;
+        }
+        let place = (member.clone(), key.step, key.leaf);
+        let (event, all) = self.used.entry(place).or_insert_with(|| (key.event, Vec::new()));
+        if *event != key.event {
+            (*event, *all) = (key.event, Vec::new());
+        }
+        all.retain(|one| !one.is_open());
+        all.push(used);
+    }
+
+    /// Keeps what it came to.
+    fn used_up(&mut self, (member, key): &At, result: &Result<Value, OracleError>) {
+        let place = (member.clone(), key.step, key.leaf);
+        let last = self.used.get_mut(&place).and_then(|(_, all)| all.last_mut());
+        if let Some(last) = last.filter(|last| last.is_open()) {
+            match result {
+                Ok(value) => last.ends(Ok(value)),
+                Err(why) => last.ends(Err(&why.to_string())),
+            }
+        }
+    }
+
+    /// What it brought is not of its type: the machine has found that out.
+    pub(super) fn used_in_vain(&mut self, (member, key): &At) {
+        let place = (member.clone(), key.step, key.leaf);
+        if let Some(last) = self.used.get_mut(&place).and_then(|(_, all)| all.last_mut()) {
+            last.fails("what it returned does not fit its type");
+        }
+    }
+
+    /// Tells the machine what a tool call brought.
+    pub(super) fn returned(
+        &mut self,
+        (member, key): At,
+        tool: &str,
+        result: Result<Value, OracleError>,
+    ) -> Result<(), RunError> {
+        let now = self.clock.now();
+        let child = self.path(&member);
+        let (step, tool) = (self.step_name(&member, key), tool.to_owned());
+        self.used_up(&(member.clone(), key), &result);
+        match result {
+            Ok(value) => {
+                let what = What::ToolResult { step, tool, value: value.clone() };
+                self.tracer.put(now, &child, what)?;
+                drop(self.apply_to(member, Input::Answer(key, Outcome::Done(vec![value])))?);
+                self.misfit = None;
+                Ok(())
+            }
+            Err(error) => {
+                let why = error.to_string();
+                let kind = error.kind().to_owned();
+                let what = What::ToolFailed { step: step.clone(), tool, error: kind, why };
+                self.tracer.put(now, &child, what)?;
+                if error.is_fatal() {
+                    return Err(RunError::Oracle { step, error });
+                }
+                drop(self.apply_to(member, Input::Answer(key, failure(error.to_string())))?);
+                Ok(())
+            }
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! What an agent does: the action that an `llm` step has answered with.
+
+use super::host::{Failure, FailureKind};
+use chartc_core::expr::{Map, Value};
+
+/// The actions that there are.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Action {
+    /// Nothing.
+    Noop,
+    /// `read_artifact`.
+    Read {
+        /// Its id.
+        artifact: String,
+    },
+    /// `write_artifact`: makes it, or gives it another content.
+    Write {
+        /// Its id.
+        artifact: String,
+        /// What it is, if said.
+        ty: Option<String>,
+        /// Text, or anything else that JSON has.
+        content: Value,
+    },
+    /// `invoke_artifact`.
+    Invoke {
+        /// Its id.
+        artifact: String,
+        /// The method.
+        method: String,
+        /// In order.
+        arguments: Vec<Value>,
+    },
+}
+
+/// The word for doing nothing.
+const NOOP: &str = "noop";
+/// What may stand in an answer beside the action and what it needs: the model's reasons.
+pub(crate) const REASONS: [&str; 5] =
+    ["action", "reasoning", "thought_process", "situation_assessment", "action_rationale"];
+
+impl Action {
+    /// Reads an answer `{"action": "write_artifact", "artifact_id": "…", …}`; beside the action the names in it that nothing was made of.
+    ///
+    /// # Errors
+    /// [`FailureKind::IntentRejected`]: there is no such action, or it lacks something.
+    pub fn read(answer: &Map) -> Result<(Self, Vec<String>), Failure> {
+        let rejected = |why: String| Failure::new(FailureKind::IntentRejected, why);
+        let Some(Value::Text(word)) = answer.get("action") else {
+            return Err(rejected("the answer names no action".into()));
+        };
+        let mut used: Vec<&str> = REASONS.to_vec();
+        let mut take = |names: [&'static str; 2]| {
+            used.extend(names);
+            names.iter().find_map(|name| answer.get(name)).cloned()
+        };
+        let text = |value: Option<Value>, name: &str| match value {
+            Some(Value::Text(text)) if !text.is_empty() => Ok(text),
+            Some(_) => Err(rejected(format!("`{name}` of `{word}` is a text"))),
+            None => Err(rejected(format!("`{word}` needs `{name}`"))),
+        };
+        let action = match word.as_str() {
+            NOOP => Self::Noop,
+            "read_artifact" => {
+                Self::Read { artifact: text(take(["artifact_id", "artifact"]), "artifact_id")? }
+            }
+            "write_artifact" => Self::Write {
+                artifact: text(take(["artifact_id", "artifact"]), "artifact_id")?,
+                ty: match take(["artifact_type", "type"]) {
+                    None | Some(Value::None) => None,
+                    some => Some(text(some, "artifact_type")?),
+                },
+                content: take(["content", "content"])
+                    .ok_or_else(|| rejected(format!("`{word}` needs `content`")))?,
+            },
+            "invoke_artifact" => Self::Invoke {
+                artifact: text(take(["artifact_id", "artifact"]), "artifact_id")?,
+                method: text(take(["method", "method"]), "method")?,
+                arguments: match take(["args", "arguments"]) {
+                    None | Some(Value::None) => Vec::new(),
+                    Some(Value::List(items)) => items,
+                    Some(_) => return Err(rejected(format!("`args` of `{word}` is a list"))),
+                },
+            },
+            _ => {
+                return Err(rejected(format!(
+                    "there is no action `{word}`; there are noop, read_artifact, write_artifact, invoke_artifact"
+                )));
+            }
+        };
+        let unused = answer.iter().map(|(name, _)| name).filter(|name| !used.contains(name));
+        let unused = unused.map(str::to_owned).collect();
+        Ok((action, unused))
+    }
+
+    /// The artifact that it is about.
+    pub fn artifact(&self) -> Option<&str> {
+        match self {
+            Self::Noop => None,
+            Self::Read { artifact }
+            | Self::Write { artifact, .. }
+            | Self::Invoke { artifact, .. } => Some(artifact),
+        }
+    }
+}
+
+/// Whether an answer asks for something to be done, be it that nobody can say what.
+pub(crate) fn is_deed(answer: &Map) -> bool {
+    !matches!(answer.get("action"), Some(Value::Text(word)) if word == NOOP)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::answer;
+    use crate::form::{ActionForm, schema};
+    use chartc_core::expr::Value;
+
+    /// Whatever fits the schema is an action that can be done.
+    #[test]
+    fn what_fits_is_an_action() {
+        for form in [ActionForm::Simple, ActionForm::Ooda] {
+            let schema = schema(form);
+            for seed in 0..40_u64 {
+                let mut draws = seed;
+                let mut pick = |below: u64| {
+                    draws = draws.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                    (draws >> 33) % below.max(1)
+                };
+                let text =
+                    crate::schema::example(schema, &mut pick).expect("it is small").to_string();
+                let reading =
+                    answer::value(&text, "").unwrap_or_else(|why| panic!("{text}: {why:?}"));
+                let Value::Map(answer) = reading.meant else { panic!("{text}") };
+                assert!(answer.get("reasoning").is_some(), "{text}");
+                match Action::read(&answer) {
+                    Ok((_, unused)) => assert_eq!(unused, [""; 0], "{text}"),
+                    // A text may be empty, by the schema; an id may not.
+                    Err(why) => assert!(why.to_string().contains("is a text"), "{text}: {why}"),
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,17 @@
+//! Where agents act: the actions that there are, who has the artifacts, what an agent has done and what it keeps in mind.
+
+mod action;
+mod adapter;
+mod host;
+mod record;
+mod script;
+mod working;
+
+pub use action::Action;
+pub(crate) use action::{REASONS, is_deed};
+pub use adapter::{Artifacts, REPEATS, TwoMethods};
+pub use host::{Acting, ArtifactHost, Done, Failure, FailureKind, View};
+pub use record::{Entry, FAILURES, HISTORY, Record, SharedRecord};
+pub use script::{World, WorldError};
+pub(crate) use working::size;
+pub use working::{ConfigError, KEYS, WorkingMemory, cut, extract};

@@ -1,0 +1,269 @@
+//! A world in memory, read from a file: artifacts, scrip and disk, for runs without any other.
+//!
+//! ```yaml
+//! agent: ada                    # who acts [default: the agent's own name]
+//! balances: {ada: 100, bob: 20} # scrip, whole numbers
+//! disk: 500                     # bytes that an agent's artifacts may have; or by agent, {ada: 500}
+//! artifacts:
+//!   shop:
+//!     owner: bob                # [default: system]
+//!     type: executable          # [default: executable with methods, else data]
+//!     content: sells gold       # a text, or anything else
+//!     read: everyone            # also owner, nobody, or a list of agents [default: everyone]
+//!     write: owner              # [default: owner]
+//!     invoke: [ada]             # [default: everyone]
+//!     price: 5                  # of an invocation, paid to the owner; or by method, {buy: 5}
+//!     methods:                  # results as those of a script's functions
+//!       price: 3
+//!       buy: [sold, {fail: sold out}]
+//! ```
+
+mod deed;
+mod file;
+
+use super::{Acting, Action, ArtifactHost, Done, Failure, FailureKind, View};
+use crate::oracle::script::Results;
+use chartc_core::expr::{Map, Value};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+pub use file::WorldError;
+
+/// A world in memory. Clones are the same world.
+#[derive(Debug, Clone)]
+pub struct World {
+    /// Of the text that it was read from.
+    hash: u64,
+    agent: Option<String>,
+    state: Arc<Mutex<State>>,
+}
+
+#[derive(Debug, Clone, PartialEq, Default)]
+struct State {
+    balances: BTreeMap<String, i64>,
+    disk: Disk,
+    artifacts: BTreeMap<String, Artifact>,
+}
+
+/// Bytes that the artifacts of an agent may have.
+#[derive(Debug, Clone, PartialEq, Default)]
+struct Disk {
+    everybody: Option<u64>,
+    each: BTreeMap<String, u64>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+struct Artifact {
+    owner: String,
+    ty: String,
+    content: Value,
+    read: Who,
+    write: Who,
+    invoke: Who,
+    price: Price,
+    methods: BTreeMap<String, Results>,
+}
+
+/// Who may do something.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Who {
+    Everyone,
+    Owner,
+    Nobody,
+    Only(Vec<String>),
+}
+
+/// What an invocation costs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Price {
+    Each(i64),
+    ByMethod(BTreeMap<String, i64>),
+}
+
+impl Price {
+    fn of(&self, method: &str) -> i64 {
+        match self {
+            Self::Each(price) => *price,
+            Self::ByMethod(prices) => prices.get(method).copied().unwrap_or(0),
+        }
+    }
+}
+
+/// A world as it stands, for a snapshot.
+#[derive(Serialize, Deserialize)]
+struct Saved {
+    /// Of the file's text, in hex: a number this large is not one everywhere.
+    file: String,
+    balances: BTreeMap<String, i64>,
+    artifacts: BTreeMap<String, SavedArtifact>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct SavedArtifact {
+    owner: String,
+    #[serde(rename = "type")]
+    ty: String,
+    content: Value,
+    #[serde(default)]
+    used: BTreeMap<String, usize>,
+}
+
+impl World {
+    /// Reads the text of a world's file.
+    ///
+    /// # Errors
+    /// What is wrong, where, and what would be right.
+    pub fn parse(text: &str) -> Result<Self, WorldError> {
+        let (agent, state) = file::parse(text)?;
+        // FNV-1a: the file is no secret, it is only to be told from another one.
+        let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+        });
+        Ok(Self { hash, agent, state: Arc::new(Mutex::new(state)) })
+    }
+
+    /// Who acts, if the file says so.
+    pub fn agent(&self) -> Option<&str> {
+        self.agent.as_deref()
+    }
+
+    /// Gives an agent its first scrip, unless the file says what it has.
+    pub fn endow(&self, agent: &str, scrip: i64) {
+        self.state().balances.entry(agent.to_owned()).or_insert(scrip.max(0));
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl ArtifactHost for World {
+    fn invoke(
+        &self,
+        agent: &str,
+        artifact: &str,
+        method: &str,
+        arguments: &[Value],
+    ) -> Result<Value, Failure> {
+        self.state().ask(agent, artifact, method, arguments).map(|(value, _)| value)
+    }
+
+    fn act(&self, agent: &str, action: &Action) -> Acting {
+        let done = self.state().act(agent, action);
+        Box::pin(std::future::ready(done))
+    }
+
+    fn view(&self, agent: &str) -> View {
+        let state = self.state();
+        let text = |text: &str| Value::Text(text.to_owned());
+        let row = |(id, artifact): (&String, &Artifact)| {
+            let mut row = Map::new();
+            row.insert("id".into(), text(id));
+            row.insert("type".into(), text(&artifact.ty));
+            row.insert("created_by".into(), text(&artifact.owner));
+            row.insert("executable".into(), Value::Bool(!artifact.methods.is_empty()));
+            Value::Map(row)
+        };
+        let own = state.artifacts.iter().filter(|(id, a)| a.owner == agent && *id != agent);
+        View {
+            balance: state.balance(agent),
+            own: own.map(|(id, _)| text(id)).collect(),
+            artifacts: state.artifacts.iter().map(row).collect(),
+            others: state.balances.keys().filter(|name| *name != agent).map(|n| text(n)).collect(),
+            disk: state.quota(agent).map(|most| (state.used(agent), most)),
+            record: state.artifacts.get(agent).map(|artifact| artifact.content.clone()),
+        }
+    }
+
+    fn save(&self) -> Value {
+        let state = self.state();
+        let artifact = |artifact: &Artifact| SavedArtifact {
+            owner: artifact.owner.clone(),
+            ty: artifact.ty.clone(),
+            content: artifact.content.clone(),
+            used: artifact.methods.iter().map(|(name, row)| (name.clone(), row.used())).collect(),
+        };
+        let saved = Saved {
+            file: format!("{:016x}", self.hash),
+            balances: state.balances.clone(),
+            artifacts: state
+                .artifacts
+                .iter()
+                .map(|(id, row)| (id.clone(), artifact(row)))
+                .collect(),
+        };
+        // Through text, which keeps the order of keys. It has nothing that JSON has not.
+        let text = serde_json::to_string(&saved);
+        text.and_then(|text| serde_json::from_str(&text)).unwrap_or_default()
+    }
+
+    fn load(&self, saved: &Value) -> Result<(), String> {
+        let text = serde_json::to_string(saved);
+        let saved: Saved = text
+            .and_then(|text| serde_json::from_str(&text))
+            .map_err(|why| format!("it has no world: {why}"))?;
+        if saved.file != format!("{:016x}", self.hash) {
+            return Err("it is of another world: name the world's file as it was then".into());
+        }
+        let mut state = self.state();
+        state.balances = saved.balances;
+        for (id, kept) in saved.artifacts {
+            let artifact = state
+                .artifacts
+                .entry(id)
+                .or_insert_with(|| Artifact::new(&kept.owner, kept.ty.clone(), Value::None));
+            artifact.ty = kept.ty;
+            artifact.content = kept.content;
+            for (name, used) in kept.used {
+                if let Some(results) = artifact.methods.get_mut(&name) {
+                    results.skip(used);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Artifact {
+    /// One that an agent has made.
+    fn new(owner: &str, ty: String, content: Value) -> Self {
+        Self {
+            owner: owner.to_owned(),
+            ty,
+            content,
+            read: Who::Everyone,
+            write: Who::Owner,
+            invoke: Who::Everyone,
+            price: Price::Each(0),
+            methods: BTreeMap::new(),
+        }
+    }
+
+    fn may(&self, who: &Who, agent: &str) -> bool {
+        match who {
+            Who::Everyone => true,
+            Who::Owner => self.owner == agent,
+            Who::Nobody => false,
+            Who::Only(agents) => agents.iter().any(|name| name == agent),
+        }
+    }
+}
+
+/// Bytes of a content.
+fn size(content: &Value) -> u64 {
+    let bytes = match content {
+        Value::None => 0,
+        Value::Text(text) => text.len(),
+        Value::Bool(_)
+        | Value::Int(_)
+        | Value::Float(_)
+        | Value::Duration(_)
+        | Value::List(_)
+        | Value::Map(_) => serde_json::to_string(content).unwrap_or_default().len(),
+    };
+    bytes as u64
+}
+
+#[cfg(test)]
+mod tests;

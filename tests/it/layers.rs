@@ -1,0 +1,136 @@
+//! Which modules of the core, the runtime and its satellites may name which. From top to bottom: a row names modules above it.
+
+use crate::architecture::{arrows, circle, directions};
+
+const CORE: &[(&str, &[&str])] = &[
+    ("arena", &[]),
+    ("duration", &[]),
+    ("form", &[]),
+    ("status", &[]),
+    ("value", &[]),
+    ("visible", &[]),
+    ("caller", &["arena"]),
+    ("forward", &["arena"]),
+    ("structure", &["arena"]),
+    ("machine", &["arena", "forward", "status"]),
+    ("model", &["arena", "form", "forward", "status", "structure", "value"]),
+    ("ops", &["machine"]),
+    ("tables", &["arena", "form", "forward", "machine", "structure"]),
+    ("store", &["arena", "machine", "tables"]),
+    ("expr", &["arena", "duration", "machine", "model", "ops", "store", "value"]),
+    ("host", &["arena", "machine", "store", "tables", "value"]),
+    ("outbox", &["arena", "machine", "store"]),
+    ("calls", &["arena", "caller", "expr", "tables"]),
+    ("family", &["arena", "expr", "host", "machine", "tables"]),
+    ("program", &["arena", "caller", "machine", "outbox", "store", "tables"]),
+    ("semantics", &["arena", "machine", "outbox", "program", "store", "structure", "tables"]),
+    ("wording", &["arena", "program", "tables"]),
+    (
+        "generated",
+        &[
+            "arena",
+            "calls",
+            "duration",
+            "expr",
+            "host",
+            "machine",
+            "ops",
+            "semantics",
+            "store",
+            "tables",
+            "wording",
+        ],
+    ),
+    ("plan", &["arena", "expr", "form", "model", "semantics", "structure", "tables"]),
+    (
+        "interpreter",
+        &[
+            "arena",
+            "calls",
+            "expr",
+            "family",
+            "host",
+            "machine",
+            "model",
+            "outbox",
+            "plan",
+            "program",
+            "semantics",
+            "store",
+            "tables",
+            "wording",
+        ],
+    ),
+];
+const RUNTIME: &[(&str, &[&str])] = &[
+    ("budget", &[]),
+    ("call", &[]),
+    ("clock", &[]),
+    ("form", &[]),
+    ("memory", &[]),
+    ("schema", &[]),
+    ("trace", &[]),
+    ("error", &["call", "memory"]),
+    ("host", &["trace"]),
+    ("tools", &["call"]),
+    ("data", &["error"]),
+    ("oracle", &["budget", "call", "clock", "form", "schema", "tools"]),
+    ("answer", &["oracle", "schema"]),
+    ("driver", &["oracle", "tools"]),
+    ("executor", &["answer", "budget", "form", "oracle"]),
+    ("world", &["answer", "form", "oracle", "schema"]),
+    (
+        "session",
+        &[
+            "budget", "clock", "data", "driver", "error", "executor", "host", "oracle", "tools",
+            "trace", "world",
+        ],
+    ),
+    ("agents", &["clock", "error", "session", "trace"]),
+    ("play", &["data", "error", "session", "trace"]),
+    ("replay", &["budget", "clock", "error", "host", "oracle", "session", "tools", "trace"]),
+    ("simulate", &["clock", "data", "error", "session", "trace"]),
+    ("agent", &["data", "error", "memory", "play", "session", "trace", "world"]),
+];
+const MEMORY: &[(&str, &[&str])] = &[("agent", &[]), ("fault", &[]), ("open", &["fault"])];
+const PROVIDERS: &[(&str, &[&str])] = &[
+    ("date", &[]),
+    ("form", &[]),
+    ("answer", &["form"]),
+    ("fault", &["date"]),
+    ("server", &["answer", "fault", "form"]),
+];
+
+const CRATES: &[(&str, &[(&str, &[&str])])] = &[
+    ("runtime/core/src", CORE),
+    ("runtime/src", RUNTIME),
+    ("runtime/memory/src", MEMORY),
+    ("runtime/providers/src", PROVIDERS),
+];
+
+#[test]
+fn modules_name_only_those_of_their_rows() {
+    for (folder, table) in CRATES {
+        directions(folder, table);
+    }
+}
+
+#[test]
+fn modules_form_no_circle() {
+    for (folder, _) in CRATES {
+        let found = circle(&arrows(folder));
+        assert!(found.is_empty(), "{folder}: {}", found.join(" → "));
+    }
+}
+
+#[test]
+fn a_circle_is_found() {
+    let arrows = |pairs: &[(&str, &[&str])]| {
+        let set = |all: &[&str]| all.iter().map(ToString::to_string).collect();
+        pairs.iter().map(|(from, to)| ((*from).to_string(), set(to))).collect()
+    };
+    let chain = arrows(&[("a", &["b", "c"]), ("b", &["c"])]);
+    assert_eq!(circle(&chain), [""; 0]);
+    let round = arrows(&[("a", &["b"]), ("b", &["c"]), ("c", &["d", "b"])]);
+    assert_eq!(circle(&round), ["b", "c", "b"]);
+}
