@@ -1,6 +1,6 @@
 //! Which declarations of a chart are used, and what sets its variables.
 
-use crate::facts::uses::{holes, own_walk, takes_payload};
+use crate::facts::uses::{own_walk, takes_payload};
 use chartc_core::arena::{StepId, ToolSetId, TransitionId, VarId};
 use chartc_core::model::{
     Action, Chart, CheckArgument, ChoiceKind, Expr, ExprKind, Observable, StepKind, Template,

@@ -1,10 +1,10 @@
 //! The house rules that a program can check: who may know whom, file length, the table of findings. `src/ARCHITECTURE.md`
 //! tells them in words.
 
+use crate::imports::{directions, module, paths};
 use crate::project::{files, metadata, read};
 use chartc::lint::LINTS;
 use chartc::rules::RULES;
-use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Modules of the library, each with those of its siblings that it may name. Nobody but `cli` may name `cli`.
@@ -65,7 +65,35 @@ const COMPILER: &[(&str, &[&str])] = &[
     ),
     ("scenario", &["compile", "diagnostic", "rules", "lower", "notation", "source", "span"]),
     ("disk", &["front", "load"]),
-    ("build", &["compile", "diagnostic", "disk", "emit", "load", "report", "source", "span"]),
+    (
+        "build",
+        &["compile", "diagnostic", "disk", "emit", "load", "report", "rules", "source", "span"],
+    ),
+    ("cli", CLI),
+    ("main", &["cli"]),
+];
+
+/// What the commands name; nothing else names them.
+const CLI: &[&str] = &[
+    "compile",
+    "diagnostic",
+    "disguise",
+    "disk",
+    "emit",
+    "explore",
+    "facts",
+    "front",
+    "lint",
+    "load",
+    "lower",
+    "notation",
+    "print",
+    "report",
+    "rules",
+    "scenario",
+    "source",
+    "span",
+    "turn",
 ];
 
 /// What only the named modules of a crate may name; nobody, where none is named.
@@ -101,167 +129,6 @@ const ONLY: &[(&str, &str, &[&str])] = &[
     ("runtime/src", "std::time::SystemTime", &[]),
     ("runtime/src", "std::thread", &[]),
 ];
-
-/// Every path that a file names, as segments from the root of its crate (`crate`) or from another crate.
-fn paths(file: &str, source_folder: &str) -> Vec<Vec<String>> {
-    let tokens: TokenStream =
-        read(file).parse().unwrap_or_else(|e| panic!("{file} is no Rust: {e}"));
-    let mut found = Vec::new();
-    walk(&tokens.into_iter().collect::<Vec<_>>(), &module(file, source_folder), &mut found);
-    found
-}
-
-/// `src/emit/dot/mod.rs` is module `emit::dot`.
-fn module(file: &str, source_folder: &str) -> Vec<String> {
-    let below = file.strip_prefix(source_folder).unwrap_or(file).trim_start_matches('/');
-    let below = below.trim_end_matches(".rs").trim_end_matches("/mod");
-    match below {
-        "lib" => Vec::new(),
-        _ => below.split('/').map(String::from).collect(),
-    }
-}
-
-fn ident(token: Option<&TokenTree>) -> Option<String> {
-    match token {
-        Some(TokenTree::Ident(i)) => Some(i.to_string()),
-        _ => None,
-    }
-}
-
-fn is_separator(tokens: &[TokenTree], at: usize) -> bool {
-    (at..at + 2).all(|i| matches!(tokens.get(i), Some(TokenTree::Punct(p)) if p.as_char() == ':'))
-}
-
-fn walk(tokens: &[TokenTree], module: &[String], found: &mut Vec<Vec<String>>) {
-    let mut at = 0;
-    while at < tokens.len() {
-        if let (Some("mod"), Some(name), Some(TokenTree::Group(body))) =
-            (ident(tokens.get(at)).as_deref(), ident(tokens.get(at + 1)), tokens.get(at + 2))
-        {
-            let inner = [module, &[name]].concat();
-            walk(&body.stream().into_iter().collect::<Vec<_>>(), &inner, found);
-            at += 3;
-            continue;
-        }
-        match &tokens[at] {
-            TokenTree::Ident(_) if at < 2 || !is_separator(tokens, at - 2) => {
-                at = path(tokens, at, Vec::new(), module, found);
-            }
-            TokenTree::Group(group) => {
-                walk(&group.stream().into_iter().collect::<Vec<_>>(), module, found);
-                at += 1;
-            }
-            TokenTree::Ident(_) | TokenTree::Punct(_) | TokenTree::Literal(_) => at += 1,
-        }
-    }
-}
-
-/// Reads the path (or the tree of a `use`) that starts at `at`, and gives the index behind it.
-fn path(
-    tokens: &[TokenTree],
-    mut at: usize,
-    mut segments: Vec<String>,
-    module: &[String],
-    found: &mut Vec<Vec<String>>,
-) -> usize {
-    while let Some(name) = ident(tokens.get(at)) {
-        segments.push(name);
-        at += 1;
-        if !is_separator(tokens, at) {
-            break;
-        }
-        at += 2;
-        if let Some(TokenTree::Group(group)) = tokens.get(at)
-            && group.delimiter() == Delimiter::Brace
-        {
-            let inner: Vec<TokenTree> = group.stream().into_iter().collect();
-            let mut i = 0;
-            while i < inner.len() {
-                i = path(&inner, i, segments.clone(), module, found).max(i + 1);
-            }
-            return at + 1;
-        }
-    }
-    let supers = segments.iter().take_while(|s| *s == "super").count();
-    let absolute = match segments.first().map(String::as_str) {
-        Some("super") => {
-            let above = &module[..module.len().saturating_sub(supers)];
-            let mut absolute = vec!["crate".to_string()];
-            absolute.extend(above.iter().chain(&segments[supers..]).cloned());
-            absolute
-        }
-        _ => segments,
-    };
-    if absolute.len() > 1 {
-        found.push(absolute);
-    }
-    at
-}
-
-/// Modules by name, each with the siblings that its files name. What a crate re-exports at its root counts as its module's.
-pub(crate) fn arrows(source_folder: &str) -> BTreeMap<String, BTreeSet<String>> {
-    let files = files(source_folder, ".rs");
-    let top = |file: &str| module(file, source_folder).into_iter().next();
-    let modules: BTreeSet<String> = files.iter().filter_map(|f| top(f)).collect();
-    let exported: BTreeMap<String, String> = (files.iter().filter(|f| f.ends_with("src/lib.rs")))
-        .flat_map(|f| paths(f, source_folder))
-        .filter(|path| modules.contains(&path[0]))
-        .map(|path| (path[path.len() - 1].clone(), path[0].clone()))
-        .collect();
-    let mut arrows: BTreeMap<_, BTreeSet<_>> = BTreeMap::new();
-    for file in &files {
-        let Some(own) = top(file) else { continue };
-        let named = (paths(file, source_folder).into_iter())
-            .filter(|path| path[0] == "crate")
-            .map(|mut path| exported.get(&path[1]).cloned().unwrap_or_else(|| path.remove(1)))
-            .filter(|other| modules.contains(other) && *other != own);
-        arrows.entry(own.clone()).or_default().extend(named);
-    }
-    arrows
-}
-
-/// A circle among modules, its first one at both ends; empty where there is none.
-pub(crate) fn circle(arrows: &BTreeMap<String, BTreeSet<String>>) -> Vec<String> {
-    fn visit<'a>(
-        module: &'a String,
-        arrows: &'a BTreeMap<String, BTreeSet<String>>,
-        path: &mut Vec<&'a String>,
-        done: &mut BTreeSet<&'a String>,
-    ) -> Vec<String> {
-        if let Some(start) = path.iter().position(|on_path| *on_path == module) {
-            return path[start..].iter().copied().chain([module]).cloned().collect();
-        }
-        if !done.insert(module) {
-            return Vec::new();
-        }
-        path.push(module);
-        let found = arrows.get(module).into_iter().flatten();
-        let found = found.map(|next| visit(next, arrows, path, done)).find(|c| !c.is_empty());
-        path.pop();
-        found.unwrap_or_default()
-    }
-    let (mut path, mut done) = (Vec::new(), BTreeSet::new());
-    let found = arrows.keys().map(|module| visit(module, arrows, &mut path, &mut done));
-    found.into_iter().find(|circle| !circle.is_empty()).unwrap_or_default()
-}
-
-/// Fails on a module without a row, and on an arrow that its row does not have.
-pub(crate) fn directions(source_folder: &str, table: &[(&str, &[&str])]) {
-    let table: BTreeMap<_, _> = table.iter().copied().collect();
-    let mut faults = BTreeSet::new();
-    for (own, named) in arrows(source_folder) {
-        let Some(may) = table.get(own.as_str()) else {
-            if own != "cli" && own != "main" {
-                faults.insert(format!("{source_folder}: module `{own}` has no row in this test"));
-            }
-            continue;
-        };
-        for other in named.iter().filter(|other| !may.contains(&other.as_str())) {
-            faults.insert(format!("{source_folder}: `{own}` must not know `{other}`"));
-        }
-    }
-    assert!(faults.is_empty(), "{faults:#?}");
-}
 
 #[test]
 fn stages_know_only_what_comes_before_them() {
@@ -401,14 +268,4 @@ fn codes_and_names_of_findings_are_unique() {
             digits.len() == 4 && digits.starts_with('0') && digits.parse::<u32>().is_ok();
         assert!(well_formed, "{} is no code", rule.code);
     }
-}
-
-#[test]
-fn paths_are_read_from_use_trees_and_expressions() {
-    let source = "use super::{a::B, c}; use crate::d; fn f() { crate::e::g(); } mod t { use super::super::h; }";
-    let tokens: TokenStream = source.parse().expect("it is Rust");
-    let mut found = Vec::new();
-    walk(&tokens.into_iter().collect::<Vec<_>>(), &["m".to_string()], &mut found);
-    let found: Vec<String> = found.iter().map(|p| p.join("::")).collect();
-    assert_eq!(found, ["crate::a::B", "crate::c", "crate::d", "crate::e::g", "crate::h"]);
 }

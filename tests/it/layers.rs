@@ -1,6 +1,6 @@
 //! Which modules of the core, the runtime and its satellites may name which. From top to bottom: a row names modules above it.
 
-use crate::architecture::{arrows, circle, directions};
+use crate::imports::{arrows, circle, directions};
 
 const CORE: &[(&str, &[&str])] = &[
     ("arena", &[]),

@@ -35,6 +35,7 @@ mod guards;
 mod guessing;
 mod hostile;
 mod idle;
+mod imports;
 mod interpreter;
 mod layers;
 mod licences;

@@ -4,7 +4,6 @@ use super::edge::{Edge, Op};
 use super::line::Line;
 use super::point::{By, Mode, Point, Points};
 use super::read::{How, Site};
-use crate::facts::uses::holes;
 use crate::turn::dataflow::Value;
 use chartc_core::arena::StepId;
 use chartc_core::model::{AskOn, Failure, Step, StepKind, TemplatePart, Trigger};
