@@ -2,10 +2,9 @@
 
 use super::text::{line, lower, quote, template, upper};
 use crate::syntax::{
-    Expr, ExprKind, Given, Hole, Param, TypeExpr, TypeKind, UnaryOp, is_lower_snake, is_reserved,
-    is_upper_camel,
+    Binding, Expr, ExprKind, Given, Hole, Param, TypeExpr, TypeKind, UnaryOp, is_lower_snake,
+    is_reserved, is_upper_camel,
 };
-use chartc_core::model::Binding;
 
 /// Where an expression stands: how deep its lines are indented, or in a placeholder, where it stays on one line.
 #[derive(Debug, Clone, Copy)]

@@ -99,7 +99,7 @@ pub struct Entry {
     pub value: Expr,
 }
 
-pub use chartc_core::model::{BinaryOp, CompareOp, Forward, UnaryOp};
+pub use chartc_core::model::{BinaryOp, Binding, CompareOp, Forward, UnaryOp};
 
 /// A string with placeholders.
 #[derive(Debug, Clone, PartialEq)]

@@ -15,7 +15,7 @@ pub use declare::{
     Place, Policy, Predicate, Record, Tool, ToolPattern, ToolSet, Variable, VariableKind,
 };
 pub use expr::{
-    Action, BinaryOp, Block, CompareOp, Entry, Expr, ExprKind, Forward, Hole, Template,
+    Action, BinaryOp, Binding, Block, CompareOp, Entry, Expr, ExprKind, Forward, Hole, Template,
     TemplatePart, TypeExpr, TypeKind, UnaryOp,
 };
 pub use name::{CATCH_ALL, RESERVED, is_lower_snake, is_reserved, is_upper_camel};
