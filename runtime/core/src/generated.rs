@@ -23,6 +23,20 @@ pub use values::*;
 #[cfg(feature = "alloc")]
 pub use work::*;
 
+/// What generated code calls by its short name.
+pub mod prelude {
+    pub use crate::duration::Duration;
+    #[cfg(feature = "alloc")]
+    pub use crate::expr::{IntoValue as _, Map, Value};
+    #[cfg(feature = "alloc")]
+    pub use crate::generated::{Box, String, ToString, Vec, VecDeque};
+    pub use crate::{
+        arena, direct, generated, machine, ops, outbox, program, semantics, store, tables,
+    };
+    #[cfg(feature = "alloc")]
+    pub use crate::{calls, drive, expr, family, model};
+}
+
 /// Includes the code that `chartc::build` made of a chart: `chartc_core::include_chart!(pub mod builder);` for
 /// `builder.chart`.
 #[macro_export]
@@ -30,13 +44,10 @@ macro_rules! include_chart {
     ($visibility:vis mod $name:ident) => {
         #[allow(
             dead_code,
-            unused_imports,
-            missing_docs,
             unreachable_pub,
-            clippy::all,
             clippy::pedantic,
             clippy::restriction,
-            reason = "generated code offers more than one host needs"
+            reason = "generated code offers more than one host needs, and has no part in a crate's own style"
         )]
         $visibility mod $name {
             include!(concat!(env!("OUT_DIR"), "/", stringify!($name), ".rs"));
