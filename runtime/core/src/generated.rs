@@ -42,12 +42,13 @@ pub mod prelude {
 #[macro_export]
 macro_rules! include_chart {
     ($visibility:vis mod $name:ident) => {
+        #[doc = concat!("The code of the chart `", stringify!($name), "`.")]
         #[allow(
             dead_code,
             unreachable_pub,
             clippy::pedantic,
             clippy::restriction,
-            reason = "generated code offers more than one host needs, and has no part in a crate's own style"
+            reason = "it offers more than one host needs; what a crate asks for beyond the usual lints is its own"
         )]
         $visibility mod $name {
             include!(concat!(env!("OUT_DIR"), "/", stringify!($name), ".rs"));

@@ -18,6 +18,7 @@ mod facts;
 mod file;
 mod host;
 mod ident;
+mod keep;
 mod layout;
 mod machine;
 mod names;

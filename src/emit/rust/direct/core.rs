@@ -58,10 +58,8 @@ fn configurations(context: &Context<'_>, scope: &mut Scope) {
     for (nth, leaves) in context.configurations().iter().enumerate() {
         let name = context.configuration(nth);
         let mut variant = Variant::new(name.trim_start_matches("Configuration::"));
-        if context.has_parallels() {
-            let paths = leaves.iter().map(|leaf| format!("`{}`", context.tables.state(*leaf).path));
-            variant.doc(visible::line(&(paths.collect::<Vec<_>>().join(", ") + ".")));
-        }
+        let paths = leaves.iter().map(|leaf| format!("`{}`", context.tables.state(*leaf).path));
+        variant.doc(visible::line(&(paths.collect::<Vec<_>>().join(", ") + ".")));
         item.push_variant(variant);
     }
     scope.push_enum(item);
