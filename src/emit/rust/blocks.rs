@@ -189,10 +189,10 @@ pub(super) fn delay(writer: &mut Writer<'_>, after: Option<&Expr>) -> Fragment {
 
 /// The milliseconds of a duration.
 pub(super) fn millis(code: &Code, expr: &Expr) -> Fragment {
-    match expr.kind {
-        ExprKind::Duration(millis) => millis.to_string().into(),
-        _ => code!("{whole}.0", whole = code.within(Binding::Whole)),
+    if let ExprKind::Duration(millis) = expr.kind {
+        return millis.to_string().into();
     }
+    code!("{whole}.0", whole = code.within(Binding::Whole))
 }
 
 /// What `cancel` calls a sent event.

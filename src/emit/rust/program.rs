@@ -11,6 +11,7 @@ use super::{blocks, children, ending, keep, prompt, start, tools};
 use chartc_core::arena::{StateId, TransitionId};
 use chartc_core::model::{StepKind, Trigger, Type, VariableKind};
 use codegen::{Impl, Scope, Struct};
+use std::collections::BTreeMap;
 
 /// The methods that hosts who know a machine by values come to: of the texts, calls and params of steps.
 #[derive(Default)]
@@ -132,11 +133,11 @@ impl Hook {
         let reads = |what: Use| method.as_ref().is_some_and(|method| method.reads(what));
         let unused = |used: bool| if used { "" } else { "_" };
         let function = program.add(name, body.into());
-        function.arg(&format!("{}{argument}", unused(method.is_some())), ty);
-        function.arg(&format!("{}view", unused(reads(Use::View))), "&program::View<'_>");
+        function.arg(format!("{}{argument}", unused(method.is_some())), ty);
+        function.arg(format!("{}view", unused(reads(Use::View))), "&program::View<'_>");
         if name == "run" {
             function
-                .arg(&format!("{}outbox", unused(reads(Use::Outbox))), "&mut outbox::Outbox<'_>");
+                .arg(format!("{}outbox", unused(reads(Use::Outbox))), "&mut outbox::Outbox<'_>");
         }
         function.ret(format!("Result<{result}, machine::Fault>"));
     }
@@ -191,14 +192,14 @@ fn hooks(context: &Context<'_>) -> Vec<Hook> {
 /// Adds the named conditions that something calls.
 pub(super) fn predicates(context: &Context<'_>, methods: &mut Methods) {
     let mut open: Vec<_> = methods.predicates.iter().copied().collect();
-    let mut bodies = std::collections::BTreeMap::new();
+    let mut bodies = BTreeMap::new();
     while let Some(id) = open.pop() {
-        if !bodies.contains_key(&id) {
+        bodies.entry(id).or_insert_with(|| {
             let code = Writer::new(context).truth(&context.chart.predicates[id.index()].expr);
             let body = code.result(true);
             open.extend(&body.uses.predicates);
-            bodies.insert(id, body);
-        }
+            body
+        });
     }
     for (id, body) in bodies {
         let view = context.view(&body);

@@ -71,7 +71,7 @@ pub(super) fn keep_result(context: &Context<'_>, methods: &mut Methods) -> bool 
     let unused = if arms.is_empty() { "_" } else { "" };
     methods
         .add("keep_result", body.into())
-        .arg(&format!("{unused}choice"), "Option<arena::ChoiceId>")
+        .arg(format!("{unused}choice"), "Option<arena::ChoiceId>")
         .arg("result", "&Value");
     true
 }

@@ -90,7 +90,7 @@ pub(super) fn sinking(
     function.generic("S: machine::Sink + ?Sized").arg_mut_self();
     function.attr(if body.has(Use::Sink) { "inline" } else { "inline(always)" });
     for (what, name, ty) in parameter.into_iter().chain([(Use::Sink, "sink", "&mut S")]) {
-        function.arg(&body.parameter(name, what), ty);
+        function.arg(body.parameter(name, what), ty);
     }
     if gives {
         function.ret("bool");
@@ -293,10 +293,8 @@ fn condition(cells: &mut Cells<'_>, leaf: StateId, event: EventId) -> Does {
             all += code!("if {before} {{ return true; }}\n", before);
         }
     }
-    if sure {
-        if let Does::Code(before) = std::mem::replace(&mut last, Does::Gives(true)) {
-            all += code!("if {before} {{ return true; }}\n", before);
-        }
+    if sure && let Does::Code(before) = std::mem::replace(&mut last, Does::Gives(true)) {
+        all += code!("if {before} {{ return true; }}\n", before);
     }
     match last {
         last if all.is_empty() => last,

@@ -4,6 +4,7 @@ use super::super::types::{optional, optional_inner};
 use super::{Binding, Code, Constant, Error, Form, Fragment, Use, Writer, code};
 use chartc_core::arena::{StepId, TypeId, VarId};
 use chartc_core::model::{Expr, Observable, StreakOf, Type, TypeKind};
+use chartc_core::semantics::unroll::Place;
 
 impl Writer<'_> {
     pub(super) fn enumeration(&self, id: TypeId, name: &str) -> Code {
@@ -97,21 +98,24 @@ impl Writer<'_> {
         }
     }
 
-    /// What code that is written out knows of the machine. A chart that reads anything else is not written out.
+    /// What code that is written out knows of the machine. A chart that reads anything else is not written out, nor one that reads
+    /// active states where the place is not known.
     fn known(&self, observable: &Observable) -> Code {
-        match (observable, &self.place) {
-            (Observable::In(state), Some(place)) => {
-                let tables = &self.context.tables;
-                let inside = place.lowest.iter().any(|active| tables.contains(*state, *active));
-                Code::owned(inside.to_string(), Type::Bool).known(Constant::Bool(inside))
-            }
-            (Observable::State, Some(place)) => {
-                let path = self.context.tables.state(place.leaf).path;
-                Code::lent(format!("{path:?}"), Type::Text)
-            }
-            (Observable::Turns, _) => Code::owned("i64::from(self.registers.turns())", Type::Int),
-            (Observable::Event, _) => Code::lent("self.registers.event_name(&TABLES)", Type::Text),
-            (other, _) => self.fails(&Type::Json, &format!("{other:?} is not known")),
+        let tables = &self.context.tables;
+        if let Observable::In(state) = observable {
+            let is_in =
+                |place: &Place| place.lowest.iter().any(|active| tables.contains(*state, *active));
+            let inside = self.place.as_ref().is_some_and(is_in);
+            Code::owned(inside.to_string(), Type::Bool).known(Constant::Bool(inside))
+        } else if *observable == Observable::State {
+            let path = self.place.as_ref().map_or("", |place| tables.state(place.leaf).path);
+            Code::lent(format!("{path:?}"), Type::Text)
+        } else if *observable == Observable::Turns {
+            Code::owned("i64::from(self.registers.turns())", Type::Int)
+        } else if *observable == Observable::Event {
+            Code::lent("self.registers.event_name(&TABLES)", Type::Text)
+        } else {
+            self.fails(&Type::Json, &format!("{observable:?} is not known"))
         }
     }
 

@@ -32,7 +32,7 @@ impl Writer<'_> {
                 Some(Code::owned(text, Type::Text))
             }
             (Builtin::Str, [x]) if x.ty == Type::Text => Some(x.clone()),
-            (Builtin::Int | Builtin::Float | Builtin::Bool, [x]) => self.to_scalar(function, x),
+            (Builtin::Int | Builtin::Float | Builtin::Bool, [x]) => self.scalar(function, x),
             _ => None,
         };
         native.unwrap_or_else(|| self.dynamic_builtin(function, codes, ty))
@@ -108,7 +108,7 @@ impl Writer<'_> {
     }
 
     /// `int(x)`, `float(x)`, `bool(x)`.
-    fn to_scalar(&mut self, function: Builtin, x: &Code) -> Option<Code> {
+    fn scalar(&mut self, function: Builtin, x: &Code) -> Option<Code> {
         let compare = |text: Fragment| Some(Code::owned(text, Type::Bool).bound(Binding::Compare));
         match (function, &x.ty) {
             (Builtin::Int, Type::Int)

@@ -22,14 +22,13 @@ impl Writer<'_> {
 
     /// `not of`.
     pub(in super::super) fn not(&mut self, of: &Expr) -> Code {
-        match &of.kind {
-            ExprKind::Unary(UnaryOp::Not, inner) => return self.truth(inner),
-            ExprKind::Compare(first, rest) => {
-                if let [(op, second)] = rest.as_slice() {
-                    return self.compared(*op, first, second, false);
-                }
-            }
-            _ => {}
+        if let ExprKind::Unary(UnaryOp::Not, inner) = &of.kind {
+            return self.truth(inner);
+        }
+        if let ExprKind::Compare(first, rest) = &of.kind
+            && let [(op, second)] = rest.as_slice()
+        {
+            return self.compared(*op, first, second, false);
         }
         let code = self.truth(of);
         Self::inverted(&code)
