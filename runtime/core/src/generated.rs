@@ -23,20 +23,6 @@ pub use values::*;
 #[cfg(feature = "alloc")]
 pub use work::*;
 
-/// What generated code calls by its short name.
-pub mod prelude {
-    pub use crate::duration::Duration;
-    #[cfg(feature = "alloc")]
-    pub use crate::expr::{IntoValue as _, Map, Value};
-    #[cfg(feature = "alloc")]
-    pub use crate::generated::{Box, String, ToString, Vec, VecDeque};
-    pub use crate::{
-        arena, direct, generated, machine, ops, outbox, program, semantics, store, tables,
-    };
-    #[cfg(feature = "alloc")]
-    pub use crate::{calls, drive, expr, family, model};
-}
-
 /// Includes the code that `chartc::build` made of a chart: `chartc_core::include_chart!(pub mod builder);` for
 /// `builder.chart`.
 #[macro_export]

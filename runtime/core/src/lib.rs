@@ -35,6 +35,7 @@ pub mod ops;
 pub mod outbox;
 #[cfg(feature = "alloc")]
 pub mod plan;
+pub mod prelude;
 pub mod program;
 pub mod semantics;
 pub mod status;
