@@ -275,6 +275,107 @@ fn documentation_holds_no_test() {
         shown.contains(&" panic!();") && !shown.iter().any(|l| l.starts_with("     ")),
         "{shown:?}"
     );
-    assert!(shown.contains(&" a \\` b \\<script\\> \\`\\` c"), "{shown:?}");
-    assert!(shown.contains(&" see \\[x\\](y) and `k < 3`"), "{shown:?}");
+    // They go on with the item of the list above them.
+    assert!(shown.contains(&"   a \\` b \\<script\\> \\`\\` c"), "{shown:?}");
+    assert!(shown.contains(&"   see \\[x\\](y) and `k < 3`"), "{shown:?}");
+}
+
+/// Characters that turn the writing round, or that nobody sees.
+const HIDDEN: &[char] = &[
+    '\u{ad}',
+    '\u{61c}',
+    '\u{180e}',
+    '\u{200b}',
+    '\u{200c}',
+    '\u{200d}',
+    '\u{200e}',
+    '\u{200f}',
+    '\u{202a}',
+    '\u{202b}',
+    '\u{202c}',
+    '\u{202d}',
+    '\u{202e}',
+    '\u{2060}',
+    '\u{2066}',
+    '\u{2067}',
+    '\u{2068}',
+    '\u{2069}',
+    '\u{feff}',
+    '\u{e0001}',
+];
+
+#[test]
+fn a_name_of_any_kind_of_hidden_characters_is_escaped() {
+    for hidden in HIDDEN {
+        for name in [
+            format!("{hidden}ab"),
+            format!("a{hidden}b"),
+            format!("ab{hidden}"),
+            format!("{hidden}"),
+        ] {
+            let text = format!(
+                "/// About {name}.\nenum `K{name}` {{ `v{name}` other }}\nchart `C{name}` {{\n  event `{name}`(`f{name}`: Int)\n  \
+                 var `x{name}`: Text = \"{name}\"\n  do `d{name}`(t: Text)\n  initial `{name}`\n  /// In {name}.\n  state `{name}` {{\n    \
+                 ask `q{name}` on turn else stay {{ prompt \"{name} {{options}}\" }}\n    may `m{name}` \"t{name}\" -> end\n    \
+                 on `{name}` -> end {{ `x{name}` = \"{name}\"  `d{name}`(\"{name}\")  log \"{name}\" }}\n  }}\n  final end\n}}\n"
+            );
+            let code = made_of(&text).unwrap_or_else(|why| panic!("{:?}: {why}", name));
+            let raw = code.chars().find(|c| HIDDEN.contains(c));
+            assert_eq!(raw, None, "{name:?}");
+            assert!(syn_parses(&code), "{name:?}");
+        }
+    }
+}
+
+/// Whether the code is a sequence of tokens of Rust.
+fn syn_parses(code: &str) -> bool {
+    code.parse::<proc_macro2::TokenStream>().is_ok()
+}
+
+#[test]
+fn the_same_code_comes_without_an_allocator_only_where_nothing_allocates() {
+    let head = |text: &str| {
+        let code = made_of(text).expect("it has no errors");
+        code.lines().nth(3).expect("the head has four lines").to_owned()
+    };
+    let chart = |guard: &str, action: &str| {
+        format!(
+            "chart A {{ event go(n: Int, o: Int?)  var x: Float = 0.5  initial a  state a {{ on go(n, o) if {guard} -> a {{ {action} }} }} }}"
+        )
+    };
+    for (guard, action) in [
+        ("n > 3 and o != none", "x = x + n"),
+        ("state == \"a\" and (o ?? 3) in_range", "x = 1"),
+        ("min(n, 3) == round(x)", "x = max(x, n)"),
+    ] {
+        let guard = guard.replace(" in_range", " > 1");
+        let head = head(&chart(&guard, action));
+        assert!(head.starts_with("// Needs chartc-core without features"), "{guard}: {head}");
+    }
+    for (guard, action) in [
+        ("n in [1, 2]", "x = 1"),
+        ("lower(\"{n}\") == \"3\"", "x = 1"),
+        ("n > 3", "log \"n\""),
+        ("len([i for i in [1] if i > n]) > 0", "x = 1"),
+    ] {
+        let head = head(&chart(guard, action));
+        assert!(head.starts_with("// Needs chartc-core with feature `alloc`"), "{guard}: {head}");
+    }
+}
+
+#[test]
+fn methods_take_what_they_read() {
+    let text = |guard: &str| {
+        format!(
+            "chart A {{ event go  var t: Text = \"view\"  pred unread = t == \"\"  initial a  state a {{ on go if {guard} -> a  after 3s -> a }} }}"
+        )
+    };
+    let guard = |text: &str| {
+        let code = made_of(text).expect("it has no errors");
+        assert!(!code.contains("fn pred_unread"), "nothing asks for it");
+        let (_, rest) = code.split_once("fn line_guard(").expect("there is a guard");
+        rest.split_once(')').map(|(arguments, _)| arguments.contains("view: ")).expect("it ends")
+    };
+    assert!(!guard(&text("t == \"view\"")), "a word in a text is no parameter");
+    assert!(guard(&text("turns > 3")));
 }

@@ -31,6 +31,7 @@ mod ops;
 mod outbox;
 #[cfg(feature = "alloc")]
 pub mod plan;
+pub mod prelude;
 pub mod program;
 pub mod semantics;
 mod status;

@@ -1,44 +1,51 @@
 //! Action blocks, code steps, prompts and what else the program computes for the machine.
 
 use super::Context;
-use super::body::{Arms, can_fail, for_line, title};
-use super::expr::{Binding, Writer, unused};
-use super::types::owned;
+use super::body::{Arms, Methods, for_line};
+use super::code::{Binding, Code, Constant, Fragment, Use, code};
+use super::expr::{Writer, loop_head};
+use super::tables::line_comment;
 use super::uses;
 use chartc_core::arena::{EventId, SendId, StateId, TransitionId, VarId};
 use chartc_core::model::{Action, Expr, ExprKind, Receiver, StepKind, Type, VariableKind};
 use chartc_core::program::Block;
 use chartc_core::semantics::unroll::Place;
-use codegen::Impl;
 
 /// `run_block`: entry, exit and transition actions.
-pub(super) fn blocks(context: &Context<'_>, methods: &mut Impl) {
-    let mut arms = Arms::new("run_block", "block: program::Block", "block", "()", "()");
+pub(super) fn blocks(context: &Context<'_>) -> Arms {
+    let mut arms = Arms::new("run_block", ("block", "program::Block"), "block", "()", "()");
+    let mut add = |block: Block, title: &str| {
+        let pattern = format!("program::Block::{}", path(block));
+        arms.pattern(&pattern, title, of(context, block, None), "Ok(())".into());
+    };
     for (i, state) in context.chart.states.iter().enumerate() {
         let id = StateId::at(i);
-        let of_kind = |kind, len| (0..len as u32).map(move |nth| (kind, nth));
-        for (kind, nth) in
-            of_kind("Entry", state.entry.len()).chain(of_kind("Exit", state.exit.len()))
-        {
-            let block = if kind == "Entry" { Block::Entry(id, nth) } else { Block::Exit(id, nth) };
-            let pattern = format!("program::Block::{kind}(arena::StateId({i}), {nth})");
-            let title = format!("{} {}", kind.to_lowercase(), state.path);
-            arms.pattern(&pattern, &title, &of(context, block, None), "()");
+        for nth in 0..state.entry.len() as u32 {
+            add(Block::Entry(id, nth), &format!("entry {}", state.path));
+        }
+        for nth in 0..state.exit.len() as u32 {
+            add(Block::Exit(id, nth), &format!("exit {}", state.path));
         }
         if !state.default_actions.is_empty() {
-            let pattern = format!("program::Block::Default(arena::StateId({i}))");
-            let title = format!("default of {}", state.path);
-            arms.pattern(&pattern, &title, &of(context, Block::Default(id), None), "()");
+            add(Block::Default(id), &format!("default of {}", state.path));
         }
     }
     for (i, line) in context.chart.transitions.iter().enumerate() {
         if !line.actions.is_empty() {
-            let pattern = format!("program::Block::Transition(arena::TransitionId({i}))");
-            let body = of(context, Block::Transition(TransitionId::at(i)), None);
-            arms.pattern(&pattern, &title(context, i), &body, "()");
+            add(Block::Transition(TransitionId::at(i)), &line_comment(context, i));
         }
     }
-    arms.emit_with(context, methods, &[("outbox", "&mut program::Outbox<'_>")]);
+    arms
+}
+
+/// The variant of `program::Block` that a block is.
+pub(super) fn path(block: Block) -> String {
+    match block {
+        Block::Entry(state, nth) => format!("Entry(arena::StateId({}), {nth})", state.0),
+        Block::Exit(state, nth) => format!("Exit(arena::StateId({}), {nth})", state.0),
+        Block::Default(state) => format!("Default(arena::StateId({}))", state.0),
+        Block::Transition(line) => format!("Transition(arena::TransitionId({}))", line.0),
+    }
 }
 
 /// The actions of a block.
@@ -52,60 +59,44 @@ pub(super) fn list<'c>(context: &Context<'c>, block: Block) -> &'c [Action] {
 }
 
 /// The statements of a block, which runs in this place if that is known.
-pub(super) fn of(context: &Context<'_>, block: Block, place: Option<&Place>) -> String {
+pub(super) fn of(context: &Context<'_>, block: Block, place: Option<&Place>) -> Fragment {
     let list = list(context, block);
     let Block::Transition(line) = block else {
         let mut writer = Writer::new(context);
         writer.place = place.cloned();
-        return actions(&writer, list);
+        return actions(&mut writer, list);
     };
     let mut exprs: Vec<Expr> = Vec::new();
     Action::walk(list, &mut |action| {
         uses::direct(action, &mut |e| exprs.push(e.clone()));
     });
     let exprs: Vec<&Expr> = exprs.iter().collect();
-    let (mut writer, prologue) = for_line(context, line, &exprs, true);
+    let (mut writer, reading) = for_line(context, line, &exprs, true);
     writer.place = place.cloned();
-    prologue + &actions(&writer, list)
+    let body = actions(&mut writer, list);
+    code!("{before}{body}", before = reading.before(&body), body)
 }
 
-fn actions(writer: &Writer<'_>, actions: &[Action]) -> String {
+pub(super) fn actions(writer: &mut Writer<'_>, actions: &[Action]) -> Fragment {
     actions.iter().map(|a| action(writer, a)).collect()
 }
 
-fn action(writer: &Writer<'_>, action: &Action) -> String {
+fn action(writer: &mut Writer<'_>, action: &Action) -> Fragment {
     let context = writer.context;
     match action {
         Action::Assign(variable, expr) => assign(writer, *variable, expr),
-        Action::If(condition, then, otherwise) => {
-            let condition = writer.condition(condition, Binding::Block);
-            let mut out = format!("if {condition} {{ {} }}", actions(writer, then));
-            match &otherwise[..] {
-                [] => {}
-                [next @ Action::If(..)] => {
-                    out.push_str(&format!(" else {}", self::action(writer, next)));
-                }
-                all => out.push_str(&format!(" else {{ {} }}", actions(writer, all))),
-            }
-            out + "\n"
-        }
+        Action::If(condition, then, otherwise) => branch(writer, condition, then, otherwise),
         Action::For(local, source, body) => {
-            let head = writer.each(source, local.id, uses::nodes_of(context.chart, body));
+            let elements = writer.each(source, local.id, uses::nodes_of(context.chart, body));
             let body = actions(writer, body);
             writer.forget(local.id);
-            let head = unused(head, local.id, &[&body]);
-            format!("for {head} {{ {body} }}\n")
+            let head = loop_head(elements, local.id, &body);
+            code!("for {head} {{ {body} }}\n", head, body)
         }
         Action::Do(function, arguments) => {
-            format!("{};\n", writer.host_call(*function, arguments))
+            code!("{call};\n", call = writer.host_call(*function, arguments).text())
         }
-        Action::Raise(event, arguments) => {
-            let row = &context.chart.events[event.index()];
-            let name = &context.names.events[event.index()];
-            let value = payload(writer, *event, arguments);
-            let full = context.failure(&format!("no room to raise `{}`", row.name));
-            context.raise(name, &value, &full)
-        }
+        Action::Raise(event, arguments) => raise(writer, *event, arguments),
         Action::Send {
             event,
             arguments,
@@ -117,35 +108,91 @@ fn action(writer: &Writer<'_>, action: &Action) -> String {
             let row = &context.chart.events[event.index()];
             let name = &context.names.events[event.index()];
             let (delay, id) = (delay(writer, after.as_ref()), id_of(*id));
-            format!(
-                "let event = {};\n\
+            let full = context.failure(&format!("no room to send `{}`", row.name));
+            let payload = payload(writer, *event, arguments);
+            let text = code!(
+                "let event = {payload};\n\
                  let delay: u64 = {delay};\n\
                  let Some(slot) = outbox.send(EventName::{name}.id(), delay, {id}) \
-                 else {{ return {}; }};\n\
+                 else {{ return {full}; }};\n\
                  self.sent[slot] = Payload::Event(event);\n",
-                payload(writer, *event, arguments),
-                context.failure(&format!("no room to send `{}`", row.name))
-            )
+                payload,
+                delay,
+            );
+            text.using(Use::Outbox).using(Use::Failure)
         }
         Action::Result(state, values) => super::ending::given(writer, *state, values),
-        Action::Cancel(SendId(n)) => format!("outbox.cancel(arena::SendId({n}));\n"),
+        Action::Cancel(SendId(n)) => {
+            Fragment::from(format!("outbox.cancel(arena::SendId({n}));\n")).using(Use::Outbox)
+        }
         Action::Log(text) => {
             let text = writer.template(text);
-            format!("{{ {text} generated::log(&mut self.notes, &text); }}\n")
+            code!("{{ {text} generated::log(&mut self.notes, &text); }}\n", text)
         }
     }
 }
 
-/// Milliseconds.
-pub(super) fn delay(writer: &Writer<'_>, after: Option<&Expr>) -> String {
-    match after {
-        None => "0".to_owned(),
-        Some(Expr { kind: ExprKind::Duration(millis), .. }) => millis.to_string(),
-        Some(after) => {
-            let code = writer.value_code(after, &Type::Duration);
-            format!("{}.0", code.within(Binding::Whole))
-        }
+/// `if condition { then } else { otherwise }`; what does nothing is left out.
+fn branch(
+    writer: &mut Writer<'_>,
+    condition: &Expr,
+    then: &[Action],
+    otherwise: &[Action],
+) -> Fragment {
+    let test = writer.truth(condition);
+    let (then_code, other_code) = (actions(writer, then), actions(writer, otherwise));
+    match test.constant {
+        Some(Constant::Bool(true)) => return code!("{{ {then_code} }}\n", then_code),
+        Some(Constant::Bool(false)) => return code!("{{ {other_code} }}\n", other_code),
+        Some(_) | None => {}
     }
+    let (test, then, other) = match (then_code.is_empty(), other_code.is_empty()) {
+        (true, true) => {
+            return code!("let _: bool = {test};\n", test = test.truth(Binding::Block));
+        }
+        // Which of two equal branches it is makes no difference, but the condition may fail.
+        (false, false) if then_code == other_code => {
+            return code!(
+                "let _: bool = {test};\n{then_code}",
+                test = test.truth(Binding::Block),
+                then_code
+            );
+        }
+        (true, false) => (writer.not(condition), other_code, Fragment::default()),
+        (false, _) => (test, then_code, other_code),
+    };
+    let test = test.truth(Binding::Block);
+    // A condition that is computed in a block gets a name.
+    let (before, test) = if test.has(Use::Braces) {
+        (code!("let holds: bool = {test};\n", test), Fragment::from("holds"))
+    } else {
+        (Fragment::default(), test)
+    };
+    if other.is_empty() {
+        return code!("{before}if {test} {{ {then} }}\n", before, test, then);
+    }
+    if let [Action::If(condition, ..)] = otherwise
+        && !writer.truth(condition).text().has(Use::Braces)
+    {
+        return code!("{before}if {test} {{ {then} }} else {other}", before, test, then, other);
+    }
+    code!("{before}if {test} {{ {then} }} else {{ {other} }}\n", before, test, then, other)
+}
+
+/// Milliseconds.
+pub(super) fn delay(writer: &mut Writer<'_>, after: Option<&Expr>) -> Fragment {
+    match after {
+        None => "0".into(),
+        Some(after) => millis(&writer.value_code(after, &Type::Duration), after),
+    }
+}
+
+/// The milliseconds of a duration.
+pub(super) fn millis(code: &Code, expr: &Expr) -> Fragment {
+    if let ExprKind::Duration(millis) = expr.kind {
+        return millis.to_string().into();
+    }
+    code!("{whole}.0", whole = code.within(Binding::Whole))
 }
 
 /// What `cancel` calls a sent event.
@@ -154,105 +201,139 @@ pub(super) fn id_of(id: Option<SendId>) -> String {
 }
 
 /// An event with its data.
-fn payload(writer: &Writer<'_>, event: EventId, arguments: &[Expr]) -> String {
+fn payload(writer: &mut Writer<'_>, event: EventId, arguments: &[Expr]) -> Fragment {
     let context = writer.context;
     let row = &context.chart.events[event.index()];
     let name = &context.names.events[event.index()];
-    let fields = row.fields.iter().zip(&context.names.event_fields[event.index()]);
-    let fields: Vec<String> = fields
-        .zip(arguments)
-        .map(|((field, name), value)| {
-            format!("{name}: {}", writer.kept(value, &field.ty, &field.name))
-        })
-        .collect();
+    let fields = row.fields.iter().zip(&context.names.event_fields[event.index()]).zip(arguments);
+    let fields = fields.map(|((field, name), value)| {
+        code!("{name}: {value}", value = writer.kept(value, &field.ty, &field.name))
+    });
+    let fields = Fragment::joined(fields, ", ");
     if fields.is_empty() {
-        return format!("Event::{name}");
+        return format!("Event::{name}").into();
     }
-    format!("Event::{name} {{ {} }}", fields.join(", "))
+    code!("Event::{name} {{ {fields} }}", fields).using(Use::Braces)
 }
 
-fn assign(writer: &Writer<'_>, variable: VarId, expr: &Expr) -> String {
+fn assign(writer: &mut Writer<'_>, variable: VarId, expr: &Expr) -> Fragment {
     let context = writer.context;
     let row = &context.chart.variables[variable.index()];
+    let supplied = context.is_supplied(variable);
+    let place = format!("self.data.{}", context.names.variables[variable.index()]);
+    let is_own = |expr: &Expr| expr.kind == ExprKind::Variable(variable);
+    if !supplied {
+        if is_own(expr) {
+            return Fragment::default();
+        }
+        if row.ty == Type::Float
+            && let Some(change) = writer.changed(&place, expr, is_own)
+        {
+            return change;
+        }
+    }
     let value = writer.kept(expr, &row.ty, &row.name);
-    let value = if context.is_supplied(variable) { format!("Some({value})") } else { value };
-    format!("self.data.{} = {value};\n", context.names.variables[variable.index()])
+    if supplied {
+        code!("{place} = Some({value});\n", value)
+    } else {
+        code!("{place} = {value};\n", value)
+    }
 }
 
 /// `run_code`: code steps.
-pub(super) fn code(context: &Context<'_>, methods: &mut Impl) {
-    let mut arms = Arms::new("run_code", "step: arena::StepId", "step.0", "()", "()");
+pub(super) fn code_steps(context: &Context<'_>) -> Arms {
+    let mut arms = Arms::new("run_code", ("step", "arena::StepId"), "step.0", "()", "()");
     for (i, step) in context.chart.steps.iter().enumerate() {
         if let StepKind::Code(all) = &step.kind {
-            let body = actions(&Writer::new(context), all);
-            arms.arm(i, &step.name, body, "()".to_owned());
+            arms.arm(i, &step.name, actions(&mut Writer::new(context), all), "Ok(())".into());
         }
     }
-    arms.emit(context, methods);
+    arms
 }
 
 /// `begin_turn`: `per turn` variables and answers start afresh.
-pub(super) fn begin_turn(context: &Context<'_>, methods: &mut Impl) {
-    let mut body = String::new();
+pub(super) fn begin_turn(context: &Context<'_>, methods: &mut Methods) {
+    let mut body = Fragment::default();
     for (i, row) in context.chart.variables.iter().enumerate() {
         let VariableKind::Var { per_turn: true } = row.kind else { continue };
         let Some(default) = &row.default else { continue };
         let name = &context.names.variables[i];
-        let value = Writer::new(context).value(default, &row.ty);
-        if can_fail(&value) {
-            let ty = owned(context, &row.ty);
-            let error = context.error();
-            body.push_str(&format!(
-                "let fresh = (|| -> Result<{ty}, {error}> {{ Ok({value}) }})();\n{}",
-                fresh(context, &row.name, name)
-            ));
+        let code = Writer::new(context).value_code(default, &row.ty);
+        let copy = context.facts.is_copy(&row.ty);
+        body += if code.text().has(Use::Failure) {
+            let fresh = context.caught(&code);
+            fitted(
+                context,
+                &fresh,
+                &format!("self.data.{name}"),
+                false,
+                &format!("default of `{}`", row.name),
+            )
         } else {
-            body.push_str(&format!("self.data.{name} = {value};\n"));
-        }
+            code!("self.data.{name} = {value};\n", value = code.own(copy))
+        };
     }
-    if !context.answers.borrow().is_empty() {
-        body.push_str("self.answers = Answers::default();\n");
+    if !context.needs.answers.is_empty() {
+        body += "self.answers = Answers::default();\n".into();
     }
-    let function = methods.new_fn("begin_turn").arg_mut_self();
-    if let Some(view) = context.view(&body) {
-        function.arg(view, "&program::View<'_>");
+    let view = context.view(&body);
+    let function = methods.add("begin_turn", body);
+    if let Some(view) = view {
+        function.arg(&view, "&program::View<'_>");
     }
-    function.line(body);
 }
 
-impl Context<'_> {
-    /// The statements that put an event on the internal queue, or leave the block with `full`.
-    fn raise(&self, name: &str, event: &str, full: &str) -> String {
-        if !self.is_direct() {
-            return format!(
-                "let event = {event};\n\
-                 if !outbox.raise(EventName::{name}.id()) {{ return {full}; }}\n\
-                 self.raised.push_back(Payload::Event(event));\n"
-            );
-        }
+/// The statements that put an event on the internal queue, or leave the block.
+fn raise(writer: &mut Writer<'_>, event: EventId, arguments: &[Expr]) -> Fragment {
+    let context = writer.context;
+    let row = &context.chart.events[event.index()];
+    let name = &context.names.events[event.index()];
+    let value = payload(writer, event, arguments);
+    let full = context.failure(&format!("no room to raise `{}`", row.name));
+    let text = if !context.is_direct() {
+        code!(
+            "let event = {value};\n\
+             if !outbox.raise(EventName::{name}.id()) {{ return {full}; }}\n\
+             self.raised.push_back(Payload::Event(event));\n",
+            value
+        )
+        .using(Use::Outbox)
+    } else {
+        let places = context.places();
         let push = format!(
-            "if self.queue.len() >= {} {{ return {full}; }}\n\
+            "if self.queue.len() >= {places} {{ return {full}; }}\n\
              self.queue.push_back(store::Occurrence::Event(EventName::{name}.id()));\n",
-            self.places()
         );
-        if self.is_binding() {
-            return format!(
-                "let event = {event};\n{push}self.raised.push_back(Payload::Event(event));\n"
-            );
+        if context.is_binding() {
+            code!(
+                "let event = {value};\n{push}self.raised.push_back(Payload::Event(event));\n",
+                value
+            )
+        } else if value.has(Use::Failure) {
+            // Nobody reads the fields, but computing them may fail.
+            code!("let _ = {value};\n{push}", value)
+        } else {
+            push.into()
         }
-        // Nobody reads the fields, but computing them may fail.
-        if event.contains('{') { format!("let _ = {event};\n{push}") } else { push }
-    }
+    };
+    text.using(Use::Failure).using(Use::Braces)
 }
 
-/// Takes a default that may have failed.
-fn fresh(context: &Context<'_>, name: &str, field: &str) -> String {
+/// The statement that keeps what may have failed in a place, which may be without a value; without an allocator nothing is told of it.
+pub(super) fn fitted(
+    context: &Context<'_>,
+    result: &Fragment,
+    place: &str,
+    supplied: bool,
+    what: &str,
+) -> Fragment {
+    let value = if supplied { "Some(value)" } else { "value" };
     if context.bare {
-        return format!("if let Ok(value) = fresh {{ self.data.{field} = value; }}\n");
+        return code!("if let Ok(value) = {result} {{ {place} = {value}; }}\n", result);
     }
-    format!(
-        "match fresh {{ Ok(value) => self.data.{field} = value, \
-         Err(why) => {{ generated::note(&mut self.notes, {:?}, why); }} }}\n",
-        format!("default of `{name}`")
+    code!(
+        "match {result} {{ Ok(value) => {place} = {value}, \
+         Err(why) => {{ generated::note(&mut self.notes, {what:?}, why); }} }}\n",
+        result
     )
 }

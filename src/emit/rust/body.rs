@@ -1,194 +1,241 @@
 //! Bodies of the program's methods: a match over rows of the tables with the code of each.
 
 use super::Context;
-use super::expr::{Code, Writer};
+use super::code::{Code, Fragment, Use, Uses, code};
+use super::expr::Writer;
 use super::payload::{answer_type, choice_fields};
-use super::tables::{comment, line_comment};
-use super::uses;
-use chartc_core::arena::TransitionId;
+use super::tables::comment;
+use super::uses::{self, First};
+use chartc_core::arena::{PredicateId, TransitionId};
 use chartc_core::model::{Expr, ExprKind, Field, Trigger, Type};
-use codegen::Impl;
+use chartc_core::semantics::unroll::Place;
+use codegen::{Function, Impl};
 use std::collections::BTreeSet;
+
+/// The methods of a program, with the named conditions that they call.
+pub(super) struct Methods {
+    /// The methods so far.
+    pub item: Impl,
+    /// The named conditions that they call.
+    pub predicates: BTreeSet<PredicateId>,
+}
+
+impl Methods {
+    /// None yet.
+    pub(super) fn new(item: Impl) -> Self {
+        Self { item, predicates: BTreeSet::new() }
+    }
+
+    /// Adds a method with this body.
+    pub(super) fn add(&mut self, name: &str, body: Fragment) -> &mut Function {
+        self.predicates.extend(body.uses.predicates);
+        self.item.new_fn(name).arg_mut_self().line(body.text)
+    }
+}
+
+/// A method that [`Arms`] has become.
+pub(super) struct Method {
+    name: &'static str,
+    uses: Uses,
+}
+
+impl Method {
+    /// Whether it reads `what`.
+    pub(super) fn reads(&self, what: Use) -> bool {
+        self.uses.has(what)
+    }
+
+    /// The call for this row, where `core` is the program.
+    pub(super) fn call(&self, core: &str, row: &str) -> String {
+        let arguments =
+            [(Use::View, "view"), (Use::Outbox, "outbox"), (Use::Options, "options.as_deref()")];
+        let read = arguments.iter().filter(|(what, _)| self.reads(*what));
+        let read: String = read.flat_map(|(_, argument)| [", ", argument]).collect();
+        format!("{core}.{}({row}{read})", self.name)
+    }
+}
 
 /// A method that answers for the rows of one table that have something to say. Without such rows there is no method.
 pub(super) struct Arms {
     name: &'static str,
-    argument: &'static str,
+    pub(super) argument: (&'static str, &'static str),
     scrutinee: &'static str,
-    result: &'static str,
-    otherwise: &'static str,
-    rows: String,
+    pub(super) result: &'static str,
+    pub(super) otherwise: &'static str,
+    rows: Fragment,
 }
 
 impl Arms {
-    /// `argument` is `name: Type`; rows without an arm give `otherwise`.
+    /// `argument` is a name with its type; rows without an arm give `otherwise`.
     pub(super) fn new(
         name: &'static str,
-        argument: &'static str,
+        argument: (&'static str, &'static str),
         scrutinee: &'static str,
         result: &'static str,
         otherwise: &'static str,
     ) -> Self {
-        Self { name, argument, scrutinee, result, otherwise, rows: String::new() }
+        Self { name, argument, scrutinee, result, otherwise, rows: Fragment::default() }
     }
 
-    /// The row `index`, called `title` in the comment: statements, then the value.
-    pub(super) fn arm(&mut self, index: usize, title: &str, statements: String, value: String) {
-        self.pattern(&index.to_string(), title, &statements, &value);
+    /// The row `index`, called `title` in the comment: statements, then the `Result`.
+    pub(super) fn arm(
+        &mut self,
+        index: usize,
+        title: &str,
+        statements: Fragment,
+        result: Fragment,
+    ) {
+        self.pattern(&index.to_string(), title, statements, result);
     }
 
     /// The same with a pattern of its own.
-    pub(super) fn pattern(&mut self, pattern: &str, title: &str, statements: &str, value: &str) {
-        let comment = comment(title);
-        self.rows.push_str(&format!("{comment}{pattern} => {{ {statements}\nOk({value}) }}\n"));
-    }
-
-    /// Adds the method, which takes `more` arguments after `view`.
-    pub(super) fn emit_with(
-        self,
-        context: &Context<'_>,
-        methods: &mut Impl,
-        more: &[(&str, &str)],
+    pub(super) fn pattern(
+        &mut self,
+        pattern: &str,
+        title: &str,
+        statements: Fragment,
+        result: Fragment,
     ) {
-        if self.rows.is_empty() {
-            return;
-        }
-        context.methods.borrow_mut().insert(self.name);
-        let function = methods.new_fn(self.name).arg_mut_self();
-        let (name, ty) = self.argument.split_once(": ").unwrap_or((self.argument, ""));
-        let unused = |name: &str, used: bool| {
-            if used { name.to_owned() } else { format!("_{name}") }
-        };
-        function.arg(name, ty);
-        function.arg(unused("view", mentions(&self.rows, "view")), "&program::View<'_>");
-        for (name, ty) in more {
-            function.arg(unused(name, mentions(&self.rows, name)), *ty);
-        }
-        function.ret(format!("Result<{}, {}>", self.result, context.error()));
-        function.line(format!(
-            "match {} {{ {} _ => Ok({}), }}",
-            self.scrutinee, self.rows, self.otherwise
-        ));
+        let comment = comment(title);
+        self.rows +=
+            code!("{comment}{pattern} => {{ {statements}\n{result} }}\n", statements, result);
     }
 
     /// Adds the method.
-    pub(super) fn emit(self, context: &Context<'_>, methods: &mut Impl) {
-        self.emit_with(context, methods, &[]);
-    }
-}
-
-/// Whether the code reads the local `name`: as a word of its own, not as a field, and not inside a string.
-pub(super) fn mentions(code: &str, name: &str) -> bool {
-    let part_of_word = |c: char| c.is_alphanumeric() || c == '_';
-    let mut before = ' ';
-    for (i, c) in plain(code) {
-        let begins = code[i..].starts_with(name) && !part_of_word(before) && before != '.';
-        if begins {
-            let rest = &code[i + name.len()..];
-            if !rest.starts_with(part_of_word) && (!rest.starts_with(':') || rest.starts_with("::"))
-            {
-                return true;
+    pub(super) fn emit(self, context: &Context<'_>, methods: &mut Methods) -> Option<Method> {
+        let Self { name, argument, scrutinee, result, otherwise, rows } = self;
+        if rows.is_empty() {
+            return None;
+        }
+        let uses = rows.uses.clone();
+        let body = code!("match {scrutinee} {{ {rows} _ => Ok({otherwise}), }}", rows);
+        let function = methods.add(name, body).arg(argument.0, argument.1);
+        for (what, name, ty) in [
+            (Use::View, "view", "&program::View<'_>"),
+            (Use::Outbox, "outbox", "&mut program::Outbox<'_>"),
+            (Use::Options, "options", "Option<&str>"),
+        ] {
+            if uses.has(what) {
+                function.arg(name, ty);
             }
         }
-        before = c;
+        function.ret(format!("Result<{result}, {}>", context.error()));
+        Some(Method { name, uses })
     }
-    false
 }
 
-/// Whether the code may leave the body by `?`.
-pub(super) fn can_fail(code: &str) -> bool {
-    plain(code).any(|(_, c)| c == '?')
+/// How the code of a line gets at the fields of what is being handled.
+pub(super) struct Reading<'w> {
+    context: &'w Context<'w>,
+    sources: Vec<Source>,
+    surely: bool,
 }
 
-/// The characters of the code that do not stand in strings, and where.
-fn plain(code: &str) -> impl Iterator<Item = (usize, char)> + '_ {
-    let (mut quoted, mut escaped) = (false, false);
-    code.char_indices().filter(move |(_, c)| {
-        let inside = quoted;
-        if quoted {
-            quoted = escaped || *c != '"';
-            escaped = *c == '\\' && !escaped;
-        } else {
-            quoted = *c == '"';
-        }
-        !inside
-    })
-}
-
-/// A writer for expressions of a line, and the statement that takes the fields which they read from what is being handled.
-/// Where something else happens before the first field is read, a missing one fails only when it is read.
+/// A writer for expressions of a line, and what makes the statement that takes the fields which their code reads. Where something else
+/// happens before the first field is read, a missing one fails only when it is read.
 pub(super) fn for_line<'w>(
     context: &'w Context<'w>,
     line: TransitionId,
     exprs: &[&Expr],
     surely: bool,
-) -> (Writer<'w>, String) {
-    let mut used = BTreeSet::new();
-    let mut whole = false;
+) -> (Writer<'w>, Reading<'w>) {
+    let mut last = 0;
     for expr in exprs {
         uses::walk(expr, &mut |e| {
             if let ExprKind::Payload(nth) = e.kind {
-                used.insert(nth);
+                last = last.max(nth as usize + 1);
             }
-            whole |= uses::borrows_program(e);
         });
     }
     let mut writer = Writer::new(context);
-    if used.is_empty() {
-        return (writer, String::new());
-    }
     let mut sources = sources(context, &context.chart.transition(line).trigger);
     // Every event of the line must have the field, and with one type; else it cannot be read.
-    let last = used.iter().next_back().map_or(0, |n| *n as usize + 1);
     sources.retain(|s| s.fields.len() >= last);
-    let Some(first) = sources.first() else {
-        return (writer, String::new());
-    };
-    for nth in 0..last {
-        let name = local(first, nth);
-        let ty = first.fields[nth].1.clone();
-        let name = match (surely, context.bare) {
-            (true, _) => name,
-            (false, true) => format!("generated::set({name})?"),
-            (false, false) => format!("generated::handled({name})?"),
-        };
-        let text = if ty == Type::Text { format!("{name}.as_str()") } else { name };
-        writer.payload.push(Code::lent(text, ty));
+    if let Some(first) = sources.first() {
+        for nth in 0..last {
+            let name = local(first, nth);
+            let ty = first.fields[nth].1.clone();
+            let text = match (surely, context.bare) {
+                (true, _) => Fragment::from(name),
+                (false, true) => {
+                    Fragment::from(format!("generated::set({name})?")).using(Use::Failure)
+                }
+                (false, false) => {
+                    Fragment::from(format!("generated::handled({name})?")).using(Use::Failure)
+                }
+            };
+            let mut text = if ty == Type::Text { code!("{text}.as_str()", text) } else { text };
+            text.uses.fields.insert(nth as u32);
+            writer.payload.push(Code::lent(text, ty));
+        }
     }
-    let arms = sources.iter().filter(|s| same_types(s, first, &used));
-    let patterns: Vec<String> = arms.map(|s| s.pattern(&used, first)).collect();
-    let names: Vec<String> = used.iter().map(|n| local(first, *n as usize)).collect();
-    let tuple = |names: &[String]| match names {
-        [name] => name.clone(),
-        names => format!("({})", names.join(", ")),
-    };
-    let (copy, bound) =
-        if whole { ("let bound = self.bound.clone();\n", "&bound") } else { ("", "&self.bound") };
-    let (given, missing) = if surely {
-        let nothing = context.failure("what is handled has no such field");
-        (tuple(&names), format!("return {nothing}"))
-    } else {
-        let some: Vec<String> = names.iter().map(|n| format!("Some({n})")).collect();
-        let none: Vec<String> = names.iter().map(|_| "None".to_owned()).collect();
-        (tuple(&some), tuple(&none))
-    };
-    let prologue = match patterns.as_slice() {
-        [pattern] if surely => {
-            format!("{copy}let {pattern} = {bound} else {{ {missing}; }};\n")
-        }
-        patterns => {
-            let rows: Vec<String> = patterns.iter().map(|p| format!("{p} => {given},")).collect();
-            let rows = rows.join("\n");
-            format!("{copy}let {} = match {bound} {{ {rows} _ => {missing} }};\n", tuple(&names))
-        }
-    };
-    (writer, prologue)
+    (writer, Reading { context, sources, surely })
+}
+
+impl Reading<'_> {
+    /// The statement before a body.
+    pub(super) fn before(&self, body: &Fragment) -> Fragment {
+        let used = &body.uses.fields;
+        let Some(first) = self.sources.first().filter(|_| !used.is_empty()) else {
+            return Fragment::default();
+        };
+        let arms = self.sources.iter().filter(|s| same_types(s, first, used));
+        let patterns: Vec<String> = arms.map(|s| s.pattern(used, first)).collect();
+        let names: Vec<String> = used.iter().map(|n| local(first, *n as usize)).collect();
+        let tuple = |names: &[String]| match names {
+            [name] => name.clone(),
+            names => format!("({})", names.join(", ")),
+        };
+        let (copy, bound) = if body.has(Use::Program) {
+            ("let bound = self.bound.clone();\n", "&bound")
+        } else {
+            ("", "&self.bound")
+        };
+        let (given, missing) = if self.surely {
+            let nothing = self.context.failure("what is handled has no such field");
+            (tuple(&names), format!("return {nothing}"))
+        } else {
+            let some: Vec<String> = names.iter().map(|n| format!("Some({n})")).collect();
+            let none: Vec<String> = names.iter().map(|_| "None".to_owned()).collect();
+            (tuple(&some), tuple(&none))
+        };
+        let text = match patterns.as_slice() {
+            [pattern] if self.surely => {
+                format!("{copy}let {pattern} = {bound} else {{ {missing}; }};\n")
+            }
+            patterns => {
+                let rows: Vec<String> =
+                    patterns.iter().map(|p| format!("{p} => {given},")).collect();
+                let rows = rows.join("\n");
+                let names = tuple(&names);
+                format!("{copy}let {names} = match {bound} {{ {rows} _ => {missing} }};\n")
+            }
+        };
+        let text = Fragment::from(text).using(Use::Braces);
+        if self.surely { text.using(Use::Failure) } else { text }
+    }
+}
+
+/// The guard of a line: statements, and the condition.
+pub(super) fn guard(
+    context: &Context<'_>,
+    line: TransitionId,
+    guard: &Expr,
+    place: Option<&Place>,
+) -> (Fragment, Code) {
+    let surely = uses::first(guard) == First::Field;
+    let (mut writer, reading) = for_line(context, line, &[guard], surely);
+    writer.place = place.cloned();
+    let condition = writer.truth(guard);
+    (reading.before(&condition.text()), condition)
 }
 
 /// One shape that the thing being handled may have.
 struct Source {
-    /// `Payload::Event(Event::SeesPost`.
+    /// `Event::SeesPost`, or `Payload::Reason`.
     head: String,
+    /// The variant of `Payload` around it.
+    around: Option<&'static str>,
     /// The fields: Rust name, type. Unnamed ones have an empty name.
     fields: Vec<(String, Type)>,
 }
@@ -196,11 +243,18 @@ struct Source {
 impl Source {
     /// The pattern that binds the used fields, under the names that `first` gives them.
     fn pattern(&self, used: &BTreeSet<u32>, first: &Self) -> String {
-        let nested = self.head.matches('(').count();
-        let close = ")".repeat(nested);
-        if self.fields.iter().any(|(name, _)| name.is_empty()) {
-            return format!("{}({}){close}", self.head, local(first, 0));
+        let inner = if self.fields.iter().any(|(name, _)| name.is_empty()) {
+            format!("{}({})", self.head, local(first, 0))
+        } else {
+            self.named(used, first)
+        };
+        match self.around {
+            Some(around) => format!("Payload::{around}({inner})"),
+            None => inner,
         }
+    }
+
+    fn named(&self, used: &BTreeSet<u32>, first: &Self) -> String {
         let mut bindings: Vec<String> = Vec::new();
         for nth in used {
             let (own, bound) = (&self.fields[*nth as usize].0, local(first, *nth as usize));
@@ -209,7 +263,7 @@ impl Source {
         if used.len() < self.fields.len() {
             bindings.push("..".to_owned());
         }
-        format!("{} {{ {} }}{close}", self.head, bindings.join(", "))
+        format!("{} {{ {} }}", self.head, bindings.join(", "))
     }
 }
 
@@ -233,7 +287,8 @@ fn sources(context: &Context<'_>, trigger: &Trigger) -> Vec<Source> {
         Trigger::Event(events) => events
             .iter()
             .map(|id| Source {
-                head: format!("Payload::Event(Event::{}", names.events[id.index()]),
+                around: Some("Event"),
+                head: format!("Event::{}", names.events[id.index()]),
                 fields: typed(
                     &context.chart.events[id.index()].fields,
                     &names.event_fields[id.index()],
@@ -241,16 +296,19 @@ fn sources(context: &Context<'_>, trigger: &Trigger) -> Vec<Source> {
             })
             .collect(),
         Trigger::Choice(id) => vec![Source {
-            head: format!("Payload::Choice(Choice::{}", names.choices[id.index()]),
+            around: Some("Choice"),
+            head: format!("Choice::{}", names.choices[id.index()]),
             fields: typed(choice_fields(context, *id), &names.choice_fields[id.index()]),
         }],
         Trigger::StepDone(id) if super::payload::answering(context).any(|s| s == *id) => {
             vec![Source {
-                head: format!("Payload::Answer(Answer::{}", names.steps[id.index()]),
+                around: Some("Answer"),
+                head: format!("Answer::{}", names.steps[id.index()]),
                 fields: vec![(String::new(), answer_type(context, *id))],
             }]
         }
         Trigger::StepError(_) if context.has_reasons() => vec![Source {
+            around: None,
             head: "Payload::Reason".to_owned(),
             fields: vec![(String::new(), Type::Text)],
         }],
@@ -268,32 +326,5 @@ fn sources(context: &Context<'_>, trigger: &Trigger) -> Vec<Source> {
         | Trigger::StepElse(_)
         | Trigger::Error(_)
         | Trigger::LimitWarn(_) => Vec::new(),
-    }
-}
-
-/// The comment that names a line.
-pub(super) fn title(context: &Context<'_>, line: usize) -> String {
-    line_comment(context, line)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{can_fail, mentions};
-
-    #[test]
-    fn a_field_a_string_and_a_part_of_a_word_are_no_local() {
-        assert!(mentions("f(view)", "view"));
-        assert!(mentions("view.turns", "view"));
-        for code in
-            ["self.data.view", "Event::A { view: view_ }", r#"f("a \" view")"#, "review", "viewed"]
-        {
-            assert!(!mentions(code, "view"), "{code}");
-        }
-    }
-
-    #[test]
-    fn a_question_mark_in_a_string_fails_nothing() {
-        assert!(can_fail("a()?"));
-        assert!(!can_fail(r#"f("really?")"#));
     }
 }

@@ -2,8 +2,9 @@
 
 use super::Context;
 use super::body::Arms;
+use super::code::{Fragment, Use, code};
 use super::expr::Writer;
-use super::types::owned;
+use super::program::Asked;
 use chartc_core::model::{StepKind, VariableKind};
 use codegen::{Function, Impl, Scope};
 use std::collections::{BTreeMap, BTreeSet};
@@ -71,22 +72,21 @@ pub(super) fn emit(context: &Context<'_>, scope: &mut Scope) {
     ));
 }
 
-/// Adds `step_run`, the params of `run` steps.
-pub(super) fn methods(context: &Context<'_>, methods: &mut Impl) {
+/// `step_run`: the params of `run` steps.
+pub(super) fn run_steps(context: &Context<'_>) -> Arms {
     let result = "Option<Vec<(&'static str, Value)>>";
-    let mut steps = Arms::new("step_run", "step: arena::StepId", "step.0", result, "None");
+    let mut steps = Arms::new("step_run", ("step", "arena::StepId"), "step.0", result, "None");
     for (i, step) in context.chart.steps.iter().enumerate() {
         let StepKind::Run(run) = &step.kind else { continue };
-        let writer = Writer::new(context);
+        let mut writer = Writer::new(context);
         let given = run.arguments.iter().map(|(name, argument)| {
-            let value = writer.value(argument, &argument.ty);
-            let ty = owned(context, &argument.ty);
-            format!("({name:?}, {{ let value: {ty} = {value}; value.into_value() }})")
+            code!("({name:?}, {value})", value = writer.valued(argument, &argument.ty))
         });
-        let given = given.collect::<Vec<_>>().join(", ");
-        steps.arm(i, &step.name, String::new(), format!("Some(Vec::from([{given}]))"));
+        let given = Fragment::joined(given, ", ");
+        let result = code!("Ok(Some(Vec::from([{given}])))", given);
+        steps.arm(i, &step.name, Fragment::default(), result);
     }
-    steps.emit(context, methods);
+    steps
 }
 
 /// Adds `Params::named`, by which a chart that runs this one gives its params.
@@ -100,9 +100,10 @@ pub(super) fn params(context: &Context<'_>, item: &mut Impl) {
         let read = if row.default.is_some() { "take" } else { "need" };
         let _ = write!(fields, "{name}: given.{read}({:?})?, ", row.name);
         let Some((low, high)) = range else { continue };
+        let clone = if context.facts.is_copy(&row.ty) { "" } else { ".clone()" };
         let check = |value: &str| {
             format!(
-                "generated::within({:?}, &{value}.clone().into_value(), &Value::{low:?}, &Value::{high:?})?;",
+                "generated::within({:?}, &{value}{clone}.into_value(), &Value::{low:?}, &Value::{high:?})?;",
                 row.name
             )
         };
@@ -130,7 +131,7 @@ pub(super) fn params(context: &Context<'_>, item: &mut Impl) {
 }
 
 /// Adds the methods of `host::Machine` about children.
-pub(super) fn drive(context: &Context<'_>, item: &mut Impl) {
+pub(super) fn drive(context: &Context<'_>, asked: &Asked, item: &mut Impl) {
     if !context.has_children() {
         return;
     }
@@ -146,14 +147,20 @@ pub(super) fn drive(context: &Context<'_>, item: &mut Impl) {
         );
     }
     let refused = "_ => return Err(host::Mismatch(\"no `run` step has this key\".into())),";
+    let params = asked.run.as_ref().map_or("Ok(None)".to_owned(), |run| {
+        format!(
+            "{}.map_err(|why| {{
+                generated::note(&mut core.notes, &generated::code_of(&TABLES, key.step), why)
+            }})",
+            run.call("core", "key.step")
+        )
+    });
+    let view =
+        if asked.run.as_ref().is_some_and(|run| run.reads(Use::View)) { "view" } else { "_" };
     let begin = item.new_fn("begin_child").arg_mut_self().arg("key", "machine::StepKey");
     begin.ret("Result<(), host::Mismatch>").line(format!(
         "let name = match key.step.0 {{ {names} {refused} }};
-        let given = self.engine.with_view(key.leaf, |core, view| {{
-            core.step_run(key.step, view).map_err(|why| {{
-                generated::note(&mut core.notes, &generated::code_of(&TABLES, key.step), why)
-            }})
-        }});
+        let given = self.engine.with_view(key.leaf, |core, {view}| {{ {params} }});
         let Ok(Some(given)) = given else {{ return Err(generated::no_params(name)); }};
         let child = match key.step.0 {{ {made} {refused} }};
         host::Machine::end_child(self, key);

@@ -1,12 +1,12 @@
 //! Params, inputs and variables as typed fields.
 
 use super::Context;
-use super::body::can_fail;
+use super::code::{Constant, Fragment, Use, code};
 use super::expr::Writer;
 use super::types::owned;
 use chartc_core::arena::VarId;
 use chartc_core::expr::Value;
-use chartc_core::model::{Type, Variable, VariableKind};
+use chartc_core::model::{Expr, Type, Variable, VariableKind};
 use codegen::{Field, Function, Impl, Scope, Struct};
 
 /// Adds `Params`, `Inputs` and `Data`.
@@ -94,9 +94,12 @@ fn params(context: &Context<'_>, scope: &mut Scope) {
         }
     }
     new.line(format!("Self {{ {} }}", body.join(" ")));
+    let needed = variables(context).filter(|(_, row, _)| is_param(row) && row.default.is_none());
+    if needed.count() > 7 {
+        new.attr("allow(clippy::too_many_arguments, reason = \"the chart has so many\")");
+    }
     if variables(context).all(|(_, row, _)| !is_param(row) || row.default.is_some()) {
         item.derive("Default");
-        new.allow("clippy::new_without_default");
     }
     scope.push_struct(item);
     let item = scope.new_impl("Params").push_fn(new);
@@ -123,17 +126,13 @@ fn data(context: &Context<'_>) -> Impl {
     new.arg(if context.has_params() { "params" } else { "_" }, "Params");
     for (id, row, name) in variables(context) {
         let local = local(context, id);
-        let value = initial(context, id, row);
-        if is_param(row) && row.default.is_some() {
-            let set = "value";
-            new.line(format!(
-                "let {local} = match params.{name} {{ Some({set}) => {set}, None => {value} }};"
-            ));
-        } else if is_param(row) {
-            new.line(format!("let {local} = params.{name};"));
-        } else {
-            new.line(format!("let {local} = {value};"));
-        }
+        let value = match &row.default {
+            None if is_param(row) => format!("params.{name}"),
+            Some(default) if is_param(row) => given(context, id, default, &row.ty),
+            Some(default) if !context.is_supplied(id) => initial(context, default, row).text,
+            Some(_) | None => "None".to_owned(),
+        };
+        new.line(format!("let {local} = {value};"));
         if let VariableKind::Param { range: Some((low, high)) } = &row.kind {
             let (low, high) = (bound(low, row), bound(high, row));
             let why = format!("is not in {low}..{high}");
@@ -160,22 +159,34 @@ fn data(context: &Context<'_>) -> Impl {
     item
 }
 
-/// The first value of a variable whose default may read those before it, which are locals here.
-fn initial(context: &Context<'_>, id: VarId, row: &Variable) -> String {
-    let Some(default) = row.default.as_ref().filter(|_| !context.is_supplied(id)) else {
-        return "None".to_owned();
-    };
-    let writer = Writer::before_start(context);
-    let value = writer.value(default, &row.ty);
-    if !can_fail(&value) {
-        return value;
+/// A param, or its default.
+fn given(context: &Context<'_>, id: VarId, default: &Expr, ty: &Type) -> String {
+    let row = &context.chart.variables[id.index()];
+    let name = &context.names.variables[id.index()];
+    let mut writer = Writer::before_start(context);
+    let code = writer.value_code(default, ty);
+    if writer.is_at_hand(&code) {
+        return format!("params.{name}.unwrap_or({})", writer.own(&code).text);
     }
-    format!(
-        "(|| -> Result<{}, {}> {{ Ok({value}) }})()\
-         .map_err(|_| generated::BadParam {{ name: {:?}, why: \"has a default without value\" }})?",
-        owned(context, &row.ty),
-        context.error(),
-        row.name
+    if code.constant == Some(Constant::Empty) {
+        return format!("params.{name}.unwrap_or_default()");
+    }
+    let value = initial(context, default, row).text;
+    format!("match params.{name} {{ Some(value) => value, None => {value} }}")
+}
+
+/// The first value of a variable whose default may read those before it, which are locals here.
+pub(super) fn initial(context: &Context<'_>, default: &Expr, row: &Variable) -> Fragment {
+    let code = Writer::before_start(context).value_code(default, &row.ty);
+    let copy = context.facts.is_copy(&row.ty);
+    if !code.text().has(Use::Failure) {
+        return code.own(copy);
+    }
+    let value = context.caught(&code);
+    let name = &row.name;
+    code!(
+        "{value}.map_err(|_| generated::BadParam {{ name: {name:?}, why: \"has a default without value\" }})?",
+        value
     )
 }
 

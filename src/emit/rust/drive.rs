@@ -1,14 +1,16 @@
 //! The machine as hosts know every machine: by names, ids and values.
 
+use super::code::Use;
 use super::payload::{answering, choice_fields};
+use super::program::Asked;
 use super::{Context, children, ending, offers, start, tools};
 use chartc_core::arena::{ChoiceId, StepId, ToolId};
-use chartc_core::model::{Field, StepKind, VariableKind, schema};
+use chartc_core::model::{Field, StepKind, Type, VariableKind, schema};
 use codegen::{Impl, Scope};
 use std::fmt::Write;
 
 /// Adds the conversions, `impl host::Machine` and `impl host::Typed`.
-pub(super) fn emit(context: &Context<'_>, scope: &mut Scope) {
+pub(super) fn emit(context: &Context<'_>, asked: &Asked, scope: &mut Scope) {
     super::types::conversions(context, scope);
     super::host::by_name(context, scope);
     payloads(context, scope);
@@ -18,10 +20,10 @@ pub(super) fn emit(context: &Context<'_>, scope: &mut Scope) {
     item.new_fn("tables").arg_ref_self().ret("tables::Tables<'_>").line("TABLES");
     handle(context, &mut item);
     set_input(context, &mut item);
-    prompt(context, &mut item);
-    offers::options(context, &mut item);
+    prompt(context, asked, &mut item);
+    offers::options(context, asked, &mut item);
     schemas(context, &mut item);
-    tools::call(context, &mut item);
+    tools::call(context, asked, &mut item);
     item.new_fn("is_active")
         .arg_ref_self()
         .arg("state", "arena::StateId")
@@ -49,7 +51,7 @@ pub(super) fn emit(context: &Context<'_>, scope: &mut Scope) {
     result(context, &mut item);
     let notes = if context.bare { "Vec::new()" } else { "Machine::take_notes(self)" };
     item.new_fn("take_notes").arg_mut_self().ret("Vec<host::Note>").line(notes);
-    children::drive(context, &mut item);
+    children::drive(context, asked, &mut item);
     scope.push_impl(item);
     super::typed::emit(context, scope);
 }
@@ -241,10 +243,12 @@ fn outcome(context: &Context<'_>, scope: &mut Scope) {
 fn set_input(context: &Context<'_>, item: &mut Impl) {
     let mut arms = String::new();
     let rows = context.chart.variables.iter().zip(&context.names.variables);
-    for (row, name) in rows.filter(|(row, _)| row.kind == VariableKind::Input) {
+    let inputs: Vec<_> = rows.filter(|(row, _)| row.kind == VariableKind::Input).collect();
+    let others = if inputs.len() > 1 { ", ..Inputs::default()" } else { "" };
+    for (row, name) in inputs {
         let _ = writeln!(
             arms,
-            "{:?} => Inputs {{ {name}: Some(generated::read(value)?), ..Inputs::default() }},",
+            "{:?} => Inputs {{ {name}: Some(generated::read(value)?){others} }},",
             row.name
         );
     }
@@ -261,38 +265,38 @@ fn set_input(context: &Context<'_>, item: &mut Impl) {
     }
 }
 
-fn prompt(context: &Context<'_>, item: &mut Impl) {
+fn prompt(context: &Context<'_>, asked: &Asked, item: &mut Impl) {
     let function = item.new_fn("prompt").arg_mut_self();
-    let present = context.methods.borrow().contains("prompt_of");
-    function.arg(if present { "key" } else { "_key" }, "machine::StepKey");
+    function.arg(if asked.prompt.is_some() { "key" } else { "_key" }, "machine::StepKey");
     function.ret("Result<String, machine::Fault>");
-    if !present {
+    let Some(method) = &asked.prompt else {
         function.line("Ok(String::new())");
         return;
-    }
-    // Only a question's prompt may show the options.
-    let mut asks = String::new();
-    for (i, step) in context.chart.steps.iter().enumerate() {
-        if matches!(step.kind, StepKind::Ask { .. }) {
-            asks.push_str(if asks.is_empty() { "" } else { " | " });
-            asks.push_str(&i.to_string());
-        }
-    }
-    let options = if asks.is_empty() {
-        "let options = None::<String>;".to_owned()
-    } else {
-        format!(
-            "let options = match key.step.0 {{ \
-         {asks} => Some(generated::listed(&host::Machine::options(self, key))), _ => None }};"
-        )
     };
-    function.line(options).line(
-        "self.engine.with_view(key.leaf, |core, view| {
-            core.prompt_of(key.step, view, options.as_deref()).map_err(|why| {
+    if method.reads(Use::Options) {
+        // Only a question's prompt may show the options.
+        let steps = context.chart.steps.iter().enumerate();
+        let asks = steps.filter(|(_, step)| matches!(step.kind, StepKind::Ask { .. }));
+        let asks: Vec<String> = asks.map(|(i, _)| i.to_string()).collect();
+        function.line(if asks.is_empty() {
+            "let options = None::<String>;".to_owned()
+        } else {
+            format!(
+                "let options = match key.step.0 {{ \
+                 {} => Some(generated::listed(&host::Machine::options(self, key))), _ => None }};",
+                asks.join(" | ")
+            )
+        });
+    }
+    function.line(format!(
+        "self.engine.with_view(key.leaf, |core, {}| {{
+            {}.map_err(|why| {{
                 generated::note(&mut core.notes, &generated::prompt_of(&TABLES, key.step), why)
-            })
-        })",
-    );
+            }})
+        }})",
+        if method.reads(Use::View) { "view" } else { "_" },
+        method.call("core", "key.step")
+    ));
 }
 
 fn schemas(context: &Context<'_>, item: &mut Impl) {
@@ -335,9 +339,7 @@ fn variables(context: &Context<'_>, item: &mut Impl) {
     let rows = context.chart.variables.iter().zip(&context.names.variables);
     let rows: Vec<String> = rows
         .map(|(row, name)| {
-            let copy = context.facts.is_copy(&row.ty);
-            let clone = if copy { "" } else { ".clone()" };
-            format!("({:?}.into(), data.{name}{clone}.into_value())", row.name)
+            format!("({:?}.into(), data.{name}{}.into_value())", row.name, clone(context, &row.ty))
         })
         .collect();
     let function = item.new_fn("variables").arg_ref_self().ret("Vec<(String, Value)>");
@@ -349,12 +351,23 @@ fn variables(context: &Context<'_>, item: &mut Impl) {
     }
 }
 
+/// What makes a value of a lent one.
+fn clone(context: &Context<'_>, ty: &Type) -> &'static str {
+    if context.facts.is_copy(ty) { "" } else { ".clone()" }
+}
+
 fn result(context: &Context<'_>, item: &mut Impl) {
     let function = item.new_fn("result").arg_ref_self().ret("Vec<(String, Value)>");
     let mut arms = String::new();
     for one in ending::finals(context) {
         let rows: Vec<String> = (one.params.iter().zip(&one.fields))
-            .map(|(param, name)| format!("({:?}.into(), {name}.clone().into_value())", param.name))
+            .map(|(param, name)| {
+                format!(
+                    "({:?}.into(), {name}{}.into_value())",
+                    param.name,
+                    clone(context, &param.ty)
+                )
+            })
             .collect();
         let _ = writeln!(
             arms,

@@ -1,13 +1,15 @@
 //! Arguments of final states.
 
 use super::Context;
-use super::body::{Arms, for_line, title};
+use super::body::{Arms, for_line};
+use super::code::{Fragment, code};
 use super::expr::Writer;
+use super::tables::line_comment;
 use super::types::owned;
 use chartc_core::arena::{StateId, TransitionId};
 use chartc_core::model::{Expr, Field, StateKind};
 use chartc_core::semantics::unroll::Place;
-use codegen::{Enum, Impl, Scope, Variant};
+use codegen::{Enum, Scope, Variant};
 
 /// A final state with parameters.
 pub(super) struct Final<'c> {
@@ -61,46 +63,47 @@ pub(super) fn emit(context: &Context<'_>, scope: &mut Scope) {
     scope.push_enum(item);
 }
 
-/// Adds `read_arguments`, which keeps what a final state is given.
-pub(super) fn arguments(context: &Context<'_>, methods: &mut Impl) {
-    let mut arms = Arms::new("read_arguments", "line: arena::TransitionId", "line.0", "()", "()");
+/// `read_arguments`, which keeps what a final state is given.
+pub(super) fn arguments(context: &Context<'_>) -> Arms {
+    let line = ("line", "arena::TransitionId");
+    let mut arms = Arms::new("read_arguments", line, "line.0", "()", "()");
     for i in 0..context.chart.transitions.len() {
         let body = read(context, TransitionId::at(i), None);
         if !body.is_empty() {
-            arms.arm(i, &title(context, i), body, "()".to_owned());
+            arms.arm(i, &line_comment(context, i), body, "Ok(())".into());
         }
     }
-    arms.emit(context, methods);
+    arms
 }
 
 /// The statements that keep what a line's final state is given; nothing if it is given nothing.
-pub(super) fn read(context: &Context<'_>, id: TransitionId, place: Option<&Place>) -> String {
+pub(super) fn read(context: &Context<'_>, id: TransitionId, place: Option<&Place>) -> Fragment {
     let finals = finals(context);
-    let mut out = String::new();
+    let mut out = Fragment::default();
     for target in &context.chart.transition(id).targets {
         let exprs: Vec<&Expr> = target.arguments.iter().collect();
         if exprs.is_empty() || !finals.iter().any(|f| f.id == target.state) {
             continue;
         }
-        let (mut writer, prologue) = for_line(context, id, &exprs, true);
+        let (mut writer, reading) = for_line(context, id, &exprs, true);
         writer.place = place.cloned();
-        out.push_str(&prologue);
-        out.push_str(&given(&writer, target.state, &target.arguments));
+        let body = given(&mut writer, target.state, &target.arguments);
+        out += reading.before(&body);
+        out += body;
     }
     out
 }
 
 /// The statement that keeps what a final state is given.
-pub(super) fn given(writer: &Writer<'_>, state: StateId, values: &[Expr]) -> String {
+pub(super) fn given(writer: &mut Writer<'_>, state: StateId, values: &[Expr]) -> Fragment {
     let finals = finals(writer.context);
-    let Some(nth) = finals.iter().position(|f| f.id == state) else { return String::new() };
-    let one = &finals[nth];
-    let values: Vec<String> = (one.params.iter().zip(&one.fields).zip(values))
-        .map(|((param, name), value)| {
-            format!("{name}: {}", writer.kept(value, &param.ty, &param.name))
-        })
-        .collect();
-    format!("self.endings[{nth}] = Some(Ending::{} {{ {} }});\n", one.name, values.join(", "))
+    let Some(nth) = finals.iter().position(|f| f.id == state) else { return Fragment::default() };
+    let Final { name, params, fields, .. } = &finals[nth];
+    let values = params.iter().zip(fields).zip(values).map(|((param, field), value)| {
+        code!("{field}: {value}", value = writer.kept(value, &param.ty, &param.name))
+    });
+    let values = Fragment::joined(values, ", ");
+    code!("self.endings[{nth}] = Some(Ending::{name} {{ {values} }});\n", values)
 }
 
 /// The body of `Machine::ending`: what the final state below the root was given.

@@ -59,8 +59,15 @@ pub fn emit_modules(charts: &[Checked]) -> Result<String, Vec<Diagnostic>> {
             found.push(finding);
         }
         let code = source(&unit, &mut found);
+        // Whoever includes the file gives it the name of its source, which may be the chart's.
+        let stem = unit.source.rsplit(['/', '\\']).next().unwrap_or_default();
+        let allowed = if stem.split('.').next() == Some(&name) {
+            "#[allow(clippy::module_inception, reason = \"the file bears the chart's name\")]\n"
+        } else {
+            ""
+        };
         text.push_str(&format!(
-            "/// The chart `{}`.\npub mod {name} {{\n{}}}\n",
+            "/// The chart `{}`.\n{allowed}pub mod {name} {{\n{}}}\n",
             visible::line(&unit.chart.name),
             indented(&code)
         ));

@@ -1,8 +1,8 @@
 //! The trait of a chart's host functions, and how an expression or an action calls one.
 
 use super::Context;
-use super::body::can_fail;
-use super::expr::{Binding, Code, Form, Writer};
+use super::code::{Binding, Code, Constant, Form, Fragment, Use, code};
+use super::expr::Writer;
 use super::types::{lent, list_item, optional_inner, owned};
 use chartc_core::arena::FunctionId;
 use chartc_core::model::{Expr, ExprKind, Function, FunctionKind, Type};
@@ -19,6 +19,15 @@ pub(super) fn emit(context: &Context<'_>, scope: &mut Scope) {
         function.doc(format!(
             "{doc}\n\n# Errors\nWhy it failed: a guard counts as false, an action block ends there."
         ));
+        for (lint, applies) in [
+            ("too_many_arguments", row.params.len() > 6),
+            ("wrong_self_convention", is_conventional(&context.names.functions[i])),
+            ("new_ret_no_self", context.names.functions[i] == "new"),
+        ] {
+            if applies {
+                function.attr(&format!("allow(clippy::{lint}, reason = \"the chart says so\")"));
+            }
+        }
         signature(context, i, row, function);
     }
     scope.push_trait(item);
@@ -26,6 +35,11 @@ pub(super) fn emit(context: &Context<'_>, scope: &mut Scope) {
         // Whoever has the functions of another chart of the family has the none of this one.
         scope.raw(if context.lends() { "impl<H> Host for H {}" } else { "impl Host for () {}" });
     }
+}
+
+/// Whether a method of the name takes something else than `&mut self` by the conventions of Rust.
+fn is_conventional(name: &str) -> bool {
+    name == "new" || ["from_", "into_", "to_"].iter().any(|head| name.starts_with(head))
 }
 
 /// Arguments and result of the method of a host function.
@@ -112,133 +126,151 @@ fn lent_value(context: &Context<'_>, name: &str, ty: &Type) -> String {
 #[derive(Default)]
 struct Lets {
     names: Vec<String>,
-    text: String,
+    code: Fragment,
 }
 
 impl Writer<'_> {
     /// A call of a host function: an expression of the function's result type.
-    pub(super) fn host_call(&self, id: FunctionId, arguments: &[Expr]) -> String {
-        let row = &self.context.chart.functions[id.index()];
+    pub(super) fn host_call(&mut self, id: FunctionId, arguments: &[Expr]) -> Code {
+        let context = self.context;
+        let row = &context.chart.functions[id.index()];
+        let (ty, fallback) = match &row.kind {
+            FunctionKind::Pure { fallback, result, .. } => {
+                (result.clone(), fallback.as_ref().map(|value| self.literal(value, result)))
+            }
+            FunctionKind::Effect => (Type::Json, None),
+        };
         let mut lets = Lets::default();
         let (mut passed, mut noted) = (Vec::new(), Vec::new());
         for (argument, field) in arguments.iter().zip(&row.params) {
             let code = self.lent_argument(argument, &field.ty, &mut lets);
             passed.push(self.passed(&code, &field.ty));
-            if !self.context.bare {
-                noted.push(self.json(code));
-            }
+            noted.push(code);
         }
-        let name = &self.context.names.functions[id.index()];
-        let call = if self.context.lends() {
-            format!("Host::{name}(self.host.get_mut(), {})", passed.join(", "))
+        let name = &context.names.functions[id.index()];
+        let lends = context.lends();
+        let passed = Fragment::joined(passed, ", ");
+        let call = if lends {
+            code!("Host::{name}(self.host.get_mut(), {passed})", passed)
         } else {
-            format!("self.host.{name}({})", passed.join(", "))
+            code!("self.host.{name}({passed})", passed)
         };
-        let fallback = match &row.kind {
-            FunctionKind::Pure { fallback: Some(value), result, .. } => {
-                Some(self.literal(value, result))
-            }
-            FunctionKind::Pure { fallback: None, .. } | FunctionKind::Effect => None,
+        let call = if !context.bare {
+            self.noted_call(row, &ty, &call, fallback.as_ref(), noted)
+        } else if let Some(value) = &fallback {
+            // Values without an allocator are at hand.
+            Code::owned(code!("{call}.unwrap_or({value})", call, value), ty.clone())
+        } else {
+            Code::tried(call, ty.clone(), true)
         };
-        let call = match &fallback {
-            _ if !self.context.bare => self.noted_call(row, &call, fallback.as_deref(), &noted),
-            Some(value) => format!("{call}.unwrap_or_else(|_| {value})"),
-            None => format!("{call}?"),
-        };
-        let Lets { names, text } = lets;
+        let Lets { names, code: text } = lets;
+        if text.is_empty() {
+            return call;
+        }
+        let call = call.text();
         match fallback {
-            Some(value) if can_fail(&text) => {
-                let (error, names) = (self.context.error(), names.join(", "));
-                let (bound, otherwise) = if self.context.bare {
+            Some(value) if text.has(Use::Failure) => {
+                let names = names.join(", ");
+                let arguments = code!(
+                    "(|| -> Result<_, {error}> {{ {text}Ok(({names},)) }})()",
+                    error = Fragment::from(context.error()),
+                    text
+                );
+                let arguments = arguments.without(Use::Failure);
+                let (bound, otherwise) = if context.bare {
                     ("_", value)
                 } else {
                     let name = &row.name;
                     (
                         "why",
-                        format!("generated::uncalled(&mut self.notes, {name:?}, &why, {value})"),
+                        code!(
+                            "generated::uncalled(&mut self.notes, {name:?}, &why, {value})",
+                            value
+                        ),
                     )
                 };
-                format!(
-                    "{{ let arguments = (|| -> Result<_, {error}> {{ {text}Ok(({names},)) }})();\n\
-                     match arguments {{ Ok(({names},)) => {call}, Err({bound}) => {otherwise} }} }}"
-                )
+                let text = code!(
+                    "match {arguments} {{ Ok(({names},)) => {call}, Err({bound}) => {otherwise} }}",
+                    arguments,
+                    call,
+                    otherwise
+                );
+                Code::owned(text, ty).bound(Binding::Block)
             }
-            Some(_) | None if text.is_empty() => call,
-            Some(_) | None => format!("{{ {text}{call} }}"),
+            Some(_) | None => {
+                Code::owned(code!("{{ {text}{call} }}", text, call), ty).bound(Binding::Block)
+            }
         }
     }
 
     /// The call with what it did kept for the trace.
     fn noted_call(
-        &self,
+        &mut self,
         row: &Function,
-        call: &str,
-        fallback: Option<&str>,
-        noted: &[String],
-    ) -> String {
+        ty: &Type,
+        call: &Fragment,
+        fallback: Option<&Fragment>,
+        noted: Vec<Code>,
+    ) -> Code {
         let result = self.temporary();
-        let (name, noted) = (&row.name, noted.join(", "));
-        let done = match (&row.kind, fallback) {
-            (FunctionKind::Effect, _) => {
-                format!("generated::did(&mut self.notes, {name:?}, &[{noted}], {result})?")
+        let (name, noted) = (&row.name, self.values(noted));
+        let done = match &row.kind {
+            FunctionKind::Effect => {
+                code!("generated::did(&mut self.notes, {name:?}, {noted}, {result})?", noted)
             }
-            (FunctionKind::Pure { .. }, value) => {
-                let value = value.map_or_else(|| "None".to_owned(), |v| format!("Some({v})"));
-                format!(
-                    "generated::called(&mut self.notes, {name:?}, &[{noted}], {result}, {value})?"
+            FunctionKind::Pure { .. } => {
+                let value = match fallback {
+                    Some(value) => code!("Some({value})", value),
+                    None => "None".into(),
+                };
+                code!(
+                    "generated::called(&mut self.notes, {name:?}, {noted}, {result}, {value})?",
+                    noted,
+                    value
                 )
             }
         };
-        format!("{{ let {result} = {call};\n{done} }}")
+        let done = done.using(Use::Failure);
+        let text = code!("{{ let {result} = {call};\n{done} }}", call, done);
+        Code::owned(text, ty.clone()).bound(Binding::Block)
     }
 
     /// The argument as the host takes it. What is computed first gets a name in `lets`, because it may borrow the program.
-    fn lent_argument(&self, argument: &Expr, want: &Type, lets: &mut Lets) -> Code {
+    fn lent_argument(&mut self, argument: &Expr, want: &Type, lets: &mut Lets) -> Code {
         if matches!(argument.kind, ExprKind::None) && matches!(want, Type::Optional(_)) {
-            return Code::owned("None", want.clone());
+            return Self::none(want);
         }
-        let mut code = self.value_argument(argument, want);
-        let literal = code.form == Form::Lent && code.text.starts_with('"');
-        if code.form == Form::Owned && !is_literal(argument) || (can_fail(&code.text) && !literal) {
-            let name = self.temporary();
-            lets.text.push_str(&format!("let {name} = {};\n", self.own(&code)));
-            lets.names.push(name.clone());
-            code = Code::place(name, code.ty);
+        let code = self.value_argument(argument, want);
+        let computed = code.form == Form::Owned && code.constant.is_none();
+        if !computed && !code.text().has(Use::Failure) {
+            return code;
         }
-        code
+        let name = self.temporary();
+        lets.code += code!("let {name} = {value};\n", value = self.own(&code));
+        lets.names.push(name.clone());
+        Code::place(name, code.ty)
     }
 
     /// An argument as the host takes it.
-    fn passed(&self, code: &Code, want: &Type) -> String {
+    fn passed(&self, code: &Code, want: &Type) -> Fragment {
         let copy = self.context.facts.is_copy(&code.ty);
-        if (copy && code.ty == *want) || code.text == "None" {
+        if (copy && code.ty == *want) || code.constant == Some(Constant::None) {
             return self.own(code);
         }
         match optional_inner(&code.ty) {
             Some(inner) if *inner == Type::Text || list_item(inner).is_some() => {
-                format!("{}.as_deref()", code.within(Binding::Whole))
+                code!("{whole}.as_deref()", whole = code.within(Binding::Whole))
             }
-            Some(_) => format!("{}.as_ref()", code.within(Binding::Whole)),
+            Some(_) => code!("{whole}.as_ref()", whole = code.within(Binding::Whole)),
             None if optional_inner(want).is_none() => code.lend(),
-            None if copy => format!("Some({})", self.own(code)),
-            None => format!("Some({})", code.lend()),
+            None if copy => code!("Some({value})", value = self.own(code)),
+            None => code!("Some({value})", value = code.lend()),
         }
     }
 
     /// Converted to `want`, but not wrapped in `Some`.
-    fn value_argument(&self, argument: &Expr, want: &Type) -> Code {
+    fn value_argument(&mut self, argument: &Expr, want: &Type) -> Code {
         let code = self.expr(argument);
         if optional_inner(want) == Some(&code.ty) { code } else { self.convert(code, want) }
     }
-}
-
-fn is_literal(expr: &Expr) -> bool {
-    matches!(
-        expr.kind,
-        ExprKind::Bool(_)
-            | ExprKind::Int(_)
-            | ExprKind::Float(_)
-            | ExprKind::Duration(_)
-            | ExprKind::Enum(..)
-    )
 }

@@ -74,17 +74,17 @@ fn new(context: &Context<'_>, item: &mut Impl) {
         fields += &format!("endings: [const {{ None }}; {}],", ending::finals(context).len());
     }
     if !context.bare {
-        if !context.answers.borrow().is_empty() {
+        if !context.needs.answers.is_empty() {
             fields += "answers: Answers::default(),";
         }
-        if context.last_result.get() {
+        if context.needs.last_result {
             fields += "last_result: String::new(),";
         }
         if context.keeps_calls() {
             fields += "calls: calls::Calls::new(),";
         }
         fields += "notes: Vec::new(),";
-        if context.repeats.get() {
+        if context.needs.repeats {
             fields += "work: generated::Work::new(),";
         }
     }

@@ -12,19 +12,23 @@ use std::collections::{BTreeMap, BTreeSet};
 /// gets `Type` behind it.
 const TAKEN: &[&str] = &[
     "Answer",
+    "Answers",
     "Box",
     "ByName",
+    "Child",
     "Choice",
     "ChoiceName",
     "Chart",
     "Configuration",
     "Core",
     "Data",
+    "Ending",
     "Err",
     "Event",
     "EventName",
     "Fn",
     "From",
+    "H",
     "Host",
     "Inputs",
     "Into",
@@ -37,6 +41,7 @@ const TAKEN: &[&str] = &[
     "Params",
     "Payload",
     "Result",
+    "S",
     "Self",
     "Some",
     "State",
@@ -45,6 +50,7 @@ const TAKEN: &[&str] = &[
     "ToString",
     "Value",
     "Vec",
+    "VecDeque",
 ];
 
 /// Rust names, by the tables of the chart.
@@ -125,7 +131,8 @@ impl Names {
             names.function_fields.push(fields(&function.params, at(&map.functions, i), found));
         }
 
-        names.predicates = numbered(chart.predicates.iter().map(|p| snake(&p.name)).collect());
+        let predicates = chart.predicates.iter().map(|p| snake(&format!("pred_{}", p.name)));
+        names.predicates = numbered(predicates.collect());
         names.choices = choices(chart);
         for (i, choice) in chart.choices.iter().enumerate() {
             names.choice_fields.push(match &choice.kind {

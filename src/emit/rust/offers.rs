@@ -1,13 +1,15 @@
 //! The options of a question, as hosts see them.
 
+use super::code::Use;
 use super::payload::choice_fields;
+use super::program::Asked;
 use super::{Context, tools};
 use chartc_core::arena::ChoiceId;
 use codegen::Impl;
 use std::fmt::Write;
 
 /// Adds `Machine::options`.
-pub(super) fn options(context: &Context<'_>, item: &mut Impl) {
+pub(super) fn options(context: &Context<'_>, asked: &Asked, item: &mut Impl) {
     let function = item.new_fn("options").arg_mut_self();
     let of_steps = tools::offers(context);
     let used = context.has_choices() || !of_steps.is_empty();
@@ -29,14 +31,17 @@ pub(super) fn options(context: &Context<'_>, item: &mut Impl) {
             let _ = writeln!(arms, "{i} => Vec::from([{}]),", rows.join(", "));
         }
     }
-    let text = if context.methods.borrow().contains("option_text") {
-        "self.engine.with_view(key.leaf, |core, view| {
-            core.option_text(choice, view).unwrap_or_else(|why| {
-                generated::offered(&mut core.notes, &TABLES, choice, why)
-            })
-        })"
-    } else {
-        "String::new()"
+    let text = match &asked.option {
+        Some(method) => format!(
+            "self.engine.with_view(key.leaf, |core, {}| {{
+                {}.unwrap_or_else(|why| {{
+                    generated::offered(&mut core.notes, &TABLES, choice, why)
+                }})
+            }})",
+            if method.reads(Use::View) { "view" } else { "_" },
+            method.call("core", "choice")
+        ),
+        None => "String::new()".to_owned(),
     };
     let arguments = if arms.is_empty() {
         "Vec::new()".to_owned()
@@ -59,7 +64,7 @@ pub(super) fn options(context: &Context<'_>, item: &mut Impl) {
                 arguments: {arguments},
             }}
         }}).collect()",
-        text = tools::text(context, text),
+        text = tools::text(context, &text),
         arguments = tools::arguments(context, &arguments),
     ));
 }

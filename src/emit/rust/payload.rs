@@ -220,7 +220,10 @@ fn answers(context: &Context<'_>, scope: &mut Scope) {
 fn payload(context: &Context<'_>, scope: &mut Scope) {
     let mut item = Enum::new("Payload");
     item.doc("What is being handled.").derive("Debug").derive("Clone").derive("PartialEq");
-    item.push_variant(Variant::new("Nothing"));
+    // Steps that are written out bind what comes only where something reads its fields.
+    if !context.is_direct() || context.is_binding() || !context.bare {
+        item.push_variant(Variant::new("Nothing"));
+    }
     for (present, name, ty) in [
         (context.has_events(), "Event", "Event"),
         (context.has_choices(), "Choice", "Choice"),

@@ -2,8 +2,8 @@
 
 use super::Context;
 use super::blocks::{delay, id_of};
+use super::code::{Fragment, Use, code};
 use super::expr::Writer;
-use super::types::owned;
 use chartc_core::arena::{EventId, SendId, StepId};
 use chartc_core::model::{Action, Chart, Expr, Receiver};
 use codegen::{Impl, Struct};
@@ -25,47 +25,51 @@ pub(super) fn any(chart: &Chart) -> bool {
 
 /// The statements that send an event to another chart.
 pub(super) fn send(
-    writer: &Writer<'_>,
+    writer: &mut Writer<'_>,
     event: EventId,
     arguments: &[Expr],
     after: Option<&Expr>,
     id: Option<SendId>,
     to: Receiver,
-) -> String {
+) -> Fragment {
     let context = writer.context;
     let row = &context.chart.events[event.index()];
     let name = format!("EventName::{}.id()", context.names.events[event.index()]);
-    let values = row.fields.iter().zip(arguments).map(|(field, value)| {
-        let (ty, value) = (owned(context, &field.ty), writer.value(value, &field.ty));
-        format!("{{ let value: {ty} = {value}; value.into_value() }}")
-    });
-    let values = values.collect::<Vec<_>>().join(", ");
+    let values = row.fields.iter().zip(arguments);
+    let values = values.map(|(field, value)| writer.valued(value, &field.ty));
+    let values = Fragment::joined(values, ", ");
     let to = match to {
         Receiver::Own => "machine::Receiver::Own".to_owned(),
         Receiver::Parent => "machine::Receiver::Parent".to_owned(),
         Receiver::Child(StepId(n)) => format!("machine::Receiver::Child(arena::StepId({n}))"),
     };
-    let payload =
-        if values.is_empty() { "Vec::new()".to_owned() } else { format!("Vec::from([{values}])") };
+    let payload = if values.is_empty() {
+        "Vec::new()".into()
+    } else {
+        code!("Vec::from([{values}])", values)
+    };
+    let payload = code!("let payload: Vec<Value> = {payload};", payload).using(Use::Outbox);
     let post = format!(
         "outbox.post({name}, {to});
         self.posted.push(host::Post {{ event: {name}, to: {to}, payload }});"
     );
     if after.is_none() {
-        return format!("{{ let payload: Vec<Value> = {payload};\n{post} }}\n");
+        return code!("{{ {payload}\n{post} }}\n", payload);
     }
-    format!(
-        "let payload: Vec<Value> = {payload};
-        let delay: u64 = {};
+    let (delay, id) = (delay(writer, after), id_of(id));
+    let full = context.failure(&format!("no room to send `{}`", row.name));
+    let text = code!(
+        "{payload}
+        let delay: u64 = {delay};
         if delay == 0 {{ {post} }} else {{
-            let Some(slot) = outbox.send_to({name}, {to}, delay, {}) else {{ return {}; }};
+            let Some(slot) = outbox.send_to({name}, {to}, delay, {id}) else {{ return {full}; }};
             self.letters.resize_with(self.letters.len().max(slot + 1), Vec::new);
             self.letters[slot] = payload;
         }}\n",
-        delay(writer, after),
-        id_of(id),
-        context.failure(&format!("no room to send `{}`", row.name))
-    )
+        payload,
+        delay
+    );
+    text.using(Use::Failure)
 }
 
 impl Context<'_> {

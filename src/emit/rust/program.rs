@@ -1,49 +1,61 @@
 //! The chart's guards, actions and data: `Core`, and its `Program` implementation.
 
 use super::Context;
-use super::body::{self, Arms, can_fail};
-use super::expr::{Binding, Code, Writer};
+use super::body::{self, Arms, Method, Methods};
+use super::code::{Code, Fragment, Use, code};
+use super::expr::Writer;
 use super::payload::{answer_field, answering};
-use super::types::{optional_inner, owned};
-use super::uses::{self, First};
-use super::{blocks, children, direct, ending, prompt, start, tools};
-use chartc_core::arena::{PredicateId, StateId, TransitionId, VarId};
-use chartc_core::model::{ExprKind, StepKind, Trigger, Type, VariableKind};
+use super::tables::line_comment;
+use super::types::{optional, owned};
+use super::{blocks, children, ending, keep, prompt, start, tools};
+use chartc_core::arena::{StateId, TransitionId};
+use chartc_core::model::{StepKind, Trigger, Type, VariableKind};
 use codegen::{Impl, Scope, Struct};
+use std::collections::BTreeMap;
+
+/// The methods that hosts who know a machine by values come to: of the texts, calls and params of steps.
+#[derive(Default)]
+pub(super) struct Asked {
+    pub(super) prompt: Option<Method>,
+    pub(super) option: Option<Method>,
+    pub(super) call: Option<Method>,
+    pub(super) run: Option<Method>,
+}
 
 /// Adds `Core` with the methods that hold the chart's expressions, and its `Program`.
-pub(super) fn emit(context: &Context<'_>, scope: &mut Scope) {
-    if context.is_direct() {
-        direct::emit(context, scope);
-        return;
-    }
-    let mut methods = inherent(context);
-    guards(context, &mut methods);
-    deadlines(context, &mut methods);
-    blocks::blocks(context, &mut methods);
-    blocks::code(context, &mut methods);
-    ending::arguments(context, &mut methods);
-    start::emit(context, &mut methods);
-    if !context.bare {
-        prompt::emit(context, &mut methods);
-    }
-    predicates(context, &mut methods);
-    keep(context, &mut methods);
-    tools::methods(context, &mut methods);
-    children::methods(context, &mut methods);
+pub(super) fn emit(context: &Context<'_>, scope: &mut Scope) -> Asked {
+    let mut methods = Methods::new(inherent(context));
     let mut program = program(context);
-    // Now it is known which answers and texts anything reads.
+    for hook in hooks(context) {
+        hook.emit(context, &mut methods, &mut program);
+    }
+    start::emit(context, &mut methods);
+    let mut asked =
+        Asked { call: tools::call_steps(context).emit(context, &mut methods), ..Asked::default() };
+    asked.run = children::run_steps(context).emit(context, &mut methods);
+    if !context.bare {
+        asked.prompt = prompt::prompts(context).emit(context, &mut methods);
+        asked.option = prompt::options(context).emit(context, &mut methods);
+    }
+    let keeps = keep::answers(context, &mut methods);
+    let keeps_results = tools::keep_result(context, &mut methods);
+    keep::bind(context, keeps, keeps_results, &mut program);
+    blocks::begin_turn(context, &mut program);
     prompt::advice(context, &mut methods);
-    if context.repeats.get() {
-        program.new_fn("refuel").arg_mut_self().line("self.work.refuel();");
+    methods.predicates.append(&mut program.predicates);
+    predicates(context, &mut methods);
+    if context.needs.repeats {
+        program.item.new_fn("refuel").arg_mut_self().line("self.work.refuel();");
     }
     ending::emit(context, scope);
     answers(context, scope);
     scope.push_struct(core(context));
-    scope.push_impl(methods);
-    scope.push_impl(program);
+    scope.push_impl(methods.item);
+    scope.push_impl(program.item);
+    asked
 }
 
+/// The impl of `Core` for its own methods.
 pub(super) fn inherent(context: &Context<'_>) -> Impl {
     let mut item = Impl::new("Core<H>");
     item.generic(context.bounds());
@@ -70,17 +82,17 @@ fn core(context: &Context<'_>) -> Struct {
         item.field("endings", format!("[Option<Ending>; {}]", ending::finals(context).len()));
     }
     if !context.bare {
-        if !context.answers.borrow().is_empty() {
+        if !context.needs.answers.is_empty() {
             item.field("answers", "Answers");
         }
-        if context.last_result.get() {
+        if context.needs.last_result {
             item.field("last_result", "String");
         }
         if context.keeps_calls() {
             item.field("calls", "calls::Calls");
         }
         item.field("notes", "Vec<host::Note>");
-        if context.repeats.get() {
+        if context.needs.repeats {
             item.field("work", "generated::Work");
         }
     }
@@ -89,116 +101,162 @@ fn core(context: &Context<'_>) -> Struct {
 
 /// The struct of the answers that expressions read.
 fn answers(context: &Context<'_>, scope: &mut Scope) {
-    if context.answers.borrow().is_empty() {
+    if context.needs.answers.is_empty() {
         return;
     }
     let mut item = Struct::new("Answers");
     item.doc("Answers of this turn's steps.").derive("Debug").derive("Clone").derive("Default");
-    for step in context.answers.borrow().iter() {
-        let ty = owned(context, &context.chart.steps[step.index()].returns);
-        let ty = if ty.starts_with("Option<") { ty } else { format!("Option<{ty}>") };
-        item.field(answer_field(context, *step), ty);
+    for step in &context.needs.answers {
+        let ty = optional(context.chart.steps[step.index()].returns.clone());
+        item.field(answer_field(context, *step), owned(context, &ty));
     }
     scope.push_struct(item);
 }
 
-fn guards(context: &Context<'_>, methods: &mut Impl) {
+/// A method of `Program` that asks one of the chart's for a row.
+struct Hook {
+    name: &'static str,
+    arms: Arms,
+    /// What of the place has failed, for the notes.
+    what: &'static str,
+}
+
+impl Hook {
+    fn emit(self, context: &Context<'_>, methods: &mut Methods, program: &mut Methods) {
+        let Self { name, arms, what } = self;
+        let ((argument, ty), result, otherwise) = (arms.argument, arms.result, arms.otherwise);
+        let method = arms.emit(context, methods);
+        let body = match &method {
+            Some(method) => noted(context, method, &method.call("self", argument), what),
+            None => format!("Ok({otherwise})"),
+        };
+        let reads = |what: Use| method.as_ref().is_some_and(|method| method.reads(what));
+        let unused = |used: bool| if used { "" } else { "_" };
+        let function = program.add(name, body.into());
+        function.arg(format!("{}{argument}", unused(method.is_some())), ty);
+        function.arg(format!("{}view", unused(reads(Use::View))), "&program::View<'_>");
+        if name == "run" {
+            function
+                .arg(format!("{}outbox", unused(reads(Use::Outbox))), "&mut program::Outbox<'_>");
+        }
+        function.ret(format!("Result<{result}, machine::Fault>"));
+    }
+}
+
+/// Everything that the step algorithm asks of expressions.
+fn hooks(context: &Context<'_>) -> Vec<Hook> {
     let chart = context.chart;
-    let mut lines = Arms::new("line_guard", "line: arena::TransitionId", "line.0", "bool", "true");
+    let line = ("line", "arena::TransitionId");
+    let step = ("step", "arena::StepId");
+    let mut guards = Arms::new("line_guard", line, "line.0", "bool", "true");
     for (i, line) in chart.transitions.iter().enumerate() {
         if let Some(guard) = &line.guard {
-            let surely = uses::first(guard) == First::Field;
-            let id = TransitionId::at(i);
-            let (writer, prologue) = body::for_line(context, id, &[guard], surely);
-            let condition = writer.condition(guard, Binding::Block);
-            lines.arm(i, &super::tables::line_comment(context, i), prologue, condition);
+            let (before, condition) = body::guard(context, TransitionId::at(i), guard, None);
+            guards.arm(i, &line_comment(context, i), before, condition.result(true));
         }
     }
-    lines.emit(context, methods);
-
-    let mut steps = Arms::new("step_if", "step: arena::StepId", "step.0", "bool", "true");
-    let mut ends = Arms::new("step_ends_turn", "step: arena::StepId", "step.0", "bool", "false");
+    let mut steps = Arms::new("step_if", step, "step.0", "bool", "true");
+    let mut ends = Arms::new("step_ends_turn", step, "step.0", "bool", "false");
     for (i, step) in chart.steps.iter().enumerate() {
-        let writer = Writer::new(context);
-        if let Some(guard) = &step.guard {
-            steps.arm(i, &step.name, String::new(), writer.condition(guard, Binding::Block));
-        }
-        if let Some(condition) = &step.ends_turn {
-            ends.arm(i, &step.name, String::new(), writer.condition(condition, Binding::Block));
+        for (arms, condition) in [(&mut steps, &step.guard), (&mut ends, &step.ends_turn)] {
+            if let Some(condition) = condition {
+                let code = Writer::new(context).truth(condition);
+                arms.arm(i, &step.name, Fragment::default(), code.result(true));
+            }
         }
     }
-    steps.emit(context, methods);
-    ends.emit(context, methods);
-
-    let mut permissions = Arms::new("permission_if", "nth: usize", "nth", "bool", "true");
+    let nth = ("nth", "usize");
+    let mut permissions = Arms::new("permission_if", nth, "nth", "bool", "true");
     for (i, permission) in chart.permissions.iter().enumerate() {
         if let Some(guard) = &permission.guard {
             let name = |id: StateId| chart.state(id).path.clone();
             let from = permission.from.map_or("*".to_owned(), name);
             let text = format!("allow {from} -> {}", name(permission.to));
-            let condition = Writer::new(context).condition(guard, Binding::Block);
-            permissions.arm(i, &text, String::new(), condition);
+            let code = Writer::new(context).truth(guard);
+            permissions.arm(i, &text, Fragment::default(), code.result(true));
         }
     }
-    permissions.emit(context, methods);
+    let hook = |name, arms, what| Hook { name, arms, what };
+    vec![
+        hook("guard", guards, "guard_of(&TABLES, line)"),
+        hook("step_guard", steps, "if_of(&TABLES, step)"),
+        hook("permission_guard", permissions, "permission_of(&TABLES, nth)"),
+        hook("ends_turn", ends, "end_of(&TABLES, step)"),
+        hook("deadline", deadlines(context), "bound_of(&TABLES, line)"),
+        hook("arguments", ending::arguments(context), "arguments_of(&TABLES, line)"),
+        hook("code", blocks::code_steps(context), "code_of(&TABLES, step)"),
+        hook("run", blocks::blocks(context), "actions_of(&TABLES, block)"),
+    ]
 }
 
-fn deadlines(context: &Context<'_>, methods: &mut Impl) {
-    let mut lines =
-        Arms::new("line_deadline", "line: arena::TransitionId", "line.0", "u64", "u64::MAX");
-    for (i, line) in context.chart.transitions.iter().enumerate() {
-        let (bound, ty) = match &line.trigger {
-            Trigger::After(bound) | Trigger::StepTimeout(_, bound) => (bound, Type::Duration),
-            Trigger::AfterTurns(bound) => (bound, Type::Int),
-            Trigger::Event(_)
-            | Trigger::AnyEvent
-            | Trigger::AnyOccurrence
-            | Trigger::Turn
-            | Trigger::When
-            | Trigger::StateDone(_)
-            | Trigger::Choice(_)
-            | Trigger::StepDone(_)
-            | Trigger::StepError(_)
-            | Trigger::StepDoubt(_)
-            | Trigger::StepElse(_)
-            | Trigger::Error(_)
-            | Trigger::LimitWarn(_) => continue,
-        };
-        let writer = Writer::new(context);
-        let code = writer.value_code(bound, &ty);
-        let value = if let ExprKind::Duration(ms) = bound.kind {
-            ms.to_string()
-        } else if ty == Type::Int {
-            format!("generated::turns({})?", writer.own(&code))
-        } else {
-            format!("{}.0", code.within(Binding::Whole))
-        };
-        lines.arm(i, &super::tables::line_comment(context, i), String::new(), value);
+/// Adds the named conditions that something calls.
+pub(super) fn predicates(context: &Context<'_>, methods: &mut Methods) {
+    let mut open: Vec<_> = methods.predicates.iter().copied().collect();
+    let mut bodies = BTreeMap::new();
+    while let Some(id) = open.pop() {
+        bodies.entry(id).or_insert_with(|| {
+            let code = Writer::new(context).truth(&context.chart.predicates[id.index()].expr);
+            let body = code.result(true);
+            open.extend(&body.uses.predicates);
+            body
+        });
     }
-    lines.emit(context, methods);
-}
-
-pub(super) fn predicates(context: &Context<'_>, methods: &mut Impl) {
-    for (i, predicate) in context.chart.predicates.iter().enumerate() {
-        let name = &context.names.predicates[PredicateId::at(i).index()];
-        let condition = Writer::new(context).condition(&predicate.expr, Binding::Block);
-        let function = methods.new_fn(name).arg_mut_self();
-        function.doc(format!("`pred {}`.", predicate.name));
-        if let Some(view) = context.view(&condition) {
-            function.arg(view, "&program::View<'_>");
+    for (id, body) in bodies {
+        let view = context.view(&body);
+        let function = methods.add(&context.names.predicates[id.index()], body);
+        function.doc(format!("`pred {}`.", context.chart.predicates[id.index()].name));
+        if let Some(view) = view {
+            function.arg(&view, "&program::View<'_>");
         }
         function.ret(format!("Result<bool, {}>", context.error()));
-        function.line(format!("Ok({condition})"));
     }
 }
 
-fn program(context: &Context<'_>) -> Impl {
+/// The bound of a deadline: milliseconds, or turns.
+pub(super) fn deadline(context: &Context<'_>, trigger: &Trigger) -> Option<Code> {
+    let (bound, ty) = match trigger {
+        Trigger::After(bound) | Trigger::StepTimeout(_, bound) => (bound, Type::Duration),
+        Trigger::AfterTurns(bound) => (bound, Type::Int),
+        Trigger::Event(_)
+        | Trigger::AnyEvent
+        | Trigger::AnyOccurrence
+        | Trigger::Turn
+        | Trigger::When
+        | Trigger::StateDone(_)
+        | Trigger::Choice(_)
+        | Trigger::StepDone(_)
+        | Trigger::StepError(_)
+        | Trigger::StepDoubt(_)
+        | Trigger::StepElse(_)
+        | Trigger::Error(_)
+        | Trigger::LimitWarn(_) => return None,
+    };
+    let mut writer = Writer::new(context);
+    let code = writer.value_code(bound, &ty);
+    Some(if ty == Type::Duration {
+        Code::owned(blocks::millis(&code, bound), ty)
+    } else {
+        let call = code!("generated::turns({turns})", turns = writer.own(&code));
+        Code::tried(call, ty, context.bare)
+    })
+}
+
+fn deadlines(context: &Context<'_>) -> Arms {
+    let line = ("line", "arena::TransitionId");
+    let mut lines = Arms::new("line_deadline", line, "line.0", "u64", "u64::MAX");
+    for (i, line) in context.chart.transitions.iter().enumerate() {
+        if let Some(code) = deadline(context, &line.trigger) {
+            lines.arm(i, &line_comment(context, i), Fragment::default(), code.result(true));
+        }
+    }
+    lines
+}
+
+fn program(context: &Context<'_>) -> Methods {
     let mut item = Impl::new("Core<H>");
     item.generic(context.bounds()).impl_trait("program::Program");
     item.associate_type("Store", context.store());
     item.associate_type("Payload", "Payload");
-    bind(context, &mut item);
-
     let dequeue = item.new_fn("dequeue").arg_mut_self();
     if context.has_events() {
         dequeue.line("self.bound = self.raised.pop_front().unwrap_or(Payload::Nothing);");
@@ -209,155 +267,20 @@ fn program(context: &Context<'_>) -> Impl {
         deliver.line("self.bound = core::mem::replace(&mut self.sent[slot], Payload::Nothing);");
     }
     super::post::program(context, &mut item);
-    blocks::begin_turn(context, &mut item);
     tools::hooks(context, &mut item);
-
-    let line = "arena::TransitionId";
-    let step = "arena::StepId";
-    for (name, inner, argument, ty, result, otherwise, what) in [
-        ("guard", "line_guard", "line", line, "bool", "true", "guard_of(&TABLES, line)"),
-        ("step_guard", "step_if", "step", step, "bool", "true", "if_of(&TABLES, step)"),
-        (
-            "permission_guard",
-            "permission_if",
-            "nth",
-            "usize",
-            "bool",
-            "true",
-            "permission_of(&TABLES, nth)",
-        ),
-        ("ends_turn", "step_ends_turn", "step", step, "bool", "false", "end_of(&TABLES, step)"),
-        ("deadline", "line_deadline", "line", line, "u64", "u64::MAX", "bound_of(&TABLES, line)"),
-        ("arguments", "read_arguments", "line", line, "()", "()", "arguments_of(&TABLES, line)"),
-        ("code", "run_code", "step", step, "()", "()", "code_of(&TABLES, step)"),
-    ] {
-        let present = context.methods.borrow().contains(inner);
-        let unused = if present { "" } else { "_" };
-        let function = item.new_fn(name).arg_mut_self().arg(format!("{unused}{argument}"), ty);
-        function.arg(format!("{unused}view"), "&program::View<'_>");
-        function.ret(format!("Result<{result}, machine::Fault>"));
-        if present {
-            let call = format!("self.{inner}({argument}, view)");
-            function.line(noted(context, &call, what));
-        } else {
-            function.line(format!("Ok({otherwise})"));
-        }
-    }
-    let present = context.methods.borrow().contains("run_block");
-    let unused = if present { "" } else { "_" };
-    let run = item.new_fn("run").arg_mut_self().arg(format!("{unused}block"), "program::Block");
-    run.arg(format!("{unused}view"), "&program::View<'_>");
-    run.arg(format!("{unused}outbox"), "&mut program::Outbox<'_>");
-    run.ret("Result<(), machine::Fault>");
-    if present {
-        let call = "self.run_block(block, view, outbox)";
-        run.line(noted(context, call, "actions_of(&TABLES, block)"));
-    } else {
-        run.line("Ok(())");
-    }
-    item
+    Methods::new(item)
 }
 
 /// Keeps the reason of a fault for the host's trace; `what` of the place is what failed.
-fn noted(context: &Context<'_>, call: &str, what: &str) -> String {
+fn noted(context: &Context<'_>, method: &Method, call: &str, what: &str) -> String {
     if context.bare {
         return call.to_owned();
     }
-    let begin = if context.repeats.get() { "self.work.begin();\n" } else { "" };
+    let begin = if method.reads(Use::Work) { "self.work.begin();\n" } else { "" };
     format!(
         "{begin}{call}.map_err(|why| \
          generated::note(&mut self.notes, &generated::{what}, why))"
     )
-}
-
-/// Adds `keep`, which keeps an answer for expressions, for `into` and for `{last_result}`.
-fn keep(context: &Context<'_>, methods: &mut Impl) {
-    if !context.has_answers() {
-        return;
-    }
-    let mut arms = String::new();
-    for step in answering(context) {
-        let row = &context.chart.steps[step.index()];
-        let name = &context.names.steps[step.index()];
-        let ty = &row.returns;
-        let answer =
-            Code::lent(if *ty == Type::Text { "answer.as_str()" } else { "answer" }, ty.clone());
-        let writer = Writer::new(context);
-        let mut body = String::new();
-        if context.last_result.get() {
-            let value = if *ty == Type::Json {
-                answer.lend()
-            } else {
-                format!("&{}", writer.json(answer.clone()))
-            };
-            body += &format!("self.last_result = generated::shown({value});\n");
-        }
-        if let Some(id) = row.into {
-            body += &into(context, &writer, id, answer.clone());
-        }
-        if context.answers.borrow().contains(&step) {
-            let value = writer.own(&answer);
-            let value = if optional_inner(ty).is_some() { value } else { format!("Some({value})") };
-            body += &format!("self.answers.{} = {value};\n", answer_field(context, step));
-        }
-        if !body.is_empty() {
-            arms += &format!("Answer::{name}(answer) => {{ {body} }}\n");
-        }
-    }
-    if arms.is_empty() {
-        return;
-    }
-    context.methods.borrow_mut().insert("keep");
-    if arms.matches("Answer::").count() < answering(context).count() {
-        arms += "_ => {}\n";
-    }
-    methods
-        .new_fn("keep")
-        .arg_mut_self()
-        .arg("answer", "&Answer")
-        .line(format!("match answer {{ {arms} }}"));
-}
-
-/// Statements that keep an answer in a variable, if it fits.
-pub(super) fn into(context: &Context<'_>, writer: &Writer<'_>, id: VarId, answer: Code) -> String {
-    let variable = &context.chart.variables[id.index()];
-    let field = &context.names.variables[id.index()];
-    let code = writer.convert(answer, &variable.ty);
-    let value = writer.own(&code);
-    let kept = |value: &str| {
-        if context.is_supplied(id) { format!("Some({value})") } else { value.to_owned() }
-    };
-    if can_fail(&value) {
-        format!(
-            "let fitted = (|| -> Result<{}, {}> {{ Ok({value}) }})();\n\
-             match fitted {{ Ok(value) => self.data.{field} = {}, \
-             Err(why) => {{ generated::note(&mut self.notes, {:?}, why); }} }}\n",
-            owned(context, &variable.ty),
-            context.error(),
-            kept("value"),
-            format!("`{}`", variable.name)
-        )
-    } else {
-        format!("self.data.{field} = {};\n", kept(&value))
-    }
-}
-
-fn bind(context: &Context<'_>, item: &mut Impl) {
-    let bind = item.new_fn("bind").arg_mut_self().arg("bound", "program::Bound<Payload>");
-    if context.methods.borrow().contains("keep") {
-        bind.line("if let program::Bound::Answer(_, Payload::Answer(answer)) = &bound { self.keep(answer); }");
-    }
-    bind.line(tools::bound(context));
-    bind.line("self.bound = match bound {");
-    bind.line(
-        "program::Bound::Nothing | program::Bound::Call(..) | program::Bound::Returned(..) \
-         | program::Bound::CallFailed(..) => Payload::Nothing,",
-    );
-    bind.line(
-        "program::Bound::Event(_, payload) | program::Bound::Answer(_, payload) \
-         | program::Bound::Reason(_, payload) | program::Bound::Choice(_, payload) => payload,",
-    );
-    bind.line("};");
 }
 
 /// Whether some step or final makes a field of the kind necessary.

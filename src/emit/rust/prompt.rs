@@ -1,42 +1,41 @@
 //! Prompts, the texts of options, and advice.
 
 use super::Context;
-use super::body::{Arms, can_fail, mentions};
-use super::expr::{Binding, Writer};
+use super::body::{Arms, Methods};
+use super::code::{Binding, Fragment, Use, code};
+use super::expr::Writer;
 use super::tables::comment;
 use chartc_core::arena::StepId;
 use chartc_core::model::{Expr, Position, StepKind, Template};
-use codegen::Impl;
 
-/// Adds `advice`: the text of the innermost active state that has one.
-pub(super) fn advice(context: &Context<'_>, methods: &mut Impl) {
-    let mut arms = String::new();
-    for (i, state) in context.chart.states.iter().enumerate() {
-        if let Some(text) = &state.advice {
-            let body = Writer::new(context).template(text);
-            let comment = comment(&state.path);
-            arms.push_str(&format!(
-                "{comment}Some(arena::StateId({i})) => {{ {body} Ok(text) }}\n"
-            ));
-        }
-    }
-    if arms.is_empty() && !context.advice.get() {
+/// Adds `advice`, if something reads it: the text of the innermost active state that has one.
+pub(super) fn advice(context: &Context<'_>, methods: &mut Methods) {
+    if !context.needs.advice {
         return;
     }
-    let function = methods.new_fn("advice").arg_mut_self();
-    function.arg(if arms.is_empty() { "_view" } else { "view" }, "&program::View<'_>");
-    function.ret(format!("Result<String, {}>", context.error()));
-    if arms.is_empty() {
-        function.line("Ok(String::new())");
-    } else {
-        function.line(format!("match view.adviser() {{ {arms} _ => Ok(String::new()), }}"));
+    let mut arms = Fragment::default();
+    for (i, state) in context.chart.states.iter().enumerate() {
+        if let Some(text) = &state.advice {
+            let body = alone(Writer::new(context).template(text));
+            let comment = comment(&state.path);
+            arms += code!("{comment}Some(arena::StateId({i})) => {{ {body} Ok(text) }}\n", body);
+        }
     }
+    let body = if arms.is_empty() {
+        "Ok(String::new())".into()
+    } else {
+        code!("match view.adviser() {{ {arms} _ => Ok(String::new()), }}", arms).using(Use::View)
+    };
+    let view = body.parameter("view", Use::View);
+    let function = methods.add("advice", body);
+    function.arg(&view, "&program::View<'_>");
+    function.ret(format!("Result<String, {}>", context.error()));
 }
 
-/// Adds `prompt_of` and `option_text`.
-pub(super) fn emit(context: &Context<'_>, methods: &mut Impl) {
-    let mut arms =
-        Arms::new("prompt_of", "step: arena::StepId", "step.0", "String", "String::new()");
+/// `prompt_of`: the prompts of steps.
+pub(super) fn prompts(context: &Context<'_>) -> Arms {
+    let step = ("step", "arena::StepId");
+    let mut arms = Arms::new("prompt_of", step, "step.0", "String", "String::new()");
     for (i, step) in context.chart.steps.iter().enumerate() {
         let own = match &step.kind {
             StepKind::Human(question) => Some(question),
@@ -47,23 +46,31 @@ pub(super) fn emit(context: &Context<'_>, methods: &mut Impl) {
             | StepKind::Run(..) => step.prompt.as_ref(),
         };
         if let Some(body) = prompt(context, StepId::at(i), own) {
-            arms.arm(i, &step.name, body, "text".to_owned());
+            arms.arm(i, &step.name, body, "Ok(text)".into());
         }
     }
-    arms.emit_with(context, methods, &[("options", "Option<&str>")]);
+    arms
+}
 
-    let none = "String::new()";
-    let mut arms = Arms::new("option_text", "choice: arena::ChoiceId", "choice.0", "String", none);
+/// `option_text`: what is said of options.
+pub(super) fn options(context: &Context<'_>) -> Arms {
+    let choice = ("choice", "arena::ChoiceId");
+    let mut arms = Arms::new("option_text", choice, "choice.0", "String", "String::new()");
     for (i, choice) in context.chart.choices.iter().enumerate() {
         if let Some(text) = &choice.text {
-            let mut body = Writer::new(context).template(text);
-            if mentions(&body, "options") {
-                body = format!("let options: Option<&str> = None;\n{body}");
-            }
-            arms.arm(i, &choice.name, body, "text".to_owned());
+            let body = alone(Writer::new(context).template(text));
+            arms.arm(i, &choice.name, body, "Ok(text)".into());
         }
     }
-    arms.emit(context, methods);
+    arms
+}
+
+/// A text outside of a question, which has no options to show.
+fn alone(body: Fragment) -> Fragment {
+    if !body.has(Use::Options) {
+        return body;
+    }
+    code!("let options: Option<&str> = None;\n{body}", body).without(Use::Options)
 }
 
 /// A component's part in a prompt.
@@ -76,7 +83,7 @@ struct Part<'c> {
 
 /// Statements that leave the prompt in `text`: components at the start, the step's own text or what replaces it, components at
 /// the end, with an empty line between them.
-fn prompt(context: &Context<'_>, step: StepId, own: Option<&Template>) -> Option<String> {
+fn prompt(context: &Context<'_>, step: StepId, own: Option<&Template>) -> Option<Fragment> {
     let of = |wanted: Position| -> Vec<Part<'_>> {
         let mut parts = Vec::new();
         for component in &context.chart.components {
@@ -100,50 +107,46 @@ fn prompt(context: &Context<'_>, step: StepId, own: Option<&Template>) -> Option
     if start.is_empty() && replace.is_empty() && end.is_empty() {
         return own.map(|own| Writer::new(context).template(own));
     }
-    let writer = Writer::new(context);
-    context.allocates.set(true);
-    let mut out = "let mut parts: Vec<String> = Vec::new();\n".to_owned();
+    let mut writer = Writer::new(context);
+    let mut out = Fragment::from("let mut parts: Vec<String> = Vec::new();\n");
     for part in &start {
-        out.push_str(&guarded(&writer, part, ""));
+        out += guarded(&mut writer, part, "");
     }
-    let whole = |text: &Template| format!("{{ {} parts.push(text); }}\n", writer.template(text));
-    match own {
-        Some(own) if replace.is_empty() => out.push_str(&whole(own)),
-        None | Some(_) => {
-            if own.is_some() {
-                out.push_str("let mut replaced = false;\n");
-            }
-            for part in &replace {
-                let also = if own.is_some() { "replaced = true;" } else { "" };
-                out.push_str(&guarded(&writer, part, also));
-            }
-            if let Some(own) = own {
-                out.push_str(&format!("if !replaced {}", whole(own)));
-            }
-        }
+    // What always comes in its place leaves nothing of the step's own text.
+    let own = own.filter(|_| replace.iter().all(|part| part.guard.is_some()));
+    let mark = if own.is_some() && !replace.is_empty() { "replaced = true;" } else { "" };
+    if !mark.is_empty() {
+        out += "let mut replaced = false;\n".into();
+    }
+    for part in &replace {
+        out += guarded(&mut writer, part, mark);
+    }
+    if let Some(own) = own {
+        let test = if mark.is_empty() { "" } else { "if !replaced " };
+        out += code!("{test}{{ {own} parts.push(text); }}\n", own = writer.template(own));
     }
     for part in &end {
-        out.push_str(&guarded(&writer, part, ""));
+        out += guarded(&mut writer, part, "");
     }
-    out.push_str("let text = parts.join(\"\\n\\n\");\n");
-    Some(out)
+    out += "let text = parts.join(\"\\n\\n\");\n".into();
+    Some(out.using(Use::Allocator))
 }
 
-fn guarded(writer: &Writer<'_>, part: &Part<'_>, also: &str) -> String {
+fn guarded(writer: &mut Writer<'_>, part: &Part<'_>, also: &str) -> Fragment {
     let text = writer.template(part.text);
-    let push = format!("{{ {text} parts.push(text); {also} }}");
-    let Some(guard) = part.guard else {
-        return push + "\n";
-    };
-    let condition = writer.condition(guard, Binding::Block);
-    if !can_fail(&condition) {
-        return format!("if {condition} {push}\n");
+    let push = code!("{{ {text} parts.push(text); {also} }}\n", text);
+    let Some(guard) = part.guard else { return push };
+    let condition = writer.truth(guard);
+    let test = condition.truth(Binding::Block);
+    if !test.has(Use::Failure) {
+        return code!("if {test} {push}", test, push);
     }
     // A guard that fails is false.
-    format!(
-        "let holds = (|| -> Result<bool, {}> {{ Ok({condition}) }})();\n\
-         if generated::holds(&mut self.notes, {:?}, holds) {push}\n",
-        writer.context.error(),
-        part.title
+    let holds = writer.context.caught(&condition);
+    let title = &part.title;
+    code!(
+        "let holds = {holds};\nif generated::holds(&mut self.notes, {title:?}, holds) {push}",
+        holds,
+        push
     )
 }

@@ -1,11 +1,12 @@
 //! Variables whose first value is not known before the start, or may change until then.
 
 use super::Context;
+use super::body::Methods;
+use super::code::{Fragment, code};
 use super::expr::Writer;
 use super::uses;
 use chartc_core::arena::VarId;
 use chartc_core::model::{Chart, ExprKind, VariableKind};
-use codegen::Impl;
 
 /// By variable: what its first value waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -73,32 +74,34 @@ pub(super) fn waits(chart: &Chart) -> Vec<Wait> {
 }
 
 /// Adds `begin`, which gives variables their first values at the start; nothing if none waits.
-pub(super) fn emit(context: &Context<'_>, methods: &mut Impl) {
+pub(super) fn emit(context: &Context<'_>, methods: &mut Methods) {
     if !context.has_begin() {
         return;
     }
-    let mut body = String::new();
+    let mut body = Fragment::from("if self.begun { return Ok(()); }\n");
     for (i, row) in context.chart.variables.iter().enumerate() {
         let id = VarId::at(i);
         let (Some(default), VariableKind::Var { .. }) = (&row.default, &row.kind) else { continue };
         if context.waits[i] == Wait::Nothing {
             continue;
         }
+        let name = &context.names.variables[i];
         let value = Writer::new(context).value(default, &row.ty);
-        let value = if context.is_supplied(id) { format!("Some({value})") } else { value };
-        body.push_str(&format!("self.data.{} = {value};\n", context.names.variables[i]));
+        body += if context.is_supplied(id) {
+            code!("self.data.{name} = Some({value});\n", value)
+        } else {
+            code!("self.data.{name} = {value};\n", value)
+        };
     }
-    let function = methods.new_fn("begin").arg_mut_self();
-    if let Some(view) = context.view(&body) {
-        function.arg(view, "&program::View<'_>");
+    body += "self.begun = true;\nOk(())".into();
+    let view = context.view(&body);
+    let function = methods.add("begin", body);
+    if let Some(view) = view {
+        function.arg(&view, "&program::View<'_>");
     }
     function
         .doc("First values of variables that read what was not known before.")
-        .ret(format!("Result<(), {}>", context.error()))
-        .line("if self.begun { return Ok(()); }")
-        .line(body)
-        .line("self.begun = true;")
-        .line("Ok(())");
+        .ret(format!("Result<(), {}>", context.error()));
 }
 
 /// The statement that begins, before the engine starts; `refused` is what it gives for a failure `why`.

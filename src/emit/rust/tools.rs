@@ -1,10 +1,12 @@
 //! Tools: what a `may call` line permits the model to call, and what a `call` step calls.
 
 use super::Context;
-use super::body::Arms;
+use super::body::{Arms, Methods};
+use super::code::{Code, Fragment, Use, code};
 use super::drive::reader;
-use super::expr::{Code, Writer};
-use super::program::into;
+use super::expr::Writer;
+use super::keep::{into, matched};
+use super::program::Asked;
 use super::types::owned;
 use chartc_core::model::{ChoiceKind, Field, StepKind, Type, schema};
 use codegen::Impl;
@@ -23,7 +25,7 @@ impl Context<'_> {
 
     /// The program keeps the model's calls.
     pub(super) fn keeps_calls(&self) -> bool {
-        self.has_calls() || self.streak.get()
+        self.has_calls() || self.needs.streak
     }
 
     fn has_step_calls(&self) -> bool {
@@ -31,64 +33,60 @@ impl Context<'_> {
     }
 }
 
-/// Adds `step_call`, the calls of `call` steps, and `keep_result`, which keeps what a tool returned.
-pub(super) fn methods(context: &Context<'_>, methods: &mut Impl) {
+/// `step_call`: the calls of `call` steps.
+pub(super) fn call_steps(context: &Context<'_>) -> Arms {
     let result = "Option<(arena::ToolId, Vec<Value>)>";
-    let mut steps = Arms::new("step_call", "step: arena::StepId", "step.0", result, "None");
+    let mut steps = Arms::new("step_call", ("step", "arena::StepId"), "step.0", result, "None");
     for (i, step) in context.chart.steps.iter().enumerate() {
         let StepKind::Call(tool, arguments) = &step.kind else { continue };
         let params = &context.chart.tools[tool.index()].params;
-        let writer = Writer::new(context);
+        let mut writer = Writer::new(context);
         let values = arguments.iter().zip(params);
-        let values: Vec<String> = values
-            .map(|(value, param)| {
-                let (value, ty) = (writer.value(value, &param.ty), owned(context, &param.ty));
-                format!("{{ let value: {ty} = {value}; value.into_value() }}")
-            })
-            .collect();
-        let value =
-            format!("Some((arena::ToolId({}), Vec::from([{}])))", tool.0, values.join(", "));
-        steps.arm(i, &step.name, String::new(), value);
+        let values = values.map(|(value, param)| writer.valued(value, &param.ty));
+        let (values, tool) = (Fragment::joined(values, ", "), tool.0);
+        let result = code!("Ok(Some((arena::ToolId({tool}), Vec::from([{values}]))))", values);
+        steps.arm(i, &step.name, Fragment::default(), result);
     }
-    steps.emit(context, methods);
+    steps
+}
 
-    let mut arms = String::new();
+/// Adds `keep_result`, which keeps what a tool returned, if something does.
+pub(super) fn keep_result(context: &Context<'_>, methods: &mut Methods) -> bool {
+    let mut arms = Vec::new();
     for (i, choice) in context.chart.choices.iter().enumerate() {
         let ChoiceKind::Call(_, Some(id)) = choice.kind else { continue };
-        let kept = into(context, &Writer::new(context), id, Code::lent("result", Type::Json));
-        let _ = writeln!(arms, "Some({i}) => {{ {kept} }}");
+        let kept = into(context, &mut Writer::new(context), id, Code::lent("result", Type::Json));
+        arms.push((format!("Some({i})"), kept.text));
     }
     let mut body = String::new();
-    if context.last_result.get() {
+    if context.needs.last_result {
         body += "self.last_result = generated::shown(result);\n";
     }
     if !arms.is_empty() {
-        let _ = write!(body, "match choice.map(|choice| choice.0) {{ {arms} _ => {{}} }}");
+        body += &matched("choice.map(|choice| choice.0)", &arms, true);
     }
-    if context.has_calls() && !body.is_empty() {
-        context.methods.borrow_mut().insert("keep_result");
-        let unused = if arms.is_empty() { "_" } else { "" };
-        methods
-            .new_fn("keep_result")
-            .arg_mut_self()
-            .arg(format!("{unused}choice"), "Option<arena::ChoiceId>")
-            .arg("result", "&Value")
-            .line(body);
+    if !context.has_calls() || body.is_empty() {
+        return false;
     }
+    let unused = if arms.is_empty() { "_" } else { "" };
+    methods
+        .add("keep_result", body.into())
+        .arg(format!("{unused}choice"), "Option<arena::ChoiceId>")
+        .arg("result", "&Value");
+    true
 }
 
 /// The statements of `bind` about calls.
-pub(super) fn bound(context: &Context<'_>) -> String {
+pub(super) fn bound(context: &Context<'_>, keeps: bool) -> String {
     if !context.has_calls() {
         return String::new();
     }
-    let keeps = context.methods.borrow().contains("keep_result");
     let (choice, values, keep) = if keeps {
         ("choice", "values", "self.keep_result(*choice, values.first().unwrap_or(&Value::None));")
     } else {
         ("_", "_", "")
     };
-    let (why, failed) = if context.last_result.get() {
+    let (why, failed) = if context.needs.last_result {
         ("why", "self.last_result = calls::failure(why);")
     } else {
         ("_", "")
@@ -280,7 +278,7 @@ pub(super) fn offers(context: &Context<'_>) -> String {
 }
 
 /// Adds `Machine::call`.
-pub(super) fn call(context: &Context<'_>, item: &mut Impl) {
+pub(super) fn call(context: &Context<'_>, asked: &Asked, item: &mut Impl) {
     let used = context.has_calls() || context.has_step_calls();
     let function = item.new_fn("call").arg_mut_self();
     function.arg(if used { "key" } else { "_key" }, "machine::StepKey");
@@ -289,14 +287,17 @@ pub(super) fn call(context: &Context<'_>, item: &mut Impl) {
         function.line("Err(machine::Fault)");
         return;
     }
-    let step = if context.has_step_calls() {
-        "self.engine.with_view(key.leaf, |core, view| {
-            core.step_call(key.step, view).map_err(|why| {
-                generated::note(&mut core.notes, &generated::code_of(&TABLES, key.step), why)
-            })
-        })?.ok_or(machine::Fault)?"
-    } else {
-        "return Err(machine::Fault)"
+    let step = match &asked.call {
+        Some(method) => format!(
+            "self.engine.with_view(key.leaf, |core, {}| {{
+                {}.map_err(|why| {{
+                    generated::note(&mut core.notes, &generated::code_of(&TABLES, key.step), why)
+                }})
+            }})?.ok_or(machine::Fault)?",
+            if method.reads(Use::View) { "view" } else { "_" },
+            method.call("core", "key.step")
+        ),
+        None => "return Err(machine::Fault)".to_owned(),
     };
     let found = if context.has_calls() {
         format!(
@@ -309,7 +310,7 @@ pub(super) fn call(context: &Context<'_>, item: &mut Impl) {
             }}"
         )
     } else {
-        step.to_owned()
+        step
     };
     let mut results = String::new();
     for i in 0..context.chart.tools.len() {

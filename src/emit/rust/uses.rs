@@ -116,11 +116,6 @@ pub(super) fn template(text: &Template, found: &mut dyn FnMut(&Expr)) {
     }
 }
 
-/// Whether the code of the expression borrows the whole program: it calls one of its methods.
-pub(super) fn borrows_program(expr: &Expr) -> bool {
-    matches!(expr.kind, ExprKind::Predicate(_) | ExprKind::Observable(Observable::Advice))
-}
-
 /// The expressions of an action itself, in order; not those of its branches.
 pub(super) fn direct(action: &Action, found: &mut dyn FnMut(&Expr)) {
     match action {

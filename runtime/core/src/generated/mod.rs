@@ -39,15 +39,13 @@ pub mod ops {
 #[macro_export]
 macro_rules! include_chart {
     ($visibility:vis mod $name:ident) => {
+        #[doc = concat!("The code of the chart `", stringify!($name), "`.")]
         #[allow(
             dead_code,
-            unused_imports,
-            missing_docs,
             unreachable_pub,
-            clippy::all,
             clippy::pedantic,
             clippy::restriction,
-            reason = "generated code offers more than one host needs"
+            reason = "it offers more than one host needs; what a crate asks for beyond the usual lints is its own"
         )]
         $visibility mod $name {
             include!(concat!(env!("OUT_DIR"), "/", stringify!($name), ".rs"));

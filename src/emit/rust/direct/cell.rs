@@ -1,7 +1,9 @@
 //! What one occurrence does in one leaf, as an expression: whether a line was taken.
 
 use super::super::Context;
+use super::super::code::{Fragment, Use, code};
 use super::pool::{Guard, Pool};
+use super::uniform::{Name, Steps};
 use chartc_core::arena::StateId;
 use chartc_core::machine::Record;
 use chartc_core::semantics::unroll::{Candidate, Deed, Unroll, Unrolled};
@@ -34,9 +36,9 @@ enum Try {
     /// It is out of its scope.
     Never,
     /// It is taken if its guard holds.
-    If(Guard, String),
+    If(Guard, Steps),
     /// It is taken.
-    Take(String),
+    Take(Steps),
 }
 
 impl<'c> Cells<'c> {
@@ -61,7 +63,7 @@ impl<'c> Cells<'c> {
     }
 
     /// What `on` (`None`: nothing) does in `leaf`.
-    pub(super) fn cell(&mut self, leaf: StateId, on: Option<Occurrence>) -> String {
+    pub(super) fn cell(&mut self, leaf: StateId, on: Option<Occurrence>) -> Steps {
         let faults = match on {
             None => Faults::RaiseOnce,
             Some(Occurrence::Error(_)) => Faults::Ignore,
@@ -82,85 +84,133 @@ impl<'c> Cells<'c> {
             });
         }
         let (before, report) = match (fallible, faults) {
-            (false, _) | (_, Faults::Ignore) => ("", ""),
+            (false, _) | (_, Faults::Ignore) => ("", Fragment::default()),
             (true, Faults::Raise) => {
-                ("let mut failed = false;\n", "if failed { direct::fault(self, sink); }\n")
+                ("let mut failed = false;\n", "if failed { direct::fault(self, sink); }\n".into())
             }
             (true, Faults::RaiseOnce) => (
                 "let before = *faults;\n",
-                "if before == 0 && *faults > 0 { direct::fault(self, sink); }\n",
+                "if before == 0 && *faults > 0 { direct::fault(self, sink); }\n".into(),
             ),
         };
-        let note = match faults {
-            Faults::Raise => "failed = true;",
-            Faults::RaiseOnce => "*faults += 1;",
-            Faults::Ignore => "",
+        let report = match faults {
+            _ if report.is_empty() => report,
+            Faults::RaiseOnce => report.using(Use::Sink).using(Use::Faults),
+            Faults::Raise | Faults::Ignore => report.using(Use::Sink),
         };
-        let mut after = format!("{report}false");
+        let note: Fragment = match faults {
+            Faults::Raise => "failed = true;".into(),
+            Faults::RaiseOnce => Fragment::from("*faults += 1;").using(Use::Faults),
+            Faults::Ignore => Fragment::default(),
+        };
+        let mut after = Steps::default();
+        after.code(report.clone());
+        after.code("false");
         for (line, part) in parts.into_iter().rev() {
-            let n = line.0;
-            let refuted =
-                if on.is_none() { String::new() } else { format!("direct::refuted(sink, {n});\n") };
-            after = match part {
-                Try::Never => format!("direct::elsewhere(sink, {n});\n{after}"),
-                Try::Take(taken) => format!("{report}{taken}true"),
-                Try::If(Guard::Plain(condition), taken) => {
-                    format!("if {condition} {{ {report}{taken}true }} else {{ {refuted}{after} }}")
+            let mut refuted = Steps::default();
+            if on.is_some() {
+                refuted.tell("refuted", line.0);
+            }
+            let mut out = Steps::default();
+            match part {
+                Try::Never => {
+                    out.tell("elsewhere", line.0);
+                    out.append(after);
                 }
-                Try::If(Guard::Fallible(call), taken) => format!(
-                    "let held = {call};\n\
-                     if held == Ok(true) {{ {report}{taken}true }} else {{\n\
-                     if held.is_err() {{ direct::faulted(sink, {n}); {note} }} else {{ {refuted} }}\n\
-                     {after} }}"
-                ),
-            };
+                Try::Take(taken) => {
+                    out.code(report.clone());
+                    out.append(taken);
+                    out.code("true");
+                }
+                Try::If(Guard::Plain(condition), taken) => {
+                    out.code(code!("if {condition} {{ {report}", condition, report));
+                    out.append(taken);
+                    out.code("true } else { ");
+                    out.append(refuted);
+                    out.append(after);
+                    out.code(" }");
+                }
+                Try::If(Guard::Fallible(call), taken) => {
+                    out.code(code!(
+                        "let held = {call};\nif held == Ok(true) {{ {report}",
+                        call,
+                        report
+                    ));
+                    out.append(taken);
+                    out.code("true } else {\nif held.is_err() { ");
+                    out.tell("faulted", line.0);
+                    out.code(code!("{note} }}", note));
+                    if on.is_some() {
+                        out.code(" else { ");
+                        out.append(refuted);
+                        out.code(" }");
+                    }
+                    out.code("\n");
+                    out.append(after);
+                    out.code(" }");
+                }
+            }
+            after = out;
         }
-        before.to_owned() + &after
+        let mut out = Steps::default();
+        out.code(before);
+        out.append(after);
+        out
     }
 
-    fn take(&mut self, leaf: StateId, line: chartc_core::arena::TransitionId) -> String {
+    /// The only line that needs no event in `leaf`, if it is taken just where its guard holds: the guard, and what is done then.
+    pub(super) fn guarded(&mut self, leaf: StateId) -> Option<(Fragment, Fragment)> {
+        let candidates = self.unroll.candidates(leaf, None);
+        let [Candidate::Guarded(line, place)] = candidates.as_slice() else { return None };
+        match self.pool.guard(*line, place) {
+            Guard::Plain(condition) => {
+                let mut taken = self.take(leaf, *line);
+                taken.code("true");
+                Some((condition, taken.fragment()))
+            }
+            Guard::Fallible(_) => None,
+        }
+    }
+
+    fn take(&mut self, leaf: StateId, line: chartc_core::arena::TransitionId) -> Steps {
         let unrolled = self.unroll.take(leaf, line);
         self.deeds(&unrolled)
     }
 
     /// The start, from nothing to the first configuration.
-    pub(super) fn start(&mut self) -> String {
+    pub(super) fn start(&mut self) -> Steps {
         let unrolled = self.unroll.start();
         self.deeds(&unrolled)
     }
 
     /// The end of the run, in a leaf.
-    pub(super) fn finish(&mut self, leaf: StateId) -> String {
+    pub(super) fn finish(&mut self, leaf: StateId) -> Steps {
         let unrolled = self.unroll.finish(&[leaf]);
         self.deeds(&unrolled)
     }
 
-    fn deeds(&mut self, unrolled: &Unrolled) -> String {
-        let mut out = String::new();
+    fn deeds(&mut self, unrolled: &Unrolled) -> Steps {
+        let mut out = Steps::default();
         let mut revived = !self.revives;
         let mut entered = false;
         // What is queued comes when all else is done: after the entry of a final there is nothing else.
         let mut queued = String::new();
         for deed in &unrolled.deeds {
             match deed {
-                Deed::Told(Record::Taken(line)) => {
-                    let _ = writeln!(out, "direct::taken(sink, {});", line.0);
-                }
-                Deed::Told(Record::Exited(state)) => {
-                    let _ = writeln!(out, "direct::exited(sink, {});", state.0);
-                }
+                Deed::Told(Record::Taken(line)) => out.tell("taken", line.0),
+                Deed::Told(Record::Exited(state)) => out.tell("exited", state.0),
                 Deed::Told(Record::Entered(state)) => {
                     if !revived {
-                        out.push_str("self.registers.revive();\n");
+                        out.code("self.registers.revive();\n");
                         revived = true;
                     }
                     entered = true;
-                    let _ = writeln!(out, "direct::entered(sink, {});", state.0);
+                    out.tell("entered", state.0);
                 }
                 // The end of the run is told by what all machines share; guards are candidates.
                 Deed::Told(_) | Deed::Asked(..) => {}
-                Deed::Ran(block, place) => out.push_str(&self.pool.block(*block, place)),
-                Deed::Read(line, place) => out.push_str(&self.pool.arguments(*line, place)),
+                Deed::Ran(block, place) => out.code(self.pool.block(*block, place)),
+                Deed::Read(line, place) => out.code(self.pool.arguments(*line, place)),
                 Deed::Queued(Occurrence::StateDone(state)) if self.queues => {
                     let _ = writeln!(
                         queued,
@@ -173,12 +223,13 @@ impl<'c> Cells<'c> {
         }
         // Also where it is the same leaf again, so that all lines that enter something read alike.
         if entered {
-            let _ =
-                writeln!(out, "self.configuration = {};", self.context.within(&unrolled.lowest));
+            out.code("self.configuration = ");
+            out.name(Name::Configuration, self.context.within(&unrolled.lowest));
+            out.code(";\n");
         }
-        out += &queued;
+        out.code(queued);
         if let Some(status) = unrolled.ending {
-            let _ = writeln!(out, "self.registers.end(machine::Status::{status:?});");
+            out.code(format!("self.registers.end(machine::Status::{status:?});\n"));
         }
         out
     }

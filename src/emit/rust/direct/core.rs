@@ -1,6 +1,7 @@
 //! `Leaf`, `Core`, and its `Direct` implementation.
 
 use super::super::Context;
+use super::super::body::Methods;
 use super::super::{blocks, ending, program, start};
 use super::cell::Cells;
 use super::rows::Rows;
@@ -9,12 +10,10 @@ use super::{dispatch, shape};
 use chartc_core::arena::StateId;
 use chartc_core::model::StateKind;
 use chartc_core::visible;
-use codegen::{Enum, Function, Impl, Scope, Struct, Variant};
-
-const SINK: &str = "S: machine::Sink + ?Sized";
+use codegen::{Enum, Impl, Scope, Struct, Variant};
 
 /// Adds the leaves, `Core` with its methods, and the steps.
-pub(in super::super) fn emit(context: &Context<'_>, scope: &mut Scope) {
+pub(in super::super) fn emit(context: &Context<'_>, scope: &mut Scope) -> Form {
     configurations(context, scope);
     let mut cells = Cells::new(context);
     let mut item = Impl::new("Core<H>");
@@ -22,29 +21,33 @@ pub(in super::super) fn emit(context: &Context<'_>, scope: &mut Scope) {
     facts(context, &mut cells, &mut item);
     registers(context, &mut item);
     queue(context, &mut item);
-    blocks::begin_turn(context, &mut item);
-    let mut methods = program::inherent(context);
-    if context.has_parallels() {
-        context.form.set(Form::Data);
-        Rows::new(&mut cells).emit(&mut cells, &mut item, &mut methods);
+    let mut methods = Methods::new(program::inherent(context));
+    let form = if context.has_parallels() {
+        Rows::new(&mut cells).emit(&mut cells, &mut item, &mut methods.item);
+        Form::Data
     } else {
-        dispatch::emit(&mut cells, &mut item);
-    }
+        dispatch::emit(&mut cells, &mut item)
+    };
+    let mut item = Methods::new(item);
+    blocks::begin_turn(context, &mut item);
     cells.pool.emit(&mut methods);
     start::emit(context, &mut methods);
+    methods.predicates.append(&mut item.predicates);
     program::predicates(context, &mut methods);
     ending::emit(context, scope);
-    if context.repeats.get() {
-        item.new_fn("refuel").arg_mut_self().line("self.work.refuel();");
+    if context.needs.repeats {
+        item.item.new_fn("refuel").arg_mut_self().line("self.work.refuel();");
     }
     scope.push_struct(core(context));
-    scope.push_impl(methods);
-    scope.push_impl(item);
+    scope.push_impl(methods.item);
+    scope.push_impl(item.item);
+    form
 }
 
 fn configurations(context: &Context<'_>, scope: &mut Scope) {
     let mut item = Enum::new("Configuration");
-    item.doc(if context.has_parallels() {
+    // Public, because its variants bear names of the chart and not all of them may be reached.
+    item.vis("pub").doc(if context.has_parallels() {
         "The configurations, each by its active leaves."
     } else {
         "The active leaf, which says the whole configuration."
@@ -55,10 +58,8 @@ fn configurations(context: &Context<'_>, scope: &mut Scope) {
     for (nth, leaves) in context.configurations().iter().enumerate() {
         let name = context.configuration(nth);
         let mut variant = Variant::new(name.trim_start_matches("Configuration::"));
-        if context.has_parallels() {
-            let paths = leaves.iter().map(|leaf| format!("`{}`", context.tables.state(*leaf).path));
-            variant.doc(visible::line(&(paths.collect::<Vec<_>>().join(", ") + ".")));
-        }
+        let paths = leaves.iter().map(|leaf| format!("`{}`", context.tables.state(*leaf).path));
+        variant.doc(visible::line(&(paths.collect::<Vec<_>>().join(", ") + ".")));
         item.push_variant(variant);
     }
     scope.push_enum(item);
@@ -95,7 +96,7 @@ fn fields(context: &Context<'_>) -> Vec<(&'static str, String, String)> {
     }
     if !context.bare {
         field("notes", "Vec<host::Note>".to_owned(), "Vec::new()");
-        if context.repeats.get() {
+        if context.needs.repeats {
             field("work", "generated::Work".to_owned(), "generated::Work::new()");
         }
     }
@@ -202,13 +203,4 @@ fn queue(context: &Context<'_>, item: &mut Impl) {
             .attr("inline")
             .line("None");
     }
-}
-
-/// A method generic over the sink, which its body may not use.
-pub(super) fn over_sink(name: &str, body: &str) -> Function {
-    let mut function = Function::new(name);
-    let used = super::super::body::mentions(body, "sink");
-    function.generic(SINK).arg_mut_self();
-    function.attr(if used { "inline" } else { "inline(always)" });
-    function
 }

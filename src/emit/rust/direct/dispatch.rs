@@ -1,141 +1,221 @@
 //! The steps of a chart: for each leaf and occurrence what it does there.
 
 use super::super::Context;
-use super::super::body::mentions;
+use super::super::code::{Fragment, Use, code};
 use super::cell::Cells;
 use super::configuration;
-use super::core::over_sink;
 use super::pool::Guard;
 use super::shape::Form;
-use super::uniform;
+use super::uniform::{self, Steps};
 use chartc_core::arena::{EventId, StateId};
 use chartc_core::semantics::unroll::Candidate;
 use chartc_core::store::Occurrence;
 use codegen::{Function, Impl};
 use std::collections::BTreeMap;
 
-const NOTHING: &str = "false";
+/// What the right side of an arm is.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Does {
+    /// `true` or `false`.
+    Gives(bool),
+    /// Statements, perhaps none, or another value.
+    Code(Fragment),
+    /// Where the condition holds, the code; else `false`.
+    If(Fragment, Fragment),
+}
+
+impl Does {
+    /// What a cell does.
+    fn steps(steps: &Steps) -> Self {
+        let nothing = {
+            let mut nothing = Steps::default();
+            nothing.code("false");
+            nothing
+        };
+        if *steps == nothing { Self::Gives(false) } else { Self::Code(steps.fragment()) }
+    }
+
+    fn fragment(self) -> Fragment {
+        match self {
+            Self::Gives(value) => value.to_string().into(),
+            Self::Code(code) => code,
+            Self::If(test, code) => code!("if {test} {{ {code} }} else {{ false }}", test, code),
+        }
+    }
+}
 
 /// Adds the methods that step.
-pub(super) fn emit(cells: &mut Cells<'_>, item: &mut Impl) {
-    let body = cells.start();
-    item.push_fn(sinking("enter", &[], &body, false));
-    let body = leave(cells);
-    item.push_fn(sinking("leave", &[], &body, false));
-    let body = on_event(cells);
-    item.push_fn(sinking("on_event", &[("event", "EventName")], &body, true));
-    let body = on_other(cells);
-    item.push_fn(sinking("on_other", &[("occurrence", "store::Occurrence")], &body, true));
-    let body = on_nothing(cells);
-    item.push_fn(sinking("on_nothing", &[("faults", "&mut u32")], &body, true));
+pub(super) fn emit(cells: &mut Cells<'_>, item: &mut Impl) -> Form {
+    let body = cells.start().fragment();
+    item.push_fn(sinking("enter", None, body, false));
+    let body = leave(cells).fragment();
+    item.push_fn(sinking("leave", None, body, false));
+    let (form, body) = on_event(cells);
+    item.push_fn(sinking("on_event", Some(EVENT), body.fragment(), true));
+    let body = on_other(cells).fragment();
+    item.push_fn(sinking("on_other", Some(OCCURRENCE), body, true));
+    let body = by_leaf(cells, None).fragment();
+    item.push_fn(sinking("on_nothing", Some(FAULTS), body, true));
     dead_end(cells, item);
-    let body = would_handle(cells);
-    let event = if mentions(&body, "event") { "event" } else { "_event" };
-    item.new_fn("would_handle").arg_mut_self().arg(event, "EventName").ret("bool").line(body);
+    let body = would_handle(cells).fragment();
+    let event = body.parameter("event", Use::Event);
+    item.new_fn("would_handle").arg_mut_self().arg(&event, "EventName").ret("bool").line(body.text);
+    form
 }
+
+/// A parameter of a method, which its body may not read.
+type Parameter = (Use, &'static str, &'static str);
+
+pub(super) const EVENT: Parameter = (Use::Event, "event", "EventName");
+pub(super) const OCCURRENCE: Parameter = (Use::Occurrence, "occurrence", "store::Occurrence");
+pub(super) const FAULTS: Parameter = (Use::Faults, "faults", "&mut u32");
 
 /// Adds `is_dead_end`.
 pub(super) fn dead_end(cells: &mut Cells<'_>, item: &mut Impl) {
     let body = match cells.dead_ends().as_slice() {
-        [] => NOTHING.to_owned(),
+        [] => "false".to_owned(),
         ends => format!("matches!(self.configuration, {})", ends.join(" | ")),
     };
     item.new_fn("is_dead_end").arg_ref_self().ret("bool").line(body);
 }
 
-pub(super) fn sinking(name: &str, arguments: &[(&str, &str)], body: &str, gives: bool) -> Function {
-    let mut function = over_sink(name, body);
-    for (name, ty) in arguments.iter().chain(&[("sink", "&mut S")]) {
-        let unused = if mentions(body, name) { "" } else { "_" };
-        function.arg(format!("{unused}{name}"), *ty);
+/// A method generic over the sink, which its body may not use.
+pub(super) fn sinking(
+    name: &str,
+    parameter: Option<Parameter>,
+    body: Fragment,
+    gives: bool,
+) -> Function {
+    let mut function = Function::new(name);
+    function.generic("S: machine::Sink + ?Sized").arg_mut_self();
+    function.attr(if body.has(Use::Sink) { "inline" } else { "inline(always)" });
+    for (what, name, ty) in parameter.into_iter().chain([(Use::Sink, "sink", "&mut S")]) {
+        function.arg(body.parameter(name, what), ty);
     }
     if gives {
         function.ret("bool");
     }
-    function.line(body);
+    function.line(body.text);
     function
 }
 
-/// Arms of a match with equal right sides put together; what most arms say comes last, as the rest.
-fn arms(rows: Vec<(String, String)>) -> String {
-    let mut order: Vec<(String, Vec<String>)> = Vec::new();
-    let mut known: BTreeMap<String, usize> = BTreeMap::new();
-    for (pattern, code) in rows {
-        match known.get(&code) {
+/// A match, unless all arms are one. Arms with equal right sides are put together; what most arms say comes last, as the rest.
+fn one_of(scrutinee: &Fragment, rows: Vec<(String, Does)>) -> Does {
+    let mut order: Vec<(Does, Vec<String>)> = Vec::new();
+    let mut known: BTreeMap<Does, usize> = BTreeMap::new();
+    for (pattern, does) in rows {
+        match known.get(&does) {
             Some(i) => order[*i].1.push(pattern),
             None => {
-                known.insert(code.clone(), order.len());
-                order.push((code, vec![pattern]));
+                known.insert(does.clone(), order.len());
+                order.push((does, vec![pattern]));
             }
         }
     }
-    let most = (0..order.len()).max_by_key(|i| (order[*i].1.len(), usize::MAX - i));
-    let mut out = String::new();
-    let mut rest = String::new();
-    for (i, (code, patterns)) in order.iter().enumerate() {
-        let last = Some(i) == most && (patterns.len() > 1 || order.len() == 1);
-        let pattern = if last { "_".to_owned() } else { patterns.join(" | ") };
-        let arm = format!("{pattern} => {{ {code} }}\n");
-        if last { rest = arm } else { out += &arm }
+    if order.len() < 2 {
+        return order.pop().map_or(Does::Gives(false), |(does, _)| does);
     }
-    out + &rest
+    let most = (0..order.len()).max_by_key(|i| (order[*i].1.len(), usize::MAX - i));
+    let most = order.remove(most.unwrap_or_default());
+    let (rest, patterns) = &most;
+    match (order.as_slice(), rest) {
+        ([(Does::Gives(holds), few)], Does::Gives(_)) => {
+            let (not, few) = (if *holds { "" } else { "!" }, few.join(" | "));
+            return Does::Code(code!("{not}matches!({scrutinee}, {few})", scrutinee));
+        }
+        ([(Does::Code(code), few)], Does::Code(nothing)) if nothing.is_empty() => {
+            let few = few.join(" | ");
+            return Does::Code(code!(
+                "if matches!({scrutinee}, {few}) {{ {code} }}",
+                scrutinee,
+                code
+            ));
+        }
+        _ => {}
+    }
+    let is_false = *rest == Does::Gives(false);
+    let arm = |pattern: &str, does: &Does| match does {
+        // Else it is the rest.
+        Does::If(test, code) if is_false => {
+            code!("{pattern} if {test} => {{ {code} }}\n", test, code)
+        }
+        Does::If(..) | Does::Gives(_) | Does::Code(_) => {
+            code!("{pattern} => {{ {code} }}\n", code = does.clone().fragment())
+        }
+    };
+    let guarded = is_false && order.iter().any(|(does, _)| matches!(does, Does::If(..)));
+    let mut arms: Fragment =
+        order.iter().map(|(does, patterns)| arm(&patterns.join(" | "), does)).collect();
+    let others = patterns.join(" | ");
+    arms += arm(if guarded || patterns.len() > 1 { "_" } else { &others }, rest);
+    Does::Code(code!("match {scrutinee} {{ {arms} }}", scrutinee, arms))
 }
 
-/// A match, unless all arms are one.
-fn one_of(scrutinee: &str, rows: Vec<(String, String)>) -> String {
-    if rows.iter().all(|(_, code)| *code == rows[0].1) {
-        return rows.into_iter().next().map_or(NOTHING.to_owned(), |(_, code)| code);
-    }
-    format!("match {scrutinee} {{ {} }}", arms(rows))
+fn configuration() -> Fragment {
+    "self.configuration".into()
+}
+
+fn event() -> Fragment {
+    Fragment::from("event").using(Use::Event)
 }
 
 /// By leaf: what an occurrence does there.
-fn by_leaf(cells: &mut Cells<'_>, on: Option<Occurrence>) -> String {
+fn by_leaf(cells: &mut Cells<'_>, on: Option<Occurrence>) -> Does {
     let leaves = leaves(cells.context).into_iter();
-    let rows = leaves.map(|leaf| (cells.context.within(&[leaf]), cells.cell(leaf, on)));
-    one_of("self.configuration", rows.collect())
+    let rows = leaves.map(|leaf| {
+        let guarded = if on.is_none() { cells.guarded(leaf) } else { None };
+        let does = match guarded {
+            Some((test, code)) => Does::If(test, code),
+            None => Does::steps(&cells.cell(leaf, on)),
+        };
+        (cells.context.within(&[leaf]), does)
+    });
+    one_of(&configuration(), rows.collect())
 }
 
 /// By event first, where leaves do alike: what they go to is in tables then, and there is little to guess for the processor. Else by
 /// leaf first, because what most events do differs by leaf and one jump is cheaper than two.
-fn on_event(cells: &mut Cells<'_>) -> String {
+fn on_event(cells: &mut Cells<'_>) -> (Form, Does) {
     let context = cells.context;
     let leaves = leaves(context);
     let len = leaves.len();
     let events: Vec<_> = events(context).collect();
-    let mut all: Vec<Vec<String>> = Vec::new();
+    let mut all: Vec<Vec<Steps>> = Vec::new();
     for (id, _) in &events {
         let on = Some(Occurrence::Event(*id));
         all.push(leaves.iter().map(|leaf| cells.cell(*leaf, on)).collect());
     }
-    let dense: Vec<(usize, String)> = all.iter().flatten().cloned().enumerate().collect();
-    let at = format!("event as usize * {len} + self.configuration as usize");
+    let dense: Vec<(usize, &Steps)> = all.iter().flatten().enumerate().collect();
+    let at = code!("{event} as usize * {len} + self.configuration as usize", event = event());
     if let Some(code) = uniform::merged(&dense, len * events.len(), &at) {
-        context.form.set(Form::Uniform);
-        return code;
+        return (Form::Uniform, Does::Code(code));
     }
     let groups: Vec<Vec<Vec<usize>>> = all.iter().map(|row| uniform::groups(row)).collect();
     if 2 * groups.iter().map(Vec::len).sum::<usize>() <= dense.len() {
-        context.form.set(Form::ByEvent);
+        let at = "self.configuration as usize".into();
         let rows = events.iter().zip(all.iter().zip(&groups));
         let rows = rows.map(|((_, name), (row, groups))| {
             let arms = groups.iter().map(|group| {
                 let names: Vec<String> =
                     group.iter().map(|nth| context.within(&[leaves[*nth]])).collect();
-                let alike: Vec<_> = group.iter().map(|nth| (*nth, row[*nth].clone())).collect();
-                let code = uniform::merged(&alike, len, "self.configuration as usize");
-                (names.join(" | "), code.unwrap_or_default())
+                let alike: Vec<_> = group.iter().map(|nth| (*nth, &row[*nth])).collect();
+                let code = uniform::merged(&alike, len, &at);
+                let does = match Does::steps(&row[group[0]]) {
+                    Does::Code(_) => Does::Code(code.unwrap_or_default()),
+                    given @ (Does::Gives(_) | Does::If(..)) => given,
+                };
+                (names.join(" | "), does)
             });
-            (name.clone(), one_of("self.configuration", arms.collect()))
+            (name.clone(), one_of(&configuration(), arms.collect()))
         });
-        return one_of("event", rows.collect());
+        return (Form::ByEvent, one_of(&event(), rows.collect()));
     }
-    context.form.set(Form::ByLeaf);
     let rows = leaves.iter().enumerate().map(|(i, leaf)| {
-        let rows = events.iter().zip(&all).map(|((_, name), row)| (name.clone(), row[i].clone()));
-        (context.within(&[*leaf]), one_of("event", rows.collect()))
+        let rows =
+            events.iter().zip(&all).map(|((_, name), row)| (name.clone(), Does::steps(&row[i])));
+        (context.within(&[*leaf]), one_of(&event(), rows.collect()))
     });
-    one_of("self.configuration", rows.collect())
+    (Form::ByLeaf, one_of(&configuration(), rows.collect()))
 }
 
 /// Charts without parallels only: the leaf of each configuration.
@@ -150,18 +230,20 @@ pub(super) fn events<'c>(
     names.map(|(i, name)| (EventId::at(i), format!("EventName::{name}")))
 }
 
-fn on_other(cells: &mut Cells<'_>) -> String {
+fn on_other(cells: &mut Cells<'_>) -> Does {
     let all = configuration::others(cells.context.chart).into_iter();
-    let mut rows: Vec<(String, String)> =
-        all.map(|other| (pattern(other), by_leaf(cells, Some(other)))).collect();
-    rows.retain(|(_, code)| code != NOTHING);
+    let rows = all.map(|other| (pattern(other), by_leaf(cells, Some(other))));
+    let rows: Vec<_> = rows.filter(|(_, does)| *does != Does::Gives(false)).collect();
     if rows.is_empty() {
-        return NOTHING.to_owned();
+        return Does::Gives(false);
     }
+    let arms: Fragment = rows
+        .into_iter()
+        .map(|(pattern, does)| code!("{pattern} => {{ {code} }}\n", code = does.fragment()))
+        .collect();
     // Whatever else occurs means nothing to the chart.
-    rows.push(("_".to_owned(), NOTHING.to_owned()));
-    let arms: String = rows.iter().map(|(p, code)| format!("{p} => {{ {code} }}\n")).collect();
-    format!("match occurrence {{ {arms} }}")
+    let code = code!("match occurrence {{ {arms} _ => false }}", arms);
+    Does::Code(code.using(Use::Occurrence))
 }
 
 /// An occurrence as Rust writes it.
@@ -172,51 +254,50 @@ pub(super) fn pattern(occurrence: Occurrence) -> String {
     format!("store::Occurrence::{text}")
 }
 
-fn on_nothing(cells: &mut Cells<'_>) -> String {
-    by_leaf(cells, None)
-}
-
 /// How everything is left at the end of the run, in each leaf.
-fn leave(cells: &mut Cells<'_>) -> String {
+fn leave(cells: &mut Cells<'_>) -> Does {
     let leaves = leaves(cells.context).into_iter();
-    let rows = leaves.map(|leaf| (cells.context.within(&[leaf]), cells.finish(leaf)));
-    one_of("self.configuration", rows.collect())
+    let rows = leaves
+        .map(|leaf| (cells.context.within(&[leaf]), Does::Code(cells.finish(leaf).fragment())));
+    one_of(&configuration(), rows.collect())
 }
 
 /// Whether an event has a line whose guard holds or fails: it may need the event's data.
-fn would_handle(cells: &mut Cells<'_>) -> String {
+fn would_handle(cells: &mut Cells<'_>) -> Does {
     let context = cells.context;
     let mut rows = Vec::new();
     for leaf in leaves(context) {
-        let mut inner = Vec::new();
-        for (id, name) in events(context) {
-            inner.push((name, condition(cells, leaf, id)));
-        }
-        rows.push((context.within(&[leaf]), one_of("event", inner)));
+        let inner = events(context).map(|(id, name)| (name, condition(cells, leaf, id)));
+        rows.push((context.within(&[leaf]), one_of(&event(), inner.collect())));
     }
-    one_of("self.configuration", rows)
+    one_of(&configuration(), rows)
 }
 
-fn condition(cells: &mut Cells<'_>, leaf: StateId, event: EventId) -> String {
-    let mut tests = Vec::new();
+fn condition(cells: &mut Cells<'_>, leaf: StateId, event: EventId) -> Does {
+    let mut all = Fragment::default();
+    let (mut last, mut sure) = (Does::Gives(false), false);
     for candidate in cells.candidates(leaf, Some(Occurrence::Event(event))) {
-        match candidate {
-            Candidate::Guarded(line, place) => tests.push(match cells.pool.guard(line, &place) {
+        let test = match candidate {
+            Candidate::Guarded(line, place) => match cells.pool.guard(line, &place) {
                 Guard::Plain(condition) => condition,
-                Guard::Fallible(call) => format!("{call}.unwrap_or(true)"),
-            }),
-            Candidate::OutOfScope(_) => {}
-            Candidate::Sure(_) => tests.push("true".to_owned()),
+                Guard::Fallible(call) => code!("{call}.unwrap_or(true)", call),
+            },
+            Candidate::OutOfScope(_) => continue,
+            Candidate::Sure(_) => {
+                sure = true;
+                continue;
+            }
+        };
+        // Each reads what it needs: one that fails must not hide the next.
+        if let Does::Code(before) = std::mem::replace(&mut last, Does::Code(test)) {
+            all += code!("if {before} {{ return true; }}\n", before);
         }
     }
-    match tests.as_slice() {
-        [] => NOTHING.to_owned(),
-        // Each reads what it needs: one that fails must not hide the next.
-        tests => {
-            let (last, all) = tests.split_last().map_or(("", [].as_slice()), |(l, a)| (l, a));
-            let all: String =
-                all.iter().map(|test| format!("if {test} {{ return true; }}\n")).collect();
-            all + last
-        }
+    if sure && let Does::Code(before) = std::mem::replace(&mut last, Does::Gives(true)) {
+        all += code!("if {before} {{ return true; }}\n", before);
+    }
+    match last {
+        last if all.is_empty() => last,
+        last => Does::Code(code!("{all}{last}", all, last = last.fragment())),
     }
 }

@@ -17,6 +17,7 @@ pub(super) use core::{emit, new};
 pub(super) use shape::{Form, Shape};
 
 use super::Context;
+use super::code::{Fragment, Use};
 use chartc_core::arena::StateId;
 use chartc_core::model::Trigger;
 
@@ -27,11 +28,8 @@ impl Context<'_> {
     }
 
     /// The parameter by which code of the chart reads the machine: code that is written out needs none.
-    pub(super) fn view(&self, body: &str) -> Option<&'static str> {
-        if self.is_direct() {
-            return None;
-        }
-        Some(if super::body::mentions(body, "view") { "view" } else { "_view" })
+    pub(super) fn view(&self, body: &Fragment) -> Option<String> {
+        (!self.is_direct()).then(|| body.parameter("view", Use::View))
     }
 
     /// The configurations, if the steps are written out.

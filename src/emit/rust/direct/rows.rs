@@ -4,6 +4,7 @@
 //! the same way, so that no addition overflows unless the sum does: then, and only then, does it matter in which order things are
 //! done, and they are done one by one.
 
+use super::super::code::{Fragment, Use};
 use super::super::{Context, blocks};
 use super::cell::Cells;
 use super::{configuration, dispatch};
@@ -18,8 +19,9 @@ use std::collections::BTreeMap;
 /// The steps of a chart in which nothing has a guard.
 pub(super) struct Rows<'c> {
     context: &'c Context<'c>,
-    deeds: Numbered,
-    runs: Numbered,
+    /// Lists of what is done.
+    deeds: Numbered<Vec<String>>,
+    runs: Numbered<Fragment>,
     /// By event, then by configuration.
     events: Vec<Row>,
     others: Vec<(Occurrence, Vec<Row>)>,
@@ -39,17 +41,20 @@ struct Row {
     sums: Option<BTreeMap<usize, i64>>,
 }
 
-/// Different texts, numbered in the order found.
-#[derive(Default)]
-struct Numbered {
-    all: Vec<String>,
-    known: BTreeMap<String, usize>,
+/// Different things, numbered in the order found.
+struct Numbered<T> {
+    all: Vec<T>,
+    known: BTreeMap<T, usize>,
 }
 
-impl Numbered {
-    fn number(&mut self, text: String) -> usize {
-        *self.known.entry(text).or_insert_with_key(|text| {
-            self.all.push(text.clone());
+impl<T: Ord + Clone> Numbered<T> {
+    fn new() -> Self {
+        Self { all: Vec::new(), known: BTreeMap::new() }
+    }
+
+    fn number(&mut self, one: T) -> usize {
+        *self.known.entry(one).or_insert_with_key(|one| {
+            self.all.push(one.clone());
             self.all.len() - 1
         })
     }
@@ -62,8 +67,8 @@ impl<'c> Rows<'c> {
         let none = Row { deeds: 0, next: 0, taken: false, sums: None };
         let mut rows = Self {
             context,
-            deeds: Numbered::default(),
-            runs: Numbered::default(),
+            deeds: Numbered::new(),
+            runs: Numbered::new(),
             events: Vec::new(),
             others: Vec::new(),
             nothing: Vec::new(),
@@ -76,7 +81,7 @@ impl<'c> Rows<'c> {
         }
         for other in configuration::others(context.chart) {
             let row = rows.steps(cells, Some(other));
-            if row.iter().any(|row| row.taken || rows.deeds.all[row.deeds] != "&[]") {
+            if row.iter().any(|row| row.taken || !rows.deeds.all[row.deeds].is_empty()) {
                 rows.others.push((other, row));
             }
         }
@@ -112,10 +117,7 @@ impl<'c> Rows<'c> {
                 }
                 Deed::Queued(occurrence) => {
                     if cells.queues {
-                        deeds.push(format!(
-                            "Instruction::Queue({})",
-                            dispatch::pattern(*occurrence)
-                        ));
+                        deeds.push(format!("Instruction::Queue({})", dispatch::pattern(*occurrence)));
                     }
                     continue;
                 }
@@ -129,7 +131,7 @@ impl<'c> Rows<'c> {
             deeds.push(format!("Instruction::End(machine::Status::{status:?})"));
         }
         Row {
-            deeds: self.deeds.number(format!("&[{}]", deeds.join(", "))),
+            deeds: self.deeds.number(deeds),
             next: self.context.nth(&unrolled.lowest),
             taken: unrolled.taken,
             sums: self.sums(cells, unrolled),
@@ -169,18 +171,18 @@ impl<'c> Rows<'c> {
             self.enter.deeds,
             self.context.configuration(self.enter.next)
         );
-        item.push_fn(dispatch::sinking("enter", &[], &enter, false));
+        item.push_fn(dispatch::sinking("enter", None, sinks(enter), false));
         let leave = format!(
             "{}direct::perform(self, Self::deeds(STEPS[self.configuration as usize]), sink);",
             self.deeds_of(&self.leave.iter().collect::<Vec<_>>())
         );
-        item.push_fn(dispatch::sinking("leave", &[], &leave, false));
-        let event = [("event", "EventName")];
-        item.push_fn(dispatch::sinking("on_event", &event, &self.on_event(), true));
-        let other = [("occurrence", "store::Occurrence")];
-        item.push_fn(dispatch::sinking("on_other", &other, &self.on_other(), true));
+        item.push_fn(dispatch::sinking("leave", None, sinks(leave), false));
+        let event = sinks(self.on_event()).using(Use::Event);
+        item.push_fn(dispatch::sinking("on_event", Some(dispatch::EVENT), event, true));
+        let other = self.on_other();
+        item.push_fn(dispatch::sinking("on_other", Some(dispatch::OCCURRENCE), other, true));
         let nothing = self.on_nothing();
-        item.push_fn(dispatch::sinking("on_nothing", &[("faults", "&mut u32")], &nothing, true));
+        item.push_fn(dispatch::sinking("on_nothing", Some(dispatch::FAULTS), nothing, true));
         dispatch::dead_end(cells, item);
         item.new_fn("would_handle")
             .arg_mut_self()
@@ -189,7 +191,7 @@ impl<'c> Rows<'c> {
             .line(format!("Self::takes({})", self.place()));
         if !self.runs.all.is_empty() {
             let arms = self.runs.all.iter().enumerate();
-            let arms: String = arms.map(|(nth, run)| format!("{nth} => {run},\n")).collect();
+            let arms: String = arms.map(|(nth, run)| format!("{nth} => {},\n", run.text)).collect();
             item.new_fn("run")
                 .arg_mut_self()
                 .arg("block", "u32")
@@ -263,9 +265,9 @@ impl<'c> Rows<'c> {
         )
     }
 
-    fn on_other(&self) -> String {
+    fn on_other(&self) -> Fragment {
         if self.others.is_empty() {
-            return "false".to_owned();
+            return "false".into();
         }
         let len = self.context.configurations().len();
         let arms = self.others.iter().enumerate();
@@ -274,20 +276,21 @@ impl<'c> Rows<'c> {
             .collect();
         let rows: Vec<&Row> = self.others.iter().flat_map(|(_, rows)| rows).collect();
         // Whatever else occurs means nothing to the chart.
-        format!(
+        let code = format!(
             "let first = match occurrence {{ {arms} _ => return false, }};
             let at = first + self.configuration as usize;
             {}",
             self.exactly(&rows)
-        )
+        );
+        sinks(code).using(Use::Occurrence)
     }
 
-    fn on_nothing(&self) -> String {
+    fn on_nothing(&self) -> Fragment {
         if !self.nothing.iter().any(|row| row.taken) {
-            return "false".to_owned();
+            return "false".into();
         }
         let rows: Vec<&Row> = self.nothing.iter().collect();
-        format!("let at = self.configuration as usize;\n{}", self.exactly(&rows))
+        sinks(format!("let at = self.configuration as usize;\n{}", self.exactly(&rows)))
     }
 
     /// The step at `at`, one thing after the other.
@@ -324,7 +327,8 @@ impl<'c> Rows<'c> {
         let mut function = Function::new("deeds");
         function.arg("step", self.step()).ret("&'static [direct::Instruction]").attr("inline");
         function.line("use direct::Instruction;");
-        function.line(table("DEEDS", "&[Instruction]", &self.deeds.all));
+        let lists = self.deeds.all.iter().map(|deeds| format!("&[{}]", deeds.join(", ")));
+        function.line(table("DEEDS", "&[Instruction]", &lists.collect::<Vec<_>>()));
         // Not by an index: a sink that does not listen has no use for the check of one.
         function.line("DEEDS.get(usize::from(step)).copied().unwrap_or_default()");
         function
@@ -342,6 +346,11 @@ impl<'c> Rows<'c> {
         }
         function
     }
+}
+
+/// Code that writes to the sink.
+fn sinks(text: String) -> Fragment {
+    Fragment::from(text).using(Use::Sink)
 }
 
 fn table(name: &str, ty: &str, column: &[String]) -> String {

@@ -1,78 +1,140 @@
 //! Cells that differ only in what they name: one piece of code for all of them, with the names in tables.
 
-use std::fmt::Write;
+use super::super::code::{Fragment, Use, code};
 
-/// What stands before a name that may differ, and after it.
-const HOLES: &[(&str, &str, &str)] = &[
-    ("direct::taken(sink, ", ")", "u32"),
-    ("direct::refuted(sink, ", ")", "u32"),
-    ("direct::faulted(sink, ", ")", "u32"),
-    ("direct::elsewhere(sink, ", ")", "u32"),
-    ("direct::exited(sink, ", ")", "u32"),
-    ("direct::entered(sink, ", ")", "u32"),
-    ("self.configuration = ", ";", "Configuration"),
-];
+/// What a name that may differ from cell to cell stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Name {
+    /// A line or a state, by its number.
+    Row,
+    /// A configuration.
+    Configuration,
+}
 
-/// The code cut where a name stands: the parts between, the names, their types.
-fn cut(code: &str) -> (Vec<&str>, Vec<&str>, Vec<&'static str>) {
-    let (mut parts, mut names, mut types) = (Vec::new(), Vec::new(), Vec::new());
-    let mut rest = code;
-    loop {
-        let next = HOLES.iter().filter_map(|(head, tail, ty)| {
-            let start = rest.find(head)? + head.len();
-            let len = rest[start..].find(tail)?;
-            Some((start, len, *ty))
+impl Name {
+    fn ty(self) -> &'static str {
+        match self {
+            Self::Row => "u32",
+            Self::Configuration => "Configuration",
+        }
+    }
+}
+
+/// A part of the code of a cell.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum Part {
+    Code(Fragment),
+    Name(Name, String),
+}
+
+/// The code of a cell.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Steps(Vec<Part>);
+
+impl Steps {
+    /// Adds code.
+    pub(super) fn code(&mut self, code: impl Into<Fragment>) {
+        let code = code.into();
+        match self.0.last_mut() {
+            _ if code.is_empty() => {}
+            Some(Part::Code(last)) => *last += code,
+            Some(Part::Name(..)) | None => self.0.push(Part::Code(code)),
+        }
+    }
+
+    /// Adds a name.
+    pub(super) fn name(&mut self, name: Name, text: String) {
+        self.0.push(Part::Name(name, text));
+    }
+
+    /// Tells the sink of a line or state.
+    pub(super) fn tell(&mut self, what: &str, row: u32) {
+        self.code(Fragment::from(format!("direct::{what}(sink, ")).using(Use::Sink));
+        self.name(Name::Row, row.to_string());
+        self.code(");\n");
+    }
+
+    /// Adds all of `more`.
+    pub(super) fn append(&mut self, more: Self) {
+        for part in more.0 {
+            match part {
+                Part::Code(code) => self.code(code),
+                Part::Name(name, text) => self.name(name, text),
+            }
+        }
+    }
+
+    /// All of it as code.
+    pub(super) fn fragment(&self) -> Fragment {
+        let parts = self.0.iter().map(|part| match part {
+            Part::Code(code) => code.clone(),
+            Part::Name(_, text) => text.as_str().into(),
         });
-        let Some((start, len, ty)) = next.min_by_key(|(start, ..)| *start) else {
-            parts.push(rest);
-            return (parts, names, types);
+        parts.collect()
+    }
+
+    /// Whether the two differ in names at most.
+    fn is_like(&self, other: &Self) -> bool {
+        let alike = |(a, b): (&Part, &Part)| match (a, b) {
+            (Part::Code(a), Part::Code(b)) => a == b,
+            (Part::Name(a, _), Part::Name(b, _)) => a == b,
+            (Part::Code(_), Part::Name(..)) | (Part::Name(..), Part::Code(_)) => false,
         };
-        parts.push(&rest[..start]);
-        names.push(&rest[start..start + len]);
-        types.push(ty);
-        rest = &rest[start + len..];
+        self.0.len() == other.0.len() && self.0.iter().zip(&other.0).all(alike)
     }
 }
 
 /// The numbers of cells that differ in names only, in groups; in the order of their first ones.
-pub(super) fn groups(cells: &[String]) -> Vec<Vec<usize>> {
-    let mut groups: Vec<(Vec<&str>, Vec<usize>)> = Vec::new();
-    for (nth, code) in cells.iter().enumerate() {
-        let (parts, ..) = cut(code);
-        match groups.iter_mut().find(|(other, _)| *other == parts) {
-            Some((_, members)) => members.push(nth),
-            None => groups.push((parts, vec![nth])),
+pub(super) fn groups(cells: &[Steps]) -> Vec<Vec<usize>> {
+    let mut groups: Vec<Vec<usize>> = Vec::new();
+    for (nth, steps) in cells.iter().enumerate() {
+        match groups.iter_mut().find(|group| cells[group[0]].is_like(steps)) {
+            Some(group) => group.push(nth),
+            None => groups.push(vec![nth]),
         }
     }
-    groups.into_iter().map(|(_, members)| members).collect()
+    groups
 }
 
 /// One piece of code for all cells, if they differ in names only. `cells` has the place of each in tables of `len` places,
 /// where `at` gives the place of the present one.
-pub(super) fn merged(cells: &[(usize, String)], len: usize, at: &str) -> Option<String> {
+pub(super) fn merged(cells: &[(usize, &Steps)], len: usize, at: &Fragment) -> Option<Fragment> {
     let (_, first) = cells.first()?;
-    let (parts, _, types) = cut(first);
-    let all: Vec<_> = cells.iter().map(|(place, code)| (*place, cut(code))).collect();
-    if all.iter().any(|(_, (other, ..))| *other != parts) {
+    if !cells.iter().all(|(_, steps)| steps.is_like(first)) {
         return None;
     }
-    let mut tables = String::new();
-    let mut out = String::new();
-    for (i, ty) in types.iter().enumerate() {
-        out.push_str(parts[i]);
-        let name = |cell: usize| all[cell].1.1[i];
-        if (0..all.len()).all(|cell| name(cell) == name(0)) {
-            out.push_str(name(0));
+    let (mut tables, mut out) = (String::new(), Fragment::default());
+    let mut names = 0;
+    for (i, part) in first.0.iter().enumerate() {
+        let (name, text) = match part {
+            Part::Code(code) => {
+                out += code.clone();
+                continue;
+            }
+            Part::Name(name, text) => (name, text),
+        };
+        let of = |steps: &Steps| match &steps.0[i] {
+            Part::Name(_, text) => text.clone(),
+            Part::Code(_) => {
+                unreachable!("cells that are alike have their names in the same places")
+            }
+        };
+        let nth = names;
+        names += 1;
+        if cells.iter().all(|(_, steps)| of(steps) == *text) {
+            out += text.as_str().into();
             continue;
         }
-        let mut column = vec![name(0); len];
-        for (place, (_, names, _)) in &all {
-            column[*place] = names[i];
+        let mut column = vec![text.clone(); len];
+        for (place, steps) in cells {
+            column[*place] = of(steps);
         }
-        let _ = writeln!(tables, "static T{i}: [{ty}; {len}] = [{}];", column.join(", "));
-        let _ = write!(out, "T{i}[at]");
+        let (ty, column) = (name.ty(), column.join(", "));
+        tables += &format!("static T{nth}: [{ty}; {len}] = [{column}];\n");
+        out += format!("T{nth}[at]").into();
     }
-    out.push_str(parts.last().copied().unwrap_or_default());
-    let place = if tables.is_empty() { String::new() } else { format!("let at = {at};\n") };
-    Some(format!("{tables}{place}{out}"))
+    if tables.is_empty() {
+        return Some(out);
+    }
+    Some(code!("{tables}let at = {at};\n{out}", at, out))
 }

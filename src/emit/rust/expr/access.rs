@@ -1,9 +1,10 @@
 //! What an expression reads: variables, answers, observables, fields, elements, host functions.
 
 use super::super::types::{optional, optional_inner};
-use super::{Binding, Code, Form, Writer};
-use chartc_core::arena::{FunctionId, StepId, TypeId, VarId};
-use chartc_core::model::{Expr, FunctionKind, Observable, StreakOf, Type, TypeKind};
+use super::{Binding, Code, Constant, Error, Form, Fragment, Use, Writer, code};
+use chartc_core::arena::{StepId, TypeId, VarId};
+use chartc_core::model::{Expr, Observable, StreakOf, Type, TypeKind};
+use chartc_core::semantics::unroll::Place;
 
 impl Writer<'_> {
     pub(super) fn enumeration(&self, id: TypeId, name: &str) -> Code {
@@ -12,7 +13,7 @@ impl Writer<'_> {
             && let Some(i) = all.iter().position(|n| n == name)
         {
             let text = format!("{}::{}", names.types[id.index()], names.type_fields[id.index()][i]);
-            return Code::owned(text, Type::Named(id));
+            return Code::owned(text, Type::Named(id)).known(Constant::Other);
         }
         self.fails(&Type::Named(id), &format!("`{name}` is no name of the enum"))
     }
@@ -35,16 +36,15 @@ impl Writer<'_> {
         } else {
             format!("generated::given(&self.data.{name}, {:?})?", row.name)
         };
+        let text = Fragment::from(text).using(Use::Failure);
         if row.ty == Type::Text {
-            return Code::lent(format!("{text}.as_str()"), Type::Text);
+            return Code::lent(code!("{text}.as_str()", text), Type::Text);
         }
         Code::lent(text, row.ty.clone())
     }
 
     pub(super) fn answer(&self, step: StepId, seen_as: &Type) -> Code {
-        self.allocates();
         let ty = self.context.chart.steps[step.index()].returns.clone();
-        self.context.answers.borrow_mut().insert(step);
         let name = super::super::payload::answer_field(self.context, step);
         if *seen_as == Type::Json && ty == Type::Json {
             // Not known to be missing: what reads a field of `none` fails.
@@ -54,36 +54,35 @@ impl Writer<'_> {
     }
 
     pub(super) fn observable(&self, observable: &Observable) -> Code {
-        let int = |text: &str| Code::owned(format!("i64::from({text})"), Type::Int);
         if self.context.is_direct() {
             return self.known(observable);
         }
+        let view = |text: String| Fragment::from(text).using(Use::View);
+        let int = |text: String| Code::owned(view(format!("i64::from(view.{text})")), Type::Int);
+        let text = |text: &str| Code::lent(view(format!("view.{text}()")), Type::Text);
+        let duration =
+            |text: &str| Code::owned(view(format!("Duration(view.{text}())")), Type::Duration);
         match observable {
-            Observable::State => Code::lent("view.state()", Type::Text),
-            Observable::Turns => int("view.turns"),
-            Observable::TurnsHere => int("view.turns_here()"),
-            Observable::TurnsIn(state) => int(&format!("view.turns_in({})", self.state(*state))),
-            Observable::FailsHere => int("view.fails_here()"),
-            Observable::Elapsed => Code::owned("Duration(view.elapsed())", Type::Duration),
-            Observable::ElapsedHere => Code::owned("Duration(view.elapsed_here())", Type::Duration),
+            Observable::State => text("state"),
+            Observable::Turns => int("turns".into()),
+            Observable::TurnsHere => int("turns_here()".into()),
+            Observable::TurnsIn(state) => int(format!("turns_in({})", self.state(*state))),
+            Observable::FailsHere => int("fails_here()".into()),
+            Observable::Elapsed => duration("elapsed"),
+            Observable::ElapsedHere => duration("elapsed_here"),
             Observable::In(state) => {
-                Code::owned(format!("view.is_in({})", self.state(*state)), Type::Bool)
+                Code::owned(view(format!("view.is_in({})", self.state(*state))), Type::Bool)
             }
-            Observable::Health => Code::lent("view.health()", Type::Text),
+            Observable::Health => text("health"),
             Observable::Advice => {
-                self.allocates();
-                self.context.advice.set(true);
-                Code::owned("self.advice(view)?", Type::Text)
+                let call = view("self.advice(view)".into()).using(Use::Program);
+                self.tries(call.using(Use::Allocator), Type::Text, Error::Failure)
             }
             Observable::LastResult => {
-                self.allocates();
-                self.context.last_result.set(true);
-                Code::place("self.last_result", Type::Text)
+                Code::place(Fragment::from("self.last_result").using(Use::Allocator), Type::Text)
             }
-            Observable::Event => Code::lent("view.event_name()", Type::Text),
+            Observable::Event => text("event_name"),
             Observable::Streak(of) => {
-                self.allocates();
-                self.context.streak.set(true);
                 let text = match of {
                     StreakOf::Tool => "self.calls.streak()".to_owned(),
                     StreakOf::Argument(set, argument) => {
@@ -94,26 +93,29 @@ impl Writer<'_> {
                         format!("self.calls.streak_of(&[{tools}], {argument:?}, &TABLES)")
                     }
                 };
-                Code::owned(text, Type::Int)
+                Code::owned(Fragment::from(text).using(Use::Allocator), Type::Int)
             }
         }
     }
 
-    /// What code that is written out knows of the machine. A chart that reads anything else is not written out.
+    /// What code that is written out knows of the machine. A chart that reads anything else is not written out, nor one that reads
+    /// active states where the place is not known.
     fn known(&self, observable: &Observable) -> Code {
-        match (observable, &self.place) {
-            (Observable::In(state), Some(place)) => {
-                let tables = &self.context.tables;
-                let inside = place.lowest.iter().any(|active| tables.contains(*state, *active));
-                Code::owned(inside.to_string(), Type::Bool)
-            }
-            (Observable::State, Some(place)) => {
-                let path = self.context.tables.state(place.leaf).path;
-                Code::lent(format!("{path:?}"), Type::Text)
-            }
-            (Observable::Turns, _) => Code::owned("i64::from(self.registers.turns())", Type::Int),
-            (Observable::Event, _) => Code::lent("self.registers.event_name(&TABLES)", Type::Text),
-            (other, _) => self.fails(&Type::Json, &format!("{other:?} is not known")),
+        let tables = &self.context.tables;
+        if let Observable::In(state) = observable {
+            let is_in =
+                |place: &Place| place.lowest.iter().any(|active| tables.contains(*state, *active));
+            let inside = self.place.as_ref().is_some_and(is_in);
+            Code::owned(inside.to_string(), Type::Bool).known(Constant::Bool(inside))
+        } else if *observable == Observable::State {
+            let path = self.place.as_ref().map_or("", |place| tables.state(place.leaf).path);
+            Code::lent(format!("{path:?}"), Type::Text)
+        } else if *observable == Observable::Turns {
+            Code::owned("i64::from(self.registers.turns())", Type::Int)
+        } else if *observable == Observable::Event {
+            Code::lent("self.registers.event_name(&TABLES)", Type::Text)
+        } else {
+            self.fails(&Type::Json, &format!("{observable:?} is not known"))
         }
     }
 
@@ -126,7 +128,7 @@ impl Writer<'_> {
     }
 
     /// `of.name`; of an optional record it is optional too.
-    pub(super) fn field(&self, of: &Expr, name: &str) -> Code {
+    pub(super) fn field(&mut self, of: &Expr, name: &str) -> Code {
         let code = self.expr(of);
         let (inner, missing) = match optional_inner(&code.ty) {
             Some(inner) => (inner.clone(), true),
@@ -138,7 +140,7 @@ impl Writer<'_> {
             if missing {
                 return self.read_optional(&code, &field, &ty);
             }
-            return Code::place(format!("{}.{field}", code.within(Binding::Whole)), ty);
+            return Code::place(code!("{of}.{field}", of = code.within(Binding::Whole)), ty);
         }
         self.dynamic_field(code, name)
     }
@@ -152,40 +154,42 @@ impl Writer<'_> {
     }
 
     fn read_optional(&self, code: &Code, field: &str, ty: &Type) -> Code {
-        let inner = Code::place(format!("of.{field}"), ty.clone());
+        let inner = self.own(&Code::place(format!("of.{field}"), ty.clone()));
         let function = if optional_inner(ty).is_some() { "and_then" } else { "map" };
         let whole = code.within(Binding::Whole);
-        let text = format!("{whole}.as_ref().{function}(|of| {})", self.own(&inner));
+        let text = code!("{whole}.as_ref().{function}(|of| {inner})", whole, inner);
         Code::owned(text, optional(ty.clone()))
     }
 
     fn dynamic_field(&self, code: Code, name: &str) -> Code {
-        self.allocates();
         if optional_inner(&code.ty).is_some() {
-            let text = format!("generated::optional_field(&{}, {name:?})?", self.json(code));
-            return Code::owned(text, Type::Json);
+            let call = code!("generated::optional_field(&{of}, {name:?})", of = self.json(code));
+            return self.tries(call, Type::Json, Error::Failure);
         }
         if code.ty == Type::Json && code.form != Form::Owned {
-            return Code::lent(format!("expr::field({}, {name:?})?", code.lend()), Type::Json);
+            let text = code!("expr::field({of}, {name:?})?", of = code.lend());
+            return Code::lent(text.using(Use::Failure).using(Use::Allocator), Type::Json);
         }
-        Code::owned(format!("expr::field(&{}, {name:?})?.clone()", self.json(code)), Type::Json)
+        let text = code!("expr::field(&{of}, {name:?})?.clone()", of = self.json(code));
+        Code::owned(text.using(Use::Failure), Type::Json)
     }
 
     /// `of[at]`.
-    pub(super) fn index(&self, of: &Expr, at: &Expr) -> Code {
-        self.allocates();
+    pub(super) fn index(&mut self, of: &Expr, at: &Expr) -> Code {
         let code = self.expr(of);
         let place = self.expr(at);
         if let (Type::List(item), Type::Int) = (&code.ty, &place.ty) {
-            let text = format!("generated::element({}, {})?", code.lend(), self.own(&place));
-            let (text, form) = match code.form {
-                Form::Owned => (format!("{text}.clone()"), Form::Owned),
-                Form::Place | Form::Lent if **item == Type::Text => {
-                    (format!("{text}.as_str()"), Form::Lent)
+            let (list, at) = (code.lend(), self.own(&place));
+            let text = code!("generated::element({list}, {at})?", list, at);
+            let text = text.using(Use::Failure).using(Use::Allocator);
+            let item = (**item).clone();
+            return match code.form {
+                Form::Owned => Code::owned(code!("{text}.clone()", text), item),
+                Form::Place | Form::Lent if item == Type::Text => {
+                    Code::lent(code!("{text}.as_str()", text), item)
                 }
-                Form::Place | Form::Lent => (text, Form::Lent),
+                Form::Place | Form::Lent => Code::lent(text, item),
             };
-            return Code { text, ty: (**item).clone(), form, binding: Binding::Whole };
         }
         let ty = if let Type::Map(item) = &code.ty {
             (**item).clone()
@@ -194,51 +198,60 @@ impl Writer<'_> {
         } else {
             Type::Json
         };
-        let value = format!("expr::index(&{}, &{})?", self.json(code), self.json(place));
-        self.convert(Code::owned(value, Type::Json), &ty)
+        let call = code!("expr::index(&{of}, &{at})", of = self.json(code), at = self.json(place));
+        let value = self.tries(call, Type::Json, Error::Evaluation);
+        self.convert(value, &ty)
     }
 
     /// `of[from:to]`.
-    pub(super) fn slice(&self, of: &Expr, from: Option<&Expr>, to: Option<&Expr>) -> Code {
-        self.allocates();
+    pub(super) fn slice(&mut self, of: &Expr, from: Option<&Expr>, to: Option<&Expr>) -> Code {
         let code = self.expr(of);
         let ty = code.ty.clone();
-        let bound = |bound: Option<&Expr>| match bound {
-            Some(expr) => format!("Some(&{})", self.json(self.expr(expr))),
-            None => "None".to_owned(),
+        let of = self.json(code);
+        let mut bound = |bound: Option<&Expr>| match bound {
+            Some(expr) => {
+                let code = self.expr(expr);
+                code!("Some(&{value})", value = self.json(code))
+            }
+            None => "None".into(),
         };
-        let text = format!("expr::slice(&{}, {}, {})?", self.json(code), bound(from), bound(to));
-        self.convert(Code::owned(text, Type::Json), &ty)
+        let (from, to) = (bound(from), bound(to));
+        let call = code!("expr::slice(&{of}, {from}, {to})", of, from, to);
+        let value = self.tries(call, Type::Json, Error::Evaluation);
+        self.convert(value, &ty)
     }
 
     /// `of ?? default`.
-    pub(super) fn default(&self, of: &Expr, default: &Expr, ty: &Type) -> Code {
+    pub(super) fn default(&mut self, of: &Expr, default: &Expr, ty: &Type) -> Code {
         let code = self.expr(of);
         let name = self.temporary();
-        let (some, none, value) = if let Some(inner) = optional_inner(&code.ty) {
-            (format!("Some({name})"), "None", Code::place(&name, inner.clone()))
-        } else if code.ty == Type::Json {
-            (name.clone(), "Value::None", Code::place(&name, Type::Json))
-        } else {
+        let (inner, json) = match optional_inner(&code.ty) {
+            Some(inner) => (inner.clone(), false),
+            None if code.ty == Type::Json => (Type::Json, true),
             // It is never `none`.
-            return self.convert(code, ty);
+            None => return self.convert(code, ty),
         };
-        let (value, default) = (self.convert(value, ty), self.value(default, ty));
-        let text = format!(
-            "match {} {{ {none} => {default}, {some} => {}, }}",
-            self.own(&code),
-            self.own(&value)
-        );
+        let default = self.value_code(default, ty);
+        if inner == *ty && !json && self.is_at_hand(&default) {
+            let (of, default) = (self.operand(&code, Binding::Whole), self.own(&default));
+            return Code::owned(code!("{of}.unwrap_or({default})", of, default), ty.clone());
+        }
+        if inner == *ty && !json && default.constant == Some(Constant::Empty) {
+            let of = self.operand(&code, Binding::Whole);
+            return Code::owned(code!("{of}.unwrap_or_default()", of), ty.clone());
+        }
+        let value = self.convert(Code::place(name.as_str(), inner), ty);
+        let (of, value, default) = (self.own(&code), self.own(&value), self.own(&default));
+        let (some, none) =
+            if json { (name, "Value::None") } else { (format!("Some({name})"), "None") };
+        let text =
+            code!("match {of} {{ {none} => {default}, {some} => {value}, }}", of, default, value);
         Code::owned(text, ty.clone()).bound(Binding::Block)
     }
 
-    /// A call of a host function whose result is used.
-    pub(super) fn call(&self, id: FunctionId, arguments: &[Expr]) -> Code {
-        let row = &self.context.chart.functions[id.index()];
-        let ty = match &row.kind {
-            FunctionKind::Pure { result, .. } => result.clone(),
-            FunctionKind::Effect => Type::Json,
-        };
-        Code::owned(self.host_call(id, arguments), ty).bound(Binding::Block)
+    /// Whether to compute it costs nothing, so that it may be computed in vain.
+    pub(in super::super) fn is_at_hand(&self, code: &Code) -> bool {
+        let copy = self.context.facts.is_copy(&code.ty) && !code.text().has(Use::Failure);
+        copy && (code.constant.is_some() || code.form != Form::Owned)
     }
 }

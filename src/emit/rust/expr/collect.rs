@@ -1,138 +1,140 @@
 //! Lists, maps, records and comprehensions.
 
-use super::super::body::mentions;
 use super::super::types::{list_item, owned};
 use super::super::uses;
-use super::{Binding, Code, Form, Writer};
+use super::{Binding, Code, Constant, Form, Fragment, Use, Writer, code};
 use chartc_core::arena::{LocalId, TypeId};
 use chartc_core::model::{Expr, Type, TypeKind};
 
 impl Writer<'_> {
+    /// Values made `item`s, in an array.
+    pub(super) fn array(&mut self, items: &[Expr], item: &Type) -> Fragment {
+        let items = Fragment::joined(items.iter().map(|i| self.value(i, item)), ", ");
+        code!("[{items}]", items)
+    }
+
     /// A list whose items are made `item`s.
-    pub(super) fn list(&self, items: &[Expr], item: &Type) -> Code {
-        self.allocates();
+    pub(super) fn list(&mut self, items: &[Expr], item: &Type) -> Code {
         let ty = Type::List(Box::new(item.clone()));
         if items.is_empty() {
-            return Code::owned(format!("Vec::<{}>::new()", owned(self.context, item)), ty);
+            let text = Fragment::from(format!("Vec::<{}>::new()", owned(self.context, item)));
+            return Code::owned(text.using(Use::Allocator), ty).known(Constant::Empty);
         }
-        let items: Vec<String> = items.iter().map(|i| self.value(i, item)).collect();
-        Code::owned(format!("Vec::from([{}])", items.join(", ")), ty)
+        let text = code!("Vec::from({items})", items = self.array(items, item));
+        Code::owned(text.using(Use::Allocator), ty)
     }
 
     /// A list of anything.
-    pub(super) fn json_list(&self, items: &[Expr]) -> Code {
+    pub(super) fn json_list(&mut self, items: &[Expr]) -> Code {
         let list = self.list(items, &Type::Json);
-        Code::owned(format!("Value::List({})", list.text), Type::Json)
+        Code::owned(code!("Value::List({list})", list = list.text()), Type::Json)
     }
 
     /// A map whose values are made `item`s; later entries win.
-    pub(super) fn map(&self, entries: &[(Expr, Expr)], item: &Type) -> Code {
-        self.allocates();
+    pub(super) fn map(&mut self, entries: &[(Expr, Expr)], item: &Type) -> Code {
         let ty = Type::Map(Box::new(item.clone()));
         if entries.is_empty() {
-            return Code::owned(format!("Map::<{}>::new()", owned(self.context, item)), ty);
+            let text = Fragment::from(format!("Map::<{}>::new()", owned(self.context, item)));
+            return Code::owned(text.using(Use::Allocator), ty).known(Constant::Empty);
         }
-        let entries: Vec<String> = entries
-            .iter()
-            .map(|(key, value)| {
-                format!("({}, {})", self.value(key, &Type::Text), self.value(value, item))
-            })
-            .collect();
-        Code::owned(format!("Map::from_iter([{}])", entries.join(", ")), ty)
+        let entries = entries.iter().map(|(key, value)| {
+            let (key, value) = (self.value(key, &Type::Text), self.value(value, item));
+            code!("({key}, {value})", key, value)
+        });
+        let entries = Fragment::joined(entries, ", ");
+        let text = code!("Map::from_iter([{entries}])", entries);
+        Code::owned(text.using(Use::Allocator), ty)
     }
 
     /// A record.
-    pub(super) fn record(&self, id: TypeId, fields: &[(String, Expr)]) -> Code {
+    pub(super) fn record(&mut self, id: TypeId, fields: &[(String, Expr)]) -> Code {
         let context = self.context;
-        let mut out = format!("{} {{ ", context.names.types[id.index()]);
+        let name = &context.names.types[id.index()];
+        let mut all = Fragment::default();
         if let TypeKind::Record(declared) = &context.chart.types[id.index()].kind {
             for (name, value) in fields {
                 let Some(i) = declared.iter().position(|f| f.name == *name) else { continue };
+                let field = &context.names.type_fields[id.index()][i];
                 let value = self.value(value, &declared[i].ty);
-                out.push_str(&format!("{}: {value}, ", context.names.type_fields[id.index()][i]));
+                all += code!("{field}: {value}, ", value);
             }
         }
-        out.push('}');
-        Code::owned(out, Type::Named(id)).bound(Binding::Block)
+        Code::owned(code!("{name} {{ {all} }}", all), Type::Named(id)).bound(Binding::Block)
     }
 
     /// `[item for local in source if filter]`.
     pub(super) fn comprehension(
-        &self,
+        &mut self,
         item: &Expr,
         local: LocalId,
         source: &Expr,
         filter: Option<&Expr>,
         ty: &Type,
     ) -> Code {
-        self.allocates();
         let nodes = uses::nodes(self.context.chart, item)
             + filter.map_or(0, |filter| uses::nodes(self.context.chart, filter));
-        let source = self.each(source, local, nodes);
-        let outermost = self.loops.get() == 0;
-        self.loops.set(self.loops.get() + 1);
+        let elements = self.each(source, local, nodes);
+        let outermost = self.loops == 0;
+        self.loops += 1;
         let item_ty = list_item(ty).cloned().unwrap_or(Type::Json);
         let filter = filter.map(|f| self.condition(f, Binding::Block));
         let item = self.value(item, &item_ty);
         self.forget(local);
-        self.loops.set(self.loops.get() - 1);
-        let source = unused(source, local, &[&item, filter.as_deref().unwrap_or_default()]);
+        self.loops -= 1;
         let list = self.temporary();
+        let push = code!("{list}.push({item});", item);
+        let body = match filter {
+            Some(filter) => code!("if {filter} {{ {push} }}", filter, push),
+            None => push,
+        };
+        let head = loop_head(elements, local, &body);
         // Before the start no program counts.
         let work =
             if self.early && outermost { "let work = generated::Work::new();\n" } else { "" };
-        let mut out = format!("{{ {work}let mut {list} = Vec::new();\n for {source} {{ ");
-        match filter {
-            Some(filter) => out.push_str(&format!("if {filter} {{ {list}.push({item}); }}")),
-            None => out.push_str(&format!("{list}.push({item});")),
-        }
-        out.push('}');
-        if matches!(ty, Type::List(_)) {
-            let code = Code::owned(out + &list + "}", ty.clone());
-            return code.bound(Binding::Block);
-        }
-        let code = Code::owned(out + &format!("Value::List({list}) }}"), Type::Json);
-        code.bound(Binding::Block)
+        let fill =
+            code!("{work}let mut {list} = Vec::new();\n for {head} {{ {body} }}", head, body);
+        let (text, ty) = if matches!(ty, Type::List(_)) {
+            (code!("{{ {fill}{list} }}", fill), ty.clone())
+        } else {
+            (code!("{{ {fill}Value::List({list}) }}", fill), Type::Json)
+        };
+        Code::owned(text.using(Use::Allocator), ty).bound(Binding::Block)
     }
 
-    /// `local in …`, the head of a loop over the elements of a list, the characters of a text or the keys of a map. The local
-    /// is in scope until it is forgotten. What is repeated takes so many nodes each time.
-    pub(in super::super) fn each(&self, source: &Expr, local: LocalId, nodes: u64) -> String {
-        self.allocates();
-        let work = if self.early {
-            "&work"
-        } else {
-            self.context.repeats.set(true);
-            "&self.work"
-        };
+    /// The elements of a list, the characters of a text or the keys of a map, to loop over. The local is in scope until it is
+    /// forgotten. What is repeated takes so many nodes each time.
+    pub(in super::super) fn each(&mut self, source: &Expr, local: LocalId, nodes: u64) -> Fragment {
+        let work = if self.early { "&work" } else { "&self.work" };
         let nodes = nodes.saturating_add(1);
         let code = self.expr(source);
-        let name = local_name(local);
-        let held = match code.form {
-            // The body may change what is looped over, or call what borrows all of the program.
-            Form::Place | Form::Lent => self.own(&code),
-            Form::Owned => code.text.clone(),
-        };
-        let (ty, text) = if let Some(item) = list_item(&code.ty) {
-            (item.clone(), format!("{name} in generated::over({held}, {nodes}, {work})?"))
+        let (ty, held) = if let Some(item) = list_item(&code.ty) {
+            let held = match code.form {
+                // The body may change what is looped over, or call what borrows all of the program.
+                Form::Place | Form::Lent => self.own(&code),
+                Form::Owned => code.text(),
+            };
+            (item.clone(), held)
         } else {
-            let value = self.json(code);
-            let held = format!("expr::elements(&{value})?");
-            (Type::Json, format!("{name} in generated::over({held}, {nodes}, {work})?"))
+            (Type::Json, code!("expr::elements(&{value})?", value = self.json(code)))
         };
-        self.locals.borrow_mut().insert(local, ty);
-        text
+        self.locals.insert(local, ty);
+        let text = code!("generated::over({held}, {nodes}, {work})?", held);
+        text.using(Use::Failure).using(Use::Work).using(Use::Allocator)
     }
 
     /// The local is out of scope.
-    pub(in super::super) fn forget(&self, local: LocalId) {
-        self.locals.borrow_mut().remove(&local);
+    pub(in super::super) fn forget(&mut self, local: LocalId) {
+        self.locals.remove(&local);
     }
 
     /// A bound local.
     pub(super) fn local(&self, id: LocalId, ty: &Type) -> Code {
-        match self.locals.borrow().get(&id) {
-            Some(ty) => Code::place(local_name(id), ty.clone()),
+        match self.locals.get(&id) {
+            Some(ty) => {
+                let mut text = Fragment::from(local_name(id));
+                text.uses.locals.insert(id);
+                Code::place(text, ty.clone())
+            }
             None => self.fails(ty, "a local that has no value here"),
         }
     }
@@ -142,8 +144,9 @@ fn local_name(id: LocalId) -> String {
     format!("item{}", id.0)
 }
 
-/// The head of a loop; a local that no part mentions gets a name that says so.
-pub(in super::super) fn unused(head: String, local: LocalId, parts: &[&str]) -> String {
+/// `local in elements`; a local that the body does not read gets a name that says so.
+pub(in super::super) fn loop_head(elements: Fragment, local: LocalId, body: &Fragment) -> Fragment {
     let name = local_name(local);
-    if parts.iter().any(|part| mentions(part, &name)) { head } else { format!("_{head}") }
+    let unused = if body.uses.locals.contains(&local) { "" } else { "_" };
+    code!("{unused}{name} in {elements}", elements)
 }

@@ -1,100 +1,125 @@
 //! From the type that an expression has to the type that is wanted.
 
-use super::{Binding, Code, Form, Writer};
-use chartc_core::model::Type;
+use super::{Binding, Code, Constant, Error, Form, Fragment, Use, Writer, code};
+use chartc_core::model::{Expr, Type};
 
 impl Writer<'_> {
     /// `code` as a `want`. What no rule of the language converts goes by its value, and fails when it does not fit.
-    pub(in super::super) fn convert(&self, code: Code, want: &Type) -> Code {
+    pub(in super::super) fn convert(&mut self, code: Code, want: &Type) -> Code {
         if code.ty == *want {
             return code;
         }
         match (&code.ty, want) {
             (Type::Int, Type::Float) => {
-                let text = format!("{} as f64", self.operand(&code, Binding::Cast));
+                let text = code!("{of} as f64", of = self.operand(&code, Binding::Cast));
                 Code::owned(text, Type::Float).bound(Binding::Cast)
             }
             (_, Type::Json) => Code::owned(self.json(code), Type::Json),
-            (Type::Optional(inner), Type::Optional(_)) => self.inside(&code, inner, want),
-            (Type::Json, Type::Optional(_)) => self.typed(&code, want),
+            (Type::Optional(inner), Type::Optional(_)) => {
+                let inner = (**inner).clone();
+                self.inside(&code, &inner, want)
+            }
+            (Type::Json, Type::Optional(_)) => self.typed(code, want),
             (_, Type::Optional(inner)) => {
                 let inner = self.convert(code, inner);
-                Code::owned(format!("Some({})", self.own(&inner)), want.clone())
+                Code::owned(code!("Some({inner})", inner = self.own(&inner)), want.clone())
             }
             (Type::Optional(inner), _) => {
-                let copy = self.context.facts.is_copy(&code.ty);
-                let function = if self.context.bare { "set" } else { "some" };
-                let text = match code.form {
-                    Form::Place | Form::Lent if !copy => {
-                        format!("generated::{function}({}.as_ref())?", code.within(Binding::Whole))
-                    }
-                    Form::Place | Form::Lent | Form::Owned => {
-                        format!("generated::{function}({})?", self.own(&code))
-                    }
-                };
-                let form = if copy { Form::Owned } else { code.form };
-                let form = if form == Form::Place { Form::Lent } else { form };
-                let lent = Code { text, ty: (**inner).clone(), form, binding: Binding::Whole };
-                self.convert(lent, want)
+                let inner = (**inner).clone();
+                let value = self.unwrapped(&code, inner);
+                self.convert(value, want)
             }
             (Type::List(_), Type::List(_)) | (Type::Map(_), Type::Map(_))
                 if self.same_rust(&code.ty, want) =>
             {
-                Code { ty: want.clone(), ..code }
+                code.of_type(want)
             }
-            _ => self.typed(&code, want),
+            _ => self.typed(code, want),
+        }
+    }
+
+    /// What an optional holds, or an error.
+    fn unwrapped(&self, code: &Code, inner: Type) -> Code {
+        let (function, error) =
+            if self.context.bare { ("set", Error::Fault) } else { ("some", Error::Failure) };
+        let copy = self.context.facts.is_copy(&code.ty);
+        match code.form {
+            Form::Place | Form::Lent if !copy => {
+                let whole = code.within(Binding::Whole);
+                let text = code!("generated::{function}({whole}.as_ref())?", whole);
+                Code::lent(text.using(Use::Failure), inner)
+            }
+            Form::Place | Form::Lent | Form::Owned => {
+                let call = code!("generated::{function}({of})", of = self.own(code));
+                self.tries(call, inner, error)
+            }
         }
     }
 
     /// The code as a `Value` of its own.
-    pub(in super::super) fn json(&self, code: Code) -> String {
-        self.allocates();
-        if code.ty == Type::Json {
-            return self.own(&code);
-        }
-        if code.text == "None" {
-            return "Value::None".to_owned();
-        }
-        // A number literal has no type of its own yet.
-        let suffix = if code.ty == Type::Int && code.text.ends_with(|c: char| c.is_ascii_digit()) {
-            "Int"
-        } else if code.ty == Type::Float && code.form == Form::Owned {
-            "Float"
-        } else {
-            ""
+    pub(in super::super) fn json(&self, code: Code) -> Fragment {
+        let value = match (code.constant, &code.ty) {
+            (_, Type::Json) => self.own(&code),
+            (Some(Constant::None), _) => "Value::None".into(),
+            // A number literal has no type of its own yet.
+            (Some(Constant::Int(_)), Type::Int) => code!("Value::Int({i})", i = code.text()),
+            (_, Type::Float) if code.form == Form::Owned => {
+                code!("Value::Float({x})", x = code.text())
+            }
+            // `&str` is a value's source as it is.
+            (_, Type::Text) if code.form == Form::Lent => {
+                code!("{text}.into_value()", text = code.within(Binding::Whole))
+            }
+            _ => code!("{value}.into_value()", value = self.operand(&code, Binding::Whole)),
         };
-        if suffix.is_empty() {
-            let text = match (&code.ty, code.form) {
-                // `&str` is a value's source as it is.
-                (Type::Text, Form::Lent) => code.within(Binding::Whole),
-                _ => self.operand(&code, Binding::Whole),
-            };
-            format!("{text}.into_value()")
-        } else {
-            format!("Value::{suffix}({})", self.own(&code))
+        value.using(Use::Allocator)
+    }
+
+    /// A slice of values; of one that is there already without a copy.
+    pub(in super::super) fn values(&self, codes: Vec<Code>) -> Fragment {
+        match codes.as_slice() {
+            [one] if one.ty == Type::Json && one.form != Form::Owned => {
+                code!("core::slice::from_ref({one})", one = one.lend()).using(Use::Allocator)
+            }
+            _ => {
+                let values = Fragment::joined(codes.into_iter().map(|code| self.json(code)), ", ");
+                code!("&[{values}]", values)
+            }
         }
+    }
+
+    /// An expression of the type `want` as a `Value`.
+    pub(in super::super) fn valued(&mut self, expr: &Expr, want: &Type) -> Fragment {
+        let code = self.value_code(expr, want);
+        if *want == Type::Json || code.constant.is_some() {
+            return self.json(code);
+        }
+        let (rust, value) = (super::super::types::owned(self.context, want), self.own(&code));
+        code!("{{ let value: {rust} = {value}; value.into_value() }}", value).using(Use::Braces)
     }
 
     /// By its value.
-    fn typed(&self, code: &Code, want: &Type) -> Code {
+    fn typed(&self, code: Code, want: &Type) -> Code {
         let rust = super::super::types::owned(self.context, want);
-        let text = format!("generated::typed::<{rust}>({})?", self.json(code.clone()));
-        Code::owned(text, want.clone())
+        let call = code!("generated::typed::<{rust}>({value})", value = self.json(code));
+        self.tries(call, want.clone(), Error::Failure)
     }
 
     /// From one optional to another.
-    fn inside(&self, code: &Code, inner: &Type, want: &Type) -> Code {
+    fn inside(&mut self, code: &Code, inner: &Type, want: &Type) -> Code {
         let Type::Optional(wanted) = want else { return code.clone() };
         if self.same_rust(inner, wanted) {
-            return Code { ty: want.clone(), ..code.clone() };
+            return code.clone().of_type(want);
         }
         let name = self.temporary();
-        let item = self.convert(Code::place(&name, inner.clone()), wanted);
-        let text = format!(
-            "match {} {{ Some({name}) => Some({}), None => None }}",
-            self.own(code),
-            self.own(&item)
-        );
+        let item = self.convert(Code::place(name.as_str(), inner.clone()), wanted);
+        let item = self.own(&item);
+        if !item.has(Use::Failure) {
+            let of = self.operand(code, Binding::Whole);
+            return Code::owned(code!("{of}.map(|{name}| {item})", of, item), want.clone());
+        }
+        let of = self.own(code);
+        let text = code!("match {of} {{ Some({name}) => Some({item}), None => None }}", of, item);
         Code::owned(text, want.clone()).bound(Binding::Block)
     }
 

@@ -1,32 +1,30 @@
 //! Constant values of the model as Rust.
 
-use super::{Writer, float};
+use super::{Code, Fragment, Use, Writer, code, float, integer};
 use chartc_core::expr::Value;
 use chartc_core::model::{Type, TypeKind};
 
 impl Writer<'_> {
     /// A constant that fits `ty`, as a value of its own.
-    pub(in super::super) fn literal(&self, value: &Value, ty: &Type) -> String {
+    pub(in super::super) fn literal(&self, value: &Value, ty: &Type) -> Fragment {
         match (ty, value) {
-            (Type::Json, value) => self.json_literal(value),
-            (Type::Optional(_), Value::None) => "None".to_owned(),
-            (Type::Optional(inner), value) => format!("Some({})", self.literal(value, inner)),
-            (Type::Float, Value::Int(i)) => float(*i as f64).text,
-            (Type::Duration, Value::Duration(ms)) => format!("Duration({ms})"),
+            (Type::Json, value) => Self::json_literal(value),
+            (Type::Optional(_), Value::None) => "None".into(),
+            (Type::Optional(inner), value) => {
+                code!("Some({value})", value = self.literal(value, inner))
+            }
+            (Type::Float, Value::Int(i)) => float(*i as f64).text(),
+            (Type::Duration, Value::Duration(ms)) => format!("Duration({ms})").into(),
             (Type::List(item), Value::List(items)) => {
-                self.allocates();
-                let items: Vec<String> = items.iter().map(|i| self.literal(i, item)).collect();
-                format!("Vec::from([{}])", items.join(", "))
+                let items = Fragment::joined(items.iter().map(|i| self.literal(i, item)), ", ");
+                code!("Vec::from([{items}])", items).using(Use::Allocator)
             }
             (Type::Map(item), Value::Map(map)) => {
-                self.allocates();
-                let entries: Vec<String> = map
-                    .iter()
-                    .map(|(key, value)| {
-                        format!("({key:?}.to_owned(), {})", self.literal(value, item))
-                    })
-                    .collect();
-                format!("Map::from_iter([{}])", entries.join(", "))
+                let entries = map.iter().map(|(key, value)| {
+                    code!("({key:?}.to_owned(), {value})", value = self.literal(value, item))
+                });
+                let entries = Fragment::joined(entries, ", ");
+                code!("Map::from_iter([{entries}])", entries).using(Use::Allocator)
             }
             (Type::Named(id), value) => {
                 let names = &self.context.names.type_fields[id.index()];
@@ -34,49 +32,54 @@ impl Writer<'_> {
                 match (&self.context.chart.types[id.index()].kind, value) {
                     (TypeKind::Enum(all), Value::Text(text)) => {
                         let i = all.iter().position(|n| n == text).unwrap_or_default();
-                        format!("{name}::{}", names[i])
+                        format!("{name}::{}", names[i]).into()
                     }
                     (TypeKind::Record(fields), Value::Map(map)) => {
                         let fields = fields.iter().zip(names).map(|(field, rust)| {
                             let value = map.get(&field.name).unwrap_or(&Value::None);
-                            format!("{rust}: {}", self.literal(value, &field.ty))
+                            code!("{rust}: {value}", value = self.literal(value, &field.ty))
                         });
-                        format!("{name} {{ {} }}", fields.collect::<Vec<_>>().join(", "))
+                        let fields = Fragment::joined(fields, ", ");
+                        code!("{name} {{ {fields} }}", fields).using(Use::Braces)
                     }
-                    (TypeKind::Enum(_) | TypeKind::Record(_), _) => name.clone(),
+                    (TypeKind::Enum(_) | TypeKind::Record(_), _) => name.as_str().into(),
                 }
             }
-            (_, Value::Bool(b)) => b.to_string(),
-            (_, Value::Int(i)) => i.to_string(),
-            (_, Value::Float(x)) => float(*x).text,
-            (_, Value::Text(text)) => {
-                self.allocates();
-                format!("{text:?}.to_owned()")
-            }
+            (_, Value::Bool(b)) => b.to_string().into(),
+            (_, Value::Int(i)) => integer(*i).text(),
+            (_, Value::Float(x)) => float(*x).text(),
+            (_, Value::Text(text)) => owned_text(text),
             (_, Value::None | Value::Duration(_) | Value::List(_) | Value::Map(_)) => {
-                self.json_literal(value)
+                Self::json_literal(value)
             }
         }
     }
 
-    fn json_literal(&self, value: &Value) -> String {
-        self.allocates();
-        match value {
-            Value::None => "Value::None".to_owned(),
-            Value::Bool(b) => format!("Value::Bool({b})"),
-            Value::Int(i) => format!("Value::Int({i})"),
-            Value::Float(x) => format!("Value::Float({})", float(*x).text),
-            Value::Text(text) => format!("Value::Text({text:?}.into())"),
-            Value::Duration(ms) => format!("Value::Duration({ms})"),
+    fn json_literal(value: &Value) -> Fragment {
+        let text = match value {
+            Value::None => "Value::None".into(),
+            Value::Bool(b) => format!("Value::Bool({b})").into(),
+            Value::Int(i) => format!("Value::Int({i})").into(),
+            Value::Float(x) => code!("Value::Float({x})", x = float(*x).text()),
+            Value::Text(text) => format!("Value::Text({text:?}.into())").into(),
+            Value::Duration(ms) => format!("Value::Duration({ms})").into(),
             Value::List(items) => {
-                let items: Vec<String> = items.iter().map(|i| self.json_literal(i)).collect();
-                format!("Value::List(Vec::from([{}]))", items.join(", "))
+                let items = Fragment::joined(items.iter().map(Self::json_literal), ", ");
+                code!("Value::List(Vec::from([{items}]))", items)
             }
             Value::Map(map) => {
-                let fields: Vec<String> =
-                    map.iter().map(|(k, v)| format!("({k:?}, {})", self.json_literal(v))).collect();
-                format!("generated::record([{}])", fields.join(", "))
+                let fields =
+                    map.iter().map(|(k, v)| code!("({k:?}, {v})", v = Self::json_literal(v)));
+                let fields = Fragment::joined(fields, ", ");
+                code!("generated::record([{fields}])", fields)
             }
-        }
+        };
+        text.using(Use::Allocator)
     }
+}
+
+/// A text as a value of its own.
+fn owned_text(text: &str) -> Fragment {
+    let code = Code::lent(format!("{text:?}"), Type::Text);
+    code.own(false).using(Use::Allocator)
 }

@@ -3,22 +3,21 @@
 
 mod access;
 mod builtin;
-mod code;
 mod collect;
 mod compare;
 mod convert;
 mod literal;
+mod logic;
 mod operate;
 mod template;
 
-pub(super) use code::{Binding, Code, Form};
-pub(super) use collect::unused;
+pub(super) use collect::loop_head;
 
 use super::Context;
+use super::code::{Binding, Code, Constant, Form, Fragment, Use, code};
 use chartc_core::arena::LocalId;
 use chartc_core::model::{Expr, ExprKind, Type, UnaryOp};
 use chartc_core::semantics::unroll::Place;
-use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 
 /// Writes the expressions of one function body. The body sees `self` (the program) and `view` (the machine's observables);
@@ -32,10 +31,21 @@ pub(super) struct Writer<'w> {
     pub place: Option<Place>,
     /// There is no machine yet: variables are locals, and nothing else is known.
     early: bool,
-    locals: RefCell<BTreeMap<LocalId, Type>>,
-    temporaries: Cell<u32>,
+    locals: BTreeMap<LocalId, Type>,
+    temporaries: u32,
     /// Loops around what is written.
-    loops: Cell<u32>,
+    loops: u32,
+}
+
+/// What the error of a function is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Error {
+    /// `machine::Fault`, the error of bodies without an allocator.
+    Fault,
+    /// `generated::Failure`, the error of bodies with one.
+    Failure,
+    /// The interpreter's.
+    Evaluation,
 }
 
 impl<'w> Writer<'w> {
@@ -46,9 +56,9 @@ impl<'w> Writer<'w> {
             payload: Vec::new(),
             place: None,
             early: false,
-            locals: RefCell::default(),
-            temporaries: Cell::new(0),
-            loops: Cell::new(0),
+            locals: BTreeMap::new(),
+            temporaries: 0,
+            loops: 0,
         }
     }
 
@@ -58,7 +68,7 @@ impl<'w> Writer<'w> {
     }
 
     /// The expression, as it comes most cheaply.
-    pub(super) fn expr(&self, expr: &Expr) -> Code {
+    pub(super) fn expr(&mut self, expr: &Expr) -> Code {
         let code = self.kind(expr);
         match (&code.ty, &expr.ty) {
             (Type::Int, Type::Float) => self.convert(code, &Type::Float),
@@ -75,83 +85,95 @@ impl<'w> Writer<'w> {
     }
 
     /// A value of its own of the type `want`.
-    pub(super) fn value(&self, expr: &Expr, want: &Type) -> String {
+    pub(super) fn value(&mut self, expr: &Expr, want: &Type) -> Fragment {
         let code = self.value_code(expr, want);
         self.own(&code)
     }
 
     /// The same for what is kept under a name of the chart: values nest only so deep.
-    pub(super) fn kept(&self, expr: &Expr, want: &Type, name: &str) -> String {
+    pub(super) fn kept(&mut self, expr: &Expr, want: &Type, name: &str) -> Fragment {
         let value = self.value(expr, want);
         if *want == Type::Json {
-            format!("generated::kept_json({name:?}, {value})?")
+            code!("generated::kept_json({name:?}, {value})?", value).using(Use::Failure)
         } else if self.context.facts.nests(want) {
-            format!("generated::kept({name:?}, {value})?")
+            code!("generated::kept({name:?}, {value})?", value).using(Use::Failure)
         } else {
             value
         }
     }
 
     /// The expression converted to `want`, in whatever form it comes.
-    pub(super) fn value_code(&self, expr: &Expr, want: &Type) -> Code {
+    pub(super) fn value_code(&mut self, expr: &Expr, want: &Type) -> Code {
         match (&expr.kind, want) {
-            (ExprKind::None, Type::Optional(_)) => Code::owned("None", want.clone()),
+            (ExprKind::None, Type::Optional(_)) => Self::none(want),
             // A list of a wider type is made as such, not converted afterwards.
             (ExprKind::List(items), Type::List(item)) => self.list(items, item),
             (ExprKind::Map(entries), Type::Map(item)) => self.map(entries, item),
-            _ => self.convert(self.expr(expr), want),
+            _ => {
+                let code = self.expr(expr);
+                self.convert(code, want)
+            }
         }
+    }
+
+    /// The `None` of an optional.
+    pub(super) fn none(want: &Type) -> Code {
+        Code::owned("None", want.clone()).known(Constant::None)
     }
 
     /// A condition, as an operand of something that binds as tightly as `outer`.
-    pub(super) fn condition(&self, expr: &Expr, outer: Binding) -> String {
-        let code = self.convert(self.expr(expr), &Type::Bool);
-        match code.form {
-            Form::Owned | Form::Place => code.within(outer),
-            Form::Lent => format!("*{}", code.within(Binding::Prefix)),
-        }
+    pub(super) fn condition(&mut self, expr: &Expr, outer: Binding) -> Fragment {
+        let code = self.truth(expr);
+        code.truth(outer)
+    }
+
+    /// A condition as a truth value.
+    pub(super) fn truth(&mut self, expr: &Expr) -> Code {
+        let code = self.expr(expr);
+        self.convert(code, &Type::Bool)
     }
 
     /// A value of its own of whatever type the code has.
-    pub(super) fn own(&self, code: &Code) -> String {
+    pub(super) fn own(&self, code: &Code) -> Fragment {
         code.own(self.context.facts.is_copy(&code.ty))
     }
 
     /// The same, as an operand.
-    pub(super) fn operand(&self, code: &Code, outer: Binding) -> String {
-        let text = self.own(code);
+    pub(super) fn operand(&self, code: &Code, outer: Binding) -> Fragment {
         let binding = match code.form {
             Form::Lent if self.context.facts.is_copy(&code.ty) => Binding::Prefix,
             Form::Owned | Form::Place | Form::Lent => code.binding,
         };
-        Code { text, binding, ..code.clone() }.within(outer)
+        Code::owned(self.own(code), code.ty.clone()).bound(binding).within(outer)
     }
 
     /// A name that nothing else in the body has.
-    pub(super) fn temporary(&self) -> String {
-        let n = self.temporaries.get();
-        self.temporaries.set(n + 1);
-        format!("value{n}")
+    pub(super) fn temporary(&mut self) -> String {
+        self.temporaries += 1;
+        format!("value{}", self.temporaries - 1)
     }
 
-    /// Notes that the body needs an allocator.
-    pub(super) fn allocates(&self) {
-        self.context.allocates.set(true);
+    /// The value of a call that may fail.
+    fn tries(&self, call: Fragment, ty: Type, error: Error) -> Code {
+        let own = match error {
+            Error::Fault => self.context.bare,
+            Error::Failure => !self.context.bare,
+            Error::Evaluation => false,
+        };
+        Code::tried(call, ty, own)
     }
 
-    fn kind(&self, expr: &Expr) -> Code {
+    fn kind(&mut self, expr: &Expr) -> Code {
         match &expr.kind {
             ExprKind::None => {
-                self.allocates();
-                Code::owned("Value::None", Type::Json)
+                Code::owned(Fragment::from("Value::None").using(Use::Allocator), Type::Json)
             }
-            ExprKind::Bool(b) => Code::owned(b.to_string(), Type::Bool),
-            ExprKind::Int(i) => {
-                let binding = if *i < 0 { Binding::Prefix } else { Binding::Whole };
-                Code::owned(i.to_string(), Type::Int).bound(binding)
-            }
+            ExprKind::Bool(b) => Code::owned(b.to_string(), Type::Bool).known(Constant::Bool(*b)),
+            ExprKind::Int(i) => integer(*i),
             ExprKind::Float(x) => float(*x),
-            ExprKind::Duration(ms) => Code::owned(format!("Duration({ms})"), Type::Duration),
+            ExprKind::Duration(ms) => {
+                Code::owned(format!("Duration({ms})"), Type::Duration).known(Constant::Other)
+            }
             ExprKind::Text(text) => self.text(text),
             ExprKind::Enum(id, name) => self.enumeration(*id, name),
             ExprKind::Variable(id) => self.variable(*id),
@@ -169,32 +191,21 @@ impl<'w> Writer<'w> {
                 self.fails(&expr.ty, "not known before the start")
             }
             ExprKind::Answer(step) => self.answer(*step, &expr.ty),
-            ExprKind::Predicate(id) => {
-                let name = &self.context.names.predicates[id.index()];
-                let view = if self.context.is_direct() { "" } else { "view" };
-                Code::owned(format!("self.{name}({view})?"), Type::Bool)
-            }
+            ExprKind::Predicate(id) => self.predicate(*id),
             ExprKind::Observable(observable) => self.observable(observable),
             ExprKind::Field(of, name) => self.field(of, name),
             ExprKind::Index(of, at) => self.index(of, at),
             ExprKind::Slice(of, from, to) => self.slice(of, from.as_deref(), to.as_deref()),
-            ExprKind::Unary(UnaryOp::Not, of) => {
-                let text = format!("!{}", self.condition(of, Binding::Prefix));
-                Code::owned(text, Type::Bool).bound(Binding::Prefix)
-            }
+            ExprKind::Unary(UnaryOp::Not, of) => self.not(of),
             ExprKind::Unary(UnaryOp::Negate, of) => self.negate(of),
             ExprKind::Binary(op, left, right) => self.binary(*op, left, right),
             ExprKind::Compare(first, rest) => self.comparison(first, rest),
             ExprKind::If(condition, then, otherwise) => {
-                let condition = self.condition(condition, Binding::Block);
-                let then = self.value(then, &expr.ty);
-                let otherwise = self.value(otherwise, &expr.ty);
-                let text = format!("if {condition} {{ {then} }} else {{ {otherwise} }}");
-                Code::owned(text, expr.ty.clone()).bound(Binding::Block)
+                self.choice(condition, then, otherwise, &expr.ty)
             }
             ExprKind::Default(of, default) => self.default(of, default, &expr.ty),
             ExprKind::Builtin(function, arguments) => self.builtin(*function, arguments, &expr.ty),
-            ExprKind::Call(function, arguments) => self.call(*function, arguments),
+            ExprKind::Call(function, arguments) => self.host_call(*function, arguments),
             ExprKind::List(items) => match super::types::list_item(&expr.ty) {
                 Some(item) => self.list(items, item),
                 None => self.json_list(items),
@@ -214,23 +225,72 @@ impl<'w> Writer<'w> {
     /// Code of type `ty` that always fails.
     fn fails(&self, ty: &Type, why: &str) -> Code {
         let rust = super::types::owned(self.context, ty);
-        let text = if self.context.bare {
-            format!("Err::<{rust}, _>(machine::Fault)?")
+        let call = if self.context.bare {
+            format!("Err::<{rust}, _>(machine::Fault)")
         } else {
-            format!("generated::fails::<{rust}>({why:?})?")
+            format!("generated::fails::<{rust}>({why:?})")
         };
-        Code::owned(text, ty.clone())
+        Code::tried(call, ty.clone(), true)
     }
 }
 
 /// A literal.
-fn float(x: f64) -> Code {
+fn integer(i: i64) -> Code {
+    let binding = if i < 0 { Binding::Prefix } else { Binding::Whole };
+    Code::owned(i.to_string(), Type::Int).bound(binding).known(Constant::Int(i))
+}
+
+/// A literal.
+pub(super) fn float(x: f64) -> Code {
     let text = match x {
         _ if x.is_nan() => "f64::NAN".to_owned(),
         f64::INFINITY => "f64::INFINITY".to_owned(),
         f64::NEG_INFINITY => "f64::NEG_INFINITY".to_owned(),
+        _ if is_close_to_a_constant(x.abs()) => return quotient(x),
         _ => format!("{x:?}"),
     };
-    let binding = if text.starts_with('-') { Binding::Prefix } else { Binding::Whole };
+    let binding =
+        if x.is_sign_negative() && !x.is_nan() { Binding::Prefix } else { Binding::Whole };
+    Code::owned(text, Type::Float).bound(binding).known(Constant::Other)
+}
+
+/// A chart's 3.14, which is no `PI`: 314.0 / 100.0.
+fn quotient(x: f64) -> Code {
+    let whole = (1..=15).map(|digits| 10_f64.powi(digits)).find_map(|ten| {
+        let whole = x * ten;
+        (whole.fract() == 0.0 && whole / ten == x).then(|| format!("{whole:?} / {ten:?}"))
+    });
+    let (text, binding) = match whole {
+        Some(text) => (text, Binding::Product),
+        None => (format!("f64::from_bits({:#x})", x.to_bits()), Binding::Whole),
+    };
     Code::owned(text, Type::Float).bound(binding)
+}
+
+/// Whether `x` may be a constant of mathematics, cut or rounded: one with a function of its own in Rust.
+fn is_close_to_a_constant(x: f64) -> bool {
+    use std::f64::consts as c;
+    let often_cut = [c::PI, c::TAU, c::E];
+    let others = [
+        c::FRAC_1_PI,
+        c::FRAC_1_SQRT_2,
+        c::FRAC_2_PI,
+        c::FRAC_2_SQRT_PI,
+        c::FRAC_PI_3,
+        c::FRAC_PI_4,
+        c::FRAC_PI_6,
+        c::FRAC_PI_8,
+        c::LN_2,
+        c::LN_10,
+        c::LOG10_2,
+        c::LOG10_E,
+        c::LOG2_10,
+        c::LOG2_E,
+        c::SQRT_2,
+        // The golden ratio and Euler's other constant.
+        1.618_033_988_749_895,
+        0.577_215_664_901_532_9,
+    ];
+    let is_near = |all: &[f64], distance: f64| all.iter().any(|c| (x - c).abs() < distance);
+    is_near(&often_cut, 0.005) || is_near(&others, 0.000_1)
 }

@@ -1,29 +1,29 @@
-//! Prefix and infix operators.
+//! Arithmetic.
 
-use super::{Binding, Code, Writer, float};
-use chartc_core::model::{BinaryOp, Expr, ExprKind, Type};
+use super::{Binding, Code, Error, ExprKind, Fragment, Type, Use, Writer, code, float, integer};
+use chartc_core::model::{BinaryOp, Expr};
 
 impl Writer<'_> {
-    pub(super) fn negate(&self, of: &Expr) -> Code {
+    pub(super) fn negate(&mut self, of: &Expr) -> Code {
         let code = self.expr(of);
         if code.ty == Type::Int {
             if let ExprKind::Int(i @ 1..) = of.kind {
-                return Code::owned(format!("-{i}"), Type::Int).bound(Binding::Prefix);
+                return integer(-i);
             }
-            return Code::owned(format!("ops::neg({})?", self.own(&code)), Type::Int);
+            return self.operation("neg", &[&code], Type::Int);
         }
         if code.ty == Type::Float {
-            let text = format!("-{}", self.operand(&code, Binding::Prefix));
+            let text = code!("-{of}", of = self.operand(&code, Binding::Prefix));
             return Code::owned(text, Type::Float).bound(Binding::Prefix);
         }
-        let text = format!("expr::unary(model::UnaryOp::Negate, &{})?", self.json(code));
-        Code::owned(text, Type::Json)
+        let call = code!("expr::unary(model::UnaryOp::Negate, &{of})", of = self.json(code));
+        self.tries(call, Type::Json, Error::Evaluation)
     }
 
-    pub(super) fn binary(&self, op: BinaryOp, left: &Expr, right: &Expr) -> Code {
+    pub(super) fn binary(&mut self, op: BinaryOp, left: &Expr, right: &Expr) -> Code {
         match op {
-            BinaryOp::And => self.logic(left, right, "&&", Binding::And),
-            BinaryOp::Or => self.logic(left, right, "||", Binding::Or),
+            BinaryOp::And => self.logic(left, right, false),
+            BinaryOp::Or => self.logic(left, right, true),
             BinaryOp::Add
             | BinaryOp::Subtract
             | BinaryOp::Multiply
@@ -34,14 +34,7 @@ impl Writer<'_> {
         }
     }
 
-    fn logic(&self, left: &Expr, right: &Expr, sign: &str, binding: Binding) -> Code {
-        let left = self.condition(left, binding);
-        // The same operator on the right was written with parentheses, which mean nothing to it.
-        let right = self.condition(right, binding);
-        Code::owned(format!("{left} {sign} {right}"), Type::Bool).bound(binding)
-    }
-
-    fn arithmetic(&self, op: BinaryOp, left: &Expr, right: &Expr) -> Code {
+    fn arithmetic(&mut self, op: BinaryOp, left: &Expr, right: &Expr) -> Code {
         let (a, b) = (self.expr(left), self.expr(right));
         match (&a.ty, &b.ty) {
             (Type::Int, Type::Int) => self.integers(op, &a, &b, &right.kind),
@@ -49,92 +42,109 @@ impl Writer<'_> {
                 let (a, b) = (self.as_float(&a, left), self.as_float(&b, right));
                 self.floats(op, &a, &b)
             }
-            (Type::Duration, Type::Duration | Type::Int)
-                if duration_function(op, &b.ty).is_some() =>
-            {
-                let (name, ty) = duration_function(op, &b.ty).unwrap_or(("", Type::Duration));
-                let path = if self.context.bare { "generated" } else { "generated::explained" };
-                let text = format!("{path}::{name}({}, {})?", self.own(&a), self.own(&b));
-                Code::owned(text, ty)
+            (Type::Duration, right) if duration_function(op, right).is_some() => {
+                let (name, ty) = duration_function(op, right).unwrap_or(("", Type::Duration));
+                self.explained(name, &a, &b, ty)
             }
             (Type::Text, Type::Text) if op == BinaryOp::Add => {
-                self.allocates();
-                Code::owned(format!("[{}, {}].concat()", a.lend(), b.lend()), Type::Text)
+                let text = code!("[{a}, {b}].concat()", a = a.lend(), b = b.lend());
+                Code::owned(text.using(Use::Allocator), Type::Text)
             }
             (ta, tb) => {
                 let ty = if ta == tb { ta.clone() } else { Type::Json };
                 let (a, b) = (self.json(a.clone()), self.json(b.clone()));
-                let text = format!("expr::binary(model::BinaryOp::{op:?}, &{a}, &{b})?");
-                self.convert(Code::owned(text, Type::Json), &ty)
+                let call = code!("expr::binary(model::BinaryOp::{op:?}, &{a}, &{b})", a, b);
+                let value = self.tries(call, Type::Json, Error::Evaluation);
+                self.convert(value, &ty)
             }
         }
     }
 
     fn integers(&self, op: BinaryOp, a: &Code, b: &Code, right: &ExprKind) -> Code {
-        let (a, b) = (self.own(a), self.own(b));
-        let (name, ty) = match op {
-            BinaryOp::Add => ("add", Type::Int),
-            BinaryOp::Subtract => ("sub", Type::Int),
-            BinaryOp::Multiply => ("mul", Type::Int),
-            BinaryOp::Divide => ("div", Type::Float),
-            BinaryOp::FloorDivide => ("floor_div", Type::Int),
-            BinaryOp::Modulo => ("modulo", Type::Int),
+        match op {
+            BinaryOp::Add => self.operation("add", &[a, b], Type::Int),
+            BinaryOp::Subtract => self.operation("sub", &[a, b], Type::Int),
+            BinaryOp::Multiply => self.operation("mul", &[a, b], Type::Int),
+            BinaryOp::Divide => self.divided("div", a, b, Type::Float),
+            BinaryOp::FloorDivide => self.divided("floor_div", a, b, Type::Int),
+            BinaryOp::Modulo => self.divided("modulo", a, b, Type::Int),
             BinaryOp::Power if matches!(right, ExprKind::Int(0..)) => {
-                return Code::owned(format!("ops::power({a}, {b})?"), Type::Int);
+                self.operation("power", &[a, b], Type::Int)
             }
-            BinaryOp::Power if self.context.bare => {
-                return Code::owned(format!("generated::power({a}, {b})?"), Type::Float);
-            }
-            BinaryOp::Power => {
-                return Code::owned(format!("generated::explained::power({a}, {b})?"), Type::Float);
-            }
-            BinaryOp::And | BinaryOp::Or => ("", Type::Bool),
-        };
-        Code::owned(format!("{}::{name}({a}, {b})?", self.arithmetic_of(op)), ty)
+            BinaryOp::Power => self.explained("power", a, b, Type::Float),
+            BinaryOp::And | BinaryOp::Or => self.operation("", &[a, b], Type::Bool),
+        }
     }
 
-    /// The module whose functions tell why they fail, where the operator can for more than one reason.
-    fn arithmetic_of(&self, op: BinaryOp) -> &'static str {
-        match op {
-            BinaryOp::Divide | BinaryOp::FloorDivide | BinaryOp::Modulo if !self.context.bare => {
-                "generated::explained"
-            }
-            BinaryOp::Power if !self.context.bare => "generated::explained",
-            BinaryOp::Add
-            | BinaryOp::Subtract
-            | BinaryOp::Multiply
-            | BinaryOp::Divide
-            | BinaryOp::FloorDivide
-            | BinaryOp::Modulo
-            | BinaryOp::Power
-            | BinaryOp::And
-            | BinaryOp::Or => "ops",
+    /// A call of a function that can fail for more than one reason: where there is an allocator, of one that tells which.
+    fn divided(&self, name: &str, a: &Code, b: &Code, ty: Type) -> Code {
+        if self.context.bare {
+            self.operation(name, &[a, b], ty)
+        } else {
+            self.explained(name, a, b, ty)
         }
+    }
+
+    /// The same for functions that are no operators on numbers alone.
+    fn explained(&self, name: &str, a: &Code, b: &Code, ty: Type) -> Code {
+        let (path, error) = if self.context.bare {
+            ("generated", Error::Fault)
+        } else {
+            ("generated::explained", Error::Failure)
+        };
+        let call = code!("{path}::{name}({a}, {b})", a = self.own(a), b = self.own(b));
+        self.tries(call, ty, error)
     }
 
     fn floats(&self, op: BinaryOp, a: &Code, b: &Code) -> Code {
         let infix = |sign: &str, binding: Binding, tighter: Binding| {
-            let text = format!("{} {sign} {}", self.operand(a, binding), self.operand(b, tighter));
-            Code::owned(text, Type::Float).bound(binding)
-        };
-        let call = |name: &str| {
-            let path = self.arithmetic_of(op);
-            Code::owned(format!("{path}::{name}({}, {})?", self.own(a), self.own(b)), Type::Float)
+            let (a, b) = (self.operand(a, binding), self.operand(b, tighter));
+            Code::owned(code!("{a} {sign} {b}", a, b), Type::Float).bound(binding)
         };
         match op {
             BinaryOp::Add => infix("+", Binding::Sum, Binding::Product),
             BinaryOp::Subtract => infix("-", Binding::Sum, Binding::Product),
             BinaryOp::Multiply => infix("*", Binding::Product, Binding::Cast),
-            BinaryOp::Divide => call("div_float"),
-            BinaryOp::FloorDivide => call("floor_div_float"),
-            BinaryOp::Modulo => call("modulo_float"),
-            BinaryOp::Power => call("power_float"),
-            BinaryOp::And | BinaryOp::Or => call(""),
+            BinaryOp::Divide => self.divided("div_float", a, b, Type::Float),
+            BinaryOp::FloorDivide => self.divided("floor_div_float", a, b, Type::Float),
+            BinaryOp::Modulo => self.divided("modulo_float", a, b, Type::Float),
+            BinaryOp::Power => self.divided("power_float", a, b, Type::Float),
+            BinaryOp::And | BinaryOp::Or => self.operation("", &[a, b], Type::Float),
         }
     }
 
+    /// `place op= right`, where the value of the place is a Float and the expression changes it so.
+    pub(in super::super) fn changed(
+        &mut self,
+        place: &str,
+        expr: &Expr,
+        is_it: impl Fn(&Expr) -> bool,
+    ) -> Option<Fragment> {
+        let ExprKind::Binary(op, left, right) = &expr.kind else { return None };
+        let sign = match op {
+            BinaryOp::Add => "+=",
+            BinaryOp::Subtract => "-=",
+            BinaryOp::Multiply => "*=",
+            BinaryOp::Divide
+            | BinaryOp::FloorDivide
+            | BinaryOp::Modulo
+            | BinaryOp::Power
+            | BinaryOp::And
+            | BinaryOp::Or => return None,
+        };
+        if !is_it(left) || !matches!(right.ty, Type::Int | Type::Float) {
+            return None;
+        }
+        let code = self.expr(right);
+        if !matches!(code.ty, Type::Int | Type::Float) {
+            return None;
+        }
+        let code = self.as_float(&code, right);
+        Some(code!("{place} {sign} {value};\n", value = self.own(&code)))
+    }
+
     /// A literal Int becomes a literal Float.
-    pub(super) fn as_float(&self, code: &Code, expr: &Expr) -> Code {
+    fn as_float(&mut self, code: &Code, expr: &Expr) -> Code {
         if let ExprKind::Int(i) = expr.kind {
             return float(i as f64);
         }

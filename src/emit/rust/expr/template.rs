@@ -1,60 +1,63 @@
 //! Texts with placeholders.
 
-use super::{Code, Writer};
+use super::{Binding, Code, Constant, Fragment, Use, Writer, code};
 use chartc_core::model::{Template, TemplatePart, Type};
 
 impl Writer<'_> {
     /// A literal as it is, anything else as a block that builds it.
-    pub(super) fn text(&self, text: &Template) -> Code {
+    pub(super) fn text(&mut self, text: &Template) -> Code {
         match text.literal() {
-            Some(literal) => Code::lent(format!("{literal:?}"), Type::Text),
+            Some(literal) => {
+                let constant = if literal.is_empty() { Constant::Empty } else { Constant::Other };
+                Code::lent(format!("{literal:?}"), Type::Text).known(constant)
+            }
             None => {
                 let body = self.template(text);
-                Code::owned(format!("{{ {body} text }}"), Type::Text).bound(super::Binding::Block)
+                Code::owned(code!("{{ {body} text }}", body), Type::Text).bound(Binding::Block)
             }
         }
     }
 
     /// Statements that leave the text in a variable `text`. `{options}` reads a variable `options`.
-    pub(in super::super) fn template(&self, template: &Template) -> String {
-        self.allocates();
-        let mut out = "let mut text = String::new();\n".to_owned();
-        out.push_str(&self.parts(template));
-        out
+    pub(in super::super) fn template(&mut self, template: &Template) -> Fragment {
+        let parts = template.parts.iter().map(|part| self.part(part)).collect::<Fragment>();
+        if parts.is_empty() {
+            return Fragment::from("let text = String::new();\n").using(Use::Allocator);
+        }
+        code!("let mut text = String::new();\n{parts}", parts).using(Use::Allocator)
     }
 
-    /// Statements that append the text to a variable `text`.
-    pub(in super::super) fn parts(&self, template: &Template) -> String {
-        self.allocates();
-        let mut out = String::new();
-        for part in &template.parts {
-            match part {
-                // A line of the text is a line of the code.
-                TemplatePart::Text(text) => {
-                    for line in text.split_inclusive('\n') {
-                        out.push_str(&format!("text.push_str({line:?});\n"));
-                    }
+    /// Statements that append a part to a variable `text`.
+    fn part(&mut self, part: &TemplatePart) -> Fragment {
+        match part {
+            // A line of the text is a line of the code.
+            TemplatePart::Text(text) => text.split_inclusive('\n').map(push).collect(),
+            TemplatePart::Hole { expr, spec } => {
+                let code = self.expr(expr);
+                if spec.is_empty() && code.ty == Type::Text {
+                    return code!("text.push_str({part});\n", part = code.lend());
                 }
-                TemplatePart::Hole { expr, spec } => {
-                    let code = self.expr(expr);
-                    if spec.is_empty() && code.ty == Type::Text {
-                        out.push_str(&format!("text.push_str({});\n", code.lend()));
-                    } else {
-                        let value = self.json(code);
-                        out.push_str(&format!(
-                            "generated::show(&mut text, &{value}, {spec:?})?;\n"
-                        ));
-                    }
-                }
-                TemplatePart::Options => {
-                    out.push_str("generated::push_options(&mut text, options)?;\n");
-                }
-                TemplatePart::Bad(bad) => {
-                    let why = format!("`{bad}` is no placeholder");
-                    out.push_str(&format!("generated::fails::<()>({why:?})?;\n"));
-                }
+                let value = self.json(code);
+                code!("generated::show(&mut text, &{value}, {spec:?})?;\n", value)
+                    .using(Use::Failure)
+            }
+            TemplatePart::Options => {
+                let push = Fragment::from("generated::push_options(&mut text, options)?;\n");
+                push.using(Use::Options).using(Use::Failure)
+            }
+            TemplatePart::Bad(bad) => {
+                let why = format!("`{bad}` is no placeholder");
+                Fragment::from(format!("generated::fails::<()>({why:?})?;\n")).using(Use::Failure)
             }
         }
-        out
+    }
+}
+
+/// Appends a line.
+fn push(line: &str) -> Fragment {
+    let mut chars = line.chars();
+    match (chars.next(), chars.next()) {
+        (Some(one), None) => format!("text.push({one:?});\n").into(),
+        _ => format!("text.push_str({line:?});\n").into(),
     }
 }

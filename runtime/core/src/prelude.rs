@@ -1,0 +1,12 @@
+//! What generated code calls by its short name.
+
+#[cfg(feature = "alloc")]
+pub use crate::expr::{IntoValue as _, Map, Value};
+#[cfg(feature = "alloc")]
+pub use crate::generated::{Box, String, ToString, Vec, VecDeque, calls};
+pub use crate::generated::{Duration, direct, ops};
+pub use crate::{
+    arena, generated, machine, program, semantics, store, tables,
+};
+#[cfg(feature = "alloc")]
+pub use crate::{expr, family, host, model};

@@ -1,0 +1,106 @@
+//! What the program keeps of answers and results, and of what is being handled.
+
+use super::body::Methods;
+use super::code::{Code, Fragment, Use, code};
+use super::expr::Writer;
+use super::payload::{answer_field, answering};
+use super::types::optional_inner;
+use super::{Context, blocks, tools};
+use chartc_core::arena::VarId;
+use chartc_core::model::Type;
+
+/// Adds `keep`, which keeps an answer for expressions, for `into` and for `{last_result}`, if something does.
+pub(super) fn answers(context: &Context<'_>, methods: &mut Methods) -> bool {
+    let mut arms = Vec::new();
+    for step in answering(context) {
+        let row = &context.chart.steps[step.index()];
+        let name = &context.names.steps[step.index()];
+        let ty = &row.returns;
+        let answer =
+            Code::lent(if *ty == Type::Text { "answer.as_str()" } else { "answer" }, ty.clone());
+        let mut writer = Writer::new(context);
+        let mut body = Fragment::default();
+        if context.needs.last_result {
+            let value = if *ty == Type::Json {
+                answer.lend()
+            } else {
+                code!("&{value}", value = writer.json(answer.clone()))
+            };
+            body += code!("self.last_result = generated::shown({value});\n", value);
+        }
+        if let Some(id) = row.into {
+            body += into(context, &mut writer, id, answer.clone());
+        }
+        if context.needs.answers.contains(&step) {
+            let field = answer_field(context, step);
+            let value = writer.own(&answer);
+            body += if optional_inner(ty).is_some() {
+                code!("self.answers.{field} = {value};\n", value)
+            } else {
+                code!("self.answers.{field} = Some({value});\n", value)
+            };
+        }
+        if !body.is_empty() {
+            arms.push((format!("Answer::{name}(answer)"), body.text));
+        }
+    }
+    if arms.is_empty() {
+        return false;
+    }
+    let body = matched("answer", &arms, arms.len() < answering(context).count());
+    methods.add("keep", body.into()).arg("answer", "&Answer");
+    true
+}
+
+/// A match whose arms are statements; `rest`: on other values it does nothing.
+pub(super) fn matched(scrutinee: &str, rows: &[(String, String)], rest: bool) -> String {
+    match rows {
+        [(pattern, body)] if rest => format!("if let {pattern} = {scrutinee} {{ {body} }}"),
+        rows => {
+            let arms = rows.iter().map(|(pattern, body)| format!("{pattern} => {{ {body} }}\n"));
+            let arms: String = arms.collect();
+            let rest = if rest { "_ => {}" } else { "" };
+            format!("match {scrutinee} {{ {arms}{rest} }}")
+        }
+    }
+}
+
+/// Statements that keep an answer in a variable, if it fits.
+pub(super) fn into(
+    context: &Context<'_>,
+    writer: &mut Writer<'_>,
+    id: VarId,
+    answer: Code,
+) -> Fragment {
+    let variable = &context.chart.variables[id.index()];
+    let place = format!("self.data.{}", context.names.variables[id.index()]);
+    let supplied = context.is_supplied(id);
+    let code = writer.convert(answer, &variable.ty);
+    let copy = context.facts.is_copy(&variable.ty);
+    if code.text().has(Use::Failure) {
+        let result = context.caught(&code);
+        blocks::fitted(context, &result, &place, supplied, &format!("`{}`", variable.name))
+    } else if supplied {
+        code!("{place} = Some({value});\n", value = code.own(copy))
+    } else {
+        code!("{place} = {value};\n", value = code.own(copy))
+    }
+}
+
+pub(super) fn bind(context: &Context<'_>, keeps: bool, keeps_results: bool, program: &mut Methods) {
+    let bind = program.item.new_fn("bind").arg_mut_self().arg("bound", "program::Bound<Payload>");
+    if keeps {
+        bind.line("if let program::Bound::Answer(_, Payload::Answer(answer)) = &bound { self.keep(answer); }");
+    }
+    bind.line(tools::bound(context, keeps_results));
+    bind.line("self.bound = match bound {");
+    bind.line(
+        "program::Bound::Nothing | program::Bound::Call(..) | program::Bound::Returned(..) \
+         | program::Bound::CallFailed(..) => Payload::Nothing,",
+    );
+    bind.line(
+        "program::Bound::Event(_, payload) | program::Bound::Answer(_, payload) \
+         | program::Bound::Reason(_, payload) | program::Bound::Choice(_, payload) => payload,",
+    );
+    bind.line("};");
+}

@@ -1,0 +1,170 @@
+//! What the code of a chart needs, found in the model before anything is written.
+
+use super::code::{Fragment, Use};
+use super::expr::Writer;
+use super::start::Wait;
+use super::{Context, blocks, body, data, ending, program, uses};
+use chartc_core::arena::{PredicateId, StepId, TransitionId};
+use chartc_core::model::{
+    Action, Chart, Expr, ExprKind, Observable, StepKind, Template, TemplatePart, Trigger,
+    VariableKind,
+};
+use chartc_core::program::Block;
+use std::collections::BTreeSet;
+
+/// What expressions of a chart read, and so what its program has to keep.
+#[derive(Debug, Default)]
+pub(super) struct Needs {
+    /// The advice of the active states.
+    pub advice: bool,
+    /// The last result of a step.
+    pub last_result: bool,
+    /// How often the model called the same tool.
+    pub streak: bool,
+    /// How much loops have repeated.
+    pub repeats: bool,
+    /// Answers of the steps of this turn.
+    pub answers: BTreeSet<StepId>,
+    /// Named conditions that were looked into.
+    seen: BTreeSet<PredicateId>,
+}
+
+impl Needs {
+    /// Of all expressions whose code is part of the program.
+    pub(super) fn of(chart: &Chart, waits: &[Wait]) -> Self {
+        let mut needs = Self::default();
+        expressions(chart, waits, &mut |expr| {
+            uses::walk(expr, &mut |part| needs.part(chart, part));
+        });
+        if needs.advice {
+            for text in chart.states.iter().filter_map(|state| state.advice.as_ref()) {
+                uses::template(text, &mut |part| needs.part(chart, part));
+            }
+        }
+        let mut action = |action: &Action| needs.repeats |= matches!(action, Action::For(..));
+        for block in chart.blocks() {
+            Action::walk(block, &mut action);
+        }
+        for step in &chart.steps {
+            if let StepKind::Code(actions) = &step.kind {
+                Action::walk(actions, &mut action);
+            }
+        }
+        needs
+    }
+
+    fn part(&mut self, chart: &Chart, part: &Expr) {
+        if let ExprKind::Predicate(id) = part.kind {
+            if self.seen.insert(id) {
+                let of = &chart.predicates[id.index()].expr;
+                uses::walk(of, &mut |part| self.part(chart, part));
+            }
+        } else if let ExprKind::Answer(step) = part.kind {
+            self.answers.insert(step);
+        } else if let ExprKind::Observable(observable) = &part.kind {
+            self.advice |= *observable == Observable::Advice;
+            self.last_result |= *observable == Observable::LastResult;
+            self.streak |= matches!(observable, Observable::Streak(_));
+        } else {
+            self.repeats |= matches!(part.kind, ExprKind::Comprehension { .. });
+        }
+    }
+}
+
+/// Calls `found` with every expression whose code is a part of the program; those of named conditions and advice only if something
+/// reads them.
+fn expressions(chart: &Chart, waits: &[Wait], found: &mut dyn FnMut(&Expr)) {
+    for (row, wait) in chart.variables.iter().zip(waits) {
+        // Other first values are known when the machine is made.
+        let again = row.kind == VariableKind::Var { per_turn: true };
+        let later = matches!(row.kind, VariableKind::Var { .. }) && *wait != Wait::Nothing;
+        row.default.iter().filter(|_| again || later).for_each(&mut *found);
+    }
+    for line in &chart.transitions {
+        line.guard.iter().for_each(&mut *found);
+        line.targets.iter().flat_map(|target| &target.arguments).for_each(&mut *found);
+        if let Trigger::After(bound) | Trigger::StepTimeout(_, bound) | Trigger::AfterTurns(bound) =
+            &line.trigger
+        {
+            found(bound);
+        }
+    }
+    for block in chart.blocks() {
+        actions(block, found);
+    }
+    for step in &chart.steps {
+        step.guard.iter().chain(&step.ends_turn).for_each(&mut *found);
+        step.prompt.iter().for_each(|text| holes(text, found));
+        match &step.kind {
+            StepKind::Code(all) => actions(all, found),
+            StepKind::Call(_, arguments) => arguments.iter().for_each(&mut *found),
+            StepKind::Run(run) => run.arguments.iter().for_each(|(_, value)| found(value)),
+            StepKind::Human(question) => holes(question, found),
+            StepKind::Llm | StepKind::Ask { .. } => {}
+        }
+    }
+    for choice in &chart.choices {
+        choice.text.iter().for_each(|text| holes(text, found));
+    }
+    chart.permissions.iter().filter_map(|row| row.guard.as_ref()).for_each(&mut *found);
+    for component in chart.components.iter().filter(|component| !component.inserts.is_empty()) {
+        component.inserts.iter().filter_map(|insert| insert.guard.as_ref()).for_each(&mut *found);
+        holes(&component.text, found);
+    }
+}
+
+fn actions(block: &[Action], found: &mut dyn FnMut(&Expr)) {
+    Action::walk(block, &mut |action| uses::direct(action, found));
+}
+
+fn holes(text: &Template, found: &mut dyn FnMut(&Expr)) {
+    for part in &text.parts {
+        if let TemplatePart::Hole { expr, .. } = part {
+            found(expr);
+        }
+    }
+}
+
+/// Whether the code of some expression allocates, in a chart whose data does not.
+pub(super) fn allocates(context: &Context<'_>) -> bool {
+    let chart = context.chart;
+    let mut found = false;
+    let mut see = |code: Fragment| found |= code.has(Use::Allocator);
+    for row in &chart.variables {
+        if let Some(default) = &row.default {
+            see(data::initial(context, default, row));
+            see(Writer::new(context).value(default, &row.ty));
+        }
+    }
+    for predicate in &chart.predicates {
+        see(Writer::new(context).truth(&predicate.expr).text());
+    }
+    for (i, line) in chart.transitions.iter().enumerate() {
+        let id = TransitionId::at(i);
+        if let Some(guard) = &line.guard {
+            see(body::guard(context, id, guard, None).1.text());
+        }
+        see(blocks::of(context, Block::Transition(id), None));
+        see(ending::read(context, id, None));
+        if let Some(code) = program::deadline(context, &line.trigger) {
+            see(code.text());
+        }
+    }
+    for block in
+        chart.states.iter().flat_map(|s| s.entry.iter().chain(&s.exit).chain([&s.default_actions]))
+    {
+        see(blocks::actions(&mut Writer::new(context), block));
+    }
+    for step in &chart.steps {
+        for condition in step.guard.iter().chain(&step.ends_turn) {
+            see(Writer::new(context).truth(condition).text());
+        }
+        if let StepKind::Code(block) = &step.kind {
+            see(blocks::actions(&mut Writer::new(context), block));
+        }
+    }
+    for guard in chart.permissions.iter().filter_map(|row| row.guard.as_ref()) {
+        see(Writer::new(context).truth(guard).text());
+    }
+    found
+}
