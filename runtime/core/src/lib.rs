@@ -31,7 +31,6 @@ mod ops;
 mod outbox;
 #[cfg(feature = "alloc")]
 pub mod plan;
-pub mod prelude;
 pub mod program;
 pub mod semantics;
 mod status;

@@ -184,7 +184,7 @@ fn typed(context: &Context<'_>, parts: &mut Parts) -> program::Asked {
 fn joined(context: &Context<'_>, parts: &Parts) -> String {
     let (typed, dynamic) = (parts.typed.to_string(), parts.dynamic.to_string());
     let head = format!(
-        "use chartc_core::prelude::*;
+        "use chartc_core::generated::prelude::*;
         const _: () = assert!(
             chartc_core::tables::ABI == {ABI},
             \"this file was generated for another version of chartc-core: generate it again\"

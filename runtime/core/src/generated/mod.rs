@@ -9,6 +9,7 @@ mod data;
 pub mod direct;
 #[cfg(feature = "alloc")]
 pub mod explained;
+pub mod prelude;
 #[cfg(feature = "alloc")]
 mod values;
 #[cfg(feature = "alloc")]
