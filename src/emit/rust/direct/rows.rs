@@ -117,7 +117,10 @@ impl<'c> Rows<'c> {
                 }
                 Deed::Queued(occurrence) => {
                     if cells.queues {
-                        deeds.push(format!("Instruction::Queue({})", dispatch::pattern(*occurrence)));
+                        deeds.push(format!(
+                            "Instruction::Queue({})",
+                            dispatch::pattern(*occurrence)
+                        ));
                     }
                     continue;
                 }
