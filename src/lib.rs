@@ -1,6 +1,6 @@
 //! chartc compiles declarative statecharts of agent behaviours: text to model, checks, pictures, Rust.
 //!
-//! The stages, in order: [`load`] → [`front`] → [`lower`] → [`analysis`] → [`lint`] → [`emit`]; `src/ARCHITECTURE.md` tells
+//! The stages, in order: [`load`] → [`front`] → [`lower`] → [`facts`] → [`lint`] → [`emit`]; `src/ARCHITECTURE.md` tells
 //! who may know whom. [`check`] runs all but the last; `scenario`, with feature `run`, plays the tests of what was checked.
 #![doc = ""]
 #![doc = include_str!("ARCHITECTURE.md")]

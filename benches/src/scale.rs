@@ -115,7 +115,7 @@ fn staged(loader: &Memory) -> [Duration; 5] {
         timed(|| lower(&loaded, &mut found));
     let (analysis, facts) = timed(|| Facts::of(&lowered[0].chart));
     let (linting, ()) = timed(|| {
-        lint::run(lint::LINTS, &lowered[0], &facts, &Runs::default(), &loaded.sources, &mut found)
+        lint::run(lint::LINTS, &lowered[0], &facts, &Runs::default(), &loaded.sources, &mut found);
     });
     [Duration::ZERO, front, lowering, analysis, linting]
 }

@@ -63,9 +63,10 @@ fn findings_of_one_cause_are_one_finding() {
     let done = check(&["a.chart".to_owned()], &Memory::of("a.chart", text));
     let [found] = &done.diagnostics[..] else { panic!("{:#?}", done.diagnostics) };
     assert_eq!((found.rule.code, found.related.len()), ("C0401", 3));
-    let text = "chart T {\n  event go\n  event more\n  var n: Int = 0\n  initial a\n  \
-        state a { on go -> w }\n  \
-        state w { on more { n = n + 1 } on go if n > 5 and n < 3 -> b }\n  final b\n}\n";
+    let text = "chart T {\n  event go\n  event more\n  param n: Int = 0\n  initial a\n  \
+        state a { on go -> w on more -> c }\n  \
+        state w {\n    initial p\n    state p { on more -> q }\n    state q { on more -> p }\n    \
+        on go if n > 5 and n < 3 -> b\n  }\n  final b\n  final c\n}\n";
     let done = check(&["a.chart".to_owned()], &Memory::of("a.chart", text));
     let told: Vec<_> = done.diagnostics.iter().map(|d| (d.rule.code, d.related.len())).collect();
     // The impossible guard makes `w` a trap.

@@ -3,6 +3,7 @@
 use super::context::{Cx, declare};
 use super::expr::{self, Env};
 use super::{declare as declared, structure, types};
+use crate::diagnostic::Broken;
 use crate::rules::duplicate_name;
 use crate::rules::illegal_structure;
 use crate::rules::type_error;
@@ -23,10 +24,10 @@ pub(super) fn variable(cx: &mut Cx<'_>, node: &syntax::Variable, doc: &str) {
         let before = VarId::at(cx.chart.variables.len());
         let found = cx.findings.len();
         let value = expr::expect(cx, &mut Env::default_of(before, is_param), written, &ty);
-        // A default of another type and uses as that type have one cause, the type.
-        for finding in &mut cx.findings[found..] {
-            if finding.because.is_empty() && finding.rule.code == type_error::RULE.code {
-                finding.because.push(span);
+        // A default of another type and uses as that type have one cause, the declaration.
+        if value.ty != ty && value.ty != Type::Json {
+            for finding in &mut cx.findings[found..] {
+                finding.breaks.push(Broken::Construct(span));
             }
         }
         value

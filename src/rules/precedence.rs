@@ -2,7 +2,7 @@
 
 use super::{
     dead_line, eventless_cycle, left_at_once, lost_count, missing_field, missing_prompt, never_set,
-    read_before_set, type_error, unknown_field, unknown_name,
+    read_before_set, unknown_field, unknown_name,
 };
 use crate::diagnostic::{Broken, Diagnostic, Rule, Severity};
 use crate::span::Span;
@@ -40,7 +40,7 @@ static YIELDS: &[Yield] = &[
 ];
 
 /// Rules of which the first finding stands for all that blame the same constructs.
-static GROUPED: &[&Rule] = &[&type_error::RULE, &read_before_set::RULE];
+static GROUPED: &[&Rule] = &[&read_before_set::RULE];
 
 /// Leaves out the findings that give way to others.
 pub(crate) fn leave_out(found: &mut Vec<Diagnostic>) {

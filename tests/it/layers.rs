@@ -1,5 +1,6 @@
 //! Which modules of the core, the runtime and its satellites may name which. From top to bottom: a row names modules above it.
 
+use crate::architecture::COMPILER;
 use crate::imports::{arrows, circle, directions};
 
 const CORE: &[(&str, &[&str])] = &[
@@ -32,9 +33,12 @@ const CORE: &[(&str, &[&str])] = &[
             "calls",
             "duration",
             "expr",
+            "family",
             "host",
             "machine",
+            "model",
             "ops",
+            "program",
             "semantics",
             "store",
             "tables",
@@ -101,7 +105,11 @@ const PROVIDERS: &[(&str, &[&str])] = &[
     ("server", &["answer", "fault", "form"]),
 ];
 
-const CRATES: &[(&str, &[(&str, &[&str])])] = &[
+/// A module, with those of its siblings that it may name.
+type Row = (&'static str, &'static [&'static str]);
+
+const CRATES: &[(&str, &[Row])] = &[
+    ("src", COMPILER),
     ("runtime/core/src", CORE),
     ("runtime/src", RUNTIME),
     ("runtime/memory/src", MEMORY),

@@ -103,7 +103,7 @@ fn examples_of_pages_do_what_they_say() {
 #[test]
 fn pages_have_examples_of_both_kinds() {
     let lacking: Vec<&str> = RULES
-        .into_iter()
+        .iter()
         .filter(|r| {
             let all = examples(r.page);
             !all.iter().any(|e| e.bad) || all.iter().all(|e| e.bad)

@@ -67,9 +67,9 @@ fn misfit(cx: &Cx<'_>, found: &Expr, want: &Type, span: Span) -> Diagnostic {
 
 /// The finding about an expression of these parts: where one of them is a variable and the others are none, its declaration is to blame.
 pub(super) fn blame(cx: &Cx<'_>, finding: Diagnostic, parts: &[&Expr]) -> Diagnostic {
-    let variable = |part: &&Expr| match part.kind {
-        ExprKind::Variable(id) => Some(cx.map.variables[id.index()]),
-        _ => None,
+    let variable = |part: &&Expr| {
+        let ExprKind::Variable(id) = part.kind else { return None };
+        Some(cx.map.variables[id.index()])
     };
     match parts.iter().filter_map(variable).collect::<Vec<_>>()[..] {
         [declared] => finding.because(declared),

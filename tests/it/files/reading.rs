@@ -265,7 +265,7 @@ fn what_says_what_to_ignore_is_no_trap() {
                 let (code, said) = run(&folder, arguments);
                 if name != "sub/.gitignore" || arguments != ["check", "sub"] || device {
                     assert_eq!(code, Some(2), "{name} {arguments:?}: {said}");
-                    assert!(said.contains("ignore: it is no regular file"), "{said}");
+                    assert!(said.contains("ignore: it is not a regular file"), "{said}");
                 }
             }
             assert_eq!(run(&folder, &["check", "a.chart"]).0, Some(0));

@@ -389,14 +389,8 @@ fn added(context: &Context<'_>, action: &Action) -> Option<(VarId, i64)> {
     let ExprKind::Binary(op, left, right) = &expr.kind else { return None };
     let (own, constant) = if is_own(left) { (left, right) } else { (right, left) };
     let ExprKind::Int(more) = constant.kind else { return None };
-    let more = if !is_own(own) {
-        None
-    } else if *op == BinaryOp::Add {
-        Some(more)
-    } else if *op == BinaryOp::Subtract && is_own(left) {
-        more.checked_neg()
-    } else {
-        None
-    };
+    let adds = *op == BinaryOp::Add && is_own(own);
+    let subtracts = *op == BinaryOp::Subtract && is_own(left);
+    let more = if subtracts { more.checked_neg() } else { adds.then_some(more) };
     more.map(|more| (*variable, more))
 }
