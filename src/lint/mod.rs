@@ -1,7 +1,7 @@
-//! Findings about behaviour, and the table of every kind of finding.
+//! Findings about behaviour: one file, or folder, for each lint, with the analysis that only it needs.
 //!
-//! To add a lint: `<name>.rs` with a `LINT`, `<name>.md` beside it, its `mod` line and its row in [`LINTS`]. A kind of finding
-//! that another stage reports has its `RULE`, its words and its page here, too, and its row in [`reported`].
+//! To add a lint: a rule in [`crate::rules`], `<name>.rs` here with a `LINT`, its `mod` line and its row in [`LINTS`]. A lint sees the chart
+//! and its facts, never the findings of others: what gives way to what is declared in `rules::precedence`.
 
 mod backward_count;
 mod check_failed;
@@ -153,18 +153,18 @@ pub const LINTS: &[&Lint] = &[
     &check_failed::LINT,
     &undecided_check::LINT,
     &too_few_options::LINT,
-    // With `unmapped_answer`.
+    // Also makes C0410.
     &unnamed_answer::LINT,
     &read_before_set::LINT,
     &unused_declaration::LINT,
     &never_set::LINT,
-    // With the conditions that what is followed shows to be `never_set`, so that it is followed once.
+    // Also makes C0412 from values that are followed: the analysis runs once.
     &maybe_unset::LINT,
     &unread_variable::LINT,
     &misspelt_variable::LINT,
     &unused_binding::LINT,
     &uncounted_line::LINT,
-    // With `long_stride` and `unasked_count`.
+    // Also makes C0419 and C0423.
     &backward_count::LINT,
     &lost_count::LINT,
     &gap::LINT,
