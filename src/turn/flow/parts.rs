@@ -28,7 +28,7 @@ fn replace(chart: &Chart, expr: &mut Expr, values: &dyn Fn(VarId) -> Option<Expr
         }
         return;
     }
-    each_part(expr, &mut |part| replace(chart, part, values, depth + 1));
+    expr.each_part_mut(&mut |part| replace(chart, part, values, depth + 1));
     fold(expr);
 }
 
@@ -55,75 +55,6 @@ pub(super) fn literal(value: &Data) -> Option<ExprKind> {
             Some(ExprKind::Text(Template { parts }))
         }
         Data::Duration(_) | Data::List(_) | Data::Map(_) => None,
-    }
-}
-
-/// Calls `visit` with the direct parts of an expression.
-pub(super) fn each_part(expr: &mut Expr, visit: &mut dyn FnMut(&mut Expr)) {
-    match &mut expr.kind {
-        ExprKind::Field(e, _) | ExprKind::Unary(_, e) => visit(e),
-        ExprKind::Index(a, b) | ExprKind::Binary(_, a, b) | ExprKind::Default(a, b) => {
-            visit(a);
-            visit(b);
-        }
-        ExprKind::Slice(e, from, to) => {
-            visit(e);
-            for part in from.iter_mut().chain(to) {
-                visit(part);
-            }
-        }
-        ExprKind::Compare(first, rest) => {
-            visit(first);
-            for (_, part) in rest {
-                visit(part);
-            }
-        }
-        ExprKind::If(a, b, c) => {
-            visit(a);
-            visit(b);
-            visit(c);
-        }
-        ExprKind::Builtin(_, es) | ExprKind::Call(_, es) | ExprKind::List(es) => {
-            es.iter_mut().for_each(visit);
-        }
-        ExprKind::Map(entries) => {
-            for (key, value) in entries {
-                visit(key);
-                visit(value);
-            }
-        }
-        ExprKind::Record(_, fields) => {
-            for (_, part) in fields {
-                visit(part);
-            }
-        }
-        ExprKind::Comprehension { item, source, filter, .. } => {
-            visit(source);
-            if let Some(part) = filter {
-                visit(part);
-            }
-            visit(item);
-        }
-        ExprKind::Text(text) => {
-            for part in &mut text.parts {
-                if let TemplatePart::Hole { expr, .. } = part {
-                    visit(expr);
-                }
-            }
-        }
-        ExprKind::None
-        | ExprKind::Bool(_)
-        | ExprKind::Int(_)
-        | ExprKind::Float(_)
-        | ExprKind::Duration(_)
-        | ExprKind::Enum(..)
-        | ExprKind::Variable(_)
-        | ExprKind::Local(_)
-        | ExprKind::Payload(_)
-        | ExprKind::Answer(_)
-        | ExprKind::Predicate(_)
-        | ExprKind::Observable(_)
-        | ExprKind::Unknown(_) => {}
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::cell::{Cells, constant};
 use super::edge::Op;
-use super::parts::{each_part, fold, split};
+use super::parts::{fold, split};
 use super::read::{How, Reader, Site, look};
 use crate::facts::guard::{Verdict, decide};
 use crate::facts::uses::walk;
@@ -220,7 +220,7 @@ impl Path {
             expr.kind = ExprKind::None;
             return;
         }
-        each_part(expr, &mut |part| self.replace(chart, part, depth + 1));
+        expr.each_part_mut(&mut |part| self.replace(chart, part, depth + 1));
         fold(expr);
     }
 

@@ -7,6 +7,7 @@
 
 mod declare;
 mod expr;
+mod operands;
 mod operator;
 pub mod schema;
 mod state;

@@ -46,4 +46,12 @@ impl Template {
             TemplatePart::Text(_) | TemplatePart::Options | TemplatePart::Bad(_) => None,
         })
     }
+
+    /// The expressions of its placeholders, to be changed.
+    pub(super) fn holes_mut(&mut self) -> impl Iterator<Item = &mut Expr> {
+        self.parts.iter_mut().filter_map(|part| match part {
+            TemplatePart::Hole { expr, .. } => Some(expr),
+            TemplatePart::Text(_) | TemplatePart::Options | TemplatePart::Bad(_) => None,
+        })
+    }
 }
