@@ -227,7 +227,7 @@ pub(super) fn misplaced(
     }
     let near = nearest(word, known.iter().copied());
     let help = near.map(|near| format!("did you mean `{near}`?"));
-    let message = format!("`{}` begins nothing {here}", shorten(word));
+    let message = format!("unknown keyword `{}` {here}", shorten(word));
     fault(message, help).map(|fault| Fault { lost: second_name(&text[word.len()..]), ..fault })
 }
 
