@@ -51,15 +51,15 @@ use property::{Properties, Verdict};
 use seen::Seen;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// States that are looked at for a `check` line unless a project says otherwise.
+/// States examined for each `check` line, unless a project sets another number.
 pub const STATES: usize = 2_000;
 
-/// What exploring a chart has shown.
+/// The result of exploring a chart.
 #[derive(Debug, Clone, Default)]
 pub struct Runs {
     /// What the runs do, if every one of them was tried.
     pub seen: Option<Seen>,
-    /// What became of the `check` lines, in their order; empty where they were not decided.
+    /// The verdicts on the `check` lines, in their order; empty if they were not decided.
     pub checks: Vec<Verdict>,
 }
 
@@ -76,15 +76,15 @@ impl Runs {
 pub enum Happened {
     /// A state was entered.
     Entered(StateId),
-    /// A line was taken.
+    /// A transition was taken.
     Taken(TransitionId),
     /// A tool was called while this leaf was active.
     Called(StateId),
-    /// Lines were taken in a circle until the engine stopped it.
+    /// A livelock: transitions were taken in a cycle until the engine stopped it.
     Circled,
 }
 
-/// One way from a point to another.
+/// A way from one point to another.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Edge {
     /// The other point.
@@ -93,7 +93,7 @@ pub struct Edge {
     pub deed: Deed,
     /// What happened, as a place in [`Explored::stories`].
     pub story: usize,
-    /// Model calls that it makes: the most, where several ways come to the same.
+    /// Model calls made on the edge: the most, if several ways lead to the same point.
     pub calls: u32,
     /// What functions gave meanwhile, as places in the lists of what they may give.
     results: Vec<usize>,
@@ -134,7 +134,7 @@ impl Reached {
     }
 }
 
-/// What ends a search before everything was tried.
+/// The reason why a search ended before everything was tried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cut {
     /// As many points were found as may be.
@@ -143,7 +143,7 @@ pub enum Cut {
     Work,
 }
 
-/// What exploring found.
+/// The result of a search.
 #[derive(Debug)]
 pub struct Explored {
     /// By number, in the order found: an earlier one is reached by no more inputs.
@@ -162,7 +162,7 @@ pub struct Explored {
     pub states: usize,
     /// What that took: see [`Search::work`].
     pub work: usize,
-    /// The first point that was looked for.
+    /// The first point that meets the goal of the search.
     pub goal: Option<usize>,
     /// What ended the search, if anything did before all was tried.
     pub cut: Option<Cut>,
@@ -195,7 +195,7 @@ impl Explored {
         &self.stories[edge.story]
     }
 
-    /// The edges that found a point, from the start.
+    /// The edges from the start to the point, as first found.
     pub fn way(&self, point: usize) -> Vec<&Edge> {
         let mut way = Vec::new();
         let mut at = Some(point);
@@ -218,7 +218,7 @@ impl Explored {
         self.starts.iter().map(|edge| (None, edge)).chain(rest)
     }
 
-    /// Whether there is nothing else.
+    /// Whether everything was tried, so that nothing else can be found.
     pub fn is_complete(&self) -> bool {
         self.reasons.is_empty()
     }

@@ -1,4 +1,4 @@
-//! Questions that are never put because a line always takes their event, or the turn, first.
+//! Questions that are never asked because a transition always takes their event, or the turn, first.
 
 use crate::facts::place::Place;
 use crate::facts::reach::{is_end, is_history, is_leaf};
@@ -7,7 +7,7 @@ use chartc_core::arena::{EventId, StateId, StepId, TransitionId};
 use chartc_core::model::{Action, AskOn, Chart, StepKind, Transition, Trigger};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Lines that take an event whatever the data are, by event and state.
+/// Transitions that take an event whatever its data, by event and state.
 pub struct Takers {
     own: BTreeMap<EventId, BTreeMap<StateId, TransitionId>>,
     any: BTreeMap<StateId, TransitionId>,
@@ -15,7 +15,7 @@ pub struct Takers {
 }
 
 impl Takers {
-    /// Reads lines that hold everywhere in their state and have no condition.
+    /// Collects the unguarded transitions that apply everywhere in their source state.
     pub fn of(chart: &Chart) -> Self {
         let mut own: BTreeMap<EventId, BTreeMap<StateId, TransitionId>> = BTreeMap::new();
         let (mut any, mut turn) = (BTreeMap::new(), BTreeMap::new());
@@ -38,8 +38,8 @@ impl Takers {
         Self { own, any, turn }
     }
 
-    /// The lines because of which a question is never put: wherever it might be, one of them takes its event, and a question comes
-    /// only after lines. `None` if it may be put somewhere.
+    /// The transitions that keep a question from ever being asked: in every leaf where the question could start, one of them takes its
+    /// event, and transitions have priority over questions. `None` if the question may be asked in some leaf.
     pub fn before(
         &self,
         chart: &Chart,
@@ -69,7 +69,7 @@ impl Takers {
                 }
                 let takes = |state: StateId| self.turn.get(&state).copied();
                 everywhere(chart, place, &takes, &mut by)?;
-                // A turn that begins elsewhere comes here only by what the walk does before.
+                // A turn that begins in another state gets here only through the earlier steps of the walk.
                 for earlier in &places[..step.index()] {
                     everywhere(chart, earlier, &takes, &mut BTreeSet::new())?;
                 }
@@ -81,13 +81,13 @@ impl Takers {
         (!by.is_empty()).then(|| by.into_iter().collect())
     }
 
-    /// The line that takes every turn in a leaf.
+    /// The transition that takes every `turn` event while the leaf is active.
     pub fn of_turn(&self, chart: &Chart, leaf: StateId) -> Option<TransitionId> {
         chart.ancestors(leaf).find_map(|state| self.turn.get(&state)).copied()
     }
 }
 
-/// Whether something may be delivered in the middle of a walk.
+/// Whether the chart sends events, which may be delivered in the middle of a walk.
 fn sends(chart: &Chart) -> bool {
     written(chart).any(|actions| {
         let mut sends = false;
@@ -96,7 +96,7 @@ fn sends(chart: &Chart) -> bool {
     })
 }
 
-/// Adds the lines that take the event wherever a place is; `None` if some leaf has none.
+/// Adds the transitions that take the event in each leaf of the place; `None` if some leaf has none.
 fn everywhere(
     chart: &Chart,
     place: &Place,
@@ -113,7 +113,7 @@ fn everywhere(
     Some(())
 }
 
-/// Adds the lines that take the event in the leaves of `top`; `None` if some leaf has none.
+/// Adds the transitions that take the event in each leaf below `top`; `None` if some leaf has none.
 fn below(
     chart: &Chart,
     top: StateId,

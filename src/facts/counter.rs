@@ -1,4 +1,4 @@
-//! What counters are compared with, and what blocks do to them.
+//! Bounds on counters in conditions, and the assignments that change counters.
 #![allow(
     clippy::wildcard_enum_match_arm,
     reason = "whatever does not count does anything, for ever"
@@ -14,7 +14,7 @@ use chartc_core::model::{
 };
 use std::collections::BTreeSet;
 
-/// A comparison of a counter with what stays as it is: `counter op bound`.
+/// A comparison of a counter with an expression that no run changes: `counter op bound`.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Bound<'e> {
     pub(crate) counter: VarId,
@@ -22,7 +22,7 @@ pub(crate) struct Bound<'e> {
     pub(crate) than: &'e Expr,
 }
 
-/// The comparisons that all have to hold for the condition to; of counters of a turn, too.
+/// The comparisons of counters that are necessary for the condition to hold; per-turn counters included.
 pub(crate) fn bounds<'e>(chart: &'e Chart, guard: &'e Expr) -> Vec<Bound<'e>> {
     let mut found = Vec::new();
     let mut open = vec![guard];
@@ -49,7 +49,7 @@ pub(crate) fn bounds<'e>(chart: &'e Chart, guard: &'e Expr) -> Vec<Bound<'e>> {
     found
 }
 
-/// What stands behind `not`, and whether one does.
+/// The operand of `not` and true, or the expression itself and false.
 fn negated(expr: &Expr) -> (&Expr, bool) {
     if let ExprKind::Unary(UnaryOp::Not, inner) = &expr.kind {
         (inner, true)
@@ -58,7 +58,7 @@ fn negated(expr: &Expr) -> (&Expr, bool) {
     }
 }
 
-/// The order that a comparison claims, read from the other side where it is swapped, and of its opposite behind `not`.
+/// The ordering that a comparison asserts: negated if `opposite`, with its sides swapped if `swap`.
 fn ordered(op: CompareOp, swap: bool, opposite: bool) -> Option<CompareOp> {
     let op = order(op, !opposite).filter(|op| *op != CompareOp::Equal)?;
     Some(if swap { turned(op) } else { op })
@@ -69,17 +69,17 @@ fn is_counter(chart: &Chart, id: VarId) -> bool {
     row.ty == Type::Int && matches!(row.kind, VariableKind::Var { .. })
 }
 
-/// Whether it is a whole number that chart sets and a turn does not begin afresh.
+/// Whether the variable is an Int that the chart sets and that is not reset in each turn.
 pub(crate) fn is_lasting(chart: &Chart, id: VarId) -> bool {
     is_counter(chart, id) && !is_of_turn(chart, id)
 }
 
-/// Whether a variable begins afresh in each turn.
+/// Whether the variable is reset in each turn.
 pub(crate) fn is_of_turn(chart: &Chart, id: VarId) -> bool {
     matches!(chart.variables[id.index()].kind, VariableKind::Var { per_turn: true })
 }
 
-/// Whether no line changes it.
+/// Whether the expression consists of params and constants only, so that no transition changes its value.
 fn is_fixed(chart: &Chart, expr: &Expr) -> bool {
     let mut fixed = true;
     own_walk(expr, &mut |e| {
@@ -117,7 +117,7 @@ fn is_fixed(chart: &Chart, expr: &Expr) -> bool {
     fixed
 }
 
-/// The number in `x + n`, `n + x` and `x - n`.
+/// The `n` of `x + n` and `n + x`, or its negative for `x - n`.
 pub(crate) fn step(counter: VarId, value: &Expr) -> Option<i64> {
     let own = |e: &Expr| e.kind == ExprKind::Variable(counter);
     match &value.kind {
@@ -145,38 +145,38 @@ fn added(first: bool, a: &Expr, second: bool, b: &Expr) -> Option<i64> {
 /// What an assignment does to a counter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Change {
-    /// Adds a number that is not 0.
+    /// Adds a nonzero number.
     By(i64),
-    /// Sets it to what no run changes; this number, where it is one.
+    /// Sets the counter to a value that no run changes; the number, if it is a literal.
     To(Option<i64>),
     /// Anything else.
     Other,
 }
 
-/// Whose block sets a counter.
+/// The owner of a block that sets a counter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Owner {
-    /// The line's actions.
+    /// The actions of a transition.
     Line(TransitionId),
-    /// What is done when the state is entered or left.
+    /// The `entry`, `exit` or default actions of a state.
     State(StateId),
-    /// The step's code.
+    /// The code of a step.
     Step(StepId),
 }
 
 /// An assignment to a counter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Writer {
-    /// Whose block it is in.
+    /// The owner of the block.
     pub owner: Owner,
-    /// Which of the owner's assignments to this counter it is.
+    /// The index of this assignment among the owner's assignments to this counter.
     pub nth: usize,
     pub(crate) change: Change,
-    /// Whether it stands in a `for`.
+    /// Whether the block assigns the counter inside a `for`.
     pub(crate) is_repeated: bool,
 }
 
-/// Every assignment to the counter; `None` where an answer sets it, too.
+/// Every assignment to the counter; `None` if an answer sets it as well.
 pub(crate) fn writers(chart: &Chart, counter: VarId) -> Option<Vec<Writer>> {
     let answered = chart.steps.iter().any(|s| s.into == Some(counter))
         || chart
@@ -234,7 +234,7 @@ fn change(chart: &Chart, counter: VarId, value: &Expr) -> Change {
     Change::To(if let ExprKind::Int(n) = value.kind { Some(n) } else { None })
 }
 
-/// Whether an assignment of this value sets the counter to what no run changes.
+/// Whether the value is one that no run changes, so that the assignment resets the counter.
 pub(crate) fn sets_back(chart: &Chart, counter: VarId, value: &Expr) -> bool {
     matches!(change(chart, counter, value), Change::To(_))
 }
@@ -246,7 +246,8 @@ pub(crate) fn sets(actions: &[Action], counter: VarId) -> bool {
     sets
 }
 
-/// Between what bounds a value is, where the counter is within `range`. A param without bounds is what it is unless the host says otherwise.
+/// The bounds of an expression while the counter is within `range`. A param without a declared range counts as its default, if that is
+/// positive.
 pub(crate) fn value(chart: &Chart, expr: &Expr, counter: VarId, range: Range) -> Range {
     let of = |e: &Expr| value(chart, e, counter, range);
     match &expr.kind {
@@ -259,7 +260,7 @@ pub(crate) fn value(chart: &Chart, expr: &Expr, counter: VarId, range: Range) ->
                     Range { low: Some(*low), high: Some(*high) }
                 }
                 (VariableKind::Param { range: None }, Some(default)) => match default.kind {
-                    // With 0 it may well be the host that says how much.
+                    // A default of 0 suggests that the host sets the actual number.
                     ExprKind::Int(n) if n > 0 => Range::one(n),
                     _ => Range::default(),
                 },

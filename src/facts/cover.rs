@@ -1,4 +1,4 @@
-//! Lines that can never be taken because others come first.
+//! Transitions that can never be taken because others have priority.
 
 use crate::facts::Facts;
 use crate::facts::guard::{Verdict, decide, implies};
@@ -10,25 +10,25 @@ use chartc_core::model::{Chart, Expr, ExprKind, Transition, TransitionKind, Trig
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Most guarded lines of one state and trigger that a later line is compared with.
+/// The maximal number of transitions of one state and trigger that a later one is compared with.
 const MOST: usize = 20;
 
-/// A line that others hide.
+/// A transition that others shadow.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Shadow {
-    /// Never taken.
+    /// The transition that is never taken.
     pub line: TransitionId,
-    /// Always taken before it; at least one, ascending.
+    /// The transitions of which one is always taken instead; at least one, ascending.
     pub by: Vec<TransitionId>,
-    /// Whether they belong to states below its own.
+    /// Whether those belong to inner states.
     pub inner: bool,
 }
 
-/// Comparisons of a line with an inner state, for each state and line of the chart. Only charts with many lines that each apply in many
-/// states need more.
+/// Comparisons with transitions of inner states, per state and transition of the chart. Only charts with many transitions that each apply
+/// in many states need more.
 const LOOKS: usize = 100;
 
-/// Every hidden line, ascending; and the lines whose comparison with inner states was cut off by the budget.
+/// Every shadowed transition, ascending; and the transitions whose comparison with inner states exceeded the budget.
 pub fn shadows(chart: &Chart, facts: &Facts) -> (Vec<Shadow>, Vec<TransitionId>) {
     let inner = Inner::of(chart, facts);
     let mut open = Vec::new();
@@ -58,7 +58,7 @@ pub fn shadows(chart: &Chart, facts: &Facts) -> (Vec<Shadow>, Vec<TransitionId>)
     (found, open)
 }
 
-/// What makes two lines of one state candidates at the same moment.
+/// A trigger as far as it decides which transitions of one state compete.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Key {
     Event(EventId),
@@ -91,7 +91,7 @@ pub(crate) fn keys(line: &Transition) -> Vec<Key> {
     }
 }
 
-/// Lines of one state that were tried before.
+/// The transitions of one state that precede the current one in document order.
 #[derive(Default)]
 struct Earlier {
     lines: BTreeMap<Key, Vec<TransitionId>>,
@@ -107,7 +107,7 @@ impl Earlier {
         }
     }
 
-    /// Lines that together come first at every trigger of `id`.
+    /// Transitions that together shadow `id` for each of its triggers.
     fn hides(&self, chart: &Chart, facts: &Facts, id: TransitionId) -> Option<Vec<TransitionId>> {
         let none: Vec<TransitionId> = Vec::new();
         let any = self.lines.get(&Key::AnyEvent).unwrap_or(&none);
@@ -127,13 +127,13 @@ impl Earlier {
     }
 }
 
-/// Whether `first` is tried before `then` wherever and whenever `then` is.
+/// Whether `first` precedes `then` wherever and whenever `then` is tried.
 fn stands_before(chart: &Chart, facts: &Facts, first: TransitionId, then: TransitionId) -> bool {
     covers(chart, facts.places.line(first), facts.places.line(then))
         && sooner(chart.transition(first), chart.transition(then))
 }
 
-/// The one of the lines whose guard holds whenever that of `then` does; else all of them, if one of them always holds then.
+/// A single transition whose guard holds whenever that of `then` does; otherwise all of them, if in every such case some guard holds.
 fn enough(chart: &Chart, lines: &[TransitionId], then: TransitionId) -> Option<Vec<TransitionId>> {
     let guard = |id: TransitionId| chart.transition(id).guard.as_ref();
     if let Some(one) = lines.iter().find(|l| implies(chart, guard(then), guard(**l))) {
@@ -144,7 +144,7 @@ fn enough(chart: &Chart, lines: &[TransitionId], then: TransitionId) -> Option<V
     (lines.len() > 1 && decide(chart, &goals) == Verdict::Never).then(|| lines.to_vec())
 }
 
-/// Whether the first acts wherever the second does.
+/// Whether the first place includes the second.
 fn covers(chart: &Chart, whole: &Place, part: &Place) -> bool {
     let inside = |s: &StateId, of: &[StateId]| of.iter().any(|o| chart.contains(*o, *s));
     !whole.is_loose
@@ -155,7 +155,8 @@ fn covers(chart: &Chart, whole: &Place, part: &Place) -> bool {
             .all(|e| inside(e, &part.except) || !part.within.iter().any(|w| chart.contains(*w, *e)))
 }
 
-/// For deadlines: whether the first is due no later than the other and leaves the state, so that the other's clock stops.
+/// Whether the first takes effect before the second. For deadlines: whether it is due no later and leaves the state, which cancels the
+/// other's deadline.
 fn sooner(first: &Transition, then: &Transition) -> bool {
     let leaves = !first.targets.is_empty() && first.kind == TransitionKind::External;
     match (&first.trigger, &then.trigger) {
@@ -177,7 +178,7 @@ fn not_later(a: &Expr, b: &Expr) -> bool {
     }
 }
 
-/// The host event, or `None` for `turn`; other moments are not looked at across states.
+/// The event, or `None` for `turn`. Other triggers are not compared across states.
 fn moment(key: Key) -> Option<Option<EventId>> {
     match key {
         Key::Event(event) => Some(Some(event)),
@@ -191,11 +192,11 @@ fn moment(key: Key) -> Option<Option<EventId>> {
     }
 }
 
-/// Which lines take an event wherever their state is active.
+/// Which transitions take an event wherever their source is active.
 struct Inner {
-    /// By event (`None` is `turn`), then by state, in the order tried.
+    /// By event (`None` is `turn`), then by state, in document order.
     own: BTreeMap<Option<EventId>, BTreeMap<StateId, Vec<TransitionId>>>,
-    /// The same for lines that take every event of the host.
+    /// The same for transitions that take every host event.
     any: BTreeMap<StateId, Vec<TransitionId>>,
     looks: Looks,
 }
@@ -203,7 +204,7 @@ struct Inner {
 /// The budget of comparisons.
 struct Looks {
     left: Cell<usize>,
-    /// Whether the budget ran out since this was last read.
+    /// Whether the budget has run out since this flag was last read.
     cut: Cell<bool>,
 }
 
@@ -239,8 +240,8 @@ impl Inner {
         inner
     }
 
-    /// Lines of inner states, one of which comes first at every trigger of `id` in every leaf: those without a condition, and those
-    /// whose condition follows from its own.
+    /// Transitions of inner states of which one takes every trigger of `id` first, in every leaf. They are unguarded, or their guards
+    /// follow from that of `id`.
     fn hides(&self, chart: &Chart, facts: &Facts, id: TransitionId) -> Option<Vec<TransitionId>> {
         let line = chart.transition(id);
         let events: Vec<Option<EventId>> = if line.trigger == Trigger::AnyEvent {
@@ -272,14 +273,14 @@ impl Inner {
     }
 }
 
-/// Whether an inner line's condition holds whenever that of the outer one does, in whichever leaf.
+/// Whether the inner transition's guard holds whenever the outer one's does, in every leaf.
 fn follows(chart: &Chart, outer: &Transition, inner: Option<&Expr>) -> bool {
     let here = |guard: &Expr| reads(chart, guard, &mut BTreeSet::new());
     !outer.guard.as_ref().is_some_and(here) && implies(chart, outer.guard.as_ref(), inner)
 }
 
-/// Walks the part of the tree where a line of `source` holds. Stops at the first leaf below on whose path to `source` no state
-/// takes the event, or when there are no looks left; else the lines found are added.
+/// Walks the part of the tree where a transition of `source` applies, and adds the inner transitions that take the event first. `None` if
+/// some leaf has none on its path to `source`, or if the budget is exhausted.
 fn covered(
     chart: &Chart,
     facts: &Facts,
@@ -290,7 +291,7 @@ fn covered(
     by: &mut BTreeSet<TransitionId>,
 ) -> Option<()> {
     for top in &place.within {
-        // Lines between the source and the place come before the source's own.
+        // Transitions between the source and the place have priority over the source's own.
         let above = chart.ancestors(*top).take_while(|s| *s != source).find_map(|s| takes(&s));
         if let Some(line) = above {
             by.insert(line);

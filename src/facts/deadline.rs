@@ -1,4 +1,4 @@
-//! Deadlines that never come.
+//! Deadlines that never fire.
 
 use crate::facts::Facts;
 use crate::facts::place::Place;
@@ -8,30 +8,30 @@ use chartc_core::model::{
     Chart, Expr, ExprKind, Transition, TransitionKind, Trigger, VariableKind,
 };
 
-/// A deadline that is never met.
+/// A deadline that never fires.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Dead {
-    /// Its line.
+    /// The transition of the deadline.
     pub line: TransitionId,
-    /// What comes first.
+    /// The cause: what always happens first.
     pub before: Before,
 }
 
-/// What comes before a deadline, always.
+/// What always happens before a deadline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Before {
-    /// A `when` line that always holds.
+    /// A `when` transition whose guard always holds.
     When(TransitionId),
     /// Another deadline.
     Deadline(TransitionId),
-    /// The limit of the run's turns, which nothing handles.
+    /// The limit on the turns of the run, which no transition handles.
     Turns(i64),
-    /// The limit of a state's time, in milliseconds, which nothing handles.
+    /// The limit on the time in a state, in milliseconds, which no transition handles.
     Time(StateId, u64),
 }
 
-/// Every deadline that can be armed and never comes, ascending; those that [`crate::facts::cover`] finds are left out. Linear in lines, times
-/// depth and deadlines of a state.
+/// Every deadline that can be armed and never fires, ascending, without those that [`crate::facts::cover`] finds. Linear in transitions,
+/// times depth and deadlines of a state.
 pub fn dead(chart: &Chart, facts: &Facts) -> Vec<Dead> {
     let timed = |t: &Trigger| matches!(t, Trigger::After(_) | Trigger::AfterTurns(_));
     if !chart.transitions.iter().any(|line| timed(&line.trigger)) {
@@ -57,13 +57,13 @@ pub fn dead(chart: &Chart, facts: &Facts) -> Vec<Dead> {
     found
 }
 
-/// Whether a line acts wherever its state is active and leaves it.
+/// Whether a transition applies wherever its source is active, and exits it.
 pub(crate) fn leaves(facts: &Facts, line: &Transition, id: TransitionId) -> bool {
     let whole = Place::of(line.source);
     line.kind == TransitionKind::External && *facts.places.line(id) == whole
 }
 
-/// By state: the `when` line because of which no run comes to rest in it.
+/// By state: the `when` transition that exits it at once, so that it is never part of a stable configuration.
 fn passing(chart: &Chart, facts: &Facts) -> Vec<Option<TransitionId>> {
     let mut found = vec![None; chart.states.len()];
     for (i, line) in chart.transitions.iter().enumerate() {
@@ -79,16 +79,16 @@ fn passing(chart: &Chart, facts: &Facts) -> Vec<Option<TransitionId>> {
     found
 }
 
-/// The deadlines of one state that leave it whatever the data, of one kind: milliseconds or turns. In document order, each with the
-/// latest that it is due.
+/// The unconditional deadlines of one state that exit it, all in milliseconds or all in turns: in document order, each with the latest time
+/// at which it is due.
 #[derive(Debug, Clone, Default)]
 struct Firm {
     lines: Vec<(TransitionId, u64)>,
-    /// The soonest of each [`BLOCK`] of them.
+    /// The soonest deadline of each [`BLOCK`] of them.
     soonest: Vec<u64>,
 }
 
-/// Deadlines that are passed over at once when one is looked for.
+/// The number of deadlines that a search can skip at once.
 const BLOCK: usize = 128;
 
 impl Firm {
@@ -102,7 +102,7 @@ impl Firm {
         }
     }
 
-    /// The first behind this line, if one is given, that is due before `bound`.
+    /// The first deadline after `behind` (or of all) that is due before `bound`.
     fn first(&self, behind: Option<TransitionId>, bound: u64) -> Option<TransitionId> {
         let from = behind.map_or(0, |line| self.lines.partition_point(|(id, _)| *id <= line));
         let blocks = self.lines.chunks(BLOCK).zip(&self.soonest).enumerate().skip(from / BLOCK);
@@ -120,7 +120,7 @@ impl Firm {
     }
 }
 
-/// By state: its deadlines in milliseconds, and those in turns.
+/// By state: its deadlines in milliseconds, then those in turns.
 fn firm(chart: &Chart, facts: &Facts) -> Vec<[Firm; 2]> {
     let mut found = vec![<[Firm; 2]>::default(); chart.states.len()];
     for (i, line) in chart.transitions.iter().enumerate() {
@@ -133,19 +133,19 @@ fn firm(chart: &Chart, facts: &Facts) -> Vec<[Firm; 2]> {
     found
 }
 
-/// Which of the two a deadline is.
+/// The index of the deadline's unit: 0 for milliseconds, 1 for turns.
 fn kind(line: &Transition) -> usize {
     usize::from(!matches!(line.trigger, Trigger::After(_)))
 }
 
-/// A deadline of the same state or of one around it that is always due first: the clock of a state around starts no later, and lines
-/// that are due together are tried in document order.
+/// A deadline of the same state or of an ancestor that is always due first. The clock of an ancestor starts no later, and transitions that
+/// are due at the same time are tried in document order.
 fn sooner(chart: &Chart, id: TransitionId, firm: &[[Firm; 2]]) -> Option<TransitionId> {
     let line = chart.transition(id);
     let (least, _) = range(chart, bound(line)?)?;
     chart.ancestors(line.source).find_map(|state| {
         let deadlines = &firm[state.index()][kind(line)];
-        // An earlier line of the same state hides this one.
+        // An earlier transition of the same state is the concern of `cover`.
         if state == line.source {
             deadlines.first(Some(id), least)
         } else {
@@ -174,7 +174,7 @@ fn bound(line: &Transition) -> Option<&Expr> {
     }
 }
 
-/// The least and the greatest value of a bound that does not change.
+/// The least and the greatest value of a bound that no run changes.
 pub(crate) fn range(chart: &Chart, bound: &Expr) -> Option<(u64, u64)> {
     let one = |value: u64| Some((value, value));
     let whole = |value: &Value| match value {
@@ -200,7 +200,7 @@ pub(crate) fn range(chart: &Chart, bound: &Expr) -> Option<(u64, u64)> {
     Some((whole(low)?, whole(high)?))
 }
 
-/// The limit that ends the run before the deadline of a line is due.
+/// The limit that ends the run before the deadline of the transition is due.
 fn limited(chart: &Chart, line: &Transition) -> Option<Before> {
     let (least, _) = range(chart, bound(line)?)?;
     if matches!(line.trigger, Trigger::AfterTurns(_)) {
@@ -215,7 +215,7 @@ fn limited(chart: &Chart, line: &Transition) -> Option<Before> {
     })
 }
 
-/// Whether some line might go on when a limit is reached.
+/// Whether some transition may handle the limit, so that the run goes on.
 fn is_handled(chart: &Chart, kind: &str) -> bool {
     chart.transitions.iter().any(|line| match &line.trigger {
         Trigger::AnyOccurrence => true,

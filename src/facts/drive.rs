@@ -1,4 +1,4 @@
-//! Who acts in a state.
+//! Leaves in which nothing can ever happen.
 
 use crate::facts::Facts;
 use crate::facts::graph::Node;
@@ -7,8 +7,8 @@ use crate::facts::reach::is_leaf;
 use chartc_core::arena::{StateId, TransitionId};
 use chartc_core::model::{Chart, StateKind, StepKind};
 
-/// Atomic states that can be entered and in which then nothing can ever act: no line, and no step of their own. Steps that run in
-/// every state do not count, unless their outcomes do. States inside a parallel are left out: another region may be at work.
+/// Reachable atomic states in which no transition applies and no step of their own runs. A step of the whole chart does not count, only the
+/// transitions on its outcome do. States inside a parallel are omitted: another region may be active.
 pub fn undriven(chart: &Chart, facts: &Facts) -> Vec<StateId> {
     let count = chart.states.len();
     let mut acts = vec![false; count];
@@ -38,7 +38,7 @@ pub fn undriven(chart: &Chart, facts: &Facts) -> Vec<StateId> {
     found
 }
 
-/// Whether a line with exceptions holds in the leaf.
+/// Whether a transition with excluded states applies in the leaf.
 fn moved(facts: &Facts, leaf: StateId) -> bool {
     facts.moves.next(Node::Active(leaf)).any(|n| matches!(n, Node::Any(_) | Node::Line(_)))
 }

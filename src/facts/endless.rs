@@ -1,4 +1,4 @@
-//! Rounds of model calls that nothing bounds.
+//! Unbounded cycles of model calls.
 
 use crate::facts::Facts;
 use crate::facts::graph::{Moves, Node};
@@ -11,17 +11,17 @@ use chartc_core::model::{
 };
 use std::collections::BTreeSet;
 
-/// A round that calls the model each time it is made.
+/// A cycle that calls the model in each iteration.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Round {
-    /// A step that calls in it.
+    /// A step of the cycle that calls the model.
     pub step: StepId,
-    /// The lines that make it up, ascending; empty where the step may just stay in its state.
+    /// The transitions of the cycle, ascending; empty if the step may simply stay in its state.
     pub lines: Vec<TransitionId>,
 }
 
-/// The first round of model calls that a run may make as often as it likes although the chart is meant to end: nothing the host does is
-/// needed for it, no limit and no deadline ends it, and no condition in it counts. Linear, up to logarithms.
+/// The first cycle of model calls that a run may repeat without bound although the chart has a reachable end: it needs no input from the
+/// host, no limit and no deadline ends it, and no condition in it reads a counter. Linear, up to logarithms.
 pub fn endless(chart: &Chart, facts: &Facts) -> Option<Round> {
     let ends = chart.state_ids().any(|s| is_end(chart, s) && facts.reach.enters(s));
     if !ends || is_limited(&chart.state(StateId::at(0)).limits) || !chart.steps.iter().any(calls) {
@@ -48,7 +48,7 @@ pub fn endless(chart: &Chart, facts: &Facts) -> Option<Round> {
     None
 }
 
-/// What the chart can do without an event of the host or a person's answer; `None` where that is not told apart.
+/// The moves of the chart without host events and without answers of people; `None` if some question waits for a host event.
 pub fn alone(chart: &Chart, facts: &Facts) -> Option<Moves> {
     let alone = Alone::of(chart)?;
     let mut places = facts.places.clone();
@@ -60,7 +60,7 @@ pub fn alone(chart: &Chart, facts: &Facts) -> Option<Moves> {
     Some(Moves::of(chart, &places, &facts.reach))
 }
 
-/// Whether a turn makes the step call the model.
+/// Whether the step calls the model in a turn.
 fn calls(step: &Step) -> bool {
     matches!(step.kind, StepKind::Llm | StepKind::Ask { on: AskOn::Turn, .. })
 }
@@ -73,14 +73,14 @@ fn is_limited(limits: &Limits) -> bool {
         || limits.turns.is_some()
 }
 
-/// What happens without the host.
+/// The triggers that occur without the host.
 struct Alone {
-    /// Events that the chart gives itself.
+    /// Events that the chart raises or sends to itself.
     own: BTreeSet<EventId>,
 }
 
 impl Alone {
-    /// `None` where some questions wait for an event of the host and others do not: whose options are taken is not told apart.
+    /// `None` if some question waits for a host event: which question offers an option is not tracked.
     fn of(chart: &Chart) -> Option<Self> {
         let mut own = BTreeSet::new();
         for block in chart.blocks() {
@@ -119,7 +119,7 @@ impl Alone {
         match &chart.transition(line).trigger {
             Trigger::Event(events) => events.iter().any(|event| self.own.contains(event)),
             Trigger::AnyEvent => !self.own.is_empty(),
-            // A person answers as seldom as a host, and a chart that is run has limits of its own.
+            // People answer as rarely as hosts act, and a child chart has limits of its own.
             Trigger::StepDone(step)
             | Trigger::StepError(step)
             | Trigger::StepTimeout(step, _)
@@ -141,17 +141,18 @@ impl Alone {
     }
 }
 
-/// By state: what is true of it or of a state around it.
+/// By state: properties of the state or of one of its ancestors.
 struct Around {
-    /// The first step that a turn makes call the model there.
+    /// The first step that calls the model in a turn there.
     calling: Vec<Option<StepId>>,
-    /// A step there always moves on when it has answered.
+    /// Whether a step there leaves the state whenever it is done.
     moves_on: Vec<bool>,
-    /// An option of a question there has no target. That no answer of the model is usable, round after round, is not meant.
+    /// Whether an option of a question there has no target. Repeated unusable answers do not count.
     asks_on: Vec<bool>,
-    /// Options that a question there may offer, two for one that is not taken unasked.
+    /// The number of options that a question there may offer; an option with fields counts twice, because it is never chosen without
+    /// asking.
     offers: Vec<usize>,
-    /// A limit, a deadline or a condition that counts ends what happens there.
+    /// Whether a limit, a deadline or a condition on a counter bounds the time there.
     bounded: Vec<bool>,
 }
 
@@ -200,13 +201,13 @@ impl Around {
         Self { calling, moves_on, asks_on, offers, bounded }
     }
 
-    /// The round that the leaves and lines make, if it calls and nothing ends it.
+    /// The cycle of these leaves and transitions, if it calls the model and nothing bounds it.
     fn round(&self, chart: &Chart, leaves: &[StateId], lines: Vec<TransitionId>) -> Option<Round> {
         if leaves.iter().any(|leaf| self.bounded[leaf.index()]) {
             return None;
         }
         let step = leaves.iter().find_map(|leaf| self.calling[leaf.index()])?;
-        // A step beside it that always moves on ends what stays as well as its own line.
+        // A step beside the question that always leaves the state ends the stay as well.
         let asks = |always: bool| {
             leaves.iter().map(|leaf| leaf.index()).any(|leaf| {
                 self.asks_on[leaf] && (self.offers[leaf] > 1 || always && self.offers[leaf] > 0)
@@ -224,7 +225,7 @@ impl Around {
     }
 }
 
-/// Whether the step leads elsewhere whenever it has answered.
+/// Whether the step leaves its state whenever it is done.
 fn always_moves_on(chart: &Chart, step: &Step) -> bool {
     step.outcomes.iter().map(|line| chart.transition(*line)).any(|line| {
         matches!(line.trigger, Trigger::StepDone(_))
@@ -237,7 +238,7 @@ fn always_moves_on(chart: &Chart, step: &Step) -> bool {
 fn counted(chart: &Chart) -> BTreeSet<VarId> {
     let mut counted = BTreeSet::new();
     for block in written(chart) {
-        // A list that grows, or a text, bounds as well as a number.
+        // A growing list or text bounds a cycle as well as a number does.
         Action::walk(block, &mut |action| {
             if let Action::Assign(variable, value) = action {
                 let mut read = BTreeSet::new();
@@ -251,7 +252,7 @@ fn counted(chart: &Chart) -> BTreeSet<VarId> {
     counted
 }
 
-/// Whether a condition reads what counts: turns, time, or a variable that is counted.
+/// Whether a condition reads a count: of turns, of time, or in a counted variable.
 fn counts(chart: &Chart, guard: &Expr, counted: &BTreeSet<VarId>) -> bool {
     let mut found = false;
     walk(chart, guard, &mut |e| {

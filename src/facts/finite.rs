@@ -1,4 +1,4 @@
-//! Conditions over variables that have few values: tried one by one, by the evaluator that runs them.
+//! Decides conditions over variables with small finite domains: the evaluator tries every assignment.
 
 use crate::facts::guard::Verdict;
 use crate::facts::uses::walk;
@@ -7,10 +7,10 @@ use chartc_core::expr::{Environment, Fuel, Value, holds};
 use chartc_core::model::{Builtin, Chart, Expr, ExprKind, Type, TypeKind, VariableKind};
 use std::collections::BTreeMap;
 
-/// Most assignments that are tried.
+/// The maximal number of assignments that are tried.
 const MOST: usize = 1_024;
 
-/// As [`crate::facts::guard::decide`], where all that the conditions read are variables with finitely many values, and few together.
+/// Like [`crate::facts::guard::decide`], for conditions over variables with small finite domains: enumerates their values.
 pub(crate) fn decide(chart: &Chart, goals: &[(&Expr, bool)]) -> Verdict {
     let Some((read, domains)) = read(chart, goals) else { return Verdict::Perhaps };
     let mut values = Values { chart, of: BTreeMap::new() };
@@ -18,7 +18,7 @@ pub(crate) fn decide(chart: &Chart, goals: &[(&Expr, bool)]) -> Verdict {
     loop {
         let variables = read.keys().zip(&domains).zip(&digits);
         values.of = variables.map(|((id, domain), digit)| (*id, domain[*digit].clone())).collect();
-        // A condition that fails does not hold.
+        // A condition whose evaluation fails is false.
         let held = |goal: &Expr| holds(goal, &values, &Fuel::default()).unwrap_or(false);
         if goals.iter().all(|(goal, wanted)| held(goal) == *wanted) {
             let expr = |id: &VarId| (*read[id]).clone();
@@ -34,10 +34,10 @@ pub(crate) fn decide(chart: &Chart, goals: &[(&Expr, bool)]) -> Verdict {
     }
 }
 
-/// Variables, each with an expression that names it, and the values of each.
+/// Variables, each with an expression that names it, and the domain of each.
 type Domains<'c> = (BTreeMap<VarId, &'c Expr>, Vec<Vec<Value>>);
 
-/// The variables that conditions read, each with an expression that names it, and its values; `None` if there is more to them.
+/// The variables that the conditions read and their domains; `None` if the conditions read anything else or the domains are too large.
 fn read<'c>(chart: &'c Chart, goals: &[(&'c Expr, bool)]) -> Option<Domains<'c>> {
     let mut read = BTreeMap::new();
     let mut closed = true;
@@ -51,7 +51,7 @@ fn read<'c>(chart: &'c Chart, goals: &[(&'c Expr, bool)]) -> Option<Domains<'c>>
             | ExprKind::Observable(_)
             | ExprKind::Call(..)
             | ExprKind::Comprehension { .. }
-            // What always fails is reported where it was read.
+            // An expression that always fails was reported when it was read.
             | ExprKind::Builtin(Builtin::Fail, _)
             | ExprKind::Unknown(_) => closed = false,
             ExprKind::None
@@ -86,18 +86,18 @@ fn read<'c>(chart: &'c Chart, goals: &[(&'c Expr, bool)]) -> Option<Domains<'c>>
     count.filter(|n| *n <= MOST).map(|_| (read, domains.iter().map(Domain::values).collect()))
 }
 
-/// What a variable can be, if that is few values.
+/// The domain of a variable, if it is small.
 struct Domain<'c> {
     of: Few<'c>,
-    /// Whether it may be `none`, too.
+    /// Whether the variable may also be `none`.
     optional: bool,
 }
 
-/// Few values.
+/// A small set of values.
 enum Few<'c> {
     Bools,
     Names(&'c [String]),
-    /// From one whole number to another, both included.
+    /// The whole numbers from the first to the second, both included.
     Numbers(i64, i64),
 }
 

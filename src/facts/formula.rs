@@ -1,31 +1,31 @@
-//! Conditions as formulas over terms: what `guard` decides.
+//! Conditions as formulas over terms, for `guard` to decide.
 #![allow(clippy::wildcard_enum_match_arm, reason = "whatever is no formula is a term, for ever")]
 
 use crate::facts::term::{Sample, Term, is_total};
 use chartc_core::expr::{self, Value};
 use chartc_core::model::{BinaryOp, Builtin, Chart, CompareOp, Expr, ExprKind, Type, UnaryOp};
 
-/// Whole numbers beyond this have no exact double; comparisons with them are not decided.
+/// Larger whole numbers have no exact double; comparisons with them are not decided.
 const EXACT: u64 = 1 << 52;
 
-/// A condition over the terms of a list.
+/// A condition over a list of terms, which it refers to by index.
 #[derive(Debug, Clone)]
 pub(crate) enum Formula {
     Constant(bool),
     Not(Box<Formula>),
     And(Box<Formula>, Box<Formula>),
     Or(Box<Formula>, Box<Formula>),
-    /// The second where the first holds, else the third.
+    /// The second formula if the first holds, else the third.
     If(Box<Formula>, Box<Formula>, Box<Formula>),
-    /// A Bool term.
+    /// A term of type Bool.
     Holds(usize),
-    /// A term compared with a constant.
+    /// A comparison of a term with a constant.
     Compare(usize, CompareOp, Value),
 }
 
 impl Formula {
-    /// Its value, given one for each term; `None` if it fails. As the language evaluates it: from left to right, and no further than
-    /// needed.
+    /// Evaluates the formula with one value for each term; `None` if evaluation fails. Like the language, it evaluates from left to right
+    /// and short-circuits.
     pub(crate) fn value(&self, values: &[&Sample]) -> Option<bool> {
         match self {
             Self::Constant(value) => Some(*value),
@@ -62,7 +62,7 @@ impl Formula {
     }
 }
 
-/// Reads a condition; terms that are new are added to the list.
+/// Translates a condition; adds new terms to the list.
 pub(crate) fn formula(chart: &Chart, expr: &Expr, terms: &mut Vec<Term>) -> Formula {
     match &expr.kind {
         ExprKind::Bool(value) => Formula::Constant(*value),
@@ -93,7 +93,7 @@ pub(crate) fn formula(chart: &Chart, expr: &Expr, terms: &mut Vec<Term>) -> Form
     }
 }
 
-/// `bool(x)`.
+/// Translates `bool(x)`.
 fn truth(chart: &Chart, expr: &Expr, terms: &mut Vec<Term>) -> Formula {
     let ExprKind::Builtin(_, parts) = &expr.kind else { return Formula::Constant(false) };
     let part = &parts[0];
@@ -110,7 +110,7 @@ fn truth(chart: &Chart, expr: &Expr, terms: &mut Vec<Term>) -> Formula {
     }
 }
 
-/// `len(x) == 0`.
+/// Translates `len(x) == 0`.
 fn is_empty(whole: &Expr, terms: &mut Vec<Term>) -> Formula {
     let kind = ExprKind::Builtin(Builtin::Len, vec![whole.clone()]);
     let zero = Value::Int(0);
@@ -174,7 +174,7 @@ fn is_collection(expr: &Expr) -> bool {
     matches!(expr.ty, Type::List(_) | Type::Map(_))
 }
 
-/// Whether two sides are in one of three orders, or are only asked to be equal.
+/// Whether the comparison only depends on which of less, equal or greater holds between its sides.
 fn relates(left: &Expr, op: CompareOp, right: &Expr) -> bool {
     let plain = |e: &Expr| matches!(e.ty, Type::Int | Type::Float | Type::Duration | Type::Text);
     match op {
@@ -186,7 +186,7 @@ fn relates(left: &Expr, op: CompareOp, right: &Expr) -> bool {
     }
 }
 
-/// Two sides compared by their order, which is one term whichever stands first.
+/// Compares the order of two sides with 0. `a < b` and `b > a` share one term.
 fn order(left: &Expr, op: CompareOp, right: &Expr, terms: &mut Vec<Term>) -> Formula {
     let sides = |a: &Expr, b: &Expr| {
         ExprKind::Compare(Box::new(a.clone()), vec![(CompareOp::Equal, b.clone())])
@@ -205,7 +205,7 @@ fn order(left: &Expr, op: CompareOp, right: &Expr, terms: &mut Vec<Term>) -> For
     Formula::Compare(terms.len() - 1, op, zero)
 }
 
-/// Whether the order of values with constants is what `numbers` samples, or only equality is asked.
+/// Whether a term of this type can be compared with constants: by order, if `numbers` samples it, or for equality.
 fn comparable(ty: &Type, op: CompareOp) -> bool {
     match op {
         CompareOp::Equal | CompareOp::NotEqual => {
@@ -264,7 +264,7 @@ fn term(expr: &Expr, constant: Option<Value>, terms: &mut Vec<Term>) -> usize {
         terms.push(Term { expr, constants: Vec::new(), is_condition: false, is_order: false });
         terms.len() - 1
     });
-    // Behind a test for `none` it is of the narrower type.
+    // After a test for `none`, the expression has the narrower type.
     if matches!(expr.ty, Type::Optional(_)) {
         terms[place].expr.ty.clone_from(&expr.ty);
     }

@@ -1,4 +1,4 @@
-//! Lines that split one moment among themselves, and leave one case out.
+//! Transitions that distinguish the cases of one trigger and omit exactly one case.
 
 use crate::facts::Facts;
 use crate::facts::guard::{Verdict, compatible, decide, implies};
@@ -10,22 +10,22 @@ use chartc_core::expr::Value;
 use chartc_core::model::{BinaryOp, Chart, CompareOp, Expr, ExprKind, Trigger, Type, UnaryOp};
 use std::collections::BTreeMap;
 
-/// Most lines of one moment that are looked at.
+/// The maximal number of transitions of one trigger that are examined.
 const MOST: usize = 20;
-/// Most variables of the case that is left out.
+/// The maximal number of variables in the omitted case.
 const VARIABLES: usize = 2;
 
-/// A case that no line takes.
+/// A case that no transition takes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Gap {
-    /// The lines, in the order tried; at least two, each with a condition.
+    /// The transitions in document order; at least two, each with a guard.
     pub lines: Vec<TransitionId>,
-    /// The only values that none of the conditions holds for: variables with their values.
+    /// The only values for which none of the guards holds: variables with their values.
     pub case: Vec<(Expr, Value)>,
 }
 
 impl Gap {
-    /// Whether it is about what comes with the moment, the answer or the data of the event, and not about variables.
+    /// Whether the case is about the answer or the event data, not about variables.
     pub fn is_given(&self) -> bool {
         self.case
             .iter()
@@ -33,15 +33,15 @@ impl Gap {
     }
 }
 
-/// When lines are tried together.
+/// A trigger whose transitions are tried together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Moment {
     Done(StepId),
     Event(StateId, EventId),
 }
 
-/// Every such case, by the first of its lines. Reported is only what looks forgotten: two or more lines that share every case but one
-/// among themselves, which is one value of each variable that they read. A wider rest may be meant to stay.
+/// Every gap, ordered by its first transition. Only gaps that look forgotten are reported: two or more disjoint guards cover every case
+/// except one, which is a single value of each variable that they read. A larger remainder may be intended.
 pub fn gaps(chart: &Chart, facts: &Facts) -> Vec<Gap> {
     let mut moments: BTreeMap<Moment, Vec<TransitionId>> = BTreeMap::new();
     for (i, line) in chart.transitions.iter().enumerate() {
@@ -69,7 +69,7 @@ pub fn gaps(chart: &Chart, facts: &Facts) -> Vec<Gap> {
             | Trigger::LimitWarn(_) => {}
         }
     }
-    // States whose own lines or questions may take any event.
+    // States with a transition for any event, or with steps, which may be questions.
     let any = |line: &TransitionId| {
         matches!(chart.transition(*line).trigger, Trigger::AnyEvent | Trigger::AnyOccurrence)
     };
@@ -91,12 +91,12 @@ pub fn gaps(chart: &Chart, facts: &Facts) -> Vec<Gap> {
     found
 }
 
-/// For each state, the last step that may run in it.
+/// The last step that may run in each state.
 struct Last<'f> {
     facts: &'f Facts,
-    /// By state: the last step that is placed in it.
+    /// By state: the last step whose place lists it.
     own: Vec<Option<usize>>,
-    /// The same, of it and all states below.
+    /// By state: the same, descendants included.
     below: Vec<Option<usize>>,
 }
 
@@ -117,7 +117,7 @@ impl<'f> Last<'f> {
         Self { facts, own, below }
     }
 
-    /// Whether a later step may run in a state where this one does.
+    /// Whether a later step may run in a state where this step may run.
     fn is_after(&self, chart: &Chart, step: StepId) -> bool {
         let later = |last: Option<usize>| last > Some(step.index());
         self.facts.places.step(step).within.iter().any(|here| {
@@ -127,8 +127,8 @@ impl<'f> Last<'f> {
     }
 }
 
-/// Whether something else may take what the lines leave: of a state around theirs, any line for the same event, or a question; a later
-/// step of the same walk.
+/// Whether something else may handle the omitted case: for an event, a transition or step of an ancestor; for a step, a later step of the
+/// same walk.
 fn is_taken_elsewhere(
     chart: &Chart,
     last: &Last<'_>,
@@ -146,7 +146,7 @@ fn is_taken_elsewhere(
     })
 }
 
-/// Whether the answer that is left out is asked for again, where it stands or where it is kept.
+/// Whether other conditions read the answer of the omitted case, directly or in the variable that stores it.
 fn is_asked_elsewhere(chart: &Chart, gap: &Gap) -> bool {
     let steps: Vec<StepId> =
         gap.case
@@ -187,13 +187,13 @@ fn gap(chart: &Chart, facts: &Facts, all: &[TransitionId]) -> Option<Gap> {
             return None;
         }
         let guard = line.guard.as_ref()?;
-        // What a line above hides takes nothing.
+        // A transition that an earlier one shadows takes nothing.
         if !guards.iter().any(|other| implies(chart, Some(guard), Some(*other))) {
             lines.push(*id);
             guards.push(guard);
         }
     }
-    // What overlaps was not meant to split the cases.
+    // Overlapping guards were not meant to partition the cases.
     let apart = |(i, guard): (usize, &&Expr)| {
         guards[..i].iter().all(|other| !compatible(chart, Some(*other), Some(*guard)))
     };
@@ -204,7 +204,7 @@ fn gap(chart: &Chart, facts: &Facts, all: &[TransitionId]) -> Option<Gap> {
     only_case(chart, &rest).map(|case| Gap { lines, case })
 }
 
-/// The only values of few places that make conditions what they should be.
+/// The only values of at most [`VARIABLES`] terms that give each condition its wanted value.
 pub(crate) fn only_case(chart: &Chart, goals: &[(&Expr, bool)]) -> Option<Vec<(Expr, Value)>> {
     let Verdict::Example(case) = decide(chart, goals) else { return None };
     if !(1..=VARIABLES).contains(&case.len()) {

@@ -1,4 +1,4 @@
-//! Who leads where: states and lines as one graph.
+//! The graph of possible moves between states over transitions.
 
 use crate::facts::place::Places;
 use crate::facts::reach::{Reach, entered_with, entries, is_end, is_history, is_leaf};
@@ -8,33 +8,34 @@ use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::{Bfs, Dfs, Reversed};
 use std::collections::BTreeMap;
 
-/// What a chart can do, from any configuration that it can be in. Too much rather than too little: an edge may need more than the
-/// graph knows, but what no path of it reaches is out of reach.
+/// Over-approximates what a chart can do from any configuration: an edge may be impossible in a run, but what no path reaches is
+/// unreachable.
 #[derive(Debug, Clone)]
 pub struct Moves {
     graph: DiGraph<(), (), u32>,
     states: usize,
 }
 
-/// What a node stands for.
+/// The meaning of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Node {
     /// The state is active.
     Active(StateId),
     /// The state is entered by default.
     Entered(StateId),
-    /// The line is taken.
+    /// The transition is taken.
     Line(TransitionId),
-    /// Any line of this state that holds wherever none of its exceptions is active; stands for one edge a state and line.
+    /// Some transition that applies in this state outside its excluded states is taken. Saves an edge from each leaf to each such
+    /// transition.
     Any(StateId),
 }
 
-/// Most lines with exceptions of one state that are told apart by the leaves below. Where there are more, every leaf leads to all of
-/// them: it can do more than it does, and the graph stays linear.
+/// The maximal number of transitions with excluded states, per state, whose exclusions the graph represents. If there are more, every leaf
+/// leads to all of them: a coarser over-approximation that keeps the graph linear.
 const MOST_OPEN: usize = 64;
 
 impl Moves {
-    /// Builds the graph of what can be entered and taken. Linear in states and lines.
+    /// Builds the graph of reachable states and transitions. Linear in states and transitions.
     pub fn of(chart: &Chart, places: &Places, reach: &Reach) -> Self {
         let states = chart.states.len();
         let mut build = Build { chart, places, reach, edges: Vec::new(), open: BTreeMap::new() };
@@ -52,7 +53,7 @@ impl Moves {
         Self { graph, states }
     }
 
-    /// By state: whether one of `goals` can be active some time after it is.
+    /// By state: whether one of `goals` is reachable from it.
     pub fn leads_to(&self, goals: impl IntoIterator<Item = StateId>) -> Vec<bool> {
         let reversed = Reversed(&self.graph);
         let mut search = Dfs::empty(reversed);
@@ -68,7 +69,7 @@ impl Moves {
         leads
     }
 
-    /// By state: over how many nodes it leads to the goal at least.
+    /// By state: the length of the shortest path to the goal, in nodes.
     pub fn distances(&self, goal: StateId) -> Vec<u32> {
         let reversed = Reversed(&self.graph);
         let mut search = Bfs::new(reversed, self.index(Node::Active(goal)));
@@ -82,24 +83,23 @@ impl Moves {
         distances
     }
 
-    /// What the node leads to directly, in no particular order.
+    /// The successors of a node, in no particular order.
     pub fn next(&self, node: Node) -> impl Iterator<Item = Node> + '_ {
         self.graph.neighbors(self.index(node)).map(|n| self.node(n))
     }
 
-    /// Strongly connected components over `Active`, `Entered` and line nodes, each in reverse topological order of the whole: the
-    /// first leads to no other.
+    /// The strongly connected components, in reverse topological order: the first has no successors.
     pub fn components(&self) -> Vec<Vec<Node>> {
         let found = petgraph::algo::kosaraju_scc(&self.graph);
         found.into_iter().map(|c| c.into_iter().map(|n| self.node(n)).collect()).collect()
     }
 
-    /// How many nodes there are.
+    /// The number of nodes.
     pub fn nodes(&self) -> usize {
         self.graph.node_count()
     }
 
-    /// The number of a node, below [`Self::nodes`].
+    /// The index of a node, below [`Self::nodes`].
     pub fn place(&self, node: Node) -> usize {
         number(self.states, node)
     }
@@ -133,7 +133,7 @@ struct Build<'c> {
     places: &'c Places,
     reach: &'c Reach,
     edges: Vec<(u32, u32)>,
-    /// Lines with exceptions, by each state of their places.
+    /// Transitions with excluded states, by each state of their places.
     open: BTreeMap<StateId, Vec<TransitionId>>,
 }
 
@@ -199,7 +199,7 @@ impl Build<'_> {
         }
     }
 
-    /// Leads a leaf to the lines with exceptions of its ancestors.
+    /// Adds edges from a leaf to the transitions of its ancestors' places that do not exclude it.
     fn exceptions(&mut self, leaf: StateId) {
         if self.open.is_empty() {
             return;

@@ -1,7 +1,7 @@
-//! Conditions, decided on their finite part: comparisons with constants, enums, Bools, ranges of params.
+//! Decides conditions on their finite part: comparisons with constants, enums, Bools, ranges of params.
 //!
-//! Every other expression is a term that may have any value of its type, the same wherever it is written the same. Constants cut a
-//! term's values into finitely many classes; one of each is tried. What is not decided so is left to `finite`.
+//! Every other expression is a term that may have any value of its type; equal expressions have equal values. The constants divide the
+//! values of a term into finitely many classes, and one value of each class is tried. Undecided conditions are passed to `finite`.
 
 use crate::facts::finite;
 use crate::facts::formula::{Formula, formula};
@@ -9,21 +9,21 @@ use crate::facts::term::{Sample, Term};
 use chartc_core::expr::Value;
 use chartc_core::model::{Chart, Expr};
 
-/// Most assignments that are tried; beyond it nothing is claimed.
+/// The maximal number of assignments that are tried; beyond it, the verdict is [`Verdict::Perhaps`].
 const MOST: usize = 4_000;
 
-/// Whether conditions can have given values together.
+/// Whether conditions can have the wanted values together.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Verdict {
-    /// No values of the terms make it so.
+    /// No values of the terms do so.
     Never,
-    /// These values make it so: each a variable with its value. Empty if any values do.
+    /// These values do so: pairs of a variable and its value. Empty if any values do.
     Example(Vec<(Expr, Value)>),
     /// Not decided.
     Perhaps,
 }
 
-/// Whether each condition can have the value beside it, all at once. A Float is taken to be a number, never NaN.
+/// Decides whether all conditions can have the paired values at once. Floats are assumed never to be NaN.
 pub fn decide(chart: &Chart, goals: &[(&Expr, bool)]) -> Verdict {
     match by_terms(chart, goals) {
         Verdict::Perhaps => finite::decide(chart, goals),
@@ -69,18 +69,18 @@ pub fn implies(chart: &Chart, given: Option<&Expr>, then: Option<&Expr>) -> bool
     }
 }
 
-/// Whether two guards can hold together, unless that is certainly not so.
+/// Whether two guards may hold together; false only if that is certainly impossible.
 pub fn compatible(chart: &Chart, one: Option<&Expr>, other: Option<&Expr>) -> bool {
     let goals: Vec<_> = [one, other].into_iter().flatten().map(|g| (g, true)).collect();
     decide(chart, &goals) != Verdict::Never
 }
 
-/// The first assignment that makes every formula what it should be.
+/// The first assignment that gives every formula its wanted value.
 fn first<'s>(formulas: &[(Formula, bool)], samples: &'s [Vec<Sample>]) -> Option<Vec<&'s Sample>> {
     let mut digits = vec![0; samples.len()];
     let mut values: Vec<&Sample> = samples.iter().map(|s| s.first()).collect::<Option<_>>()?;
     loop {
-        // A condition that fails does not hold.
+        // A condition whose evaluation fails is false.
         let held = |formula: &Formula| formula.value(&values).unwrap_or(false);
         if formulas.iter().all(|(formula, wanted)| held(formula) == *wanted) {
             return Some(values);

@@ -1,4 +1,4 @@
-//! Which events a chart does something with.
+//! Which events a chart handles.
 
 use crate::facts::Facts;
 use chartc_core::arena::{EventId, StateId, StepId, TransitionId};
@@ -6,8 +6,8 @@ use chartc_core::model::{AskOn, Chart, Forward, StepKind, Trigger};
 use chartc_core::tables::CATCH_ALL;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Events that are passed on to charts which declare them. `child` is the chart that a `run` step runs, where that is known; one that
-/// is not may take everything.
+/// Events that may be forwarded to child charts. `child` returns the chart of a `run` step, if it is known; an unknown chart may take every
+/// event.
 pub fn passed<'c>(chart: &Chart, child: &dyn Fn(StepId) -> Option<&'c Chart>) -> BTreeSet<EventId> {
     let mut events = BTreeSet::new();
     for (i, step) in chart.steps.iter().enumerate() {
@@ -25,25 +25,25 @@ pub fn passed<'c>(chart: &Chart, child: &dyn Fn(StepId) -> Option<&'c Chart>) ->
     events
 }
 
-/// What takes an event.
+/// A transition or question that takes an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Handler {
-    /// A line.
+    /// A transition.
     Line(TransitionId),
-    /// A question that waits for it.
+    /// A question that waits for the event.
     Question(StepId),
 }
 
-/// An event that nothing takes, whenever it comes.
+/// An event that nothing ever takes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unhandled {
     /// The event.
     pub event: EventId,
-    /// What would take it, in states that can never be active.
+    /// Transitions and questions for it, all in unreachable states.
     pub dead: Vec<Handler>,
 }
 
-/// Every event that this chart itself does not handle, ascending; none where a line takes whatever comes.
+/// Every event that this chart itself does not handle, ascending; none if a transition takes any event.
 pub fn unhandled(chart: &Chart, facts: &Facts) -> Vec<Unhandled> {
     let all = |t: &Trigger| matches!(t, Trigger::AnyEvent | Trigger::AnyOccurrence);
     if chart.transitions.iter().any(|line| all(&line.trigger)) {

@@ -1,12 +1,12 @@
-//! Hashes of keys that nobody chooses against us.
+//! A fast hash for keys that no attacker chooses.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
-/// A map that is asked and never gone through in its own order.
+/// A map that is only looked up, never iterated.
 pub(crate) type Map<K, V> = HashMap<K, V, BuildHasherDefault<Quick>>;
 
-/// A word at a time: rotated, mixed in, multiplied.
+/// Hashes word by word: rotate, xor, multiply.
 #[derive(Default)]
 pub(crate) struct Quick(u64);
 
@@ -40,7 +40,7 @@ impl Hasher for Quick {
     }
 
     fn finish(&self) -> u64 {
-        // The table takes its upper bits from what the last word reached least.
+        // The multiplication mixes the low bits least, and the table indexes by them: fold the high bits in.
         self.0 ^ (self.0 >> 29)
     }
 }

@@ -1,35 +1,35 @@
-//! Values that the lines of a cycle assign.
+//! Values that the transitions of a cycle assign to variables.
 
 use crate::facts::uses::assigned;
 use chartc_core::arena::{StateId, VarId};
 use chartc_core::model::{Action, Chart, CompareOp, Expr, ExprKind, Transition, Type, UnaryOp};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// For each variable that was set to a literal: the condition that it equals the literal.
+/// For each variable with a known literal value: the condition that it equals the literal.
 #[derive(Debug)]
 pub(crate) struct Held<'d> {
     rows: BTreeMap<VarId, Expr>,
-    /// What actions of `initial` and of histories set.
+    /// Variables that `initial` and history actions set.
     defaulted: &'d BTreeSet<VarId>,
 }
 
-/// What actions of `initial` and of histories set anywhere in the chart.
+/// The variables that `initial` and history actions set anywhere in the chart.
 pub(crate) fn defaulted(chart: &Chart) -> BTreeSet<VarId> {
     chart.states.iter().flat_map(|state| assigned(&state.default_actions)).collect()
 }
 
 impl<'d> Held<'d> {
-    /// Nothing is set so far.
+    /// No variable is known.
     pub(crate) const fn of(defaulted: &'d BTreeSet<VarId>) -> Self {
         Self { rows: BTreeMap::new(), defaulted }
     }
 
-    /// The conditions.
+    /// The conditions that hold.
     pub(crate) fn all(&self) -> impl Iterator<Item = &Expr> {
         self.rows.values()
     }
 
-    /// A line is taken that leads from one leaf to another.
+    /// Updates the conditions for a transition that is taken from one leaf to another.
     pub(crate) fn follow(
         &mut self,
         chart: &Chart,
@@ -49,7 +49,7 @@ impl<'d> Held<'d> {
         }
         self.forget(assigned(&line.actions));
         self.forget(later.iter().copied());
-        // An action that fails ends the block: only setting to a literal never does.
+        // A failing action ends its block, and only assignments of literals never fail.
         let literal = |action: &Action| match action {
             Action::Assign(id, value) => Some((*id, equal(chart, *id, value)?)),
             Action::If(..)
@@ -73,7 +73,7 @@ impl<'d> Held<'d> {
     }
 }
 
-/// That a variable has the value of a literal.
+/// The condition that a variable equals a literal.
 fn equal(chart: &Chart, id: VarId, value: &Expr) -> Option<Expr> {
     let ty = chart.variables[id.index()].ty.clone();
     let variable = Expr { kind: ExprKind::Variable(id), ty };

@@ -1,14 +1,14 @@
-//! Whole numbers between two bounds.
+//! Intervals of whole numbers.
 
 use chartc_core::arena::VarId;
 use chartc_core::model::{CompareOp, Expr, ExprKind, Type};
 
-/// Least and greatest value, both included; `None` is no bound.
+/// The least and the greatest value, both included; `None` is unbounded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Range {
-    /// The least.
+    /// The least value.
     pub low: Option<i64>,
-    /// The greatest.
+    /// The greatest value.
     pub high: Option<i64>,
 }
 
@@ -21,7 +21,7 @@ impl Range {
         matches!((self.low, self.high), (Some(low), Some(high)) if low > high)
     }
 
-    /// The least that contains both.
+    /// The smallest interval that contains both.
     pub(crate) fn join(self, other: Self) -> Self {
         Self {
             low: self.low.zip(other.low).map(|(a, b)| a.min(b)),
@@ -29,7 +29,7 @@ impl Range {
         }
     }
 
-    /// What both contain.
+    /// The intersection.
     pub(crate) fn meet(self, other: Self) -> Self {
         let both = |a: Option<i64>, b: Option<i64>, pick: fn(i64, i64) -> i64| match (a, b) {
             (Some(a), Some(b)) => Some(pick(a, b)),
@@ -57,7 +57,7 @@ impl Range {
     }
 }
 
-/// The order that a comparison claims where it comes out so.
+/// The ordering that a comparison asserts if its value is `wanted`.
 pub(crate) fn order(op: CompareOp, wanted: bool) -> Option<CompareOp> {
     Some(match (op, wanted) {
         (CompareOp::Less, true) | (CompareOp::GreaterEqual, false) => CompareOp::Less,
@@ -70,7 +70,7 @@ pub(crate) fn order(op: CompareOp, wanted: bool) -> Option<CompareOp> {
     })
 }
 
-/// The same, read from the other side.
+/// The same ordering with its sides swapped.
 pub(crate) fn turned(op: CompareOp) -> CompareOp {
     match op {
         CompareOp::Less => CompareOp::Greater,
@@ -81,7 +81,7 @@ pub(crate) fn turned(op: CompareOp) -> CompareOp {
     }
 }
 
-/// What is in that order with something within these bounds.
+/// The values that stand in this relation to some value of `other`.
 pub(crate) fn within(op: CompareOp, other: Range) -> Range {
     match op {
         CompareOp::Less => Range { low: None, high: other.high.and_then(|n| n.checked_sub(1)) },
@@ -93,7 +93,7 @@ pub(crate) fn within(op: CompareOp, other: Range) -> Range {
     }
 }
 
-/// Bounds as conditions.
+/// The bounds as conditions on the variable.
 pub(crate) fn conditions((id, range): (VarId, Range)) -> Vec<Expr> {
     let compare = |op: CompareOp, n: i64| {
         let side = |kind: ExprKind| Expr { kind, ty: Type::Int };

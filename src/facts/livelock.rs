@@ -1,4 +1,4 @@
-//! `when` lines that, once taken, are taken for ever.
+//! Cycles of `when` transitions that never end once they are entered.
 
 use crate::facts::Facts;
 use crate::facts::guard::{Verdict, decide};
@@ -11,22 +11,22 @@ use chartc_core::model::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Longest circle that is looked for.
+/// The longest cycle that is searched for.
 const LONGEST: usize = 64;
-/// Conditions that have to hold together, at most.
+/// The maximal number of guards that a livelock assumes.
 const GIVEN: usize = 6;
 
-/// A circle of `when` lines: guards of some make all of them hold, none of them changes what it reads.
+/// A cycle of `when` transitions: if the guards of some hold, all of them are taken, and none changes what those guards read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Livelock {
-    /// In the order taken; the first has the least id.
+    /// In the order taken, starting from the least id.
     pub lines: Vec<TransitionId>,
-    /// The lines whose guards have to hold together: the one that starts it, and those that only ask what the host or an answer says.
+    /// The transitions whose guards are assumed: the first one, and those that only read what the host or an answer sets.
     pub given: Vec<TransitionId>,
 }
 
-/// Every circle, by its first line. A circle is certain while what is given holds: from the first line on, at each state the line that is
-/// tried first among those that may hold is the next of the circle.
+/// Every cycle, by its first transition. A cycle is certain while the assumed guards hold: in each of its states, the first transition
+/// whose guard may hold is the next one of the cycle.
 pub fn livelocks(chart: &Chart, facts: &Facts) -> Vec<Livelock> {
     let mut found: BTreeMap<Vec<TransitionId>, Vec<TransitionId>> = BTreeMap::new();
     let whens = chart.transitions.iter().filter(|line| line.trigger == Trigger::When);
@@ -44,7 +44,7 @@ pub fn livelocks(chart: &Chart, facts: &Facts) -> Vec<Livelock> {
             let Some(within) = alone(chart, &sources, leaf) else { continue };
             if let Some((circle, given)) = circle(chart, facts, id, (leaf, within), &defaulted) {
                 let known = found.entry(circle).or_insert_with(|| given.clone());
-                // Of several ways to say it the one that asks least.
+                // Of several ways to enter the cycle, keep the one with the fewest assumptions.
                 if given.len() < known.len() {
                     *known = given;
                 }
@@ -54,14 +54,14 @@ pub fn livelocks(chart: &Chart, facts: &Facts) -> Vec<Livelock> {
     found.into_iter().map(|(lines, given)| Livelock { lines, given }).collect()
 }
 
-/// A leaf of the place in which a targetless line may be taken; for others the leaf does not matter.
+/// A leaf in which a targetless transition of the state may be taken; for other transitions, any leaf will do.
 fn first_leaf(chart: &Chart, facts: &Facts, state: StateId) -> Option<StateId> {
     let mut below = (state.0..chart.state(state).end.0).map(StateId);
     below.find(|s| is_leaf(chart, *s) && facts.reach.enters(*s))
 }
 
-/// The state inside of which lines circle while nothing else moves: the root, or the innermost region around the leaf if no `when` line,
-/// of which these are the `sources`, stands outside of it.
+/// The state inside of which the cycle runs while nothing else changes: the root, or the innermost region that contains the leaf if all
+/// `sources` of `when` transitions are inside that region.
 fn alone(chart: &Chart, sources: &[StateId], leaf: StateId) -> Option<StateId> {
     let is_region = |state: &StateId| {
         let parent = chart.state(*state).parent;
@@ -73,7 +73,7 @@ fn alone(chart: &Chart, sources: &[StateId], leaf: StateId) -> Option<StateId> {
     (behind - first == sources.len()).then_some(region)
 }
 
-/// Follows the lines that are certainly taken after `first`, all inside of `within`; with those whose guards are given.
+/// Follows the transitions that are certainly taken after `first`, all inside of `within`. Returns the cycle and its assumed guards.
 fn circle(
     chart: &Chart,
     facts: &Facts,
@@ -118,7 +118,8 @@ fn circle(
     None
 }
 
-/// Whether no line of a circle changes what is given; `landed`: where each begins, and where the last leads.
+/// Whether no transition of a cycle changes what the assumed guards read. `landed` lists the leaf before each transition, and the last
+/// leaf.
 fn stays(
     chart: &Chart,
     lines: &[TransitionId],
@@ -129,7 +130,7 @@ fn stays(
     let mut watched: BTreeSet<VarId> = BTreeSet::new();
     let mut local = false;
     for guard in given.iter().filter_map(|id| chart.transition(*id).guard.as_ref()) {
-        // What is active beside a region stays so.
+        // The active states of other regions do not change.
         let is_beside = is_where(guard) && !asks_inside(chart, guard, within);
         local |= reads(chart, guard, &mut watched) && !is_beside;
     }
@@ -139,7 +140,7 @@ fn stays(
     })
 }
 
-/// Whether a condition asks for a state inside of another.
+/// Whether a condition tests a state inside of another.
 fn asks_inside(chart: &Chart, guard: &Expr, within: StateId) -> bool {
     let mut found = false;
     walk(chart, guard, &mut |part| {
@@ -150,12 +151,12 @@ fn asks_inside(chart: &Chart, guard: &Expr, within: StateId) -> bool {
     found
 }
 
-/// The one leaf that a line enters, if it is one and no other region is at work.
+/// The single leaf that a transition enters, if there is one and it is not inside a parallel.
 pub(crate) fn landing(chart: &Chart, line: &Transition) -> Option<StateId> {
     leaf_of(chart, line).filter(|leaf| lonely(chart, *leaf))
 }
 
-/// The one leaf that a line enters, if it is one.
+/// The single leaf that a transition enters, if there is one.
 fn leaf_of(chart: &Chart, line: &Transition) -> Option<StateId> {
     let entered = entries(chart, line);
     let [mut at] = entered[..] else { return None };
@@ -173,13 +174,13 @@ fn leaf_of(chart: &Chart, line: &Transition) -> Option<StateId> {
     }
 }
 
-/// Whether no other region can be at work while the leaf is active.
+/// Whether the leaf is outside of all parallels.
 pub(crate) fn lonely(chart: &Chart, leaf: StateId) -> bool {
     chart.ancestors(leaf).all(|s| !matches!(chart.state(s).kind, StateKind::Parallel))
 }
 
-/// The `when` line that is certainly taken in a leaf while what is given holds, and what lines before have set: the first that may hold must hold. One that only asks what
-/// the host sets, or an answer, is given as well, if all of them can hold together.
+/// The `when` transition that is certainly taken in a leaf, given the assumed guards and the values set before: the first whose guard may
+/// hold must hold. A guard that only reads what the host or an answer sets is assumed as well, if all assumptions can hold together.
 fn forced(
     chart: &Chart,
     facts: &Facts,
@@ -214,7 +215,7 @@ fn forced(
     None
 }
 
-/// Whether a condition reads only what the host or an answer may set to anything.
+/// Whether a condition reads only variables that the host or an answer may set to any value.
 fn is_free(chart: &Chart, guard: &Expr) -> bool {
     let mut read = BTreeSet::new();
     let local = reads(chart, guard, &mut read);

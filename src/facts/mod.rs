@@ -1,7 +1,7 @@
-//! Facts about a chart that several lints ask for. Findings are made in `lint`.
+//! Facts about a chart that several lints use. The lints in `lint` turn them into findings.
 //!
-//! Every fact over-approximates: an undecided guard may hold, a host may send any event at any time, a model may give any answer.
-//! So "cannot" is certain, and only "cannot" is reported.
+//! Every fact over-approximates: an undecided guard may hold, a host may send any event at any time, a model may give any answer. So claims
+//! that something cannot happen are sound, and only those are reported.
 
 pub mod asking;
 pub mod counter;
@@ -39,25 +39,25 @@ use range::Ranges;
 use reach::Reach;
 use std::collections::BTreeSet;
 
-/// What the analyses found out about one chart.
+/// The facts that the analyses have established about one chart.
 #[derive(Debug, Clone)]
 pub struct Facts {
-    /// Between what bounds variables stay.
+    /// The bounds of variables.
     pub ranges: Ranges,
-    /// Where each line and each step may act.
+    /// The states in which each transition and each step may act.
     pub places: Places,
-    /// What can be entered, and how.
+    /// The reachable states, and how each is entered.
     pub reach: Reach,
-    /// Who leads where.
+    /// The graph of possible moves.
     pub moves: Moves,
-    /// Events that charts which it runs may take from it: see [`handling::passed`]. Empty as long as nobody says which these are.
+    /// Events that may be forwarded to child charts: see [`handling::passed`]. Empty unless the caller determines them.
     pub passed: BTreeSet<EventId>,
-    /// `run` steps whose chart cannot fail: see `explore::child`. Empty as long as nobody says which these are.
+    /// `run` steps whose chart cannot fail: see `explore::child`. Empty unless the caller determines them.
     pub sure: BTreeSet<StepId>,
 }
 
 impl Facts {
-    /// Runs the analyses that more than one lint needs. Linear in the size of the chart, up to logarithms.
+    /// Runs the analyses that several lints need. Linear in the size of the chart, up to logarithms.
     pub fn of(chart: &Chart) -> Self {
         let ranges = Ranges::of(chart);
         let places = Places::of(chart, &ranges);

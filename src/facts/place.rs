@@ -1,4 +1,4 @@
-//! Where a line or a step may act.
+//! The states in which a transition or a step may act.
 
 use crate::facts::asking::Takers;
 use crate::facts::guard::{Verdict, decide};
@@ -9,24 +9,25 @@ use chartc_core::model::{
 };
 use std::collections::BTreeMap;
 
-/// Whatever acts here needs one of `within` to be active and none of `except`.
+/// A necessary condition for acting: one of `within` is active, and none of `except`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Place {
-    /// Ascending; empty is nowhere. None contains another's only by being written so.
+    /// Ascending; empty means nowhere. A state and its descendant are both listed only if the chart names both.
     pub within: Vec<StateId>,
-    /// Proper parts of `within`.
+    /// Descendants of states in `within`.
     pub except: Vec<StateId>,
-    /// Whether a state of another region has a say, too: then this is only where it may act, not where it does.
+    /// Whether the condition also involves a state of another region. Then the place only says where acting is possible, not where it is
+    /// certain.
     pub is_loose: bool,
 }
 
 impl Place {
-    /// Whether it may act while the leaf is active.
+    /// Whether acting is possible while the leaf is active.
     pub fn covers(&self, chart: &Chart, leaf: StateId) -> bool {
         self.within.iter().any(|s| chart.contains(*s, leaf)) && !self.leaves_out(chart, leaf)
     }
 
-    /// Whether the states that the condition asks for are never active here, whatever the variables.
+    /// Whether the condition tests for states that are never active here, so that it is false whatever the variables.
     pub fn is_closed_by(&self, chart: &Chart, guard: &Expr) -> bool {
         let mut rest = self.clone();
         rest.confine(chart, guard);
@@ -40,12 +41,12 @@ impl Place {
             || self.is_closed_by(chart, &Expr { kind: opposite, ty: guard.ty.clone() })
     }
 
-    /// Where only a state says so.
+    /// The place of one state, without exceptions.
     pub fn of(state: StateId) -> Self {
         Self { within: vec![state], ..Self::default() }
     }
 
-    /// Whether the leaf is excepted.
+    /// Whether the leaf is inside an excluded state.
     pub fn leaves_out(&self, chart: &Chart, leaf: StateId) -> bool {
         self.except.iter().any(|s| chart.contains(*s, leaf))
     }
@@ -77,7 +78,7 @@ impl Place {
         self.confine(chart, guard);
     }
 
-    /// Narrows it to where the condition finds the states that it asks for.
+    /// Narrows the place by the active states that the condition tests for.
     fn confine(&mut self, chart: &Chart, guard: &Expr) {
         if let Some(states) = confines(chart, guard) {
             self.narrow(chart, &states);
@@ -86,23 +87,24 @@ impl Place {
     }
 }
 
-/// Where each line and each step may act.
+/// The states in which each transition and each step may act.
 #[derive(Debug, Clone)]
 pub struct Places {
-    /// By transition. Empty if its guard cannot hold, its step cannot run, nobody offers it, or the table forbids it everywhere.
+    /// By transition. Empty if its guard cannot hold, its step cannot run, no question offers it, or the transition table forbids it
+    /// everywhere.
     pub lines: Vec<Place>,
-    /// By transition: places from which the table of `allow` lines forbids the move.
+    /// By transition: the states of its place from which the transition table forbids the move.
     pub forbidden: Vec<Vec<StateId>>,
-    /// By row of the table: whether a step or an option makes the move that it permits.
+    /// By row of the transition table: whether a step or an option makes the move that it permits.
     pub used: Vec<bool>,
     /// By step.
     pub steps: Vec<Place>,
-    /// Questions whose event or turn lines always take first, with those lines; their place is nowhere.
+    /// Questions that are never asked, with the transitions that always take their event or the turn. Their place is empty.
     pub unput: BTreeMap<StepId, Vec<TransitionId>>,
 }
 
 impl Places {
-    /// Reads scopes, guards, steps and permissions.
+    /// Computes the places from scopes, guards, steps and permissions.
     pub fn of(chart: &Chart, ranges: &Ranges) -> Self {
         let mut steps: Vec<Place> = chart
             .steps
@@ -133,7 +135,7 @@ impl Places {
         Self { lines, forbidden, used: table.used, steps, unput }
     }
 
-    /// Where a line may act.
+    /// Where a transition may act.
     pub fn line(&self, id: TransitionId) -> &Place {
         &self.lines[id.index()]
     }
@@ -144,7 +146,7 @@ impl Places {
     }
 }
 
-/// Takes the place from questions that are never put; gives them with the lines that are in the way.
+/// Clears the places of questions that are never asked, and returns these with the transitions that take their event.
 fn unput(chart: &Chart, steps: &mut [Place]) -> BTreeMap<StepId, Vec<TransitionId>> {
     let mut found = BTreeMap::new();
     if !chart.steps.iter().any(|step| matches!(step.kind, StepKind::Ask { .. })) {
@@ -160,7 +162,7 @@ fn unput(chart: &Chart, steps: &mut [Place]) -> BTreeMap<StepId, Vec<TransitionI
     found
 }
 
-/// Where the `from` of a line holds; for other lines, their source.
+/// The place of the `from` of a transition; without one, its source.
 pub fn scope(chart: &Chart, line: &Transition) -> Place {
     let mut place = Place::of(line.source);
     if let Some(scope) = &line.scope {
@@ -172,8 +174,8 @@ pub fn scope(chart: &Chart, line: &Transition) -> Place {
     place
 }
 
-/// Whether the chart may move while a step is awaited: for anything but what the walk itself does. What a tool of a step has brought may
-/// move it, too.
+/// Whether the configuration may change while a step is awaited, other than by the walk itself. The result of a tool that a step calls may
+/// change it, too.
 fn is_interrupted(chart: &Chart) -> bool {
     let outside = |t: &Trigger| {
         matches!(
@@ -191,8 +193,8 @@ fn is_interrupted(chart: &Chart) -> bool {
         || chart.steps.iter().any(|s| beside(&s.kind) || s.tools.is_some())
 }
 
-/// Whether a step may end where its condition no longer holds: it is cancelled only when the state that it stands in is left. A question
-/// belongs to its leaf, and code takes no time.
+/// Whether a step may end although its condition no longer holds. A step is canceled only when its state is exited. A question, however,
+/// ends with its leaf, and code takes no time.
 fn outlives(chart: &Chart, step: StepId, interrupted: bool) -> bool {
     match &chart.steps[step.index()].kind {
         StepKind::Code(_) | StepKind::Ask { .. } => false,
@@ -221,12 +223,12 @@ fn line_place(chart: &Chart, line: &Transition, steps: &[Place], interrupted: bo
     place
 }
 
-/// Whether a state is a `final`.
+/// Whether a state is final.
 pub fn is_final(chart: &Chart, state: StateId) -> bool {
     matches!(chart.state(state).kind, StateKind::Final { .. })
 }
 
-/// States where a question may be open, ascending.
+/// States in which a question may be open, ascending.
 fn asks(chart: &Chart, steps: &[Place]) -> Vec<StateId> {
     let mut states: Vec<StateId> = chart
         .steps
@@ -240,7 +242,8 @@ fn asks(chart: &Chart, steps: &[Place]) -> Vec<StateId> {
     states
 }
 
-/// The parts of `within` where some question is open: where one stands above, the whole; else the parts where one stands below.
+/// The parts of `within` in which a question may be open: a whole state if the question belongs to it or an ancestor, otherwise the
+/// descendants that have a question.
 fn offered(chart: &Chart, within: &[StateId], asks: &[StateId]) -> Vec<StateId> {
     let mut parts = Vec::new();
     for state in within {
@@ -255,10 +258,10 @@ fn offered(chart: &Chart, within: &[StateId], asks: &[StateId]) -> Vec<StateId> 
     parts
 }
 
-/// The `allow` lines by the state that they permit to enter: their numbers, with the state to leave.
+/// The `allow` lines by the state that they permit to enter: their index and the state to leave.
 struct Table {
     rows: BTreeMap<StateId, Vec<(usize, Option<StateId>)>>,
-    /// By row: whether some move needs it.
+    /// By row: whether some move uses it.
     used: Vec<bool>,
 }
 
@@ -274,7 +277,7 @@ impl Table {
         Self { rows, used: vec![false; chart.permissions.len()] }
     }
 
-    /// Narrows a move to where it is permitted; gives the places where it is not permitted at all.
+    /// Narrows the place of a move to where it is permitted; returns the states in which it is not permitted at all.
     fn apply(&mut self, chart: &Chart, line: &Transition, place: &mut Place) -> Vec<StateId> {
         if self.used.is_empty() {
             return Vec::new();
@@ -299,7 +302,7 @@ impl Table {
     }
 }
 
-/// Where one of `left` and one of `right` are active together, as far as the tree can tell; ascending.
+/// The states in which one of `left` and one of `right` can be active together, as far as the tree tells; ascending.
 pub fn meet(chart: &Chart, left: &[StateId], right: &[StateId]) -> Vec<StateId> {
     let mut both = Vec::new();
     for a in left {
@@ -316,7 +319,7 @@ pub fn meet(chart: &Chart, left: &[StateId], right: &[StateId]) -> Vec<StateId> 
     both
 }
 
-/// Whether two states stand in different regions of a parallel.
+/// Whether two states are in different regions of a parallel.
 fn apart(chart: &Chart, a: StateId, b: StateId) -> bool {
     !chart.contains(a, b) && !chart.contains(b, a) && !exclusive(chart, a, b)
 }
@@ -327,7 +330,7 @@ pub fn exclusive(chart: &Chart, a: StateId, b: StateId) -> bool {
     common.is_some_and(|s| s != a && s != b && !matches!(chart.state(s).kind, StateKind::Parallel))
 }
 
-/// States of which one is active whenever the condition holds; `None` if it does not tell.
+/// States of which one is active whenever the condition holds; `None` if the condition implies no such set.
 fn confines(chart: &Chart, guard: &Expr) -> Option<Vec<StateId>> {
     if let ExprKind::Observable(Observable::In(state)) = &guard.kind {
         Some(vec![*state])
@@ -345,7 +348,7 @@ fn confines(chart: &Chart, guard: &Expr) -> Option<Vec<StateId>> {
     }
 }
 
-/// States none of which is active whenever the condition gives `value`.
+/// States none of which is active whenever the condition has the value.
 fn excludes(chart: &Chart, guard: &Expr, value: bool) -> Vec<StateId> {
     let joined = if value { BinaryOp::And } else { BinaryOp::Or };
     if let ExprKind::Observable(Observable::In(state)) = &guard.kind {

@@ -1,4 +1,4 @@
-//! States from which a run gets nowhere.
+//! Traps: states from which a run makes no progress.
 
 use crate::facts::Facts;
 use crate::facts::drive::undriven;
@@ -9,17 +9,17 @@ use chartc_core::arena::StateId;
 use chartc_core::model::{Chart, StateKind};
 use std::collections::BTreeSet;
 
-/// States that a run cannot leave.
+/// A set of states that a run cannot leave.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Trap {
-    /// States that lead only to each other, ascending; at least one. A state stands for all leaves below it.
+    /// States that lead only to each other, ascending; at least one. A state represents all leaves below it.
     pub states: Vec<StateId>,
-    /// Whether the chart has a final that other states reach.
+    /// Whether the chart has a final state that other states reach.
     pub ends: bool,
 }
 
-/// Smallest sets of leaves that can be entered and not be left: where a final can be reached from elsewhere, sets that lead to none; in
-/// a chart without finals, single states. States in which nothing acts are [`undriven`] and left out.
+/// The minimal sets of leaves that can be entered and not left. If a final state is reachable, these are sets that lead to none; in a chart
+/// without final states, single states. States in which nothing can happen are omitted: see [`undriven`].
 pub fn traps(chart: &Chart, facts: &Facts) -> Vec<Trap> {
     let all: Vec<StateId> = chart.state_ids().filter(|s| is_end(chart, *s)).collect();
     let ends: Vec<StateId> = all.iter().copied().filter(|s| facts.reach.enters(*s)).collect();
@@ -50,7 +50,7 @@ pub fn traps(chart: &Chart, facts: &Facts) -> Vec<Trap> {
     found
 }
 
-/// Puts a parent in place of its children where all leaves of it that can be entered are in the set.
+/// Replaces children by their parent if the set contains all reachable leaves of the parent.
 fn lift(chart: &Chart, facts: &Facts, states: Vec<StateId>) -> Vec<StateId> {
     let mut lifted = Vec::new();
     let mut at = 0;
@@ -62,19 +62,19 @@ fn lift(chart: &Chart, facts: &Facts, states: Vec<StateId>) -> Vec<StateId> {
         };
         let above = chart.ancestors(first).filter(|s| *s != StateId::at(0));
         let top = above.take_while(whole).last().unwrap_or(first);
-        // They are ascending, and what `top` contains is a range.
+        // The states are ascending, and the descendants of `top` are a contiguous range.
         at += states[at..].partition_point(|s| *s < chart.state(top).end);
         lifted.push(top);
     }
     lifted
 }
 
-/// The sets of `leaves` that lead to each other and to none of the rest.
+/// The sets of `leaves` that lead to each other and to no other of them.
 fn last(facts: &Facts, leaves: &BTreeSet<StateId>) -> Vec<Vec<StateId>> {
     let mut beyond: Vec<bool> = Vec::new();
     let mut component = vec![usize::MAX; facts.moves.nodes()];
     let mut found = Vec::new();
-    // A component comes after all that it leads to.
+    // A component comes after all of its successors.
     for (number, nodes) in facts.moves.components().into_iter().enumerate() {
         for node in &nodes {
             component[facts.moves.place(*node)] = number;

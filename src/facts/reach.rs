@@ -1,32 +1,33 @@
-//! Which states can be entered, and by what.
+//! Which states are reachable, and by which transitions.
 
 use crate::facts::place::{Places, is_final};
 use chartc_core::arena::{StateId, TransitionId};
 use chartc_core::model::{Chart, StateKind, Transition, TransitionKind};
 use std::collections::{BTreeMap, VecDeque};
 
-/// How a state came to be active for the first time, over the fewest lines.
+/// How a state is first entered, over the fewest transitions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cause {
-    /// The run begins in it.
+    /// The run starts in it.
     Start,
-    /// A line leads to it.
+    /// A transition enters it.
     Line(TransitionId),
-    /// It comes with the entry of this state: a parent's initial child, a region, a history's default, or a child's parent.
+    /// It is entered along with this state: as its initial child, region, history default, child or parent.
     With(StateId),
 }
 
-/// What can be entered.
+/// The reachable states and transitions.
 #[derive(Debug, Clone)]
 pub struct Reach {
     /// By state: how it is first entered; `None` if never. For a history: how it is first targeted.
     pub causes: Vec<Option<Cause>>,
-    /// By transition: the state that lets it act first; `None` if it never acts.
+    /// By transition: the first state in which it can be taken; `None` if it never can.
     pub actors: Vec<Option<StateId>>,
 }
 
 impl Reach {
-    /// Breadth first over lines, so that the causes make shortest paths. Linear in states, lines and targets times depth.
+    /// Searches breadth first over transitions, so that the causes form shortest paths. Linear in states, transitions, and targets times
+    /// depth.
     pub fn of(chart: &Chart, places: &Places) -> Self {
         let mut search = Search::new(chart, places);
         search.default(StateId::at(0), Cause::Start);
@@ -45,18 +46,18 @@ impl Reach {
         self.causes[state.index()].is_some()
     }
 
-    /// Whether the line can be taken.
+    /// Whether the transition can be taken.
     pub fn takes(&self, line: TransitionId) -> bool {
         self.actors[line.index()].is_some()
     }
 
-    /// Leaves that can be active, ascending: atomic states, and finals below the top.
+    /// Leaves that can be active, ascending: atomic states, and final states below the top level.
     pub fn leaves<'c>(&'c self, chart: &'c Chart) -> impl Iterator<Item = StateId> + 'c {
         chart.state_ids().filter(|s| self.enters(*s) && is_leaf(chart, *s))
     }
 }
 
-/// Whether a run can rest in the state: atomic, or the final child of a state that is not the root.
+/// Whether the state can be a leaf of a stable configuration: atomic, or a final state below the top level.
 pub fn is_leaf(chart: &Chart, state: StateId) -> bool {
     match chart.state(state).kind {
         StateKind::Atomic => true,
@@ -70,7 +71,7 @@ pub fn is_end(chart: &Chart, state: StateId) -> bool {
     is_final(chart, state) && chart.state(state).parent == Some(StateId::at(0))
 }
 
-/// The state that a line leaves standing: all that it exits lies below. `None` if it is targetless.
+/// The transition domain: all states that the transition exits are its descendants. `None` if it is targetless.
 pub fn domain(chart: &Chart, line: &Transition) -> Option<StateId> {
     if line.targets.is_empty() {
         return None;
@@ -86,14 +87,14 @@ pub fn domain(chart: &Chart, line: &Transition) -> Option<StateId> {
     Some(parents.find(holds).unwrap_or(StateId::at(0)))
 }
 
-/// Every state whose default entry a line causes: its targets and the regions that come with them.
+/// Every state that a transition enters by default: its targets, and the regions entered with them.
 pub fn entries(chart: &Chart, line: &Transition) -> Vec<StateId> {
     let Some(domain) = domain(chart, line) else { return Vec::new() };
     let targets: Vec<StateId> = line.targets.iter().map(|t| t.state).collect();
     entered_with(chart, &targets, domain)
 }
 
-/// Targets below `domain` with the regions that come with them.
+/// Targets below `domain`, and the regions entered with them.
 pub fn entered_with(chart: &Chart, targets: &[StateId], domain: StateId) -> Vec<StateId> {
     let mut entries = Vec::new();
     for target in targets {
@@ -104,7 +105,7 @@ pub fn entered_with(chart: &Chart, targets: &[StateId], domain: StateId) -> Vec<
     entries
 }
 
-/// Regions that are entered because a parallel between `domain` and `target` is, less those that `taken` says are targeted themselves.
+/// Adds the regions of each parallel between `domain` and `target`, except those for which `taken` holds because they contain a target.
 fn regions(
     chart: &Chart,
     target: StateId,
@@ -136,11 +137,11 @@ struct Search<'c> {
     causes: Vec<Option<Cause>>,
     defaulted: Vec<bool>,
     actors: Vec<Option<StateId>>,
-    /// Lines by each state of their places.
+    /// Transitions by each state of their places.
     starting: Vec<Vec<TransitionId>>,
-    /// Lines that wait for a leaf outside their exceptions, by each state of their places.
+    /// Transitions that wait for a leaf that they do not exclude, by each state of their places.
     waiting: BTreeMap<StateId, Vec<TransitionId>>,
-    /// Parents whose children a shallow history may bring back.
+    /// Parents whose children a shallow history may restore.
     remembered: Vec<bool>,
     now: VecDeque<Item>,
     later: VecDeque<Item>,
@@ -193,7 +194,7 @@ impl<'c> Search<'c> {
         self.wake(state);
     }
 
-    /// Tries the waiting lines of the leaf's ancestors, or, for any other state, those of it alone for leaves that came first.
+    /// Tries the waiting transitions: for a leaf, those of its ancestors; for any other state, its own, in the leaves found earlier.
     fn wake(&mut self, state: StateId) {
         if self.waiting.is_empty() {
             return;
@@ -268,7 +269,7 @@ impl<'c> Search<'c> {
         }
     }
 
-    /// Enters descendants of `domain` with the regions that come with them.
+    /// Enters descendants of `domain`, and the regions entered with them.
     fn into(&mut self, targets: &[StateId], domain: StateId, cause: Cause) {
         for state in entered_with(self.chart, targets, domain) {
             self.now.push_back(Item::Default(state, cause));

@@ -1,4 +1,4 @@
-//! What starts over although nobody said so, and what is never left at all.
+//! Transitions that restart states unintentionally, and states that are never exited.
 
 use crate::facts::Facts;
 use crate::facts::reach::{domain, is_end, is_history};
@@ -6,23 +6,23 @@ use chartc_core::arena::{StateId, TransitionId};
 use chartc_core::model::{Chart, StateKind};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A line that leaves a parallel and enters it again, and with it regions that it does not name.
+/// A transition that exits a parallel and enters it again, along with regions that it does not target.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reset {
-    /// Taken only while the parallel is active.
+    /// The transition. It is taken only while the parallel is active.
     pub line: TransitionId,
-    /// Left and entered again.
+    /// The parallel that is exited and entered again.
     pub parallel: StateId,
-    /// The first few regions that start over without being named, where that can be noticed; at least one.
+    /// The first few untargeted regions in which a restart is observable; at least one.
     pub regions: Vec<StateId>,
-    /// How many there are.
+    /// The number of all such regions.
     pub count: usize,
 }
 
-/// Most regions that are told of one line.
+/// The maximal number of regions reported for one transition.
 const TOLD: usize = 4;
 
-/// Every such line that can be taken, ascending. Linear in lines, targets and regions, times depth.
+/// Every such transition that can be taken, ascending. Linear in transitions, targets and regions, times depth.
 pub fn resets(chart: &Chart, facts: &Facts) -> Vec<Reset> {
     let taken = |id: &TransitionId| facts.reach.takes(*id);
     let lines = (0..chart.transitions.len()).map(TransitionId::at).filter(taken);
@@ -30,7 +30,7 @@ pub fn resets(chart: &Chart, facts: &Facts) -> Vec<Reset> {
     lines.filter_map(|id| reset(chart, facts, id, &mut busy)).collect()
 }
 
-/// `busy`: of parallels that were looked at, the regions that can lose something.
+/// Checks one transition. `busy` caches the regions of each parallel in which a restart is observable.
 fn reset(
     chart: &Chart,
     facts: &Facts,
@@ -61,7 +61,7 @@ fn reset(
     (count > 0).then_some(Reset { line: id, parallel, regions, count })
 }
 
-/// Whether anything tells a state that was just entered from one that was not.
+/// Whether re-entering the state is observable: it has actions, transitions, steps or children.
 fn is_busy(chart: &Chart, state: StateId) -> bool {
     let row = chart.state(state);
     let silent = row.entry.is_empty() && row.exit.is_empty() && row.default_actions.is_empty();
@@ -71,16 +71,16 @@ fn is_busy(chart: &Chart, state: StateId) -> bool {
         || !matches!(row.kind, StateKind::Atomic)
 }
 
-/// A `from` line that holds in the very state that it leads to.
+/// A `from` transition that applies in its own target.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Restart {
-    /// The line.
+    /// The transition.
     pub line: TransitionId,
-    /// Left and entered again.
+    /// The state that is exited and entered again.
     pub state: StateId,
 }
 
-/// Every such line that can be taken there, ascending. Linear in lines, targets and states listed, times depth.
+/// Every such transition that can be taken in its target, ascending. Linear in transitions, targets and listed states, times depth.
 pub fn restarts(chart: &Chart, facts: &Facts) -> Vec<Restart> {
     let mut found = Vec::new();
     for (i, line) in chart.transitions.iter().enumerate() {
@@ -107,8 +107,7 @@ pub fn restarts(chart: &Chart, facts: &Facts) -> Vec<Restart> {
     found
 }
 
-/// By state: whether some line that can be taken may leave it while the run goes on. Too much rather than too little. Linear in
-/// lines, times depth.
+/// By state: whether some transition may exit it while the run goes on. Over-approximates. Linear in transitions, times depth.
 pub fn left(chart: &Chart, facts: &Facts) -> Vec<bool> {
     let mut own = vec![false; chart.states.len()];
     let mut below = vec![false; chart.states.len()];

@@ -1,4 +1,4 @@
-//! What conditions are about: expressions that are taken as a whole, and the values that tell them apart.
+//! Terms of conditions: expressions treated as opaque, and sample values that distinguish their cases.
 
 use chartc_core::expr::Value;
 use chartc_core::model::{
@@ -6,26 +6,26 @@ use chartc_core::model::{
 };
 use std::collections::BTreeSet;
 
-/// Values of an enum that are looked through for each condition.
+/// Enums with more values than this are sampled.
 const SHORT: usize = 64;
 
-/// A value that a term may have; `None` where it fails.
+/// A value that a term may have; `None` if its evaluation fails.
 pub(crate) type Sample = Option<Value>;
 
-/// An expression that is taken as a whole, with the constants that it is compared with.
+/// An opaque expression, with the constants that it is compared with.
 #[derive(Debug, Clone)]
 pub(crate) struct Term {
     pub(crate) expr: Expr,
     pub(crate) constants: Vec<Value>,
-    /// Whether it is a condition itself, whatever its type.
+    /// Whether the term occurs as a condition itself, whatever its type.
     pub(crate) is_condition: bool,
-    /// Whether it is the order of the two sides of `a == b`: -1, 0 or 1.
+    /// Whether the term is the order of the two sides of `a == b`: -1, 0 or 1.
     pub(crate) is_order: bool,
 }
 
 impl Term {
-    /// Whether its value is all that there is to it: a variable, data of an event, the answer at hand, a field of one of these, or what
-    /// the machine counts.
+    /// Whether the term can take any value independently of other terms: a variable, event data, the current answer, a field of one of
+    /// these, or a count of the machine.
     pub(crate) fn is_free(&self) -> bool {
         if let ExprKind::Observable(seen) = &self.expr.kind {
             return !matches!(seen, Observable::In(_));
@@ -33,7 +33,7 @@ impl Term {
         !self.is_order && self.is_place()
     }
 
-    /// Whether it is something that is stored and not computed. Of an answer that may be missing, other steps decide.
+    /// Whether the term is stored and not computed. An answer that may be missing depends on other steps and does not count.
     pub(crate) fn is_place(&self) -> bool {
         let missing = |e: &Expr| matches!(e.ty, Type::Optional(_) | Type::Json);
         let root = root(&self.expr);
@@ -42,7 +42,7 @@ impl Term {
         (stored || given) && is_total(&self.expr)
     }
 
-    /// Whether one of the two is a part of the other.
+    /// Whether one of the two terms is a field, direct or nested, of the other.
     pub(crate) fn overlaps(&self, other: &Self) -> bool {
         let within = |part: &Expr, whole: &Expr| {
             let mut at = part;
@@ -57,7 +57,7 @@ impl Term {
         within(&self.expr, &other.expr) || within(&other.expr, &self.expr)
     }
 
-    /// One value of each class that the constants cut its type into, and its failure if it may fail.
+    /// One value of each class into which the constants divide the term's type, and `None` if its evaluation may fail.
     pub(crate) fn samples(&self, chart: &Chart) -> Vec<Sample> {
         let mut samples: Vec<Sample> = self.values(chart).into_iter().map(Some).collect();
         if !is_total(&self.expr) {
@@ -107,7 +107,7 @@ impl Term {
         samples
     }
 
-    /// The values of an enum; of a long one those that it is compared with, and two of the others.
+    /// The values of an enum; for a large one, the compared values and two others.
     fn names(&self, names: &[String]) -> Vec<Value> {
         let text = |name: &str| Value::Text(name.into());
         if names.len() <= SHORT {
@@ -162,7 +162,7 @@ impl Term {
             .collect()
     }
 
-    /// Least and greatest value, where known.
+    /// The least and the greatest value, where known.
     fn bounds(&self, chart: &Chart) -> (Option<f64>, Option<f64>) {
         let least = (self.expr.ty == Type::Duration).then_some(0.0);
         if let ExprKind::Variable(id) = self.expr.kind
@@ -177,7 +177,7 @@ impl Term {
     }
 }
 
-/// What fields are taken of.
+/// The expression under all field accesses.
 pub(crate) fn root(expr: &Expr) -> &Expr {
     let mut at = expr;
     while let ExprKind::Field(base, _) = &at.kind {
@@ -186,7 +186,7 @@ pub(crate) fn root(expr: &Expr) -> &Expr {
     at
 }
 
-/// Whether it cannot fail. A Json is not known well enough.
+/// Whether evaluation cannot fail. Json values are too little known to tell.
 pub(crate) fn is_total(expr: &Expr) -> bool {
     match &expr.kind {
         ExprKind::None

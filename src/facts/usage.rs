@@ -1,4 +1,4 @@
-//! Which declarations of a chart are used, and what sets its variables.
+//! Which declarations of a chart are used, and which variables nothing sets.
 
 use crate::facts::uses::{own_walk, takes_payload};
 use chartc_core::arena::{StepId, ToolSetId, TransitionId, VarId};
@@ -8,50 +8,50 @@ use chartc_core::model::{
 };
 use std::collections::BTreeSet;
 
-/// Where an expression stands, as far as it matters here.
+/// The owner of an expression, as far as lints distinguish it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Spot {
-    /// The condition of a line.
+    /// The guard of a transition.
     Line(TransitionId),
     /// The condition of a step.
     Step(StepId),
-    /// In a named condition.
+    /// A named condition.
     Predicate(usize),
-    /// The condition of a row of the table of moves.
+    /// The condition of a row of the transition table.
     Permission(usize),
-    /// The value that the variable is set to.
+    /// The value assigned to the variable.
     Value(VarId),
     /// Anywhere else.
     Other,
 }
 
-/// What is used of a chart; by number of the declaration.
+/// The used declarations of a chart, by index of the declaration.
 #[derive(Debug, Clone)]
 pub struct Usage {
-    /// Variables that something but their own assignments reads.
+    /// Variables that something other than their own assignments reads.
     pub read: Vec<bool>,
-    /// Variables that something reads, and be it their own assignment.
+    /// Variables that something reads, their own assignments included.
     pub seen: Vec<bool>,
     /// Variables that something sets.
     pub set: Vec<bool>,
-    /// Steps whose answers something reads by their names or as what comes with their outcomes.
+    /// Steps whose answer something reads, by name or as data of the outcome.
     pub answers: Vec<bool>,
-    /// Whether something reads what the last step returned, whichever it was.
+    /// Whether something reads the result of the last step, whichever it was.
     pub last_result: bool,
     /// Functions that are called.
     pub called: Vec<bool>,
-    /// Named conditions that are asked for.
+    /// Named conditions that something reads.
     pub asked: Vec<bool>,
     /// Clients that a step, or another client, uses.
     pub clients: Vec<bool>,
-    /// Tools that a line offers or a step calls.
+    /// Tools that a transition offers or a step calls.
     pub tools: Vec<bool>,
-    /// Sets of tools that a line offers.
+    /// Tool sets that a transition offers.
     pub tool_sets: Vec<bool>,
 }
 
 impl Usage {
-    /// Reads the whole chart once.
+    /// Collects the uses of the whole chart in one pass.
     pub fn of(chart: &Chart) -> Self {
         let variables = chart.variables.len();
         let mut usage = Self {
@@ -124,7 +124,7 @@ impl Usage {
     fn offer(&mut self, chart: &Chart, set: ToolSetId) {
         if !std::mem::replace(&mut self.tool_sets[set.index()], true) {
             chart.tools_of(set).iter().for_each(|t| self.tools[t.index()] = true);
-            // Whoever leaves one out knows of it.
+            // An author who excludes a tool by name knows of it.
             let minus = &chart.tool_sets[set.index()].minus;
             let named = |name: &str| {
                 minus.iter().any(|pattern| match pattern.strip_suffix('*') {
@@ -138,17 +138,17 @@ impl Usage {
     }
 }
 
-/// A condition that never changes, because nothing sets what it reads.
+/// A condition that never changes, because nothing sets the variable that it reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fixed {
     /// The variable.
     pub variable: VarId,
-    /// Where the first such condition stands.
+    /// The owner of the first such condition.
     pub spot: Spot,
 }
 
-/// Variables that nothing sets although a condition depends on nothing else: a test of such a variable, or a comparison of it with
-/// constants and params.
+/// Variables that nothing sets although a condition depends only on them: a test of such a variable, or a comparison of it with constants
+/// and params.
 pub fn fixed(chart: &Chart, usage: &Usage) -> Vec<Fixed> {
     let never = |id: VarId| {
         let var = matches!(chart.variables[id.index()].kind, VariableKind::Var { .. });
@@ -180,7 +180,7 @@ pub fn fixed(chart: &Chart, usage: &Usage) -> Vec<Fixed> {
     found
 }
 
-/// The single tests that a condition is made of.
+/// The tests that `and`, `or` and `not` combine into a condition.
 fn tests(expr: &Expr) -> Vec<&Expr> {
     let mut open = vec![expr];
     let mut found = Vec::new();
@@ -201,7 +201,7 @@ fn tests(expr: &Expr) -> Vec<&Expr> {
     found
 }
 
-/// Whether something but variables makes an expression change.
+/// Whether the expression can change even if no variable does.
 fn changes(kind: &ExprKind) -> bool {
     matches!(
         kind,
@@ -214,7 +214,7 @@ fn changes(kind: &ExprKind) -> bool {
     )
 }
 
-/// Calls `visit` with every expression of the chart, outermost, and where it stands.
+/// Calls `visit` with every outermost expression of the chart and its owner.
 pub fn expressions<'c>(chart: &'c Chart, visit: &mut dyn FnMut(Spot, &'c Expr)) {
     for variable in &chart.variables {
         variable.default.iter().for_each(|e| visit(Spot::Other, e));
@@ -302,7 +302,7 @@ fn shown<'c>(text: &'c Template, visit: &mut dyn FnMut(Spot, &'c Expr)) {
     }
 }
 
-/// Calls `visit` with every action of blocks and of `code` steps.
+/// Calls `visit` with every action of all blocks and `code` steps.
 pub(crate) fn actions<'c>(chart: &'c Chart, visit: &mut dyn FnMut(&'c Action)) {
     chart.blocks().for_each(|block| Action::walk(block, visit));
     for step in &chart.steps {

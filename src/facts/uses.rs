@@ -1,4 +1,4 @@
-//! What expressions read and lines change.
+//! What expressions read and what transitions change.
 
 use chartc_core::arena::{StateId, VarId};
 use chartc_core::model::{
@@ -6,7 +6,7 @@ use chartc_core::model::{
 };
 use std::collections::BTreeSet;
 
-/// Whether a condition asks only for active states: where the line or the step may act says the rest.
+/// Whether a condition only tests for active states, so that the place of the transition or step expresses all of it.
 pub fn is_where(guard: &Expr) -> bool {
     if let ExprKind::Binary(BinaryOp::Or, a, b) = &guard.kind {
         is_where(a) && is_where(b)
@@ -28,7 +28,7 @@ pub fn written(chart: &Chart) -> impl Iterator<Item = &Vec<Action>> {
     chart.blocks().chain(code)
 }
 
-/// Calls `visit` with what an expression is made of, in the order evaluated; predicates are looked into.
+/// Calls `visit` with the direct parts of an expression in evaluation order; the part of a predicate is its definition.
 fn each_part<'e>(chart: &'e Chart, expr: &'e Expr, visit: &mut dyn FnMut(&'e Expr)) {
     if let ExprKind::Predicate(id) = expr.kind {
         visit(&chart.predicates[id.index()].expr);
@@ -36,13 +36,13 @@ fn each_part<'e>(chart: &'e Chart, expr: &'e Expr, visit: &mut dyn FnMut(&'e Exp
     expr.each_part(visit);
 }
 
-/// Calls `visit` with the expression and everything in it, outermost first.
+/// Calls `visit` with the expression and all of its parts, outermost first; follows predicates.
 pub fn walk<'e>(chart: &'e Chart, expr: &'e Expr, visit: &mut dyn FnMut(&'e Expr)) {
     visit(expr);
     each_part(chart, expr, &mut |part| walk(chart, part, visit));
 }
 
-/// Like [`walk`], without what predicates are made of.
+/// Like [`walk`], but does not follow predicates.
 pub fn own_walk<'e>(expr: &'e Expr, visit: &mut dyn FnMut(&'e Expr)) {
     visit(expr);
     let mut open = Vec::new();
@@ -56,7 +56,7 @@ pub fn own_walk<'e>(expr: &'e Expr, visit: &mut dyn FnMut(&'e Expr)) {
     }
 }
 
-/// Like [`walk`], less what stands before `??`: whoever writes that knows that it may be missing.
+/// Like [`walk`], but skips the left side of `??`, whose value is expected to be missing at times.
 pub fn early_reads<'e>(chart: &'e Chart, expr: &'e Expr, visit: &mut dyn FnMut(&'e Expr)) {
     visit(expr);
     let mut known = matches!(expr.kind, ExprKind::Default(..));
@@ -67,7 +67,7 @@ pub fn early_reads<'e>(chart: &'e Chart, expr: &'e Expr, visit: &mut dyn FnMut(&
     });
 }
 
-/// Adds the variables that an expression reads; tells whether it also reads what a change of state changes.
+/// Adds the variables that an expression reads. Returns whether it also reads something that depends on the active states.
 pub fn reads(chart: &Chart, expr: &Expr, variables: &mut BTreeSet<VarId>) -> bool {
     let mut local = false;
     walk(chart, expr, &mut |e| {
@@ -99,7 +99,7 @@ pub fn assigned(actions: &[Action]) -> BTreeSet<VarId> {
     variables
 }
 
-/// The variables that a `code` step reads, less those that it gives a default.
+/// The variables that a `code` step reads, except on the left side of `??`.
 pub fn code_reads(chart: &Chart, actions: &[Action]) -> BTreeSet<VarId> {
     let mut variables = BTreeSet::new();
     let mut read = |expr| {
@@ -111,7 +111,7 @@ pub fn code_reads(chart: &Chart, actions: &[Action]) -> BTreeSet<VarId> {
     };
     Action::walk(actions, &mut |action| match action {
         Action::Assign(_, e) | Action::If(e, ..) | Action::For(_, e, _) => read(e),
-        // None of these stands in a `code` step.
+        // None of these occurs in a `code` step.
         Action::Do(..)
         | Action::Raise(..)
         | Action::Send { .. }
@@ -122,8 +122,8 @@ pub fn code_reads(chart: &Chart, actions: &[Action]) -> BTreeSet<VarId> {
     variables
 }
 
-/// Whether taking a line into `leaf` may assign one of the variables: in its own actions, those of the states that it may leave and those
-/// of the states that it enters.
+/// Whether taking a transition into `leaf` may assign one of the variables: in its own actions, or in those of the states that it may exit
+/// or enter.
 pub fn changes(
     chart: &Chart,
     line: &Transition,
@@ -141,7 +141,7 @@ pub fn changes(
     sets(&line.actions) || (moved && (entered || left || defaulted()))
 }
 
-/// Whether a line reads anything that comes with what it is on.
+/// Whether a transition reads the data of its trigger.
 pub fn takes_payload(line: &Transition) -> bool {
     let mut takes = false;
     let mut look = |expr| {
@@ -155,7 +155,7 @@ pub fn takes_payload(line: &Transition) -> bool {
     takes
 }
 
-/// The expressions of an action, less those of the actions in it.
+/// The expressions of an action, without those of nested actions.
 pub fn own_expressions(action: &Action) -> Vec<&Expr> {
     match action {
         Action::Assign(_, e) | Action::If(e, ..) | Action::For(_, e, _) => vec![e],

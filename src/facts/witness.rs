@@ -1,12 +1,12 @@
-//! How a state is reached: the shortest run, as far as the chart tells.
+//! The shortest run that reaches a state, as far as the analysis tells.
 
 use crate::facts::reach::{Cause, Reach};
 use chartc_core::arena::{StateId, TransitionId};
 
-/// A run over the fewest lines. Whether the guards on the way can all hold is not decided.
+/// A run over the fewest transitions. Whether all its guards can hold together is not decided.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Witness {
-    /// The lines taken, each with a state that lets it act and a state that is entered by it.
+    /// The transitions taken, each with a state in which it can be taken and a state that it enters.
     pub hops: Vec<(StateId, TransitionId, StateId)>,
 }
 

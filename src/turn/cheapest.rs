@@ -7,44 +7,45 @@ use chartc_core::machine::Status;
 use chartc_core::model::{AskOn, Chart, ChoiceKind, StateKind, StepKind, Transition, Trigger};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// How a state came to be active: a state that was active then, and the line taken. `None` is the start.
+/// How a state became active: a state that was active before, and the transition taken. `None` is the start.
 type Cause = Option<(StateId, TransitionId)>;
 
-/// A state, whether it is entered by default, and at what price.
+/// A state, whether it is entered by default, and the calls made so far.
 #[derive(Clone, Copy)]
 struct Item {
     calls: u64,
     state: StateId,
     default: bool,
     cause: Cause,
-    /// Whether it stands outside of the state that is to be left.
+    /// Whether the state is outside of the state that is to be exited.
     is_out: bool,
 }
 
-/// What a search looks for.
+/// The goal of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Goal {
     /// The end of the run, `ok`.
     End,
-    /// The way out of this state, or its own end, from its entry on.
+    /// The exit of this state, or its own end, counted from its entry.
     Out(StateId),
 }
 
-/// Fewest model calls before a run ends `ok`, with the lines on the way; `None` if no run does. Conditions on the way count as true, and a
-/// question that may be taken unasked as free, so no run is cheaper. Linear.
+/// The fewest model calls of a run that ends `ok`, with its transitions; `None` if no run does. All conditions count as true, and a
+/// question that may be settled without a call as free, so this is a lower bound. Linear.
 pub fn least(chart: &Chart, facts: &Facts) -> Option<(u64, Vec<TransitionId>)> {
     search(chart, facts, false, Goal::End)
 }
 
-/// Fewest turns before a run ends `ok`, as far as the model calls of their walks tell, with the lines on the way; `None` if no run does, or
-/// if a turn makes any number of calls.
+/// The fewest turns of a run that ends `ok`, as implied by the model calls of its walks, with its transitions; `None` if no run does, or if
+/// the calls of a turn are unlimited.
 pub fn least_turns(chart: &Chart, facts: &Facts) -> Option<(u64, Vec<TransitionId>)> {
     let each = u64::from(chart.calls_per_turn?);
     let (calls, way) = search(chart, facts, true, Goal::End)?;
     Some((calls.div_ceil(each.max(1)), way))
 }
 
-/// Fewest model calls from the entry of a state until a line leaves it, or it ends; `None` if nothing but a fault or a limit leads out.
+/// The fewest model calls from the entry of a state until a transition exits it, or it ends; `None` if only errors or limits lead out of
+/// it.
 pub fn least_through(
     chart: &Chart,
     facts: &Facts,
@@ -53,7 +54,7 @@ pub fn least_through(
     search(chart, facts, false, Goal::Out(state))
 }
 
-/// Fewest turns from the entry of a state until a line leaves it, or it ends, as far as the model calls of their walks tell.
+/// The fewest turns from the entry of a state until a transition exits it, or it ends, as implied by the model calls of its walks.
 pub fn least_turns_through(
     chart: &Chart,
     facts: &Facts,
@@ -64,13 +65,13 @@ pub fn least_turns_through(
     Some((calls.div_ceil(each.max(1)), way))
 }
 
-/// Whether a search takes the line: a fault is no way on through a state.
+/// Whether a search takes the transition: the handler of an error does not count as a way through a state.
 fn serves(line: &Transition, goal: Goal) -> bool {
     let fault = matches!(line.trigger, Trigger::Error(_) | Trigger::LimitWarn(_));
     goal == Goal::End || !fault
 }
 
-/// The cheapest way, where calls count, or only those of walks.
+/// The cheapest path to the goal. If `walks`, only the calls of walks count.
 fn search(
     chart: &Chart,
     facts: &Facts,
@@ -147,7 +148,7 @@ fn search(
     None
 }
 
-/// A queue that takes several at its front.
+/// A queue that accepts several items at its front.
 trait AllFirst {
     fn all_first(
         &mut self,
@@ -168,7 +169,7 @@ impl AllFirst for VecDeque<Item> {
     }
 }
 
-/// What is entered with a state that is entered by default.
+/// The states that are entered along with a state that is entered by default.
 fn come_with(chart: &Chart, state: StateId) -> Vec<StateId> {
     let children = |of| chart.children(of).filter(|c| !is_history(chart, *c));
     match &chart.state(state).kind {
@@ -186,7 +187,7 @@ fn come_with(chart: &Chart, state: StateId) -> Vec<StateId> {
     }
 }
 
-/// The lines that led to what the cause made active, first to last.
+/// The transitions that led to the cause, in the order taken.
 fn trace(active: &[Option<Cause>], last: Cause) -> Vec<TransitionId> {
     let mut lines = Vec::new();
     let mut at = last;
@@ -200,10 +201,10 @@ fn trace(active: &[Option<Cause>], last: Cause) -> Vec<TransitionId> {
 
 /// Parallels that end when all of their regions have ended.
 struct Regions {
-    /// By parallel: how many of its regions have not ended yet.
+    /// By parallel: the number of its regions that have not ended.
     left: BTreeMap<StateId, usize>,
     ended: BTreeSet<StateId>,
-    /// Lines on the end of a parallel.
+    /// `done` transitions of the parallel.
     lines: BTreeMap<StateId, Vec<TransitionId>>,
 }
 
@@ -223,7 +224,7 @@ impl Regions {
         Self { left, ended: BTreeSet::new(), lines }
     }
 
-    /// The parallel for whose end the line waits.
+    /// The parallel for whose end the transition waits.
     fn waits(chart: &Chart, id: TransitionId) -> Option<StateId> {
         let line = chart.transition(id);
         let Trigger::StateDone(state) = line.trigger else { return None };
@@ -234,7 +235,7 @@ impl Regions {
         (parallel && simple).then_some(state)
     }
 
-    /// The lines that may be taken now that the state is active.
+    /// The transitions that this active state enables by ending the last region of a parallel.
     fn end(&mut self, chart: &Chart, state: StateId) -> Vec<TransitionId> {
         let is_final = matches!(chart.state(state).kind, StateKind::Final { .. });
         let region = chart.state(state).parent.filter(|_| is_final);
@@ -248,13 +249,13 @@ impl Regions {
     }
 }
 
-/// Which lines a model call has to come before.
+/// Which transitions cost a model call.
 struct Prices {
-    /// By state: how many `may` lines are open whenever it is active.
+    /// By state: the number of `may` transitions that are enabled whenever it is active.
     open: Vec<u32>,
-    /// Every question is put even with a single option.
+    /// Whether every question is asked even if it has a single option.
     always: bool,
-    /// Some options may be chosen outside of walks, where these calls do not count.
+    /// Whether some options may be chosen outside of walks, where calls are not counted.
     outside: bool,
 }
 
@@ -294,7 +295,7 @@ impl Prices {
         let Some(step) = line.trigger.step() else { return false };
         match chart.steps[step.index()].kind {
             StepKind::Llm => true,
-            // Without an option that is open, its `else` is taken unasked.
+            // Without an enabled option, its `else` is taken without a call.
             StepKind::Ask { .. } => {
                 !self.outside && (!matches!(line.trigger, Trigger::StepElse(_)) || open > 0)
             }

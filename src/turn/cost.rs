@@ -1,7 +1,7 @@
-//! How many model calls a turn and a run make: at least, and at most.
+//! Lower and upper bounds on the model calls of a turn and of a run.
 //!
-//! Every number is a bound: a turn may be cheaper than its worst and dearer than its least, never the other way round. Calls of the
-//! charts that a `run` step starts count for those.
+//! Every number is a bound: a turn may make fewer calls than its worst case and more than its least, never the other way round. The calls
+//! of a child chart count for the child.
 
 use crate::facts::Facts;
 use crate::facts::graph::Node;
@@ -10,27 +10,27 @@ use chartc_core::arena::{StateId, StepId, TransitionId};
 use chartc_core::model::{AskOn, Chart, Step, StepKind};
 use std::collections::{BTreeMap, VecDeque};
 
-/// Model calls of a chart.
+/// The model calls of a chart.
 #[derive(Debug, Clone)]
 pub struct Cost {
     /// By leaf in which a turn may begin, ascending.
     pub turns: Vec<TurnCost>,
-    /// Questions that an event puts, outside of turns, each with the most calls that one such event makes.
+    /// Questions that wait for an event, with the most calls that one such event causes.
     pub events: Vec<Driver>,
-    /// A whole run.
+    /// The calls of a whole run.
     pub run: RunCost,
 }
 
-/// Model calls of one turn.
+/// The model calls of one turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TurnCost {
     /// The leaf in which the turn begins.
     pub leaf: StateId,
-    /// Fewest calls of a turn that ends without an error.
+    /// The fewest calls of a turn that ends without an error.
     pub least: u64,
-    /// Most calls, retries and re-asks included.
+    /// The most calls, with retries and repeated questions.
     pub worst: u64,
-    /// The steps that make up the worst, dearest first.
+    /// The steps that contribute to the worst case, most expensive first.
     pub drivers: Vec<Driver>,
 }
 
@@ -39,62 +39,62 @@ pub struct TurnCost {
 pub struct Driver {
     /// The step.
     pub step: StepId,
-    /// In how many regions at once.
+    /// The number of regions in which it runs at once.
     pub times: u64,
-    /// Further attempts of each call.
+    /// The number of further attempts of each call.
     pub retries: u64,
-    /// Tools that each may call: after each of them the model is asked again.
+    /// The number of tools that each call may use; after each tool, the model is called again.
     pub tools: u64,
-    /// Whether the retries are of its client, not its own or the chart's default.
+    /// Whether the retries are those of its client, not its own or the chart's default.
     pub of_client: bool,
 }
 
 impl Driver {
-    /// Calls in all.
+    /// The total number of calls.
     pub fn calls(&self) -> u64 {
         self.times.saturating_mul(self.retries.saturating_add(self.tools).saturating_add(1))
     }
 }
 
-/// Model calls of one run.
+/// The model calls of one run.
 #[derive(Debug, Clone)]
 pub struct RunCost {
     /// Fewest calls of a run that ends `ok`, with the lines taken; `None` if no run does.
     pub least: Option<(u64, Vec<TransitionId>)>,
-    /// What bounds the calls of any run.
+    /// The bound on the calls of any run.
     pub worst: Bound,
-    /// Where nothing bounds them: the fewest lines that lead from the leaf, or from the step's state, back to it. Empty if it need not be
-    /// left in between.
+    /// If nothing bounds them: the shortest cycle of transitions through the leaf or the step's state. Empty if the state need not be
+    /// exited in between.
     pub round: Vec<TransitionId>,
 }
 
-/// What bounds the calls of a run.
+/// The reason why the calls of a run are bounded, if they are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Bound {
-    /// There is no model step that can run.
+    /// No model step can run.
     NoCalls,
     /// `limits { calls … }` of the chart.
     Calls(u64),
-    /// `limits { calls … }` of states: each step that calls has one around it; their sum.
+    /// `limits { calls … }` of states: each calling step is inside a state with such a limit. The sum of these limits.
     States(u64),
-    /// `limits { turns … }` of the chart, with the worst turn.
+    /// `limits { turns … }` of the chart, times the calls of the worst turn.
     Turns {
         /// The limit.
         turns: u64,
-        /// Calls of the dearest turn.
+        /// The most calls of a turn.
         each: u64,
     },
-    /// Nothing. This step may call in every turn that begins in the leaf, or whenever its event comes.
+    /// Nothing: this step may call in every turn that begins in the leaf, or whenever its event occurs.
     None {
         /// The step.
         step: StepId,
-        /// The leaf, if it is a step of a turn.
+        /// The leaf, if the step runs in turns.
         leaf: Option<StateId>,
     },
 }
 
 impl Bound {
-    /// The most calls of a run.
+    /// The upper bound on the calls of a run, if there is one.
     pub fn calls(self) -> Option<u64> {
         match self {
             Self::NoCalls => Some(0),
@@ -105,7 +105,7 @@ impl Bound {
     }
 }
 
-/// Counts. Per leaf about the steps that may run in a turn that begins there.
+/// Computes all bounds. The work for each leaf is about the number of steps that may run in a turn that begins there.
 pub fn cost(chart: &Chart, facts: &Facts) -> Cost {
     let walks = Walks::of(chart, facts);
     let turns: Vec<TurnCost> = walks.leaves.iter().map(|leaf| walks.turn(*leaf)).collect();
@@ -127,14 +127,14 @@ pub fn cost(chart: &Chart, facts: &Facts) -> Cost {
     Cost { turns, events, run: RunCost { least, worst, round } }
 }
 
-/// The fewest lines that lead from a state back to it.
+/// The shortest cycle of transitions from a state back to it.
 fn round(chart: &Chart, facts: &Facts, state: StateId) -> Vec<TransitionId> {
     let goal = Node::Active(state);
     let mut from: Vec<Option<Node>> = vec![None; facts.moves.nodes()];
     let mut open = VecDeque::from([goal]);
     while let Some(node) = open.pop_front() {
         for next in facts.moves.next(node) {
-            // A state that goes on around another is no way back into it.
+            // An ancestor that stays active does not lead back into the state.
             let up =
                 matches!((node, next), (Node::Active(s), Node::Active(t)) if chart.contains(t, s));
             let known = &mut from[facts.moves.place(next)];
@@ -151,7 +151,7 @@ fn round(chart: &Chart, facts: &Facts, state: StateId) -> Vec<TransitionId> {
     Vec::new()
 }
 
-/// The lines on the way that leads back to the goal.
+/// The transitions on the path that leads back to the goal.
 fn back(facts: &Facts, from: &[Option<Node>], goal: Node) -> Vec<TransitionId> {
     let mut lines = Vec::new();
     let mut at = from[facts.moves.place(goal)];
@@ -165,13 +165,13 @@ fn back(facts: &Facts, from: &[Option<Node>], goal: Node) -> Vec<TransitionId> {
     lines
 }
 
-/// The sum of the limits of states, if each step that calls stands in one that has a limit.
+/// The sum of the call limits of states, if each calling step is inside a state with such a limit.
 fn by_states(chart: &Chart, turns: &[TurnCost], events: &[Driver]) -> Option<u64> {
     let mut limited: BTreeMap<StateId, u64> = BTreeMap::new();
     for driver in turns.iter().flat_map(|turn| &turn.drivers).chain(events) {
         let state = chart.steps[driver.step.index()].state;
         let limit = |s: StateId| Some((s, u64::try_from(chart.state(s).limits.calls?).ok()?));
-        // Of several the outermost counts the calls of all.
+        // The limit of the outermost state covers all calls inside of it.
         let (state, calls) = chart.ancestors(state).filter_map(limit).last()?;
         limited.insert(state, calls);
     }

@@ -1,4 +1,4 @@
-//! Variables of a turn that are read before the turn can have set them.
+//! Per-turn values that are read before the turn can have set them.
 
 use crate::facts::Facts;
 use crate::facts::place::meet;
@@ -9,49 +9,49 @@ use chartc_core::model::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Where a step reads.
+/// The part of a step that reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Reading {
-    /// In its condition.
+    /// Its condition.
     Guard,
-    /// In a part of its prompt.
+    /// A part of its prompt.
     Prompt(usize),
-    /// In the condition under which a component goes into its prompt.
+    /// The condition of a component in its prompt.
     Injection(ComponentId),
-    /// In a part of a component that goes into its prompt.
+    /// A part of a component in its prompt.
     Fragment(ComponentId, usize),
-    /// In its statements.
+    /// Its statements.
     Code,
-    /// In the condition of an outcome line.
+    /// The guard of a transition on its outcome.
     Line(TransitionId),
-    /// In the condition of an `allow` line that its move needs.
+    /// The condition of an `allow` line that its move needs.
     Permission(usize),
 }
 
-/// A value that is not there yet.
+/// A value that is not set at the start of a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Value {
-    /// A variable that starts afresh each turn.
+    /// A per-turn variable.
     Variable(VarId),
     /// The answer of a step.
     Answer(StepId),
 }
 
-/// A value that is always its default where a step reads it, because only later steps of a turn set it.
+/// A step that always reads the default of a value, because only later steps of the turn set it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Early {
     /// The step that reads.
     pub step: StepId,
-    /// Where in it.
+    /// The part of the step that reads.
     pub reading: Reading,
-    /// What it reads.
+    /// The value that is read.
     pub value: Value,
-    /// The first step that sets it.
+    /// The first step that sets the value.
     pub setter: StepId,
 }
 
-/// Every such reading, by step. Only variables that nothing but steps set and whose default is a constant: what an event may set, or the
-/// host supply, may be there.
+/// Every such reading, by step. Only considers variables with a constant default that nothing but steps sets: what an event or the host
+/// sets may be set earlier.
 pub fn early(chart: &Chart, facts: &Facts) -> Vec<Early> {
     let setters = setters(chart);
     let table = table(chart);
@@ -109,7 +109,7 @@ pub fn early(chart: &Chart, facts: &Facts) -> Vec<Early> {
     found
 }
 
-/// By variable of a turn: the first step that sets it.
+/// By per-turn variable: the first step that sets it.
 fn setters(chart: &Chart) -> BTreeMap<VarId, StepId> {
     let mut first: BTreeMap<VarId, StepId> = BTreeMap::new();
     for (i, step) in chart.steps.iter().enumerate() {
@@ -190,7 +190,7 @@ fn parts(text: &Template) -> impl Iterator<Item = (usize, &Expr)> {
     })
 }
 
-/// The `allow` lines with their numbers, by the state that they permit to enter.
+/// The `allow` lines with their indexes, by the state that they permit to enter.
 type Table<'c> = BTreeMap<StateId, Vec<(usize, &'c Permission)>>;
 
 fn table(chart: &Chart) -> Table<'_> {

@@ -1,4 +1,4 @@
-//! What may happen within one turn, and from turn to turn: an abstraction of the step algorithm of `chartc-core`.
+//! What may happen within one turn and between turns: an abstraction of the step algorithm of `chartc-core`.
 
 pub mod calls;
 pub mod cheapest;

@@ -1,4 +1,4 @@
-//! Which steps may call the model in the walk of a turn, by the leaf in which the turn begins.
+//! Which steps may call the model in a turn, by the leaf in which the turn begins.
 
 use crate::facts::Facts;
 use crate::facts::place::exclusive;
@@ -9,26 +9,26 @@ use chartc_core::arena::{StateId, StepId, TransitionId};
 use chartc_core::model::{Action, AskOn, Chart, StateKind, Step, StepKind, Trigger};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The walks of turns.
+/// The abstract walks of turns.
 pub(crate) struct Walks<'c> {
     chart: &'c Chart,
     facts: &'c Facts,
     pub(crate) leaves: Vec<StateId>,
     /// Steps that call or move, by the states of their places.
     steps: BTreeMap<StateId, Vec<StepId>>,
-    /// Lines that a macrostep may take by itself, by the states of their places; `on turn` lines apart.
+    /// Transitions that a macrostep may take on its own, by the states of their places; without `on turn` transitions.
     moving: BTreeMap<StateId, Vec<TransitionId>>,
     starting: BTreeMap<StateId, Vec<TransitionId>>,
-    /// `may` lines, likewise.
+    /// `may` transitions, by the states of their places.
     choices: BTreeMap<StateId, Vec<TransitionId>>,
-    /// Lines on the end of a step.
+    /// Transitions on the outcomes of a step.
     ends: BTreeMap<StepId, Vec<TransitionId>>,
-    /// Most leaves of a state that are active together.
+    /// By state: the most leaves below it that can be active together.
     width: Vec<u64>,
     parallel: bool,
-    /// Events may come while a step is awaited.
+    /// Whether events may arrive while a step is awaited.
     interrupted: bool,
-    /// Sent events may come before each step.
+    /// Whether sent events may arrive before each step.
     sends: bool,
 }
 
@@ -138,9 +138,9 @@ impl<'c> Walks<'c> {
         }
     }
 
-    /// The turn that begins in a leaf.
+    /// The calls of a turn that begins in a leaf.
     pub(crate) fn turn(&self, leaf: StateId) -> TurnCost {
-        // No step, no call.
+        // Without steps, there are no calls.
         if self.steps.is_empty() {
             return TurnCost { leaf, least: 0, worst: 0, drivers: Vec::new() };
         }
@@ -188,7 +188,7 @@ impl<'c> Walks<'c> {
             }
         }
         let elsewhere = |d: &Driver| !self.facts.places.step(d.step).covers(self.chart, leaf);
-        // The cap counts calls, not attempts.
+        // The limit counts calls, not attempts.
         drivers.sort_by_key(|d| {
             (std::cmp::Reverse(d.retries.saturating_add(d.tools)), elsewhere(d), d.step)
         });
@@ -202,7 +202,7 @@ impl<'c> Walks<'c> {
         TurnCost { leaf, least: least.min(cap.unwrap_or(u64::MAX)), worst, drivers }
     }
 
-    /// Whether the step calls wherever the walk may be when its place comes.
+    /// Whether the step calls in every leaf that may be active when the walk reaches it.
     fn surely(&self, step: StepId, at: &BTreeSet<StateId>) -> bool {
         let (row, place) = (&self.chart.steps[step.index()], self.facts.places.step(step));
         let kind = match &row.kind {
@@ -221,27 +221,27 @@ impl<'c> Walks<'c> {
     }
 }
 
-/// Where one walk may be.
+/// The leaves that may be active in one walk.
 struct Walk<'w, 'c> {
     walks: &'w Walks<'c>,
     at: BTreeSet<StateId>,
     due: BTreeSet<StepId>,
     past: Option<StepId>,
-    /// Every leaf has been entered.
+    /// Whether every leaf has been entered.
     is_anywhere: bool,
     /// Where options were last chosen, by count: it only grows.
     chosen: usize,
 }
 
 impl Walk<'_, '_> {
-    /// Any leaf may be active from here on.
+    /// Marks every leaf as possibly active.
     fn enter_any(&mut self) {
         if !std::mem::replace(&mut self.is_anywhere, true) {
             self.walks.leaves.iter().for_each(|leaf| self.enter(*leaf, false));
         }
     }
 
-    /// A line may be taken.
+    /// Takes a transition: enters its targets.
     fn take(&mut self, line: TransitionId) {
         let chart = self.walks.chart;
         let mut leaves = Vec::new();
@@ -253,7 +253,7 @@ impl Walk<'_, '_> {
         }
     }
 
-    /// Any option that is open may be chosen.
+    /// Chooses every enabled option.
     fn choose(&mut self) {
         if std::mem::replace(&mut self.chosen, self.at.len()) == self.at.len() {
             return;
@@ -268,7 +268,7 @@ impl Walk<'_, '_> {
         }
     }
 
-    /// The leaf may be active from here on, and whatever its own lines lead to.
+    /// Marks the leaf as possibly active, and everything that its own transitions enter.
     fn enter(&mut self, leaf: StateId, first: bool) {
         let Walks { chart, steps, moving, starting, facts, .. } = self.walks;
         let mut open = vec![leaf];
@@ -301,7 +301,7 @@ fn in_turn(step: &Step) -> bool {
     matches!(step.kind, StepKind::Llm | StepKind::Ask { on: AskOn::Turn, .. })
 }
 
-/// Adds the leaves that entering a state may make active; of a history, all of its parent.
+/// Adds the leaves that entering a state may activate; for a history, all leaves of its parent.
 fn leaves_of(chart: &Chart, state: StateId, found: &mut Vec<StateId>) {
     let mut open = vec![state];
     while let Some(state) = open.pop() {

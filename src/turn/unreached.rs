@@ -1,4 +1,4 @@
-//! Steps whose state is never active any more when the walk of a turn comes to them.
+//! Steps whose state is never active when the walk of a turn reaches them.
 
 use crate::facts::Facts;
 use crate::facts::reach::{entries, is_history};
@@ -12,16 +12,16 @@ use std::collections::BTreeMap;
 pub struct Unreached {
     /// The step.
     pub step: StepId,
-    /// Where it would run.
+    /// The state in which it would run.
     pub state: StateId,
-    /// An earlier step there, which always runs, and after which that state is left or the walk ends.
+    /// An earlier step of that state, which always runs; then the walk ends or the state has been exited.
     pub after: StepId,
-    /// Its line that leaves.
+    /// The transition of that step that exits the state.
     pub line: TransitionId,
 }
 
-/// Every such step, ascending. A walk comes to each step once, in document order; when an earlier step of the same state always leaves
-/// it, and nothing in between comes back, the later one never finds it active. Linear in steps and lines.
+/// Every such step, ascending. A walk reaches each step once, in document order. If an earlier step always exits the state and nothing in
+/// between re-enters it, the later step never runs. Linear in steps and transitions.
 pub fn unreached(chart: &Chart, facts: &Facts) -> Vec<Unreached> {
     let mut found = Vec::new();
     let mut by_state: BTreeMap<StateId, Vec<StepId>> = BTreeMap::new();
@@ -57,7 +57,7 @@ pub fn unreached(chart: &Chart, facts: &Facts) -> Vec<Unreached> {
     found
 }
 
-/// Whether the walk starts the step.
+/// Whether a walk starts the step.
 fn in_walk(step: &Step) -> bool {
     match &step.kind {
         StepKind::Ask { on, .. } => *on == AskOn::Turn,
@@ -66,7 +66,8 @@ fn in_walk(step: &Step) -> bool {
     }
 }
 
-/// A line of the step, if it runs whenever its state is active and the walk goes on only where that state has been left.
+/// A transition on the step's outcome, if the step runs whenever its state is active and the walk continues only after the state has been
+/// exited.
 fn leaves(chart: &Chart, facts: &Facts, state: StateId, id: StepId) -> Option<TransitionId> {
     let step = &chart.steps[id.index()];
     let awaited = match &step.kind {
@@ -98,7 +99,7 @@ fn leaves(chart: &Chart, facts: &Facts, state: StateId, id: StepId) -> Option<Tr
     sure
 }
 
-/// Whether the table permits the move from the state whatever the variables.
+/// Whether the transition table permits the move from the state whatever the variables.
 fn permitted(chart: &Chart, state: StateId, line: &Transition) -> bool {
     let rows = &chart.permissions;
     let permits = |target: StateId| {
@@ -110,12 +111,12 @@ fn permitted(chart: &Chart, state: StateId, line: &Transition) -> bool {
     rows.is_empty() || line.targets.iter().all(|target| permits(target.state))
 }
 
-/// Whether the line leaves the state without entering it again.
+/// Whether the transition exits the state without entering it again.
 fn outside(chart: &Chart, state: StateId, line: TransitionId) -> bool {
     entries(chart, chart.transition(line)).iter().all(|target| !touches(chart, *target, state))
 }
 
-/// Whether entering `target` may make `state` active.
+/// Whether entering `target` may activate `state`.
 fn touches(chart: &Chart, target: StateId, state: StateId) -> bool {
     let target = if is_history(chart, target) {
         chart.state(target).parent.unwrap_or(StateId::at(0))
@@ -125,13 +126,13 @@ fn touches(chart: &Chart, target: StateId, state: StateId) -> bool {
     chart.contains(target, state) || chart.contains(state, target)
 }
 
-/// The lines by which a state may be entered within a walk.
+/// The states that transitions may enter within a walk.
 struct Entering {
-    /// By a step's own outcome, with the step: what is entered.
+    /// By step: the states that transitions on its outcomes enter.
     steps: BTreeMap<StepId, Vec<StateId>>,
-    /// By any other line.
+    /// The states that other transitions enter.
     others: Vec<StateId>,
-    /// Questions of the walk, ascending: their options enter `chosen`.
+    /// Questions, ascending: their options enter `chosen`.
     asks: Vec<StepId>,
     chosen: Vec<StateId>,
 }
@@ -159,7 +160,7 @@ impl Entering {
         Self { steps, others, asks: asks.map(|(i, _)| StepId::at(i)).collect(), chosen }
     }
 
-    /// Whether the walk may come back to the state between the two steps.
+    /// Whether the state may be entered again between the two steps of a walk.
     fn between(&self, chart: &Chart, state: StateId, after: StepId, until: StepId) -> bool {
         let any = |entered: &[StateId]| entered.iter().any(|t| touches(chart, *t, state));
         let waits = |s: &StepId| match &chart.steps[s.index()].kind {
@@ -167,7 +168,7 @@ impl Entering {
             StepKind::Llm | StepKind::Code(_) | StepKind::Call(..) => false,
             StepKind::Human(_) | StepKind::Run(..) => true,
         };
-        // What does not run in the walk may end at any time, and so may a question on an event.
+        // Steps outside of the walk may end at any time, and so may questions on events.
         let beside = |id: &StepId| waits(id) || (after < *id && *id < until);
         any(&self.others)
             || self.steps.iter().any(|(id, entered)| beside(id) && any(entered))

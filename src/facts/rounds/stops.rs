@@ -1,4 +1,4 @@
-//! Numbers at which bounds that grow come to a halt.
+//! Thresholds for widening the bounds of counters.
 
 use crate::facts::counter::{bounds, value};
 use crate::facts::interval::Range;
@@ -6,7 +6,7 @@ use crate::facts::uses::{own_walk, written};
 use chartc_core::arena::VarId;
 use chartc_core::model::{Action, Chart, Expr};
 
-/// Every number that the chart names beside the counter, with its neighbours; ascending.
+/// Every number in the chart that is related to the counter, with its neighbors; ascending.
 pub(super) fn stops(chart: &Chart, counter: VarId, first: Range) -> Vec<i64> {
     let mut stops: Vec<i64> = [first.low, first.high].into_iter().flatten().collect();
     let mut named = |e: &Expr| {
@@ -41,7 +41,7 @@ pub(super) fn stops(chart: &Chart, counter: VarId, first: Range) -> Vec<i64> {
     stops
 }
 
-/// The next stops that contain what has grown.
+/// Widens each bound that has grown to the next threshold.
 pub(super) fn widened(known: Range, joined: Range, stops: &[i64]) -> Range {
     let low = if joined.low == known.low {
         joined.low

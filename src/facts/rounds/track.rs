@@ -1,7 +1,8 @@
-//! Between what bounds one counter is at each node of the graph of moves.
+//! The bounds of one counter at each node of the graph of moves.
 //!
-//! Intervals, spread from the start along all that leads on; each node's grow, and after a few times only to the next number that the
-//! chart names, so that it ends. A line, a block and the code of a step do what they say; what is not understood may set anything.
+//! Propagates intervals from the start along all edges. The interval of a node grows freely a few times, then only to the next number in
+//! the chart, so that the iteration terminates. Transitions, blocks and code have their exact effect; an effect that is not understood may
+//! set any value.
 
 use super::Asker;
 use super::stops::{stops, widened};
@@ -14,46 +15,46 @@ use chartc_core::arena::{StateId, StepId, TransitionId, VarId};
 use chartc_core::model::{Action, Chart, Expr, StateKind, StepKind, Transition};
 use std::collections::VecDeque;
 
-/// Times that a node's bounds grow freely, and times that they grow to a number that the chart names.
+/// The number of times that the bounds of a node grow freely, before widening.
 const PATIENCE: u8 = 4;
 const GROWTHS: u8 = 24;
 
-/// Whether assignments of constants are done.
+/// Whether assignments of constants take effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Resets {
     Done,
     Skipped,
 }
 
-/// What is known of one counter.
+/// The bounds of one counter.
 pub(super) struct Track<'c> {
     chart: &'c Chart,
     facts: &'c Facts,
     counter: VarId,
     resets: Resets,
-    /// Lines without a target that set it.
+    /// Targetless transitions that set it.
     staying: Vec<TransitionId>,
-    /// Code that sets it.
+    /// Code steps that set it.
     code: Vec<StepId>,
-    /// States that set it when they are left.
+    /// States whose exit sets it.
     leaving: Vec<StateId>,
-    /// Whether leaving or entering any state sets it.
+    /// Whether the exit or entry of any state sets it.
     blocks: bool,
-    /// What it begins with.
+    /// Its initial value.
     first: Range,
-    /// Numbers that the chart names beside it, with their neighbours; ascending.
+    /// Thresholds for widening; ascending.
     stops: Vec<i64>,
-    /// By place of the node: before it; `None` where no run comes.
+    /// By index of the node: the bounds before it; `None` if it is unreachable.
     before: Vec<Option<Range>>,
 }
 
 impl<'c> Track<'c> {
-    /// Follows a counter through the whole chart.
+    /// Analyzes a counter through the whole chart.
     pub(super) fn of(chart: &'c Chart, facts: &'c Facts, counter: VarId) -> Self {
         Self::following(chart, facts, counter, Resets::Done)
     }
 
-    /// Follows a counter as if nothing set it back.
+    /// Analyzes a counter as if no assignment reset it.
     pub(super) fn without_resets(chart: &'c Chart, facts: &'c Facts, counter: VarId) -> Self {
         Self::following(chart, facts, counter, Resets::Skipped)
     }
@@ -102,7 +103,7 @@ impl<'c> Track<'c> {
         track
     }
 
-    /// When the asker asks for it; `None` where no run comes to that.
+    /// The bounds when the owner's condition is tested; `None` if that never happens.
     pub(super) fn asked_by(&self, asker: Asker) -> Option<Range> {
         match asker {
             Asker::Line(id) => self.at_line(id),
@@ -114,11 +115,11 @@ impl<'c> Track<'c> {
         }
     }
 
-    /// Before the condition of a line is asked for.
+    /// The bounds before the guard of a transition is tested.
     fn at_line(&self, id: TransitionId) -> Option<Range> {
         let (moves, line) = (&self.facts.moves, self.chart.transition(id));
         let before = match self.before[moves.place(Node::Line(id))] {
-            // It is not taken: where it would be.
+            // The transition is never taken: use the bounds in its source.
             None if !self.facts.reach.takes(id) => {
                 let node = Node::Active(line.source);
                 self.after(node, self.before[moves.place(node)]?)?
@@ -128,7 +129,7 @@ impl<'c> Track<'c> {
         Some(self.asked(line, before))
     }
 
-    /// What it is when an outcome of a step asks for it: the code that stands right before the step has been run.
+    /// The bounds when a transition on the outcome of a step is tested, after the code steps immediately before that step have run.
     fn asked(&self, line: &Transition, before: Range) -> Range {
         let Some(step) = line.trigger.step() else { return before };
         let state = self.chart.steps[step.index()].state;
@@ -146,7 +147,7 @@ impl<'c> Track<'c> {
             let here = self.chart.ancestors(state).any(|s| place.within.contains(&s))
                 || place.within.iter().any(|s| self.chart.contains(state, *s));
             if here {
-                // In any number.
+                // The transition may be taken any number of times.
                 let after = self.block(&self.chart.transition(*id).actions, range);
                 range = widened(range, range.join(after), &[]);
             }
@@ -154,7 +155,7 @@ impl<'c> Track<'c> {
         range
     }
 
-    /// While one of these states, or one below, is active.
+    /// The bounds while one of these states or their descendants is active.
     fn within(&self, places: &[StateId]) -> Option<Range> {
         let below = places.iter().flat_map(|s| s.0..self.chart.state(*s).end.0).map(StateId);
         let known = below.filter_map(|s| {
@@ -191,7 +192,7 @@ impl<'c> Track<'c> {
         }
     }
 
-    /// What it is when the node leads on; `None` where it does not.
+    /// The bounds after the node; `None` if the run cannot get past it.
     fn after(&self, node: Node, before: Range) -> Option<Range> {
         match node {
             Node::Any(_) => Some(before),
@@ -210,11 +211,11 @@ impl<'c> Track<'c> {
         if row.default_actions.is_empty() {
             return entered;
         }
-        // A line may lead further down itself.
+        // A transition may enter a descendant directly instead of the default.
         entered.join(self.block(&row.default_actions, entered))
     }
 
-    /// Turns and lines that stay may come in any number.
+    /// Applies turns and targetless transitions, any number of times.
     fn active(&self, state: StateId, before: Range) -> Range {
         let mut range = before;
         if is_of_turn(self.chart, self.counter) && is_leaf(self.chart, state) {
@@ -260,7 +261,7 @@ impl<'c> Track<'c> {
         let top = domain(self.chart, line).filter(|_| self.blocks);
         if let Some(top) = top {
             for state in self.below(top) {
-                // Not all of them are active.
+                // Some of these states may be inactive.
                 let left = self.blocks_of(&self.chart.state(state).exit, range);
                 let sure = self.chart.contains(state, line.source);
                 range = if sure { left } else { range.join(left) };
@@ -281,13 +282,13 @@ impl<'c> Track<'c> {
         Some(range)
     }
 
-    /// States below this one that set it when they are left.
+    /// Descendants of this state whose exit sets the counter.
     fn below(&self, top: StateId) -> impl Iterator<Item = StateId> + '_ {
         let inside = move |s: &StateId| *s != top && self.chart.contains(top, *s);
         self.leaving.iter().copied().filter(inside)
     }
 
-    /// What a condition that holds leaves of it.
+    /// Narrows the bounds, given that a condition holds.
     fn refined(&self, guard: &Expr, range: Range) -> Range {
         let own = |bound: &crate::facts::counter::Bound<'_>| bound.counter == self.counter;
         bounds(self.chart, guard).iter().filter(|b| own(b)).fold(range, |range, bound| {
@@ -331,7 +332,7 @@ impl<'c> Track<'c> {
         range
     }
 
-    /// Whether the counter may be set where the node leads on.
+    /// Whether the node may set the counter.
     pub(super) fn is_set_at(&self, node: Node) -> bool {
         let of = |state: StateId| {
             let row = self.chart.state(state);

@@ -1,4 +1,4 @@
-//! What operations do to what cells may hold.
+//! The effect of operations on what cells may hold.
 
 use super::cell::{FRESH, Masks, OTHER};
 use super::code::{Act, Code, Does, Look, Note};
@@ -6,26 +6,26 @@ use super::read::{How, Site};
 use super::test::{Test, merge};
 use std::collections::BTreeMap;
 
-/// What one place reads of one cell.
+/// What one place may see of one cell.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Seen {
-    /// All that it may be.
+    /// All possible contents.
     pub(super) all: u16,
-    /// All that it may be where the condition of the place is asked for.
+    /// All possible contents when the condition of the place is evaluated.
     pub(super) asked: u16,
-    /// All that it may be where it is needed.
+    /// All possible contents when the value is needed.
     pub(super) hard: u16,
-    /// Whether it is shown or needed, and not only asked for or passed on.
+    /// Whether the value is shown or needed, and not only tested or passed on.
     pub(super) shown: bool,
 }
 
-/// By place and number of the cell.
+/// By place and cell index.
 pub(super) type Records = BTreeMap<(Site, u32), Seen>;
 
-/// By number of the reading; `None` where no run comes.
+/// By index of the reading; `None` if no run gets there.
 pub(super) type Sights = Vec<Option<Seen>>;
 
-/// What is done to cells.
+/// Applies operations to cells.
 pub(super) struct Run<'r> {
     pub(super) masks: &'r mut [u16],
     /// Where readings are noted, if they are.
@@ -33,7 +33,7 @@ pub(super) struct Run<'r> {
 }
 
 impl Run<'_> {
-    /// Does what an operation does; whether the run can get past it.
+    /// Applies an operation. Returns whether the run can get past it.
     pub(super) fn code(&mut self, code: &Code) -> bool {
         match code {
             Code::Assume(asked, looks, test) => {
@@ -57,7 +57,7 @@ impl Run<'_> {
         true
     }
 
-    /// A block, done to its end or to where it may fail.
+    /// Applies a block, which runs to its end or to an action that may fail.
     fn whole(&mut self, acts: &[Act]) {
         let mut failed = None;
         self.block(acts, &mut failed);
@@ -94,7 +94,7 @@ impl Run<'_> {
                     self.masks.copy_from_slice(&taken.unwrap_or(before));
                 }
                 Does::For(body) => {
-                    // Once more, so that a round sees what the one before set.
+                    // Twice, so that an iteration sees what the previous one set.
                     for _ in 0..2 {
                         let before = self.masks.to_vec();
                         self.block(body, failed);
@@ -126,7 +126,7 @@ impl Run<'_> {
         }
     }
 
-    /// What is read where a condition has a value, which holds no longer behind it.
+    /// Records what is read while a condition has a value, and then drops that assumption.
     fn under(&mut self, test: &Test, looks: &[Look]) {
         let before = self.masks.to_vec();
         if test.refine(self.masks) {

@@ -1,9 +1,10 @@
-//! What variables and answers may hold where they are read: a forward analysis over the points of runs.
+//! What variables and answers may hold where they are read: a forward data-flow analysis over the points of runs.
 //!
-//! A point is an active leaf with what the run does there: it rests, a turn begins, the walk is before a step or awaits one. From point
-//! to point go lines, steps and turns, with all that they read and set. Each cell (a variable or the answer of a step) has a set of
-//! what it may hold: what it begins with, constants that something sets it to, or anything else. The sets only grow, so that what
-//! is not in one is never there; but for runs that the engine stops where they go round without end. Charts with parallels, and those beyond [`MOST_WORK`], have one set for all points.
+//! A point is an active leaf and what the run does there: it waits for the host, a turn begins, the walk is before a step or awaits one.
+//! Transitions, steps and turns lead from point to point, with everything that they read and set. Each cell (a variable or the answer of a
+//! step) has a set of possible contents: its initial value, constants that something sets it to, or anything else. The sets only grow until
+//! a fixpoint, so a cell never holds what its set lacks, except in livelocks, which the engine stops. Charts with parallels, and those
+//! beyond [`MOST_WORK`], have one set for all points.
 
 mod apply;
 mod cell;
@@ -37,60 +38,60 @@ use point::Points;
 use solve::{MOST_WORK, Solved};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Most readings for which a way is looked for.
+/// The maximal number of readings for which a run is searched.
 const MOST_WAYS: usize = 40;
 
-/// What is known of a chart's data.
+/// What the analysis has established about a chart's data.
 #[derive(Debug, Clone)]
 pub struct Flow<'c> {
     chart: &'c Chart,
     cells: Cells,
-    /// What each reading sees.
+    /// The contents that each reading may see.
     records: Records,
-    /// What is known at each point; `None` where readings are not told apart by point.
+    /// The contents at each point; `None` if the analysis does not distinguish points.
     solved: Option<Solved>,
 }
 
-/// A reading of what is not there.
+/// A reading of a value that is not set.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Unset {
-    /// Where.
+    /// The place of the reading.
     pub site: Site,
-    /// What is read.
+    /// The value that is read.
     pub value: Value,
-    /// A run that comes there without setting it; `None`: every run does.
+    /// A run that gets there without setting the value; `None` if every run does.
     pub way: Option<Vec<By>>,
-    /// What is there instead.
+    /// What is read instead.
     pub lack: Lack,
 }
 
-/// What is there instead of a value.
+/// What is read instead of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lack {
-    /// Nothing.
+    /// `none`, or no answer.
     Missing,
-    /// A text, a list or a map with nothing in it.
+    /// An empty text, list or map.
     Empty,
     /// Another default.
     Default,
 }
 
-/// Variables, each with all that it may hold.
+/// Variables, each with all its possible values.
 pub type Holds = Vec<(VarId, Vec<chartc_core::expr::Value>)>;
 
-/// A condition that has one value wherever it is asked for, because of what its variables hold there.
+/// A condition that has the same value at every evaluation, because of what its variables hold there.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fixed {
-    /// Where.
+    /// The place of the condition.
     pub site: Site,
-    /// Which.
+    /// The value of the condition.
     pub holds: bool,
-    /// What its variables hold there.
+    /// What its variables may hold there.
     pub values: Holds,
 }
 
 impl<'c> Flow<'c> {
-    /// Analyses a chart. About linear in states, lines and steps.
+    /// Analyzes a chart. About linear in states, transitions and steps.
     pub fn of(chart: &'c Chart, facts: &Facts) -> Self {
         let cells = Cells::of(chart);
         let mut flow = Self { chart, cells, records: Records::new(), solved: None };
@@ -109,7 +110,8 @@ impl<'c> Flow<'c> {
         flow
     }
 
-    /// What a value that begins as `none` may be where it is read: `None` if no run reads it there, or if it is not looked at.
+    /// Whether a value that is initially `none` may be unset or set where it is read: `None` if no run reads it there, or if it is not
+    /// analyzed.
     pub fn at(&self, site: Site, value: Value) -> Option<Held> {
         let cell = self.cells.number(value)?;
         let seen = self.records.get(&(site, cell as u32))?;
@@ -117,7 +119,7 @@ impl<'c> Flow<'c> {
         Some(Held { unset: seen.all & none != 0, set: seen.all & !none != 0 })
     }
 
-    /// Whether a run may reach one of the places while the variable still holds its initial value. True if the analysis does not follow the variable.
+    /// Whether a run may reach one of the places while the variable still holds its initial value. True if the variable is not analyzed.
     pub fn may_be_fresh(&self, sites: &[Site], id: VarId) -> bool {
         let Some(cell) = self.cells.number(Value::Variable(id)) else { return true };
         let fresh = FRESH | self.cells.rows[cell].default_bits();
@@ -125,7 +127,7 @@ impl<'c> Flow<'c> {
         seen.peek().is_none() || seen.any(|seen| seen.all & fresh != 0)
     }
 
-    /// All that is read where it is not there, by place; `inferred` says which variables nobody gave a default.
+    /// All readings of values that are not set, by place. `inferred` tells which variables have no default in the source.
     pub fn unset(&self, facts: &Facts, inferred: &dyn Fn(VarId) -> bool) -> Vec<Unset> {
         let Some(solved) = &self.solved else { return Vec::new() };
         let points = Points::of(self.chart, facts);
@@ -159,7 +161,8 @@ impl<'c> Flow<'c> {
         found
     }
 
-    /// Variables that nothing sets and whose initial value is a placeholder, each with the first place that shows it, or else reads it.
+    /// Variables that nothing sets and whose initial value is a placeholder, each with the first place that shows it, or else the first
+    /// that reads it.
     pub fn blank(&self) -> BTreeMap<VarId, Site> {
         let mut found: BTreeMap<VarId, (bool, Site)> = BTreeMap::new();
         for ((site, cell), seen) in &self.records {
@@ -176,7 +179,7 @@ impl<'c> Flow<'c> {
         found.into_iter().map(|(id, (_, site))| (id, site)).collect()
     }
 
-    /// Conditions that always come out alike although something sets what they read.
+    /// Conditions that always have the same value although something sets what they read.
     pub fn fixed(&self) -> Vec<Fixed> {
         let mut found = Vec::new();
         let mut by_site: BTreeMap<Site, Vec<(usize, u16)>> = BTreeMap::new();
@@ -202,7 +205,8 @@ impl<'c> Flow<'c> {
         found
     }
 
-    /// Rows of the table of moves whose condition never holds, because of what its variables are ever set to, with that.
+    /// Rows of the transition table whose condition never holds, because of the values that its variables are ever set to; with those
+    /// values.
     pub fn never_permits(&self) -> Vec<(usize, Holds)> {
         let rows = self.chart.permissions.iter().enumerate();
         let guarded: Vec<(usize, &Expr)> =
@@ -226,7 +230,7 @@ impl<'c> Flow<'c> {
         found
     }
 
-    /// Variables with what they may hold, where that is known.
+    /// Variables with their possible values, where these are known.
     fn values(&self, seen: &[(usize, u16)]) -> Holds {
         let values = seen.iter().filter_map(|(cell, mask)| {
             let Value::Variable(id) = self.cells.rows[*cell].value else { return None };
@@ -235,7 +239,7 @@ impl<'c> Flow<'c> {
         values.collect()
     }
 
-    /// What a condition always gives because of those of its variables that hold one value, whatever else it reads.
+    /// The value that a condition always has because some of its variables hold a single value, whatever else it reads.
     fn fixed_by_some(&self, guard: &Expr, seen: &[(usize, u16)]) -> Option<bool> {
         let mut known: BTreeMap<VarId, Expr> = BTreeMap::new();
         for (cell, mask) in seen {
@@ -272,22 +276,22 @@ impl<'c> Flow<'c> {
         }
     }
 
-    /// Whether readings are told apart by the points of runs.
+    /// Whether the analysis distinguishes the points of runs.
     pub fn is_exact(&self) -> bool {
         self.solved.is_some()
     }
 }
 
-/// Whether a place is a condition of its own.
+/// Whether a place is a condition.
 const fn is_condition(site: Site) -> bool {
     matches!(site, Site::Line(_) | Site::Guard(_) | Site::Permission(..))
 }
 
-/// What a value may be where it is read.
+/// Whether a value may be unset or set where it is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Held {
-    /// Not there.
+    /// It may be unset.
     pub unset: bool,
-    /// There.
+    /// It may be set.
     pub set: bool,
 }
