@@ -14,17 +14,17 @@ use std::collections::{BTreeMap, BTreeSet};
 /// One output format.
 #[derive(Debug)]
 pub struct Emitter {
-    /// As given to `--format`.
+    /// Its name for `--format`.
     pub name: &'static str,
-    /// Ending of the files it makes, without the dot.
+    /// The extension of its files, without the dot.
     pub extension: &'static str,
-    /// What it makes.
+    /// What it writes.
     pub kind: Kind,
-    /// The text, or what the format cannot carry (C05xx).
+    /// Returns the text, or diagnostics for what the format cannot express (C05xx).
     pub emit: fn(&Checked, &Options) -> Result<String, Vec<Diagnostic>>,
 }
 
-/// What an emitter makes.
+/// What an emitter writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// A drawing: `chartc graph`.
@@ -33,19 +33,19 @@ pub enum Kind {
     Code,
 }
 
-/// What a picture shows besides the chart; code has no use for it.
+/// What a picture shows besides the chart; emitters of code ignore it.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
-    /// What the colours mean.
+    /// Whether to explain the colours.
     pub legend: bool,
-    /// States that stand out; those above them do so more faintly.
+    /// The highlighted states; their ancestors are highlighted more faintly.
     pub highlight: BTreeSet<StateId>,
-    /// How often each line was taken in runs; what is not in it never was. Without it no line is weighed.
+    /// How often each transition was taken in runs; a transition that is missing was never taken. `None`: the picture shows no counts.
     pub taken: Option<BTreeMap<TransitionId, u64>>,
 }
 
 impl Options {
-    /// How often a line was taken, if lines are weighed.
+    /// How often a transition was taken, if the picture shows counts.
     fn times(&self, line: TransitionId) -> Option<u64> {
         Some(self.taken.as_ref()?.get(&line).copied().unwrap_or(0))
     }

@@ -1,4 +1,4 @@
-//! Values as the interpreter, prompts and the wire know them.
+//! Values, as the interpreter, prompts and JSON represent them.
 
 use alloc::collections::BTreeMap;
 use alloc::string::String;
@@ -30,15 +30,15 @@ pub enum Value {
 #[derive(Debug, Clone)]
 pub struct Map<T = Value> {
     entries: Vec<(String, T)>,
-    /// Where each key stands, once there are more than [`SMALL`] entries.
+    /// The index of each key, if there are more than [`SMALL`] entries.
     places: BTreeMap<String, usize>,
 }
 
-/// Up to here looking through the entries is as fast as an index.
+/// Up to this size a linear search is as fast as an index.
 const SMALL: usize = 8;
 
 impl<T> Map<T> {
-    /// Without entries.
+    /// An empty map.
     pub const fn new() -> Self {
         Self { entries: Vec::new(), places: BTreeMap::new() }
     }
@@ -56,17 +56,17 @@ impl<T> Map<T> {
         self.place(key).map(|i| &self.entries[i].1)
     }
 
-    /// The value under `key`, to change.
+    /// The value under `key`, mutable.
     pub fn get_mut(&mut self, key: &str) -> Option<&mut T> {
         self.place(key).map(|i| &mut self.entries[i].1)
     }
 
-    /// The values in insertion order, to change.
+    /// The values in insertion order, mutable.
     pub fn values_mut(&mut self) -> impl Iterator<Item = &mut T> {
         self.entries.iter_mut().map(|(_, value)| value)
     }
 
-    /// Sets the value under `key`, in place if it is there.
+    /// Sets the value under `key`, in place if the key exists.
     pub fn insert(&mut self, key: String, value: T) {
         if let Some(i) = self.place(&key) {
             self.entries[i].1 = value;
@@ -85,7 +85,7 @@ impl<T> Map<T> {
         }
     }
 
-    /// In insertion order.
+    /// The entries in insertion order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &T)> {
         self.entries.iter().map(|(k, v)| (k.as_str(), v))
     }
@@ -132,7 +132,7 @@ impl<T> IntoIterator for Map<T> {
     }
 }
 
-/// A value does not fit where it was given; says which and why.
+/// A value does not fit its type or place; the text says which and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mismatch(pub String);
 
@@ -145,7 +145,7 @@ impl core::fmt::Display for Mismatch {
 impl core::error::Error for Mismatch {}
 
 impl Value {
-    /// What messages call the kind of value.
+    /// The word for the kind of value in messages.
     pub const fn kind(&self) -> &'static str {
         match self {
             Self::None => "none",

@@ -1,4 +1,4 @@
-//! From arrows to edges: how each looks.
+//! From arrows to edges, each with its look.
 
 use super::edge::{Edges, Stroke};
 use crate::emit::Options;
@@ -8,7 +8,7 @@ use crate::emit::picture::place::Places;
 use crate::emit::picture::text::{WIDTH, wrap};
 use crate::emit::picture::words;
 
-/// All edges, in document order; `allow` lines that nothing follows last.
+/// All edges in document order, then the `allow` lines that no transition uses.
 pub(super) fn edges(places: &Places<'_>, options: &Options) -> Edges {
     let (arrows, permits) = arrows(places);
     let mut edges = Edges::default();
@@ -61,13 +61,13 @@ fn one(places: &Places<'_>, options: &Options, arrow: &Arrow, edges: &mut Edges)
     }
 }
 
-/// Tenths of a point: the line that was taken most gets the widest pen.
+/// The width of the pen in tenths of a point: the transition taken most often gets the widest.
 fn pen(options: &Options, times: u64) -> u32 {
     let most = options.taken.iter().flat_map(|taken| taken.values()).max().copied().unwrap_or(0);
     10 + (times * 50).checked_div(most).unwrap_or(0) as u32
 }
 
-/// What the table permits and nothing does.
+/// Adds an edge for a permission that no transition uses.
 fn faint(places: &Places<'_>, permit: Permit, edges: &mut Edges) {
     let stroke = Stroke { colour: FAINT, style: "dotted", head: "open", tail: "none", pen: 0 };
     let guard = permit.guard.map(|g| format!(" [{g}]")).unwrap_or_default();

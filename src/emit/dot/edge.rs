@@ -1,31 +1,31 @@
-//! Edges of the picture, and how they are written.
+//! Edges of the picture, and how they are written as DOT.
 
 use super::text::{label, quoted};
 use crate::emit::picture::place::{Node, Origin, Places};
 use chartc_core::arena::StateId;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Lines of a label before another edge is drawn beside the first.
+/// The maximum number of lines in a label. Beyond it, a second edge is drawn beside the first.
 const LINES: usize = 9;
 
-/// How an edge looks, apart from its words.
+/// The look of an edge, apart from its label.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Stroke {
     pub(super) colour: &'static str,
     pub(super) style: &'static str,
-    /// Shape where it arrives.
+    /// The shape at the head.
     pub(super) head: &'static str,
-    /// Shape where it starts.
+    /// The shape at the tail.
     pub(super) tail: &'static str,
-    /// Tenths of a point; 0 is as usual.
+    /// The width of the pen in tenths of a point; 0 is the default.
     pub(super) pen: u32,
 }
 
-/// Where an edge goes.
+/// Where an edge ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum End {
     State(StateId),
-    /// To the bar from which edges go on to these states; its number.
+    /// At the bar with this number, from which further edges lead to these states.
     Fork(u32),
 }
 
@@ -37,7 +37,7 @@ struct Edge {
     tooltip: Vec<String>,
 }
 
-/// All edges but those of dots and histories. Lines between the same states that look alike share one.
+/// All edges but those of initial dots and histories. Transitions between the same states with the same look share an edge.
 #[derive(Default)]
 pub(super) struct Edges {
     lines: Vec<Edge>,
@@ -46,7 +46,7 @@ pub(super) struct Edges {
 }
 
 impl Edges {
-    /// Adds a line with one target.
+    /// Adds a transition with one target.
     pub(super) fn add(
         &mut self,
         origin: Origin,
@@ -66,7 +66,7 @@ impl Edges {
         self.lines.push(Edge { origin, end, stroke, label, tooltip: vec![tooltip] });
     }
 
-    /// Adds a line with several targets: an edge to a bar, and one from there to each.
+    /// Adds a transition with several targets: an edge to a bar, and from the bar an edge to each target.
     pub(super) fn fork(
         &mut self,
         number: u32,
@@ -82,7 +82,7 @@ impl Edges {
         self.lines.push(Edge { origin, end, stroke, label, tooltip: vec![tooltip] });
     }
 
-    /// The compounds whose `*` an edge starts at.
+    /// The compounds whose `*` is the tail of an edge.
     pub(super) fn any(&self) -> BTreeSet<StateId> {
         let any = |e: &Edge| match e.origin {
             Origin::Any(state) => Some(state),
@@ -91,7 +91,7 @@ impl Edges {
         self.lines.iter().filter_map(any).collect()
     }
 
-    /// As lines of DOT.
+    /// Writes the edges as lines of DOT.
     pub(super) fn write(&self, out: &mut String, places: &Places<'_>) {
         for (number, targets, colour) in &self.forks {
             out.push_str(&format!(
@@ -110,14 +110,14 @@ impl Edges {
 }
 
 impl Edge {
-    /// Graphviz ranks by direction, so an edge that goes up the document is written from its head to its tail: the picture reads
-    /// in document order.
+    /// Graphviz ranks nodes by the direction of edges. An edge that leads up the document is written from its head to its tail, so that the
+    /// picture stays in document order.
     fn write(&self, out: &mut String, places: &Places<'_>) {
         let (Origin::State(source) | Origin::Any(source)) = self.origin;
         let (is_upwards, end, at_end) = match self.end {
             End::Fork(number) => (false, format!("f{number}"), None),
             End::State(target) => {
-                // Graphviz clips at a cluster's border only edges that come from outside.
+                // Graphviz clips an edge at a cluster's border only if the edge comes from outside.
                 let is_outside = !places.chart.contains(target, source);
                 let at_end = (is_outside && places.is_cluster(target)).then_some(target);
                 let is_upwards = target < source;
@@ -159,7 +159,7 @@ impl Edge {
 }
 
 impl Stroke {
-    /// How wide it is, as an attribute.
+    /// The width of the pen as an attribute.
     fn width(self) -> String {
         match self.pen {
             0 => String::new(),
@@ -167,7 +167,7 @@ impl Stroke {
         }
     }
 
-    /// Shapes of both ends, as attributes; swapped for an edge that is written backwards.
+    /// The shapes of both ends as attributes, swapped for an edge that is written backwards.
     fn ends(self, is_backwards: bool) -> String {
         let (head, tail) =
             if is_backwards { (self.tail, self.head) } else { (self.head, self.tail) };
@@ -178,7 +178,7 @@ impl Stroke {
     }
 }
 
-/// The attribute that cuts an edge at a cluster's border.
+/// The attribute that clips an edge at a cluster's border.
 fn clip(end: &str, cluster: Option<StateId>) -> String {
     cluster.map(|c| format!(", {end}=cluster{}", c.0)).unwrap_or_default()
 }

@@ -7,10 +7,10 @@ use crate::emit::picture::text::{short, wrap};
 use chartc_core::arena::StateId;
 use chartc_core::model::{Chart, StateKind, Status};
 
-/// Characters of one line in a state's label.
+/// The maximum number of characters of one line in a state's label.
 const WIDTH: usize = 38;
 
-/// The HTML-like label of a state, `title` first, with its angle brackets.
+/// The HTML-like label of a state with its angle brackets, `title` first.
 pub(super) fn whole(rows: &[Row], title: &str, flush_left: bool) -> String {
     if rows.is_empty() {
         return format!("<{title}>");
@@ -51,7 +51,7 @@ pub(super) fn whole(rows: &[Row], title: &str, flush_left: bool) -> String {
     out
 }
 
-/// A state's name as the first row shows it.
+/// The name of a state as its first row shows it.
 pub(super) fn title(chart: &Chart, id: StateId) -> String {
     let state = chart.state(id);
     let name = wrap(&state.name, WIDTH).iter().map(|l| html(l)).collect::<Vec<_>>().join("<br/>");

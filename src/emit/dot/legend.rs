@@ -1,4 +1,4 @@
-//! What the colours mean.
+//! The legend of the colours.
 
 use crate::emit::picture::look::Look;
 

@@ -1,8 +1,8 @@
 //! A chart as a Graphviz digraph.
 //!
-//! Compounds are clusters with a dot that points at their initial state; regions of a parallel are dashed clusters. A line of a
-//! compound that goes somewhere inside it, and every `from *` line, starts at one `*` in that compound. Lines that move nothing
-//! stand in the state's label. The picture is in document order, and the text is linear in the size of the chart.
+//! Compounds are clusters with a dot that points at their initial state; regions of a parallel are dashed clusters. A transition from a
+//! compound to one of its descendants, and every `from *` transition, starts at one `*` in that compound. Transitions without a target are
+//! listed in the state's label. The picture is in document order, and the text is linear in the size of the chart.
 
 mod arrow;
 mod edge;
@@ -23,7 +23,7 @@ use std::collections::BTreeSet;
 use style::{HEAD, cluster_fill};
 use text::{html, quoted};
 
-/// `chartc graph --format dot`.
+/// The emitter of `chartc graph --format dot`.
 pub const EMITTER: Emitter = Emitter {
     name: "dot",
     extension: "dot",
@@ -34,7 +34,7 @@ pub const EMITTER: Emitter = Emitter {
 /// Deeper nesting is not indented further: the text stays linear in the size of the chart.
 const INDENT: usize = 12;
 
-/// The chart as DOT.
+/// Draws the chart as DOT.
 pub fn dot(chart: &Chart, map: &SourceMap, options: &Options) -> String {
     let places = Places::of(chart, map);
     let rows = Rows::of(&places);
@@ -76,7 +76,7 @@ fn heading(chart: &Chart) -> String {
     out
 }
 
-/// What states look like is told from.
+/// What the states are drawn from.
 struct Sketch<'c> {
     chart: &'c Chart,
     places: &'c Places<'c>,
@@ -84,14 +84,14 @@ struct Sketch<'c> {
     lit: Lit<'c>,
 }
 
-/// States that stand out, and those above them.
+/// The highlighted states and their ancestors.
 struct Lit<'c> {
     states: &'c BTreeSet<StateId>,
     above: BTreeSet<StateId>,
 }
 
 impl Lit<'_> {
-    /// Attributes that override a state's own.
+    /// The attributes that override a state's own.
     fn attributes(&self, id: StateId) -> String {
         if self.states.contains(&id) {
             format!(", fillcolor=\"{LIT}\", color=\"{LIT_BORDER}\", penwidth=3")
@@ -104,7 +104,7 @@ impl Lit<'_> {
 }
 
 impl Sketch<'_> {
-    /// Nodes and clusters, nested as the states are.
+    /// Writes nodes and clusters, nested like the states.
     fn states(&self, out: &mut String, any: &BTreeSet<StateId>) {
         let chart = self.chart;
         let mut open: Vec<StateId> = vec![StateId(0)];
@@ -128,7 +128,7 @@ impl Sketch<'_> {
         }
     }
 
-    /// Head of a cluster.
+    /// Writes the head of a cluster.
     fn cluster(&self, out: &mut String, id: StateId, depth: usize) {
         let chart = self.chart;
         let state = chart.state(id);
@@ -150,7 +150,7 @@ impl Sketch<'_> {
     ));
     }
 
-    /// A state without children.
+    /// Writes a state without children.
     fn node(&self, out: &mut String, id: StateId, depth: usize) {
         let (chart, state) = (self.chart, self.chart.state(id));
         let pad = indent(depth);
@@ -164,7 +164,7 @@ impl Sketch<'_> {
             StateKind::History { .. } if self.rows.at(id).is_empty() => {
                 ", shape=circle, fixedsize=true, width=0.34, margin=0".to_string()
             }
-            // What a history does by default has no room in a circle.
+            // A circle has no room for the default actions of a history.
             StateKind::History { .. }
             | StateKind::Atomic
             | StateKind::Compound { .. }
@@ -182,8 +182,8 @@ impl Sketch<'_> {
     }
 }
 
-/// The states but the root, each before those in it, in document order; regions of a parallel from the last to the first, as Graphviz
-/// puts clusters that no edge joins from the right to the left.
+/// The states without the root in document order, each before its descendants. Regions of a parallel come in reverse order, because
+/// Graphviz lays out clusters without edges between them from right to left.
 fn order(chart: &Chart) -> Vec<StateId> {
     let mut found = Vec::with_capacity(chart.states.len());
     let mut open = vec![StateId(0)];
@@ -208,7 +208,7 @@ fn is_region(chart: &Chart, state: &State) -> bool {
         && !matches!(state.kind, StateKind::History { .. })
 }
 
-/// The dot of a compound and its `*`.
+/// Writes the dot of a compound and its `*`.
 fn scope(out: &mut String, chart: &Chart, id: StateId, depth: usize, any: &BTreeSet<StateId>) {
     let pad = indent(depth);
     if matches!(chart.state(id).kind, StateKind::Compound { .. }) {
@@ -234,7 +234,7 @@ fn tooltip(state: &State) -> String {
     quoted(&format!("{}\n{}", state.path, state.doc))
 }
 
-/// From each dot to the initial state, from each history to its default.
+/// Writes the edges from each dot to the initial state and from each history to its default.
 fn pointers(out: &mut String, places: &Places<'_>) {
     let chart = places.chart;
     for id in chart.state_ids() {

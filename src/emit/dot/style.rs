@@ -1,11 +1,11 @@
-//! How everything looks unless it says otherwise.
+//! Default styles.
 
-/// Fill of a cluster, by depth.
+/// The fill of a cluster, by depth.
 pub(super) const fn cluster_fill(depth: usize) -> &'static str {
     if depth.is_multiple_of(2) { "#f8fafc" } else { "#eef2f7" }
 }
 
-/// Head of a digraph: how everything looks unless it says otherwise.
+/// The head of a digraph, with the default attributes.
 pub(super) const HEAD: &str = "  compound=true;
   graph [fontname=\"Helvetica,Arial,sans-serif\", fontsize=11, labelloc=t, labeljust=l, nodesep=0.4, ranksep=0.55];
   node [fontname=\"Helvetica,Arial,sans-serif\", fontsize=11, shape=box, style=\"rounded,filled\", fillcolor=white, color=\"#475569\", margin=\"0.12,0.06\"];

@@ -11,7 +11,7 @@ pub(super) fn quoted(text: &str) -> String {
     out
 }
 
-/// A quoted DOT label, each line flush left and a blank away from its edge.
+/// A quoted DOT label: each line is flush left, one blank from the edge.
 pub(super) fn label(lines: &[String]) -> String {
     let mut out = String::from("\"");
     for line in lines {
@@ -53,7 +53,7 @@ pub(super) fn html(text: &str) -> String {
     out
 }
 
-/// Code points that XML 1.0 forbids and `char` allows.
+/// Whether XML 1.0 forbids this character, although `char` allows it.
 fn is_no_xml(c: char) -> bool {
     matches!(c, '\u{fffe}' | '\u{ffff}')
 }

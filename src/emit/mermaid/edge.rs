@@ -1,4 +1,4 @@
-//! Edges, and the small nodes that they need: `any state`, the model's diamonds, the bars of lines with several targets.
+//! Edges and the small nodes that they need: `any state`, the diamonds of choices, and the bars of transitions with several targets.
 
 use super::names::numbered;
 use super::text::{comment, escaped};
@@ -12,16 +12,16 @@ use chartc_core::arena::{StateId, StepId};
 use chartc_core::model::{AskOn, Chart, StateKind, StepKind, Trigger};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Characters of one part of a label before it is cut.
+/// The maximum number of characters of one part of a label.
 const LONG: usize = 90;
-/// Parts of a label before another edge is drawn beside the first.
+/// The maximum number of parts of a label. Beyond it, a second edge is drawn beside the first.
 const PARTS: usize = 8;
 
 struct Edge {
     from: String,
     to: String,
     label: Vec<String>,
-    /// Lines of the chart that the label does not have in full.
+    /// Transitions that the label shortens.
     cut: Vec<String>,
 }
 
@@ -29,16 +29,16 @@ struct Edge {
 pub(super) struct Edges {
     lines: Vec<Edge>,
     last: BTreeMap<(String, String), usize>,
-    /// Compounds with an `any state`.
+    /// The compounds with an `any state` node.
     pub(super) any: BTreeSet<StateId>,
-    /// Where the model's options leave from.
+    /// The origins of the model's options.
     pub(super) diamonds: BTreeSet<Origin>,
-    /// Bars, by name.
+    /// The bars, by name.
     pub(super) forks: Vec<String>,
 }
 
 impl Edges {
-    /// Linear in the size of the chart.
+    /// Collects the edges in time linear in the size of the chart.
     pub(super) fn of(
         places: &Places<'_>,
         names: &[String],
@@ -93,7 +93,7 @@ impl Edges {
         let (Origin::Any(source) | Origin::State(source)) = arrow.origin;
         let mut ends = Vec::new();
         for target in &line.targets {
-            // Mermaid draws no edge to a state from inside it, so it leads to what is entered there.
+            // Mermaid draws no edge to a state from inside it, so the edge leads to the states that are entered there.
             if chart.contains(target.state, source) && has_children(chart, target.state) {
                 label.push(format!("enters {}", chart.state(target.state).name));
                 ends.push(names[entered(chart, target.state).index()].clone());
@@ -128,7 +128,7 @@ impl Edges {
         self.lines.push(Edge { from, to, label, cut: cut.into_iter().collect() });
     }
 
-    /// As lines of Mermaid.
+    /// Writes the edges as lines of Mermaid.
     pub(super) fn write(&self, out: &mut String) {
         for edge in &self.lines {
             for line in &edge.cut {
@@ -142,7 +142,7 @@ impl Edges {
     }
 }
 
-/// The name of the node that an origin starts at.
+/// The name of the node at which an origin starts.
 fn start(names: &[String], origin: Origin) -> String {
     match origin {
         Origin::State(state) => names[state.index()].clone(),
@@ -150,7 +150,7 @@ fn start(names: &[String], origin: Origin) -> String {
     }
 }
 
-/// The name of the diamond that the model's options leave from.
+/// The name of the diamond at which the model's options start.
 pub(super) fn diamond(origin: Origin) -> String {
     match origin {
         Origin::State(state) => numbered("may", state),
@@ -158,7 +158,7 @@ pub(super) fn diamond(origin: Origin) -> String {
     }
 }
 
-/// By state: the innermost question that is put in it, its own or that of a state above.
+/// By state: the innermost question that is asked in it, by its own step or by an ancestor's.
 fn asks(places: &Places<'_>) -> Vec<Option<StepId>> {
     let chart = places.chart;
     let mut asks = vec![None; chart.states.len()];
@@ -190,7 +190,7 @@ fn has_children(chart: &Chart, state: StateId) -> bool {
     chart.state(state).end.0 > state.0 + 1
 }
 
-/// The leaf that is entered with a state; of a parallel, that of its first region.
+/// The leaf that is entered with a state; for a parallel, the leaf of its first region.
 fn entered(chart: &Chart, state: StateId) -> StateId {
     let mut at = state;
     loop {
@@ -210,7 +210,7 @@ fn entered(chart: &Chart, state: StateId) -> StateId {
     }
 }
 
-/// An `allow` line that nothing follows, in words.
+/// An `allow` line that no transition uses, in words.
 pub(super) fn permitted(places: &Places<'_>, permit: &Permit) -> String {
     let path = |s: StateId| match s.0 {
         0 => "*".to_string(),

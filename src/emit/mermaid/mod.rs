@@ -1,8 +1,8 @@
-//! A chart as a Mermaid `stateDiagram-v2`, which pages of repositories and wikis draw by themselves.
+//! A chart as a Mermaid `stateDiagram-v2`, which repository pages and wikis render.
 //!
-//! The picture is that of `emit::dot` as far as Mermaid's grammar carries it. Edges have no colours there, so a line says what it
-//! is in its words and signs, and options of the model leave from a diamond. A history is a small state called `H` or `H*`. What
-//! cannot be drawn, and what was shortened, stands in a comment of the text.
+//! The picture shows what `emit::dot` shows, as far as Mermaid's grammar allows. Edges have no colours, so the words and signs of a label
+//! give the kind of the transition, and options of the model start at a diamond. A history is a small state called `H` or `H*`. A comment
+//! lists what cannot be drawn and what was shortened.
 
 mod edge;
 mod names;
@@ -20,7 +20,7 @@ use edge::Edges;
 use node::Sketch;
 use text::{comment, escaped};
 
-/// `chartc graph --format mermaid`.
+/// The emitter of `chartc graph --format mermaid`.
 pub const EMITTER: Emitter = Emitter {
     name: "mermaid",
     extension: "mmd",
@@ -28,10 +28,10 @@ pub const EMITTER: Emitter = Emitter {
     emit: |checked, options| Ok(mermaid(checked.chart(), checked.map(), options)),
 };
 
-/// Characters that Mermaid draws unless its `maxTextSize` says otherwise.
+/// The number of characters that Mermaid draws with its default `maxTextSize`.
 const LARGEST: usize = 50_000;
 
-/// The chart as Mermaid.
+/// Draws the chart as Mermaid.
 pub fn mermaid(chart: &Chart, map: &SourceMap, options: &Options) -> String {
     let places = Places::of(chart, map);
     let rows = Rows::of(&places);
@@ -58,7 +58,7 @@ pub fn mermaid(chart: &Chart, map: &SourceMap, options: &Options) -> String {
     out + &body
 }
 
-/// Title, kind of diagram, and what it is in words.
+/// Writes the title, the kind of diagram, and its description in words.
 fn head(chart: &Chart) -> String {
     let title = serde_json::to_string(&chart.name).unwrap_or_default();
     let mut out = format!("---\ntitle: {title}\n---\nstateDiagram-v2\n");

@@ -1,13 +1,13 @@
-//! What states are called in the text: by their own names where Mermaid takes them.
+//! Names of states in the text: their own names where Mermaid accepts them.
 
 use chartc_core::arena::StateId;
 use chartc_core::model::Chart;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Longest name that is taken as it is.
+/// The maximum length of a name that is used as it is.
 const LONG: usize = 40;
 
-/// Words of the grammar, and names that mean something to JavaScript.
+/// Words of the grammar, and names with a meaning in JavaScript.
 const WORDS: &[&str] = &[
     "acc",
     "as",
@@ -63,7 +63,7 @@ pub(super) fn names(chart: &Chart) -> Vec<String> {
     names
 }
 
-/// A name made of a letter or two and a state's number; no state has one as its own.
+/// A name of one or two letters and a state's number, which no state has as its own.
 pub(super) fn numbered(letters: &str, id: StateId) -> String {
     format!("{letters}{}", id.0)
 }

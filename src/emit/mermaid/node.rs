@@ -1,4 +1,4 @@
-//! States, nested as in the chart, and what they look like.
+//! The states, nested as in the chart, and their looks.
 
 use super::edge::{Edges, diamond};
 use super::names::numbered;
@@ -12,14 +12,14 @@ use chartc_core::arena::{StateId, StepId};
 use chartc_core::model::{Chart, StateKind, Status, StepKind};
 use std::collections::BTreeMap;
 
-/// Characters of one line in a state.
+/// The maximum number of characters of one line in a state.
 const WIDTH: usize = 36;
-/// Characters of a name before it is cut.
+/// The maximum number of characters of a name.
 const LONG: usize = 76;
 /// Deeper nesting is not indented further: the text stays linear in the size of the chart.
 const INDENT: usize = 12;
 
-/// What the picture is told from.
+/// What the states are drawn from.
 pub(super) struct Sketch<'c> {
     pub(super) places: &'c Places<'c>,
     pub(super) rows: &'c Rows,
@@ -29,7 +29,7 @@ pub(super) struct Sketch<'c> {
 }
 
 impl Sketch<'_> {
-    /// All states and their small nodes.
+    /// Writes all states and their small nodes.
     pub(super) fn states(&self, out: &mut String) {
         let chart = self.places.chart;
         let rows = self.rows.at(StateId(0));
@@ -73,7 +73,7 @@ impl Sketch<'_> {
         }
     }
 
-    /// What stands in a compound behind its children, and its end.
+    /// Writes what follows the children of a compound, and its end.
     fn close(&self, out: &mut String, id: StateId, depth: usize) {
         let chart = self.places.chart;
         let pad = indent(depth);
@@ -107,8 +107,9 @@ impl Sketch<'_> {
         }
     }
 
-    /// Where edges to `targets` that are written inside `scope` end, each with what it enters further inside. Mermaid takes a
-    /// state out of its parent when an edge outside names it: such an edge ends at the child of `scope` that is around it.
+    /// By name: the nodes at which edges to `targets` end if they are written inside `scope`, with the actual targets further inside. An
+    /// edge that names a state from outside would make Mermaid take the state out of its parent, so such an edge ends at the child of
+    /// `scope` that contains the target.
     fn drawn_targets(&self, scope: StateId, targets: &[StateId]) -> BTreeMap<&str, String> {
         let chart = self.places.chart;
         let mut drawn: BTreeMap<&str, String> = BTreeMap::new();
@@ -124,7 +125,7 @@ impl Sketch<'_> {
         drawn
     }
 
-    /// Whether a line is drawn before this region.
+    /// Whether a separator is drawn before this region.
     fn is_further_region(&self, scope: StateId, id: StateId) -> bool {
         let chart = self.places.chart;
         let is_region = |s: StateId| !matches!(chart.state(s).kind, StateKind::History { .. });
@@ -134,7 +135,7 @@ impl Sketch<'_> {
             && chart.children(scope).find(|c| is_region(*c)) != Some(id)
     }
 
-    /// A state's name as it is shown, escaped.
+    /// The escaped name of a state, as it is shown.
     fn title(&self, id: StateId) -> String {
         let state = self.places.chart.state(id);
         let name = escaped(&short(&state.name, LONG));
@@ -157,7 +158,7 @@ impl Sketch<'_> {
         }
     }
 
-    /// Looks, and what has which.
+    /// Writes the classes and the nodes that have them.
     pub(super) fn classes(&self, out: &mut String) {
         let mut members: Vec<(Class, Vec<String>)> = Vec::new();
         let mut put = |class: Class, name: String| match members
@@ -214,7 +215,7 @@ impl Sketch<'_> {
     }
 }
 
-/// A state without children: its title is escaped already.
+/// Writes a state without children; its title is escaped already.
 fn plain(out: &mut String, depth: usize, name: &str, title: &str, rows: &[Row]) {
     let pad = indent(depth);
     out.push_str(&format!("{pad}state \"{title}\" as {name}\n"));
@@ -234,7 +235,7 @@ fn whole(row: &Row) -> String {
     if row.word.is_empty() { row.text.clone() } else { format!("{} {}", row.word, row.text) }
 }
 
-/// By state: whether a model is asked or something is done in it.
+/// By state: whether a model is asked or a step works in it.
 fn works(places: &Places<'_>) -> Vec<Option<Class>> {
     let chart: &Chart = places.chart;
     let mut works = vec![None; chart.states.len()];
@@ -256,22 +257,22 @@ fn works(places: &Places<'_>) -> Vec<Option<Class>> {
     works
 }
 
-/// A look of nodes.
+/// A class of nodes with the same look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Class {
     /// The model is asked to choose.
     Asks,
-    /// A model is called, or a tool, a person, a child chart.
+    /// A step calls a model, a tool, a person or a child chart.
     Works,
     Choice,
     Any,
     History,
     Everywhere,
-    /// By its status.
+    /// A final state, by its status.
     Final(Status),
     /// Highlighted.
     Active,
-    /// Above a highlighted one.
+    /// An ancestor of a highlighted state.
     Around,
 }
 

@@ -1,9 +1,9 @@
-//! Escaping for Mermaid: its grammar reads a line up to some signs, then Markdown and HTML are read in what is left.
+//! Escaping for Mermaid: its grammar reads a label up to certain characters, then reads the result as Markdown and HTML.
 
 use chartc_core::visible;
 use std::fmt::Write as _;
 
-/// Text of a label. What Mermaid, its Markdown or HTML would read as something else becomes an entity, `#58;`.
+/// Escapes the text of a label: characters that Mermaid, its Markdown or HTML would interpret become entities such as `#58;`.
 pub(super) fn escaped(text: &str) -> String {
     let text = visible::text(text.trim());
     let mut out = String::with_capacity(text.len());
@@ -12,7 +12,7 @@ pub(super) fn escaped(text: &str) -> String {
     let mut is_number = true;
     while let Some(c) = chars.next() {
         let next = chars.peek().copied();
-        // `- a`, `+ a` and `1. a` at the beginning would be lists.
+        // `- a`, `+ a` and `1. a` at the beginning would become lists.
         let is_list = match c {
             '-' | '+' => before.is_none(),
             '.' | ')' => is_number && before.is_some(),
@@ -33,7 +33,7 @@ pub(super) fn escaped(text: &str) -> String {
         before = Some(c);
     }
     if out.is_empty() {
-        // The grammar wants something.
+        // The grammar does not allow an empty label.
         out.push_str("#160;");
     }
     defused(out)
@@ -42,14 +42,14 @@ pub(super) fn escaped(text: &str) -> String {
 fn is_special(c: char, before: Option<char>, next: Option<char>) -> bool {
     match c {
         '#' | ';' | ':' | '{' | '}' | '%' | '\\' | '`' | '*' | '~' | '$' | '@' | '|' => true,
-        // What Mermaid writes entities with while it parses.
+        // Mermaid encodes entities with these characters while it parses.
         '\u{fb02}' | '¶' => true,
-        // Inside a word it is no emphasis.
+        // Inside a word it does not mean emphasis.
         '_' => ![before, next].iter().all(|n| n.is_some_and(char::is_alphanumeric)),
         // `[text](address)` and `[[fork]]`.
         '[' => next == Some('['),
         ']' => matches!(next, Some('(' | '[' | ']')),
-        // `www.` is an address.
+        // `www.` would start a link.
         '.' => matches!(before, Some('w' | 'W')),
         _ => false,
     }
@@ -74,12 +74,12 @@ fn defused(text: String) -> String {
     out
 }
 
-/// A comment of one line, which Mermaid leaves out.
+/// A comment on one line, which Mermaid ignores.
 pub(super) fn comment(text: &str) -> String {
     let mut out = String::from("%% ");
     let mut before = ' ';
     for c in visible::text(text).chars() {
-        // `%%{` would be a directive, wherever it stands.
+        // `%%{` would start a directive, wherever it occurs.
         if c == '%' && before == '%' {
             out.push(' ');
         }

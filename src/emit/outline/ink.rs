@@ -12,9 +12,9 @@ pub(super) enum Style {
     Faint,
     /// A highlighted state.
     Lit,
-    /// A state above one.
+    /// An ancestor of a highlighted state.
     Around,
-    /// The first word of a line.
+    /// The first word of a row.
     Word(Look),
 }
 
@@ -45,7 +45,7 @@ impl Style {
     }
 }
 
-/// Text of the chart or the drawing as it can be shown: on one line, and without what the terminal cannot show.
+/// The text on one line, without characters that the terminal cannot show.
 pub(super) fn plain(text: &str, ascii: bool) -> String {
     let mut out = String::with_capacity(text.len());
     for c in visible::line(text).chars() {
@@ -72,7 +72,7 @@ pub(super) fn plain(text: &str, ascii: bool) -> String {
     out
 }
 
-/// Columns that a text takes.
+/// The number of columns that a text takes.
 pub(super) fn width(text: &str) -> usize {
     text.chars().map(|c| c.width().unwrap_or(0)).sum()
 }

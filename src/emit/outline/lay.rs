@@ -1,19 +1,19 @@
-//! Columns: how wide they are, and rows wrapped into them.
+//! The layout of columns: their widths, and the wrapping of rows into them.
 
 use super::Page;
 use super::ink::{Style, plain, width};
 use super::row::Row;
 
-/// Columns of the first word and the blank behind it.
+/// Columns of the first word with the blank after it.
 const WORD: usize = 8;
-/// Columns between the first word and the arrow, at least.
+/// The minimum number of columns between the first word and the arrow.
 const LEAST: usize = 12;
-/// Narrower than this no terminal is.
+/// The minimum width of a terminal.
 pub(super) const NARROW: usize = 40;
 
-/// One line of the drawing before it is wrapped: a state's name, or a row.
+/// A line of the drawing before it is wrapped: the name of a state, or a row.
 pub(super) struct Line {
-    /// The tree left of it.
+    /// The part of the tree to the left.
     pub(super) lead: String,
     pub(super) title: Vec<(Style, String)>,
     pub(super) row: Option<Row>,
@@ -22,19 +22,19 @@ pub(super) struct Line {
 /// Text that is wrapped into a column.
 pub(super) struct Cell<'t> {
     pub(super) text: &'t str,
-    /// Blanks before all lines but the first.
+    /// The number of blanks before each line but the first.
     pub(super) hang: usize,
 }
 
-/// Where the columns are.
+/// The positions of the columns.
 pub(super) struct Layout {
     width: usize,
-    /// Column of the arrows.
+    /// The column of the arrows.
     arrow: usize,
 }
 
 impl Layout {
-    /// The arrows stand behind the longest row that has one, but leave room for what follows them, or stay near the middle.
+    /// Puts the arrows after the longest row with an arrow, but leaves room for the text after them, or puts them near the middle.
     pub(super) fn of(lines: &[Line], page: &Page) -> Self {
         let total = page.width.max(NARROW);
         let (mut arrow, mut behind) = (0, 0);
@@ -49,7 +49,7 @@ impl Layout {
         Self { width: total, arrow: arrow.min(far) }
     }
 
-    /// The lines as text, each with its line end and without blanks before it.
+    /// Writes the lines as text, each with its line end and without trailing blanks.
     pub(super) fn write(&self, lines: &[Line], page: &Page) -> String {
         let mut out = String::new();
         for line in lines {
@@ -61,7 +61,7 @@ impl Layout {
         out
     }
 
-    /// A name is never cut; what follows it is, where the line is full.
+    /// Writes a name in full, and cuts the text after it where the line is full.
     fn title(&self, out: &mut String, line: &Line, page: &Page) {
         let lead = plain(&line.lead, page.ascii);
         Style::Faint.paint(out, &lead, page.colour);
@@ -82,7 +82,7 @@ impl Layout {
         let start = width(&lead) + WORD;
         let (left, right) = row.cells();
         let is_wide = right.is_none();
-        // Where the tree takes more than half of the width, the arrow moves to the right.
+        // If the tree takes more than half of the width, the arrow moves to the right.
         let arrow = self.arrow.max(start + LEAST);
         let room = if is_wide { self.width } else { arrow.saturating_sub(2) };
         let left = wrapped(&left, room.saturating_sub(start), page.ascii);
@@ -106,7 +106,7 @@ impl Layout {
     }
 }
 
-/// Ends a line, without blanks before the end.
+/// Ends a line and removes its trailing blanks.
 fn end(out: &mut String) {
     out.truncate(out.trim_end_matches(' ').len());
     out.push('\n');
@@ -131,7 +131,7 @@ fn cut(text: &str, room: usize, ascii: bool) -> String {
     format!("{}{dots}", out.trim_end())
 }
 
-/// Lines of at most `room` columns, broken at blanks; a word that is longer has a line of its own, broken where it must be.
+/// Wraps the text at blanks into lines of at most `room` columns. A longer word gets a line of its own and is split if necessary.
 fn wrapped(cell: &Cell<'_>, room: usize, ascii: bool) -> Vec<String> {
     let text = plain(cell.text, ascii);
     let room = room.max(8);
@@ -156,7 +156,7 @@ fn wrapped(cell: &Cell<'_>, room: usize, ascii: bool) -> Vec<String> {
                 break;
             }
             if is_empty {
-                // A character that is wider than the line has one of its own.
+                // A character that is wider than the line gets a line of its own.
                 let end = end.max(rest.chars().next().map_or(0, char::len_utf8));
                 line.push_str(&rest[..end]);
                 rest = &rest[end..];
@@ -173,8 +173,8 @@ fn wrapped(cell: &Cell<'_>, room: usize, ascii: bool) -> Vec<String> {
     lines
 }
 
-/// Bytes and columns of the longest beginning that takes at most `room` columns. What stands behind it is not looked at, as a text
-/// may be as long as a file.
+/// The length in bytes and columns of the longest prefix that takes at most `room` columns. The rest is not read, because a text may be as
+/// long as a file.
 fn beginning(text: &str, room: usize) -> (usize, usize) {
     let mut used = 0;
     for (at, c) in text.char_indices() {

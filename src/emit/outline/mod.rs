@@ -1,7 +1,7 @@
-//! A chart as lines of text for a terminal: the tree of its states, and under each what happens there, in columns.
+//! A chart as text for a terminal: the tree of its states, and below each state its blocks, steps and transitions in columns.
 //!
-//! One line of the chart is one row: who moves it, on what and on which condition; an arrow, where to and what is done. The rows of
-//! a state stand in document order, its `from` lines last, as they are tried. No name is shortened, conditions are wrapped.
+//! Each transition is one row: its trigger and guard, an arrow, its targets and its actions. The rows of a state are in document order,
+//! with `from` transitions last, in the order in which they are tried. No name is shortened; guards are wrapped.
 
 mod ink;
 mod lay;
@@ -18,7 +18,7 @@ use ink::Style;
 use lay::{Cell, Layout, Line, NARROW};
 use row::{Names, Row, names, rows, seen};
 
-/// `chartc graph --format text`; `chartc show` fits it to the terminal.
+/// The emitter of `chartc graph --format text`; `chartc show` fits the text to the terminal.
 pub const EMITTER: Emitter = Emitter {
     name: "text",
     extension: "txt",
@@ -26,18 +26,18 @@ pub const EMITTER: Emitter = Emitter {
     emit: |checked, options| Ok(outline(checked.chart(), checked.map(), options, &Page::default())),
 };
 
-/// What the text is written on.
+/// What the text is written for.
 #[derive(Debug, Clone, Copy)]
 pub struct Page {
-    /// Columns; at least 40 are taken.
+    /// The width in columns; at least 40 are used.
     pub width: usize,
-    /// Whether it shows colours.
+    /// Whether the page shows colours.
     pub colour: bool,
-    /// Whether it shows ASCII only: other characters of the chart are written as `\u{e9}`.
+    /// Whether the page shows ASCII only. Other characters of the chart are escaped, as in `\u{e9}`.
     pub ascii: bool,
-    /// States that are drawn; how many more there are is said.
+    /// The maximum number of states that are drawn. The text says how many are left out.
     pub states: usize,
-    /// The part that is drawn: this state and those below it; the chart as a whole is 0.
+    /// The state that is drawn with its descendants; 0 is the whole chart.
     pub root: StateId,
 }
 
@@ -50,7 +50,7 @@ impl Default for Page {
 /// Deeper nesting is not indented further: the text stays linear in the size of the chart.
 const INDENT: usize = 12;
 
-/// The chart as text.
+/// Draws the chart as text.
 pub fn outline(chart: &Chart, map: &SourceMap, options: &Options, page: &Page) -> String {
     let places = Places::of(chart, map);
     let counts = names(chart);
@@ -58,7 +58,7 @@ pub fn outline(chart: &Chart, map: &SourceMap, options: &Options, page: &Page) -
     let above = above(chart, &options.highlight);
     let root = if page.root.index() < chart.states.len() { page.root } else { StateId(0) };
     let mut lines = Vec::new();
-    // By depth: whether a state of that depth follows below.
+    // By depth: whether the state at that depth has a sibling below.
     let mut goes_on: Vec<bool> = Vec::new();
     let mut depths: Vec<StateId> = Vec::new();
     let end = chart.state(root).end;
@@ -107,7 +107,7 @@ pub fn outline(chart: &Chart, map: &SourceMap, options: &Options, page: &Page) -
     Layout::of(&lines, page).write(&lines, page)
 }
 
-/// Where a state hangs in the tree.
+/// The position of a state in the tree.
 struct Branch<'t> {
     goes_on: &'t [bool],
     is_last: bool,
@@ -115,13 +115,13 @@ struct Branch<'t> {
 }
 
 impl Branch<'_> {
-    /// The lines of the tree left of a state of `depth` levels.
+    /// The vertical lines of the tree to the left of a state at `depth`.
     fn trunk(&self, depth: usize) -> String {
         let levels = self.goes_on.iter().skip(1).take(depth.saturating_sub(1)).take(INDENT);
         levels.map(|goes_on| if *goes_on { "│  " } else { "   " }).collect()
     }
 
-    /// What stands left of the state's own name.
+    /// The part of the tree to the left of the state's name.
     fn fork(&self) -> String {
         let depth = self.goes_on.len() - 1;
         if depth == 0 {
@@ -130,7 +130,7 @@ impl Branch<'_> {
         self.trunk(depth) + if self.is_last { "└─" } else { "├─" }
     }
 
-    /// What stands left of the rows of the state.
+    /// The part of the tree to the left of the state's rows.
     fn lead(&self) -> String {
         self.trunk(self.goes_on.len()) + if self.has_children { "│  " } else { "   " }
     }
@@ -139,7 +139,7 @@ impl Branch<'_> {
         Line { lead: self.lead(), title: Vec::new(), row: Some(row) }
     }
 
-    /// The first paragraph of the chart's own text.
+    /// The first paragraph of the chart's documentation.
     fn about(&self, chart: &Chart, width: usize) -> Vec<Line> {
         let doc = &paragraph(&chart.doc);
         if doc.trim().is_empty() {
@@ -206,7 +206,7 @@ fn title(
     Line { lead: branch.fork(), title, row: None }
 }
 
-/// What kind of state it is, in one character.
+/// The kind of the state as one character.
 fn sign(chart: &Chart, id: StateId) -> char {
     let parent = chart.state(id).parent.map(|p| &chart.state(p).kind);
     let is_initial =

@@ -1,4 +1,4 @@
-//! The rows under a state: its blocks, its steps with their outcomes, its lines.
+//! The rows below a state: its blocks, its steps with their outcomes, its transitions.
 
 use crate::emit::picture::allow::Table;
 use crate::emit::picture::look::Look;
@@ -11,16 +11,16 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// One row in its columns.
 pub(super) struct Row {
-    /// Who moves the chart, or what it is.
+    /// The keyword of the trigger, or of the kind of row.
     pub(super) word: &'static str,
     pub(super) look: Option<Look>,
-    /// On what, on which condition.
+    /// The trigger and the guard.
     pub(super) left: String,
-    /// An arrow, where to, what is done.
+    /// An arrow, the targets and the actions.
     pub(super) right: String,
 }
 
-/// What lines are told from.
+/// What a row is written from.
 #[derive(Clone, Copy)]
 struct Context<'c> {
     chart: &'c Chart,
@@ -28,7 +28,7 @@ struct Context<'c> {
     table: Option<&'c Table<'c>>,
 }
 
-/// Rows of every state, in the order of its text as far as the model has it.
+/// The rows of every state, in document order as far as the model keeps it.
 pub(super) fn rows(places: &Places<'_>, counts: &Names<'_>) -> Vec<Vec<Row>> {
     let chart = places.chart;
     let table = Table::of(chart);
@@ -81,7 +81,7 @@ pub(super) fn rows(places: &Places<'_>, counts: &Names<'_>) -> Vec<Vec<Row>> {
     rows
 }
 
-/// A step and its outcomes; the first `done`, or the `else` of a question, stands on the step's own row.
+/// The rows of a step and its outcomes. The first `done`, or the `else` of a question, shares the step's own row.
 fn steps(
     context: &Context<'_>,
     id: StepId,
@@ -108,7 +108,7 @@ fn steps(
         shown.insert(id);
         let line = chart.transition(id);
         let mut row = of_line(context, line, home);
-        // A condition on the step's row is that of the step, not of an outcome.
+        // A condition in the step's row belongs to the step, not to an outcome.
         let joins = matches!(line.trigger, Trigger::StepDone(_) | Trigger::StepElse(_))
             && line.guard.is_none();
         if joins && first.right.is_empty() && rows.is_empty() && !row.right.is_empty() {
@@ -126,7 +126,7 @@ fn steps(
     rows
 }
 
-/// The path of a state as one would write it in `from`, or all of it where its first name is that of several states.
+/// The path of a state as written from `from`: relative to their common ancestor, or the whole path if the first name is ambiguous.
 pub(super) fn seen(chart: &Chart, counts: &Names<'_>, from: StateId, state: StateId) -> String {
     let mut top = state;
     for above in chart.ancestors(state).skip(1) {
@@ -143,10 +143,10 @@ pub(super) fn seen(chart: &Chart, counts: &Names<'_>, from: StateId, state: Stat
     chart.state(state).path.get(above..).unwrap_or_default().to_string()
 }
 
-/// How many states have a name.
+/// By name: the number of states with that name.
 pub(super) type Names<'c> = BTreeMap<&'c str, u32>;
 
-/// The names of a chart's states.
+/// Counts the states of each name in a chart.
 pub(super) fn names(chart: &Chart) -> Names<'_> {
     let mut names = Names::new();
     for state in chart.states.iter().skip(1) {

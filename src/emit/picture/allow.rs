@@ -1,16 +1,16 @@
-//! The table of `allow` lines: which moves it lets pass, and on what condition.
+//! The transition table (`allow` lines): which moves it permits, and under which condition.
 
 use crate::notation;
 use chartc_core::arena::StateId;
 use chartc_core::model::{Chart, Expr, Transition, Trigger};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The `allow` lines of a chart that has any.
+/// The permissions of a chart, if it has any.
 pub(in crate::emit) struct Table<'c> {
     chart: &'c Chart,
-    /// Targets of rows from `*`.
+    /// Targets of the rows from `*`.
     anywhere: BTreeSet<StateId>,
-    /// Conditions of the other rows by target and source, one for each row.
+    /// The conditions of the other rows by target and source, one for each row.
     rows: BTreeMap<(StateId, StateId), Vec<Option<&'c Expr>>>,
 }
 
@@ -34,7 +34,7 @@ impl<'c> Table<'c> {
         Some(table)
     }
 
-    /// Whether no row permits to go to `target` from `source`, a state above it or one below it.
+    /// Whether no row permits a move to `target` from `source`, its ancestors or its descendants.
     pub(in crate::emit) fn forbids(&self, source: StateId, target: StateId) -> bool {
         let end = self.chart.state(source).end;
         !self.anywhere.contains(&target)
@@ -42,7 +42,7 @@ impl<'c> Table<'c> {
             && !self.chart.ancestors(source).any(|above| self.rows.contains_key(&(target, above)))
     }
 
-    /// The condition on which rows of exactly this move permit it, if there is one.
+    /// The condition under which the rows of exactly this move permit it, if they have one.
     pub(in crate::emit) fn condition(&self, source: StateId, target: StateId) -> Option<String> {
         let guards = self.rows.get(&(target, source))?;
         if self.anywhere.contains(&target) || guards.iter().any(Option::is_none) {
@@ -53,7 +53,7 @@ impl<'c> Table<'c> {
     }
 }
 
-/// Whether the line is one that `allow` lines bind: the move of a step or of the model.
+/// Whether the transition needs a permission, as a move by a step or by the choice of an option.
 pub(in crate::emit) fn is_bound(line: &Transition) -> bool {
     line.trigger.step().is_some() || matches!(line.trigger, Trigger::Choice(_))
 }

@@ -1,4 +1,4 @@
-//! From the lines of a chart to the arrows of a picture.
+//! From the transitions of a chart to the arrows of a picture.
 
 use super::allow::{Table, is_bound};
 use super::place::{Origin, Places};
@@ -6,26 +6,26 @@ use crate::notation;
 use chartc_core::arena::{StateId, TransitionId};
 use std::collections::BTreeSet;
 
-/// A line that goes somewhere, from one of its origins.
+/// A transition with a target, drawn from one of its origins.
 pub(in crate::emit) struct Arrow {
     pub(in crate::emit) line: TransitionId,
     pub(in crate::emit) origin: Origin,
-    /// Written once, for every leaf below.
+    /// Whether it was written once, as an `each` line for every leaf below.
     pub(in crate::emit) is_each: bool,
-    /// Conditions of the `allow` lines that permit it.
+    /// The conditions of the `allow` lines that permit it.
     pub(in crate::emit) permits: Vec<String>,
-    /// No `allow` line permits it.
+    /// Whether no `allow` line permits it.
     pub(in crate::emit) is_denied: bool,
 }
 
-/// An `allow` line that no line of the chart makes use of.
+/// An `allow` line that no transition of the chart uses.
 pub(in crate::emit) struct Permit {
     pub(in crate::emit) origin: Origin,
     pub(in crate::emit) target: StateId,
     pub(in crate::emit) guard: Option<String>,
 }
 
-/// Every line that goes anywhere, in order, then the `allow` lines that nothing follows.
+/// All transitions with a target in document order, and the `allow` lines that none of them uses.
 pub(in crate::emit) fn arrows(places: &Places<'_>) -> (Vec<Arrow>, Vec<Permit>) {
     let chart = places.chart;
     let table = Table::of(chart);

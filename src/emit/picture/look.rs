@@ -1,25 +1,25 @@
-//! Looks: one for each kind of line, and one for each end of a run.
+//! Looks: one for each kind of transition, and one for each status of a run.
 
 use chartc_core::arena::StateId;
 use chartc_core::model::{Chart, Status, Trigger};
 use std::collections::BTreeSet;
 
-/// Why a line is taken, as far as the picture tells it apart.
+/// The kind of a transition's trigger, as far as the picture distinguishes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::emit) enum Look {
-    /// The host's event.
+    /// An event of the host.
     Event,
-    /// Data.
+    /// A condition over data (`when`).
     When,
-    /// The clock.
+    /// A deadline.
     Clock,
-    /// The model's choice.
+    /// A choice of the model.
     Choice,
-    /// A step has ended well.
+    /// The success of a step.
     Done,
-    /// A step or the run has failed.
+    /// A failure of a step or the run.
     Error,
-    /// What is done for want of an answer.
+    /// The fallback without a usable answer.
     Otherwise,
 }
 
@@ -63,13 +63,13 @@ impl Look {
         }
     }
 
-    /// Whether it leaves its state from a diamond.
+    /// Whether the transition starts at a diamond.
     pub(in crate::emit) const fn is_choice(self) -> bool {
         matches!(self, Self::Choice | Self::Otherwise)
     }
 }
 
-/// Fill and border of a final state.
+/// The fill and border of a final state.
 pub(in crate::emit) const fn final_colours(status: Status) -> (&'static str, &'static str) {
     match status {
         Status::Ok => ("#dcfce7", "#15803d"),
@@ -81,16 +81,16 @@ pub(in crate::emit) const fn final_colours(status: Status) -> (&'static str, &'s
     }
 }
 
-/// Border of states.
+/// The border of states.
 pub(in crate::emit) const BORDER: &str = "#475569";
-/// What is there without moving anything.
+/// The colour of secondary elements.
 pub(in crate::emit) const FAINT: &str = "#94a3b8";
-/// Fill of a highlighted state.
+/// The fill of a highlighted state.
 pub(in crate::emit) const LIT: &str = "#fde68a";
-/// Border of a highlighted state and of those above it.
+/// The border of a highlighted state and its ancestors.
 pub(in crate::emit) const LIT_BORDER: &str = "#b45309";
 
-/// The states above highlighted ones that are not highlighted themselves; the chart is none of them.
+/// The ancestors of highlighted states that are not highlighted themselves, without the root.
 pub(in crate::emit) fn above(chart: &Chart, lit: &BTreeSet<StateId>) -> BTreeSet<StateId> {
     let mut found = BTreeSet::new();
     for state in lit.iter().filter(|s| s.index() < chart.states.len()) {

@@ -1,5 +1,5 @@
-//! What every picture of a chart shows, whatever it is drawn with: the arrows and where they start, the rows of a state, lines in
-//! words, looks.
+//! What the pictures of a chart have in common, independent of the format: arrows and their origins, the rows of a state, the words for a
+//! transition, and looks.
 
 pub(super) mod allow;
 pub(super) mod arrow;

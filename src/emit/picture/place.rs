@@ -1,4 +1,4 @@
-//! Where things stand in the picture: the node that stands for a state, the states that a line leaves.
+//! The positions of things in the picture: which node represents a state, and from which states a transition starts.
 
 use crate::lower::SourceMap;
 use chartc_core::arena::{StateId, StepId, TransitionId};
@@ -28,7 +28,7 @@ impl Node {
     }
 }
 
-/// Where a line starts.
+/// Where a transition starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::emit) enum Origin {
     /// At a state's border.
@@ -37,23 +37,23 @@ pub(in crate::emit) enum Origin {
     Any(StateId),
 }
 
-/// What the picture knows of a chart besides the model.
+/// What the picture knows about a chart besides the model.
 pub(in crate::emit) struct Places<'c> {
     pub(in crate::emit) chart: &'c Chart,
     map: &'c SourceMap,
-    /// By state: the node that an edge from above ends at when it is drawn to its end.
+    /// By state: the node at which an edge from above ends if it is not clipped.
     top: Vec<Node>,
-    /// The same for an edge that is cut at the state's border: nothing in the state stands higher, so that the edge's label is not
-    /// drawn inside.
+    /// By state: the node at which an edge from above ends if it is clipped at the state's border. No node in the state is higher, so the
+    /// edge's label is not drawn inside the state.
     rim: Vec<Node>,
-    /// By state: the node that an edge from below ends at.
+    /// By state: the node at which an edge from below ends.
     bottom: Vec<Node>,
-    /// By step: the states in which it runs, if its `if` says so.
+    /// By step: the states to which its `if` restricts it.
     homes: Vec<Vec<StateId>>,
 }
 
 impl<'c> Places<'c> {
-    /// Linear in the size of the chart.
+    /// Computes the nodes in time linear in the size of the chart.
     pub(in crate::emit) fn of(chart: &'c Chart, map: &'c SourceMap) -> Self {
         let mut top: Vec<Node> = chart.state_ids().map(Node::State).collect();
         let (mut bottom, mut rim) = (top.clone(), top.clone());
@@ -61,13 +61,13 @@ impl<'c> Places<'c> {
             match &chart.state(id).kind {
                 StateKind::Compound { initial } => {
                     top[id.index()] = Node::Initial(id);
-                    // A history stands above its default.
+                    // A history is drawn above its default.
                     let is_history =
                         |c: &StateId| matches!(chart.state(*c).kind, StateKind::History { .. });
                     let history = chart.children(id).find(is_history);
                     rim[id.index()] = history.map_or(Node::Initial(id), Node::State);
                     let last = chart.children(id).filter(|c| is_left_by_lines(chart, *c)).last();
-                    // Below its dot, the initial state stands lower than the others.
+                    // The initial state is drawn below its dot, and so below its siblings.
                     let pushed = initial.iter().copied().find(|s| !is_beside_dot(chart, id, *s));
                     let lowest = pushed.or(last);
                     bottom[id.index()] = lowest.map_or(Node::Initial(id), |c| bottom[c.index()]);
@@ -103,7 +103,7 @@ impl<'c> Places<'c> {
         state.0 != 0 && self.top(state) != Node::State(state)
     }
 
-    /// The states in whose labels a step is listed: its own, or those that its `if` names.
+    /// The states whose labels list the step: those that its `if` names, or else its own state.
     pub(in crate::emit) fn homes(&self, step: StepId) -> &[StateId] {
         match self.homes[step.index()].as_slice() {
             [] => std::slice::from_ref(&self.chart.steps[step.index()].state),
@@ -111,7 +111,7 @@ impl<'c> Places<'c> {
         }
     }
 
-    /// Where the line's edges start; for a line without targets, whose label lists it.
+    /// The origins of the transition's edges. For a transition without targets: the states whose labels list it.
     pub(in crate::emit) fn origins(&self, line: &Transition) -> Vec<Origin> {
         if let Some(scope) = &line.scope {
             return match scope.any_of.as_slice() {
@@ -136,7 +136,7 @@ impl<'c> Places<'c> {
         }
     }
 
-    /// Lines that are copies of one `each` line, by their first: the state whose line it is. And all other copies.
+    /// The transitions that come from one `each` line: the first of them with the state that contains the line, and the set of all others.
     pub(in crate::emit) fn copies(
         &self,
     ) -> (BTreeMap<TransitionId, StateId>, BTreeSet<TransitionId>) {
@@ -164,7 +164,7 @@ impl<'c> Places<'c> {
         (of, others)
     }
 
-    /// The innermost state above the line's source whose text holds the line.
+    /// The innermost ancestor of the transition's source whose text contains the line.
     fn writer(&self, line: TransitionId) -> StateId {
         let span = self.map.line(line).whole;
         let source = self.chart.transition(line).source;
@@ -178,7 +178,7 @@ impl<'c> Places<'c> {
     }
 }
 
-/// Whether the dot of a compound stands beside its initial state: a line leads on to a sibling, which then stands below both.
+/// Whether the dot of a compound is drawn beside its initial state, because a transition leads from that state to a later sibling.
 pub(in crate::emit) fn is_beside_dot(chart: &Chart, compound: StateId, initial: StateId) -> bool {
     let is_child = |s: StateId| chart.state(s).parent == Some(compound);
     compound.0 > 0
@@ -192,7 +192,7 @@ fn is_left_by_lines(chart: &Chart, state: StateId) -> bool {
     !matches!(chart.state(state).kind, StateKind::Final { .. } | StateKind::History { .. })
 }
 
-/// The states that a guard names in a conjunct `in(a) or in(b)`, if all lie below `state`; and the other conjuncts.
+/// The states that a guard names in a conjunct `in(a) or in(b)`, if all are descendants of `state`, and the other conjuncts.
 pub(in crate::emit) fn homes<'e>(
     chart: &Chart,
     state: StateId,
@@ -217,7 +217,7 @@ pub(in crate::emit) fn homes<'e>(
     (found, rest)
 }
 
-/// `a op b op c` as its operands, in order.
+/// The operands of `a op b op c`, in order.
 fn operands(expr: &Expr, op: BinaryOp) -> Vec<&Expr> {
     let mut found = Vec::new();
     let mut open = vec![expr];

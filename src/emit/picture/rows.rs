@@ -1,4 +1,4 @@
-//! What stands in a state besides its name: blocks, steps and the lines that move nothing.
+//! The rows in a state below its name: blocks, steps and the transitions without a target.
 
 use super::look::Look;
 use super::place::{Origin, Places, homes};
@@ -10,13 +10,13 @@ use chartc_core::model::{
     AskOn, Chart, Expr, Failure, Limits, Otherwise, State, StateKind, StepKind,
 };
 
-/// Characters of an action block or advice before it is cut.
+/// The maximum number of characters of an action block or advice.
 pub(in crate::emit) const LONG: usize = 76;
 
-/// One entry: a word that stands out, which may be missing, and what follows.
+/// A row: an optional emphasised word, and the text after it.
 pub(in crate::emit) struct Row {
     pub(in crate::emit) word: &'static str,
-    /// `None` is quiet.
+    /// The look of the word; `None` for a faint one.
     pub(in crate::emit) look: Option<Look>,
     pub(in crate::emit) text: String,
 }
@@ -25,7 +25,7 @@ fn row(word: &'static str, look: Option<Look>, text: String) -> Row {
     Row { word, look, text }
 }
 
-/// Rows of every state, in document order.
+/// The rows of every state, in document order.
 pub(in crate::emit) struct Rows {
     rows: Vec<Vec<Row>>,
 }
@@ -69,7 +69,7 @@ impl Rows {
     }
 }
 
-/// Entry and exit actions, advice and limits, each of at most `long` characters.
+/// The rows of entry and exit actions, advice and limits, each with at most `long` characters.
 pub(in crate::emit) fn blocks(chart: &Chart, state: &State, long: usize) -> Vec<Row> {
     let mut rows = Vec::new();
     for (word, blocks) in [("enter", &state.entry), ("exit", &state.exit)] {
@@ -115,7 +115,7 @@ fn limits(limits: &Limits) -> String {
     parts.into_iter().flatten().collect::<Vec<_>>().join("  ")
 }
 
-/// A step, with what is not said by its lines; `guard` writes its condition.
+/// The row of a step, without what its transitions say. `guard` writes its condition.
 pub(in crate::emit) fn step(chart: &Chart, id: StepId, guard: impl Fn(&str) -> String) -> Row {
     let step = &chart.steps[id.index()];
     let state = step.state;

@@ -1,16 +1,16 @@
 //! Wrapping and shortening.
 
-/// Characters that a line of a label holds, as far as words allow.
+/// The number of characters in a line of a label, as far as the words allow.
 pub(in crate::emit) const WIDTH: usize = 30;
 
-/// The first paragraph of a documentation, in one line.
+/// The first paragraph of a documentation text, on one line.
 pub(in crate::emit) fn paragraph(doc: &str) -> String {
     let lines: Vec<&str> = doc.lines().map(str::trim).take_while(|line| !line.is_empty()).collect();
     lines.join(" ")
 }
 
-/// Lines of about `width` characters, broken at blanks, an operator at the beginning of a line and not at its end; a longer word
-/// is broken only when it is longer than two lines.
+/// Wraps the text at blanks into lines of about `width` characters. An operator starts a line instead of ending one. A word is split only
+/// if it is longer than two lines.
 pub(in crate::emit) fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     let mut line = String::new();
@@ -44,7 +44,7 @@ pub(in crate::emit) fn wrap(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
-/// Whether the word belongs to what follows it.
+/// Whether the word is an operator, which belongs to the word after it.
 fn is_operator(word: &str) -> bool {
     matches!(
         word,
@@ -82,7 +82,7 @@ fn pieces(word: &str, size: usize) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The first `size` characters, with `…` if that is not all.
+/// The first `size` characters, followed by `…` if the text is longer.
 pub(in crate::emit) fn short(text: &str, size: usize) -> String {
     match text.char_indices().nth(size) {
         Some((end, _)) => format!("{}…", text[..end].trim_end()),

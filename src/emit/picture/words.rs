@@ -1,14 +1,14 @@
-//! A line in words: what its edge or its row in a label says.
+//! A transition in words: the label of its edge, or its row in a state's label.
 
 use super::text::{WIDTH, short};
 use crate::notation;
 use chartc_core::arena::StepId;
 use chartc_core::model::{Action, Chart, ChoiceKind, StateKind, Transition, Trigger};
 
-/// Characters of an action block on an edge before it is cut; the tooltip has it whole.
+/// The maximum number of characters of an action block on an edge; the tooltip shows all of it.
 const LONG: usize = 58;
 
-/// Who moves the chart, in the word that the line begins with, and on what.
+/// The keyword of the transition's trigger, and the text after it.
 pub(in crate::emit) fn head(chart: &Chart, line: &Transition) -> (&'static str, String) {
     let step = |s: &StepId| notation::name(notation::step_name(chart, *s));
     match &line.trigger {
@@ -59,7 +59,7 @@ pub(in crate::emit) fn head(chart: &Chart, line: &Transition) -> (&'static str, 
     }
 }
 
-/// What makes the line a candidate, in a few words and signs.
+/// The trigger in a few words and signs.
 pub(in crate::emit) fn title(chart: &Chart, line: &Transition) -> String {
     let (word, text) = head(chart, line);
     match &line.trigger {
@@ -80,7 +80,7 @@ pub(in crate::emit) fn title(chart: &Chart, line: &Transition) -> String {
     }
 }
 
-/// The guard; none for a `when` line, whose title it is.
+/// The guard; `None` for a `when` transition, whose title shows it.
 pub(in crate::emit) fn guard(chart: &Chart, line: &Transition) -> Option<String> {
     if line.trigger == Trigger::When {
         return None;
@@ -89,24 +89,24 @@ pub(in crate::emit) fn guard(chart: &Chart, line: &Transition) -> Option<String>
     line.guard.as_ref().map(|g| notation::expression_in(chart, g, &payload))
 }
 
-/// The line's actions.
+/// The transition's actions.
 pub(in crate::emit) fn actions(chart: &Chart, line: &Transition) -> String {
     joined(chart, &line.actions, &notation::payload(line))
 }
 
-/// Actions in a row: a picture wraps lines at blanks, so it takes more than blanks to keep them apart.
+/// Joins actions with more than blanks, because a picture wraps its text at blanks.
 pub(in crate::emit) fn joined(chart: &Chart, actions: &[Action], payload: &[&str]) -> String {
     notation::joined(chart, actions, payload, "; ")
 }
 
-/// What the model is told of the option that the line is.
+/// The description of the option for the model, if the transition is an option.
 pub(in crate::emit) fn told(chart: &Chart, line: &Transition) -> Option<String> {
     let Trigger::Choice(choice) = &line.trigger else { return None };
     let text = chart.choices[choice.index()].text.as_ref()?;
     Some(notation::template_text(chart, text, &[]))
 }
 
-/// All parts of an edge's label, each to stand on lines of its own.
+/// All parts of an edge's label, each for lines of its own.
 pub(in crate::emit) fn parts(chart: &Chart, line: &Transition, is_each: bool) -> Vec<String> {
     let each = if is_each { "each " } else { "" };
     let mut parts = vec![format!("{each}{}", title(chart, line))];
@@ -126,7 +126,7 @@ pub(in crate::emit) fn parts(chart: &Chart, line: &Transition, is_each: bool) ->
     parts
 }
 
-/// States that a `from` line leaves out, other than its targets and final children of its scope.
+/// The states in which a `from` line does not apply, other than its targets and the final children of its scope.
 pub(in crate::emit) fn excepted(chart: &Chart, line: &Transition) -> Vec<String> {
     let Some(scope) = &line.scope else { return Vec::new() };
     (scope.none_of.iter())
@@ -136,7 +136,7 @@ pub(in crate::emit) fn excepted(chart: &Chart, line: &Transition) -> Vec<String>
         .collect()
 }
 
-/// The line as it might stand in a chart.
+/// The transition as it could be written in a chart.
 pub(in crate::emit) fn whole(chart: &Chart, line: &Transition) -> String {
     let mut text = title(chart, line);
     if let Some(guard) = guard(chart, line) {

@@ -1,4 +1,4 @@
-//! Action blocks, code steps, prompts and what else the program computes for the machine.
+//! Action blocks, code steps, prompts and the other computations of a program.
 
 use super::Context;
 use super::body::{Arms, Methods, for_line};
@@ -38,7 +38,7 @@ pub(super) fn blocks(context: &Context<'_>) -> Arms {
     arms
 }
 
-/// The variant of `program::Block` that a block is.
+/// The variant of `program::Block` for a block.
 pub(super) fn path(block: Block) -> String {
     match block {
         Block::Entry(state, nth) => format!("Entry(arena::StateId({}), {nth})", state.0),
@@ -58,7 +58,7 @@ pub(super) fn list<'c>(context: &Context<'c>, block: Block) -> &'c [Action] {
     }
 }
 
-/// The statements of a block, which runs in this place if that is known.
+/// The statements of a block, which runs in `place` if it is known.
 pub(super) fn of(context: &Context<'_>, block: Block, place: Option<&Place>) -> Fragment {
     let list = list(context, block);
     let Block::Transition(line) = block else {
@@ -132,7 +132,7 @@ fn action(writer: &mut Writer<'_>, action: &Action) -> Fragment {
     }
 }
 
-/// `if condition { then } else { otherwise }`; what does nothing is left out.
+/// Writes `if condition { then } else { otherwise }` without branches that do nothing.
 fn branch(
     writer: &mut Writer<'_>,
     condition: &Expr,
@@ -150,7 +150,7 @@ fn branch(
         (true, true) => {
             return code!("let _: bool = {test};\n", test = test.truth(Binding::Block));
         }
-        // Which of two equal branches it is makes no difference, but the condition may fail.
+        // Both branches are equal, so only a failure of the condition matters.
         (false, false) if then_code == other_code => {
             return code!(
                 "let _: bool = {test};\n{then_code}",
@@ -162,7 +162,7 @@ fn branch(
         (false, _) => (test, then_code, other_code),
     };
     let test = test.truth(Binding::Block);
-    // A condition that is computed in a block gets a name.
+    // A condition that is computed in a block is bound to a name.
     let (before, test) = if test.has(Use::Braces) {
         (code!("let holds: bool = {test};\n", test), Fragment::from("holds"))
     } else {
@@ -179,7 +179,7 @@ fn branch(
     code!("{before}if {test} {{ {then} }} else {{ {other} }}\n", before, test, then, other)
 }
 
-/// Milliseconds.
+/// The delay of a sent event in milliseconds.
 pub(super) fn delay(writer: &mut Writer<'_>, after: Option<&Expr>) -> Fragment {
     match after {
         None => "0".into(),
@@ -187,7 +187,7 @@ pub(super) fn delay(writer: &mut Writer<'_>, after: Option<&Expr>) -> Fragment {
     }
 }
 
-/// The milliseconds of a duration.
+/// A duration in milliseconds.
 pub(super) fn millis(code: &Code, expr: &Expr) -> Fragment {
     if let ExprKind::Duration(millis) = expr.kind {
         return millis.to_string().into();
@@ -195,7 +195,7 @@ pub(super) fn millis(code: &Code, expr: &Expr) -> Fragment {
     code!("{whole}.0", whole = code.within(Binding::Whole))
 }
 
-/// What `cancel` calls a sent event.
+/// The id by which `cancel` finds a sent event.
 pub(super) fn id_of(id: Option<SendId>) -> String {
     id.map_or("None".to_owned(), |SendId(n)| format!("Some(arena::SendId({n}))"))
 }
@@ -251,7 +251,7 @@ pub(super) fn code_steps(context: &Context<'_>) -> Arms {
     arms
 }
 
-/// `begin_turn`: `per turn` variables and answers start afresh.
+/// Writes `begin_turn`, which resets `per turn` variables and answers.
 pub(super) fn begin_turn(context: &Context<'_>, methods: &mut Methods) {
     let mut body = Fragment::default();
     for (i, row) in context.chart.variables.iter().enumerate() {
@@ -283,7 +283,7 @@ pub(super) fn begin_turn(context: &Context<'_>, methods: &mut Methods) {
     }
 }
 
-/// The statements that put an event on the internal queue, or leave the block.
+/// The statements that put an event into the internal queue, or leave the block.
 fn raise(writer: &mut Writer<'_>, event: EventId, arguments: &[Expr]) -> Fragment {
     let context = writer.context;
     let row = &context.chart.events[event.index()];
@@ -310,7 +310,7 @@ fn raise(writer: &mut Writer<'_>, event: EventId, arguments: &[Expr]) -> Fragmen
                 value
             )
         } else if value.has(Use::Failure) {
-            // Nobody reads the fields, but computing them may fail.
+            // Nothing reads the fields, but computing them may fail.
             code!("let _ = {value};\n{push}", value)
         } else {
             push.into()
@@ -319,7 +319,8 @@ fn raise(writer: &mut Writer<'_>, event: EventId, arguments: &[Expr]) -> Fragmen
     text.using(Use::Failure).using(Use::Braces)
 }
 
-/// The statement that keeps what may have failed in a place, which may be without a value; without an allocator nothing is told of it.
+/// The statement that assigns a value, which may be a failure, to a place, which may be unset. Without an allocator a failure is not
+/// recorded.
 pub(super) fn fitted(
     context: &Context<'_>,
     result: &Fragment,

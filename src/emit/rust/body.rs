@@ -12,7 +12,7 @@ use chartc_core::semantics::unroll::Place;
 use codegen::{Function, Impl};
 use std::collections::BTreeSet;
 
-/// The methods of a program, with the named conditions that they call.
+/// The methods of a program, and the named conditions that they call.
 pub(super) struct Methods {
     /// The methods so far.
     pub item: Impl,
@@ -21,7 +21,7 @@ pub(super) struct Methods {
 }
 
 impl Methods {
-    /// None yet.
+    /// Starts without calls of named conditions.
     pub(super) fn new(item: Impl) -> Self {
         Self { item, predicates: BTreeSet::new() }
     }
@@ -33,14 +33,14 @@ impl Methods {
     }
 }
 
-/// A method that [`Arms`] has become.
+/// A method generated from [`Arms`].
 pub(super) struct Method {
     name: &'static str,
     uses: Uses,
 }
 
 impl Method {
-    /// Whether it reads `what`.
+    /// Whether its body reads `what`.
     pub(super) fn reads(&self, what: Use) -> bool {
         self.uses.has(what)
     }
@@ -55,7 +55,7 @@ impl Method {
     }
 }
 
-/// A method that answers for the rows of one table that have something to say. Without such rows there is no method.
+/// A method with a match arm for each relevant row of one table. Without such rows the method is omitted.
 pub(super) struct Arms {
     name: &'static str,
     pub(super) argument: (&'static str, &'static str),
@@ -66,7 +66,7 @@ pub(super) struct Arms {
 }
 
 impl Arms {
-    /// `argument` is a name with its type; rows without an arm give `otherwise`.
+    /// `argument` is the parameter with its type; rows without an arm return `otherwise`.
     pub(super) fn new(
         name: &'static str,
         argument: (&'static str, &'static str),
@@ -77,7 +77,7 @@ impl Arms {
         Self { name, argument, scrutinee, result, otherwise, rows: Fragment::default() }
     }
 
-    /// The row `index`, called `title` in the comment: statements, then the `Result`.
+    /// Adds the arm of row `index`, called `title` in its comment: statements, then the `Result`.
     pub(super) fn arm(
         &mut self,
         index: usize,
@@ -88,7 +88,7 @@ impl Arms {
         self.pattern(&index.to_string(), title, statements, result);
     }
 
-    /// The same with a pattern of its own.
+    /// Adds an arm with a pattern of its own.
     pub(super) fn pattern(
         &mut self,
         pattern: &str,
@@ -124,15 +124,15 @@ impl Arms {
     }
 }
 
-/// How the code of a line gets at the fields of what is being handled.
+/// How the code of a transition reads the fields of the current event or answer.
 pub(super) struct Reading<'w> {
     context: &'w Context<'w>,
     sources: Vec<Source>,
     surely: bool,
 }
 
-/// A writer for expressions of a line, and what makes the statement that takes the fields which their code reads. Where something else
-/// happens before the first field is read, a missing one fails only when it is read.
+/// A writer for the expressions of a transition, and a builder for the statement that binds the fields which their code reads. If another
+/// effect comes before the first read, a missing field fails only when it is read.
 pub(super) fn for_line<'w>(
     context: &'w Context<'w>,
     line: TransitionId,
@@ -149,7 +149,7 @@ pub(super) fn for_line<'w>(
     }
     let mut writer = Writer::new(context);
     let mut sources = sources(context, &context.chart.transition(line).trigger);
-    // Every event of the line must have the field, and with one type; else it cannot be read.
+    // A field is readable only if every event of the transition has it, with the same type.
     sources.retain(|s| s.fields.len() >= last);
     if let Some(first) = sources.first() {
         for nth in 0..last {
@@ -216,7 +216,7 @@ impl Reading<'_> {
     }
 }
 
-/// The guard of a line: statements, and the condition.
+/// The guard of a transition: statements, and the condition.
 pub(super) fn guard(
     context: &Context<'_>,
     line: TransitionId,
@@ -230,18 +230,18 @@ pub(super) fn guard(
     (reading.before(&condition.text()), condition)
 }
 
-/// One shape that the thing being handled may have.
+/// One possible shape of the current event or answer.
 struct Source {
     /// `Event::SeesPost`, or `Payload::Reason`.
     head: String,
-    /// The variant of `Payload` around it.
+    /// The variant of `Payload` that contains it.
     around: Option<&'static str>,
-    /// The fields: Rust name, type. Unnamed ones have an empty name.
+    /// The fields with Rust name and type. Unnamed fields have an empty name.
     fields: Vec<(String, Type)>,
 }
 
 impl Source {
-    /// The pattern that binds the used fields, under the names that `first` gives them.
+    /// The pattern that binds the used fields under their names in `first`.
     fn pattern(&self, used: &BTreeSet<u32>, first: &Self) -> String {
         let inner = if self.fields.iter().any(|(name, _)| name.is_empty()) {
             format!("{}({})", self.head, local(first, 0))

@@ -1,4 +1,4 @@
-//! The machines of `run` steps in generated code: of modules beside this chart's, with the host borrowed while they are at work.
+//! Child machines of `run` steps: they come from sibling modules, and borrow the host while they run.
 
 use super::Context;
 use super::body::Arms;
@@ -10,25 +10,25 @@ use codegen::{Function, Impl, Scope};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-/// What a chart's code knows of the charts of its file that it runs, or that run it.
+/// What a chart's code knows about the charts of its file that it runs or that run it.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Kin {
-    /// The module of each chart that it runs, by the chart's name.
+    /// By name of each chart that it runs: the module.
     pub(super) children: BTreeMap<String, String>,
-    /// The modules of all charts that can come to run below it, its own left out.
+    /// The modules of all charts that it runs directly or through others, without its own.
     pub(super) below: BTreeSet<String>,
-    /// Whether another chart, or itself, runs it.
+    /// Whether a chart (another, or itself) runs it.
     pub(super) is_child: bool,
 }
 
 impl Context<'_> {
-    /// What a type must be to be this machine's host: that of the charts which it runs, too.
+    /// The trait bounds of this machine's host, including those of its child charts.
     pub(super) fn bounds(&self) -> String {
         let below = self.kin.below.iter().map(|module| format!(" + super::{module}::Host"));
         below.fold("H: Host".to_owned(), |text, bound| text + &bound)
     }
 
-    /// Whether the host may be away, with a chart that this one runs or with the one that runs it.
+    /// Whether the host may be lent to a child or to the parent.
     pub(super) fn lends(&self) -> bool {
         self.kin.is_child || self.has_children()
     }
@@ -38,13 +38,13 @@ impl Context<'_> {
         !self.kin.children.is_empty()
     }
 
-    /// The modules of the charts that it runs, each with its variant of `Child`.
+    /// The modules of the charts that it runs, with their variants of `Child`.
     fn children(&self) -> impl Iterator<Item = (&String, String)> {
         let modules: BTreeSet<&String> = self.kin.children.values().collect();
         modules.into_iter().map(|module| (module, super::ident::upper_camel(module)))
     }
 
-    /// The `run` steps: number, chart, its module.
+    /// The `run` steps: number, chart, module.
     fn runs(&self) -> impl Iterator<Item = (usize, &str, &String)> {
         self.chart.steps.iter().enumerate().filter_map(|(i, step)| match &step.kind {
             StepKind::Run(run) => Some((i, run.chart.as_str(), self.kin.children.get(&run.chart)?)),
@@ -57,7 +57,7 @@ impl Context<'_> {
     }
 }
 
-/// Adds `Child`, the machines that may run below this one.
+/// Adds `Child`, the enum of child machines.
 pub(super) fn emit(context: &Context<'_>, scope: &mut Scope) {
     if !context.has_children() {
         return;
@@ -89,7 +89,7 @@ pub(super) fn run_steps(context: &Context<'_>) -> Arms {
     steps
 }
 
-/// Adds `Params::named`, by which a chart that runs this one gives its params.
+/// Adds `Params::named`, through which a parent chart passes the params.
 pub(super) fn params(context: &Context<'_>, item: &mut Impl) {
     if !context.kin.is_child {
         return;
@@ -130,7 +130,7 @@ pub(super) fn params(context: &Context<'_>, item: &mut Impl) {
     item.push_fn(named);
 }
 
-/// Adds the methods of `host::Machine` about children.
+/// Adds the methods of `host::Machine` for children.
 pub(super) fn drive(context: &Context<'_>, asked: &Asked, item: &mut Impl) {
     if !context.has_children() {
         return;

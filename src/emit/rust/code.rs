@@ -1,11 +1,11 @@
-//! Pieces of generated code, each with what it reads and does, so that nothing has to look into its text.
+//! Fragments of generated code, each with what it reads and does, so that nobody searches its text.
 
 use chartc_core::arena::{LocalId, PredicateId};
 use chartc_core::model::Type;
 use std::collections::BTreeSet;
 use std::ops::AddAssign;
 
-/// What a piece of code reads or does.
+/// What a fragment reads or does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Use {
     /// It reads `view`.
@@ -24,36 +24,36 @@ pub(super) enum Use {
     Sink,
     /// It calls a method of the program, which borrows all of it.
     Program,
-    /// It counts what loops repeat.
+    /// It counts the repetitions of loops.
     Work,
     /// It may leave the body with an error.
     Failure,
     /// It allocates.
     Allocator,
-    /// It has blocks or records in it.
+    /// It contains blocks or records.
     Braces,
 }
 
-/// Everything that a piece of code reads and does.
+/// Everything that a fragment reads and does.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Uses {
-    /// A bit for each [`Use`].
+    /// One bit for each [`Use`].
     all: u16,
-    /// Locals of loops that it reads.
+    /// The loop variables that it reads.
     pub locals: BTreeSet<LocalId>,
-    /// Fields that it reads of what is being handled.
+    /// The fields of the current event or answer that it reads.
     pub fields: BTreeSet<u32>,
-    /// Named conditions that it calls.
+    /// The named conditions that it calls.
     pub predicates: BTreeSet<PredicateId>,
 }
 
 impl Uses {
-    /// Whether `what` is among them.
+    /// Whether it contains `what`.
     pub(super) fn has(&self, what: Use) -> bool {
         self.all & (1 << what as u16) != 0
     }
 
-    /// Those of both.
+    /// The union of both.
     pub(super) fn and(mut self, other: &Self) -> Self {
         self.all |= other.all;
         self.locals.extend(&other.locals);
@@ -63,7 +63,7 @@ impl Uses {
     }
 }
 
-/// A piece of code.
+/// A fragment of code.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Fragment {
     /// Its text.
@@ -72,8 +72,8 @@ pub(super) struct Fragment {
     pub uses: Uses,
 }
 
-/// The fragment of a format string. Fragments that stand in it are named behind it, texts are not:
-/// `code!("if {condition} {{ {name}(); }}", condition)`.
+/// A fragment from a format string. Its fragments are listed after the string, its texts are not: `code!("if {condition} {{ {name}(); }}",
+/// condition)`.
 macro_rules! code {
     ($text:literal $(, $name:ident $(= $value:expr)?)* $(,)?) => {{
         $($(let $name = $value;)?)*
@@ -86,13 +86,13 @@ macro_rules! code {
 pub(super) use code;
 
 impl Fragment {
-    /// The same, which also reads or does `what`.
+    /// The same code, which also reads or does `what`.
     pub(super) fn using(mut self, what: Use) -> Self {
         self.uses.all |= 1 << what as u16;
         self
     }
 
-    /// The same inside of something that takes care of `what`.
+    /// The same code inside a construct that handles `what`.
     pub(super) fn without(mut self, what: Use) -> Self {
         self.uses.all &= !(1 << what as u16);
         self
@@ -103,12 +103,12 @@ impl Fragment {
         self.uses.has(what)
     }
 
-    /// Whether there is no code.
+    /// Whether it contains no code.
     pub(super) fn is_empty(&self) -> bool {
         self.text.is_empty()
     }
 
-    /// All of them with `between` between them.
+    /// All fragments, joined with `between`.
     pub(super) fn joined(all: impl IntoIterator<Item = Self>, between: &str) -> Self {
         let mut out = Self::default();
         for (i, one) in all.into_iter().enumerate() {
@@ -120,7 +120,7 @@ impl Fragment {
         out
     }
 
-    /// The name of a parameter that this body may not read.
+    /// The name of a parameter, with an underscore if this body does not read it.
     pub(super) fn parameter(&self, name: &str, what: Use) -> String {
         if self.has(what) { name.to_owned() } else { format!("_{name}") }
     }
@@ -151,18 +151,18 @@ impl From<String> for Fragment {
     }
 }
 
-/// How the text of an expression stands for its value.
+/// How the text of an expression denotes its value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {
-    /// A value of its own.
+    /// An owned value.
     Owned,
-    /// A place, such as a field: to be borrowed, copied or cloned.
+    /// A place, such as a field, that can be borrowed, copied or cloned.
     Place,
     /// A reference to the value; `&str` for Text.
     Lent,
 }
 
-/// How tightly the text's outermost operator binds; a later one binds tighter.
+/// How tightly the text's outermost operator binds; later variants bind tighter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Binding {
     /// `if`, `match`, a block, `a..b`.
@@ -185,14 +185,14 @@ pub(super) enum Binding {
     Whole,
 }
 
-/// A value that is known as it is written.
+/// A value known at compile time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Constant {
     /// The `None` of an optional.
     None,
     /// A truth value.
     Bool(bool),
-    /// A whole number.
+    /// An integer.
     Int(i64),
     /// An empty text, list or map.
     Empty,
@@ -200,29 +200,29 @@ pub(super) enum Constant {
     Other,
 }
 
-/// What the error of a call is to the body that it stands in.
+/// How the error of a call relates to that of the enclosing body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Tried {
-    /// The body's own, so that the call's result may be the body's.
+    /// The same type, so the call's result may be the body's.
     Own,
-    /// One that becomes the body's.
+    /// Another type, converted to the body's.
     Other,
 }
 
-/// An expression of Rust.
+/// A Rust expression.
 #[derive(Debug, Clone)]
 pub(super) struct Code {
-    /// Without the `?` of a call that may fail.
+    /// The code without the `?` of a call that may fail.
     whole: Fragment,
-    /// It is a call that may fail.
+    /// Set for a call that may fail.
     tried: Option<Tried>,
-    /// The chart's type of the value; the text's Rust type follows from it and the form.
+    /// The value's type in the chart; it and `form` determine the Rust type of the text.
     pub ty: Type,
-    /// What the text gives.
+    /// The form of the text's value.
     pub form: Form,
-    /// For parentheses.
+    /// Determines where parentheses are needed.
     pub binding: Binding,
-    /// What it is known to be.
+    /// The value, if it is known.
     pub constant: Option<Constant>,
 }
 
@@ -232,28 +232,28 @@ impl Code {
         Self { whole: text.into(), tried: None, ty, form, binding, constant: None }
     }
 
-    /// A value of its own that needs no parentheses.
+    /// An owned value without need of parentheses.
     pub(super) fn owned(text: impl Into<Fragment>, ty: Type) -> Self {
         Self::of(text, ty, Form::Owned)
     }
 
-    /// A place that needs no parentheses.
+    /// A place without need of parentheses.
     pub(super) fn place(text: impl Into<Fragment>, ty: Type) -> Self {
         Self::of(text, ty, Form::Place)
     }
 
-    /// A reference that needs no parentheses.
+    /// A reference without need of parentheses.
     pub(super) fn lent(text: impl Into<Fragment>, ty: Type) -> Self {
         Self::of(text, ty, Form::Lent)
     }
 
-    /// A value of its own from a call that may fail: with the error of the body that it stands in, or with another one.
+    /// An owned value from a call that may fail, with the error of the enclosing body or another one.
     pub(super) fn tried(call: impl Into<Fragment>, ty: Type, own_error: bool) -> Self {
         let tried = Some(if own_error { Tried::Own } else { Tried::Other });
         Self { tried, ..Self::owned(call, ty) }
     }
 
-    /// The same with an outermost operator.
+    /// The same code with an outermost operator.
     pub(super) fn bound(mut self, binding: Binding) -> Self {
         if binding == Binding::Block {
             self.whole = self.whole.using(Use::Braces);
@@ -262,19 +262,19 @@ impl Code {
         self
     }
 
-    /// The same, where both types are one in Rust.
+    /// The same code with another type of the chart that is the same in Rust.
     pub(super) fn of_type(mut self, ty: &Type) -> Self {
         self.ty = ty.clone();
         self
     }
 
-    /// The same, known to be `constant`.
+    /// The same code, known to equal `constant`.
     pub(super) fn known(mut self, constant: Constant) -> Self {
         self.constant = Some(constant);
         self
     }
 
-    /// The text as it is.
+    /// The complete text.
     pub(super) fn text(&self) -> Fragment {
         let whole = &self.whole;
         if self.tried.is_some() {
@@ -284,12 +284,12 @@ impl Code {
         }
     }
 
-    /// Whether it is one call with the body's own error, whose arguments cannot fail.
+    /// Whether it is a single call with the body's own error and arguments that cannot fail.
     pub(super) fn is_one_call(&self) -> bool {
         self.tried == Some(Tried::Own) && self.form == Form::Owned && !self.whole.has(Use::Failure)
     }
 
-    /// A `Result` with the value, for a body that has its own error.
+    /// The value as a `Result`, for a body with an error type of its own.
     pub(super) fn result(&self, copy: bool) -> Fragment {
         match (self.tried, self.form) {
             (Some(Tried::Own), Form::Owned) => self.whole.clone().using(Use::Failure),
@@ -299,15 +299,15 @@ impl Code {
         }
     }
 
-    /// The text as an operand of something that binds as tightly as `outer`.
+    /// The text as an operand of an operator that binds as tightly as `outer`.
     pub(super) fn within(&self, outer: Binding) -> Fragment {
         let text = self.text();
-        // `x as u64 < y` would start type arguments; operands of a comparison come as those of a sum.
+        // `x as u64 < y` would be parsed as type arguments. Operands of a comparison are requested as those of a sum.
         let cast = self.binding == Binding::Cast && (Binding::Or..=Binding::Sum).contains(&outer);
         if self.binding < outer || cast { code!("({text})", text) } else { text }
     }
 
-    /// A truth value as an operand.
+    /// A condition as an operand.
     pub(super) fn truth(&self, outer: Binding) -> Fragment {
         match self.form {
             Form::Owned | Form::Place => self.within(outer),
@@ -315,7 +315,7 @@ impl Code {
         }
     }
 
-    /// A reference to the value: `&str` for Text, `&[T]` for a list that is a place of its own.
+    /// A reference to the value: `&str` for Text, `&[T]` for a list stored in a place.
     pub(super) fn lend(&self) -> Fragment {
         match self.form {
             Form::Lent => self.text(),
@@ -326,7 +326,7 @@ impl Code {
         }
     }
 
-    /// A value of its own.
+    /// The value, owned.
     pub(super) fn own(&self, copy: bool) -> Fragment {
         match self.form {
             Form::Owned => self.text(),

@@ -159,7 +159,7 @@ fn data(context: &Context<'_>) -> Impl {
     item
 }
 
-/// A param, or its default.
+/// The value of a param, or its default.
 fn given(context: &Context<'_>, id: VarId, default: &Expr, ty: &Type) -> String {
     let row = &context.chart.variables[id.index()];
     let name = &context.names.variables[id.index()];
@@ -175,7 +175,7 @@ fn given(context: &Context<'_>, id: VarId, default: &Expr, ty: &Type) -> String 
     format!("match params.{name} {{ Some(value) => value, None => {value} }}")
 }
 
-/// The first value of a variable whose default may read those before it, which are locals here.
+/// The initial value of a variable. Its default may read earlier variables, which are locals here.
 pub(super) fn initial(context: &Context<'_>, default: &Expr, row: &Variable) -> Fragment {
     let code = Writer::before_start(context).value_code(default, &row.ty);
     let copy = context.facts.is_copy(&row.ty);
@@ -190,7 +190,7 @@ pub(super) fn initial(context: &Context<'_>, default: &Expr, row: &Variable) -> 
     )
 }
 
-/// What a variable is called inside `Data::new`.
+/// The name of a variable inside `Data::new`.
 pub(super) fn local(context: &Context<'_>, id: VarId) -> String {
     super::local_name(&context.names.variables[id.index()])
 }

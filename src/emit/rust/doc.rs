@@ -1,14 +1,14 @@
-//! Documentation of generated items: the chart's own, as Markdown in which nothing is code to rustdoc.
+//! Documentation of generated items: the chart's own, as Markdown without code that rustdoc would run.
 
 use chartc_core::visible;
 
-/// Documentation of an item: the chart's own, else `plain`. Nothing in it is code to rustdoc, which would run it as a test.
+/// The documentation of an item: the chart's own, else `plain`. Rustdoc finds no code in it that it would run as a test.
 pub(super) fn doc(own: &str, plain: &str) -> String {
     if own.trim().is_empty() {
         return visible::line(plain).into_owned();
     }
     let mut fenced = false;
-    // What a line that goes on with an item of a list begins with.
+    // The indentation of lines that continue a list item.
     let mut indent = "";
     let lines = own.lines().map(|line| {
         if line.trim_start().starts_with("```") {
@@ -33,7 +33,7 @@ pub(super) fn doc(own: &str, plain: &str) -> String {
     text
 }
 
-/// As many spaces as the mark takes with which an item of a list begins; none for other lines.
+/// Spaces as wide as the marker of a list item; empty for other lines.
 fn marker(line: &str) -> &'static str {
     let digits = line.len() - line.trim_start_matches(|c: char| c.is_ascii_digit()).len();
     let (number, rest) = line.split_at(digits);
@@ -46,14 +46,14 @@ fn marker(line: &str) -> &'static str {
     }
 }
 
-/// A line of prose: words in single back-quotes stay, and no code by indentation or fences, no links and no tags.
+/// Escapes a line of prose: single back-quotes stay, but indented or fenced code, links and tags do not.
 fn prose(line: &str) -> String {
     let line = line.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut out = String::new();
     let mut rest = line.as_str();
     while let Some(c) = rest.chars().next() {
         let inner = rest.strip_prefix('`').and_then(|inner| Some(&inner[..inner.find('`')?]));
-        // A run of several back-quotes is ended by one as long.
+        // A run of several back-quotes ends at a run of the same length.
         let is_single = |len: usize| !rest[len..].starts_with('`') && !out.ends_with('`');
         let len = match inner.map(|inner| inner.len() + 2) {
             Some(len) if len > 2 && is_single(len) => len,

@@ -1,4 +1,4 @@
-//! The machine as hosts know every machine: by names, ids and values.
+//! The dynamic interface of the machine, by names, ids and values.
 
 use super::code::Use;
 use super::payload::{answering, choice_fields};
@@ -56,10 +56,10 @@ pub(super) fn emit(context: &Context<'_>, asked: &Asked, scope: &mut Scope) {
     super::typed::emit(context, scope);
 }
 
-/// What is wrong with a tool as a choice.
+/// The error for a tool that is given as a choice.
 const CALLED: &str = "host::Mismatch(\"a tool is called, not chosen\".into())";
 
-/// `Payload::event`, `Payload::choice`, `Payload::answer`: from values.
+/// Writes `Payload::event`, `Payload::choice` and `Payload::answer`, which convert from values.
 fn payloads(context: &Context<'_>, scope: &mut Scope) {
     let mut item = Impl::new("Payload");
     let names = &context.names;
@@ -105,7 +105,7 @@ fn payloads(context: &Context<'_>, scope: &mut Scope) {
                 names.steps[step.index()],
             );
         }
-        // What answers no question with a value is found out by the step algorithm.
+        // Other steps take no answer; the step algorithm rejects it.
         let answers: Vec<StepId> = answering(context).collect();
         let others = (0..context.chart.steps.len()).map(StepId::at);
         let others: Vec<String> =
@@ -129,7 +129,7 @@ pub(super) fn reader(item: &mut Impl, name: &str, id: &str, values: &str, arms: 
     ));
 }
 
-/// The variant `head` with its fields read from `values`.
+/// The variant `head`, with its fields read from `values`.
 fn shape(head: &str, what: &str, fields: &[Field], names: &[String]) -> String {
     let of = format!("generated::Values::of({what:?}, values, {})?", fields.len());
     if fields.is_empty() {
@@ -158,7 +158,7 @@ fn handle(context: &Context<'_>, item: &mut Impl) {
     } else {
         "Input::Event(id, _) => return Err(generated::no_row(\"event\", id.0))"
     };
-    // A chart of code steps alone never waits for an answer.
+    // A chart whose only steps are code steps never waits for an answer.
     let answer = if context.bare {
         "Input::Answer(key, _) => return Err(generated::no_row(\"open step\", key.step.0))"
     } else {
@@ -184,7 +184,7 @@ fn handle(context: &Context<'_>, item: &mut Impl) {
     ));
 }
 
-/// `Machine::outcome`: what a step gave; an answer that does not fit is unusable.
+/// Writes `Machine::outcome`: the result of a step; an answer of the wrong type is unusable.
 fn outcome(context: &Context<'_>, scope: &mut Scope) {
     if context.bare {
         return;
@@ -274,7 +274,7 @@ fn prompt(context: &Context<'_>, asked: &Asked, item: &mut Impl) {
         return;
     };
     if method.reads(Use::Options) {
-        // Only a question's prompt may show the options.
+        // Only the prompt of a question can show the options.
         let steps = context.chart.steps.iter().enumerate();
         let asks = steps.filter(|(_, step)| matches!(step.kind, StepKind::Ask { .. }));
         let asks: Vec<String> = asks.map(|(i, _)| i.to_string()).collect();
@@ -351,7 +351,7 @@ fn variables(context: &Context<'_>, item: &mut Impl) {
     }
 }
 
-/// What makes a value of a lent one.
+/// The method that turns a borrowed value into an owned one.
 fn clone(context: &Context<'_>, ty: &Type) -> &'static str {
     if context.facts.is_copy(ty) { "" } else { ".clone()" }
 }

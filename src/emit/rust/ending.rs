@@ -13,11 +13,11 @@ use codegen::{Enum, Scope, Variant};
 
 /// A final state with parameters.
 pub(super) struct Final<'c> {
-    /// Which.
+    /// Its id.
     pub id: StateId,
-    /// Its variant of `Ending`, which is also that of `State`.
+    /// Its variant of `Ending`, the same as in `State`.
     pub name: &'c str,
-    /// What it takes.
+    /// Its parameters.
     pub params: &'c [Field],
     /// The fields of the variant.
     pub fields: Vec<String>,
@@ -63,7 +63,7 @@ pub(super) fn emit(context: &Context<'_>, scope: &mut Scope) {
     scope.push_enum(item);
 }
 
-/// `read_arguments`, which keeps what a final state is given.
+/// Writes `read_arguments`, which stores the arguments of a final state.
 pub(super) fn arguments(context: &Context<'_>) -> Arms {
     let line = ("line", "arena::TransitionId");
     let mut arms = Arms::new("read_arguments", line, "line.0", "()", "()");
@@ -76,7 +76,7 @@ pub(super) fn arguments(context: &Context<'_>) -> Arms {
     arms
 }
 
-/// The statements that keep what a line's final state is given; nothing if it is given nothing.
+/// The statements that store a transition's arguments for a final state; empty without arguments.
 pub(super) fn read(context: &Context<'_>, id: TransitionId, place: Option<&Place>) -> Fragment {
     let finals = finals(context);
     let mut out = Fragment::default();
@@ -94,7 +94,7 @@ pub(super) fn read(context: &Context<'_>, id: TransitionId, place: Option<&Place
     out
 }
 
-/// The statement that keeps what a final state is given.
+/// The statement that stores the arguments of a final state.
 pub(super) fn given(writer: &mut Writer<'_>, state: StateId, values: &[Expr]) -> Fragment {
     let finals = finals(writer.context);
     let Some(nth) = finals.iter().position(|f| f.id == state) else { return Fragment::default() };
@@ -106,7 +106,7 @@ pub(super) fn given(writer: &mut Writer<'_>, state: StateId, values: &[Expr]) ->
     code!("self.endings[{nth}] = Some(Ending::{name} {{ {values} }});\n", values)
 }
 
-/// The body of `Machine::ending`: what the final state below the root was given.
+/// The body of `Machine::ending`: the arguments of the root's active final state.
 pub(super) fn query(context: &Context<'_>) -> String {
     let mut out = String::new();
     for (nth, one) in finals(context).iter().enumerate() {
@@ -121,7 +121,7 @@ pub(super) fn query(context: &Context<'_>) -> String {
 }
 
 impl Context<'_> {
-    /// Finals with parameters are declared.
+    /// Whether final states with parameters are declared.
     pub(super) fn has_endings(&self) -> bool {
         self.chart.states.iter().any(|s| match &s.kind {
             StateKind::Final { params, .. } => !params.is_empty(),

@@ -1,8 +1,8 @@
-//! What the emitter has to know of a chart's types before it names one.
+//! Facts about a chart's types that the emitter needs before it writes them.
 
 use chartc_core::model::{Action, Chart, StepKind, Type, TypeKind};
 
-/// Facts of the declared types, by id.
+/// Facts about the declared types, by id.
 #[derive(Debug)]
 pub(super) struct Facts {
     copy: Vec<bool>,
@@ -11,7 +11,7 @@ pub(super) struct Facts {
 }
 
 impl Facts {
-    /// Linear in the size of the declarations, times the longest chain of records declared in the order of their use.
+    /// Computes the facts in time linear in the size of the declarations, times the longest chain of records that refer to earlier ones.
     pub(super) fn of(chart: &Chart) -> Self {
         let types = chart.types.len();
         let mut facts = Self {
@@ -45,7 +45,7 @@ impl Facts {
         }
     }
 
-    /// Whether values of `ty` can nest as deep as they like, because there is JSON in them.
+    /// Whether values of `ty` can nest to any depth, because they contain JSON.
     pub(super) fn nests(&self, ty: &Type) -> bool {
         match ty {
             Type::Json => true,
@@ -66,7 +66,7 @@ impl Facts {
     }
 }
 
-/// Whether nothing that is declared needs an allocator. Expressions may still do.
+/// Whether no declaration needs an allocator. Expressions may still need one.
 pub(super) fn is_bare(chart: &Chart, facts: &Facts) -> bool {
     let plain = |ty: &Type| !facts.allocates(ty);
     let fields = |list: &[chartc_core::model::Field]| list.iter().all(|f| plain(&f.ty));
@@ -99,7 +99,7 @@ pub(super) fn is_bare(chart: &Chart, facts: &Facts) -> bool {
         && chart.blocks().all(|block| silent(block))
 }
 
-/// Whether nothing is logged, which needs an allocator.
+/// Whether no action logs, which would need an allocator.
 fn silent(actions: &[Action]) -> bool {
     let mut silent = true;
     Action::walk(actions, &mut |action| silent &= !matches!(action, Action::Log(_)));

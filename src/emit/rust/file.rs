@@ -1,4 +1,4 @@
-//! Files of generated code: the items of one chart, or several charts in a module each.
+//! Files of generated code: the items of one chart, or a module for each of several charts.
 
 use super::children::Kin;
 use super::{ident, indented, source};
@@ -15,15 +15,15 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) struct Unit<'c> {
     pub(super) chart: &'c Chart,
     pub(super) map: &'c SourceMap,
-    /// The name of the file that holds the chart.
+    /// The name of the chart's source file.
     pub(super) source: &'c str,
     pub(super) kin: Kin,
 }
 
-/// The Rust source of a chart; with the charts that it runs in modules beside it.
+/// The Rust source of a chart, with modules for the charts that it runs.
 ///
 /// # Errors
-/// Names that become one Rust identifier, and parts that do not run yet.
+/// Names that become one Rust identifier, and features that generated code does not support yet.
 pub fn emit(checked: &Checked) -> Result<String, Vec<Diagnostic>> {
     if checked.children().next().is_some() {
         let name = ident::module(&checked.chart().name);
@@ -41,10 +41,10 @@ pub fn emit(checked: &Checked) -> Result<String, Vec<Diagnostic>> {
     if found.is_empty() { Ok(code) } else { Err(found) }
 }
 
-/// The source of several charts of one file, each in a module of its name, and of the charts that they run.
+/// The source of several charts of one file: a module for each, named after it, and for each chart that they run.
 ///
 /// # Errors
-/// As [`emit`], for each of them.
+/// As for [`emit`], for each chart.
 pub fn emit_modules(charts: &[Checked]) -> Result<String, Vec<Diagnostic>> {
     let (mut text, mut found) = (String::new(), Vec::new());
     let mut taken: BTreeMap<String, Span> = BTreeMap::new();
@@ -59,7 +59,7 @@ pub fn emit_modules(charts: &[Checked]) -> Result<String, Vec<Diagnostic>> {
             found.push(finding);
         }
         let code = source(&unit, &mut found);
-        // Whoever includes the file gives it the name of its source, which may be the chart's.
+        // The file that includes this one is named after its source, possibly the chart's name.
         let stem = unit.source.rsplit(['/', '\\']).next().unwrap_or_default();
         let allowed = if stem.split('.').next() == Some(&name) {
             "#[allow(clippy::module_inception, reason = \"the file bears the chart's name\")]\n"
@@ -77,7 +77,7 @@ pub fn emit_modules(charts: &[Checked]) -> Result<String, Vec<Diagnostic>> {
     if found.is_empty() { Ok(text) } else { Err(found) }
 }
 
-/// The charts, and those of other files that they run.
+/// The charts, and the charts of other files that they run.
 fn units(charts: &[Checked]) -> Vec<Unit<'_>> {
     let mut all: Vec<(&Lowered, &str)> = Vec::new();
     let own = charts.iter().map(|checked| (checked.lowered(), checked.source()));
@@ -117,7 +117,7 @@ fn units(charts: &[Checked]) -> Vec<Unit<'_>> {
         .collect()
 }
 
-/// The charts that can come to run below one.
+/// The charts that a chart runs, directly or through others.
 fn reached(from: Span, runs: &BTreeMap<Span, BTreeSet<Span>>) -> BTreeSet<Span> {
     let mut found = BTreeSet::new();
     let mut open = vec![from];

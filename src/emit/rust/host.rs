@@ -1,4 +1,4 @@
-//! The trait of a chart's host functions, and how an expression or an action calls one.
+//! The trait of a chart's host functions, and the code that calls one from an expression or action.
 
 use super::Context;
 use super::code::{Binding, Code, Constant, Form, Fragment, Use, code};
@@ -9,7 +9,7 @@ use chartc_core::model::{Expr, ExprKind, Function, FunctionKind, Type};
 use chartc_core::visible;
 use codegen::{Function as CodeFunction, Impl, Scope, Trait};
 
-/// Adds the trait `Host`; a chart without functions needs none and takes `()`.
+/// Adds the trait `Host`; a chart without functions uses `()`.
 pub(super) fn emit(context: &Context<'_>, scope: &mut Scope) {
     let mut item = Trait::new("Host");
     item.vis("pub").doc(format!("The host functions of `{}`.", visible::line(&context.chart.name)));
@@ -32,17 +32,17 @@ pub(super) fn emit(context: &Context<'_>, scope: &mut Scope) {
     }
     scope.push_trait(item);
     if context.chart.functions.is_empty() {
-        // Whoever has the functions of another chart of the family has the none of this one.
+        // A host of another chart of the family also serves this one, which has no functions.
         scope.raw(if context.lends() { "impl<H> Host for H {}" } else { "impl Host for () {}" });
     }
 }
 
-/// Whether a method of the name takes something else than `&mut self` by the conventions of Rust.
+/// Whether Rust's naming conventions forbid `&mut self` for a method of this name.
 fn is_conventional(name: &str) -> bool {
     name == "new" || ["from_", "into_", "to_"].iter().any(|head| name.starts_with(head))
 }
 
-/// Arguments and result of the method of a host function.
+/// Adds parameters and result to the method of a host function.
 fn signature(context: &Context<'_>, i: usize, row: &Function, function: &mut CodeFunction) {
     let ty = match &row.kind {
         FunctionKind::Pure { result, .. } => owned(context, result),
@@ -54,12 +54,12 @@ fn signature(context: &Context<'_>, i: usize, row: &Function, function: &mut Cod
     }
 }
 
-/// What a host function fails with.
+/// The error type of a host function.
 fn host_error(context: &Context<'_>) -> &'static str {
     if context.bare { "machine::Fault" } else { "String" }
 }
 
-/// Adds `ByName`, by which a host that knows the functions by name serves as a `Host`.
+/// Adds `ByName`, which makes a `Host` of a host that knows the functions by name.
 pub(super) fn by_name(context: &Context<'_>, scope: &mut Scope) {
     if context.lends() {
         if context.chart.functions.is_empty() {
@@ -106,7 +106,7 @@ fn by_name_calls(context: &Context<'_>, scope: &mut Scope) {
     scope.push_impl(item);
 }
 
-/// A lent argument as a `Value`.
+/// A borrowed argument as a `Value`.
 fn lent_value(context: &Context<'_>, name: &str, ty: &Type) -> String {
     let copy = context.facts.is_copy(ty);
     if copy || *ty == Type::Text || optional_inner(ty) == Some(&Type::Text) {
@@ -122,7 +122,7 @@ fn lent_value(context: &Context<'_>, name: &str, ty: &Type) -> String {
     }
 }
 
-/// What is computed before a call, with a name for each.
+/// The expressions that are evaluated before a call, with a name for each.
 #[derive(Default)]
 struct Lets {
     names: Vec<String>,
@@ -130,7 +130,7 @@ struct Lets {
 }
 
 impl Writer<'_> {
-    /// A call of a host function: an expression of the function's result type.
+    /// A call of a host function, as an expression of the function's result type.
     pub(super) fn host_call(&mut self, id: FunctionId, arguments: &[Expr]) -> Code {
         let context = self.context;
         let row = &context.chart.functions[id.index()];
@@ -158,7 +158,7 @@ impl Writer<'_> {
         let call = if !context.bare {
             self.noted_call(row, &ty, &call, fallback.as_ref(), noted)
         } else if let Some(value) = &fallback {
-            // Values without an allocator are at hand.
+            // Values without an allocator are cheap to build.
             Code::owned(code!("{call}.unwrap_or({value})", call, value), ty.clone())
         } else {
             Code::tried(call, ty.clone(), true)
@@ -203,7 +203,7 @@ impl Writer<'_> {
         }
     }
 
-    /// The call with what it did kept for the trace.
+    /// The call, which also records its effect for the trace.
     fn noted_call(
         &mut self,
         row: &Function,
@@ -235,7 +235,7 @@ impl Writer<'_> {
         Code::owned(text, ty.clone()).bound(Binding::Block)
     }
 
-    /// The argument as the host takes it. What is computed first gets a name in `lets`, because it may borrow the program.
+    /// An argument as the host takes it. An expression that may borrow the program is bound to a name in `lets` first.
     fn lent_argument(&mut self, argument: &Expr, want: &Type, lets: &mut Lets) -> Code {
         if matches!(argument.kind, ExprKind::None) && matches!(want, Type::Optional(_)) {
             return Self::none(want);
@@ -251,7 +251,7 @@ impl Writer<'_> {
         Code::place(name, code.ty)
     }
 
-    /// An argument as the host takes it.
+    /// The code as an argument of the type that the host takes.
     fn passed(&self, code: &Code, want: &Type) -> Fragment {
         let copy = self.context.facts.is_copy(&code.ty);
         if (copy && code.ty == *want) || code.constant == Some(Constant::None) {

@@ -1,13 +1,12 @@
-//! Names of a chart as Rust identifiers: the only door between the two.
+//! Conversion of a chart's names to Rust identifiers, the only one in the emitter.
 //!
-//! Two names that become one identifier are reported where they would meet ([`Names::of`]), so no generated item ever
-//! shadows another.
+//! [`Names::of`] reports two names in the same scope that become one identifier, so no generated item shadows another.
 
 use crate::spelling;
 use unicode_security::GeneralSecurityProfile;
 use unicode_security::is_potential_mixed_script_confusable_char as is_twin;
 
-/// Words that no identifier may be, whatever the edition.
+/// Words that are not identifiers in some edition.
 const KEYWORDS: &[&str] = &[
     "Self", "_", "abstract", "as", "async", "await", "become", "box", "break", "const", "continue",
     "crate", "do", "dyn", "else", "enum", "extern", "false", "final", "fn", "for", "gen", "if",
@@ -40,19 +39,19 @@ pub(super) fn module(name: &str) -> String {
     snake(&spaced)
 }
 
-/// Which letters outside of ASCII a name keeps: those that Rust has in identifiers and warns of nowhere. Letters that look like Latin
-/// ones stay only in a name that has other letters of their script too.
+/// Which non-ASCII letters a name keeps: those that Rust accepts in identifiers without a warning. Letters that look like Latin ones are
+/// kept only in a name with other letters of their script.
 fn takes(name: &str) -> impl Fn(char) -> bool {
     let is_own = name.chars().any(|c| !c.is_ascii() && c.is_alphabetic() && !is_twin(c));
     move |c| c.identifier_allowed() && (is_own || !is_twin(c)) && syn_takes(c)
 }
 
-/// Whether `c` may continue an identifier, as the parser of Rust sees it.
+/// Whether the Rust parser accepts `c` inside an identifier.
 fn syn_takes(c: char) -> bool {
     syn::parse_str::<syn::Ident>(&format!("a{c}")).is_ok()
 }
 
-/// A first digit gets a letter before it, a keyword or nothing at all an underscore behind it.
+/// Puts a letter before a leading digit, and an underscore after a keyword or an empty name.
 fn legal(mut name: String, letter: char) -> String {
     if name.trim_end_matches('_').is_empty() || name.starts_with(|c: char| c.is_ascii_digit()) {
         name.insert(0, letter);

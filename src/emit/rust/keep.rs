@@ -1,4 +1,4 @@
-//! What the program keeps of answers and results, and of what is being handled.
+//! What the program stores: answers, results, and the current event or answer.
 
 use super::body::Methods;
 use super::code::{Code, Fragment, Use, code};
@@ -9,7 +9,7 @@ use super::{Context, blocks, tools};
 use chartc_core::arena::VarId;
 use chartc_core::model::Type;
 
-/// Adds `keep`, which keeps an answer for expressions, for `into` and for `{last_result}`, if something does.
+/// Adds `keep`, which stores an answer for expressions, `into` and `{last_result}`, if any of them exists.
 pub(super) fn answers(context: &Context<'_>, methods: &mut Methods) -> bool {
     let mut arms = Vec::new();
     for step in answering(context) {
@@ -52,7 +52,7 @@ pub(super) fn answers(context: &Context<'_>, methods: &mut Methods) -> bool {
     true
 }
 
-/// A match whose arms are statements; `rest`: on other values it does nothing.
+/// A match whose arms are statements. With `rest`, it ignores all other values.
 pub(super) fn matched(scrutinee: &str, rows: &[(String, String)], rest: bool) -> String {
     match rows {
         [(pattern, body)] if rest => format!("if let {pattern} = {scrutinee} {{ {body} }}"),
@@ -65,7 +65,7 @@ pub(super) fn matched(scrutinee: &str, rows: &[(String, String)], rest: bool) ->
     }
 }
 
-/// Statements that keep an answer in a variable, if it fits.
+/// Statements that store an answer in a variable if its type fits.
 pub(super) fn into(
     context: &Context<'_>,
     writer: &mut Writer<'_>,

@@ -1,16 +1,16 @@
-//! How generated code is laid out: parsed, formatted, and with empty lines and comments where the formatter has none.
+//! The layout of generated code: parsed and formatted, with the empty lines and comments that the formatter does not keep.
 
 use chartc_core::visible;
 
-/// Code one level deeper; no literal spans lines.
+/// Indents code by one level; no literal spans lines.
 pub(super) fn indented(code: &str) -> String {
     let deeper =
         |line: &str| if line.is_empty() { "\n".to_owned() } else { format!("    {line}\n") };
     code.lines().map(deeper).collect()
 }
 
-/// Parses and formats items, without hidden characters: literals hold their escapes, and in comments any will do. What does not parse
-/// is our own fault.
+/// Parses and formats items. They contain no hidden characters: literals contain their escapes, and comments may contain any. Code that
+/// does not parse is a bug of the emitter.
 pub(super) fn formatted(code: &str) -> String {
     match syn::parse_file(&visible::text(code)) {
         Ok(file) => visible::text(&spaced(&packed(&prettyplease::unparse(&file)))).into_owned(),
@@ -18,7 +18,7 @@ pub(super) fn formatted(code: &str) -> String {
     }
 }
 
-/// Tables with as many elements in a line as there is room for; the formatter does so for numbers only.
+/// Packs tables with as many elements in a line as fit; the formatter does so for numbers only.
 fn packed(code: &str) -> String {
     const WIDTH: usize = 90;
     let is_element = |line: &str| {
@@ -54,7 +54,7 @@ fn packed(code: &str) -> String {
     out
 }
 
-/// An empty line between items and between methods, which the formatter does not leave.
+/// Adds an empty line between items and between methods, which the formatter does not.
 fn spaced(code: &str) -> String {
     let mut out = String::new();
     let mut before = "";
@@ -66,7 +66,7 @@ fn spaced(code: &str) -> String {
             && (!line.trim_start().starts_with("type ")
                 || !before.trim_start().starts_with("type "));
         let import = before.starts_with("use ") && !line.starts_with("use ");
-        // Deeper lines are bodies and tables.
+        // Deeper lines belong to bodies and tables.
         if (indent == 0 && import) || (indent <= 4 && same && ends && begins && is_item(line)) {
             out.push('\n');
         }
@@ -77,7 +77,7 @@ fn spaced(code: &str) -> String {
     out
 }
 
-/// Whether an item, a method or what stands before it begins here; statements and rows of tables do not.
+/// Whether an item, a method, or its attributes or comments begin here. Statements and rows of tables do not count.
 fn is_item(line: &str) -> bool {
     let words =
         ["///", "#[", "pub ", "fn ", "impl", "const ", "static ", "struct ", "enum ", "trait "];

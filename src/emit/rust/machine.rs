@@ -96,12 +96,12 @@ fn new(context: &Context<'_>, item: &mut Impl) {
     ));
 }
 
-/// A method that hands an input to the engine.
+/// A method that passes an input to the engine.
 fn input<'i>(item: &'i mut Impl, name: &str, doc: &str) -> &'i mut Function {
     item.new_fn(name).vis("pub").doc(doc).arg_mut_self()
 }
 
-/// What is told goes to any sink where the steps are written out: for `()` no code is left of it.
+/// Makes the method of a direct machine generic over the sink; with `()`, reporting compiles to nothing.
 fn at<'f>(context: &Context<'_>, function: &'f mut Function) -> &'f mut Function {
     if context.is_direct() {
         function.generic("S: machine::Sink + ?Sized").attr("inline");
@@ -253,7 +253,7 @@ fn queries(context: &Context<'_>, item: &mut Impl) {
 
 /// The types of the registers.
 impl Context<'_> {
-    /// Where the machine's registers live.
+    /// The type of the machine's store.
     pub(super) fn store(&self) -> String {
         if !self.bare {
             return "store::Dynamic".to_owned();
@@ -292,12 +292,12 @@ impl Context<'_> {
         }
     }
 
-    /// Places of the internal queue.
+    /// The capacity of the internal queue.
     pub(super) fn places(&self) -> usize {
         chartc_core::store::queue_places(self.chart.states.len())
     }
 
-    /// Places of the internal queue of a chart without allocator: completions of all states, and as many raised events again.
+    /// The capacity of the internal queue without an allocator: completions of all states, and as many raised events.
     fn queue_places(&self) -> usize {
         chartc_core::store::queue_places(self.chart.states.len())
     }

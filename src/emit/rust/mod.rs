@@ -1,8 +1,8 @@
-//! Rust source for a chart: static tables, typed data and the chart's guards and actions, run by the step algorithm of
-//! `chartc-core` that the interpreter runs too.
+//! Rust source for a chart: static tables, typed data, and the chart's guards and actions. The step algorithm of `chartc-core` executes
+//! them, as it does in the interpreter.
 //!
-//! A chart whose data needs no allocator (no Text, lists, maps, JSON or prompts) becomes code that needs none either; the code
-//! for hosts that know a machine by names and values stands apart there, and is compiled where chartc-core allocates.
+//! A chart whose data needs no allocator (no Text, lists, maps, JSON or prompts) becomes code that needs none. The code for hosts that know
+//! a machine by names and values is separate, and is compiled only where chartc-core has an allocator.
 
 mod blocks;
 mod body;
@@ -98,7 +98,7 @@ fn source(unit: &Unit<'_>, found: &mut Vec<Diagnostic>) -> String {
     header(unit.source, &context, parts.form) + &joined(&context, &parts)
 }
 
-/// What the emitter knows of the chart.
+/// What the emitter knows about the chart.
 struct Context<'c> {
     chart: &'c Chart,
     names: Names,
@@ -107,23 +107,23 @@ struct Context<'c> {
     tables: Tables<'c>,
     /// How the code takes a step.
     shape: Shape,
-    /// What the first value of each variable waits for.
+    /// What each variable's initial value waits for.
     waits: Vec<Wait>,
-    /// What expressions read of what the program keeps.
+    /// The stored data that expressions read.
     needs: Needs,
-    /// The code needs no allocator.
+    /// Whether the code works without an allocator.
     bare: bool,
     /// Whether it sends events to other charts.
     posts: bool,
 }
 
 impl Context<'_> {
-    /// The error of the methods that hold the chart's expressions.
+    /// The error type of the methods with the chart's expressions.
     fn error(&self) -> &'static str {
         if self.bare { "machine::Fault" } else { "generated::Failure" }
     }
 
-    /// An expression that is an error.
+    /// An expression that evaluates to an error.
     fn failure(&self, why: &str) -> String {
         if self.bare {
             "Err(machine::Fault)".to_owned()
@@ -132,7 +132,7 @@ impl Context<'_> {
         }
     }
 
-    /// The `Result` of code that would leave the body.
+    /// Code of type `Result` in place of code that would leave the body.
     fn caught(&self, code: &Code) -> Fragment {
         let result = code.result(self.facts.is_copy(&code.ty));
         if code.is_one_call() {
@@ -144,7 +144,7 @@ impl Context<'_> {
             .using(Use::Braces)
     }
 
-    /// A type as a chart writes it.
+    /// A type as the chart writes it.
     fn written(&self, ty: &Type) -> String {
         type_text(ty, &self.chart.types)
     }
@@ -153,15 +153,15 @@ impl Context<'_> {
 /// The parts of a file.
 #[derive(Default)]
 struct Parts {
-    /// The items that every host sees.
+    /// The items for every host.
     typed: Scope,
-    /// Those for hosts that know machines by values.
+    /// The items for hosts that know machines by values.
     dynamic: Scope,
-    /// How steps that are written out are.
+    /// The form of direct code.
     form: Form,
 }
 
-/// Adds the items that every host sees.
+/// Adds the items for every host.
 fn typed(context: &Context<'_>, parts: &mut Parts) -> program::Asked {
     let scope = &mut parts.typed;
     payload::emit(context, scope);
@@ -180,7 +180,8 @@ fn typed(context: &Context<'_>, parts: &mut Parts) -> program::Asked {
     asked
 }
 
-/// The text of the parts. Without an allocator, what hosts see that know machines by values is there only for hosts that have one.
+/// Joins the parts. If the chart needs no allocator, the part for hosts that know machines by values is compiled only for hosts that have
+/// one.
 fn joined(context: &Context<'_>, parts: &Parts) -> String {
     let (typed, dynamic) = (parts.typed.to_string(), parts.dynamic.to_string());
     let head = format!(
@@ -216,7 +217,7 @@ fn header(source: &str, context: &Context<'_>, form: Form) -> String {
     )
 }
 
-/// A name for a local in a generated body that also has `view` and the like.
+/// A name for a local in a generated body, distinct from `view` and other parameters.
 fn local_name(name: &str) -> String {
     let numbered = |head: &str| {
         name.strip_prefix(head)

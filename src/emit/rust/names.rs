@@ -1,4 +1,4 @@
-//! The Rust name of everything in a chart that generated code names, each made once.
+//! The Rust name of everything in a chart that generated code names. Each name is made once.
 
 use super::ident::{snake, upper_camel};
 use crate::diagnostic::{Diagnostic, Severity};
@@ -8,8 +8,8 @@ use crate::span::Span;
 use chartc_core::model::{Chart, ChoiceKind, Field, StateKind, TypeKind};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Types that every generated module has, and those of Rust that it uses by their short names. A chart's type of such a name
-/// gets `Type` behind it.
+/// The types of every generated module, and the Rust types that it uses by short names. A chart's type with such a name gets the suffix
+/// `Type`.
 const TAKEN: &[&str] = &[
     "Answer",
     "Answers",
@@ -56,7 +56,7 @@ const TAKEN: &[&str] = &[
 /// Rust names, by the tables of the chart.
 #[derive(Debug, Default)]
 pub(super) struct Names {
-    /// By state; `None` for the root and for history, which are never reported as active.
+    /// By state; `None` for the root and for histories, which are never reported as active.
     pub states: Vec<Option<String>>,
     /// By event.
     pub events: Vec<String>,
@@ -83,7 +83,7 @@ pub(super) struct Names {
 }
 
 impl Names {
-    /// Makes all names; those that clash are reported with both places.
+    /// Makes all names, and reports clashes with both places.
     pub(super) fn of(chart: &Chart, map: &SourceMap, found: &mut Vec<Diagnostic>) -> Self {
         let at = |spans: &[Span], i: usize| spans.get(i).copied().unwrap_or(map.name);
         let mut names = Self { states: states(chart), ..Self::default() };
@@ -145,7 +145,7 @@ impl Names {
     }
 }
 
-/// Paths that become one identifier are told apart by a number: the finding about them is a warning.
+/// Paths that become the same identifier get a number; the finding about them is a warning.
 fn states(chart: &Chart) -> Vec<Option<String>> {
     let shown = |i: usize| i > 0 && !matches!(chart.states[i].kind, StateKind::History { .. });
     let paths = chart.states.iter().enumerate().filter(|(i, _)| shown(*i));
@@ -153,7 +153,7 @@ fn states(chart: &Chart) -> Vec<Option<String>> {
     (0..chart.states.len()).map(|i| if shown(i) { names.next() } else { None }).collect()
 }
 
-/// Options may share a name in different states: those that do are told apart by the path of their state.
+/// Options of different states may share a name. Such options are prefixed with the path of their state.
 fn choices(chart: &Chart) -> Vec<String> {
     let state = |i: usize| {
         let line = chart.choices[i].transition;
@@ -162,7 +162,7 @@ fn choices(chart: &Chart) -> Vec<String> {
     told_apart(chart.choices.iter().map(|c| c.name.as_str()).collect(), state)
 }
 
-/// As for options.
+/// The names of steps, disambiguated like those of options.
 fn steps(chart: &Chart) -> Vec<String> {
     let state = |i: usize| &chart.state(chart.steps[i].state).path;
     told_apart(chart.steps.iter().map(|s| s.name.as_str()).collect(), state)
@@ -181,7 +181,7 @@ fn told_apart<'c>(names: Vec<&str>, state: impl Fn(usize) -> &'c String) -> Vec<
     numbered(long.collect())
 }
 
-/// Second and further bearers of a name get a number behind it.
+/// Adds a number to the second and further occurrences of a name.
 fn numbered(names: Vec<String>) -> Vec<String> {
     let mut taken: BTreeSet<String> = names.iter().cloned().collect();
     let mut count: BTreeMap<String, usize> = BTreeMap::new();
@@ -191,7 +191,7 @@ fn numbered(names: Vec<String>) -> Vec<String> {
         *n += 1;
         let mut free = name.clone();
         while *n > 1 && !taken.insert(free.clone()) {
-            // An underscore in UpperCamelCase may only stand between digits.
+            // In UpperCamelCase an underscore may only separate digits.
             let name = name.trim_end_matches('_');
             let gap = if name.ends_with(|c: char| c.is_ascii_digit()) { "_" } else { "" };
             free = format!("{name}{gap}{n}");
@@ -207,7 +207,7 @@ fn fields(list: &[Field], span: Span, found: &mut Vec<Diagnostic>) -> Vec<String
     list.iter().map(|f| scope.claim(snake(&f.name), &f.name, span)).collect()
 }
 
-/// Names that must differ from each other.
+/// A set of names that must differ.
 struct Scope<'d> {
     what: &'static str,
     taken: BTreeMap<String, (String, Span)>,
@@ -219,7 +219,7 @@ impl<'d> Scope<'d> {
         Self { what, taken: BTreeMap::new(), found }
     }
 
-    /// Takes `ident` for `name`.
+    /// Claims `ident` for `name`.
     fn claim(&mut self, ident: String, name: &str, span: Span) -> String {
         let what = self.what;
         if let Some((other, place)) = self.taken.get(&ident) {

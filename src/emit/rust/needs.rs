@@ -1,4 +1,4 @@
-//! What the code of a chart needs, found in the model before anything is written.
+//! What the code of a chart needs, found in the model before code is written.
 
 use super::code::{Fragment, Use};
 use super::expr::Writer;
@@ -12,25 +12,25 @@ use chartc_core::model::{
 use chartc_core::program::Block;
 use std::collections::BTreeSet;
 
-/// What expressions of a chart read, and so what its program has to keep.
+/// What the chart's expressions read, so that its program has to store it.
 #[derive(Debug, Default)]
 pub(super) struct Needs {
     /// The advice of the active states.
     pub advice: bool,
     /// The last result of a step.
     pub last_result: bool,
-    /// How often the model called the same tool.
+    /// How often the model called the same tool in succession.
     pub streak: bool,
-    /// How much loops have repeated.
+    /// The work of repeated loops.
     pub repeats: bool,
-    /// Answers of the steps of this turn.
+    /// The answers of steps in this turn.
     pub answers: BTreeSet<StepId>,
-    /// Named conditions that were looked into.
+    /// The named conditions already visited.
     seen: BTreeSet<PredicateId>,
 }
 
 impl Needs {
-    /// Of all expressions whose code is part of the program.
+    /// Collects the needs of all expressions whose code is part of the program.
     pub(super) fn of(chart: &Chart, waits: &[Wait]) -> Self {
         let mut needs = Self::default();
         expressions(chart, waits, &mut |expr| {
@@ -71,11 +71,10 @@ impl Needs {
     }
 }
 
-/// Calls `found` with every expression whose code is a part of the program; those of named conditions and advice only if something
-/// reads them.
+/// Calls `found` with every expression whose code is part of the program. Named conditions and advice count only if something reads them.
 fn expressions(chart: &Chart, waits: &[Wait], found: &mut dyn FnMut(&Expr)) {
     for (row, wait) in chart.variables.iter().zip(waits) {
-        // Other first values are known when the machine is made.
+        // Other initial values are known when the machine is created.
         let again = row.kind == VariableKind::Var { per_turn: true };
         let later = matches!(row.kind, VariableKind::Var { .. }) && *wait != Wait::Nothing;
         row.default.iter().filter(|_| again || later).for_each(&mut *found);
@@ -125,7 +124,7 @@ fn holes(text: &Template, found: &mut dyn FnMut(&Expr)) {
     }
 }
 
-/// Whether the code of some expression allocates, in a chart whose data does not.
+/// Whether the code of an expression allocates, in a chart whose data does not.
 pub(super) fn allocates(context: &Context<'_>) -> bool {
     let chart = context.chart;
     let mut found = false;

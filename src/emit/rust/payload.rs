@@ -1,4 +1,4 @@
-//! What goes into a machine: events, options and answers as enums with typed fields.
+//! The inputs of a machine: events, options and answers as enums with typed fields.
 
 use super::types::owned;
 use super::wire::{self, Names, Row};
@@ -111,7 +111,7 @@ fn choices(context: &Context<'_>, scope: &mut Scope) {
     both.emit(context, scope);
 }
 
-/// An enum of names, and one of the same names with typed fields.
+/// An enum of names, and an enum of the same names with typed fields.
 struct Both<'b> {
     what: &'b str,
     name: &'b str,
@@ -119,7 +119,7 @@ struct Both<'b> {
     id: &'b str,
     doc: String,
     item_doc: String,
-    /// As the chart spells them, with documentation.
+    /// The names as spelled in the chart, with documentation.
     names: &'b [(String, String)],
     variants: &'b [String],
     fields: Vec<&'b [Field]>,
@@ -178,7 +178,7 @@ impl Both<'_> {
     }
 }
 
-/// Steps whose answer has a payload: model calls, tools, people, child charts.
+/// Steps whose answer has a payload: calls of models, tools, people and child charts.
 pub(super) fn answering(context: &Context<'_>) -> impl Iterator<Item = StepId> {
     let rows = context.chart.steps.iter().enumerate();
     rows.filter(|(_, step)| match step.kind {
@@ -216,11 +216,11 @@ fn answers(context: &Context<'_>, scope: &mut Scope) {
     step.line(format!("match self {{ {arms} }}"));
 }
 
-/// The enum of everything that guards and actions may read as the thing being handled.
+/// Adds the enum of everything that guards and actions may read as the current event or answer.
 fn payload(context: &Context<'_>, scope: &mut Scope) {
     let mut item = Enum::new("Payload");
     item.doc("What is being handled.").derive("Debug").derive("Clone").derive("PartialEq");
-    // Steps that are written out bind what comes only where something reads its fields.
+    // Direct code binds the current event or answer only if something reads its fields.
     if !context.is_direct() || context.is_binding() || !context.bare {
         item.push_variant(Variant::new("Nothing"));
     }
@@ -240,7 +240,7 @@ fn payload(context: &Context<'_>, scope: &mut Scope) {
     scope.push_enum(item);
 }
 
-/// The field that keeps a step's answer of this turn.
+/// The name of the field that stores a step's answer of this turn.
 pub(super) fn answer_field(context: &Context<'_>, step: StepId) -> String {
     super::ident::snake(&context.names.steps[step.index()])
 }

@@ -73,7 +73,7 @@ pub(super) fn send(
 }
 
 impl Context<'_> {
-    /// The fields of `Core`, with what they begin with.
+    /// The fields of `Core` for sent events, each with its initial value.
     fn post_fields(&self) -> &'static [(&'static str, &'static str)] {
         if self.posts {
             &[("posted", "Vec<host::Post>"), ("letters", "Vec<Vec<Value>>")]
@@ -90,7 +90,7 @@ pub(super) fn fields(context: &Context<'_>, item: &mut Struct) {
     }
 }
 
-/// What they begin with.
+/// The initializers of these fields.
 pub(super) fn begin(context: &Context<'_>) -> String {
     context.post_fields().iter().map(|(name, _)| format!("{name}: Vec::new(),")).collect()
 }

@@ -13,7 +13,7 @@ use chartc_core::model::{StepKind, Trigger, Type, VariableKind};
 use codegen::{Impl, Scope, Struct};
 use std::collections::BTreeMap;
 
-/// The methods that hosts who know a machine by values come to: of the texts, calls and params of steps.
+/// The methods for hosts that know a machine by values: texts, calls and params of steps.
 #[derive(Default)]
 pub(super) struct Asked {
     pub(super) prompt: Option<Method>,
@@ -22,7 +22,7 @@ pub(super) struct Asked {
     pub(super) run: Option<Method>,
 }
 
-/// Adds `Core` with the methods that hold the chart's expressions, and its `Program`.
+/// Adds `Core` with the methods for the chart's expressions, and its `Program`.
 pub(super) fn emit(context: &Context<'_>, scope: &mut Scope) -> Asked {
     let mut methods = Methods::new(inherent(context));
     let mut program = program(context);
@@ -99,7 +99,7 @@ fn core(context: &Context<'_>) -> Struct {
     item
 }
 
-/// The struct of the answers that expressions read.
+/// Adds the struct of the answers that expressions read.
 fn answers(context: &Context<'_>, scope: &mut Scope) {
     if context.needs.answers.is_empty() {
         return;
@@ -113,11 +113,11 @@ fn answers(context: &Context<'_>, scope: &mut Scope) {
     scope.push_struct(item);
 }
 
-/// A method of `Program` that asks one of the chart's for a row.
+/// A method of `Program` that calls a method of the chart for a row.
 struct Hook {
     name: &'static str,
     arms: Arms,
-    /// What of the place has failed, for the notes.
+    /// The part of the place that failed, for the notes.
     what: &'static str,
 }
 
@@ -143,7 +143,7 @@ impl Hook {
     }
 }
 
-/// Everything that the step algorithm asks of expressions.
+/// The methods of `Program` through which the step algorithm evaluates expressions.
 fn hooks(context: &Context<'_>) -> Vec<Hook> {
     let chart = context.chart;
     let line = ("line", "arena::TransitionId");
@@ -189,7 +189,7 @@ fn hooks(context: &Context<'_>) -> Vec<Hook> {
     ]
 }
 
-/// Adds the named conditions that something calls.
+/// Adds the named conditions that are called.
 pub(super) fn predicates(context: &Context<'_>, methods: &mut Methods) {
     let mut open: Vec<_> = methods.predicates.iter().copied().collect();
     let mut bodies = BTreeMap::new();
@@ -271,7 +271,7 @@ fn program(context: &Context<'_>) -> Methods {
     Methods::new(item)
 }
 
-/// Keeps the reason of a fault for the host's trace; `what` of the place is what failed.
+/// Records the reason of a fault for the host's trace; `what` names the part of the place that failed.
 fn noted(context: &Context<'_>, method: &Method, call: &str, what: &str) -> String {
     if context.bare {
         return call.to_owned();
@@ -283,35 +283,35 @@ fn noted(context: &Context<'_>, method: &Method, call: &str, what: &str) -> Stri
     )
 }
 
-/// Whether some step or final makes a field of the kind necessary.
+/// Whether the chart's declarations require fields of each kind.
 impl Context<'_> {
-    /// Host events are declared.
+    /// Whether host events are declared.
     pub(super) fn has_events(&self) -> bool {
         !self.chart.events.is_empty()
     }
 
-    /// Places for events that `send` lines send.
+    /// The capacity for events of `send` actions.
     pub(super) fn sends(&self) -> u32 {
         self.tables.sends
     }
 
-    /// `may` lines are declared.
+    /// Whether `may` transitions are declared.
     pub(super) fn has_choices(&self) -> bool {
         !self.chart.choices.is_empty()
     }
 
-    /// Steps with a payload are declared.
+    /// Whether steps with a payload are declared.
     pub(super) fn has_answers(&self) -> bool {
         answering(self).next().is_some()
     }
 
-    /// Steps or tools that can fail with a reason are declared.
+    /// Whether steps or tools that can fail with a reason are declared.
     pub(super) fn has_reasons(&self) -> bool {
         let mut steps = self.chart.steps.iter();
         !self.bare && (self.has_calls() || steps.any(|s| !matches!(s.kind, StepKind::Code(_))))
     }
 
-    /// Params are declared.
+    /// Whether params are declared.
     pub(super) fn has_params(&self) -> bool {
         self.chart.variables.iter().any(|v| matches!(v.kind, VariableKind::Param { .. }))
     }

@@ -8,7 +8,7 @@ use super::tables::comment;
 use chartc_core::arena::StepId;
 use chartc_core::model::{Expr, Position, StepKind, Template};
 
-/// Adds `advice`, if something reads it: the text of the innermost active state that has one.
+/// Adds `advice`, if something reads it: the advice of the innermost active state that has any.
 pub(super) fn advice(context: &Context<'_>, methods: &mut Methods) {
     if !context.needs.advice {
         return;
@@ -52,7 +52,7 @@ pub(super) fn prompts(context: &Context<'_>) -> Arms {
     arms
 }
 
-/// `option_text`: what is said of options.
+/// Writes `option_text`: the descriptions of options.
 pub(super) fn options(context: &Context<'_>) -> Arms {
     let choice = ("choice", "arena::ChoiceId");
     let mut arms = Arms::new("option_text", choice, "choice.0", "String", "String::new()");
@@ -65,7 +65,7 @@ pub(super) fn options(context: &Context<'_>) -> Arms {
     arms
 }
 
-/// A text outside of a question, which has no options to show.
+/// A text outside a question, without options to show.
 fn alone(body: Fragment) -> Fragment {
     if !body.has(Use::Options) {
         return body;
@@ -73,7 +73,7 @@ fn alone(body: Fragment) -> Fragment {
     code!("let options: Option<&str> = None;\n{body}", body).without(Use::Options)
 }
 
-/// A component's part in a prompt.
+/// The part of a component in a prompt.
 struct Part<'c> {
     guard: Option<&'c Expr>,
     /// For the note of a guard that fails.
@@ -81,8 +81,8 @@ struct Part<'c> {
     text: &'c Template,
 }
 
-/// Statements that leave the prompt in `text`: components at the start, the step's own text or what replaces it, components at
-/// the end, with an empty line between them.
+/// Statements that leave the prompt in `text`: components at the start, the step's own text or its replacement, and components at the end,
+/// separated by empty lines.
 fn prompt(context: &Context<'_>, step: StepId, own: Option<&Template>) -> Option<Fragment> {
     let of = |wanted: Position| -> Vec<Part<'_>> {
         let mut parts = Vec::new();
@@ -112,7 +112,7 @@ fn prompt(context: &Context<'_>, step: StepId, own: Option<&Template>) -> Option
     for part in &start {
         out += guarded(&mut writer, part, "");
     }
-    // What always comes in its place leaves nothing of the step's own text.
+    // An unconditional replacement makes the step's own text unnecessary.
     let own = own.filter(|_| replace.iter().all(|part| part.guard.is_some()));
     let mark = if own.is_some() && !replace.is_empty() { "replaced = true;" } else { "" };
     if !mark.is_empty() {

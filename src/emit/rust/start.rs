@@ -1,4 +1,4 @@
-//! Variables whose first value is not known before the start, or may change until then.
+//! Variables whose initial value is unknown before the start, or may change until then.
 
 use super::Context;
 use super::body::Methods;
@@ -8,18 +8,18 @@ use super::uses;
 use chartc_core::arena::VarId;
 use chartc_core::model::{Chart, ExprKind, VariableKind};
 
-/// By variable: what its first value waits for.
+/// What a variable's initial value waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Wait {
-    /// It is known when the machine is made.
+    /// Nothing: it is known when the machine is created.
     Nothing,
-    /// It is known, but read again at the start, because inputs may have been set since.
+    /// The inputs: it is known, but computed again at the start, because the host may have set inputs.
     Inputs,
-    /// It is not known before the start, or before the host sets it.
+    /// The start: it is unknown until then, or until the host sets it.
     Start,
 }
 
-/// What each variable waits for, by what its default reads.
+/// By variable: what its initial value waits for, given what its default reads.
 pub(super) fn waits(chart: &Chart) -> Vec<Wait> {
     let mut waits: Vec<Wait> = Vec::new();
     for row in &chart.variables {
@@ -73,7 +73,7 @@ pub(super) fn waits(chart: &Chart) -> Vec<Wait> {
     waits
 }
 
-/// Adds `begin`, which gives variables their first values at the start; nothing if none waits.
+/// Adds `begin`, which initializes variables at the start; nothing if none waits.
 pub(super) fn emit(context: &Context<'_>, methods: &mut Methods) {
     if !context.has_begin() {
         return;
@@ -104,7 +104,7 @@ pub(super) fn emit(context: &Context<'_>, methods: &mut Methods) {
         .ret(format!("Result<(), {}>", context.error()));
 }
 
-/// The statement that begins, before the engine starts; `refused` is what it gives for a failure `why`.
+/// The statement that calls `begin` before the engine starts; `refused` is the value returned for a failure `why`.
 pub(super) fn call(context: &Context<'_>, refused: &str) -> String {
     if !context.has_begin() {
         return String::new();
@@ -119,7 +119,7 @@ pub(super) fn call(context: &Context<'_>, refused: &str) -> String {
 }
 
 impl Context<'_> {
-    /// Some variable takes its first value at the start.
+    /// Whether a variable is initialized at the start.
     pub(super) fn has_begin(&self) -> bool {
         let rows = self.chart.variables.iter().zip(&self.waits);
         rows.into_iter().any(|(row, wait)| {
@@ -127,7 +127,7 @@ impl Context<'_> {
         })
     }
 
-    /// Whether a variable may have no value yet: its field is an `Option`.
+    /// Whether a variable may have no value yet, so that its field is an `Option`.
     pub(super) fn is_supplied(&self, id: VarId) -> bool {
         self.waits[id.index()] == Wait::Start
     }

@@ -1,4 +1,4 @@
-//! The static tables of a chart. Fields that have their plain value are left to `PLAIN`.
+//! The static tables of a chart. Fields with their default value come from `PLAIN`.
 
 use super::Context;
 use chartc_core::arena::{ChoiceId, ClientId, EventId, StateId, StepId, ToolId};
@@ -69,12 +69,12 @@ fn rows<R>(
     let _ = writeln!(out, "],");
 }
 
-/// A comment before what follows. (The formatter turns the attribute into a comment.)
+/// A comment before the code that follows. (The formatter turns the attribute into a comment.)
 pub(super) fn comment(text: &str) -> String {
     format!("#[comment = {:?}]\n", format!(" {}", text.replace('\n', " ")))
 }
 
-/// `observing: when -> observing`, for readers of the tables.
+/// A comment such as `observing: when -> observing`, for readers of the tables.
 pub(super) fn line_comment(context: &Context<'_>, index: usize) -> String {
     let chart = context.chart;
     let line = &chart.transitions[index];
@@ -120,7 +120,7 @@ fn span(Span { start, len }: Span) -> String {
     format!("Span {{ start: {start}, len: {len} }}")
 }
 
-/// `Kind { fields that are not plain, ..Kind::PLAIN }`.
+/// Writes `Kind { fields that differ from PLAIN, ..Kind::PLAIN }`.
 struct Row {
     kind: &'static str,
     fields: Vec<String>,

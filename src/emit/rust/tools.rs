@@ -1,4 +1,4 @@
-//! Tools: what a `may call` line permits the model to call, and what a `call` step calls.
+//! Tools that a `may call` line lets the model call, or that a `call` step calls.
 
 use super::Context;
 use super::body::{Arms, Methods};
@@ -13,17 +13,17 @@ use codegen::Impl;
 use std::fmt::Write;
 
 impl Context<'_> {
-    /// The model may call tools.
+    /// Whether the model may call tools.
     pub(super) fn has_calls(&self) -> bool {
         self.tables.choices.iter().any(|choice| choice.tools.is_some()) || self.has_step_tools()
     }
 
-    /// A step's model may call tools.
+    /// Whether a step lets its model call tools.
     pub(super) fn has_step_tools(&self) -> bool {
         self.tables.steps.iter().any(|step| step.tools.len > 0)
     }
 
-    /// The program keeps the model's calls.
+    /// Whether the program stores the model's calls.
     pub(super) fn keeps_calls(&self) -> bool {
         self.has_calls() || self.needs.streak
     }
@@ -50,7 +50,7 @@ pub(super) fn call_steps(context: &Context<'_>) -> Arms {
     steps
 }
 
-/// Adds `keep_result`, which keeps what a tool returned, if something does.
+/// Adds `keep_result`, which stores what a tool returned, if an expression or variable needs it.
 pub(super) fn keep_result(context: &Context<'_>, methods: &mut Methods) -> bool {
     let mut arms = Vec::new();
     for (i, choice) in context.chart.choices.iter().enumerate() {
@@ -76,7 +76,7 @@ pub(super) fn keep_result(context: &Context<'_>, methods: &mut Methods) -> bool 
     true
 }
 
-/// The statements of `bind` about calls.
+/// The statements of `bind` for calls.
 pub(super) fn bound(context: &Context<'_>, keeps: bool) -> String {
     if !context.has_calls() {
         return String::new();
@@ -109,7 +109,7 @@ pub(super) fn bound(context: &Context<'_>, keeps: bool) -> String {
     )
 }
 
-/// The methods of `Program` about calls.
+/// Adds the methods of `Program` for calls.
 pub(super) fn hooks(context: &Context<'_>, item: &mut Impl) {
     if context.keeps_calls() {
         item.new_fn("another_option").arg_mut_self().line("self.calls.break_streaks();");
@@ -118,7 +118,7 @@ pub(super) fn hooks(context: &Context<'_>, item: &mut Impl) {
     }
 }
 
-/// Adds `Payload::tool`, which reads the arguments of a tool, and `Payload::result`, which reads what it returned.
+/// Adds `Payload::tool`, which reads the arguments of a tool, and `Payload::result`, which reads its result.
 pub(super) fn payloads(context: &Context<'_>, item: &mut Impl) {
     if context.has_calls() {
         let mut arms = String::new();
@@ -151,7 +151,7 @@ pub(super) fn payloads(context: &Context<'_>, item: &mut Impl) {
     }
 }
 
-/// The payload of a tool's arguments, each read as what it is declared to be.
+/// The payload of a tool's arguments, each read with its declared type.
 fn values(context: &Context<'_>, params: &[Field]) -> String {
     let values: Vec<String> = params
         .iter()
@@ -163,7 +163,7 @@ fn values(context: &Context<'_>, params: &[Field]) -> String {
     format!("Payload::Tool(Vec::from([{}]))", values.join(", "))
 }
 
-/// The statements of `outcome` about what a tool returned.
+/// The statements of `outcome` for the result of a tool.
 pub(super) fn returned(context: &Context<'_>) -> String {
     let mut text = String::new();
     if context.has_calls() {
@@ -197,7 +197,7 @@ pub(super) fn returned(context: &Context<'_>) -> String {
     text
 }
 
-/// What a model is told of an option; `own` is the code for options that are no tool, or whose line has a text.
+/// The description of an option for the model; `own` is the code for options that are no tool or have a text of their own.
 pub(super) fn text(context: &Context<'_>, own: &str) -> String {
     let silent = context.chart.choices.iter().enumerate();
     let silent: Vec<String> = silent
@@ -218,7 +218,7 @@ pub(super) fn text(context: &Context<'_>, own: &str) -> String {
     if arms.is_empty() { own.to_owned() } else { format!("match tool {{ {arms} _ => {own} }}") }
 }
 
-/// The arguments of an offer; `own` is the code for options that are no tool.
+/// The arguments of an option; `own` is the code for options that are no tool.
 pub(super) fn arguments(context: &Context<'_>, own: &str) -> String {
     if !context.has_calls() {
         return own.to_owned();
@@ -233,7 +233,7 @@ pub(super) fn arguments(context: &Context<'_>, own: &str) -> String {
     format!("match tool {{ {arms} _ => {own} }}")
 }
 
-/// The statements of `options` about tools of `llm` steps; empty where none has any.
+/// The statements of `options` for the tools of `llm` steps; empty if no step has tools.
 pub(super) fn offers(context: &Context<'_>) -> String {
     if !context.has_step_tools() {
         return String::new();

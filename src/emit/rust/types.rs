@@ -22,22 +22,22 @@ pub(super) fn owned(context: &Context<'_>, ty: &Type) -> String {
     }
 }
 
-/// The items' type, of a list.
+/// The type of a list's items; `None` for other types.
 pub(super) fn list_item(ty: &Type) -> Option<&Type> {
     if let Type::List(item) = ty { Some(item) } else { None }
 }
 
-/// The type of what may be missing, of an optional.
+/// The inner type of an optional; `None` for other types.
 pub(super) fn optional_inner(ty: &Type) -> Option<&Type> {
     if let Type::Optional(inner) = ty { Some(inner) } else { None }
 }
 
-/// The type made optional; an optional one as it is.
+/// The type made optional; an optional type is unchanged.
 pub(super) fn optional(ty: Type) -> Type {
     if optional_inner(&ty).is_some() { ty } else { Type::Optional(Box::new(ty)) }
 }
 
-/// The Rust type by which a host function is lent a value of `ty`.
+/// The Rust type of a borrowed `ty` as an argument of a host function.
 pub(super) fn lent(context: &Context<'_>, ty: &Type) -> String {
     match ty {
         Type::Bool | Type::Int | Type::Float | Type::Duration => owned(context, ty),
@@ -97,7 +97,7 @@ fn record(context: &Context<'_>, id: TypeId, def: &TypeDef, fields: &[Field], sc
     scope.push_struct(item);
 }
 
-/// Adds the conversions of records and enums to and from values, for hosts that know a chart by its names alone.
+/// Adds the conversions of records and enums to and from values, for hosts that know a chart only by names.
 pub(super) fn conversions(context: &Context<'_>, scope: &mut Scope) {
     for (i, def) in context.chart.types.iter().enumerate() {
         let name = &context.names.types[i];

@@ -1,4 +1,4 @@
-//! What an expression uses, found by walking it.
+//! What an expression uses, found by a walk over it.
 
 use chartc_core::model::{Action, BinaryOp, Chart, Expr, ExprKind, Observable, Template, UnaryOp};
 
@@ -8,7 +8,7 @@ pub(super) fn walk(expr: &Expr, found: &mut dyn FnMut(&Expr)) {
     expr.each_part(&mut |part| walk(part, found));
 }
 
-/// Nodes of an expression and of the named conditions in it: what evaluating it takes at most, but for what loops in it repeat.
+/// The number of nodes of an expression and of its named conditions: an upper bound on the work, apart from repetitions of loops.
 pub(super) fn nodes(chart: &Chart, expr: &Expr) -> u64 {
     let mut count = 0_u64;
     walk(expr, &mut |part| {
@@ -22,7 +22,7 @@ pub(super) fn nodes(chart: &Chart, expr: &Expr) -> u64 {
     count
 }
 
-/// The same of actions.
+/// The number of nodes of actions, like [`nodes`].
 pub(super) fn nodes_of(chart: &Chart, actions: &[Action]) -> u64 {
     let mut count = 0_u64;
     for action in actions {
@@ -45,12 +45,12 @@ pub(super) fn nodes_of(chart: &Chart, actions: &[Action]) -> u64 {
     count
 }
 
-/// The same for the placeholders of a text.
+/// Calls `found` with the expressions of a text's placeholders and all expressions inside them.
 pub(super) fn template(text: &Template, found: &mut dyn FnMut(&Expr)) {
     text.holes().for_each(|expr| walk(expr, found));
 }
 
-/// The expressions of an action itself, in order; not those of its branches.
+/// The expressions of an action in order, without those of its branches.
 pub(super) fn direct(action: &Action, found: &mut dyn FnMut(&Expr)) {
     match action {
         Action::Assign(_, expr) | Action::If(expr, ..) | Action::For(_, expr, _) => found(expr),
@@ -63,18 +63,18 @@ pub(super) fn direct(action: &Action, found: &mut dyn FnMut(&Expr)) {
     }
 }
 
-/// What happens first when an expression is evaluated.
+/// The first effect of an expression's evaluation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum First {
-    /// Nothing that can fail or be seen.
+    /// None: nothing can fail or be observed.
     Nothing,
-    /// A field of what is being handled is read, whatever the data.
+    /// A read of a field of the current event or answer, whatever the data.
     Field,
-    /// Something else that can fail or be seen, or a part that is not always evaluated reads a field.
+    /// Another effect, or a read of a field in a part that is not always evaluated.
     Other,
 }
 
-/// What happens first when `expr` is evaluated.
+/// The first effect of evaluating `expr`.
 pub(super) fn first(expr: &Expr) -> First {
     match &expr.kind {
         ExprKind::Payload(_) => First::Field,
@@ -128,7 +128,7 @@ pub(super) fn first(expr: &Expr) -> First {
         | ExprKind::Map(_)
         | ExprKind::Comprehension { .. }
         | ExprKind::Predicate(_)
-        // An argument that fails may have the function's fallback in its place, which is a value.
+        // If an argument fails, the function may return its fallback, a value.
         | ExprKind::Call(..)
         | ExprKind::Observable(Observable::Advice | Observable::Streak(_))
         | ExprKind::Unknown(_) => First::Other,
@@ -139,7 +139,7 @@ fn then(a: First, b: First) -> First {
     if a == First::Nothing { b } else { a }
 }
 
-/// Parts that may not be evaluated at all: whatever they do first is not sure.
+/// The first effect of parts that may not be evaluated at all: never certain.
 fn perhaps(parts: &[&Expr]) -> First {
     if parts.iter().all(|e| first(e) == First::Nothing) { First::Nothing } else { First::Other }
 }

@@ -1,36 +1,36 @@
-//! Enums of names: `Display` writes a name as the chart spells it, `FromStr` reads it.
+//! Enums of names: `Display` writes a name as spelled in the chart, `FromStr` reads it.
 
 use chartc_core::visible;
 use codegen::{Enum, Impl, Scope, Variant};
 use std::collections::BTreeSet;
 
-/// An enum without payload whose variants stand for names of the chart.
+/// An enum without payload whose variants represent names of the chart.
 pub(super) struct Names<'n> {
-    /// Of the Rust type.
+    /// The name of the Rust type.
     pub name: &'n str,
     /// Its documentation.
     pub doc: String,
-    /// What a name names, for the error of `FromStr`: `state`.
+    /// The kind of thing that is named, for the error of `FromStr`: `state`.
     pub what: &'n str,
-    /// The id type whose number a variant is; `None` for an enum that the chart declares.
+    /// The id type that a variant's number converts to; `None` for an enum that the chart declares.
     pub id: Option<&'n str>,
-    /// In order.
+    /// The variants, in order.
     pub rows: Vec<Row>,
 }
 
 /// One variant.
 pub(super) struct Row {
-    /// Rust identifier.
+    /// The Rust identifier.
     pub name: String,
-    /// As the chart spells it.
+    /// The name as spelled in the chart.
     pub wire: String,
     /// Documentation.
     pub doc: String,
-    /// Its id.
+    /// The number of its id.
     pub number: usize,
 }
 
-/// Adds the enum with `ALL`, `name`, `id`, `Display` and `FromStr`. Names that several variants share are read by none of them.
+/// Adds the enum with `ALL`, `name`, `id`, `Display` and `FromStr`. `FromStr` rejects a name that several variants share.
 pub(super) fn emit(scope: &mut Scope, names: &Names<'_>) {
     let mut item = Enum::new(names.name);
     item.vis("pub").doc(&names.doc);
@@ -85,7 +85,7 @@ fn one_of(function: &mut codegen::Function, names: &Names<'_>, arm: impl Fn(&Row
     function.line("}");
 }
 
-/// `Display` with `body`, which writes to `f`.
+/// An implementation of `Display` with `body`, which writes to `f`.
 pub(super) fn display(name: &str, body: &str) -> Impl {
     let mut item = Impl::new(name);
     item.impl_trait("core::fmt::Display");

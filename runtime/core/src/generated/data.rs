@@ -1,4 +1,4 @@
-//! For charts whose data needs an allocator.
+//! Functions for charts whose data needs an allocator.
 
 use crate::arena::{ChoiceId, ToolId};
 use crate::expr::{EvalError, FromValue, IntoValue, Value, field, fit_depth, format, python};
@@ -33,7 +33,7 @@ fn error(message: impl Into<String>) -> Failure {
     Failure(message.into())
 }
 
-/// Fails.
+/// Always fails, for this reason.
 ///
 /// # Errors
 /// Always.
@@ -41,10 +41,10 @@ pub fn fails<T>(why: &str) -> Result<T, Failure> {
     Err(error(why))
 }
 
-/// A value that is kept under this name.
+/// A value to be stored under a name of the chart.
 ///
 /// # Errors
-/// It nests too deep.
+/// The value nests too deeply.
 pub fn kept<T: IntoValue + Clone>(name: &str, value: T) -> Result<T, Failure> {
     match fit_depth(&value.clone().into_value()) {
         Ok(()) => Ok(value),
@@ -52,10 +52,10 @@ pub fn kept<T: IntoValue + Clone>(name: &str, value: T) -> Result<T, Failure> {
     }
 }
 
-/// The same of JSON, which needs no copy to be looked at.
+/// Like [`kept`], for JSON, which is checked without a copy.
 ///
 /// # Errors
-/// It nests too deep.
+/// The value nests too deeply.
 pub fn kept_json(name: &str, value: Value) -> Result<Value, Failure> {
     match fit_depth(&value) {
         Ok(()) => Ok(value),
@@ -63,10 +63,10 @@ pub fn kept_json(name: &str, value: Value) -> Result<Value, Failure> {
     }
 }
 
-/// What a host function gave, or its value for a failure; kept for the trace with its arguments.
+/// The result of a host function, or its fallback; records the call with its arguments for the trace.
 ///
 /// # Errors
-/// It failed, and there is no value for that.
+/// The function failed and has no fallback.
 pub fn called<T: IntoValue + Clone>(
     notes: &mut Vec<Note>,
     name: &str,
@@ -90,7 +90,7 @@ pub fn called<T: IntoValue + Clone>(
     value
 }
 
-/// The value of a host function for a failure, where its arguments have none: it is not called. Kept for the trace.
+/// The fallback of a host function that is not called because its arguments failed; recorded for the trace.
 pub fn uncalled<T: IntoValue + Clone>(
     notes: &mut Vec<Note>,
     name: &str,
@@ -102,7 +102,7 @@ pub fn uncalled<T: IntoValue + Clone>(
     fallback
 }
 
-/// What an effect of the host did, kept for the trace with its arguments.
+/// The outcome of an effect of the host; records the call with its arguments for the trace.
 ///
 /// # Errors
 /// It failed.
@@ -115,7 +115,7 @@ pub fn did(
     called(notes, name, arguments, result.map(|()| Value::None), None).map(drop)
 }
 
-/// Characters of a value that a note shows.
+/// The maximum number of characters of a value in a note.
 const SHOWN: usize = 400;
 
 fn shown_short(value: &Value) -> String {
@@ -135,18 +135,18 @@ fn push(notes: &mut Vec<Note>, about: About, text: String) {
     host::note(notes, Note { about, text });
 }
 
-/// Keeps the reason of a fault for the trace; `what` failed.
+/// Records the reason of a fault for the trace; `what` failed.
 pub fn note(notes: &mut Vec<Note>, what: &str, why: Failure) -> Fault {
     push(notes, About::Chart, alloc::format!("{what}: {}", why.0));
     Fault
 }
 
-/// Keeps what `log` says for the trace.
+/// Records the text of a `log` action for the trace.
 pub fn log(notes: &mut Vec<Note>, text: &str) {
     push(notes, About::Chart, alloc::format!("log: {text}"));
 }
 
-/// Whether a condition holds; one that fails does not, and the reason is kept.
+/// Whether a condition holds. A condition that fails is false, and the reason is recorded.
 pub fn holds(notes: &mut Vec<Note>, what: &str, result: Result<bool, Failure>) -> bool {
     result.unwrap_or_else(|why| {
         note(notes, what, why);
@@ -154,7 +154,7 @@ pub fn holds(notes: &mut Vec<Note>, what: &str, result: Result<bool, Failure>) -
     })
 }
 
-/// The text of an option that could not be rendered: empty, and the reason is kept.
+/// The text of an option. If it cannot be rendered, it is empty, and the reason is recorded.
 pub fn offered(
     notes: &mut Vec<Note>,
     tables: &Tables<'_>,
@@ -167,7 +167,7 @@ pub fn offered(
     String::new()
 }
 
-/// The payload that an answer to `step` is, if it fits; else the reason is kept.
+/// The answer to `step` as a payload, if it fits; otherwise the reason is recorded.
 pub fn usable<P>(notes: &mut Vec<Note>, step: &str, read: Result<P, Mismatch>) -> Option<P> {
     match read {
         Ok(payload) => Some(payload),
@@ -181,49 +181,49 @@ pub fn usable<P>(notes: &mut Vec<Note>, step: &str, read: Result<P, Mismatch>) -
 /// An input that the host must have set.
 ///
 /// # Errors
-/// It has not.
+/// The host has not set it.
 pub fn given<'v, T>(value: &'v Option<T>, name: &str) -> Result<&'v T, Failure> {
     value.as_ref().ok_or_else(|| error(alloc::format!("`{name}` has no value yet")))
 }
 
-/// A field of what is being handled.
+/// A field of the current event or answer.
 ///
 /// # Errors
-/// Nothing that has it is.
+/// Nothing with this field is being handled.
 pub fn handled<T>(field: Option<&T>) -> Result<&T, Failure> {
     field.ok_or_else(|| error("what is handled has no such field"))
 }
 
-/// What is there.
+/// The value of an optional.
 ///
 /// # Errors
-/// Nothing is.
+/// The optional is `none`.
 pub fn some<T>(value: Option<T>) -> Result<T, Failure> {
     value.ok_or_else(|| error("`none` where a value is needed"))
 }
 
-/// A value that may be missing, which is `none` then.
+/// An optional value as a value, `none` if it is missing.
 pub fn json(value: &Option<Value>) -> &Value {
     value.as_ref().unwrap_or(&Value::None)
 }
 
-/// A value as what its place in the chart says it is.
+/// A value converted to its declared type.
 ///
 /// # Errors
-/// It is not.
+/// The value does not fit.
 pub fn typed<T: FromValue>(value: Value) -> Result<T, Failure> {
     T::from_value(value).map_err(|Mismatch(why)| error(why))
 }
 
-/// A value that the host gave.
+/// A value from the host, converted.
 ///
 /// # Errors
-/// It does not fit.
+/// The value does not fit.
 pub fn read<T: FromValue>(value: Value) -> Result<T, Mismatch> {
     T::from_value(value)
 }
 
-/// `list[at]`, from the end if `at` is negative.
+/// `list[at]`; a negative `at` counts from the end.
 ///
 /// # Errors
 /// There is no such element.
@@ -235,7 +235,7 @@ pub fn element<T>(list: &[T], at: i64) -> Result<&T, Failure> {
         .ok_or_else(|| error(alloc::format!("no element {at}, the list has {}", list.len())))
 }
 
-/// Whether a list of texts holds `text`.
+/// Whether a list of texts contains `text`.
 pub fn has(list: &[String], text: &str) -> bool {
     list.iter().any(|item| item == text)
 }

@@ -1,4 +1,4 @@
-//! Arithmetic that can fail for more than one reason, with the reason: for charts whose hosts keep a trace.
+//! Arithmetic with several reasons for failure, which the error names: for charts whose hosts keep a trace.
 
 use super::data::{Failure, fails};
 use crate::duration::Duration;
@@ -65,7 +65,7 @@ fn in_range<T, E>(result: Result<T, E>) -> Result<T, Failure> {
 /// `a + b`.
 ///
 /// # Errors
-/// Too long.
+/// The result is too long.
 pub fn add_duration(a: Duration, b: Duration) -> Result<Duration, Failure> {
     in_range(super::add_duration(a, b))
 }
@@ -73,7 +73,7 @@ pub fn add_duration(a: Duration, b: Duration) -> Result<Duration, Failure> {
 /// `a - b`.
 ///
 /// # Errors
-/// Below zero.
+/// The result is negative.
 pub fn sub_duration(a: Duration, b: Duration) -> Result<Duration, Failure> {
     in_range(super::sub_duration(a, b))
 }
@@ -81,7 +81,7 @@ pub fn sub_duration(a: Duration, b: Duration) -> Result<Duration, Failure> {
 /// `a * times`.
 ///
 /// # Errors
-/// Below zero or too long.
+/// The result is negative or too long.
 pub fn mul_duration(a: Duration, times: i64) -> Result<Duration, Failure> {
     in_range(super::mul_duration(a, times))
 }

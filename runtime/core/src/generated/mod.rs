@@ -1,5 +1,5 @@
-//! What generated code calls beside the step algorithm and [`ops`]: small functions that would otherwise stand in
-//! every generated file. Nothing here is meant to be written by hand.
+//! Functions for generated code besides the step algorithm and [`ops`]: small ones that every generated file would otherwise contain. They
+//! are not meant for code written by hand.
 
 use crate::machine::Fault;
 use core::fmt;
@@ -35,8 +35,7 @@ pub mod ops {
     pub use crate::ops::*;
 }
 
-/// Includes the code that `chartc::build` made of a chart: `chartc_core::include_chart!(pub mod builder);` for
-/// `builder.chart`.
+/// Includes the code that `chartc::build` generated for a chart: `chartc_core::include_chart!(pub mod builder);` for `builder.chart`.
 #[macro_export]
 macro_rules! include_chart {
     ($visibility:vis mod $name:ident) => {
@@ -54,21 +53,21 @@ macro_rules! include_chart {
     };
 }
 
-/// Its items, if chartc-core was built with feature `alloc`; nothing without.
+/// Expands to its items if chartc-core has the feature `alloc`, otherwise to nothing.
 #[cfg(feature = "alloc")]
 #[macro_export]
 macro_rules! when_alloc {
     ($($item:item)*) => { $($item)* };
 }
 
-/// Its items, if chartc-core was built with feature `alloc`; nothing without.
+/// Expands to its items if chartc-core has the feature `alloc`, otherwise to nothing.
 #[cfg(not(feature = "alloc"))]
 #[macro_export]
 macro_rules! when_alloc {
     ($($item:item)*) => {};
 }
 
-/// A text that names nothing of the kind, such as `state`.
+/// A text is not the name of anything of this kind, such as `state`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UnknownName(pub &'static str);
 
@@ -80,12 +79,12 @@ impl fmt::Display for UnknownName {
 
 impl core::error::Error for UnknownName {}
 
-/// A param whose value an instance cannot be made with.
+/// A value of a param that an instance does not accept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BadParam {
-    /// As the chart spells it.
+    /// The name as spelled in the chart.
     pub name: &'static str,
-    /// Continues a sentence that begins with the name.
+    /// The rest of a sentence that begins with the name.
     pub why: &'static str,
 }
 
@@ -97,10 +96,10 @@ impl fmt::Display for BadParam {
 
 impl core::error::Error for BadParam {}
 
-/// What is there, or a fault.
+/// The value of an optional, or a fault.
 ///
 /// # Errors
-/// Nothing is.
+/// The optional is `None`.
 pub fn set<T>(value: Option<T>) -> Result<T, Fault> {
     value.ok_or(Fault)
 }
@@ -126,7 +125,7 @@ pub fn power(a: i64, b: i64) -> Result<f64, Fault> {
 /// `a + b`.
 ///
 /// # Errors
-/// Too long.
+/// The result is too long.
 pub fn add_duration(a: Duration, b: Duration) -> Result<Duration, Fault> {
     a.0.checked_add(b.0).map(Duration).ok_or(Fault)
 }
@@ -134,7 +133,7 @@ pub fn add_duration(a: Duration, b: Duration) -> Result<Duration, Fault> {
 /// `a - b`.
 ///
 /// # Errors
-/// Below zero.
+/// The result is negative.
 pub fn sub_duration(a: Duration, b: Duration) -> Result<Duration, Fault> {
     a.0.checked_sub(b.0).map(Duration).ok_or(Fault)
 }
@@ -142,7 +141,7 @@ pub fn sub_duration(a: Duration, b: Duration) -> Result<Duration, Fault> {
 /// `a * times`.
 ///
 /// # Errors
-/// Below zero or too long.
+/// The result is negative or too long.
 pub fn mul_duration(a: Duration, times: i64) -> Result<Duration, Fault> {
     u64::try_from(times).ok().and_then(|n| a.0.checked_mul(n)).map(Duration).ok_or(Fault)
 }
@@ -158,7 +157,7 @@ pub fn div_duration(a: Duration, b: Duration) -> Result<f64, Fault> {
 /// A number of turns to wait for.
 ///
 /// # Errors
-/// Below zero.
+/// The number is negative.
 pub fn turns(n: i64) -> Result<u64, Fault> {
     u64::try_from(n).map_err(|_| Fault)
 }
@@ -172,22 +171,22 @@ pub struct Ring<T, const N: usize> {
 }
 
 impl<T, const N: usize> Ring<T, N> {
-    /// Without items.
+    /// An empty queue.
     pub const fn new() -> Self {
         Self { items: [const { None }; N], head: 0, len: 0 }
     }
 
-    /// How many items it has.
+    /// The number of items.
     pub const fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether it has none.
+    /// Whether the queue is empty.
     pub const fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Adds an item, unless there is no room.
+    /// Adds an item if there is room.
     pub fn push_back(&mut self, item: T) {
         if self.len < N {
             self.items[(self.head + self.len) % N] = Some(item);

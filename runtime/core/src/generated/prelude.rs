@@ -1,4 +1,4 @@
-//! What generated code calls by its short name.
+//! Items that generated code uses by their short names.
 
 #[cfg(feature = "alloc")]
 pub use crate::expr::{IntoValue as _, Map, Value};

@@ -1,4 +1,4 @@
-//! Records, enums and payloads from values and back.
+//! Conversion of records, enums and payloads from and to values.
 
 use super::data::{String, Vec};
 use crate::expr::{self, FromValue, Map, Value, inside, mismatch, short};
@@ -14,7 +14,7 @@ pub fn text(name: &str) -> Value {
 /// Reads a value of an enum with these names.
 ///
 /// # Errors
-/// Not one of them.
+/// The text is not one of them.
 pub fn parsed<T: FromValue + FromStr>(value: Value, names: &[&str]) -> Result<T, Mismatch> {
     let Value::Text(text) = value else { return Err(mismatch::<T>(&value)) };
     text.parse().map_err(|_| {
@@ -23,12 +23,12 @@ pub fn parsed<T: FromValue + FromStr>(value: Value, names: &[&str]) -> Result<T,
     })
 }
 
-/// A record.
+/// A record with these fields.
 pub fn record<const N: usize>(fields: [(&str, Value); N]) -> Value {
     Value::Map(fields.into_iter().map(|(name, value)| (name.into(), value)).collect())
 }
 
-/// The fields of a record that is being read.
+/// The fields of a record that are still to be read.
 #[derive(Debug)]
 pub struct Fields {
     fields: Map,
@@ -36,19 +36,19 @@ pub struct Fields {
 }
 
 impl Fields {
-    /// Of a value that should be a `T`.
+    /// The fields of a value that should be a `T`.
     ///
     /// # Errors
-    /// It is no record.
+    /// The value is no record.
     pub fn of<T: FromValue>(value: Value) -> Result<Self, Mismatch> {
         let Value::Map(fields) = value else { return Err(mismatch::<T>(&value)) };
         Ok(Self { fields, taken: 0 })
     }
 
-    /// A field that must be there.
+    /// Takes a required field.
     ///
     /// # Errors
-    /// It is absent, or does not fit.
+    /// The field is absent, or its value does not fit.
     pub fn need<T: FromValue>(&mut self, name: &str) -> Result<T, Mismatch> {
         if self.fields.get(name).is_none() {
             return Err(Mismatch(alloc::format!("no field `{name}`")));
@@ -56,10 +56,10 @@ impl Fields {
         self.take(name)
     }
 
-    /// A field; an absent one is `none`.
+    /// Takes a field; an absent one is `none`.
     ///
     /// # Errors
-    /// It does not fit.
+    /// The value does not fit.
     pub fn take<T: FromValue>(&mut self, name: &str) -> Result<T, Mismatch> {
         let value = match self.fields.get_mut(name) {
             Some(value) => {
@@ -71,10 +71,10 @@ impl Fields {
         T::from_value(value).map_err(|why| inside(&alloc::format!(".{name}"), why))
     }
 
-    /// Makes sure that nothing but the `declared` fields was given.
+    /// Checks that only the `declared` fields were given.
     ///
     /// # Errors
-    /// Something was.
+    /// Another field was given.
     pub fn end(self, declared: &[&str]) -> Result<(), Mismatch> {
         if self.taken < self.fields.len()
             && let Some((extra, _)) = self.fields.iter().find(|(key, _)| !declared.contains(key))
@@ -85,7 +85,7 @@ impl Fields {
     }
 }
 
-/// The values of an event, option or answer in declared order.
+/// The values of an event, option or answer, in declared order.
 #[derive(Debug)]
 pub struct Values {
     what: &'static str,
@@ -93,10 +93,10 @@ pub struct Values {
 }
 
 impl Values {
-    /// Of a list that should have `wanted` values; `what` begins the message of what does not fit.
+    /// The values of a list that should have `wanted` values; `what` begins the error message.
     ///
     /// # Errors
-    /// It has another number of them.
+    /// The list has another length.
     pub fn of(what: &'static str, values: Vec<Value>, wanted: usize) -> Result<Self, Mismatch> {
         if values.len() == wanted {
             return Ok(Self { what, values: values.into_iter() });
@@ -105,10 +105,10 @@ impl Values {
         Err(Mismatch(alloc::format!("{what}{wanted} fields are declared, not {found}")))
     }
 
-    /// The next one, of the field `name`.
+    /// Takes the next value, for the field `name`.
     ///
     /// # Errors
-    /// It does not fit.
+    /// The value does not fit.
     pub fn take<T: FromValue>(&mut self, name: &str) -> Result<T, Mismatch> {
         let value = self.values.next().unwrap_or_default();
         T::from_value(value)
@@ -120,20 +120,20 @@ impl Values {
 #[derive(Debug, Clone)]
 pub struct ByName<H>(pub H);
 
-/// The params that a `run` step gives, by name.
+/// The params that a `run` step passes, by name.
 #[derive(Debug)]
 pub struct Given(Vec<(&'static str, Value)>);
 
 impl Given {
-    /// All of them.
+    /// All params that were given.
     pub const fn of(given: Vec<(&'static str, Value)>) -> Self {
         Self(given)
     }
 
-    /// One that may be left out.
+    /// Takes an optional param.
     ///
     /// # Errors
-    /// It does not fit.
+    /// The value does not fit.
     pub fn take<T: FromValue>(&mut self, name: &str) -> Result<Option<T>, Mismatch> {
         let Some(place) = self.0.iter().position(|(given, _)| *given == name) else {
             return Ok(None);
@@ -144,33 +144,33 @@ impl Given {
             .map_err(|Mismatch(why)| Mismatch(alloc::format!("param `{name}`: {why}")))
     }
 
-    /// One that must be there.
+    /// Takes a required param.
     ///
     /// # Errors
-    /// It is missing, or does not fit.
+    /// The param is missing, or its value does not fit.
     pub fn need<T: FromValue>(&mut self, name: &str) -> Result<T, Mismatch> {
         let missing = || Mismatch(alloc::format!("param `{name}` is missing"));
         self.take(name)?.ok_or_else(missing)
     }
 }
 
-/// Whether the value of a param is in its range.
+/// Checks that the value of a param is in its range.
 ///
 /// # Errors
-/// It is not; says so.
+/// The value is out of range.
 pub fn within(name: &str, value: &Value, low: &Value, high: &Value) -> Result<(), Mismatch> {
     expr::within(name, value, low, high).map_err(Mismatch)
 }
 
-/// A child's machine, or why it cannot be made.
+/// The machine of a child chart, or the reason why it cannot be created.
 ///
 /// # Errors
-/// A param that it cannot be made with.
+/// The machine cannot be created with a param.
 pub fn made<T>(machine: Result<T, super::BadParam>) -> Result<T, Mismatch> {
     machine.map_err(|why| Mismatch(alloc::format!("param {why}")))
 }
 
-/// The params of a chart cannot be computed.
+/// The error for params of a chart that cannot be computed.
 pub fn no_params(chart: &str) -> Mismatch {
     Mismatch(alloc::format!("the params of `{chart}` cannot be computed"))
 }

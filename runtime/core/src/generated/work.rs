@@ -1,11 +1,11 @@
-//! What loops of generated code may repeat.
+//! The bound on repetitions by loops of generated code.
 
 use super::{Failure, Vec, fails};
 use crate::expr::Fuel;
 use core::cell::Cell;
 
-/// What loops may still repeat, in nodes of expressions: in this input, and in the block or condition that is evaluated now. The
-/// bounds are those of [`Fuel`]; all of what a loop repeats is counted when it begins.
+/// The remaining repetitions of loops, in nodes of expressions: in this input, and in the current block or condition. The bounds are those
+/// of [`Fuel`]. A loop pays for all its repetitions when it begins.
 #[derive(Debug, Clone)]
 pub struct Work {
     input: Cell<u64>,
@@ -13,18 +13,18 @@ pub struct Work {
 }
 
 impl Work {
-    /// Nothing was repeated yet.
+    /// The full amount.
     pub const fn new() -> Self {
         Self { input: Cell::new(Fuel::INPUT), evaluation: Cell::new(Fuel::USUAL) }
     }
 
-    /// An input begins.
+    /// Called when an input begins.
     pub fn refuel(&self) {
         self.input.set(Fuel::INPUT);
         self.begin();
     }
 
-    /// A block or a condition begins.
+    /// Called when a block or a condition begins.
     pub fn begin(&self) {
         self.evaluation.set(self.input.get().clamp(Fuel::LEAST, Fuel::USUAL));
     }
@@ -36,10 +36,10 @@ impl Default for Work {
     }
 }
 
-/// The elements that a loop goes over, each of which takes so many nodes.
+/// The elements of a loop, each of which costs `nodes` nodes.
 ///
 /// # Errors
-/// It repeats too much.
+/// The loop exceeds the bound.
 pub fn over<T>(elements: Vec<T>, nodes: u64, work: &Work) -> Result<Vec<T>, Failure> {
     let units = (elements.len() as u64).saturating_mul(nodes);
     work.input.set(work.input.get().saturating_sub(units));

@@ -23,7 +23,7 @@ pub struct TypeDef {
     pub name: String,
     /// The `///` text.
     pub doc: String,
-    /// Which of the two.
+    /// A record or an enum.
     pub kind: TypeKind,
 }
 
@@ -47,8 +47,8 @@ pub struct Variable {
     pub kind: VariableKind,
     /// Resolved type.
     pub ty: Type,
-    /// Initial value. May read variables declared earlier. Always present for `Var`; a `Param` or `Input` without one must be
-    /// supplied by the host.
+    /// The initial value, which may read variables declared earlier. A `Var` always has one; a `Param` or `Input` without one must be set
+    /// by the host.
     pub default: Option<Expr>,
 }
 
@@ -64,7 +64,7 @@ pub enum VariableKind {
     Input,
     /// Set by actions and `code`.
     Var {
-        /// Takes its default again at the start of each turn.
+        /// Whether it is reset to its default at the start of each turn.
         per_turn: bool,
     },
 }
@@ -100,9 +100,9 @@ pub enum FunctionKind {
     Pure {
         /// Type of the result.
         result: Type,
-        /// Its value when the call fails.
+        /// The value if the call fails.
         fallback: Option<Value>,
-        /// Whose method it is, where it is one of an artifact's.
+        /// The artifact's method that it calls, if any.
         method: Option<Method>,
     },
     /// `do`: an effect, in action blocks only.
@@ -136,11 +136,11 @@ pub struct Tool {
 pub struct ToolSet {
     /// As written.
     pub name: String,
-    /// Starts from every declared or registered tool.
+    /// Whether the set starts from every declared or registered tool.
     pub any: bool,
     /// Declared tools in the set, ascending.
     pub tools: Vec<ToolId>,
-    /// Patterns taken away, which may name undeclared tools; `p.*` is a prefix.
+    /// Patterns of excluded tools, which may be undeclared; `p.*` is a prefix.
     pub minus: Vec<String>,
 }
 
@@ -168,11 +168,11 @@ pub struct Client {
     pub timeout: Option<u64>,
     /// Transport retries and re-asks.
     pub retry: Option<u32>,
-    /// Price of a million tokens that are sent.
+    /// Price of a million input tokens.
     pub input_price: Option<f64>,
-    /// Price of a million tokens that are answered.
+    /// Price of a million output tokens.
     pub output_price: Option<f64>,
-    /// How it is to write actions.
+    /// The form in which the model writes actions.
     pub actions: ActionForm,
     /// The client to use when this one fails.
     pub fallback: Option<ClientId>,
@@ -183,7 +183,7 @@ pub struct Client {
 pub struct Component {
     /// As written.
     pub name: String,
-    /// Where it goes.
+    /// The steps that it is injected into.
     pub inserts: Vec<Insert>,
     /// The fragment.
     pub text: Template,
@@ -222,10 +222,10 @@ pub struct Permission {
     pub guard: Option<Expr>,
 }
 
-/// Bounds on what a state (or the chart) may spend. `None` is no bound.
+/// Limits on what a state (or the chart) may spend. `None` is no limit.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Limits {
-    /// Model calls, retries and re-asks included.
+    /// Model calls, including retries and repeated questions.
     pub calls: Option<i64>,
     /// Soft bound of `calls`.
     pub calls_warn: Option<i64>,
@@ -252,7 +252,7 @@ pub struct Limits {
 pub struct Check {
     /// `reaches`, `always_reaches`, `never`, `no_call`, `ends_within`, `at_most`.
     pub name: String,
-    /// In the order written.
+    /// The arguments in the order written.
     pub arguments: Vec<CheckArgument>,
 }
 

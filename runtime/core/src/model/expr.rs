@@ -36,15 +36,14 @@ pub enum Type {
 
 /// An expression and the type of its value.
 ///
-/// What has been tested has the type without `?`: a variable declared `T?` may stand as a `T`, and fails if it is `none` after
-/// all. An expression of type `T` may stand where `T?` or `Json` is wanted; one of type `Json` (also inside a list, a map or an
-/// optional) where anything is wanted, and is checked there. An Int where a Float is wanted is a call of [`Builtin::Float`], but in
-/// comparisons the two mix.
+/// A tested optional has the type without `?`: a variable declared `T?` may be used as a `T`, and fails if it is `none` at run time. An
+/// expression of type `T` may be used where `T?` or `Json` is wanted. One of type `Json` (also inside a list, a map or an optional) may be
+/// used anywhere, and is checked there. An Int where a Float is wanted is a call of [`Builtin::Float`]; comparisons mix both.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Expr {
-    /// What it computes.
+    /// The operation.
     pub kind: ExprKind,
-    /// Resolved; `Json` where only the run can tell.
+    /// Resolved; `Json` if the type is known only at run time.
     pub ty: Type,
 }
 
@@ -69,13 +68,13 @@ pub enum ExprKind {
     Variable(VarId),
     /// Bound by a comprehension or a `for`.
     Local(LocalId),
-    /// The nth field of the event, choice or answer being handled.
+    /// The nth field of the current event, choice or answer.
     Payload(u32),
-    /// The last answer of a step in this turn; `none` before it.
+    /// The last answer of a step in this turn; `none` without one.
     Answer(StepId),
     /// A named condition.
     Predicate(PredicateId),
-    /// What the machine itself knows.
+    /// A property of the machine.
     Observable(Observable),
     /// `x.f`.
     Field(Box<Expr>, String),
@@ -85,7 +84,7 @@ pub enum ExprKind {
     Slice(Box<Expr>, Option<Box<Expr>>, Option<Box<Expr>>),
     /// Prefix operator.
     Unary(UnaryOp, Box<Expr>),
-    /// Infix operator. `and` and `or` take Bool only and do not evaluate what they need not.
+    /// Infix operator. `and` and `or` take Bool only and short-circuit.
     Binary(BinaryOp, Box<Expr>, Box<Expr>),
     /// `a < b <= c`: each operand evaluated at most once.
     Compare(Box<Expr>, Vec<(CompareOp, Expr)>),
@@ -111,19 +110,19 @@ pub enum ExprKind {
         local: Local,
         /// A list, the characters of a text, or the keys of a map.
         source: Box<Expr>,
-        /// Keeps elements for which it holds.
+        /// Keeps the elements for which it holds.
         filter: Option<Box<Expr>>,
     },
-    /// A name that is not in scope: reported when checked, an error when evaluated.
+    /// A name that is not in scope: reported by the checker, an error at run time.
     Unknown(String),
 }
 
 /// A variable that a comprehension or a loop binds.
 #[derive(Debug, Clone, Eq)]
 pub struct Local {
-    /// How many others are bound around it.
+    /// The number of locals in scope around it.
     pub id: LocalId,
-    /// As the author wrote it, for texts that people read. It decides nothing, and is not compared.
+    /// The name in the source, for texts that people read. It has no meaning, and is not compared.
     pub name: String,
 }
 
@@ -133,7 +132,7 @@ impl PartialEq for Local {
     }
 }
 
-/// What the machine itself knows. "Here" is the active leaf under the line.
+/// A property of the machine. "Here" means the active leaf from which the transition is tried.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Observable {
     /// Text: dotted path of the active leaf.
@@ -144,7 +143,7 @@ pub enum Observable {
     TurnsHere,
     /// Int: over the whole run.
     TurnsIn(StateId),
-    /// Int: tool errors, forbidden calls and rejected answers since the leaf was entered.
+    /// Int: tool errors, forbidden calls and unusable answers since the leaf was entered.
     FailsHere,
     /// Duration since the run began.
     Elapsed,
@@ -156,11 +155,11 @@ pub enum Observable {
     Health,
     /// Text of the innermost active state that declares advice, else empty.
     Advice,
-    /// Text: what the last step or tool returned, else empty.
+    /// Text: the last result of a step or tool, else empty.
     LastResult,
-    /// Text: name of the event being handled, else empty.
+    /// Text: name of the current event, else empty.
     Event,
-    /// Int: equal tool names, or equal arguments, in a row.
+    /// Int: how often in succession the tool, or the argument, was the same.
     Streak(StreakOf),
 }
 
@@ -210,7 +209,7 @@ pub enum CompareOp {
     NotIn,
 }
 
-/// Functions of the language; each means what Python's of the same name does, those that begin with `Js` what ECMAScript does.
+/// Functions of the language. Each means what Python's function of the same name does; those that begin with `Js` follow ECMAScript.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the words are the functions' names")]
 pub enum Builtin {
@@ -242,27 +241,27 @@ pub enum Builtin {
     Fail,
     /// The value itself, as a Json.
     JsValue,
-    /// `a + b`: of two numbers, else of two texts.
+    /// `a + b`: of two numbers, or else of two texts.
     JsAdd,
-    /// `Number(x)`, where that is a number.
+    /// `Number(x)`, if the result is a number.
     JsNumber,
     /// `String(x)`.
     JsText,
-    /// Whether `x` is taken for true.
+    /// Whether `x` is truthy.
     JsTruth,
-    /// `a === b`; lists and maps by what they hold.
+    /// `a === b`; lists and maps are compared by content.
     JsSame,
-    /// `a % b`: of the sign of `a`.
+    /// `a % b`: has the sign of `a`.
     JsRemainder,
-    /// `x[key]`; `none` where there is nothing.
+    /// `x[key]`; `none` if there is no such entry.
     JsGet,
-    /// `x` with another value under a key.
+    /// `x` with another value for a key.
     JsSet,
     /// `JSON.stringify(x)`.
     JsJson,
     /// The value itself if it is a list.
     JsList,
-    /// The Duration that a text such as `1.5s` says.
+    /// The Duration of a text such as `1.5s`.
     JsDuration,
 }
 
@@ -279,29 +278,29 @@ pub enum Action {
     Do(FunctionId, Vec<Expr>),
     /// `raise e(args)`: to the internal queue.
     Raise(EventId, Vec<Expr>),
-    /// `send e(args) after 5s as id`: an event as from the host, when it is due.
+    /// `send e(args) after 5s as id`: delivered like an event of the host when it is due.
     Send {
         /// The event.
         event: EventId,
-        /// Its payload, evaluated when sent.
+        /// The payload, evaluated when the action runs.
         arguments: Vec<Expr>,
         /// Of type Duration.
         after: Option<Expr>,
-        /// For `cancel`.
+        /// The id for `cancel`.
         id: Option<SendId>,
-        /// Who gets it.
+        /// The receiver.
         to: Receiver,
     },
-    /// `cancel id`: every event sent under it that was not delivered yet is taken back.
+    /// `cancel id`: removes every undelivered event sent with this id.
     Cancel(SendId),
     /// `log "text"`.
     Log(Template),
-    /// What the final state that is being entered ends with, one for each of its params.
+    /// The arguments of the final state that is being entered, one for each of its params.
     Result(StateId, Vec<Expr>),
 }
 
 impl Action {
-    /// Calls `visit` with each of `actions` and with those in its branches and loops, in document order.
+    /// Calls `visit` with each of `actions` and with the actions in their branches and loops, in document order.
     pub fn walk<'a>(actions: &'a [Self], visit: &mut dyn FnMut(&'a Self)) {
         for action in actions {
             visit(action);

@@ -1,9 +1,9 @@
-//! The resolved chart: what every back end, analysis and the interpreter read.
+//! The resolved chart, which emitters, analyses and the interpreter read.
 //!
 //! Three invariants hold for every [`Chart`] that the compiler makes (asserted in the tests of `lower`):
 //! 1. ids follow document order, so comparing ids compares document order;
 //! 2. a subtree is the id range `id..state.end`, so containment is a comparison;
-//! 3. every id is in range and every `initial`, `default` and target is legal: nobody checks again.
+//! 3. every id is in range, and every `initial`, `default` and target is legal: no reader checks again.
 
 mod declare;
 mod expr;
@@ -39,10 +39,10 @@ use crate::value::Value;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// Sent events that can wait for each `send` of a chart.
+/// The capacity for waiting sent events, for each `send` of a chart.
 pub const SENDS: usize = 16;
 
-/// The same for a `send` in a `for`.
+/// The capacity for waiting sent events, for a `send` in a `for`.
 pub const SENDS_IN_A_LOOP: usize = 1024;
 
 fn places(actions: &[Action], each: usize) -> usize {
@@ -65,9 +65,10 @@ fn places(actions: &[Action], each: usize) -> usize {
 pub struct Chart {
     /// UpperCamel name, or the quoted name of an `agent.yaml` agent.
     pub name: String,
-    /// The `///` text, lines joined by `\n`; empty without one.
+    /// The `///` text, lines joined by `
+    /// `; empty without one.
     pub doc: String,
-    /// What chartc carries and does not interpret, in the order written.
+    /// Metadata that chartc keeps but does not interpret, in the order written.
     pub meta: Vec<(String, Value)>,
     /// Records and enums.
     pub types: Vec<TypeDef>,
@@ -89,28 +90,28 @@ pub struct Chart {
     pub components: Vec<Component>,
     /// Document order (preorder): a parent before its children.
     pub states: Vec<State>,
-    /// Grouped by source state in document order of the states; within a state, in the order they are tried.
+    /// Grouped by source state in document order; within a state, in the order in which they are tried.
     pub transitions: Vec<Transition>,
-    /// The `may` lines; `Trigger::Choice` points here.
+    /// The `may` transitions; `Trigger::Choice` refers to them.
     pub choices: Vec<Choice>,
-    /// Document order: the order in which a turn walks them.
+    /// Document order, in which a turn's walk visits them.
     pub steps: Vec<Step>,
     /// The ids that `send … as id` lines name, each once.
     pub send_ids: Vec<String>,
     /// The `allow` lines; empty means permissive.
     pub permissions: Vec<Permission>,
-    /// Cap of model steps in one turn's walk; `None` is no cap. 1 unless the chart says otherwise.
+    /// The maximum number of model steps in one turn's walk; `None` for no limit. 1 unless the chart sets another.
     pub calls_per_turn: Option<u32>,
-    /// What a failed step does unless it says otherwise.
+    /// What a failed step does by default.
     pub defaults: FailurePolicy,
-    /// How many trace records an instance keeps; `None` is all.
+    /// The number of trace records that an instance keeps; `None` for all.
     pub history_kept: Option<u32>,
     /// `check` lines.
     pub checks: Vec<Check>,
 }
 
 impl Chart {
-    /// A chart of that name without declarations; its root is atomic.
+    /// A chart with this name and without declarations; its root is atomic.
     pub fn empty(name: &str) -> Self {
         let root = State {
             name: name.into(),
@@ -172,13 +173,13 @@ impl Chart {
         all.map(|(id, _)| id).collect()
     }
 
-    /// How many sent events can wait to be delivered: [`SENDS`] for each `send`, [`SENDS_IN_A_LOOP`] for one in a `for`. A `send`
-    /// that finds no room fails its block.
+    /// The capacity for waiting sent events: [`SENDS`] for each `send`, [`SENDS_IN_A_LOOP`] for each in a `for`. A `send` beyond it fails
+    /// its block.
     pub fn send_places(&self) -> usize {
         self.blocks().map(|actions| places(actions, SENDS)).sum()
     }
 
-    /// Every action block: of states, of defaults, of lines.
+    /// Every action block: of states, defaults and transitions.
     pub fn blocks(&self) -> impl Iterator<Item = &Vec<Action>> {
         let states = self.states.iter();
         let of_states =
@@ -191,7 +192,7 @@ impl Chart {
         &self.transitions[id.index()]
     }
 
-    /// Whether `inner` is `outer` or lies below it.
+    /// Whether `inner` is `outer` or its descendant.
     pub fn contains(&self, outer: StateId, inner: StateId) -> bool {
         structure::contains(self, outer, inner)
     }
@@ -201,7 +202,7 @@ impl Chart {
         structure::ancestors(self, id)
     }
 
-    /// The children of `id` in document order, history pseudo-states included.
+    /// The children of `id` in document order, including histories.
     pub fn children(&self, id: StateId) -> impl Iterator<Item = StateId> + '_ {
         structure::children(self, id)
     }

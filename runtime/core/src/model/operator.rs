@@ -1,4 +1,4 @@
-//! Operators as charts write them: their words, and how tightly they bind. And the words that are no names.
+//! Operators as written in charts, their precedence, and the reserved words.
 
 use super::{BinaryOp, CompareOp};
 
@@ -8,7 +8,7 @@ pub const RESERVED: &[&str] = &[
     "div",
 ];
 
-/// How tightly an operator binds. An operand that binds less tightly than its place wants stands in parentheses.
+/// How tightly an operator binds. An operand that binds less tightly than its position requires needs parentheses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[allow(missing_docs, reason = "the words are the operators' names")]
 pub enum Binding {
@@ -17,20 +17,20 @@ pub enum Binding {
     And,
     Not,
     Compare,
-    /// `??`, to the right.
+    /// `??`, right-associative.
     Default,
     Sum,
     Product,
     /// Prefix `-`.
     Sign,
-    /// To the right.
+    /// Right-associative.
     Power,
     /// No operator: a name, a literal, a call, parentheses.
     Whole,
 }
 
 impl BinaryOp {
-    /// All of them.
+    /// All operators.
     pub const ALL: [Self; 9] = [
         Self::And,
         Self::Or,
@@ -43,7 +43,7 @@ impl BinaryOp {
         Self::Power,
     ];
 
-    /// As written in a chart, and how tightly it binds.
+    /// The operator as written in a chart, and its precedence.
     const fn row(self) -> (&'static str, Binding) {
         match self {
             Self::Or => ("or", Binding::Or),
@@ -58,7 +58,7 @@ impl BinaryOp {
         }
     }
 
-    /// As written in a chart.
+    /// The operator as written in a chart.
     pub const fn word(self) -> &'static str {
         self.row().0
     }
@@ -68,7 +68,7 @@ impl BinaryOp {
         self.row().1
     }
 
-    /// How tightly its operands have to bind, left and right.
+    /// How tightly the left and right operands must bind.
     pub const fn operands(self) -> (Binding, Binding) {
         match self.binding() {
             Binding::Or => (Binding::Or, Binding::And),
@@ -87,7 +87,7 @@ impl BinaryOp {
 }
 
 impl CompareOp {
-    /// All of them.
+    /// All operators.
     pub const ALL: [Self; 8] = [
         Self::Equal,
         Self::NotEqual,
@@ -99,7 +99,7 @@ impl CompareOp {
         Self::NotIn,
     ];
 
-    /// As written in a chart. Its operands bind as tightly as those of `??` at least.
+    /// The operator as written in a chart. Its operands bind at least as tightly as those of `??`.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Equal => "==",

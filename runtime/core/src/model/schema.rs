@@ -1,4 +1,4 @@
-//! JSON Schema of a chart's types: what a model is told to answer.
+//! JSON Schema of a chart's types, which tells a model what to answer.
 
 use super::{Chart, ChoiceKind, Field, StepKind, Type, TypeDef, TypeKind};
 use crate::arena::{ChoiceId, StepId, ToolId, TypeId};
@@ -6,8 +6,8 @@ use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::{String, ToString};
 
-/// The schema of what an `llm` or `human` step must answer; empty where any JSON will do (of an `llm` an action object is asked for
-/// then), and for a `human` step that returns Text.
+/// The schema of the answer of an `llm` or `human` step. Empty if any JSON is accepted (an `llm` is asked for an action object then), and
+/// for a `human` step that returns Text.
 pub fn of_answer(chart: &Chart, step: StepId) -> String {
     let row = &chart.steps[step.index()];
     match (&row.kind, &row.returns) {
@@ -20,7 +20,7 @@ pub fn of_answer(chart: &Chart, step: StepId) -> String {
     }
 }
 
-/// The schema of an option's arguments; empty where it has none.
+/// The schema of an option's arguments; empty without arguments.
 pub fn of_arguments(chart: &Chart, choice: ChoiceId) -> String {
     match &chart.choices[choice.index()].kind {
         ChoiceKind::Option(fields) => of_fields(chart, fields),
@@ -28,7 +28,7 @@ pub fn of_arguments(chart: &Chart, choice: ChoiceId) -> String {
     }
 }
 
-/// The schema of a tool's arguments; empty where it has none.
+/// The schema of a tool's arguments; empty without arguments.
 pub fn of_tool(chart: &Chart, tool: ToolId) -> String {
     of_fields(chart, &chart.tools[tool.index()].params)
 }
@@ -42,7 +42,7 @@ fn of_fields(chart: &Chart, fields: &[Field]) -> String {
     with_definitions(chart, body, used)
 }
 
-/// The schema of a type, with the definitions of the records and enums that it names.
+/// The schema of a type, with the definitions of the records and enums that it refers to.
 pub fn of_type(chart: &Chart, ty: &Type) -> String {
     let mut used = BTreeSet::new();
     let body = schema(chart, ty, &mut used);
@@ -50,7 +50,7 @@ pub fn of_type(chart: &Chart, ty: &Type) -> String {
 }
 
 fn with_definitions(chart: &Chart, body: String, first: BTreeSet<TypeId>) -> String {
-    // Types may name each other in a circle, so definitions are collected until none is new.
+    // Types may refer to each other in cycles, so definitions are collected until there are no new ones.
     let mut open = first;
     let mut definitions = alloc::collections::BTreeMap::new();
     while let Some(id) = open.pop_first() {
@@ -96,7 +96,7 @@ fn object(chart: &Chart, fields: &[Field], used: &mut BTreeSet<TypeId>) -> Strin
     )
 }
 
-// The depth is that of a type as written, which the parsers bound.
+// The recursion is as deep as the type as written, which the parsers bound.
 fn schema(chart: &Chart, ty: &Type, used: &mut BTreeSet<TypeId>) -> String {
     match ty {
         Type::Bool => r#"{"type":"boolean"}"#.to_string(),

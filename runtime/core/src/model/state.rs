@@ -1,4 +1,4 @@
-//! States and the lines that leave them.
+//! States and transitions.
 
 use super::{Action, Expr, Field, Limits, Template};
 use crate::arena::{ChoiceId, EventId, StateId, StepId, ToolSetId, TransitionId, VarId};
@@ -17,28 +17,28 @@ pub struct State {
     pub doc: String,
     /// What kind of vertex it is.
     pub kind: StateKind,
-    /// `None` for the root only.
+    /// The parent; `None` for the root only.
     pub parent: Option<StateId>,
     /// One past the last state of the subtree.
     pub end: StateId,
-    /// The `enter` blocks, none of them empty: run in order when the state is entered, each as a block of its own.
+    /// The `enter` blocks, none of them empty. They run in order when the state is entered, each as a separate block.
     pub entry: Vec<Vec<Action>>,
-    /// The `exit` blocks, likewise.
+    /// The `exit` blocks, none of them empty.
     pub exit: Vec<Vec<Action>>,
-    /// Of a compound, what is run when `initial` is entered by default; of a history, when its default is. After the parent's `enter`,
-    /// before that of what is entered.
+    /// The actions of a compound's `initial` or of a history's default. They run when it is entered by default: after `enter` of the
+    /// parent, before `enter` of the states inside.
     pub default_actions: Vec<Action>,
-    /// Own lines in the order they are tried: document order, then `from` lines in document order.
+    /// Its own transitions in the order in which they are tried: document order, with `from` transitions last.
     pub transitions: Vec<TransitionId>,
     /// Own steps in document order.
     pub steps: Vec<StepId>,
-    /// What prompts show as `{advice}` while inside.
+    /// The text of `{advice}` in prompts while the state is active.
     pub advice: Option<Template>,
-    /// Bounds charged while inside.
+    /// Limits charged while the state is active.
     pub limits: Limits,
 }
 
-/// What kind of vertex a state is.
+/// The kind of a vertex.
 #[derive(Debug, Clone, PartialEq)]
 pub enum StateKind {
     /// Without children. A chart without states has an atomic root.
@@ -54,43 +54,43 @@ pub enum StateKind {
     Final {
         /// Arguments that a target must give.
         params: Vec<Field>,
-        /// How a run that ends here is judged.
+        /// The status of a run that ends here.
         status: Status,
     },
-    /// A pseudo-state: never in a configuration.
+    /// A pseudostate: never in a configuration.
     History {
-        /// All active descendants, instead of the active child.
+        /// Whether it records all active descendants, instead of the active child.
         deep: bool,
-        /// Entered when nothing is recorded: descendants of the parent, no histories, as for `initial`.
+        /// The states entered when nothing is recorded: descendants of the parent, no histories, as for `initial`.
         default: Vec<StateId>,
     },
 }
 
-/// A line with a trigger.
+/// A transition.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Transition {
-    /// The state whose line it is.
+    /// The source.
     pub source: StateId,
     /// What makes it a candidate.
     pub trigger: Trigger,
-    /// What the line calls the values that come with it, in order, as far as it names them.
+    /// The names that the transition gives to the values of its trigger, in order, as far as it names them.
     pub bound: Vec<String>,
-    /// Where a `from` line holds; `None` for an ordinary line.
+    /// The scope of a `from` transition; `None` for an ordinary one.
     pub scope: Option<Scope>,
-    /// Taken only while this holds.
+    /// The guard.
     pub guard: Option<Expr>,
-    /// Empty for a targetless line.
+    /// The targets; none for a targetless transition.
     pub targets: Vec<Target>,
     /// Internal, external or targetless.
     pub kind: TransitionKind,
-    /// Run between exit and entry.
+    /// Actions that run between exit and entry.
     pub actions: Vec<Action>,
 }
 
-/// The states in which a `from` line holds: in one of `any_of` (empty is everywhere) and in none of `none_of`.
+/// The states in which a `from` transition applies: in one of `any_of` (in all if empty) and in none of `none_of`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Scope {
-    /// Written `from *`.
+    /// Whether it is written `from *`.
     pub wildcard: bool,
     /// `from a | b`; empty for `*`.
     pub any_of: Vec<StateId>,
@@ -98,16 +98,16 @@ pub struct Scope {
     pub none_of: Vec<StateId>,
 }
 
-/// A state to enter, with the arguments of a final.
+/// A state to enter, with the arguments of a final state.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Target {
     /// Any kind of state but the root.
     pub state: StateId,
-    /// One for each parameter of a final, read before the exit.
+    /// One argument for each parameter of a final state, evaluated before the exit.
     pub arguments: Vec<Expr>,
 }
 
-/// Source: SCXML 3.13.
+/// The kind of a transition. Source: SCXML 3.13.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TransitionKind {
     /// Nothing is exited or entered.
@@ -118,18 +118,18 @@ pub enum TransitionKind {
     External,
 }
 
-/// What makes a line a candidate.
+/// What a transition waits for.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Trigger {
     /// One of these host events (a name and all that it is a dotted prefix of), ascending.
     Event(Vec<EventId>),
     /// `on *`: any declared host event.
     AnyEvent,
-    /// `on **`: whatever happens that a line can be `on`: events, turns, completions, outcomes of steps, errors, warnings.
+    /// `on **`: any occurrence that can trigger `on` transitions: events, turns, completions, outcomes of steps, errors, warnings.
     AnyOccurrence,
     /// The built-in event `turn`.
     Turn,
-    /// `when`: no event, at a stable point.
+    /// `when`: no event; taken as soon as its guard holds.
     When,
     /// `on done(state)`.
     StateDone(StateId),
@@ -145,7 +145,7 @@ pub enum Trigger {
     StepError(StepId),
     /// `timeout` of a step: milliseconds since it was started.
     StepTimeout(StepId, Expr),
-    /// `doubt` of a step: whether it ran cannot be told.
+    /// `doubt` of a step: whether its call took effect is unknown.
     StepDoubt(StepId),
     /// The `else T` of an `ask`, or the `then -> T` of a retry policy.
     StepElse(StepId),
@@ -156,7 +156,7 @@ pub enum Trigger {
 }
 
 impl Trigger {
-    /// The step whose outcome the line is.
+    /// The step whose outcome triggers the transition.
     pub const fn step(&self) -> Option<StepId> {
         match self {
             Self::StepDone(step)
@@ -179,14 +179,14 @@ impl Trigger {
     }
 }
 
-/// A `may` line: an option offered to the model.
+/// A `may` transition: an option offered to the model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Choice {
-    /// What the model answers; for `may call` the set's name.
+    /// The model's answer; for `may call` the name of the tool set.
     pub name: String,
-    /// What the model is told of it.
+    /// The description for the model.
     pub text: Option<Template>,
-    /// The line.
+    /// The transition.
     pub transition: TransitionId,
     /// A plain option or a tool permission.
     pub kind: ChoiceKind,

@@ -8,11 +8,11 @@ use alloc::vec::Vec;
 /// A unit of work that a turn's walk starts while its state is active.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Step {
-    /// As written, or made from kind and number.
+    /// The name as written, or generated from kind and number.
     pub name: String,
     /// The `///` text.
     pub doc: String,
-    /// The state whose step it is; the root for one at chart level.
+    /// The state to which it belongs; the root for a step at chart level.
     pub state: StateId,
     /// What it does.
     pub kind: StepKind,
@@ -22,17 +22,17 @@ pub struct Step {
     pub client: Option<ClientId>,
     /// The step's own prompt, before components.
     pub prompt: Option<Template>,
-    /// What a failure does; resolved against the chart's `defaults`.
+    /// What a failure does, with the chart's `defaults` applied.
     pub failure: FailurePolicy,
     /// Type of the answer; `Json` without `returns`.
     pub returns: Type,
-    /// Where the answer is kept.
+    /// The variable that stores the answer.
     pub into: Option<VarId>,
-    /// What an `llm` step's model may call before it answers.
+    /// The tools that the model of an `llm` step may call before it answers.
     pub tools: Option<StepTools>,
     /// The walk ends after this step while this holds (`true` for a plain `ends turn`).
     pub ends_turn: Option<Expr>,
-    /// Outcome lines in the order tried: rows of `Chart::transitions` whose trigger names this step.
+    /// Outcome transitions in the order in which they are tried: rows of `Chart::transitions` whose trigger names this step.
     pub outcomes: Vec<TransitionId>,
 }
 
@@ -41,12 +41,12 @@ pub struct Step {
 pub struct StepTools {
     /// Which tools.
     pub set: ToolSetId,
-    /// Calls of tools that one run of the step may make.
+    /// The maximum number of tool calls in one run of the step.
     pub calls: u32,
 }
 
 impl StepTools {
-    /// Calls of tools unless said otherwise.
+    /// The default maximum of tool calls.
     pub const CALLS: u32 = 10;
 }
 
@@ -57,13 +57,13 @@ pub enum StepKind {
     Llm,
     /// Run at once; `=`, `if` and `for` only.
     Code(Vec<Action>),
-    /// A question whose answer is one of the enabled `may` lines.
+    /// A question whose answer is one of the enabled `may` transitions.
     Ask {
-        /// When it is put.
+        /// When it is asked.
         on: AskOn,
         /// Asked even with a single option.
         always: bool,
-        /// What no usable answer does.
+        /// What happens without a usable answer.
         otherwise: Otherwise,
     },
     /// A tool call by the chart itself.
@@ -83,18 +83,18 @@ pub struct Run {
     pub chart: String,
     /// Its params by name, in the order declared.
     pub arguments: Vec<(String, Expr)>,
-    /// Started at the end of the macrostep in which the step's state was entered, not in the walk of a turn.
+    /// Whether it starts at the end of the macrostep in which the step's state was entered, not in the walk of a turn.
     pub on_entry: bool,
-    /// Which events of this chart it is passed.
+    /// Which events of this chart are forwarded to it.
     pub forward: Forward,
 }
 
-/// When a question is put.
+/// When a question is asked.
 #[derive(Debug, Clone, PartialEq)]
 pub enum AskOn {
     /// In the walk of a turn.
     Turn,
-    /// When one of these events came and no line took it.
+    /// When one of these events occurs and no transition is taken for it.
     Event(Vec<EventId>),
 }
 
@@ -103,26 +103,26 @@ pub enum AskOn {
 pub enum Otherwise {
     /// `else stay`.
     Stay,
-    /// `else T`: a line with `Trigger::StepElse`.
+    /// `else T`: a transition with `Trigger::StepElse`.
     Take(TransitionId),
 }
 
-/// How often to try again, and what then.
+/// The number of retries, and what follows the last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FailurePolicy {
     /// Further attempts after the first.
     pub retries: u32,
-    /// After the last.
+    /// What follows the last attempt.
     pub then: Failure,
 }
 
-/// What a step that has used up its attempts does.
+/// What a step does after its last failed attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Failure {
     /// The walk ends with the turn's error.
     Fail,
     /// The walk goes on.
     Skip,
-    /// A line with `Trigger::StepElse`.
+    /// A transition with `Trigger::StepElse`.
     Take(TransitionId),
 }

@@ -4,28 +4,28 @@ use super::Expr;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// A string that interpolates.
+/// A text with placeholders.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Template {
-    /// In order; adjacent texts are joined, an empty text is left out.
+    /// The parts in order; adjacent texts are joined, empty texts are left out.
     pub parts: Vec<TemplatePart>,
 }
 
 /// Literal text or a placeholder.
 #[derive(Debug, Clone, PartialEq)]
 pub enum TemplatePart {
-    /// As it is sent: `{{` is already `{`.
+    /// The text as it is sent: `{{` is already `{`.
     Text(String),
     /// `{expr:spec}`.
     Hole {
-        /// What is shown.
+        /// The expression that is shown.
         expr: Expr,
         /// Python format spec; empty without one.
         spec: String,
     },
-    /// `{options}`: the options of the question, one a line.
+    /// `{options}`: the options of the question, one in each line.
     Options,
-    /// What could not be read as a placeholder, as written. Rendering it is an error of the step.
+    /// Text that is no valid placeholder, as written. Rendering it is an error of the step.
     Bad(String),
 }
 

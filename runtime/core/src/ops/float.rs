@@ -1,26 +1,26 @@
-//! What `core` does not offer for doubles, by their bits.
+//! Functions on doubles that `core` lacks, by their bits.
 
 const FRACTION_BITS: u32 = 52;
-/// From here on every double is a whole number.
+/// Every double from here on is a whole number.
 const WHOLE: f64 = 4_503_599_627_370_496.0;
 
-/// Towards zero; keeps the sign of a zero.
+/// Rounds towards zero; keeps the sign of a zero.
 pub fn trunc(x: f64) -> f64 {
     if x.abs() < WHOLE { (x as i64 as f64).copysign(x) } else { x }
 }
 
-/// The greatest whole number that is not above `x`.
+/// The greatest whole number that is at most `x`.
 pub fn floor(x: f64) -> f64 {
     let whole = trunc(x);
     if whole > x { whole - 1.0 } else { whole }
 }
 
-/// The least whole number that is not below `x`.
+/// The least whole number that is at least `x`.
 pub fn ceil(x: f64) -> f64 {
     -floor(-x)
 }
 
-/// C's `fmod`: the exact rest of the division truncated, with the sign of `x`. NaN if `y` is 0 or `x` infinite.
+/// C's `fmod`: the exact remainder of truncated division, with the sign of `x`. NaN if `y` is 0 or `x` infinite.
 pub fn remainder(x: f64, y: f64) -> f64 {
     if !x.is_finite() || y.is_nan() || y == 0.0 {
         return f64::NAN;
@@ -32,7 +32,7 @@ pub fn remainder(x: f64, y: f64) -> f64 {
     let (divisor, last) = split(y.abs());
     rest %= divisor;
     while exponent > last && rest != 0 {
-        // The rest has at most 53 bits, so 11 more fit into the word.
+        // The remainder has at most 53 bits, so 11 more fit into the word.
         let bits = (exponent - last).min(11);
         rest = (rest << bits) % divisor;
         exponent -= bits;

@@ -1,8 +1,8 @@
 //! Arithmetic that the evaluator and generated code share: Python's, over 64-bit integers and doubles.
 //!
-//! Without alloc and without `libm`, so that a generated guard means the same on every target. Int overflow, division by zero
-//! and results that are no number of the wanted type are a [`Fault`]. What cannot fail (`+ - *` of two Floats, comparing two
-//! Ints) is Rust's own operator.
+//! Without alloc and without `libm`, so that a generated guard means the same on every target. Int overflow, division by zero and results
+//! outside the wanted type are a [`Fault`]. Operations that cannot fail (`+ - *` of two Floats, comparison of two Ints) use Rust's own
+//! operators.
 
 mod float;
 mod power;
@@ -40,7 +40,7 @@ pub fn abs(a: i64) -> Result<i64, Fault> {
     a.checked_abs().ok_or(Fault)
 }
 
-/// `a / b`: the Float nearest to the exact quotient, also where the operands have more than 53 bits.
+/// `a / b`: the Float nearest to the exact quotient, even if the operands have more than 53 bits.
 pub fn div(a: i64, b: i64) -> Result<f64, Fault> {
     if b == 0 {
         return Err(Fault);
@@ -55,7 +55,7 @@ pub fn div(a: i64, b: i64) -> Result<f64, Fault> {
     let wide = u128::from(a.unsigned_abs());
     let shift = wide.leading_zeros();
     let (dividend, divisor) = (wide << shift, u128::from(b.unsigned_abs()));
-    // At least 64 bits of quotient: a set last bit stands for whatever the division left over, far below the rounding bit.
+    // At least 64 bits of quotient: the last bit is set if the division leaves a remainder; it is far below the rounding bit.
     let quotient = (dividend / divisor) | u128::from(dividend % divisor != 0);
     let size = quotient as f64 * float::exp2(-(shift as i32));
     Ok(if (a < 0) == (b < 0) { size } else { -size })

@@ -1,4 +1,4 @@
-//! Powers without `libm`: in pairs of doubles (about 106 bits), rounded once at the end.
+//! Powers without `libm`: computed in pairs of doubles (about 106 bits), and rounded once at the end.
 
 use super::float::{exp2, scale, split, trunc};
 use crate::machine::Fault;
@@ -6,7 +6,7 @@ use crate::machine::Fault;
 /// `a ** b` of Ints, as an Int.
 ///
 /// # Errors
-/// Overflow, and a negative `b`, whose power is no Int.
+/// Overflow, or a negative `b`, whose power is no Int.
 pub fn power(a: i64, b: i64) -> Result<i64, Fault> {
     if b < 0 {
         return Err(Fault);
@@ -21,7 +21,7 @@ pub fn power(a: i64, b: i64) -> Result<i64, Fault> {
 /// `a ** b` of Floats.
 ///
 /// # Errors
-/// Zero to a negative power, a negative `a` to a fractional one, and a finite power that is too big.
+/// Zero to a negative power, a negative `a` to a fractional power, or an overflow of finite operands.
 pub fn power_float(a: f64, b: f64) -> Result<f64, Fault> {
     if b == 0.0 || a == 1.0 {
         return Ok(1.0);
@@ -86,7 +86,7 @@ fn finite(base: f64, exponent: f64) -> f64 {
     }
     let log = significand.log().plus(LN_2.times(Pair::from(f64::from(shift))));
     let log = log.times(Pair::from(exponent));
-    // Beyond these no double is left; also keeps the whole part small.
+    // Beyond these bounds the result overflows or is zero; they also keep the integer part small.
     if log.high > 710.0 {
         return f64::INFINITY;
     }

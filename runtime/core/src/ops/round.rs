@@ -8,7 +8,7 @@ use core::fmt::Write;
 /// `round(x)`: the nearest Int.
 ///
 /// # Errors
-/// NaN, infinity, and what no Int can hold.
+/// NaN, infinity, or a result out of range.
 pub fn round(x: f64) -> Result<i64, Fault> {
     let whole = to_int(x)?;
     let rest = (x - trunc(x)).abs();
@@ -19,7 +19,7 @@ pub fn round(x: f64) -> Result<i64, Fault> {
     Ok(whole)
 }
 
-/// `round(i, digits)` of an Int: changes it for negative `digits` only.
+/// `round(i, digits)` of an Int: only negative `digits` change it.
 ///
 /// # Errors
 /// Overflow.
@@ -27,7 +27,7 @@ pub fn round_int(i: i64, digits: i64) -> Result<i64, Fault> {
     if digits >= 0 {
         return Ok(i);
     }
-    // Half of 10^20 is above every Int.
+    // Half of 10^20 is greater than every Int.
     if digits < -19 {
         return Ok(0);
     }
@@ -41,9 +41,9 @@ pub fn round_int(i: i64, digits: i64) -> Result<i64, Fault> {
 /// `round(x, digits)` of a Float: the double nearest to the decimal that is nearest to `x`.
 ///
 /// # Errors
-/// A rounded value that is too big.
+/// The rounded value is out of range.
 pub fn round_to(x: f64, digits: i64) -> Result<f64, Fault> {
-    // Every double has fewer decimals than 324, and none reaches half of 10^309.
+    // Every double has fewer than 324 decimals, and none reaches half of 10^309.
     if !x.is_finite() || x == 0.0 || digits > 323 {
         return Ok(x);
     }
@@ -62,7 +62,7 @@ pub fn round_to(x: f64, digits: i64) -> Result<f64, Fault> {
     if rounded.is_infinite() { Err(Fault) } else { Ok(rounded.copysign(x)) }
 }
 
-/// A decimal in place: 309 digits before the point, 323 after it, and a sign fit.
+/// A decimal number in a fixed buffer: up to 309 digits before the point, 323 after it, and a sign.
 struct Digits {
     bytes: [u8; 800],
     len: usize,
@@ -93,7 +93,7 @@ impl Digits {
             self.len = 0;
             return self.write_str("0").map_err(|_| Fault);
         }
-        // As a decimal with an exponent, the kept digits and the one carried need no more places.
+        // The kept digits and the carried one, written with an exponent, need no more space.
         let mut i = kept;
         let mut carry = half;
         while carry && i > 0 {

@@ -1,4 +1,4 @@
-//! What an ended step does: its outcome lines, another attempt, or its failure policy.
+//! The end of a step: its outcome transitions, another attempt, or its failure policy.
 
 use super::Stepper;
 use crate::arena::{ChoiceId, StateId, StepId};
@@ -83,7 +83,7 @@ impl<P: Program> Stepper<'_, P> {
         matches!(self.tables.steps[step.index()].kind, StepRowKind::Ask { .. })
     }
 
-    /// The answer means nothing: counted, then another attempt, or what a step without a usable answer does.
+    /// Handles an unusable answer: counts it, then tries again or takes the step's fallback.
     pub(super) fn unusable(&mut self, key: StepKey, in_walk: bool, sink: &mut dyn Sink) {
         let StepKey { step, leaf, .. } = key;
         self.store.cells_mut().states[leaf.index()].fails_here += 1;
@@ -105,7 +105,7 @@ impl<P: Program> Stepper<'_, P> {
         register == Some(key) || self.question(key.leaf).is_some_and(|q| q.key == key)
     }
 
-    /// Forgets an open step or question; the walk no longer waits for it.
+    /// Removes an open step or question; the walk no longer waits for it.
     pub(super) fn close(&mut self, key: StepKey) {
         let cells = self.store.cells_mut();
         if cells.questions[key.leaf.index()].is_some_and(|q| q.key == key) {
@@ -125,7 +125,7 @@ impl<P: Program> Stepper<'_, P> {
         }
     }
 
-    /// Starts another attempt if the step has any left. It counts against the run's limits, not against the turn's calls.
+    /// Starts another attempt if any is left. It counts against the run's limits, but not against the turn's calls.
     fn try_again(&mut self, key: StepKey, sink: &mut dyn Sink) -> bool {
         let row = self.tables.steps[key.step.index()];
         if key.attempt > row.retries {
@@ -133,7 +133,7 @@ impl<P: Program> Stepper<'_, P> {
         }
         let is_model = matches!(row.kind, StepRowKind::Llm | StepRowKind::Ask { .. });
         if is_model && !self.charge_call(row.state, sink) {
-            // The limit's own lines may have left the state, or ended the run.
+            // The limit's own transitions may have left the state or ended the run.
             if self.is_open(key) {
                 return false;
             }
@@ -159,7 +159,7 @@ impl<P: Program> Stepper<'_, P> {
         true
     }
 
-    /// A step has ended well: its lines, then `ends turn`, which sees the answer and the state as they were before.
+    /// Handles the success of a step: its transitions, then `ends turn`, which reads the answer and the state before the transitions.
     pub(super) fn step_done(
         &mut self,
         step: StepId,
@@ -188,7 +188,7 @@ impl<P: Program> Stepper<'_, P> {
             .any(|t| matches!(t.trigger, TriggerRow::StepDone(s) if s == step))
     }
 
-    /// A step has failed for good. Whether one of its `error` lines, or a policy that goes on, took care of it.
+    /// Handles the final failure of a step. Returns whether one of its `error` transitions, or a policy that continues, handled it.
     pub(super) fn step_failed(
         &mut self,
         step: StepId,
@@ -227,7 +227,7 @@ impl<P: Program> Stepper<'_, P> {
         }
     }
 
-    /// The model chose an option: its guard is checked again.
+    /// Handles the model's choice of an option: its guard is checked again.
     fn choose(
         &mut self,
         key: StepKey,
@@ -248,7 +248,7 @@ impl<P: Program> Stepper<'_, P> {
         self.chosen(key.step, key.leaf, choice, in_walk, sink);
     }
 
-    /// Takes the line of a chosen option.
+    /// Takes the transition of a chosen option.
     pub(super) fn chosen(
         &mut self,
         step: StepId,

@@ -1,27 +1,27 @@
-//! Which lines of a state an occurrence makes candidates.
+//! Which transitions of a state are candidates for an occurrence.
 
 use crate::arena::{EventId, TransitionId};
 use crate::machine::{ErrorKind, LimitKind};
 use crate::store::Occurrence;
 use crate::tables::{Dispatch, Reacts, Span, StateRow, Tables, TransitionRow, TriggerRow};
 
-/// What may trigger lines: an occurrence, or nothing for eventless ones. Host events are a type of their own, so that what is done
-/// for most inputs is compiled for them.
+/// What may trigger transitions: an occurrence, or nothing for eventless ones. Host events have a type of their own, so that the code for
+/// most inputs is specialized for them.
 pub(super) trait Cause: Copy {
-    /// What states must react to for it to trigger anything.
+    /// The kind that states must react to, or nothing is triggered.
     fn kind(self) -> Reacts;
-    /// The first line from `from` on that it makes a candidate, of a state that reacts to its kind.
+    /// The first candidate from `from` on, in a state that reacts to this kind.
     fn next(
         self,
         tables: &Tables<'_>,
         row: &StateRow<'_>,
         from: TransitionId,
     ) -> Option<TransitionId>;
-    /// Eventless.
+    /// Whether it is the cause of eventless transitions.
     fn is_nothing(self) -> bool;
-    /// `error.*`.
+    /// Whether it is an `error.*`.
     fn is_error(self) -> bool;
-    /// A tool that was called has returned.
+    /// Whether it is the result of a tool.
     fn has_returned(self) -> bool;
 }
 
@@ -107,7 +107,7 @@ impl Cause for Option<Occurrence> {
     }
 }
 
-/// As [`scanned`] for an event.
+/// Like [`scanned`], for an event.
 #[inline]
 fn scanned_for_event(
     tables: &Tables<'_>,
@@ -142,13 +142,14 @@ fn scanned(
         .find(|id| triggers(&tables.transitions[id.index()], *id, occurrence, tables.event_pool))
 }
 
-/// The same from an index.
+/// Like [`scanned_for_event`], with an index.
 #[inline(always)]
 fn indexed(index: &[Dispatch], event: EventId, from: TransitionId) -> Option<TransitionId> {
     guessed(index, event, from).or_else(|| searched(index, event, from))
 }
 
-/// The first line of an event where it stands if each event before it has one line, and none is for any event.
+/// The first transition of an event, guessed at the position where it would be if each earlier event had one transition and none were for
+/// any event.
 #[inline(always)]
 fn guessed(index: &[Dispatch], event: EventId, from: TransitionId) -> Option<TransitionId> {
     let (first, last) = (index.first()?, index.last()?);
@@ -165,7 +166,7 @@ fn searched(index: &[Dispatch], event: EventId, from: TransitionId) -> Option<Tr
         index.get(place).filter(|row| row.event == event).map(|row| row.line)
     };
     let own = first(event);
-    // Lines for any event are sorted last.
+    // Transitions for any event are sorted last.
     if index.last().is_none_or(|row| row.event != Dispatch::ANY) {
         return own;
     }
@@ -176,7 +177,7 @@ fn searched(index: &[Dispatch], event: EventId, from: TransitionId) -> Option<Tr
     }
 }
 
-/// Whether an occurrence (`None`: none) makes the line a candidate.
+/// Whether an occurrence (`None`: none) makes the transition a candidate.
 pub(super) fn triggers(
     row: &TransitionRow<'_>,
     id: TransitionId,
@@ -212,7 +213,7 @@ pub(super) fn triggers(
     }
 }
 
-/// Whether a line of any state can be `on` it: not what belongs to one line alone.
+/// Whether `on **` transitions of any state can be triggered by it: false for occurrences that belong to one transition alone.
 const fn is_visible(occurrence: Occurrence) -> bool {
     match occurrence {
         Occurrence::Event(_)
@@ -230,7 +231,7 @@ const fn is_visible(occurrence: Occurrence) -> bool {
     }
 }
 
-/// Dotted-prefix match: `limit` and `limit.*` match `limit.calls`; `*` matches all.
+/// Matches a dotted prefix: `limit` and `limit.*` match `limit.calls`; `*` matches all.
 fn matches_pattern(pattern: &str, name: &str) -> bool {
     let prefix = pattern.strip_suffix(".*").unwrap_or(pattern);
     prefix == "*"

@@ -7,8 +7,8 @@ use crate::store::{Store, bits};
 use crate::structure;
 use crate::tables::{Reacts, StateRow, StateRowKind, Tables};
 
-/// Whether `configuration` is one that a chart can be in: the root is active, an active state's parent is active, an active
-/// compound has exactly one active child, an active parallel all its regions, and no pseudo-state is active.
+/// Whether `configuration` is legal: the root is active, the parent of an active state is active, an active compound has exactly one active
+/// child, an active parallel has all its regions active, and no pseudostate is active.
 pub fn is_legal(tables: &Tables<'_>, configuration: &[u64]) -> bool {
     bits::has(configuration, 0)
         && tables.states.iter().enumerate().all(|(index, row)| {
@@ -31,28 +31,28 @@ pub fn is_legal(tables: &Tables<'_>, configuration: &[u64]) -> bool {
         })
 }
 
-/// Atomic or final: a basic state of configurations. (A chart without states has an atomic root.)
+/// Whether a state is atomic or final. (A chart without states has an atomic root.)
 fn is_leaf(row: &StateRow<'_>) -> bool {
     matches!(row.kind, StateRowKind::Atomic | StateRowKind::Final(_))
 }
 
-/// So many are looked through one by one.
+/// Up to this number, a linear search is used.
 const FEW: usize = 8;
 
 impl<P: Program> Stepper<'_, P> {
-    /// Whether lines or steps of the state itself react so.
+    /// Whether transitions or steps of the state itself react to any of `so`.
     #[inline]
     pub(super) fn reacts(&self, state: StateId, so: Reacts) -> bool {
         self.tables.states[state.index()].here.meets(so)
     }
 
-    /// Whether lines or steps of the state or of one above it react so.
+    /// Whether transitions or steps of the state or an ancestor react to any of `so`.
     #[inline]
     pub(super) fn reacts_on_path(&self, state: StateId, so: Reacts) -> bool {
         self.tables.states[state.index()].on_path.meets(so)
     }
 
-    /// Whether any active state reacts so.
+    /// Whether any active state reacts to any of `so`.
     #[inline(always)]
     pub(super) fn some_leaf_reacts(&self, so: Reacts) -> bool {
         self.reacts.meets(so)
@@ -65,7 +65,7 @@ impl<P: Program> Stepper<'_, P> {
         &self.store.cells().leaves[..self.leaves]
     }
 
-    /// How many active leaves there are before `state`.
+    /// The number of active leaves before `state`.
     #[inline]
     pub(super) fn leaves_before(&self, state: StateId) -> usize {
         let leaves = self.active_leaves();
@@ -76,7 +76,7 @@ impl<P: Program> Stepper<'_, P> {
         }
     }
 
-    /// The first active leaf at or after `from` in document order and below `end`.
+    /// The first active leaf in `from..end`, in document order.
     #[inline]
     pub(super) fn next_leaf(&self, from: usize, end: usize) -> Option<StateId> {
         let found = self.active_leaves().get(self.leaves_before(StateId::at(from)));
@@ -127,7 +127,7 @@ impl<P: Program> Stepper<'_, P> {
         }
     }
 
-    /// Takes a state out of the configuration, not out of the leaves.
+    /// Removes a state from the configuration, but not from the leaves.
     #[inline(always)]
     pub(super) fn take_out(&mut self, state: StateId) {
         let cells = self.store.cells_mut();
@@ -136,7 +136,7 @@ impl<P: Program> Stepper<'_, P> {
         bits::remove(cells.found, state.index());
     }
 
-    /// Finds the active leaves of a configuration that was put in place as a whole.
+    /// Computes the active leaves of a configuration that was set as a whole.
     #[cfg(feature = "alloc")]
     pub(super) fn find_leaves(&mut self) {
         let tables = self.tables;
@@ -149,7 +149,7 @@ impl<P: Program> Stepper<'_, P> {
         }
     }
 
-    /// The first active leaf below `state`, or `state` itself.
+    /// The first active leaf among the descendants of `state`, or `state` itself.
     #[inline]
     pub(super) fn leaf_of(&self, state: StateId) -> StateId {
         let end = self.tables.states[state.index()].end;
@@ -162,7 +162,7 @@ impl<P: Program> Stepper<'_, P> {
         core::iter::successors(self.next_leaf(0, end), move |s| self.next_leaf(s.index() + 1, end))
     }
 
-    /// Whether `inner` is `outer` or lies below it.
+    /// Whether `inner` is `outer` or its descendant.
     #[inline]
     pub(super) fn contains(&self, outer: StateId, inner: StateId) -> bool {
         outer <= inner && inner < self.tables.states[outer.index()].end
@@ -175,7 +175,7 @@ impl<P: Program> Stepper<'_, P> {
         (parent != state).then_some(parent)
     }
 
-    /// Whether a compound has an active final child, or every region of a parallel is so.
+    /// Whether the state is in a final state: a compound with an active final child, or a parallel with every region in a final state.
     pub(super) fn is_in_final(&self, state: StateId) -> bool {
         match self.tables.states[state.index()].kind {
             // A final is a leaf.

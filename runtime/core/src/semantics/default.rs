@@ -1,4 +1,4 @@
-//! The actions of an `initial`, and of the default of a history: run where these are entered by default.
+//! The actions of an `initial` and of a history's default, which run when these are entered by default.
 
 use super::Stepper;
 use crate::arena::StateId;
@@ -7,21 +7,21 @@ use crate::program::{Block, Program};
 use crate::store::{Store, bits};
 
 impl<P: Program> Stepper<'_, P> {
-    /// Notes that the `initial` of a state, or the default of a history, is entered, if that has actions.
+    /// Notes that the `initial` of a state, or the default of a history, is entered, if it has actions.
     pub(super) fn note_default(&mut self, state: StateId) {
         if self.tables.states[state.index()].default_actions {
             bits::insert(self.store.cells_mut().defaults, state.index());
         }
     }
 
-    /// Runs the noted actions of histories of states that are active already: before anything is entered.
+    /// Runs the noted actions of histories whose parents are already active, before any entry.
     pub(super) fn run_defaults_inside(&mut self, sink: &mut dyn Sink) {
         let end = self.tables.states.len();
         let mut at = 0;
         while let Some(index) = bits::first_in(self.store.cells_mut().defaults, at, end) {
             at = index + 1;
             let parent = self.tables.states[index].parent;
-            // A state that is about to be entered is not active, nor is the parent of its histories; the root is its own.
+            // A state that is about to be entered is not active, and neither is the parent of its histories; the root is its own parent.
             if parent.index() != index && self.is_active(parent) && self.is_history(index) {
                 self.run_default(StateId::at(index), parent, sink);
             }

@@ -1,4 +1,4 @@
-//! The armed deadlines of time as a heap: the first that is due is at its top, lines that are due together in document order.
+//! The armed deadlines of time as a heap: the earliest is at its top, equal ones in document order.
 
 use super::Stepper;
 use crate::arena::TransitionId;
@@ -8,13 +8,13 @@ use crate::store::Store;
 use crate::tables::TriggerRow;
 
 impl<P: Program> Stepper<'_, P> {
-    /// The line that is due first, and when.
+    /// The transition that is due first, and its time.
     #[inline]
     pub(super) fn first_due(&self) -> Option<(Instant, TransitionId)> {
         if self.armed == 0 { None } else { Some(self.due_at(0)) }
     }
 
-    /// Sets when the deadline of a line is due, `u64::MAX` for never: its time, or its number of turns.
+    /// Sets the deadline of a transition, as a time or a number of turns; `u64::MAX` disarms it.
     pub(super) fn set_deadline(&mut self, line: TransitionId, at: u64) {
         let trigger = &self.tables.transitions[line.index()].trigger;
         let is_time = !matches!(trigger, TriggerRow::AfterTurns(_));
@@ -48,13 +48,13 @@ impl<P: Program> Stepper<'_, P> {
         self.sink(place);
     }
 
-    /// Disarms all.
+    /// Disarms all deadlines.
     pub(super) fn disarm_all(&mut self) {
         self.store.cells_mut().deadlines.fill(u64::MAX);
         self.armed = 0;
     }
 
-    /// Orders deadlines that were put in place as a whole.
+    /// Restores the heap order of deadlines that were set as a whole.
     #[cfg(feature = "alloc")]
     pub(super) fn order_deadlines(&mut self) {
         self.armed = 0;
@@ -90,7 +90,7 @@ impl<P: Program> Stepper<'_, P> {
         self.place_due(b, first);
     }
 
-    /// Moves what is due earlier than what stands above it up.
+    /// Moves an entry up while it is due earlier than its parent.
     fn rise(&mut self, mut place: usize) {
         while place > 0 {
             let above = (place - 1) / 2;
@@ -102,7 +102,7 @@ impl<P: Program> Stepper<'_, P> {
         }
     }
 
-    /// Moves what is due later than what stands below it down.
+    /// Moves an entry down while it is due later than a child.
     fn sink(&mut self, mut place: usize) {
         loop {
             let below = (2 * place + 1..2 * place + 3).filter(|below| *below < self.armed);

@@ -23,7 +23,7 @@ impl<P: Program> Stepper<'_, P> {
         }
     }
 
-    /// Starts them, in document order; says whether there were any, so that the macrostep goes on.
+    /// Starts these steps in document order. Returns whether there were any, so that the macrostep continues.
     pub(super) fn start_entered(&mut self, sink: &mut dyn Sink) -> bool {
         if !self.has_entry_runs {
             return false;
@@ -54,7 +54,7 @@ impl<P: Program> Stepper<'_, P> {
                 return;
             }
         }
-        // No host event tells this start from an earlier one.
+        // No host event separates this start from an earlier one.
         self.scalars.events += 1;
         let key = self.open_step(step, leaf, sink);
         sink.record(Record::Started(key));

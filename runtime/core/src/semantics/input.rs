@@ -1,4 +1,4 @@
-//! What the host tells a machine.
+//! Inputs from the host.
 
 use super::{Phase, Stepper, question, sending};
 use crate::arena::EventId;
@@ -6,9 +6,9 @@ use crate::machine::{Input, Instant, Receipt, Record, Sink, Status};
 use crate::program::{Bound, Program};
 
 impl<P: Program> Stepper<'_, P> {
-    /// Handles one input; effects and records go to `sink` in the order they happen.
+    /// Handles one input; effects and records go to `sink` in the order in which they happen.
     ///
-    /// `now` must not go back; deadlines that came due before are fired first.
+    /// `now` must not go back; deadlines that are due by then fire first.
     pub fn handle(
         &mut self,
         input: Input<P::Payload>,
@@ -38,7 +38,7 @@ impl<P: Program> Stepper<'_, P> {
             Input::Answer(key, outcome) => self.answer(key, outcome, sink),
             Input::Exhausted(key, kind) => self.exhausted(key, kind, sink),
             Input::Unmade(key) => self.unmade(key, sink),
-            // Without limits nobody counts.
+            // Without limits there is nothing to warn of.
             Input::Warn(_) if !self.has_limits => Receipt::Refused,
             Input::Warn(kind) => {
                 self.soft(kind, sink);
@@ -49,7 +49,7 @@ impl<P: Program> Stepper<'_, P> {
         receipt
     }
 
-    /// The same for a host event.
+    /// Handles a host event like [`Stepper::handle`].
     pub fn event(
         &mut self,
         event: EventId,
@@ -87,7 +87,7 @@ impl<P: Program> Stepper<'_, P> {
         Receipt::Handled
     }
 
-    /// Lets time pass; whether the machine runs and still does then.
+    /// Fires what is due by `now`. Returns whether the machine runs, and still runs afterwards.
     #[inline(always)]
     fn is_ready(&mut self, now: Instant, sink: &mut dyn Sink) -> bool {
         if self.is_over() {
@@ -110,7 +110,7 @@ impl<P: Program> Stepper<'_, P> {
         self.external(event, sink)
     }
 
-    /// Handles an event from outside, which is bound already.
+    /// Handles an event from outside whose data is already bound.
     #[inline(always)]
     pub(super) fn external(&mut self, event: EventId, sink: &mut dyn Sink) -> Receipt {
         let taken = !self.is_over() && self.macrostep_of(event, sink);

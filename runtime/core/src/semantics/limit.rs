@@ -1,5 +1,5 @@
-//! Limits: charged to a state and its ancestors. A hard limit that no line handles ends the run. Tokens and money are counted by the
-//! host, which knows what a call takes, and says when a limit is reached.
+//! Limits, charged to a state and its ancestors. A hard limit that no transition handles ends the run. The host counts tokens and money,
+//! because only it knows what a call uses, and reports when a limit is reached.
 
 use super::Stepper;
 use crate::arena::StateId;
@@ -9,8 +9,8 @@ use crate::store::{Occurrence, Store, bits};
 use crate::tables::{Reacts, StepRowKind};
 
 impl<P: Program> Stepper<'_, P> {
-    /// Charges one model call to `state` and its ancestors, before it is made. False if a limit forbids it: then the error's
-    /// lines have been taken, or the run has ended.
+    /// Charges one model call to `state` and its ancestors before it is made. Returns false if a limit forbids it; the transitions for the
+    /// error have been taken then, or the run has ended.
     pub(super) fn charge_call(&mut self, state: StateId, sink: &mut dyn Sink) -> bool {
         let mut path = Some(state);
         while let Some(at) = path {
@@ -27,7 +27,7 @@ impl<P: Program> Stepper<'_, P> {
             *calls += 1;
             if Some(*calls) == self.tables.states[at.index()].limits.calls_warn {
                 sink.record(Record::Warned(LimitKind::Calls));
-                // Taken by the macrostep that follows the start of the step.
+                // The macrostep after the start of the step handles it.
                 let _ = self.enqueue(Occurrence::Warn(LimitKind::Calls));
             }
             path = self.parent(at);
@@ -35,8 +35,8 @@ impl<P: Program> Stepper<'_, P> {
         true
     }
 
-    /// The call of an attempt that was charged was never made, and none will be: the charge is taken back, and a step that is still open has
-    /// failed without another attempt.
+    /// Handles that the charged call of an attempt was never made and will not be: takes the charge back; a step that is still open fails
+    /// without another attempt.
     pub(super) fn unmade(&mut self, key: StepKey, sink: &mut dyn Sink) -> Receipt {
         let Some(row) = self.tables.steps.get(key.step.index()).copied() else {
             return Receipt::Refused;
@@ -57,7 +57,7 @@ impl<P: Program> Stepper<'_, P> {
         Receipt::Handled
     }
 
-    /// Checks the turns of every active state, when a turn was counted.
+    /// Checks the turns of every active state after a turn was counted.
     pub(super) fn check_turn_limits(&mut self, sink: &mut dyn Sink) {
         if !self.has_limits {
             return;
@@ -83,8 +83,8 @@ impl<P: Program> Stepper<'_, P> {
         }
     }
 
-    /// When an active state uses up its `time` next; of those at one time the first in document order, `true` for its soft
-    /// bound.
+    /// The next time at which an active state uses up its `time`; among equal times that of the first state in document order. `true` for
+    /// its soft limit.
     pub(super) fn first_time_limit(&self) -> Option<(Instant, bool)> {
         let cells = self.store.cells();
         let mut first: Option<(Instant, StateId, bool)> = None;
@@ -96,7 +96,7 @@ impl<P: Program> Stepper<'_, P> {
                 for (bound, hard) in [(limits.time_warn, false), (limits.time, true)] {
                     let Some(bound) = bound else { continue };
                     let at = cells.states[state.index()].entered_at.saturating_add(bound);
-                    // One that is past has been reported: the clock never goes back.
+                    // Earlier ones have been reported: the clock never goes back.
                     if at > self.scalars.now {
                         let one = (at, state, hard);
                         first = Some(first.map_or(one, |first| first.min(one)));
@@ -111,7 +111,8 @@ impl<P: Program> Stepper<'_, P> {
         if soft { self.soft(LimitKind::Time, sink) } else { self.hard(LimitKind::Time, sink) }
     }
 
-    /// The host may not make the call of an open step: the limit's lines, then the failure policy of the step if it is still open.
+    /// Handles that the host may not make the call of an open step: takes the limit's transitions, then applies the failure policy of the
+    /// step if it is still open.
     pub(super) fn exhausted(
         &mut self,
         key: StepKey,

@@ -1,26 +1,26 @@
-//! The macrostep: one microstep after the other, until nothing is enabled and nothing is queued. The one loop of the step algorithm
-//! and of steps that are written out as code.
+//! The macrostep: microsteps until no transition is enabled and the queue is empty. The only such loop, for the step algorithm and for
+//! direct code.
 
 use crate::machine::{ErrorKind, Record, Sink, Status};
 
-/// What macrosteps are made of. `S` is the sink.
+/// The parts of a macrostep. `S` is the sink.
 pub(crate) trait Microsteps<S: ?Sized> {
-    /// Microsteps after which a macrostep is a livelock.
+    /// The number of microsteps after which a macrostep is a livelock.
     fn bound(&self) -> u32;
 
-    /// The status of a run whose last microstep has entered a final below the root.
+    /// The status of a run whose last microstep has entered a final child of the root.
     fn ending(&self) -> Option<Status>;
 
     /// Ends the run.
     fn finish(&mut self, status: Status, sink: &mut S);
 
-    /// The microstep of nothing: whether an eventless line was taken. `faults` counts guards that failed in this macrostep.
+    /// The eventless microstep. Returns whether a transition was taken. `faults` counts guards that failed in this macrostep.
     fn eventless(&mut self, faults: &mut u32, sink: &mut S) -> bool;
 
-    /// The microstep of the oldest of the internal queue; false if that is empty.
+    /// The microstep of the oldest occurrence in the internal queue; false if the queue is empty.
     fn queued(&mut self, sink: &mut S) -> bool;
 
-    /// Starts what a stable point starts; whether there was anything.
+    /// Starts the steps that start in a stable configuration. Returns whether there were any.
     fn start_entered(&mut self, _sink: &mut S) -> bool {
         false
     }
@@ -38,7 +38,7 @@ where
     M: Microsteps<S>,
     S: Sink + ?Sized,
 {
-    // A guard that fails at every stable point is reported once.
+    // A guard that fails after every microstep is reported once.
     let mut faults = 0;
     let mut livelock = false;
     loop {
@@ -50,7 +50,7 @@ where
             if livelock {
                 return;
             }
-            // The error's own lines get one microstep, then the macrostep stops whatever is still enabled.
+            // The error's own transitions get one microstep, then the macrostep stops whatever is still enabled.
             livelock = true;
             sink.record(Record::Error(ErrorKind::Livelock));
             machine.error(ErrorKind::Livelock, sink);

@@ -1,4 +1,4 @@
-//! Microsteps: which lines are taken together, and what a macrostep is made of.
+//! Microsteps: the transitions that are taken together, and their sequence in a macrostep.
 
 use super::candidates::Cause;
 use super::macrostep::{self, Microsteps};
@@ -12,7 +12,7 @@ use crate::store::{Observed, Occurrence, Store};
 use crate::tables::Reacts;
 
 impl<P: Program> Stepper<'_, P> {
-    /// Enters the initial configuration and runs to the first stable point.
+    /// Enters the initial configuration and runs until the machine is stable.
     pub(super) fn start(&mut self, sink: &mut dyn Sink) {
         self.enter_initial(sink);
         if let Phase::Ending(status) = self.scalars.phase {
@@ -29,8 +29,8 @@ impl<P: Program> Stepper<'_, P> {
         self.enter_all(sink);
     }
 
-    /// Handles one occurrence (`None`: only what has become enabled by itself) until the machine is stable. Whether a line was
-    /// taken, or chosen and denied, for the occurrence itself.
+    /// Handles one occurrence (`None`: only eventless transitions) until the machine is stable. Returns whether a transition was taken, or
+    /// chosen and denied, for the occurrence itself.
     pub(super) fn macrostep(&mut self, first: Option<Occurrence>, sink: &mut dyn Sink) -> bool {
         if self.is_over() {
             return false;
@@ -42,7 +42,7 @@ impl<P: Program> Stepper<'_, P> {
         false
     }
 
-    /// The same for one that there is.
+    /// Like [`Stepper::macrostep`], for a given cause.
     #[inline(always)]
     pub(super) fn macrostep_of(&mut self, cause: impl Cause, sink: &mut dyn Sink) -> bool {
         let taken = self.microstep(cause, &mut 0, sink);
@@ -52,7 +52,7 @@ impl<P: Program> Stepper<'_, P> {
         taken
     }
 
-    /// Whether nothing follows a microstep: no end, no eventless lines, no raised events, no steps to be started.
+    /// Whether nothing follows a microstep: no end, eventless transitions, raised events, or steps to start.
     #[inline(always)]
     fn is_stable(&self) -> bool {
         !self.is_over()
@@ -61,8 +61,7 @@ impl<P: Program> Stepper<'_, P> {
             && !self.some_leaf_reacts(Reacts::WHEN)
     }
 
-    /// Selects and takes lines. `faults` counts guards that failed; only the first raises
-    /// `error.execution`.
+    /// Selects and takes transitions. `faults` counts guards that failed; only the first raises `error.execution`.
     #[inline(always)]
     fn microstep(&mut self, cause: impl Cause, faults: &mut u32, sink: &mut dyn Sink) -> bool {
         if self.leaves == 1 {
@@ -88,8 +87,7 @@ impl<P: Program> Stepper<'_, P> {
         count > 0 || denied
     }
 
-    /// Raises an error for the first guard that fails. The handler of an error whose own guard fails does not call for another
-    /// handler.
+    /// Raises an error for the first guard that fails. If the guard of an error's handler fails, no other handler is triggered.
     #[inline(always)]
     fn raise_faults(&mut self, before: u32, faults: u32, cause: impl Cause, sink: &mut dyn Sink) {
         if before == 0 && faults > 0 && !cause.is_error() {
@@ -97,14 +95,14 @@ impl<P: Program> Stepper<'_, P> {
         }
     }
 
-    /// Puts `error.*` on the internal queue.
+    /// Puts `error.*` into the internal queue.
     pub(super) fn raise_error(&mut self, kind: ErrorKind, sink: &mut dyn Sink) {
         sink.record(Record::Error(kind));
-        // A full queue is a livelock in the making, which the bound on microsteps reports.
+        // A full queue leads to a livelock, which the bound on microsteps reports.
         let _ = self.enqueue(Occurrence::Error(kind));
     }
 
-    /// Runs a block of a state or of one of its lines.
+    /// Runs a block of a state or of one of its transitions.
     #[inline]
     pub(super) fn run_block(&mut self, block: Block, state: StateId, sink: &mut dyn Sink) {
         if !self.program.run_alone(block, self.store.cells().configuration) {
@@ -139,7 +137,7 @@ impl<P: Program> Stepper<'_, P> {
         }
     }
 
-    /// At a stable point: raises `error.stuck.dead` once if nothing can ever happen again. Whether it did.
+    /// In a stable configuration: raises `error.stuck.dead` once if it is a dead end. Returns whether it did.
     pub(super) fn look_for_dead_end(&mut self, sink: &mut dyn Sink) -> bool {
         if self.is_over() || self.scalars.dead || self.scalars.walk.is_some() || self.may_go_on() {
             return false;

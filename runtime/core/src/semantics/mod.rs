@@ -1,7 +1,7 @@
 //! The step algorithm, one implementation for the interpreter, generated code and the analyses.
 //!
-//! Source: W3C SCXML 1.0, appendix D, with two defects mended (a state that is active already is never entered again; `done`
-//! climbs through every parallel ancestor) and the agent extensions: turns, steps, questions, limits.
+//! Source: W3C SCXML 1.0, appendix D, with two corrections (a state that is already active is never entered again; `done` propagates
+//! through every parallel ancestor) and the agent extensions: turns, steps, questions, limits.
 //!
 //! | file | what it decides |
 //! |---|---|
@@ -66,7 +66,7 @@ use crate::store::{Cells, Observed, Occurrence, Store, bits};
 use crate::tables::{Reacts, StepRowKind, Tables};
 use core::ops::Range;
 
-/// Microsteps in a macrostep where the tables do not say.
+/// The default bound on microsteps in a macrostep.
 pub const MICROSTEPS: u32 = 1000;
 
 /// The bounds of an empty entry set.
@@ -77,54 +77,54 @@ pub struct Stepper<'t, P: Program> {
     tables: Tables<'t>,
     store: P::Store,
     scalars: Scalars,
-    /// What any state reacts to.
+    /// The union of what all states react to.
     reacts: Reacts,
     has_history: bool,
     has_limits: bool,
     has_default_actions: bool,
     has_questions: bool,
     burst: sending::Burst,
-    /// How many leaves are active.
+    /// The number of active leaves.
     leaves: usize,
-    /// How many deadlines of time are armed.
+    /// The number of armed deadlines of time.
     armed: usize,
-    /// The entry set lies in these states; empty between microsteps.
+    /// All states of the entry set are in this range; empty between microsteps.
     entry: Range<usize>,
     has_entry_runs: bool,
     /// Guards, actions, data.
     pub program: P,
 }
 
-/// Registers that are not per state, step or deadline.
+/// Registers other than those of states, steps and deadlines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 struct Scalars {
     phase: Phase,
     turns: u32,
-    /// Host events so far, turns included.
+    /// The number of host events so far, including turns.
     events: u32,
     now: Instant,
     started_at: Instant,
-    /// The host event being handled.
+    /// The current host event.
     event: Option<EventId>,
     queue_head: u32,
     queue_len: u32,
-    /// Sent events that wait.
+    /// The number of waiting sent events.
     sends: u32,
     walk: Option<Walk>,
-    /// Counts how often regions competed for the first call of a turn.
+    /// How often regions have competed for the first call of a turn.
     rotation: u32,
-    /// `error.stuck.dead` was raised and nothing was entered since.
+    /// Whether `error.stuck.dead` was raised and nothing was entered since.
     dead: bool,
 }
 
-/// Where the life of a machine stands.
+/// The phase of a machine's life.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 enum Phase {
     New,
     Running,
-    /// A final below the root was entered in this microstep.
+    /// A final child of the root was entered in this microstep.
     Ending(Status),
     Ended(Status),
 }
@@ -133,24 +133,24 @@ enum Phase {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Walk {
-    /// The step to look at next.
+    /// The next step to visit.
     pub cursor: u32,
-    /// Leaves below this one have been asked by the step at the cursor.
+    /// The step at the cursor has been asked in all leaves before this one.
     pub leaf: u32,
-    /// Model steps started.
+    /// The number of model steps started.
     pub calls: u32,
     /// The step that the walk waits for.
     pub awaiting: Option<StepKey>,
-    /// An `on turn` line was taken.
+    /// Whether an `on turn` transition was taken.
     pub turn_taken: bool,
-    /// The region that has the first call.
+    /// The region that makes the first call.
     pub region: Option<StateId>,
-    /// Nothing further is started.
+    /// Whether no further step is started.
     pub over: bool,
 }
 
 impl<'t, P: Program> Stepper<'t, P> {
-    /// A machine that was not started yet. `store` must be made for the same tables.
+    /// A machine that has not started. `store` must be made for the same tables.
     pub fn new(tables: Tables<'t>, store: P::Store, program: P) -> Self {
         Self {
             reacts: tables.states.iter().fold(Reacts::NOTHING, |all, state| all.with(state.here)),
@@ -191,7 +191,7 @@ impl<'t, P: Program> Stepper<'t, P> {
         self.tables
     }
 
-    /// The registers, to read.
+    /// The registers.
     pub fn cells(&self) -> crate::store::Cells<'_> {
         self.store.cells()
     }
@@ -209,7 +209,7 @@ impl<'t, P: Program> Stepper<'t, P> {
         }
     }
 
-    /// Turns ended.
+    /// The number of turns ended.
     pub fn turns(&self) -> u32 {
         self.scalars.turns
     }
@@ -219,7 +219,7 @@ impl<'t, P: Program> Stepper<'t, P> {
         self.scalars.walk.is_some()
     }
 
-    /// Calls `each` with every started step and open question: what the host still owes an answer.
+    /// Calls `each` with every started step and open question, whose answer the host still owes.
     pub fn pending(&self, each: &mut dyn FnMut(StepKey)) {
         let cells = self.store.cells();
         for register in cells.steps {
@@ -232,13 +232,13 @@ impl<'t, P: Program> Stepper<'t, P> {
         }
     }
 
-    /// Reads the machine as a guard or prompt under `leaf` sees it.
+    /// Calls `read` with the view of the machine that a guard or prompt has in `leaf`.
     pub fn with_view<R>(&mut self, leaf: StateId, read: impl FnOnce(&mut P, &View<'_>) -> R) -> R {
         self.program.refuel();
         self.in_view(leaf, read)
     }
 
-    /// The same in the midst of an input.
+    /// Like [`Stepper::with_view`], while an input is handled.
     fn in_view<R>(&mut self, leaf: StateId, read: impl FnOnce(&mut P, &View<'_>) -> R) -> R {
         let view = View {
             tables: &self.tables,
@@ -256,7 +256,7 @@ impl<'t, P: Program> Stepper<'t, P> {
         !matches!(self.scalars.phase, Phase::Running)
     }
 
-    /// Puts an occurrence on the internal queue; false when it is full.
+    /// Puts an occurrence into the internal queue; false if it is full.
     fn enqueue(&mut self, occurrence: Occurrence) -> bool {
         let Scalars { queue_head, queue_len, .. } = &mut self.scalars;
         self.store.cells_mut().queue.push(queue_head, queue_len, occurrence)
@@ -273,7 +273,7 @@ impl<'t, P: Program> Stepper<'t, P> {
         Some(occurrence)
     }
 
-    /// Empties the internal queue, and what the program keeps for the raised events in it.
+    /// Empties the internal queue and the program's data for the raised events in it.
     fn give_up_queue(&mut self) {
         while let Some(occurrence) = self.dequeue() {
             if matches!(occurrence, Occurrence::Event(_)) {
@@ -282,7 +282,7 @@ impl<'t, P: Program> Stepper<'t, P> {
         }
     }
 
-    /// Ends the run: every active state runs its `exit`, nothing is pending any more. The configuration is kept to be read.
+    /// Ends the run: every active state runs its `exit`, and nothing is pending any more. The configuration remains readable.
     fn finish(&mut self, status: Status, sink: &mut dyn Sink) {
         self.scalars.phase = Phase::Ending(status);
         for index in (0..self.tables.states.len()).rev() {

@@ -1,4 +1,4 @@
-//! Registers that are kept to come back to: for whoever tries several inputs at one point of a run.
+//! Stored registers to return to, for trying several inputs at one point of a run.
 
 use super::{Scalars, Stepper, Walk};
 use crate::arena::StateId;
@@ -6,7 +6,7 @@ use crate::machine::Instant;
 use crate::program::Program;
 use crate::store::{Cells, Sent, Store};
 
-/// The registers of a machine at a stable point. Cheaper than a snapshot, and only for machines of the same plan.
+/// The registers of a machine in a stable configuration. Cheaper than a snapshot, and only for machines of the same plan.
 #[derive(Debug, Clone)]
 pub struct Registers<S> {
     scalars: Scalars,
@@ -15,29 +15,29 @@ pub struct Registers<S> {
     armed: usize,
 }
 
-/// The registers of a machine, to read: what its future depends on beside the program's data.
+/// Read access to the registers of a machine, on which its future depends, besides the program's data.
 #[derive(Debug, Clone, Copy)]
 pub struct Standing<'m> {
-    /// Those of states, steps and deadlines.
+    /// The registers of states, steps and deadlines.
     pub cells: Cells<'m>,
-    /// Sent events that wait.
+    /// The waiting sent events.
     pub sends: &'m [Sent],
-    /// Turns ended.
+    /// The number of turns ended.
     pub turns: u32,
     /// The clock.
     pub now: Instant,
-    /// When the run began.
+    /// The time at which the run began.
     pub started_at: Instant,
-    /// How often regions competed for the first call of a turn.
+    /// How often regions have competed for the first call of a turn.
     pub rotation: u32,
-    /// `error.stuck.dead` was raised and nothing was entered since.
+    /// Whether `error.stuck.dead` was raised and nothing was entered since.
     pub dead: bool,
-    /// The turn that is being walked.
+    /// The current turn's walk.
     pub walk: Option<Walk>,
 }
 
 impl<P: Program> Stepper<'_, P> {
-    /// The registers, to read.
+    /// Read access to the registers.
     pub fn standing(&self) -> Standing<'_> {
         let Scalars { turns, now, started_at, rotation, dead, walk, .. } = self.scalars;
         Standing {
@@ -52,7 +52,7 @@ impl<P: Program> Stepper<'_, P> {
         }
     }
 
-    /// The registers, kept.
+    /// A copy of the registers.
     pub(crate) fn registers(&self) -> Registers<P::Store>
     where
         P::Store: Clone,
@@ -61,7 +61,7 @@ impl<P: Program> Stepper<'_, P> {
         Registers { scalars, store: self.store.clone(), leaves, armed }
     }
 
-    /// Takes over registers that a machine of the same tables had.
+    /// Restores the registers of a machine with the same tables.
     pub(crate) fn go_to(&mut self, registers: &Registers<P::Store>)
     where
         P::Store: Clone,
@@ -72,7 +72,7 @@ impl<P: Program> Stepper<'_, P> {
         self.armed = registers.armed;
     }
 
-    /// Sets how many turns the run has taken.
+    /// Sets the number of turns of the run.
     pub(crate) fn set_turns(&mut self, turns: u32) {
         self.scalars.turns = turns;
     }

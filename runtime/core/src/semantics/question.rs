@@ -1,4 +1,4 @@
-//! Questions: which `may` lines are enabled, and when the model is asked at all.
+//! Questions: which options are enabled, and when the model is asked at all.
 
 use super::turn::Admission;
 use super::{Stepper, Walk};
@@ -8,25 +8,25 @@ use crate::program::{Bound, Program};
 use crate::store::{Question, Store, bits};
 use crate::tables::{Reacts, StepRow, StepRowKind};
 
-/// What became of an event that no line took.
+/// What an event for which no transition was taken caused.
 pub(super) enum Asked {
     /// No `ask` waits for it.
     Nobody,
-    /// The leaf's question is open already.
+    /// The leaf's question is already open.
     AlreadyOpen,
-    /// A question was put, or settled without the model.
+    /// A question was asked, or settled without the model.
     Put,
 }
 
 impl<P: Program> Stepper<'_, P> {
-    /// Calls `each` with the options that are enabled now for the question's leaf, innermost state first, document order; for a
-    /// `may call` line once with each of its tools. A tool of several lines belongs to the first.
+    /// Calls `each` with the options that are enabled now for the question's leaf, innermost state first, in document order; for a `may
+    /// call` transition once with each of its tools. If several of them permit a tool, it belongs to the first.
     pub fn options(&mut self, key: StepKey, each: &mut dyn FnMut(ChoiceId, Option<ToolId>)) {
         self.program.refuel();
         self.each_option(key, each);
     }
 
-    /// The same in the midst of an input.
+    /// Like [`Stepper::options`], while an input is handled.
     pub(super) fn each_option(
         &mut self,
         key: StepKey,
@@ -89,8 +89,8 @@ impl<P: Program> Stepper<'_, P> {
         None
     }
 
-    /// Puts the question that waits for `event` to every leaf that has one: to those active now. A question that is settled at once may
-    /// lead on to other leaves, which the event is not for.
+    /// Asks the question that waits for `event` in every leaf that has one and is active now. A question that is settled at once may lead
+    /// to other leaves, to which the event does not apply.
     pub(super) fn ask_on_event(&mut self, event: EventId, sink: &mut dyn Sink) -> Asked {
         let mut asked = Asked::Nobody;
         let end = self.tables.states.len();
@@ -116,7 +116,7 @@ impl<P: Program> Stepper<'_, P> {
         asked
     }
 
-    /// One `ask … on turn` in the walk: each leaf below its state for which it is the innermost is asked in turn.
+    /// One `ask … on turn` in the walk: asks it in each leaf below its state for which it is the innermost, one after another.
     pub(super) fn walk_question(
         &mut self,
         step: StepId,
@@ -150,7 +150,8 @@ impl<P: Program> Stepper<'_, P> {
         }
     }
 
-    /// No option: `else`. One without payload: taken unasked, unless `always`. Otherwise the model is asked.
+    /// Asks the model, with two exceptions: without options, takes the `else`; a single option without payload is taken at once, unless
+    /// `always`.
     fn put(&mut self, step: StepId, leaf: StateId, in_walk: bool, sink: &mut dyn Sink) {
         let row = self.tables.steps[step.index()];
         let StepRowKind::Ask { always, .. } = row.kind else { return };
@@ -159,7 +160,7 @@ impl<P: Program> Stepper<'_, P> {
         let mut only = None;
         self.each_option(key, &mut |choice, tool| {
             count += 1;
-            // A tool is never called unasked.
+            // A tool is never called without a question.
             only = Some((choice, tool.is_none()));
         });
         let Some((first, is_plain)) = only else {

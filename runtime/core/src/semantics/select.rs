@@ -1,4 +1,4 @@
-//! Which lines are taken: a pure function of configuration, occurrence and guards.
+//! The selection of transitions: a pure function of configuration, occurrence and guards.
 
 use super::candidates::Cause;
 use super::{Stepper, candidates};
@@ -8,24 +8,24 @@ use crate::program::Program;
 use crate::store::{Occurrence, Store};
 use crate::tables::{TransitionRow, TriggerRow};
 
-/// What became of one line that an occurrence could trigger.
+/// The result of trying one transition that an occurrence could trigger.
 enum Verdict {
     Enabled,
-    /// Enabled, but no `allow` line permits its target: it stands for "stay".
+    /// Enabled, but no `allow` line permits its target: nothing is taken instead.
     Denied,
     Lost(Loss),
 }
 
-/// What an occurrence triggers for one leaf.
+/// The transition that an occurrence triggers for one leaf.
 pub(super) enum Picked {
-    /// Nothing, or what was picked for an earlier leaf.
+    /// None, or one already picked for an earlier leaf.
     Nothing,
     Line(TransitionId),
     Denied,
 }
 
 impl<P: Program> Stepper<'_, P> {
-    /// Fills `selected` with the optimal enabled set and gives its size, and whether a line was chosen but denied.
+    /// Fills `selected` with the optimal enabled set. Returns its size, and whether a transition was chosen but denied.
     pub(super) fn select(
         &mut self,
         cause: impl Cause,
@@ -45,7 +45,7 @@ impl<P: Program> Stepper<'_, P> {
         (count, denied)
     }
 
-    /// The first enabled line on the path from a leaf to the root. The first `count` of `selected` were picked before.
+    /// The first enabled transition on the path from a leaf to the root. The first `count` of `selected` were picked before.
     pub(super) fn pick(
         &mut self,
         leaf: StateId,
@@ -58,7 +58,7 @@ impl<P: Program> Stepper<'_, P> {
         let mut state = leaf;
         loop {
             let row = &states[state.index()];
-            // What no state above reacts to either needs no look at them.
+            // If no ancestor reacts either, the search ends.
             if !row.on_path.meets(cause.kind()) {
                 return Picked::Nothing;
             }
@@ -76,7 +76,7 @@ impl<P: Program> Stepper<'_, P> {
                         sink.record(Record::Denied(id));
                         return Picked::Denied;
                     }
-                    // A `when` is a candidate at every stable point: its false guard is no news.
+                    // A `when` transition is tried after every microstep, so a false guard is not worth a record.
                     Verdict::Lost(Loss::Guard | Loss::Scope) if cause.is_nothing() => {}
                     Verdict::Lost(loss) => sink.record(Record::Lost(id, loss)),
                 }
@@ -88,7 +88,7 @@ impl<P: Program> Stepper<'_, P> {
         }
     }
 
-    /// Adds an enabled line unless it is preempted; removes those that it preempts. A line lost to one that is removed later
+    /// Adds an enabled transition unless it is preempted, and removes those that it preempts. A transition that lost to one removed later
     /// does not come back.
     fn add(&mut self, id: TransitionId, count: usize, sink: &mut dyn Sink) -> usize {
         if count == 0 {
@@ -125,8 +125,8 @@ impl<P: Program> Stepper<'_, P> {
         count + 1
     }
 
-    /// Whether the exit set of a line with this `domain` meets that of `other`. A domain is active and has active
-    /// descendants, so exit sets meet exactly when one domain contains the other.
+    /// Whether the exit set of a transition with this `domain` intersects that of `other`. A domain is active and has active descendants,
+    /// so exit sets intersect exactly when one domain contains the other.
     fn meets(&mut self, domain: StateId, other: TransitionId) -> bool {
         self.domain(other).is_some_and(|d| self.contains(d, domain) || self.contains(domain, d))
     }
@@ -143,7 +143,7 @@ impl<P: Program> Stepper<'_, P> {
         if !self.in_scope(row) {
             return Verdict::Lost(Loss::Scope);
         }
-        // The guard of a `may call` line held when the call began.
+        // The guard of a `may call` transition held when the call began.
         if row.guard && !cause.has_returned() {
             let held = match self.program.guard_alone(id, self.store.cells().configuration) {
                 Some(held) => Ok(held),
@@ -168,7 +168,7 @@ impl<P: Program> Stepper<'_, P> {
             && (row.none_of.len == 0 || !row.none_of.of(pool).iter().any(|s| self.is_active(*s)))
     }
 
-    /// Whether an `allow` line permits the target of a step's or choice's line. Other lines need no permission.
+    /// Whether an `allow` line permits the target of a transition by a step or choice. Other transitions need no permission.
     #[inline]
     fn is_permitted(&mut self, row: &TransitionRow<'_>, leaf: StateId) -> bool {
         self.tables.permissions.is_empty()
@@ -190,8 +190,8 @@ impl<P: Program> Stepper<'_, P> {
         })
     }
 
-    /// Calls `each` with every host event that some active state would handle now, ascending. A guard that needs the event's
-    /// payload counts as true; where it gives the payload to a host function with a fallback, the fallback decides.
+    /// Calls `each` with every host event that an active state would handle now, in ascending order. A guard that needs the event's payload
+    /// counts as true, unless the guard passes the payload to a host function with a fallback: then the fallback decides.
     pub fn enabled_events(&mut self, each: &mut dyn FnMut(EventId)) {
         self.program.refuel();
         self.program.bind(crate::program::Bound::Nothing);
@@ -236,7 +236,7 @@ impl<P: Program> Stepper<'_, P> {
     }
 }
 
-/// Only the `-> T` of a step or of a choice needs an `allow` line.
+/// Whether transitions with this trigger need an `allow` line: only those of steps and choices do.
 fn needs_permission(trigger: &TriggerRow<'_>) -> bool {
     match trigger {
         TriggerRow::Choice(_)

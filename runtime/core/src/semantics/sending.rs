@@ -1,11 +1,11 @@
-//! Events that blocks have sent: handled as events from the host, each when it is due.
+//! Events that blocks have sent, each handled like an event from the host when it is due.
 
 use super::{MICROSTEPS, Stepper};
 use crate::machine::{ErrorKind, Instant, Receiver, Record, Sink};
 use crate::program::{Bound, Program};
 use crate::store::{Occurrence, Sent, Store};
 
-/// Deliveries at one moment of the clock within one input: a chart that goes on sending to itself without delay is stopped.
+/// Deliveries at one moment of the clock within one input, counted to stop a chart that keeps sending to itself without delay.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Burst {
     at: Instant,
@@ -13,18 +13,18 @@ pub(super) struct Burst {
 }
 
 impl<P: Program> Stepper<'_, P> {
-    /// Sent events that were not delivered yet, in the order in which they will be.
+    /// The undelivered sent events in the order of their delivery.
     pub fn sends(&self) -> &[Sent] {
         &self.store.cells().sends[..self.scalars.sends as usize]
     }
 
-    /// When the next sent event is due.
+    /// The time at which the next sent event is due.
     #[inline]
     pub(super) fn next_send(&self) -> Option<Instant> {
         if self.scalars.sends == 0 { None } else { self.sends().first().map(|sent| sent.due) }
     }
 
-    /// Goes on with the walk, with what is sent without delay and with dead ends, until the host has to act.
+    /// Continues the walk, delivers what is sent without delay and reports dead ends, until the host has to act.
     #[inline(always)]
     pub(super) fn settle(&mut self, sink: &mut dyn Sink) {
         let rests = self.scalars.walk.is_none()
@@ -36,7 +36,7 @@ impl<P: Program> Stepper<'_, P> {
     }
 
     fn settle_all(&mut self, sink: &mut dyn Sink) {
-        // A dead end whose own lines lead into it again, and send each time, is told once more after its livelock.
+        // If a dead end's own transitions lead back into it and send each time, it is reported once more after its livelock.
         let mut last = false;
         loop {
             self.walk_on(sink);
@@ -47,8 +47,8 @@ impl<P: Program> Stepper<'_, P> {
         }
     }
 
-    /// Delivers the first sent event if it is due. The event is handled as one from the host: questions on it are put, and it is
-    /// refused if nothing handles it.
+    /// Delivers the first sent event if it is due, like one from the host: questions that wait for it are asked, and it is refused if
+    /// nothing handles it.
     pub(super) fn deliver(&mut self, sink: &mut dyn Sink) -> bool {
         let now = self.scalars.now;
         if self.scalars.sends == 0 || self.is_over() {
@@ -82,18 +82,18 @@ impl<P: Program> Stepper<'_, P> {
         true
     }
 
-    /// A macrostep was stopped as a livelock: what it and those before it have sent without delay is given up too.
+    /// Handles that a macrostep was stopped as a livelock: what it and earlier ones have sent without delay is discarded too.
     pub(super) fn end_burst(&mut self) {
         self.burst = Burst { at: self.scalars.now, delivered: MICROSTEPS + 1 };
     }
 
-    /// Whether a macrostep, or a row of events sent without delay, was stopped at this moment.
+    /// Whether a macrostep, or a series of events sent without delay, was stopped at this moment.
     pub(super) fn is_in_livelock(&self) -> bool {
         self.burst.at == self.scalars.now && self.burst.delivered > MICROSTEPS
     }
 
-    /// Too many events sent without delay: gives up those that are due, as a livelock gives up what is on the internal queue.
-    /// The error is told once; what its own lines send without delay is given up too.
+    /// Handles too many events sent without delay: discards those that are due, as a livelock discards the internal queue. The error is
+    /// raised once; what its own transitions send without delay is discarded too.
     fn stop_burst(&mut self, sink: &mut dyn Sink) {
         let now = self.scalars.now;
         let waiting = &mut self.store.cells_mut().sends[..self.scalars.sends as usize];

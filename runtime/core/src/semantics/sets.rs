@@ -8,8 +8,8 @@ use crate::structure::{self, EntrySet};
 use crate::tables::{Route, StateRowKind};
 
 impl<P: Program> Stepper<'_, P> {
-    /// The state whose active descendants a line exits; `None` for a targetless line. Never a parallel: its regions would be
-    /// left empty. Computed when the line is taken, since it depends on what histories have recorded.
+    /// The domain: the state whose active descendants a transition exits; `None` for a targetless one. Never a parallel, whose regions
+    /// would become empty. Computed when the transition is taken, because it depends on what histories have recorded.
     #[inline]
     pub(super) fn domain(&self, id: TransitionId) -> Option<StateId> {
         match self.tables.transitions[id.index()].route {
@@ -27,21 +27,21 @@ impl<P: Program> Stepper<'_, P> {
         }))
     }
 
-    /// What a history state may record is inside of its parent: the states that it has recorded.
+    /// The states that a history has recorded.
     fn recorded(&self, slot: u32) -> &[u64] {
         let words = bits::words(self.tables.states.len());
         let start = slot as usize * words;
         &self.store.cells().history[start..start + words]
     }
 
-    /// The first state at or after `from` that the history state `history` has recorded.
+    /// The first state at or after `from` that the history `history` has recorded.
     fn next_recorded(&self, history: StateId, slot: u32, from: usize) -> Option<StateId> {
         let parent = self.tables.states[history.index()].parent;
         let end = self.tables.states[parent.index()].end.index();
         bits::first_in(self.recorded(slot), from.max(parent.index()), end).map(StateId::at)
     }
 
-    /// The last active state inside of `domain` in document order: the first that is exited.
+    /// The last active descendant of `domain` in document order, which is exited first.
     #[inline]
     pub(super) fn first_exited(&self, domain: StateId) -> Option<StateId> {
         let end = self.tables.states[domain.index()].end;
@@ -49,7 +49,7 @@ impl<P: Program> Stepper<'_, P> {
         Some(self.active_leaves()[before]).filter(|leaf| *leaf > domain)
     }
 
-    /// The active state inside of `domain` before `state` in document order: exited after it.
+    /// The active descendant of `domain` before `state` in document order, which is exited next.
     #[inline]
     pub(super) fn next_exited(&self, domain: StateId, state: StateId) -> Option<StateId> {
         let parent = self.tables.states[state.index()].parent;
@@ -62,7 +62,7 @@ impl<P: Program> Stepper<'_, P> {
         (parent > domain).then_some(parent)
     }
 
-    /// Records the histories of a state that is about to be exited.
+    /// Records the histories of a state before its exit.
     pub(super) fn record_history(&mut self, state: StateId) {
         let row = &self.tables.states[state.index()];
         let (first, end) = (self.leaves_before(state), row.end);
@@ -85,7 +85,7 @@ impl<P: Program> Stepper<'_, P> {
         }
     }
 
-    /// Adds a line's targets to the entry set, with their ancestors below `domain`. Run after the exit.
+    /// Adds a transition's targets to the entry set, with their ancestors below `domain`. Runs after the exit.
     pub(super) fn add_targets(&mut self, id: TransitionId, domain: StateId) {
         let tables = self.tables;
         for target in tables.transitions[id.index()].targets.of(tables.state_pool) {
@@ -99,13 +99,13 @@ impl<P: Program> Stepper<'_, P> {
         self.entry.end = self.entry.end.max(state.index() + 1);
     }
 
-    /// The first state of the entry set from `at` on and before `end`.
+    /// The first state of the entry set in `at..end`.
     pub(super) fn next_in_entry_set(&self, at: usize, end: usize) -> Option<StateId> {
         let (at, end) = (at.max(self.entry.start), end.min(self.entry.end));
         bits::first_in(self.store.cells().entry, at, end).map(StateId::at)
     }
 
-    /// Completes the entry set: default children of compounds, regions of parallels.
+    /// Completes the entry set with default children of compounds and regions of parallels.
     pub(super) fn complete_entry_set(&mut self) {
         let tables = self.tables;
         structure::complete(&tables.tree(), self);

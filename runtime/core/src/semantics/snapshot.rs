@@ -11,7 +11,7 @@ use alloc::vec::Vec;
 /// Version of the layout of [`Snapshot`].
 const FORMAT: u32 = 3;
 
-/// The registers of a machine at a stable point. The program's data is kept beside it by whoever owns the program.
+/// The registers of a machine in a stable configuration. The owner of the program stores the program's data beside them.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Snapshot {
@@ -24,7 +24,7 @@ pub struct Snapshot {
     questions: Vec<Option<Question>>,
     steps: Vec<StepRegister>,
     deadlines: Vec<u64>,
-    /// Those that wait, in order; the slot of each is its place here.
+    /// The waiting events in order; the index of each is its slot.
     sends: Vec<Sent>,
     queue: Vec<Occurrence>,
 }
@@ -32,13 +32,13 @@ pub struct Snapshot {
 /// Why a snapshot does not fit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RestoreError {
-    /// Made by another version of this crate.
+    /// Another version of this crate made it.
     Format,
-    /// Of another chart, or of this chart before it was changed.
+    /// It belongs to another chart, or to an earlier version of this chart.
     OtherChart,
-    /// Its configuration is not one that the chart can be in.
+    /// Its configuration is not legal in the chart.
     IllegalConfiguration,
-    /// A register names something that the chart does not have, or counts what no run can reach.
+    /// A register refers to something that the chart does not have, or holds a count that no run can reach.
     ImpossibleRegister,
 }
 
@@ -55,11 +55,11 @@ impl core::fmt::Display for RestoreError {
 
 impl core::error::Error for RestoreError {}
 
-/// No run counts so far; what a register says beyond could overflow.
+/// No run counts this far; larger values of a register could overflow.
 const FAR: u32 = u32::MAX / 2;
 const FAR_AWAY: u64 = u64::MAX / 2;
 
-/// Whether every register is one that a run could have: what comes from outside is not trusted.
+/// Whether every register could occur in a run: external data is not trusted.
 fn is_possible(snapshot: &Snapshot, tables: &Tables<'_>) -> bool {
     let states = tables.states.len();
     let in_chart = |set: &[u64]| bits::iter(set).all(|i| i < states);
@@ -128,7 +128,7 @@ fn is_possible(snapshot: &Snapshot, tables: &Tables<'_>) -> bool {
             }
     });
     let sends = sends && snapshot.sends.is_sorted_by_key(|sent| sent.due);
-    // A stable point: nothing waits on the internal queue.
+    // In a stable configuration nothing waits in the internal queue.
     snapshot.queue.is_empty()
         && sends
         && snapshot.sends.len() == snapshot.scalars.sends as usize
@@ -144,14 +144,14 @@ fn is_possible(snapshot: &Snapshot, tables: &Tables<'_>) -> bool {
 }
 
 impl Snapshot {
-    /// Sent events that wait.
+    /// The waiting sent events.
     pub(crate) fn sends(&self) -> impl Iterator<Item = &Sent> {
         self.sends.iter()
     }
 }
 
 impl<P: Program> Stepper<'_, P> {
-    /// The registers. Every point between two inputs is a stable one.
+    /// The registers. Between two inputs the configuration is always stable.
     pub fn snapshot(&self) -> Snapshot {
         let cells = self.store.cells();
         Snapshot {
@@ -182,8 +182,7 @@ impl<P: Program> Stepper<'_, P> {
     /// Takes over the registers of a snapshot.
     ///
     /// # Errors
-    /// A snapshot of another format or chart, or with an illegal configuration or registers that no run has; nothing has changed
-    /// then.
+    /// The snapshot has another format or chart, an illegal configuration, or impossible registers. The machine is unchanged then.
     pub fn restore(&mut self, snapshot: &Snapshot) -> Result<(), RestoreError> {
         if snapshot.format != FORMAT {
             return Err(RestoreError::Format);

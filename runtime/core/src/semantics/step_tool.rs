@@ -1,4 +1,4 @@
-//! Tools of an `llm` step: its model calls them, is told what came of it, and is asked again, until it answers.
+//! Tools of an `llm` step: its model calls them, receives the results, and is asked again, until it answers.
 
 use super::Stepper;
 use crate::arena::{StepId, ToolId};
@@ -7,12 +7,12 @@ use crate::program::{Bound, Caller, Program};
 use crate::store::{Occurrence, Store};
 
 impl<P: Program> Stepper<'_, P> {
-    /// Whether it is an `llm` step whose model may call tools.
+    /// Whether the step is an `llm` step whose model may call tools.
     pub fn has_tools(&self, step: StepId) -> bool {
         self.tables.steps.get(step.index()).is_some_and(|row| row.tools.len > 0)
     }
 
-    /// Calls `each` with the tools that the model of this open step may call now: none when it has made all its calls.
+    /// Calls `each` with the tools that the model of this open step may call now: none after its last permitted call.
     pub fn step_tools(&self, key: StepKey, each: &mut dyn FnMut(ToolId)) {
         let Some(row) = self.tables.steps.get(key.step.index()) else { return };
         if self.store.cells().steps[key.step.index()].called < row.tool_calls {
@@ -26,13 +26,13 @@ impl<P: Program> Stepper<'_, P> {
         found
     }
 
-    /// The tool call under way for this open step.
+    /// The tool whose call is under way for this open step.
     pub(super) fn step_calling(&self, key: StepKey) -> Option<ToolId> {
         let register = self.store.cells().steps.get(key.step.index())?;
         register.calling.filter(|_| register.pending == Some(key))
     }
 
-    /// Begins the call that the step's model wants. The step stays open, its timeouts stay armed.
+    /// Begins a tool call of the step's model. The step stays open, its timeouts stay armed.
     pub(super) fn call_step_tool(
         &mut self,
         key: StepKey,
@@ -50,8 +50,8 @@ impl<P: Program> Stepper<'_, P> {
         self.macrostep(None, sink);
     }
 
-    /// What a tool call of the step's model came to: well or badly, the model is asked again under the same key. That is a call as any
-    /// other, for the limits of the run.
+    /// Handles the result of a tool call of the step's model: whether it succeeded or failed, the model is asked again under the same key.
+    /// That counts as a call for the limits of the run.
     pub(super) fn step_tool_answer(
         &mut self,
         key: StepKey,
@@ -91,7 +91,7 @@ impl<P: Program> Stepper<'_, P> {
         }
         self.store.cells_mut().steps[step.index()].calling = None;
         self.program.bind(Bound::Nothing);
-        // What `streak` and `last_result` say now may lead away.
+        // `streak` and `last_result` have changed, which may enable eventless transitions.
         self.macrostep(None, sink);
         if !self.is_open(key) {
             return Receipt::Handled;

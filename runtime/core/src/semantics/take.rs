@@ -1,4 +1,4 @@
-//! What a microstep does with the lines that were selected: exit, actions, entry.
+//! The execution of the selected transitions in a microstep: exit, actions, entry.
 
 use super::{NO_STATES, Phase, Stepper};
 use crate::arena::{StateId, TransitionId};
@@ -23,7 +23,7 @@ impl<P: Program> Stepper<'_, P> {
         self.take_begun(count, all_known, sink);
     }
 
-    /// The same for one line.
+    /// Like [`Stepper::take`], for one transition.
     pub(super) fn take_one(&mut self, id: TransitionId, sink: &mut dyn Sink) {
         let row = &self.tables.transitions[id.index()];
         self.begin_line(id, row, sink);
@@ -46,7 +46,8 @@ impl<P: Program> Stepper<'_, P> {
         }
     }
 
-    /// The rest of a microstep once its lines were begun: exit, actions, entry. Whether all of them leave and enter what is known.
+    /// The rest of a microstep after its transitions were begun: exit, actions, entry. `all_known` says whether the exit and entry sets of
+    /// all of them are known.
     fn take_begun(&mut self, count: usize, all_known: bool, sink: &mut dyn Sink) {
         let lines = self.tables.transitions;
         self.exit_all(count, sink);
@@ -80,7 +81,7 @@ impl<P: Program> Stepper<'_, P> {
         }
     }
 
-    /// Tells that a line is taken, reads the arguments of its final target, and notes its domain if it is computed.
+    /// Reports that a transition is taken, evaluates the arguments of its final target, and notes its domain if it is computed.
     #[inline(always)]
     fn begin_line(&mut self, id: TransitionId, row: &TransitionRow<'_>, sink: &mut dyn Sink) {
         sink.record(Record::Taken(id));
@@ -103,7 +104,7 @@ impl<P: Program> Stepper<'_, P> {
         }
     }
 
-    /// Runs the actions of a line.
+    /// Runs the actions of a transition.
     #[inline(always)]
     fn act(&mut self, id: TransitionId, row: &TransitionRow<'_>, sink: &mut dyn Sink) {
         if row.actions {
@@ -115,7 +116,7 @@ impl<P: Program> Stepper<'_, P> {
         self.store.cells().selected[nth]
     }
 
-    /// The domain of a selected line that has a target, as it was when the line was taken.
+    /// The domain of a selected transition with a target, as it was when the transition was taken.
     fn taken_domain(&self, id: TransitionId) -> StateId {
         let row = &self.tables.transitions[id.index()];
         if let Route::Known { domain, .. } = row.route {

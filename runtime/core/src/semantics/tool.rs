@@ -1,5 +1,5 @@
-//! Tools that the model calls: a `may call` line permits a call, the leaf that asked owns it, and the line is taken when the tool has
-//! returned.
+//! Tools that the model calls: a `may call` transition permits a call, the call belongs to the leaf of the question, and the transition is
+//! taken when the tool has returned.
 
 use super::Stepper;
 use crate::arena::{ChoiceId, StateId, ToolId};
@@ -9,7 +9,7 @@ use crate::store::{Occurrence, Question, Store};
 use crate::tables::StepRowKind;
 
 impl<P: Program> Stepper<'_, P> {
-    /// The model named a tool that no enabled line permits.
+    /// Handles that the model named a tool that no enabled transition permits.
     pub(super) fn forbidden(
         &mut self,
         key: StepKey,
@@ -21,7 +21,7 @@ impl<P: Program> Stepper<'_, P> {
         self.unusable(key, in_walk, sink);
     }
 
-    /// The first enabled `may call` line, from the question's leaf outward, whose set has the tool.
+    /// The first enabled `may call` transition, from the question's leaf outward, whose set contains the tool.
     pub(super) fn permits(&mut self, key: StepKey, tool: ToolId) -> Option<ChoiceId> {
         let mut first = None;
         self.each_option(key, &mut |choice, offered| {
@@ -32,7 +32,7 @@ impl<P: Program> Stepper<'_, P> {
         first
     }
 
-    /// Begins the call that the model chose. It belongs to the question's leaf: leaving that gives it up.
+    /// Begins the call that the model chose. It belongs to the question's leaf and is canceled when that leaf is exited.
     pub(super) fn call_tool(
         &mut self,
         key: StepKey,
@@ -51,7 +51,7 @@ impl<P: Program> Stepper<'_, P> {
         self.macrostep(None, sink);
     }
 
-    /// What a tool call of the model came to.
+    /// Handles the result of a tool call of the model.
     pub(super) fn tool_answer(
         &mut self,
         key: StepKey,
@@ -114,7 +114,7 @@ impl<P: Program> Stepper<'_, P> {
         self.question(key.leaf).filter(|question| question.key == key)?.calling
     }
 
-    /// Whose call one under this key is.
+    /// To whom the call with this key belongs.
     pub fn caller(&self, key: StepKey) -> Caller {
         let row = self.tables.steps.get(key.step.index());
         match row.map(|row| row.kind) {
@@ -123,7 +123,7 @@ impl<P: Program> Stepper<'_, P> {
         }
     }
 
-    /// The tool whose call is under way under this key.
+    /// The tool whose call with this key is under way.
     pub fn calls(&self, key: StepKey) -> Option<ToolId> {
         self.calling(key).map(|(_, tool)| tool).or_else(|| self.step_calling(key))
     }

@@ -11,7 +11,7 @@ use crate::tables::{StateRowKind, StepRow, StepRowKind};
 /// Whether a model step may be started now.
 pub(super) enum Admission {
     Go,
-    /// Another region has the first call of this turn.
+    /// Another region makes the first call of this turn.
     Later,
     /// The calls of this turn are used up.
     Over,
@@ -46,8 +46,8 @@ impl<P: Program> Stepper<'_, P> {
         Receipt::Handled
     }
 
-    /// Goes on with the walk until it waits for an answer, or ends the turn. Before each step, and at the end, sent events that are
-    /// due are delivered.
+    /// Continues the walk until it waits for an answer or ends the turn. Before each step, and at the end, sent events that are due are
+    /// delivered.
     pub(super) fn walk_on(&mut self, sink: &mut dyn Sink) {
         loop {
             while self.deliver(sink) {}
@@ -169,7 +169,7 @@ impl<P: Program> Stepper<'_, P> {
         key
     }
 
-    /// Ends the walk before the end of the list; the turn itself ends as always.
+    /// Ends the walk early; the turn itself ends as usual.
     pub(super) fn end_walk(&mut self, why: WalkEnd, sink: &mut dyn Sink) {
         if let Some(walk) = &mut self.scalars.walk
             && !walk.over
@@ -179,8 +179,8 @@ impl<P: Program> Stepper<'_, P> {
         }
     }
 
-    /// Whether a model step of `state` may be started, by the cap of calls per turn. In a parallel the regions that have a
-    /// model step to start take the first call in rotation.
+    /// Whether a model step of `state` may start under the maximum of calls per turn. In a parallel, the regions with a model step to start
+    /// make the first call in rotation.
     pub(super) fn admit(&mut self, step: StepId, state: StateId) -> Admission {
         let cap = self.tables.calls_per_turn;
         let Some(walk) = self.scalars.walk else { return Admission::Go };
@@ -229,7 +229,7 @@ impl<P: Program> Stepper<'_, P> {
         region
     }
 
-    /// Whether a model step after `step` in `region` would be started now.
+    /// Whether a model step after `step` in `region` would start now.
     fn has_call_after(&mut self, step: StepId, region: StateId) -> bool {
         (step.index() + 1..self.tables.steps.len()).any(|index| {
             let row = self.tables.steps[index];
@@ -245,7 +245,7 @@ impl<P: Program> Stepper<'_, P> {
         })
     }
 
-    /// The outermost parallel above `state`, with the region that holds it.
+    /// The outermost parallel ancestor of `state`, with the region that contains `state`.
     fn outermost_region(&self, state: StateId) -> Option<(StateId, StateId)> {
         let mut found = None;
         let mut at = state;

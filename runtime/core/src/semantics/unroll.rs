@@ -1,7 +1,7 @@
-//! The step algorithm written out: what it does in one configuration, as data for an emitter that turns it into code.
+//! Unrolling: the effects of the step algorithm in one configuration as data, from which an emitter writes code.
 //!
-//! Nothing is decided here. A machine is put where it is asked about, the engine selects and takes lines as it always does, and
-//! what it told its sink and asked its program is kept.
+//! This module decides nothing. It puts a machine into a configuration, lets the engine select and take transitions as usual, and stores
+//! what the engine reports to the sink and requests from the program.
 
 use super::{Phase, Stepper};
 use crate::arena::{StateId, StepId, TransitionId};
@@ -14,55 +14,55 @@ use alloc::rc::Rc;
 use alloc::vec::Vec;
 use core::cell::RefCell;
 
-/// What a block or guard sees of the machine while it runs.
+/// What a block or guard can know of the machine while it runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
-    /// The active states below which nothing is active, in document order: these and those above them are active.
+    /// The active states without active descendants, in document order. Exactly they and their ancestors are active.
     pub lowest: Rc<[StateId]>,
-    /// The leaf under the line or block.
+    /// The leaf for which the transition is tried or the block runs.
     pub leaf: StateId,
 }
 
-/// One thing that the engine did, in order.
+/// One effect of the engine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Deed {
-    /// It told its sink.
+    /// It reported to its sink.
     Told(Record),
     /// It ran a block.
     Ran(Block, Place),
-    /// It read the arguments of a line's final target.
+    /// It read the arguments for a transition's final target.
     Read(TransitionId, Place),
-    /// It asked a guard.
+    /// It evaluated a guard.
     Asked(TransitionId, Place),
-    /// It put something on the internal queue. What blocks raise is not told.
+    /// It put an occurrence into the internal queue. Events that blocks raise are not recorded.
     Queued(Occurrence),
 }
 
-/// A line that one occurrence could trigger.
+/// A transition that an occurrence could trigger.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Candidate {
     /// It is enabled if its guard holds.
     Guarded(TransitionId, Place),
-    /// It is a `from` line outside its scope, and said so.
+    /// It is a `from` transition outside its scope, and reported so.
     OutOfScope(TransitionId),
-    /// It is enabled: no line is tried after it.
+    /// It is enabled: no transition is tried after it.
     Sure(TransitionId),
 }
 
-/// What a microstep, the start or the end does.
+/// The effects of a microstep, the start or the end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unrolled {
-    /// All that was done, in order.
+    /// All effects, in order.
     pub deeds: Vec<Deed>,
-    /// Where the machine is then: as [`Place::lowest`].
+    /// The next configuration, in the form of [`Place::lowest`].
     pub lowest: Rc<[StateId]>,
-    /// A line was taken.
+    /// Whether a transition was taken.
     pub taken: bool,
-    /// A final below the root was entered.
+    /// The status, if a final child of the root was entered.
     pub ending: Option<Status>,
 }
 
-/// An engine that is put into configurations. Cost of each question: linear in the number of states.
+/// An engine that can be put into configurations. Each query takes time linear in the number of states.
 pub struct Unroll<'t> {
     engine: Stepper<'t, Probe>,
     deeds: Rc<RefCell<Vec<Deed>>>,
@@ -76,11 +76,12 @@ impl<'t> Unroll<'t> {
         Self { engine: Stepper::new(tables, Dynamic::new(&tables), probe), deeds }
     }
 
-    /// The lines that an occurrence (`None`: none) could trigger while `leaf` alone is active, in the order tried.
+    /// The transitions that an occurrence (`None`: none) could trigger while `leaf` is the only active leaf, in the order in which they are
+    /// tried.
     pub fn candidates(&mut self, leaf: StateId, occurrence: Option<Occurrence>) -> Vec<Candidate> {
         self.put(&[leaf]);
         let mut sink = Ear(Rc::clone(&self.deeds));
-        // Every guard says no.
+        // Every guard is false.
         let (count, _) = self.engine.select(occurrence, &mut 0, &mut sink);
         let sure = (0..count).map(|i| Candidate::Sure(self.engine.store.cells_mut().selected[i]));
         let sure: Vec<Candidate> = sure.collect();
@@ -93,7 +94,7 @@ impl<'t> Unroll<'t> {
         tried.chain(sure).collect()
     }
 
-    /// What is done when `line` is taken while `leaf` alone is active.
+    /// The effects of taking `line` while `leaf` is the only active leaf.
     pub fn take(&mut self, leaf: StateId, line: TransitionId) -> Unrolled {
         self.put(&[leaf]);
         let mut sink = Ear(Rc::clone(&self.deeds));
@@ -102,7 +103,7 @@ impl<'t> Unroll<'t> {
         self.unrolled(true)
     }
 
-    /// The microstep of an occurrence (`None`: none) while `leaves` are active, of a chart whose lines have no guards.
+    /// The microstep of an occurrence (`None`: none) while `leaves` are active, for a chart without guards.
     pub fn step(&mut self, leaves: &[StateId], occurrence: Option<Occurrence>) -> Unrolled {
         self.put(leaves);
         let mut sink = Ear(Rc::clone(&self.deeds));
@@ -113,7 +114,7 @@ impl<'t> Unroll<'t> {
         self.unrolled(count > 0)
     }
 
-    /// What is done when the machine starts, up to its first configuration.
+    /// The effects of the start, up to the first configuration.
     pub fn start(&mut self) -> Unrolled {
         self.put(&[StateId(0)]);
         bits::clear(self.engine.store.cells_mut().configuration);
@@ -123,7 +124,7 @@ impl<'t> Unroll<'t> {
         self.unrolled(false)
     }
 
-    /// What is done when the run ends while `leaves` are active.
+    /// The effects of the end of the run while `leaves` are active.
     pub fn finish(&mut self, leaves: &[StateId]) -> Unrolled {
         self.put(leaves);
         let mut sink = Ear(Rc::clone(&self.deeds));
@@ -131,13 +132,13 @@ impl<'t> Unroll<'t> {
         self.unrolled(false)
     }
 
-    /// Whether nothing can ever happen while `leaves` are active.
+    /// Whether the configuration with the active `leaves` is a dead end.
     pub fn is_dead_end(&mut self, leaves: &[StateId]) -> bool {
         self.put(leaves);
         !self.engine.may_go_on()
     }
 
-    /// Makes `leaves` and the states above them the configuration.
+    /// Makes `leaves` and their ancestors the configuration.
     fn put(&mut self, leaves: &[StateId]) {
         self.deeds.borrow_mut().clear();
         self.engine.scalars.phase = Phase::Running;
@@ -164,7 +165,7 @@ impl<'t> Unroll<'t> {
         Unrolled { deeds: self.with_queued(deeds), lowest, taken, ending }
     }
 
-    /// Puts what was queued to where that happened: completions come when a final state has been entered, its parent's first.
+    /// Adds queued completions where they happen: after the entry of a final state, its parent's first.
     fn with_queued(&mut self, deeds: Vec<Deed>) -> Vec<Deed> {
         let mut all = Vec::with_capacity(deeds.len());
         let mut entered = None;
@@ -204,7 +205,7 @@ fn lowest(tables: &Tables<'_>, configuration: &[u64]) -> Rc<[StateId]> {
     all.into()
 }
 
-/// Keeps what the engine tells.
+/// Records the engine's reports.
 struct Ear(Rc<RefCell<Vec<Deed>>>);
 
 impl Sink for Ear {
@@ -215,7 +216,7 @@ impl Sink for Ear {
     }
 }
 
-/// Keeps what the engine asks. Guards say no, blocks do nothing.
+/// Records the engine's requests. Guards are false, blocks do nothing.
 struct Probe(Rc<RefCell<Vec<Deed>>>);
 
 impl Probe {

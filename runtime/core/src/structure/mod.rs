@@ -1,29 +1,29 @@
-//! The tree of states, and what a transition leaves and enters in it: one algorithm for the model, for tables that are being made and
+//! The tree of states, and the exit and entry sets of a transition in it: one algorithm for the model, for tables under construction, and
 //! for a machine that knows what its histories have recorded.
 //!
 //! Source: SCXML 1.0, appendix D (`getTransitionDomain`, `addDescendantStatesToEnter`, `addAncestorStatesToEnter`).
 
 use crate::arena::StateId;
 
-/// What a state is made of.
+/// The structure of a state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shape<'t> {
-    /// Atomic or final: nothing.
+    /// Atomic or final, without children.
     Basic,
-    /// Children of which one is active; these states are entered by default.
+    /// Exactly one child is active; these states are entered by default.
     Compound(&'t [StateId]),
     /// Regions that are all active.
     Parallel,
-    /// A history: it stands for what it has recorded, else for these states.
+    /// A history: it stands for the states that it has recorded, or else for these.
     History(&'t [StateId]),
 }
 
 /// A tree of states in document order: a subtree is the range of ids from its top to `end`.
 pub trait Tree {
-    /// What a state is made of.
+    /// The structure of a state.
     fn shape(&self, state: StateId) -> Shape<'_>;
 
-    /// The state around it; `None` for the root.
+    /// The parent; `None` for the root.
     fn parent(&self, state: StateId) -> Option<StateId>;
 
     /// The first state after its subtree.
@@ -32,28 +32,29 @@ pub trait Tree {
 
 /// The set of states that a microstep enters, while it is computed.
 pub trait EntrySet {
-    /// Adds a state. False if that cannot be done: the computation stops.
+    /// Adds a state. Returns false if that is impossible, which stops the computation.
     fn add(&mut self, state: StateId) -> bool;
 
-    /// The first state of the set from `from` on and before `end`.
+    /// The first state of the set in `from..end`.
     fn next(&self, from: StateId, end: StateId) -> Option<StateId>;
 
-    /// Whether a state is active already: then it is not entered again.
+    /// Whether a state is already active, so that it is not entered again.
     fn is_active(&self, _state: StateId) -> bool {
         false
     }
 
-    /// Whether a state from `from` on and before `end` is.
+    /// Whether a state in `from..end` is active.
     fn has_active(&self, _from: StateId, _end: StateId) -> bool {
         false
     }
 
-    /// The first state that a history has recorded, from `from` on.
+    /// The first state that a history has recorded, at or after `from`.
     fn recorded(&self, _history: StateId, _from: StateId) -> Option<StateId> {
         None
     }
 
-    /// A compound enters its initial states, or a history its default. False if that cannot be told beforehand: the computation stops.
+    /// Records that a compound enters its initial states, or a history its default. Returns false if that is unknown at compile time, which
+    /// stops the computation.
     fn enter_default(&mut self, state: StateId) -> bool;
 }
 
@@ -75,7 +76,7 @@ pub fn children<T: Tree + ?Sized>(
     core::iter::successors(first, move |child| Some(tree.end(*child)).filter(|next| *next < end))
 }
 
-/// The children of a state in document order, without histories: of a parallel its regions.
+/// The children of a state in document order, without histories: for a parallel its regions.
 pub fn regions<T: Tree + ?Sized>(
     tree: &T,
     state: StateId,
@@ -83,15 +84,15 @@ pub fn regions<T: Tree + ?Sized>(
     children(tree, state).filter(|child| !matches!(tree.shape(*child), Shape::History(_)))
 }
 
-/// Whether `inner` is `outer` or lies below it.
+/// Whether `inner` is `outer` or its descendant.
 #[inline]
 pub fn contains<T: Tree + ?Sized>(tree: &T, outer: StateId, inner: StateId) -> bool {
     outer <= inner && inner < tree.end(outer)
 }
 
-/// The state whose active descendants a transition with targets exits: the source of an internal one, else the innermost compound
-/// around the source, in which every target lies. Never a parallel, whose regions would be left empty. `holds` says whether all that
-/// the targets stand for lies below a state.
+/// The transition domain: the state whose active descendants a transition with targets exits. It is the source of an internal transition,
+/// or else the innermost compound ancestor of the source that contains every target. Never a parallel, whose regions would become empty.
+/// `holds` says whether a state contains everything that the targets stand for.
 pub fn domain<T: Tree + ?Sized>(
     tree: &T,
     source: StateId,
@@ -112,8 +113,8 @@ pub fn domain<T: Tree + ?Sized>(
     domain
 }
 
-/// The states that a target stands for, one after the other: what a history has recorded, else its default; else the target itself. A
-/// history's default is never a history itself: lowering refuses it.
+/// The next of the states that a target stands for: those that a history has recorded, or else its default; the target itself if it is no
+/// history. A default is never a history itself: lowering rejects that.
 fn next_effective<T: Tree + ?Sized, E: EntrySet>(
     tree: &T,
     set: &E,
@@ -132,7 +133,7 @@ fn next_effective<T: Tree + ?Sized, E: EntrySet>(
     }
 }
 
-/// Whether all that a target stands for lies below a state.
+/// Whether everything that a target stands for is a descendant of a state.
 pub fn lies_below<T: Tree + ?Sized, E: EntrySet>(
     tree: &T,
     set: &E,
@@ -144,7 +145,7 @@ pub fn lies_below<T: Tree + ?Sized, E: EntrySet>(
         .all(|one| one != state && contains(tree, state, one))
 }
 
-/// Adds what a target stands for, and its ancestors below `top`.
+/// Adds the states that a target stands for, and their ancestors below `top`.
 pub fn add_target<T: Tree + ?Sized, E: EntrySet>(
     tree: &T,
     set: &mut E,
@@ -159,7 +160,7 @@ pub fn add_target<T: Tree + ?Sized, E: EntrySet>(
     let mut next = next_effective(tree, set, target, None);
     while let Some(state) = next {
         let mut path = ancestors(tree, state).take_while(|outer| *outer != top);
-        // What is active already is not entered again (appendix D does, from a history inside).
+        // An active state is not entered again (appendix D does so, from a history inside).
         if !path.all(|outer| set.is_active(outer) || set.add(outer)) {
             return false;
         }
@@ -168,8 +169,8 @@ pub fn add_target<T: Tree + ?Sized, E: EntrySet>(
     true
 }
 
-/// Completes an entry set: initial states of compounds, regions of parallels. Ids are in document order, so one ascending sweep sees
-/// every state that it adds.
+/// Completes an entry set with the initial states of compounds and the regions of parallels. Ids are in document order, so one ascending
+/// pass visits every state that it adds.
 pub fn complete<T: Tree + ?Sized, E: EntrySet>(tree: &T, set: &mut E) -> bool {
     let everything = tree.end(StateId(0));
     let mut next = set.next(StateId(0), everything);

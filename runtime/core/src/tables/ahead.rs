@@ -1,10 +1,10 @@
-//! What is worked out ahead of a run, so that an event costs the same in a chart of any size. All of it follows from the other
-//! columns; [`crate::plan`] computes it.
+//! Precomputed columns, which make the cost of an event independent of the size of the chart. They follow from the other columns;
+//! [`crate::plan`] computes them.
 
 use super::Span;
 use crate::arena::{EventId, StateId, TransitionId};
 
-/// What a state reacts to: a set of kinds of occurrences, and of other things that few states have.
+/// What a state reacts to: a set of kinds of occurrences and of other features that few states have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Reacts(pub u16);
 
@@ -13,7 +13,7 @@ impl Reacts {
     pub const NOTHING: Self = Self(0);
     /// Host events.
     pub const EVENT: Self = Self(1);
-    /// Eventless lines.
+    /// Eventless transitions.
     pub const WHEN: Self = Self(1 << 1);
     /// The built-in event.
     pub const TURN: Self = Self(1 << 2);
@@ -21,7 +21,7 @@ impl Reacts {
     pub const DONE: Self = Self(1 << 3);
     /// Deadlines.
     pub const DEADLINE: Self = Self(1 << 4);
-    /// Options, and tools that have returned.
+    /// Choices of options, and results of tools.
     pub const CHOICE: Self = Self(1 << 5);
     /// Outcomes of steps.
     pub const STEP: Self = Self(1 << 6);
@@ -29,14 +29,14 @@ impl Reacts {
     pub const ERROR: Self = Self(1 << 7);
     /// `limit.warn.*`.
     pub const WARN: Self = Self(1 << 8);
-    /// Something outside the machine can move it: a step, or a line that the host, its data or the clock can trigger.
+    /// Something outside the machine can trigger it: a step, or a transition that the host, its data or the clock can trigger.
     pub const ALIVE: Self = Self(1 << 9);
     /// An `ask` on host events.
     pub const ASK: Self = Self(1 << 10);
-    /// A bound on its time.
+    /// A limit on time.
     pub const TIME: Self = Self(1 << 11);
 
-    /// What an `on **` line is taken on.
+    /// The occurrences that can trigger an `on **` transition.
     pub const VISIBLE: Self = Self::EVENT
         .with(Self::TURN)
         .with(Self::DONE)
@@ -44,45 +44,45 @@ impl Reacts {
         .with(Self::ERROR)
         .with(Self::WARN);
 
-    /// Both together.
+    /// The union of both.
     #[must_use]
     pub const fn with(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
-    /// Whether they have any in common.
+    /// Whether both intersect.
     #[inline]
     pub const fn meets(self, other: Self) -> bool {
         self.0 & other.0 != 0
     }
 }
 
-/// A line that an event makes a candidate.
+/// A transition that an event makes a candidate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Dispatch {
     /// The event, or [`Dispatch::ANY`].
     pub event: EventId,
-    /// The line.
+    /// The transition.
     pub line: TransitionId,
 }
 
 impl Dispatch {
-    /// Stands for every event.
+    /// Every event.
     pub const ANY: EventId = EventId(u32::MAX);
 }
 
-/// What a line leaves and enters.
+/// The exit and entry sets of a transition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Route {
-    /// Nothing: it has no target.
+    /// Both are empty: it has no target.
     Stay,
-    /// The same whenever it is taken.
+    /// Both are the same whenever it is taken.
     Known {
         /// Its active descendants are exited.
         domain: StateId,
-        /// In `state_pool`: what is entered, in document order.
+        /// In `state_pool`: the entry set in document order.
         entry: Span,
     },
-    /// Depends on what histories have recorded, or is too long to be written down.
+    /// They depend on what histories have recorded, or are too long to be stored.
     Computed,
 }

@@ -1,18 +1,18 @@
-//! What a model may choose, and what a chart allows.
+//! What a model may choose, and what a chart permits.
 
 use super::Span;
 use crate::arena::{StateId, TransitionId};
 
-/// One `may` line.
+/// One `may` transition.
 #[derive(Debug, Clone, Copy)]
 pub struct ChoiceRow<'t> {
-    /// What the model answers.
+    /// The name by which the model chooses it.
     pub name: &'t str,
-    /// The line.
+    /// The transition.
     pub transition: TransitionId,
-    /// Payload field names, in `name_pool`; an option with any is never taken unasked.
+    /// Payload field names, in `name_pool`; an option with fields is never taken without a question.
     pub fields: Span,
-    /// The tools of a `may call` line, in `tool_pool`, ascending; `None` for an option of the chart's own.
+    /// The tools of a `may call` transition, in `tool_pool`, ascending; `None` for an option.
     pub tools: Option<Span>,
 }
 
@@ -28,10 +28,10 @@ pub struct ToolRow<'t> {
 /// One `allow` line.
 #[derive(Debug, Clone, Copy)]
 pub struct PermissionRow {
-    /// `None` is `*`.
+    /// The source; `None` is `*`.
     pub from: Option<StateId>,
     /// The state that may be entered.
     pub to: StateId,
-    /// Has a guard.
+    /// Whether it has a guard.
     pub guard: bool,
 }

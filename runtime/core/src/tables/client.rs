@@ -1,9 +1,9 @@
-//! Rows of models.
+//! Rows of clients.
 
 use crate::arena::ClientId;
 use crate::form::ActionForm;
 
-/// One `client`. `max_tokens` and `timeout` are 0 where they were not said.
+/// One `client`. `max_tokens` and `timeout` are 0 if the chart does not set them.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ClientRow<'t> {
     /// As steps name it.
@@ -16,18 +16,18 @@ pub struct ClientRow<'t> {
     pub max_tokens: u64,
     /// Milliseconds that one call may take.
     pub timeout: u64,
-    /// Price of a million tokens that are sent, in millionths.
+    /// Price of a million input tokens, in millionths.
     pub input_price: Option<u64>,
-    /// Price of a million tokens that are answered, in millionths.
+    /// Price of a million output tokens, in millionths.
     pub output_price: Option<u64>,
-    /// How it is to write actions.
+    /// The form in which the model writes actions.
     pub actions: ActionForm,
     /// The one to use when this one fails.
     pub fallback: Option<ClientId>,
 }
 
 impl ClientRow<'_> {
-    /// Nothing said.
+    /// A client without settings.
     pub const PLAIN: Self = Self {
         name: "",
         model: "",
@@ -41,7 +41,7 @@ impl ClientRow<'_> {
     };
 }
 
-/// An amount of money in millionths, rounded up: a bound on what is spent must not come out lower.
+/// An amount of money in millionths, rounded up, so that accounted costs are never too low.
 #[cfg(feature = "alloc")]
 pub(crate) fn millionths(amount: f64) -> u64 {
     let exact = amount * 1e6;

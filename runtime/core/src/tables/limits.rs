@@ -1,6 +1,6 @@
-//! Rows of bounds.
+//! Rows of limits.
 
-/// Bounds of what a state may spend; `None` is no bound, and a bound of 0 allows nothing.
+/// Limits on what a state may spend; `None` is no limit, and a limit of 0 permits nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct LimitsRow {
     /// Model calls.
@@ -15,18 +15,18 @@ pub struct LimitsRow {
     pub time: Option<u64>,
     /// Soft bound of `time`.
     pub time_warn: Option<u64>,
-    /// Tokens, in and out. The host counts them.
+    /// Input and output tokens. The host counts them.
     pub tokens: Option<u64>,
     /// Soft bound of `tokens`.
     pub tokens_warn: Option<u64>,
-    /// Millionths of the unit that prices are in. The host counts them.
+    /// Money in millionths of the unit of prices. The host counts it.
     pub cost: Option<u64>,
     /// Soft bound of `cost`.
     pub cost_warn: Option<u64>,
 }
 
 impl LimitsRow {
-    /// No bounds.
+    /// No limits.
     pub const PLAIN: Self = Self {
         calls: None,
         calls_warn: None,

@@ -1,4 +1,4 @@
-//! A chart as flat tables: what the step algorithm runs on, for the interpreter and for generated code alike.
+//! A chart as flat tables, on which the step algorithm runs, in the interpreter and in generated code.
 //!
 //! Rows refer to pools by [`Span`]; nothing here allocates, so generated code keeps its tables in `static`s.
 
@@ -22,7 +22,7 @@ pub use read::Rows;
 
 use crate::arena::{ChoiceId, EventId, StateId, StepId, ToolId, TransitionId};
 
-/// Generated code states the version it was written for and does not compile against another.
+/// The version for which generated code was written; it does not compile against another.
 pub const ABI: u32 = 6;
 
 /// The half-open range `start..start + len` of a pool.
@@ -30,15 +30,15 @@ pub const ABI: u32 = 6;
 pub struct Span {
     /// First index.
     pub start: u32,
-    /// How many.
+    /// The number of indices.
     pub len: u32,
 }
 
 impl Span {
-    /// Nothing.
+    /// The empty span.
     pub const EMPTY: Self = Self { start: 0, len: 0 };
 
-    /// The part of `pool` that it names.
+    /// The part of `pool` in this range.
     #[inline]
     pub fn of<T>(self, pool: &[T]) -> &[T] {
         &pool[self.start as usize..(self.start + self.len) as usize]
@@ -50,23 +50,23 @@ impl Span {
 pub struct Tables<'t> {
     /// The chart's name.
     pub name: &'t str,
-    /// Structural hash: equal for charts that mean the same.
+    /// Structural hash: equal for equivalent charts.
     pub hash: u64,
     /// Document order; row 0 is the root.
     pub states: &'t [StateRow<'t>],
-    /// Grouped by source; within a source in the order tried.
+    /// Grouped by source; within a source in the order in which they are tried.
     pub transitions: &'t [TransitionRow<'t>],
     /// Host events.
     pub events: &'t [EventRow<'t>],
     /// In walk order.
     pub steps: &'t [StepRow<'t>],
-    /// `may` lines.
+    /// `may` transitions.
     pub choices: &'t [ChoiceRow<'t>],
     /// Declared tools.
     pub tools: &'t [ToolRow<'t>],
-    /// Models that steps may be put to.
+    /// The clients that steps may use.
     pub clients: &'t [ClientRow<'t>],
-    /// `allow` lines; empty is permissive.
+    /// `allow` lines; without any, every move is permitted.
     pub permissions: &'t [PermissionRow],
     /// Pool of states.
     pub state_pool: &'t [StateId],
@@ -74,23 +74,23 @@ pub struct Tables<'t> {
     pub event_pool: &'t [EventId],
     /// Pool of step ids, for `StateRow::steps`.
     pub step_pool: &'t [StepId],
-    /// Pool of choices: those of a state, for `StateRow::choices`.
+    /// Pool of choices, for `StateRow::choices`.
     pub choice_pool: &'t [ChoiceId],
-    /// Pool of tools: those of a `may call` line, for `ChoiceRow::tools`.
+    /// Pool of tools of `may call` transitions, for `ChoiceRow::tools`.
     pub tool_pool: &'t [ToolId],
     /// Pool of field names.
     pub name_pool: &'t [&'t str],
-    /// What sends are called that can be taken back.
+    /// The ids of sends that can be canceled.
     pub send_ids: &'t [&'t str],
-    /// How many sent events can wait.
+    /// The capacity for waiting sent events.
     pub sends: u32,
     /// Pool of candidates, for `StateRow::index`.
     pub dispatch_pool: &'t [Dispatch],
-    /// Cap of model steps in a walk; 0 is no cap.
+    /// The maximum number of model steps in a walk; 0 for no limit.
     pub calls_per_turn: u32,
-    /// Transitions that an instance remembers; `None` is all of them.
+    /// The number of transitions that an instance remembers; `None` for all.
     pub history_kept: Option<u32>,
-    /// Microsteps in a macrostep before it is stopped as a livelock.
+    /// The number of microsteps after which a macrostep is stopped as a livelock.
     pub microsteps: u32,
 }
 
@@ -99,40 +99,40 @@ pub struct Tables<'t> {
 pub struct StateRow<'t> {
     /// Dotted path; empty for the root.
     pub path: &'t str,
-    /// What kind of vertex it is.
+    /// The kind of vertex.
     pub kind: StateRowKind,
-    /// The root's is itself.
+    /// The parent; the root's is itself.
     pub parent: StateId,
     /// One past the last state of the subtree.
     pub end: StateId,
-    /// Own lines, a range of `Tables::transitions`.
+    /// Its own transitions, a range of `Tables::transitions`.
     pub transitions: Span,
     /// Own steps, in `step_pool`.
     pub steps: Span,
-    /// Own `may` lines, in `choice_pool`.
+    /// Its own `may` transitions, in `choice_pool`.
     pub choices: Span,
-    /// How many `enter` blocks it has.
+    /// The number of its `enter` blocks.
     pub entry: u32,
-    /// How many `exit` blocks it has.
+    /// The number of its `exit` blocks.
     pub exit: u32,
-    /// Has actions for its `initial`, or for a history's default.
+    /// Whether its `initial`, or its default as a history, has actions.
     pub default_actions: bool,
     /// Declares `advice`.
     pub advice: bool,
-    /// Bounds charged while inside.
+    /// Limits charged while it is active.
     pub limits: LimitsRow,
     /// In `state_pool`: the history states among its children.
     pub histories: Span,
-    /// What its own lines and steps react to.
+    /// What its own transitions and steps react to.
     pub here: Reacts,
-    /// What it and the states above it react to.
+    /// What it and its ancestors react to.
     pub on_path: Reacts,
-    /// In `dispatch_pool`, sorted: its own lines by event, for a state that has many; empty for others.
+    /// In `dispatch_pool`: its own transitions sorted by event, if it has many; otherwise empty.
     pub index: Span,
 }
 
 impl StateRow<'_> {
-    /// Atomic, with nothing of its own.
+    /// An atomic state without anything of its own.
     pub const PLAIN: Self = Self {
         path: "",
         kind: StateRowKind::Atomic,
@@ -153,22 +153,22 @@ impl StateRow<'_> {
     };
 }
 
-/// What kind of vertex a state is.
+/// The kind of a vertex.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StateRowKind {
     /// Without children.
     Atomic,
-    /// One child active; the initial descendants, in `state_pool`.
+    /// Exactly one child is active; the initial descendants, in `state_pool`.
     Compound(Span),
-    /// All children active.
+    /// All children are active.
     Parallel,
     /// The end of its parent.
     Final(crate::machine::Status),
-    /// Pseudo-state.
+    /// Pseudostate.
     History {
-        /// All descendants instead of the child.
+        /// Whether it records all descendants instead of the child.
         deep: bool,
-        /// Entered when nothing is recorded, in `state_pool`.
+        /// The states entered when nothing is recorded, in `state_pool`.
         default: Span,
         /// Its number among the chart's history states, from 0.
         slot: u32,
@@ -178,30 +178,30 @@ pub enum StateRowKind {
 /// One transition.
 #[derive(Debug, Clone, Copy)]
 pub struct TransitionRow<'t> {
-    /// Whose line it is.
+    /// The source.
     pub source: StateId,
-    /// What makes it a candidate.
+    /// What it waits for.
     pub trigger: TriggerRow<'t>,
-    /// In `state_pool`: it holds only in one of these; empty is everywhere.
+    /// In `state_pool`: it applies only in one of these states; in all if empty.
     pub any_of: Span,
-    /// In `state_pool`: it holds in none of these.
+    /// In `state_pool`: it applies in none of these states.
     pub none_of: Span,
-    /// Has a guard.
+    /// Whether it has a guard.
     pub guard: bool,
     /// In `state_pool`.
     pub targets: Span,
-    /// The source is not exited: targets are descendants of a compound source.
+    /// Whether it is internal: the source, a compound, is not exited, and the targets are its descendants.
     pub internal: bool,
-    /// Has actions.
+    /// Whether it has actions.
     pub actions: bool,
-    /// Has arguments for a final target, to be read before the exit.
+    /// Whether it has arguments for a final target, which are evaluated before the exit.
     pub arguments: bool,
-    /// What it leaves and enters.
+    /// Its exit and entry sets.
     pub route: Route,
 }
 
 impl TransitionRow<'_> {
-    /// An eventless line of the root that holds everywhere and does nothing.
+    /// An eventless transition of the root that applies everywhere and does nothing.
     pub const PLAIN: Self = Self {
         source: StateId(0),
         trigger: TriggerRow::When,
@@ -216,14 +216,14 @@ impl TransitionRow<'_> {
     };
 }
 
-/// What makes a transition a candidate.
+/// What a transition waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TriggerRow<'t> {
     /// One of these host events, in `event_pool`.
     Event(Span),
     /// Any host event.
     AnyEvent,
-    /// Any occurrence that a line can be `on`.
+    /// Any occurrence that can trigger `on` transitions.
     AnyOccurrence,
     /// The built-in event.
     Turn,
@@ -231,17 +231,17 @@ pub enum TriggerRow<'t> {
     When,
     /// Completion of a state.
     StateDone(StateId),
-    /// Deadline in milliseconds from entry of the source; the slot among the chart's deadlines.
+    /// Deadline in milliseconds from the entry of the source, with its slot among the chart's deadlines.
     After(u32),
-    /// Deadline in whole turns from entry of the source.
+    /// Deadline in whole turns from the entry of the source, with its slot.
     AfterTurns(u32),
-    /// A `may` line.
+    /// A choice of an option.
     Choice(ChoiceId),
     /// Outcome of a step.
     StepDone(StepId),
     /// Outcome of a step.
     StepError(StepId),
-    /// Outcome of a step; the deadline slot counts from its start.
+    /// Outcome of a step; the deadline of this slot counts from the step's start.
     StepTimeout(StepId, u32),
     /// Outcome of a step.
     StepDoubt(StepId),
@@ -267,23 +267,23 @@ pub struct EventRow<'t> {
 pub struct StepRow<'t> {
     /// As written.
     pub name: &'t str,
-    /// The state whose step it is.
+    /// The state to which it belongs.
     pub state: StateId,
     /// What it does.
     pub kind: StepRowKind,
-    /// Has an `if`.
+    /// Whether it has an `if`.
     pub guard: bool,
     /// Further attempts after the first.
     pub retries: u32,
-    /// After the last.
+    /// What follows the last attempt.
     pub failure: FailureRow,
-    /// Has an `ends turn`.
+    /// Whether it has an `ends turn`.
     pub ends_turn: bool,
     /// Name of the client; empty is the host's default.
     pub client: &'t str,
-    /// In `tool_pool`: what the model may call before it answers.
+    /// In `tool_pool`: the tools that the model may call before it answers.
     pub tools: Span,
-    /// Calls of them that one run of the step may make.
+    /// The maximum number of tool calls in one run of the step.
     pub tool_calls: u32,
 }
 
@@ -312,39 +312,39 @@ pub enum StepRowKind {
     Code,
     /// A question.
     Ask {
-        /// Events that put it, in `event_pool`; `None` is the turn's walk.
+        /// The events that cause it to be asked, in `event_pool`; `None` for the turn's walk.
         on: Option<Span>,
         /// Asked even with a single option.
         always: bool,
-        /// The `else T` line; `None` is `stay`.
+        /// The transition of `else T`; `None` for `stay`.
         otherwise: Option<TransitionId>,
     },
     /// A tool call.
     Call,
-    /// A person; does not block the walk.
+    /// A question to a person; the walk does not wait for it.
     Human,
-    /// A child chart; does not block the walk.
+    /// A child chart; the walk does not wait for it.
     Run {
-        /// Started at the end of the macrostep in which the step's state was entered, not in the walk.
+        /// Whether it starts at the end of the macrostep in which the step's state was entered, not in the walk.
         on_entry: bool,
-        /// Which events of this chart it is passed.
+        /// Which events of this chart are forwarded to it.
         forward: Forward,
     },
 }
 
-/// What a step that has used up its attempts does.
+/// What a step does after its last failed attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FailureRow {
     /// The walk ends with the turn's error.
     Fail,
     /// The walk goes on.
     Skip,
-    /// Takes this line.
+    /// This transition is taken.
     Take(TransitionId),
 }
 
 impl TriggerRow<'_> {
-    /// The deadline slot, for the three triggers that have one.
+    /// The deadline slot of the three triggers that have one.
     pub const fn deadline(&self) -> Option<u32> {
         match self {
             Self::After(slot) | Self::AfterTurns(slot) | Self::StepTimeout(_, slot) => Some(*slot),
@@ -364,12 +364,12 @@ impl TriggerRow<'_> {
         }
     }
 
-    /// The step that a `timeout` line belongs to.
+    /// The step of a `timeout` trigger.
     pub const fn timed_step(&self) -> Option<StepId> {
         if let Self::StepTimeout(step, _) = self { Some(*step) } else { None }
     }
 
-    /// Whether something outside the machine (the host, its data, the clock) can trigger it.
+    /// Whether something outside the machine (the host, its data, the clock) can trigger the transition.
     pub const fn is_alive(&self) -> bool {
         match self {
             Self::Event(_)

@@ -1,19 +1,19 @@
-//! Events by name, as a host gives them.
+//! Events by name, as a host sends them.
 
 use super::Tables;
 use crate::arena::EventId;
 
-/// The name of the event that stands for all that are not declared. A chart that declares it takes any event of the host.
+/// The name of the event that represents all undeclared ones. A chart that declares it accepts any event of the host.
 pub const CATCH_ALL: &str = "*";
 
 impl Tables<'_> {
-    /// Whether any event of the host is taken, declared or not.
+    /// Whether the chart accepts any event of the host, declared or not.
     pub fn is_open(&self) -> bool {
         self.exactly(CATCH_ALL).is_some()
     }
 
-    /// The event that a name of the host means: the declared one of this name. Where [`CATCH_ALL`] is declared, another name is the
-    /// longest declared one that it begins with, dots dividing names, else [`CATCH_ALL`] itself.
+    /// The event for a name that the host uses: the declared one of this name. If [`CATCH_ALL`] is declared, any other name means the
+    /// longest declared dotted prefix, or else [`CATCH_ALL`] itself.
     pub fn event_named(&self, name: &str) -> Option<EventId> {
         if let Some(found) = self.exactly(name) {
             return Some(found);

@@ -1,11 +1,11 @@
-//! What is asked of the tables as a whole.
+//! Queries over the tables as a whole.
 
 use super::{StateRow, StateRowKind, Tables};
 use crate::arena::StateId;
 use crate::structure::{self, Shape, Tree};
 
 impl Tables<'_> {
-    /// Those of no chart.
+    /// The tables of no chart.
     pub const EMPTY: Self = Self {
         name: "",
         hash: 0,
@@ -31,12 +31,12 @@ impl Tables<'_> {
         microsteps: 0,
     };
 
-    /// Number of history states.
+    /// The number of histories.
     pub fn histories(&self) -> usize {
         self.states.iter().filter(|s| matches!(s.kind, StateRowKind::History { .. })).count()
     }
 
-    /// Number of deadline slots.
+    /// The number of deadline slots.
     pub fn deadlines(&self) -> usize {
         self.transitions.iter().filter(|t| t.trigger.deadline().is_some()).count()
     }
@@ -52,13 +52,13 @@ impl Tables<'_> {
         Rows { states: self.states, pool: self.state_pool }
     }
 
-    /// Whether `inner` is `outer` or lies below it.
+    /// Whether `inner` is `outer` or its descendant.
     pub fn contains(&self, outer: StateId, inner: StateId) -> bool {
         structure::contains(&self.tree(), outer, inner)
     }
 }
 
-/// Rows of states, with the pool that they refer to.
+/// Rows of states, with the pool to which they refer.
 #[derive(Debug, Clone, Copy)]
 pub struct Rows<'t> {
     /// In document order.

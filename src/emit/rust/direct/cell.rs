@@ -1,4 +1,4 @@
-//! What one occurrence does in one leaf, as an expression: whether a line was taken.
+//! A cell: the steps for one occurrence in one leaf, as an expression that says whether a transition was taken.
 
 use super::super::Context;
 use super::super::code::{Fragment, Use, code};
@@ -20,24 +20,24 @@ pub(super) struct Cells<'c> {
     pub(super) revives: bool,
 }
 
-/// What becomes of a guard that fails.
+/// How a failing guard is handled.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Faults {
-    /// An error is raised.
+    /// It raises an error.
     Raise,
-    /// The same, once in a macrostep.
+    /// It raises an error, once in a macrostep.
     RaiseOnce,
-    /// A handler of errors calls for no other handler.
+    /// It is ignored: a handler of errors triggers no other handler.
     Ignore,
 }
 
-/// What is tried of one line.
+/// How a transition is tried.
 enum Try {
-    /// It is out of its scope.
+    /// Never, because its scope is not active.
     Never,
     /// It is taken if its guard holds.
     If(Guard, Steps),
-    /// It is taken.
+    /// It is always taken.
     Take(Steps),
 }
 
@@ -50,19 +50,19 @@ impl<'c> Cells<'c> {
         Self { context, pool: Pool::new(context), unroll, queues, revives }
     }
 
-    /// The lines that are tried.
+    /// The transitions that are tried, in order.
     pub(super) fn candidates(&mut self, leaf: StateId, on: Option<Occurrence>) -> Vec<Candidate> {
         self.unroll.candidates(leaf, on)
     }
 
-    /// The configurations in which nothing can ever happen again.
+    /// The configurations that are dead ends.
     pub(super) fn dead_ends(&mut self) -> Vec<String> {
         let all = self.context.configurations().iter().enumerate();
         let dead = all.filter(|(_, leaves)| self.unroll.is_dead_end(leaves));
         dead.map(|(nth, _)| self.context.configuration(nth)).collect()
     }
 
-    /// What `on` (`None`: nothing) does in `leaf`.
+    /// The steps for `on` in `leaf`; `None` stands for eventless transitions.
     pub(super) fn cell(&mut self, leaf: StateId, on: Option<Occurrence>) -> Steps {
         let faults = match on {
             None => Faults::RaiseOnce,
@@ -158,7 +158,7 @@ impl<'c> Cells<'c> {
         out
     }
 
-    /// The only line that needs no event in `leaf`, if it is taken just where its guard holds: the guard, and what is done then.
+    /// The only eventless transition in `leaf`, if it is taken exactly when its guard holds: the guard, and the steps.
     pub(super) fn guarded(&mut self, leaf: StateId) -> Option<(Fragment, Fragment)> {
         let candidates = self.unroll.candidates(leaf, None);
         let [Candidate::Guarded(line, place)] = candidates.as_slice() else { return None };
@@ -177,13 +177,13 @@ impl<'c> Cells<'c> {
         self.deeds(&unrolled)
     }
 
-    /// The start, from nothing to the first configuration.
+    /// The steps of the start, up to the first configuration.
     pub(super) fn start(&mut self) -> Steps {
         let unrolled = self.unroll.start();
         self.deeds(&unrolled)
     }
 
-    /// The end of the run, in a leaf.
+    /// The steps at the end of the run, in a leaf.
     pub(super) fn finish(&mut self, leaf: StateId) -> Steps {
         let unrolled = self.unroll.finish(&[leaf]);
         self.deeds(&unrolled)
@@ -193,7 +193,7 @@ impl<'c> Cells<'c> {
         let mut out = Steps::default();
         let mut revived = !self.revives;
         let mut entered = false;
-        // What is queued comes when all else is done: after the entry of a final there is nothing else.
+        // Queued events are handled last: nothing else follows the entry of a final state.
         let mut queued = String::new();
         for deed in &unrolled.deeds {
             match deed {
@@ -207,7 +207,7 @@ impl<'c> Cells<'c> {
                     entered = true;
                     out.tell("entered", state.0);
                 }
-                // The end of the run is told by what all machines share; guards are candidates.
+                // Code that all machines share reports the end of the run; guards are candidates.
                 Deed::Told(_) | Deed::Asked(..) => {}
                 Deed::Ran(block, place) => out.code(self.pool.block(*block, place)),
                 Deed::Read(line, place) => out.code(self.pool.arguments(*line, place)),
@@ -221,7 +221,7 @@ impl<'c> Cells<'c> {
                 Deed::Queued(_) => {}
             }
         }
-        // Also where it is the same leaf again, so that all lines that enter something read alike.
+        // The configuration is set even if it does not change, so that all transitions with entries look alike.
         if entered {
             out.code("self.configuration = ");
             out.name(Name::Configuration, self.context.within(&unrolled.lowest));

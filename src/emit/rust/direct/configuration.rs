@@ -1,4 +1,4 @@
-//! The configurations of a chart whose steps are written out.
+//! The configurations of a chart with direct code.
 
 use chartc_core::arena::{EventId, StateId};
 use chartc_core::machine::ErrorKind;
@@ -8,17 +8,17 @@ use chartc_core::store::Occurrence;
 use chartc_core::tables::Tables;
 use std::collections::BTreeSet;
 
-/// Configurations of a chart with parallels beyond which tables of them would be too long.
+/// The maximum number of configurations of a chart with parallels, so that their tables stay short.
 const MOST: usize = 256;
 
-/// Rows of such tables, a row for each configuration and event, beyond which they would be too long.
+/// The maximum number of rows of these tables, one for each configuration and event.
 const MOST_ROWS: usize = 4096;
 
-/// All configurations, each as its active leaves in document order, and ordered by them. Without parallels every leaf is one; else
-/// those that can be reached.
+/// All configurations as lists of their active leaves in document order, sorted. Without parallels every leaf is a configuration; with
+/// parallels only the reachable configurations are listed.
 ///
 /// # Errors
-/// Why they are not written out.
+/// The reason why the configurations are not enumerated.
 pub(super) fn all(chart: &Chart, tables: &Tables<'_>) -> Result<Vec<Vec<StateId>>, &'static str> {
     let is_parallel = |kind: &StateKind| matches!(kind, StateKind::Parallel);
     if !chart.states.iter().any(|state| is_parallel(&state.kind)) {
@@ -49,12 +49,12 @@ pub(super) fn all(chart: &Chart, tables: &Tables<'_>) -> Result<Vec<Vec<StateId>
     Ok(all)
 }
 
-/// Whether some line has a guard.
+/// Whether a transition has a guard.
 pub(super) fn is_guarded(chart: &Chart) -> bool {
     chart.transitions.iter().any(|line| line.guard.is_some())
 }
 
-/// Everything that can trigger a line of such a chart.
+/// Every occurrence that can trigger a transition of such a chart.
 fn occurrences(chart: &Chart) -> Vec<Option<Occurrence>> {
     let mut all: Vec<Option<Occurrence>> = vec![None];
     all.extend((0..chart.events.len()).map(|i| Some(Occurrence::Event(EventId::at(i)))));
@@ -62,7 +62,7 @@ fn occurrences(chart: &Chart) -> Vec<Option<Occurrence>> {
     all
 }
 
-/// What else than events can trigger a line: turns, completions that lines wait for, errors.
+/// The occurrences other than events that can trigger a transition: turns, awaited completions, errors.
 pub(super) fn others(chart: &Chart) -> Vec<Occurrence> {
     let mut all = vec![Occurrence::Turn];
     let states = (0..chart.states.len()).map(StateId::at);
@@ -72,7 +72,7 @@ pub(super) fn others(chart: &Chart) -> Vec<Occurrence> {
     all
 }
 
-/// Some line waits for the completion of the state.
+/// Whether a transition waits for the completion of the state.
 fn awaits(chart: &Chart, state: StateId) -> bool {
     chart.transitions.iter().any(|line| line.trigger == Trigger::StateDone(state))
 }

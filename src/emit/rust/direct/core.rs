@@ -12,7 +12,7 @@ use chartc_core::model::StateKind;
 use chartc_core::visible;
 use codegen::{Enum, Impl, Scope, Struct, Variant};
 
-/// Adds the leaves, `Core` with its methods, and the steps.
+/// Adds the enum of leaves, `Core` with its methods, and the steps.
 pub(in super::super) fn emit(context: &Context<'_>, scope: &mut Scope) -> Form {
     configurations(context, scope);
     let mut cells = Cells::new(context);
@@ -46,7 +46,7 @@ pub(in super::super) fn emit(context: &Context<'_>, scope: &mut Scope) -> Form {
 
 fn configurations(context: &Context<'_>, scope: &mut Scope) {
     let mut item = Enum::new("Configuration");
-    // Public, because its variants bear names of the chart and not all of them may be reached.
+    // Public, because the names of its variants come from the chart, and some may never be constructed.
     item.vis("pub").doc(if context.has_parallels() {
         "The configurations, each by its active leaves."
     } else {
@@ -65,7 +65,7 @@ fn configurations(context: &Context<'_>, scope: &mut Scope) {
     scope.push_enum(item);
 }
 
-/// The fields of `Core` with their types and first values.
+/// The fields of `Core` with their types and initial values.
 fn fields(context: &Context<'_>) -> Vec<(&'static str, String, String)> {
     let mut all = vec![
         ("configuration", "Configuration".to_owned(), String::new()),
@@ -124,7 +124,7 @@ pub(in super::super) fn new(context: &Context<'_>) -> String {
     format!("let core = Core {{ {fields} }};\nOk(Self {{ engine: direct::Machine::new(core) }})")
 }
 
-/// Associated types and constants.
+/// Adds associated types and constants.
 fn facts(context: &Context<'_>, cells: &mut Cells<'_>, item: &mut Impl) {
     item.associate_type("Event", "EventName");
     item.associate_type("Payload", "Payload");
@@ -195,7 +195,7 @@ fn queue(context: &Context<'_>, item: &mut Impl) {
             .attr("inline")
             .line("self.queue.pop_front()");
     } else {
-        // Nothing waits for what would be put there.
+        // Nothing waits for entries of this queue.
         push.arg("_occurrence", "store::Occurrence").line("true");
         item.new_fn("pop")
             .arg_mut_self()

@@ -1,4 +1,4 @@
-//! The steps of a chart: for each leaf and occurrence what it does there.
+//! The dispatch of direct code: for each leaf and occurrence the code of its step.
 
 use super::super::Context;
 use super::super::code::{Fragment, Use, code};
@@ -13,19 +13,19 @@ use chartc_core::store::Occurrence;
 use codegen::{Function, Impl};
 use std::collections::BTreeMap;
 
-/// What the right side of an arm is.
+/// The right side of a match arm.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Does {
     /// `true` or `false`.
     Gives(bool),
-    /// Statements, perhaps none, or another value.
+    /// Statements (possibly none), or another value.
     Code(Fragment),
-    /// Where the condition holds, the code; else `false`.
+    /// The code if the condition holds, else `false`.
     If(Fragment, Fragment),
 }
 
 impl Does {
-    /// What a cell does.
+    /// The right side for the steps of a cell.
     fn steps(steps: &Steps) -> Self {
         let nothing = {
             let mut nothing = Steps::default();
@@ -44,7 +44,7 @@ impl Does {
     }
 }
 
-/// Adds the methods that step.
+/// Adds the methods that take steps.
 pub(super) fn emit(cells: &mut Cells<'_>, item: &mut Impl) -> Form {
     let body = cells.start().fragment();
     item.push_fn(sinking("enter", None, body, false));
@@ -63,7 +63,7 @@ pub(super) fn emit(cells: &mut Cells<'_>, item: &mut Impl) -> Form {
     form
 }
 
-/// A parameter of a method, which its body may not read.
+/// A parameter of a method that its body may not read.
 type Parameter = (Use, &'static str, &'static str);
 
 pub(super) const EVENT: Parameter = (Use::Event, "event", "EventName");
@@ -79,7 +79,7 @@ pub(super) fn dead_end(cells: &mut Cells<'_>, item: &mut Impl) {
     item.new_fn("is_dead_end").arg_ref_self().ret("bool").line(body);
 }
 
-/// A method generic over the sink, which its body may not use.
+/// A method that is generic over the sink, which its body may not use.
 pub(super) fn sinking(
     name: &str,
     parameter: Option<Parameter>,
@@ -99,7 +99,8 @@ pub(super) fn sinking(
     function
 }
 
-/// A match, unless all arms are one. Arms with equal right sides are put together; what most arms say comes last, as the rest.
+/// Writes a `match`, or a single right side if all arms are equal. Arms with equal right sides are merged; the most frequent right side
+/// becomes the last arm, `_`.
 fn one_of(scrutinee: &Fragment, rows: Vec<(String, Does)>) -> Does {
     let mut order: Vec<(Does, Vec<String>)> = Vec::new();
     let mut known: BTreeMap<Does, usize> = BTreeMap::new();
@@ -135,7 +136,7 @@ fn one_of(scrutinee: &Fragment, rows: Vec<(String, Does)>) -> Does {
     }
     let is_false = *rest == Does::Gives(false);
     let arm = |pattern: &str, does: &Does| match does {
-        // Else it is the rest.
+        // If the test fails, the `_` arm applies.
         Does::If(test, code) if is_false => {
             code!("{pattern} if {test} => {{ {code} }}\n", test, code)
         }
@@ -159,7 +160,7 @@ fn event() -> Fragment {
     Fragment::from("event").using(Use::Event)
 }
 
-/// By leaf: what an occurrence does there.
+/// Matches on the leaf: the steps for an occurrence in each.
 fn by_leaf(cells: &mut Cells<'_>, on: Option<Occurrence>) -> Does {
     let leaves = leaves(cells.context).into_iter();
     let rows = leaves.map(|leaf| {
@@ -173,8 +174,8 @@ fn by_leaf(cells: &mut Cells<'_>, on: Option<Occurrence>) -> Does {
     one_of(&configuration(), rows.collect())
 }
 
-/// By event first, where leaves do alike: what they go to is in tables then, and there is little to guess for the processor. Else by
-/// leaf first, because what most events do differs by leaf and one jump is cheaper than two.
+/// Matches on the event first if leaves behave alike: their differences are in tables then, and the processor has few branches to predict.
+/// Otherwise matches on the leaf first, because most events behave differently by leaf, and one jump is cheaper than two.
 fn on_event(cells: &mut Cells<'_>) -> (Form, Does) {
     let context = cells.context;
     let leaves = leaves(context);
@@ -218,7 +219,7 @@ fn on_event(cells: &mut Cells<'_>) -> (Form, Does) {
     (Form::ByLeaf, one_of(&configuration(), rows.collect()))
 }
 
-/// Charts without parallels only: the leaf of each configuration.
+/// The leaf of each configuration; for charts without parallels only.
 fn leaves(context: &Context<'_>) -> Vec<StateId> {
     context.configurations().iter().flatten().copied().collect()
 }
@@ -241,12 +242,12 @@ fn on_other(cells: &mut Cells<'_>) -> Does {
         .into_iter()
         .map(|(pattern, does)| code!("{pattern} => {{ {code} }}\n", code = does.fragment()))
         .collect();
-    // Whatever else occurs means nothing to the chart.
+    // The chart ignores all other occurrences.
     let code = code!("match occurrence {{ {arms} _ => false }}", arms);
     Does::Code(code.using(Use::Occurrence))
 }
 
-/// An occurrence as Rust writes it.
+/// The Rust pattern of an occurrence.
 pub(super) fn pattern(occurrence: Occurrence) -> String {
     let text = format!("{occurrence:?}");
     let text = text.replace("StateId", "arena::StateId");
@@ -254,7 +255,7 @@ pub(super) fn pattern(occurrence: Occurrence) -> String {
     format!("store::Occurrence::{text}")
 }
 
-/// How everything is left at the end of the run, in each leaf.
+/// The steps at the end of the run, by leaf.
 fn leave(cells: &mut Cells<'_>) -> Does {
     let leaves = leaves(cells.context).into_iter();
     let rows = leaves
@@ -262,7 +263,7 @@ fn leave(cells: &mut Cells<'_>) -> Does {
     one_of(&configuration(), rows.collect())
 }
 
-/// Whether an event has a line whose guard holds or fails: it may need the event's data.
+/// Whether a transition for the event would be taken. A guard that fails counts as true.
 fn would_handle(cells: &mut Cells<'_>) -> Does {
     let context = cells.context;
     let mut rows = Vec::new();
@@ -288,7 +289,7 @@ fn condition(cells: &mut Cells<'_>, leaf: StateId, event: EventId) -> Does {
                 continue;
             }
         };
-        // Each reads what it needs: one that fails must not hide the next.
+        // Each test reads its own fields: a failure of one must not hide the next.
         if let Does::Code(before) = std::mem::replace(&mut last, Does::Code(test)) {
             all += code!("if {before} {{ return true; }}\n", before);
         }

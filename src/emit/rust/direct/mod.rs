@@ -1,8 +1,8 @@
-//! Charts whose steps are written out. Where all configurations are known, so is what an occurrence does in each of them when the
-//! code is made: which lines are tried, what is left, run and entered, in which order. Without parallels and histories the active
-//! leaf is the whole configuration.
+//! Direct code for charts whose configurations are all known. The steps for an occurrence in each configuration are then known at compile
+//! time: which transitions are tried, which states are exited and entered, and which blocks run, in order. Without parallels and histories
+//! the active leaf is the whole configuration.
 //!
-//! All of that is asked of the step algorithm itself ([`chartc_core::semantics::unroll`]); here it is only written as code.
+//! The step algorithm itself computes all this ([`chartc_core::semantics::unroll`]); this module only writes it as code.
 
 mod cell;
 mod configuration;
@@ -22,17 +22,17 @@ use chartc_core::arena::StateId;
 use chartc_core::model::Trigger;
 
 impl Context<'_> {
-    /// The steps of the chart are written out.
+    /// Whether the chart has direct code.
     pub(super) fn is_direct(&self) -> bool {
         matches!(self.shape, Shape::Direct(_))
     }
 
-    /// The parameter by which code of the chart reads the machine: code that is written out needs none.
+    /// The parameter through which the chart's code reads the machine; direct code needs none.
     pub(super) fn view(&self, body: &Fragment) -> Option<String> {
         (!self.is_direct()).then(|| body.parameter("view", Use::View))
     }
 
-    /// The configurations, if the steps are written out.
+    /// The configurations of a chart with direct code.
     fn configurations(&self) -> &[Vec<StateId>] {
         match &self.shape {
             Shape::Direct(all) => all,
@@ -40,7 +40,7 @@ impl Context<'_> {
         }
     }
 
-    /// The name of a configuration: of its leaf, if all have one.
+    /// The name of a configuration: that of its leaf if every configuration has a single leaf.
     fn configuration(&self, nth: usize) -> String {
         match &self.configurations()[nth][..] {
             [leaf] if !self.has_parallels() => {
@@ -66,7 +66,7 @@ impl Context<'_> {
         self.configurations().iter().any(|leaves| leaves.len() > 1)
     }
 
-    /// Whether lines wait for something that comes by the internal queue, or may go round.
+    /// Whether further microsteps may follow the first: by raised events, completions, errors or eventless transitions.
     fn is_queueing(&self) -> bool {
         shape::raises(self.chart)
             || self.chart.transitions.iter().any(|line| match &line.trigger {
@@ -87,7 +87,7 @@ impl Context<'_> {
             })
     }
 
-    /// Some line reads a field of what is being handled.
+    /// Whether a transition reads a field of the current event or answer.
     pub(super) fn is_binding(&self) -> bool {
         shape::reads_fields(self.chart)
     }

@@ -1,4 +1,4 @@
-//! The methods that hold guards and blocks which may fail. What cannot fail is written where it is used.
+//! Methods for guards and blocks that may fail. Code that cannot fail is written inline.
 
 use super::super::body::{self, Methods};
 use super::super::code::{Binding, Fragment, Use, code};
@@ -12,29 +12,29 @@ use std::collections::BTreeMap;
 pub(super) enum Guard {
     /// A condition.
     Plain(Fragment),
-    /// A call that gives a `Result`.
+    /// A call that returns a `Result`.
     Fallible(Fragment),
 }
 
-/// A method of the program: a body that gives a `Result` with the error of expressions, and what of the place fails with it.
+/// A method of the program: its body, which returns a `Result` with the error of expressions, and what fails if it fails.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Held {
     result: &'static str,
     body: Fragment,
-    /// For the notes: none are taken without an allocator, or where nothing fails.
+    /// The part of the place that failed, for the notes; `None` without an allocator or if the body cannot fail.
     what: Option<String>,
 }
 
-/// Methods of the program, each made once.
+/// Methods of the program, each generated once.
 pub(super) struct Pool<'c> {
     context: &'c Context<'c>,
-    /// By name of what they hold. Blocks that read active states have one for each place where they run.
+    /// By name. A block that reads active states has one method for each place where it runs.
     methods: BTreeMap<String, Vec<Held>>,
-    /// By what it holds: the call.
+    /// The call of each method.
     calls: BTreeMap<Held, Fragment>,
 }
 
-/// The first block of a state needs no number of its own.
+/// Names the block of a state; the first one has no number.
 fn numbered(word: &str, state: StateId, nth: u32) -> String {
     if nth == 0 { format!("{word}_{}", state.0) } else { format!("{word}_{}_{nth}", state.0) }
 }
@@ -44,7 +44,7 @@ impl<'c> Pool<'c> {
         Self { context, methods: BTreeMap::new(), calls: BTreeMap::new() }
     }
 
-    /// The guard of a line.
+    /// The guard of a transition.
     pub(super) fn guard(&mut self, line: TransitionId, place: &Place) -> Guard {
         let Some(guard) = &self.context.chart.transition(line).guard else {
             return Guard::Plain("true".into());
@@ -65,7 +65,7 @@ impl<'c> Pool<'c> {
         if body.has(Use::Failure) { faulted(&self.block_result(block, place)) } else { body }
     }
 
-    /// A `Result` that runs a block.
+    /// An expression of type `Result` that runs a block.
     pub(super) fn block_result(&mut self, block: Block, place: &Place) -> Fragment {
         let name = match block {
             Block::Entry(state, nth) => numbered("enter", state, nth),
@@ -78,13 +78,13 @@ impl<'c> Pool<'c> {
         self.result(&name, body, format!("actions_of(&TABLES, program::Block::{path})"))
     }
 
-    /// The statements that read the arguments of a line's final target.
+    /// The statements that read the arguments for the final target of a transition.
     pub(super) fn arguments(&mut self, line: TransitionId, place: &Place) -> Fragment {
         let body = ending::read(self.context, line, Some(place));
         if body.has(Use::Failure) { faulted(&self.arguments_result(line, place)) } else { body }
     }
 
-    /// A `Result` that reads the arguments of a line's final target.
+    /// An expression of type `Result` that reads the arguments for the final target of a transition.
     pub(super) fn arguments_result(&mut self, line: TransitionId, place: &Place) -> Fragment {
         let body = ending::read(self.context, line, Some(place));
         let what = format!("arguments_of(&TABLES, arena::TransitionId({}))", line.0);
@@ -98,7 +98,7 @@ impl<'c> Pool<'c> {
         self.method(name, "()", code!("{body}Ok(())", body), what)
     }
 
-    /// The call of a method with this body. `what` of the place is what has failed, for the notes.
+    /// The call of a method with this body. `what` of the place names the part that failed, for the notes.
     fn method(
         &mut self,
         name: &str,
@@ -147,7 +147,7 @@ fn nth_name(name: &str, nth: usize) -> String {
     if nth == 0 { name.to_owned() } else { format!("{name}_in_{nth}") }
 }
 
-/// The statement that runs what may fail.
+/// The statement that runs code which may fail.
 fn faulted(result: &Fragment) -> Fragment {
     code!("if {result}.is_err() {{ direct::fault(self, sink); }}\n", result).using(Use::Sink)
 }

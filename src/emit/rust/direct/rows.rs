@@ -1,8 +1,8 @@
-//! Steps as data: for each occurrence and configuration a row that says what is done and what is next.
+//! Steps as data: for each occurrence and configuration a row with its deeds and the next configuration.
 //!
-//! Blocks that only add constants to numbers are in the rows of events as sums, too. Within a row all that goes to one number goes
-//! the same way, so that no addition overflows unless the sum does: then, and only then, does it matter in which order things are
-//! done, and they are done one by one.
+//! A block that only adds constants to numbers is also stored as sums in the rows of events. All sums of one number in a row have the same
+//! sign, so that an intermediate addition overflows only if the sum does. Only then does the order matter, and the deeds are executed one
+//! by one.
 
 use super::super::code::{Fragment, Use};
 use super::super::{Context, blocks};
@@ -16,10 +16,10 @@ use chartc_core::store::Occurrence;
 use codegen::{Function, Impl};
 use std::collections::BTreeMap;
 
-/// The steps of a chart in which nothing has a guard.
+/// The rows of a chart without guards.
 pub(super) struct Rows<'c> {
     context: &'c Context<'c>,
-    /// Lists of what is done.
+    /// The distinct lists of deeds.
     deeds: Numbered<Vec<String>>,
     runs: Numbered<Fragment>,
     /// By event, then by configuration.
@@ -30,18 +30,18 @@ pub(super) struct Rows<'c> {
     leave: Vec<Row>,
 }
 
-/// What one occurrence does in one configuration.
+/// The effect of one occurrence in one configuration.
 struct Row {
-    /// The number of the list of what is done.
+    /// The number of the list of deeds.
     deeds: usize,
-    /// The number of the configuration that is next.
+    /// The number of the next configuration.
     next: usize,
     taken: bool,
-    /// What is added to which variables, if that is all that the blocks do.
+    /// The amounts added to variables, if the blocks do nothing else.
     sums: Option<BTreeMap<usize, i64>>,
 }
 
-/// Different things, numbered in the order found.
+/// Distinct things, numbered in order of first occurrence.
 struct Numbered<T> {
     all: Vec<T>,
     known: BTreeMap<T, usize>,
@@ -61,7 +61,7 @@ impl<T: Ord + Clone> Numbered<T> {
 }
 
 impl<'c> Rows<'c> {
-    /// Asks the step algorithm for every row.
+    /// Computes every row with the step algorithm.
     pub(super) fn new(cells: &mut Cells<'c>) -> Self {
         let context = cells.context;
         let none = Row { deeds: 0, next: 0, taken: false, sums: None };
@@ -90,7 +90,7 @@ impl<'c> Rows<'c> {
         rows.enter = rows.row(cells, &unrolled);
         for leaves in context.configurations() {
             let mut unrolled = cells.unroll.finish(leaves);
-            // Nothing is entered any more.
+            // No state is entered any more.
             unrolled.lowest = leaves.clone().into();
             let row = rows.row(cells, &unrolled);
             rows.leave.push(row);
@@ -167,7 +167,7 @@ impl<'c> Rows<'c> {
         Some(sums)
     }
 
-    /// Adds the methods that step.
+    /// Adds the methods that take steps.
     pub(super) fn emit(self, cells: &mut Cells<'c>, item: &mut Impl, methods: &mut Impl) {
         let enter = format!(
             "direct::perform(self, Self::deeds({}), sink);\nself.configuration = {};",
@@ -205,7 +205,7 @@ impl<'c> Rows<'c> {
         methods.push_fn(self.takes());
     }
 
-    /// Where the row of an event is.
+    /// The index of an event's row.
     fn place(&self) -> String {
         let len = self.context.configurations().len();
         format!("event as usize * {len} + self.configuration as usize")
@@ -278,7 +278,7 @@ impl<'c> Rows<'c> {
             .map(|(nth, (on, _))| format!("{} => {},\n", dispatch::pattern(*on), nth * len))
             .collect();
         let rows: Vec<&Row> = self.others.iter().flat_map(|(_, rows)| rows).collect();
-        // Whatever else occurs means nothing to the chart.
+        // The chart ignores all other occurrences.
         let code = format!(
             "let first = match occurrence {{ {arms} _ => return false, }};
             let at = first + self.configuration as usize;
@@ -296,7 +296,7 @@ impl<'c> Rows<'c> {
         sinks(format!("let at = self.configuration as usize;\n{}", self.exactly(&rows)))
     }
 
-    /// The step at `at`, one thing after the other.
+    /// The step at `at`, deed by deed.
     fn exactly(&self, rows: &[&Row]) -> String {
         let taken: Vec<String> = rows.iter().map(|row| row.taken.to_string()).collect();
         format!(
@@ -314,7 +314,7 @@ impl<'c> Rows<'c> {
         table("STEPS", self.step(), &column)
     }
 
-    /// The type of the number of a list of deeds.
+    /// The integer type for the number of a list of deeds.
     fn step(&self) -> &'static str {
         if self.deeds.all.len() <= 256 { "u8" } else { "u16" }
     }
@@ -325,19 +325,19 @@ impl<'c> Rows<'c> {
         table("NEXT", "Configuration", &column)
     }
 
-    /// `deeds`: the different lists of what is done.
+    /// Writes `deeds`: the distinct lists of deeds.
     fn deeds(&self) -> Function {
         let mut function = Function::new("deeds");
         function.arg("step", self.step()).ret("&'static [direct::Instruction]").attr("inline");
         function.line("use direct::Instruction;");
         let lists = self.deeds.all.iter().map(|deeds| format!("&[{}]", deeds.join(", ")));
         function.line(table("DEEDS", "&[Instruction]", &lists.collect::<Vec<_>>()));
-        // Not by an index: a sink that does not listen has no use for the check of one.
+        // Not by an index: a sink that ignores everything should not pay for a bounds check.
         function.line("DEEDS.get(usize::from(step)).copied().unwrap_or_default()");
         function
     }
 
-    /// `takes`: whether a line is taken for an event.
+    /// Writes `takes`: whether an event takes a transition.
     fn takes(&self) -> Function {
         let mut function = Function::new("takes");
         function.ret("bool").attr("inline");
@@ -360,7 +360,7 @@ fn table(name: &str, ty: &str, column: &[String]) -> String {
     format!("static {name}: [{ty}; {}] = [{}];\n", column.len(), column.join(", "))
 }
 
-/// What of it is told by the chart's code; the end of the run is told by what all machines share.
+/// The record as code, if the chart's code reports it; code that all machines share reports the end of the run.
 fn told(record: Record) -> Option<String> {
     let told = if let Record::Taken(TransitionId(line)) = record {
         format!("taken({line})")
@@ -378,7 +378,7 @@ fn told(record: Record) -> Option<String> {
     Some(format!("Instruction::{told}"))
 }
 
-/// `variable = variable + constant`.
+/// The variable and the amount of `variable = variable + constant`.
 fn added(context: &Context<'_>, action: &Action) -> Option<(VarId, i64)> {
     let Action::Assign(variable, expr) = action else { return None };
     let row = &context.chart.variables[variable.index()];

@@ -1,4 +1,4 @@
-//! Which charts are written out, and why the others are not.
+//! Which charts have direct code, and why the others do not.
 
 use super::configuration;
 use crate::emit::rust::uses;
@@ -12,35 +12,35 @@ use std::collections::BTreeMap;
 /// How the code of a chart takes a step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in super::super) enum Shape {
-    /// What an occurrence does in each of these configurations is written out. A configuration is its active leaves.
+    /// Direct code: the steps for each occurrence in each of these configurations. A configuration is the list of its active leaves.
     Direct(Vec<Vec<StateId>>),
-    /// Sets of bits, and the step algorithm that the interpreter runs; why nothing simpler does.
+    /// Sets of bits, and the step algorithm of the interpreter; with the reason why direct code is impossible.
     Shared(&'static str),
 }
 
-/// How steps that are written out are.
+/// The form of direct code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(in super::super) enum Form {
-    /// One piece of code for everything, with what differs in one table.
+    /// The same code for all cells; one table holds their differences.
     Uniform,
-    /// A `match` on the event, then on groups of leaves; what differs within a group is in tables.
+    /// A `match` on the event, then on groups of leaves; tables hold the differences within a group.
     ByEvent,
     /// A `match` on the leaf, then on the event.
     #[default]
     ByLeaf,
-    /// What is done as data, with a row for each event and configuration.
+    /// Steps as data, with a row for each event and configuration.
     Data,
 }
 
-/// Leaves times occurrences beyond which code that is written out would be too long.
+/// The maximum number of leaves times occurrences, so that direct code stays short.
 const MOST: usize = 6000;
 
-/// Lines with a condition that one occurrence may try in one leaf. Direct code puts each into the `else` of the one before: with more,
-/// it would nest too deeply.
+/// The maximum number of guarded transitions that one occurrence may try in one leaf. Direct code puts each into the `else` of the one
+/// before, so more would nest too deeply.
 const DEEPEST: usize = 100;
 
 impl Shape {
-    /// The simplest shape that the chart allows: everything in it has to be known here.
+    /// The simplest shape for the chart. Direct code requires that everything in the chart is known at compile time.
     pub(in super::super) fn of(chart: &Chart, tables: &Tables<'_>) -> Self {
         if let Some(why) = why_not(chart) {
             return Self::Shared(why);
@@ -51,7 +51,7 @@ impl Shape {
         }
     }
 
-    /// For the head of the file.
+    /// The description of the shape in the head of the file.
     pub(in super::super) fn text(&self, form: Form) -> String {
         let all = match self {
             Self::Direct(all) => all,
@@ -117,9 +117,9 @@ fn why_not(chart: &Chart) -> Option<&'static str> {
     (deepest(chart) > DEEPEST).then_some("many lines with a condition are on one event")
 }
 
-/// The most lines with a condition that one occurrence may have to try in one leaf.
+/// The maximum number of guarded transitions that one occurrence may try in one leaf.
 fn deepest(chart: &Chart) -> usize {
-    // By state: how many of its lines, and of its ancestors' lines, have each trigger.
+    // By state: the number of its own and its ancestors' transitions with each trigger.
     let mut all: Vec<BTreeMap<Moment, usize>> = Vec::with_capacity(chart.states.len());
     for state in &chart.states {
         let mut counts = state.parent.map_or_else(BTreeMap::new, |p| all[p.index()].clone());
@@ -129,7 +129,7 @@ fn deepest(chart: &Chart) -> usize {
         }
         all.push(counts);
     }
-    // Lines on any event count for each.
+    // Transitions on any event count for each event.
     let deep = |counts: &BTreeMap<Moment, usize>| {
         let any = counts.get(&Moment::AnyEvent).copied().unwrap_or_default();
         let others = counts.iter().filter(|(moment, _)| **moment != Moment::AnyEvent);
@@ -138,7 +138,7 @@ fn deepest(chart: &Chart) -> usize {
     all.iter().map(deep).max().unwrap_or_default()
 }
 
-/// A trigger; lines with the same one are tried together.
+/// A trigger. Transitions with equal triggers are tried together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Moment {
     Event(EventId),
@@ -204,7 +204,7 @@ fn action(action: &Action) -> Option<&'static str> {
     }
 }
 
-/// Observables that are known where code is written out; those that only depend on the active states are so in lines and blocks.
+/// The observables that direct code can read. Those that depend only on the active states are known in transitions and blocks.
 fn seen(observable: &Observable, in_line: bool) -> Option<&'static str> {
     match observable {
         Observable::Turns | Observable::Event => None,
@@ -222,7 +222,7 @@ fn seen(observable: &Observable, in_line: bool) -> Option<&'static str> {
     }
 }
 
-/// Calls `found` with every expression, and whether it stands in a line or block.
+/// Calls `found` with every expression, and whether it belongs to a transition or block.
 fn expressions(chart: &Chart, found: &mut dyn FnMut(&Expr, bool)) {
     for expr in chart.variables.iter().filter_map(|v| v.default.as_ref()) {
         uses::walk(expr, &mut |e| found(e, false));
@@ -241,28 +241,28 @@ fn expressions(chart: &Chart, found: &mut dyn FnMut(&Expr, bool)) {
     });
 }
 
-/// Calls `found` with every action, also those in branches.
+/// Calls `found` with every action, including those in branches.
 fn actions<'c>(chart: &'c Chart, found: &mut dyn FnMut(&'c Action)) {
     for block in chart.blocks() {
         Action::walk(block, found);
     }
 }
 
-/// Some block raises an event.
+/// Whether a block raises an event.
 pub(super) fn raises(chart: &Chart) -> bool {
     let mut raises = false;
     actions(chart, &mut |action| raises |= matches!(action, Action::Raise(..)));
     raises
 }
 
-/// Some expression reads a field of what is being handled.
+/// Whether an expression reads a field of the current event or answer.
 pub(super) fn reads_fields(chart: &Chart) -> bool {
     let mut reads = false;
     expressions(chart, &mut |expr, _| reads |= matches!(expr.kind, ExprKind::Payload(_)));
     reads
 }
 
-/// Some expression reads the name of the event that is being handled.
+/// Whether an expression reads the name of the current event.
 pub(super) fn reads_event(chart: &Chart) -> bool {
     let mut reads = false;
     expressions(chart, &mut |expr, _| {

@@ -1,11 +1,11 @@
-//! Cells that differ only in what they name: one piece of code for all of them, with the names in tables.
+//! Cells that differ only in names: one piece of code for all of them, with the names in tables.
 
 use super::super::code::{Fragment, Use, code};
 
-/// What a name that may differ from cell to cell stands for.
+/// The kind of a name that may differ between cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Name {
-    /// A line or a state, by its number.
+    /// A transition or state, by its number.
     Row,
     /// A configuration.
     Configuration,
@@ -47,7 +47,7 @@ impl Steps {
         self.0.push(Part::Name(name, text));
     }
 
-    /// Tells the sink of a line or state.
+    /// Reports a transition or state to the sink.
     pub(super) fn tell(&mut self, what: &str, row: u32) {
         self.code(Fragment::from(format!("direct::{what}(sink, ")).using(Use::Sink));
         self.name(Name::Row, row.to_string());
@@ -64,7 +64,7 @@ impl Steps {
         }
     }
 
-    /// All of it as code.
+    /// The steps as code.
     pub(super) fn fragment(&self) -> Fragment {
         let parts = self.0.iter().map(|part| match part {
             Part::Code(code) => code.clone(),
@@ -73,7 +73,7 @@ impl Steps {
         parts.collect()
     }
 
-    /// Whether the two differ in names at most.
+    /// Whether both differ in names at most.
     fn is_like(&self, other: &Self) -> bool {
         let alike = |(a, b): (&Part, &Part)| match (a, b) {
             (Part::Code(a), Part::Code(b)) => a == b,
@@ -84,7 +84,7 @@ impl Steps {
     }
 }
 
-/// The numbers of cells that differ in names only, in groups; in the order of their first ones.
+/// Groups cells that differ only in names, as lists of their numbers, ordered by the first of each group.
 pub(super) fn groups(cells: &[Steps]) -> Vec<Vec<usize>> {
     let mut groups: Vec<Vec<usize>> = Vec::new();
     for (nth, steps) in cells.iter().enumerate() {
@@ -96,8 +96,8 @@ pub(super) fn groups(cells: &[Steps]) -> Vec<Vec<usize>> {
     groups
 }
 
-/// One piece of code for all cells, if they differ in names only. `cells` has the place of each in tables of `len` places,
-/// where `at` gives the place of the present one.
+/// One piece of code for all cells, if they differ only in names. `cells` pairs each cell with its index in tables of `len` entries; `at`
+/// is the index of the current cell.
 pub(super) fn merged(cells: &[(usize, &Steps)], len: usize, at: &Fragment) -> Option<Fragment> {
     let (_, first) = cells.first()?;
     if !cells.iter().all(|(_, steps)| steps.is_like(first)) {

@@ -1,4 +1,4 @@
-//! What an expression reads: variables, answers, observables, fields, elements, host functions.
+//! Reads by an expression: variables, answers, observables, fields, elements, host functions.
 
 use super::super::types::{optional, optional_inner};
 use super::{Binding, Code, Constant, Error, Form, Fragment, Use, Writer, code};
@@ -47,7 +47,7 @@ impl Writer<'_> {
         let ty = self.context.chart.steps[step.index()].returns.clone();
         let name = super::super::payload::answer_field(self.context, step);
         if *seen_as == Type::Json && ty == Type::Json {
-            // Not known to be missing: what reads a field of `none` fails.
+            // The type does not allow for a missing answer: a field of `none` is an error.
             return Code::lent(format!("generated::json(&self.answers.{name})"), Type::Json);
         }
         Code::place(format!("self.answers.{name}"), optional(ty))
@@ -98,8 +98,8 @@ impl Writer<'_> {
         }
     }
 
-    /// What code that is written out knows of the machine. A chart that reads anything else is not written out, nor one that reads
-    /// active states where the place is not known.
+    /// An observable that direct code knows. Charts that read any other have no direct code; nor do charts that read active states where
+    /// the place is unknown.
     fn known(&self, observable: &Observable) -> Code {
         let tables = &self.context.tables;
         if let Observable::In(state) = observable {
@@ -119,7 +119,7 @@ impl Writer<'_> {
         }
     }
 
-    /// A state's id: by its name, or by number for one that has none.
+    /// A state's id: by name, or by number for a state without a name.
     fn state(&self, id: chartc_core::arena::StateId) -> String {
         match &self.context.names.states[id.index()] {
             Some(name) => format!("State::{name}.id()"),
@@ -127,7 +127,7 @@ impl Writer<'_> {
         }
     }
 
-    /// `of.name`; of an optional record it is optional too.
+    /// Writes `of.name`; for an optional record the result is optional.
     pub(super) fn field(&mut self, of: &Expr, name: &str) -> Code {
         let code = self.expr(of);
         let (inner, missing) = match optional_inner(&code.ty) {
@@ -174,7 +174,7 @@ impl Writer<'_> {
         Code::owned(text.using(Use::Failure), Type::Json)
     }
 
-    /// `of[at]`.
+    /// Writes `of[at]`.
     pub(super) fn index(&mut self, of: &Expr, at: &Expr) -> Code {
         let code = self.expr(of);
         let place = self.expr(at);
@@ -203,7 +203,7 @@ impl Writer<'_> {
         self.convert(value, &ty)
     }
 
-    /// `of[from:to]`.
+    /// Writes `of[from:to]`.
     pub(super) fn slice(&mut self, of: &Expr, from: Option<&Expr>, to: Option<&Expr>) -> Code {
         let code = self.expr(of);
         let ty = code.ty.clone();
@@ -221,14 +221,14 @@ impl Writer<'_> {
         self.convert(value, &ty)
     }
 
-    /// `of ?? default`.
+    /// Writes `of ?? default`.
     pub(super) fn default(&mut self, of: &Expr, default: &Expr, ty: &Type) -> Code {
         let code = self.expr(of);
         let name = self.temporary();
         let (inner, json) = match optional_inner(&code.ty) {
             Some(inner) => (inner.clone(), false),
             None if code.ty == Type::Json => (Type::Json, true),
-            // It is never `none`.
+            // The value is never `none`.
             None => return self.convert(code, ty),
         };
         let default = self.value_code(default, ty);
@@ -249,7 +249,7 @@ impl Writer<'_> {
         Code::owned(text, ty.clone()).bound(Binding::Block)
     }
 
-    /// Whether to compute it costs nothing, so that it may be computed in vain.
+    /// Whether the code is so cheap that it may be computed in vain.
     pub(in super::super) fn is_at_hand(&self, code: &Code) -> bool {
         let copy = self.context.facts.is_copy(&code.ty) && !code.text().has(Use::Failure);
         copy && (code.constant.is_some() || code.form != Form::Owned)

@@ -1,4 +1,4 @@
-//! Functions of the language: Rust's own where they mean the same, else the interpreter's.
+//! Functions of the language: Rust's own where they mean the same, otherwise the interpreter's.
 
 use super::{Binding, Code, Constant, Error, Fragment, Use, Writer, code};
 use chartc_core::model::{Builtin, Expr, Type};
@@ -66,7 +66,7 @@ impl Writer<'_> {
         Some(Code::owned(code!("{x} as i64", x), Type::Int).bound(Binding::Cast))
     }
 
-    /// The least or greatest of several numbers or durations.
+    /// The minimum or maximum of several numbers or durations.
     fn extreme(&mut self, function: Builtin, codes: &[Code], ty: &Type) -> Option<Code> {
         let all = |ty: &Type| codes.iter().all(|c| c.ty == *ty);
         let numbers = codes.iter().all(|c| matches!(c.ty, Type::Int | Type::Float));
@@ -139,7 +139,7 @@ impl Writer<'_> {
     }
 }
 
-/// A literal Int where a Float is wanted is written as one.
+/// Writes an Int literal as a Float literal where a Float is wanted.
 fn literal(code: &Code, want: &Type) -> Code {
     match (code.constant, want) {
         (Some(Constant::Int(i)), Type::Float) if code.ty == Type::Int => super::float(i as f64),

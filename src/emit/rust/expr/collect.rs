@@ -7,13 +7,13 @@ use chartc_core::arena::{LocalId, TypeId};
 use chartc_core::model::{Expr, Type, TypeKind};
 
 impl Writer<'_> {
-    /// Values made `item`s, in an array.
+    /// An array of the values, each converted to `item`.
     pub(super) fn array(&mut self, items: &[Expr], item: &Type) -> Fragment {
         let items = Fragment::joined(items.iter().map(|i| self.value(i, item)), ", ");
         code!("[{items}]", items)
     }
 
-    /// A list whose items are made `item`s.
+    /// A list whose items are converted to `item`.
     pub(super) fn list(&mut self, items: &[Expr], item: &Type) -> Code {
         let ty = Type::List(Box::new(item.clone()));
         if items.is_empty() {
@@ -24,13 +24,13 @@ impl Writer<'_> {
         Code::owned(text.using(Use::Allocator), ty)
     }
 
-    /// A list of anything.
+    /// A list of any values.
     pub(super) fn json_list(&mut self, items: &[Expr]) -> Code {
         let list = self.list(items, &Type::Json);
         Code::owned(code!("Value::List({list})", list = list.text()), Type::Json)
     }
 
-    /// A map whose values are made `item`s; later entries win.
+    /// A map whose values are converted to `item`; later entries win.
     pub(super) fn map(&mut self, entries: &[(Expr, Expr)], item: &Type) -> Code {
         let ty = Type::Map(Box::new(item.clone()));
         if entries.is_empty() {
@@ -62,7 +62,7 @@ impl Writer<'_> {
         Code::owned(code!("{name} {{ {all} }}", all), Type::Named(id)).bound(Binding::Block)
     }
 
-    /// `[item for local in source if filter]`.
+    /// Writes `[item for local in source if filter]`.
     pub(super) fn comprehension(
         &mut self,
         item: &Expr,
@@ -88,7 +88,7 @@ impl Writer<'_> {
             None => push,
         };
         let head = loop_head(elements, local, &body);
-        // Before the start no program counts.
+        // Before the start there is no program to count the work.
         let work =
             if self.early && outermost { "let work = generated::Work::new();\n" } else { "" };
         let fill =
@@ -101,15 +101,15 @@ impl Writer<'_> {
         Code::owned(text.using(Use::Allocator), ty).bound(Binding::Block)
     }
 
-    /// The elements of a list, the characters of a text or the keys of a map, to loop over. The local is in scope until it is
-    /// forgotten. What is repeated takes so many nodes each time.
+    /// The elements of a list, the characters of a text or the keys of a map, for a loop. The local is in scope until [`Writer::forget`].
+    /// Each repetition costs `nodes` nodes.
     pub(in super::super) fn each(&mut self, source: &Expr, local: LocalId, nodes: u64) -> Fragment {
         let work = if self.early { "&work" } else { "&self.work" };
         let nodes = nodes.saturating_add(1);
         let code = self.expr(source);
         let (ty, held) = if let Some(item) = list_item(&code.ty) {
             let held = match code.form {
-                // The body may change what is looped over, or call what borrows all of the program.
+                // The body may change the collection, or call a method that borrows the whole program.
                 Form::Place | Form::Lent => self.own(&code),
                 Form::Owned => code.text(),
             };
@@ -122,12 +122,12 @@ impl Writer<'_> {
         text.using(Use::Failure).using(Use::Work).using(Use::Allocator)
     }
 
-    /// The local is out of scope.
+    /// Ends the scope of the local.
     pub(in super::super) fn forget(&mut self, local: LocalId) {
         self.locals.remove(&local);
     }
 
-    /// A bound local.
+    /// A loop variable.
     pub(super) fn local(&self, id: LocalId, ty: &Type) -> Code {
         match self.locals.get(&id) {
             Some(ty) => {
@@ -144,7 +144,7 @@ fn local_name(id: LocalId) -> String {
     format!("item{}", id.0)
 }
 
-/// `local in elements`; a local that the body does not read gets a name that says so.
+/// Writes `local in elements`. A local that the body does not read gets an underscore.
 pub(in super::super) fn loop_head(elements: Fragment, local: LocalId, body: &Fragment) -> Fragment {
     let name = local_name(local);
     let unused = if body.uses.locals.contains(&local) { "" } else { "_" };

@@ -10,7 +10,7 @@ impl Writer<'_> {
         if let [(op, second)] = rest {
             return self.compared(*op, first, second, true);
         }
-        // What is compared twice gets a name, unless it is as cheap as one.
+        // An operand that is compared twice is bound to a name, unless it is as cheap as a name.
         let mut lets = Fragment::default();
         let mut left = Operand::of(self, first);
         let mut tests = Vec::new();
@@ -19,7 +19,7 @@ impl Writer<'_> {
             if i + 1 < rest.len() && !is_plain(expr) {
                 lets += self.named(&mut right);
                 if tests.is_empty() && !is_plain(first) {
-                    // Whatever stands before it is evaluated before it.
+                    // The operands before it are evaluated first.
                     let mut before = self.named(&mut left);
                     before += std::mem::take(&mut lets);
                     lets = before;
@@ -36,7 +36,7 @@ impl Writer<'_> {
         }
     }
 
-    /// The statement that gives an operand a name.
+    /// The statement that binds an operand to a name.
     fn named(&mut self, operand: &mut Operand) -> Fragment {
         let name = self.temporary();
         let value = self.own(&operand.code);
@@ -45,7 +45,7 @@ impl Writer<'_> {
         code!("let {name} = {value};\n", value)
     }
 
-    /// Whether it `holds` that `first op second`.
+    /// The code for `first op second`, or for its negation if `holds` is false.
     pub(super) fn compared(
         &mut self,
         op: CompareOp,
@@ -62,7 +62,7 @@ impl Writer<'_> {
         }
         let (left, right) = (Operand::of(self, first), Operand::of(self, second));
         let method = if holds { None } else { float_method(op) };
-        // Of two floats neither may be less than the other.
+        // For NaN, neither of two floats is less than the other.
         if let (Some(method), Some(a), Some(b)) = (method, left.float(), right.float()) {
             let text = code!("!f64::{method}({a}, {b})", a = a.lend(), b = b.lend());
             return Code::owned(text, Type::Bool).bound(Binding::Prefix);
@@ -75,7 +75,7 @@ impl Writer<'_> {
         Self::inverted(&code)
     }
 
-    /// The text that an expression is known to be.
+    /// The text of an expression, if it is known.
     fn known_text(&self, expr: &Expr) -> Option<String> {
         if let ExprKind::Text(text) = &expr.kind {
             return text.literal().map(str::to_owned);
@@ -85,7 +85,7 @@ impl Writer<'_> {
         is_state.then(|| self.context.tables.state(place.leaf).path.to_owned())
     }
 
-    /// `x == x`, and what else is known.
+    /// Writes `x == x` and other comparisons with a known result.
     fn with_itself(&mut self, op: CompareOp, first: &Expr, second: &Expr) -> Option<Code> {
         if let (Some(a), Some(b), CompareOp::Equal | CompareOp::NotEqual) =
             (self.known_text(first), self.known_text(second), op)
@@ -109,7 +109,7 @@ impl Writer<'_> {
         Some(Code::owned(holds.to_string(), Type::Bool).known(Constant::Bool(holds)))
     }
 
-    /// `x == true`.
+    /// Writes `x == true`.
     fn with_truth(&mut self, op: CompareOp, first: &Expr, second: &Expr) -> Option<Code> {
         let wanted = match op {
             CompareOp::Equal => true,
@@ -185,7 +185,7 @@ impl Writer<'_> {
         }
     }
 
-    /// `x == none`.
+    /// Writes `x == none`.
     fn with_none(op: CompareOp, left: &Operand, right: &Operand) -> Option<Code> {
         let known = |b: bool| Code::owned(b.to_string(), Type::Bool).known(Constant::Bool(b));
         let (value, test) = match (left.none, right.none, op) {
@@ -211,7 +211,7 @@ impl Writer<'_> {
         Some(Code::owned(code!("{whole}.{name}()", whole), Type::Bool))
     }
 
-    /// `x == ""`.
+    /// Writes `x == ""`.
     fn with_empty(op: CompareOp, left: &Operand, right: &Operand) -> Option<Code> {
         let is_empty = |side: &Operand| side.code.constant == Some(Constant::Empty);
         let value = match (is_empty(left), is_empty(right)) {
@@ -258,25 +258,25 @@ impl Writer<'_> {
         }
     }
 
-    /// By the interpreter's rules.
+    /// Compares by the interpreter's rules.
     fn dynamic(&self, op: CompareOp, a: Code, b: Code) -> Code {
         let (a, b) = (self.json(a), self.json(b));
         let call = code!("expr::compare(model::CompareOp::{op:?}, &{a}, &{b})", a, b);
         self.tries(call, Type::Bool, Error::Evaluation)
     }
 
-    /// Whether Rust's `==` on two values of the type means what the language's does.
+    /// Whether Rust's `==` on two values of the type agrees with the language's.
     fn is_rust_equality(&self, ty: &Type) -> bool {
         match ty {
             Type::Bool | Type::Int | Type::Float | Type::Text | Type::Duration => true,
             Type::List(inner) | Type::Optional(inner) => self.is_rust_equality(inner),
-            // Values count 1, 1.0 and true as equal, which their Rust type does not.
+            // As values, 1, 1.0 and true are equal; as their Rust type, they are not.
             Type::Json | Type::Map(_) => false,
             Type::Named(_) => self.context.facts.is_copy(ty),
         }
     }
 
-    /// A place or reference for a comparison; both sides must be of one depth of reference.
+    /// A place or reference for a comparison; both sides must have the same number of references.
     fn referred(code: &Code, equality: bool) -> Fragment {
         match (&code.ty, code.form) {
             (Type::Text, _) => code.lend(),
@@ -290,16 +290,16 @@ impl Writer<'_> {
 #[derive(Clone)]
 struct Operand {
     code: Code,
-    /// It is `none`.
+    /// Whether it is `none`.
     none: bool,
-    /// An Int literal that a Float holds exactly.
+    /// The value of an Int literal that a Float represents exactly.
     literal: Option<f64>,
-    /// The items of a literal list, as an array: a list to compare with needs no room of its own.
+    /// The items of a literal list as an array: a list that is only compared needs no allocation.
     items: Option<Fragment>,
 }
 
 impl Operand {
-    /// The operand, if it is a Float or a literal that is one.
+    /// The operand as a Float, if it is a Float or a literal of one.
     fn float(&self) -> Option<Code> {
         let is_float = self.code.ty == Type::Float;
         if is_float { Some(self.code.clone()) } else { self.literal.map(float) }
@@ -314,7 +314,7 @@ impl Operand {
         } else {
             None
         };
-        // Mostly `none` is not written out at all, so it does not ask for an allocator yet.
+        // `none` is usually not written out, so it does not require an allocator yet.
         let code = if none { Code::owned("Value::None", Type::Json) } else { writer.expr(expr) };
         let items = match (&expr.kind, &code.ty) {
             (ExprKind::List(items), Type::List(item)) if !items.is_empty() => {
@@ -326,7 +326,7 @@ impl Operand {
     }
 }
 
-/// Whether evaluating it twice, or later, makes no difference.
+/// Whether the expression may be evaluated twice or later without a difference.
 fn is_plain(expr: &Expr) -> bool {
     matches!(
         expr.kind,
@@ -354,7 +354,7 @@ fn sign(op: CompareOp) -> &'static str {
     }
 }
 
-/// The method of a Float that says what an operator that orders does.
+/// The method of Float for an ordering operator.
 fn float_method(op: CompareOp) -> Option<&'static str> {
     match op {
         CompareOp::Less => Some("lt"),
@@ -365,7 +365,7 @@ fn float_method(op: CompareOp) -> Option<&'static str> {
     }
 }
 
-/// The method of an ordering that decides; for `!=` the one to negate.
+/// The method of `Ordering` for an operator; for `!=` the one to negate.
 fn ordering_test(op: CompareOp) -> &'static str {
     match op {
         CompareOp::Equal | CompareOp::NotEqual => "core::cmp::Ordering::is_eq",

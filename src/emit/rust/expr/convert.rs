@@ -1,10 +1,10 @@
-//! From the type that an expression has to the type that is wanted.
+//! Conversion from the type of an expression to the wanted type.
 
 use super::{Binding, Code, Constant, Error, Form, Fragment, Use, Writer, code};
 use chartc_core::model::{Expr, Type};
 
 impl Writer<'_> {
-    /// `code` as a `want`. What no rule of the language converts goes by its value, and fails when it does not fit.
+    /// Converts `code` to `want`. Types without a conversion rule are converted through a `Value`, which fails if the value does not fit.
     pub(in super::super) fn convert(&mut self, code: Code, want: &Type) -> Code {
         if code.ty == *want {
             return code;
@@ -38,7 +38,7 @@ impl Writer<'_> {
         }
     }
 
-    /// What an optional holds, or an error.
+    /// The inner value of an optional, or an error.
     fn unwrapped(&self, code: &Code, inner: Type) -> Code {
         let (function, error) =
             if self.context.bare { ("set", Error::Fault) } else { ("some", Error::Failure) };
@@ -56,17 +56,17 @@ impl Writer<'_> {
         }
     }
 
-    /// The code as a `Value` of its own.
+    /// The code as an owned `Value`.
     pub(in super::super) fn json(&self, code: Code) -> Fragment {
         let value = match (code.constant, &code.ty) {
             (_, Type::Json) => self.own(&code),
             (Some(Constant::None), _) => "Value::None".into(),
-            // A number literal has no type of its own yet.
+            // A number literal has no Rust type yet.
             (Some(Constant::Int(_)), Type::Int) => code!("Value::Int({i})", i = code.text()),
             (_, Type::Float) if code.form == Form::Owned => {
                 code!("Value::Float({x})", x = code.text())
             }
-            // `&str` is a value's source as it is.
+            // A `&str` converts to a value directly.
             (_, Type::Text) if code.form == Form::Lent => {
                 code!("{text}.into_value()", text = code.within(Binding::Whole))
             }
@@ -75,7 +75,7 @@ impl Writer<'_> {
         value.using(Use::Allocator)
     }
 
-    /// A slice of values; of one that is there already without a copy.
+    /// A slice of values. A single value is borrowed, not copied.
     pub(in super::super) fn values(&self, codes: Vec<Code>) -> Fragment {
         match codes.as_slice() {
             [one] if one.ty == Type::Json && one.form != Form::Owned => {
@@ -98,14 +98,14 @@ impl Writer<'_> {
         code!("{{ let value: {rust} = {value}; value.into_value() }}", value).using(Use::Braces)
     }
 
-    /// By its value.
+    /// Converts through a `Value`.
     fn typed(&self, code: Code, want: &Type) -> Code {
         let rust = super::super::types::owned(self.context, want);
         let call = code!("generated::typed::<{rust}>({value})", value = self.json(code));
         self.tries(call, want.clone(), Error::Failure)
     }
 
-    /// From one optional to another.
+    /// Converts one optional to another.
     fn inside(&mut self, code: &Code, inner: &Type, want: &Type) -> Code {
         let Type::Optional(wanted) = want else { return code.clone() };
         if self.same_rust(inner, wanted) {
@@ -123,7 +123,7 @@ impl Writer<'_> {
         Code::owned(text, want.clone()).bound(Binding::Block)
     }
 
-    /// Whether two types of the chart are one in Rust.
+    /// Whether two types of the chart have the same Rust type.
     fn same_rust(&self, a: &Type, b: &Type) -> bool {
         let name = |ty| super::super::types::owned(self.context, ty);
         name(a) == name(b)

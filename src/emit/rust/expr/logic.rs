@@ -34,7 +34,7 @@ impl Writer<'_> {
         Self::inverted(&code)
     }
 
-    /// A truth value, inverted.
+    /// The negation of a condition.
     pub(super) fn inverted(code: &Code) -> Code {
         match code.constant {
             Some(Constant::Bool(b)) => {
@@ -47,7 +47,7 @@ impl Writer<'_> {
         }
     }
 
-    /// `left and right`, `left or right`: `deciding` is what decides it on the left.
+    /// Writes `left and right` or `left or right`; `deciding` is the value of the left operand that decides the result.
     pub(super) fn logic(&mut self, left: &Expr, right: &Expr, deciding: bool) -> Code {
         let (sign, binding) = if deciding { ("||", Binding::Or) } else { ("&&", Binding::And) };
         let a = self.truth(left);
@@ -62,7 +62,7 @@ impl Writer<'_> {
             (_, Some(Constant::Bool(_))) if plain(&a) && is_pure(left) => return b,
             _ => {}
         }
-        // The same operator on the right was written with parentheses, which mean nothing to it.
+        // The same operator on the right comes from parentheses, which make no difference to it.
         let (a, b) = (a.truth(binding), b.truth(binding));
         Code::owned(code!("{a} {sign} {b}", a, b), Type::Bool).bound(binding)
     }
@@ -96,7 +96,7 @@ impl Writer<'_> {
     }
 }
 
-/// The comparison that holds where `op` does not.
+/// The comparison that holds exactly where `op` does not.
 pub(super) fn opposite(op: CompareOp) -> CompareOp {
     match op {
         CompareOp::Equal => CompareOp::NotEqual,
@@ -110,7 +110,7 @@ pub(super) fn opposite(op: CompareOp) -> CompareOp {
     }
 }
 
-/// Whether nobody but the expression sees that it was evaluated: it calls no function of the host.
+/// Whether evaluation has no effect that others observe: the expression calls no host function.
 pub(super) fn is_pure(expr: &Expr) -> bool {
     let mut pure = true;
     super::super::uses::walk(expr, &mut |part| {

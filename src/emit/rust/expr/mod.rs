@@ -1,5 +1,5 @@
-//! Expressions as typed Rust: numbers, truth values, durations and texts as Rust's own, with the arithmetic that the
-//! interpreter uses; lists, maps and JSON through the interpreter's functions wherever Rust's own would mean something else.
+//! Expressions as typed Rust. Numbers, booleans, durations and texts use Rust's types with the interpreter's arithmetic; lists, maps and
+//! JSON use the interpreter's functions where Rust's own would mean something else.
 
 mod access;
 mod builtin;
@@ -25,19 +25,19 @@ use std::collections::BTreeMap;
 pub(super) struct Writer<'w> {
     /// The chart and its names.
     pub context: &'w Context<'w>,
-    /// What the fields of the thing being handled are called here.
+    /// The code for each field of the current event or answer.
     pub payload: Vec<Code>,
-    /// Where the machine is while the body runs, if that is known.
+    /// The place of the machine while the body runs, if it is known.
     pub place: Option<Place>,
-    /// There is no machine yet: variables are locals, and nothing else is known.
+    /// Whether there is no machine yet: variables are locals, and nothing else is known.
     early: bool,
     locals: BTreeMap<LocalId, Type>,
     temporaries: u32,
-    /// Loops around what is written.
+    /// The number of enclosing loops.
     loops: u32,
 }
 
-/// What the error of a function is.
+/// The error type of a function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Error {
     /// `machine::Fault`, the error of bodies without an allocator.
@@ -49,7 +49,7 @@ enum Error {
 }
 
 impl<'w> Writer<'w> {
-    /// For a body that sees no payload.
+    /// A writer for a body without a payload.
     pub(super) fn new(context: &'w Context<'w>) -> Self {
         Self {
             context,
@@ -62,17 +62,17 @@ impl<'w> Writer<'w> {
         }
     }
 
-    /// For the first values of variables, where those declared before are locals.
+    /// A writer for initial values of variables; earlier variables are locals.
     pub(super) fn before_start(context: &'w Context<'w>) -> Self {
         Self { early: true, ..Self::new(context) }
     }
 
-    /// The expression, as it comes most cheaply.
+    /// The expression in its cheapest form.
     pub(super) fn expr(&mut self, expr: &Expr) -> Code {
         let code = self.kind(expr);
         match (&code.ty, &expr.ty) {
             (Type::Int, Type::Float) => self.convert(code, &Type::Float),
-            // The checker has proved that it is set.
+            // The checker has proved that the optional is set.
             (Type::Optional(inner), ty)
                 if !matches!(ty, Type::Optional(_) | Type::Json)
                     && !matches!(expr.kind, ExprKind::None) =>
@@ -84,13 +84,13 @@ impl<'w> Writer<'w> {
         }
     }
 
-    /// A value of its own of the type `want`.
+    /// The expression as an owned value of type `want`.
     pub(super) fn value(&mut self, expr: &Expr, want: &Type) -> Fragment {
         let code = self.value_code(expr, want);
         self.own(&code)
     }
 
-    /// The same for what is kept under a name of the chart: values nest only so deep.
+    /// Like [`Writer::value`], for a value stored under a name of the chart: its nesting depth is bounded.
     pub(super) fn kept(&mut self, expr: &Expr, want: &Type, name: &str) -> Fragment {
         let value = self.value(expr, want);
         if *want == Type::Json {
@@ -102,11 +102,11 @@ impl<'w> Writer<'w> {
         }
     }
 
-    /// The expression converted to `want`, in whatever form it comes.
+    /// The expression converted to `want`, in any form.
     pub(super) fn value_code(&mut self, expr: &Expr, want: &Type) -> Code {
         match (&expr.kind, want) {
             (ExprKind::None, Type::Optional(_)) => Self::none(want),
-            // A list of a wider type is made as such, not converted afterwards.
+            // A list of a wider type is built as such, not converted afterwards.
             (ExprKind::List(items), Type::List(item)) => self.list(items, item),
             (ExprKind::Map(entries), Type::Map(item)) => self.map(entries, item),
             _ => {
@@ -121,24 +121,24 @@ impl<'w> Writer<'w> {
         Code::owned("None", want.clone()).known(Constant::None)
     }
 
-    /// A condition, as an operand of something that binds as tightly as `outer`.
+    /// A condition as an operand of an operator that binds as tightly as `outer`.
     pub(super) fn condition(&mut self, expr: &Expr, outer: Binding) -> Fragment {
         let code = self.truth(expr);
         code.truth(outer)
     }
 
-    /// A condition as a truth value.
+    /// A condition as a boolean.
     pub(super) fn truth(&mut self, expr: &Expr) -> Code {
         let code = self.expr(expr);
         self.convert(code, &Type::Bool)
     }
 
-    /// A value of its own of whatever type the code has.
+    /// The code as an owned value of its own type.
     pub(super) fn own(&self, code: &Code) -> Fragment {
         code.own(self.context.facts.is_copy(&code.ty))
     }
 
-    /// The same, as an operand.
+    /// The code as an owned operand.
     pub(super) fn operand(&self, code: &Code, outer: Binding) -> Fragment {
         let binding = match code.form {
             Form::Lent if self.context.facts.is_copy(&code.ty) => Binding::Prefix,
@@ -147,7 +147,7 @@ impl<'w> Writer<'w> {
         Code::owned(self.own(code), code.ty.clone()).bound(binding).within(outer)
     }
 
-    /// A name that nothing else in the body has.
+    /// A name that is unique in the body.
     pub(super) fn temporary(&mut self) -> String {
         self.temporaries += 1;
         format!("value{}", self.temporaries - 1)
@@ -234,13 +234,13 @@ impl<'w> Writer<'w> {
     }
 }
 
-/// A literal.
+/// An Int literal.
 fn integer(i: i64) -> Code {
     let binding = if i < 0 { Binding::Prefix } else { Binding::Whole };
     Code::owned(i.to_string(), Type::Int).bound(binding).known(Constant::Int(i))
 }
 
-/// A literal.
+/// A Float literal.
 pub(super) fn float(x: f64) -> Code {
     let text = match x {
         _ if x.is_nan() => "f64::NAN".to_owned(),
@@ -254,7 +254,7 @@ pub(super) fn float(x: f64) -> Code {
     Code::owned(text, Type::Float).bound(binding).known(Constant::Other)
 }
 
-/// A chart's 3.14, which is no `PI`: 314.0 / 100.0.
+/// A number close to a constant, such as a chart's 3.14, as a quotient (314.0 / 100.0), so that Clippy does not take it for `PI`.
 fn quotient(x: f64) -> Code {
     let whole = (1..=15).map(|digits| 10_f64.powi(digits)).find_map(|ten| {
         let whole = x * ten;
@@ -267,7 +267,7 @@ fn quotient(x: f64) -> Code {
     Code::owned(text, Type::Float).bound(binding)
 }
 
-/// Whether `x` may be a constant of mathematics, cut or rounded: one with a function of its own in Rust.
+/// Whether `x` may be a mathematical constant of Rust, truncated or rounded.
 fn is_close_to_a_constant(x: f64) -> bool {
     use std::f64::consts as c;
     let often_cut = [c::PI, c::TAU, c::E];
@@ -287,7 +287,7 @@ fn is_close_to_a_constant(x: f64) -> bool {
         c::LOG2_10,
         c::LOG2_E,
         c::SQRT_2,
-        // The golden ratio and Euler's other constant.
+        // The golden ratio and the Euler–Mascheroni constant.
         1.618_033_988_749_895,
         0.577_215_664_901_532_9,
     ];

@@ -76,7 +76,7 @@ impl Writer<'_> {
         }
     }
 
-    /// A call of a function that can fail for more than one reason: where there is an allocator, of one that tells which.
+    /// A call of a function with several reasons for failure. With an allocator, a variant that names the reason is called.
     fn divided(&self, name: &str, a: &Code, b: &Code, ty: Type) -> Code {
         if self.context.bare {
             self.operation(name, &[a, b], ty)
@@ -85,7 +85,7 @@ impl Writer<'_> {
         }
     }
 
-    /// The same for functions that are no operators on numbers alone.
+    /// Like [`Writer::divided`], for functions other than operators on numbers.
     fn explained(&self, name: &str, a: &Code, b: &Code, ty: Type) -> Code {
         let (path, error) = if self.context.bare {
             ("generated", Error::Fault)
@@ -113,7 +113,7 @@ impl Writer<'_> {
         }
     }
 
-    /// `place op= right`, where the value of the place is a Float and the expression changes it so.
+    /// Writes `place op= right`, if the place is a Float and the expression updates it so.
     pub(in super::super) fn changed(
         &mut self,
         place: &str,
@@ -143,7 +143,7 @@ impl Writer<'_> {
         Some(code!("{place} {sign} {value};\n", value = self.own(&code)))
     }
 
-    /// A literal Int becomes a literal Float.
+    /// Turns an Int literal into a Float literal.
     fn as_float(&mut self, code: &Code, expr: &Expr) -> Code {
         if let ExprKind::Int(i) = expr.kind {
             return float(i as f64);
@@ -152,7 +152,7 @@ impl Writer<'_> {
     }
 }
 
-/// The function of `generated` for a Duration and something of type `right`, with the type of its result.
+/// The function of `generated` for a Duration and an operand of type `right`, with its result type.
 fn duration_function(op: BinaryOp, right: &Type) -> Option<(&'static str, Type)> {
     match (op, right) {
         (BinaryOp::Add, Type::Duration) => Some(("add_duration", Type::Duration)),

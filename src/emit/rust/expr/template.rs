@@ -4,7 +4,7 @@ use super::{Binding, Code, Constant, Fragment, Use, Writer, code};
 use chartc_core::model::{Template, TemplatePart, Type};
 
 impl Writer<'_> {
-    /// A literal as it is, anything else as a block that builds it.
+    /// A literal text as it is; any other text as a block that builds it.
     pub(super) fn text(&mut self, text: &Template) -> Code {
         match text.literal() {
             Some(literal) => {
@@ -18,7 +18,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Statements that leave the text in a variable `text`. `{options}` reads a variable `options`.
+    /// Statements that leave the text in a variable `text`. `{options}` reads the variable `options`.
     pub(in super::super) fn template(&mut self, template: &Template) -> Fragment {
         let parts = template.parts.iter().map(|part| self.part(part)).collect::<Fragment>();
         if parts.is_empty() {
@@ -30,7 +30,7 @@ impl Writer<'_> {
     /// Statements that append a part to a variable `text`.
     fn part(&mut self, part: &TemplatePart) -> Fragment {
         match part {
-            // A line of the text is a line of the code.
+            // Each line of the text becomes a line of code.
             TemplatePart::Text(text) => text.split_inclusive('\n').map(push).collect(),
             TemplatePart::Hole { expr, spec } => {
                 let code = self.expr(expr);
@@ -53,7 +53,7 @@ impl Writer<'_> {
     }
 }
 
-/// Appends a line.
+/// The statement that appends a line.
 fn push(line: &str) -> Fragment {
     let mut chars = line.chars();
     match (chars.next(), chars.next()) {

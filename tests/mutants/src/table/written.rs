@@ -67,10 +67,7 @@ pub(super) fn all() -> Vec<Mutant> {
         &[
             (
                 "written-refuted-as-faulted",
-                &[(
-                    "format!(\"direct::refuted(sink, {n});\\n\")",
-                    "format!(\"direct::faulted(sink, {n});\\n\")",
-                )],
+                &[("refuted.tell(\"refuted\", line.0);", "refuted.tell(\"faulted\", line.0);")],
                 SAME,
             ),
             (
@@ -86,11 +83,7 @@ pub(super) fn all() -> Vec<Mutant> {
                 )],
                 SAME,
             ),
-            (
-                "written-dead-for-ever",
-                &[("out.push_str(\"self.registers.revive();\\n\");", "")],
-                SAME,
-            ),
+            ("written-dead-for-ever", &[("out.code(\"self.registers.revive();\\n\");", "")], SAME),
         ],
     );
     let pool = of(
@@ -98,8 +91,8 @@ pub(super) fn all() -> Vec<Mutant> {
         &[(
             "written-block-fault-unsaid",
             &[(
-                "format!(\"if {}.is_err() {{ direct::fault(self, sink); }}\\n\", self.result(name, body, what))",
-                "format!(\"let _ = {};\\n\", self.result(name, body, what))",
+                "code!(\"if {result}.is_err() {{ direct::fault(self, sink); }}\\n\", result).using(Use::Sink)",
+                "code!(\"let _ = {result};\\n\", result)",
             )],
             SAME,
         )],

@@ -1,41 +1,41 @@
-//! Steps as data: what is done one after the other.
+//! Steps as data: a list of instructions.
 
 use super::{Direct, fault};
 use crate::arena::{StateId, TransitionId};
 use crate::machine::{Loss, Record, Sink, Status};
 use crate::store::Occurrence;
 
-/// One thing that a step does.
+/// One effect of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Instruction {
-    /// It tells the sink.
+    /// Reports to the sink.
     Tell(Record),
-    /// It runs a block, by its number in the chart's code ([`Direct::run`]).
+    /// Runs a block, by its number in the chart's code ([`Direct::run`]).
     Run(u32),
-    /// It puts something on the internal queue.
+    /// Puts an occurrence into the internal queue.
     Queue(Occurrence),
-    /// It ends the run.
+    /// Ends the run.
     End(Status),
 }
 
-/// What generated code writes.
+/// Constructors for generated code.
 impl Instruction {
-    /// A line is taken.
+    /// A transition is taken.
     pub const fn taken(line: u32) -> Self {
         Self::Tell(Record::Taken(TransitionId(line)))
     }
 
-    /// A line does not hold in this configuration.
+    /// A transition does not apply in this configuration.
     pub const fn elsewhere(line: u32) -> Self {
         Self::Tell(Record::Lost(TransitionId(line), Loss::Scope))
     }
 
-    /// A line gives way to one of another region.
+    /// A transition is preempted by one of another region.
     pub const fn preempted(line: u32) -> Self {
         Self::Tell(Record::Lost(TransitionId(line), Loss::Preempted))
     }
 
-    /// A state was left.
+    /// A state was exited.
     pub const fn exited(state: u32) -> Self {
         Self::Tell(Record::Exited(StateId(state)))
     }
@@ -46,7 +46,7 @@ impl Instruction {
     }
 }
 
-/// Does everything in order.
+/// Executes the instructions in order.
 pub fn perform<P: Direct, S: Sink + ?Sized>(
     program: &mut P,
     instructions: &[Instruction],
@@ -65,7 +65,7 @@ pub fn perform<P: Direct, S: Sink + ?Sized>(
                     fault(program, sink);
                 }
             }
-            // A full queue is a livelock in the making, which the bound on microsteps reports.
+            // A full queue leads to a livelock, which the bound on microsteps reports.
             Instruction::Queue(occurrence) => {
                 let _ = program.push(occurrence);
             }
@@ -74,7 +74,7 @@ pub fn perform<P: Direct, S: Sink + ?Sized>(
     }
 }
 
-/// Tells the sink what there is to tell, of a step whose blocks are known to have been run.
+/// Reports a step to the sink whose blocks have already run.
 #[inline]
 pub fn tell<S: Sink + ?Sized>(instructions: &[Instruction], sink: &mut S) {
     for instruction in instructions {

@@ -1,8 +1,8 @@
-//! Machines whose steps are written out: generated code for charts of which all configurations are known beforehand.
+//! Machines with direct code, generated for charts whose configurations are all known at compile time.
 //!
-//! What one occurrence does in one configuration is code or data of the chart, written down from what the step algorithm did
-//! there ([`crate::semantics::unroll`]). What is here is the same for every such chart: inputs, macrosteps, turns, the end. Everything
-//! is generic over the sink, so that for `()` the records cost nothing.
+//! The effect of an occurrence in a configuration is code or data of the chart, computed by the step algorithm
+//! ([`crate::semantics::unroll`]). This module has what all such charts share: inputs, macrosteps, turns, the end. Everything is generic
+//! over the sink, so that records cost nothing with `()`.
 
 mod instruction;
 mod tell;
@@ -16,7 +16,7 @@ use crate::semantics::macrostep::{self, Microsteps};
 use crate::store::Occurrence;
 use crate::tables::Tables;
 
-/// Where the life of a machine stands.
+/// The phase of a machine's life.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
     New,
@@ -25,7 +25,7 @@ enum Phase {
     Ended(Status),
 }
 
-/// Registers that every such machine has.
+/// The registers of every such machine.
 #[derive(Debug, Clone)]
 pub struct Registers {
     phase: Phase,
@@ -36,27 +36,27 @@ pub struct Registers {
 }
 
 impl Registers {
-    /// Not started.
+    /// The registers before the start.
     pub const fn new() -> Self {
         Self { phase: Phase::New, turns: 0, walking: false, dead: false, event: None }
     }
 
-    /// Turns ended.
+    /// The number of turns ended.
     pub const fn turns(&self) -> u32 {
         self.turns
     }
 
-    /// Name of the host event being handled, else empty.
+    /// The name of the current host event, or the empty string.
     pub fn event_name(&self, tables: &Tables<'static>) -> &'static str {
         self.event.map_or("", |event| tables.events[event.index()].name)
     }
 
-    /// A final state below the root was entered.
+    /// Records that a final child of the root was entered.
     pub const fn end(&mut self, status: Status) {
         self.phase = Phase::Ending(status);
     }
 
-    /// Something was entered.
+    /// Records that a state was entered.
     pub const fn revive(&mut self) {
         self.dead = false;
     }
@@ -68,7 +68,7 @@ impl Default for Registers {
     }
 }
 
-/// The code of one chart. A microstep gives whether a line was taken.
+/// The code of one chart. The methods for microsteps return whether a transition was taken.
 pub trait Direct: Sized {
     /// The names of the chart's events.
     type Event: Copy;
@@ -77,49 +77,49 @@ pub trait Direct: Sized {
 
     /// The chart's tables.
     const TABLES: &'static Tables<'static>;
-    /// Something may follow a microstep: eventless lines, raised events, completions and errors that lines wait for, finals.
+    /// Whether anything may follow a microstep: eventless transitions, raised events, awaited completions and errors, final states.
     const GOES_ON: bool;
-    /// In some configuration nothing can ever happen again.
+    /// Whether some configuration is a dead end.
     const DEAD_ENDS: bool;
-    /// Some expression reads the name of the event.
+    /// Whether an expression reads the name of the event.
     const READS_EVENT: bool;
 
-    /// An input begins: what loops may repeat is counted afresh.
+    /// Called when an input begins: resets the counts of repetitions.
     #[inline(always)]
     fn refuel(&mut self) {}
-    /// To read.
+    /// The registers.
     fn registers(&self) -> &Registers;
-    /// To write.
+    /// The registers, mutable.
     fn registers_mut(&mut self) -> &mut Registers;
     /// The active leaves, in document order.
     fn leaves(&self) -> &'static [StateId];
-    /// The event of a row.
+    /// The event with this id.
     fn event_of(id: EventId) -> Option<Self::Event>;
-    /// The row of an event.
+    /// The id of an event.
     fn id_of(event: Self::Event) -> EventId;
-    /// Makes the data of an event what guards and actions see; `None` for all else.
+    /// Makes the data of an event visible to guards and actions; `None` for other occurrences.
     fn bind(&mut self, payload: Option<Self::Payload>);
     /// Binds the data of the oldest raised event.
     fn dequeue(&mut self);
-    /// Puts something on the internal queue; false when it is full.
+    /// Puts an occurrence into the internal queue; false if it is full.
     fn push(&mut self, occurrence: Occurrence) -> bool;
-    /// Takes the oldest from the internal queue.
+    /// Takes the oldest occurrence from the internal queue.
     fn pop(&mut self) -> Option<Occurrence>;
-    /// `per turn` variables take their defaults again.
+    /// Resets `per turn` variables to their defaults.
     fn begin_turn(&mut self);
     /// Enters the initial configuration.
     fn enter<S: Sink + ?Sized>(&mut self, sink: &mut S);
-    /// Leaves everything at the end of the run.
+    /// Exits all states at the end of the run.
     fn leave<S: Sink + ?Sized>(&mut self, sink: &mut S);
     /// The microstep of an event.
     fn on_event<S: Sink + ?Sized>(&mut self, event: Self::Event, sink: &mut S) -> bool;
-    /// The microstep of what is no event.
+    /// The microstep of an occurrence that is no event.
     fn on_other<S: Sink + ?Sized>(&mut self, occurrence: Occurrence, sink: &mut S) -> bool;
-    /// The microstep of nothing. `faults` counts guards that failed in this macrostep.
+    /// The eventless microstep. `faults` counts guards that failed in this macrostep.
     fn on_nothing<S: Sink + ?Sized>(&mut self, faults: &mut u32, sink: &mut S) -> bool;
-    /// Whether nothing can ever happen again in this configuration.
+    /// Whether the configuration is a dead end.
     fn is_dead_end(&self) -> bool;
-    /// Whether some line could be taken for an event now.
+    /// Whether a transition could be taken for an event now.
     fn would_handle(&mut self, event: Self::Event) -> bool;
     /// Runs a block, by its number in the chart's code.
     ///
@@ -130,7 +130,7 @@ pub trait Direct: Sized {
     }
 }
 
-/// A machine over the code of its chart. It answers like [`crate::semantics::Stepper`].
+/// A machine over the code of its chart. It behaves like [`crate::semantics::Stepper`].
 #[derive(Debug, Clone)]
 pub struct Machine<P> {
     /// Guards, actions, data and steps.
@@ -138,7 +138,7 @@ pub struct Machine<P> {
 }
 
 impl<P: Direct> Machine<P> {
-    /// Not started yet.
+    /// A machine that has not started.
     pub const fn new(program: P) -> Self {
         Self { program }
     }
@@ -151,7 +151,7 @@ impl<P: Direct> Machine<P> {
         self.phase() != Phase::Running
     }
 
-    /// Handles one input; effects and records go to `sink` in the order they happen.
+    /// Handles one input; effects and records go to `sink` in the order in which they happen.
     pub fn handle<S: Sink + ?Sized>(
         &mut self,
         input: Input<P::Payload>,
@@ -173,7 +173,7 @@ impl<P: Direct> Machine<P> {
             {
                 Receipt::Closed
             }
-            // A chart without steps and limits has no use for them.
+            // These inputs have no meaning for a chart without steps and limits.
             Input::Answer(..) | Input::Exhausted(..) | Input::Unmade(_) | Input::Warn(_) => {
                 Receipt::Refused
             }
@@ -229,7 +229,7 @@ impl<P: Direct> Machine<P> {
         if taken { Receipt::Handled } else { Receipt::Unhandled }
     }
 
-    /// Takes what has become enabled by itself.
+    /// Takes enabled eventless transitions.
     pub fn tick<S: Sink + ?Sized>(&mut self, sink: &mut S) -> Receipt {
         if self.is_over() {
             return Receipt::Closed;
@@ -240,7 +240,7 @@ impl<P: Direct> Machine<P> {
         Receipt::Handled
     }
 
-    /// Ends the run, as canceled.
+    /// Ends the run with the status `canceled`.
     pub fn stop<S: Sink + ?Sized>(&mut self, sink: &mut S) -> Receipt {
         if self.is_over() {
             return Receipt::Closed;
@@ -250,7 +250,7 @@ impl<P: Direct> Machine<P> {
         Receipt::Handled
     }
 
-    /// The built-in event.
+    /// Runs a turn.
     pub fn turn<S: Sink + ?Sized>(&mut self, sink: &mut S) -> Receipt {
         if self.is_over() {
             return Receipt::Closed;
@@ -302,7 +302,7 @@ impl<P: Direct> Machine<P> {
         }
     }
 
-    /// Calls `each` with every host event that some active leaf would handle now, ascending.
+    /// Calls `each` with every host event that an active leaf would handle now, in ascending order.
     pub fn enabled_events(&mut self, each: &mut dyn FnMut(EventId)) {
         self.program.refuel();
         self.program.bind(None);
@@ -313,7 +313,7 @@ impl<P: Direct> Machine<P> {
         }
     }
 
-    /// No deadlines are set.
+    /// Such a chart has no deadlines.
     pub const fn next_deadline(&self) -> Option<Instant> {
         None
     }

@@ -1,4 +1,4 @@
-//! What steps that are written out as code tell the sink.
+//! Reports of direct code to the sink.
 
 use super::Direct;
 use crate::arena::{StateId, TransitionId};
@@ -13,32 +13,32 @@ pub fn fault<P: Direct, S: Sink + ?Sized>(program: &mut P, sink: &mut S) {
     let _ = program.push(Occurrence::Error(ErrorKind::Execution));
 }
 
-/// A line is taken.
+/// A transition is taken.
 #[inline]
 pub fn taken<S: Sink + ?Sized>(sink: &mut S, line: u32) {
     sink.record(Record::Taken(TransitionId(line)));
 }
 
-/// The guard of a line is false.
+/// The guard of a transition is false.
 #[inline]
 pub fn refuted<S: Sink + ?Sized>(sink: &mut S, line: u32) {
     sink.record(Record::Lost(TransitionId(line), Loss::Guard));
 }
 
-/// The guard of a line has failed.
+/// The guard of a transition has failed.
 #[cold]
 #[inline(never)]
 pub fn faulted<S: Sink + ?Sized>(sink: &mut S, line: u32) {
     sink.record(Record::Lost(TransitionId(line), Loss::Fault));
 }
 
-/// A line does not hold in this leaf.
+/// A transition does not apply in this leaf.
 #[inline]
 pub fn elsewhere<S: Sink + ?Sized>(sink: &mut S, line: u32) {
     sink.record(Record::Lost(TransitionId(line), Loss::Scope));
 }
 
-/// A state was left.
+/// A state was exited.
 #[inline]
 pub fn exited<S: Sink + ?Sized>(sink: &mut S, state: u32) {
     sink.record(Record::Exited(StateId(state)));
