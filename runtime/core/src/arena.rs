@@ -1,4 +1,4 @@
-//! Typed indices. Ids count from 0 in document order, so comparing two ids of one kind compares their places in the source.
+//! Typed indices. Ids count from 0 in document order, so comparing two ids of one kind compares their positions in the source.
 
 macro_rules! ids {
     ($($(#[$doc:meta])* $name:ident)*) => {$(
@@ -8,7 +8,7 @@ macro_rules! ids {
         pub struct $name(pub u32);
 
         impl $name {
-            /// The position in the table that the id indexes.
+            /// The index of the row.
             #[inline]
             pub const fn index(self) -> usize {
                 self.0 as usize
@@ -26,7 +26,7 @@ macro_rules! ids {
 ids! {
     /// A state; 0 is the root, which is the chart itself.
     StateId
-    /// A transition: any line with a trigger, a `may` line or an outcome line of a step.
+    /// A transition, including `may` transitions and outcomes of steps.
     TransitionId
     /// An event that the host may send.
     EventId
@@ -48,9 +48,9 @@ ids! {
     ComponentId
     /// A record or an enum.
     TypeId
-    /// A `may` line.
+    /// The option or tool set of a `may` transition.
     ChoiceId
-    /// What a `send … as id` calls the events that it sends.
+    /// The id in `send … as id`.
     SendId
     /// A variable bound inside an expression or a `for`, numbered by nesting depth.
     LocalId

@@ -1,8 +1,8 @@
-//! Whose tool call it is.
+//! The caller of a tool.
 
 use crate::arena::{StateId, StepId};
 
-/// What a model was asked when it called a tool. Each has one call under way at most.
+/// The question or step whose model called a tool. Each has at most one call under way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Caller {
     /// The question of this leaf.

@@ -1,5 +1,4 @@
-//! Tool calls that the model has made: those under way, and what `streak` counts. One implementation for the interpreter and for
-//! generated code.
+//! Tool calls by the model: those under way, and those that `streak` counts. One implementation for the interpreter and generated code.
 
 use crate::arena::{ChoiceId, ToolId};
 use crate::caller::Caller;
@@ -10,13 +9,13 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// Different calls in a row that are remembered; a streak that goes back further is cut there.
+/// The maximum number of different successive calls that are stored; longer streaks are truncated.
 const KEPT: usize = 256;
 
-/// A tool and what it was called with, in declared order.
+/// A tool with its arguments in declared order.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Call {
-    /// Which.
+    /// The tool.
     pub tool: ToolId,
     /// One value for each argument.
     pub arguments: Vec<Value>,
@@ -26,17 +25,17 @@ pub struct Call {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Calls {
     open: BTreeMap<Caller, Call>,
-    /// Calls that ended since another option was taken, oldest first, and how often each was repeated at once.
+    /// Calls that ended since another option was taken, oldest first, each with the number of successive repetitions.
     ended: VecDeque<(Call, u32)>,
 }
 
 impl Calls {
-    /// No call was made yet.
+    /// No calls.
     pub const fn new() -> Self {
         Self { open: BTreeMap::new(), ended: VecDeque::new() }
     }
 
-    /// As they were: calls under way by whose they are, and those that ended with how often.
+    /// Restores calls: those under way by caller, and the ended ones with their repetitions.
     pub fn of(
         open: impl IntoIterator<Item = (Caller, Call)>,
         ended: impl IntoIterator<Item = (Call, u32)>,
@@ -44,12 +43,12 @@ impl Calls {
         Self { open: open.into_iter().collect(), ended: ended.into_iter().collect() }
     }
 
-    /// A call begins.
+    /// Adds a call that begins.
     pub fn begin(&mut self, caller: Caller, tool: ToolId, arguments: Vec<Value>) {
         self.open.insert(caller, Call { tool, arguments });
     }
 
-    /// The call has ended, well or badly: it counts.
+    /// Ends the call, successfully or not: it counts for streaks.
     pub fn end(&mut self, caller: Caller) {
         let Some(call) = self.open.remove(&caller) else { return };
         match self.ended.back_mut() {
@@ -61,38 +60,38 @@ impl Calls {
         }
     }
 
-    /// The call was given up: it does not count.
+    /// Removes a canceled call: it does not count.
     pub fn forget(&mut self, caller: Caller) {
         self.open.remove(&caller);
     }
 
-    /// Another option was taken: no streak goes on.
+    /// Ends all streaks, because another option was taken.
     pub fn break_streaks(&mut self) {
         self.ended.clear();
     }
 
-    /// Its call under way.
+    /// The caller's call under way.
     pub fn open(&self, caller: Caller) -> Option<&Call> {
         self.open.get(&caller)
     }
 
-    /// All calls under way, questions first, by whose they are.
+    /// All calls under way with their callers, questions first.
     pub fn opened(&self) -> impl Iterator<Item = (Caller, &Call)> {
         self.open.iter().map(|(caller, call)| (*caller, call))
     }
 
-    /// The calls that `streak` sees, oldest first, and how often each was repeated at once.
+    /// The calls that `streak` counts, oldest first, each with the number of successive repetitions.
     pub fn ended(&self) -> impl Iterator<Item = (&Call, u32)> {
         self.ended.iter().map(|(call, times)| (call, *times))
     }
 
-    /// `streak(tool)`: how many calls in a row, up to now, were of one tool.
+    /// `streak(tool)`: how many of the last calls in succession were of the same tool.
     pub fn streak(&self) -> i64 {
         let last = self.ended.back().map(|(call, _)| call.tool);
         self.count(|call| Some(call.tool) == last)
     }
 
-    /// `streak(set.argument)`: how many calls in a row, up to now, were of `tools` and had one value of `argument`.
+    /// `streak(set.argument)`: how many of the last calls in succession were of `tools` with the same value of `argument`.
     pub fn streak_of(&self, tools: &[ToolId], argument: &str, tables: &Tables<'_>) -> i64 {
         let value = |call: &Call| {
             let row = tables.tools.get(call.tool.index()).filter(|_| tools.contains(&call.tool))?;
@@ -111,12 +110,12 @@ impl Calls {
     }
 }
 
-/// What `last_result` shows of a tool call that failed.
+/// The text of `last_result` for a failed tool call.
 pub fn failure(reason: &str) -> String {
     format!("error: {reason}")
 }
 
-/// Adds an option as the engine names them; a tool that an earlier line permits is there already.
+/// Adds an option in the engine's form, unless it is a tool that an earlier transition permits.
 pub fn add_option(
     options: &mut Vec<(ChoiceId, Option<ToolId>)>,
     choice: ChoiceId,

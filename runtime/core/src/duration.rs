@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-/// Milliseconds. Shown and read as a chart writes it: `250ms`, `30s`, `5m`, `2h`, `7d`.
+/// Milliseconds. Formatted and parsed as a chart writes it: `250ms`, `30s`, `5m`, `2h`, `7d`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Duration(pub u64);
 
@@ -12,7 +12,7 @@ const UNITS: [(&str, u64); 5] =
     [("d", DAY), ("h", 3_600_000), ("m", 60_000), ("s", 1000), ("ms", 1)];
 
 impl fmt::Display for Duration {
-    /// In the greatest unit that leaves no fraction; fewer than three days in hours, as people say `48h`.
+    /// Uses the largest unit without a fraction; less than three days are given in hours, as in `48h`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (unit, millis) in UNITS {
             let few = millis == DAY && self.0 < 3 * DAY;
@@ -24,7 +24,7 @@ impl fmt::Display for Duration {
     }
 }
 
-/// Not digits and a unit, or too long for 64 bits of milliseconds.
+/// A text is not a number with a unit, or exceeds 64 bits of milliseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NotADuration;
 

@@ -1,9 +1,9 @@
-//! The forms in which a model gives an action.
+//! The forms in which a model writes an action.
 
-/// How the model of an `llm` step without a type is to write its action.
+/// The form in which the model of an `llm` step without a type writes its action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum ActionForm {
-    /// `{reasoning, action, …}` or any of the others: whatever comes.
+    /// `{reasoning, action, …}` or any other form.
     #[default]
     Any,
     /// `{thought_process, action: {action_type, …}}`.
@@ -13,10 +13,10 @@ pub enum ActionForm {
 }
 
 impl ActionForm {
-    /// Those that a client can ask for.
+    /// The words for the forms that a client can require.
     pub const WORDS: [&'static str; 2] = ["simple", "ooda"];
 
-    /// As a client has it; nothing for whatever comes.
+    /// The word in a client's declaration; `None` if any form is accepted.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Any => "",
@@ -25,7 +25,7 @@ impl ActionForm {
         }
     }
 
-    /// The form of this word.
+    /// The form with this word.
     pub fn of(word: &str) -> Option<Self> {
         [Self::Simple, Self::Ooda].into_iter().find(|form| form.word() == word)
     }

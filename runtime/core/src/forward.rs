@@ -1,8 +1,8 @@
-//! What charts that run each other pass on and send to each other.
+//! Events that charts forward to their children or send to each other.
 
 use crate::arena::StepId;
 
-/// Which events of a chart are passed to one that it runs.
+/// Which events of a chart are forwarded to a child chart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Forward {
     /// Those that it does not handle itself.
@@ -15,7 +15,7 @@ pub enum Forward {
 }
 
 impl Forward {
-    /// As written behind a `run` step, with a blank before.
+    /// The words after a `run` step, with a leading blank.
     pub const fn words(self) -> &'static str {
         match self {
             Self::Rest => "",
@@ -25,15 +25,15 @@ impl Forward {
     }
 }
 
-/// Who gets an event that a chart sends.
+/// The receiver of an event that a chart sends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Receiver {
     /// The chart itself.
     #[default]
     Own,
-    /// The chart that runs it.
+    /// The parent chart.
     Parent,
-    /// The chart that this step runs.
+    /// The child chart of this step.
     Child(StepId),
 }

@@ -1,4 +1,4 @@
-//! How a host drives a machine without knowing whether it is interpreted or generated.
+//! The interface by which a host drives a machine, interpreted or generated.
 
 use crate::arena::{ChoiceId, EventId, StateId, StepId, ToolId};
 use crate::machine::{Fault, Input, Instant, Receipt, Receiver, Sink, StepKey};
@@ -14,25 +14,25 @@ pub trait Typed: Machine {
     /// A state of the chart; its `Display` is the dotted path.
     type State: Copy + Ord + core::fmt::Debug + core::fmt::Display + 'static;
 
-    /// An event with its data; of no value where the chart has none.
+    /// An event with its data; an uninhabited type for a chart without events.
     type Event;
 
     /// Every state, in document order.
     const STATES: &'static [Self::State];
 
-    /// The row of a state in the tables.
+    /// The id of a state.
     fn row_of(state: Self::State) -> StateId;
 
-    /// The name of an event, and its data by the names of the fields.
+    /// The name of an event, and its data by field name.
     fn data_of(event: Self::Event) -> (&'static str, Map);
 }
 
-/// The host functions of a chart, by name: `fn` and `do` alike. A `do` answers [`Value::None`].
+/// The host functions of a chart by name, both `fn` and `do`. A `do` returns [`Value::None`].
 pub trait Host {
-    /// Calls one.
+    /// Calls a function.
     ///
     /// # Errors
-    /// Why it failed: a guard counts as false, an action block ends, a declared `else` value is used instead.
+    /// The reason of the failure: a guard counts as false, an action block ends, a declared `else` value is used instead.
     fn call(&mut self, function: &str, arguments: &[Value]) -> Result<Value, String>;
 }
 
@@ -43,23 +43,23 @@ impl Host for () {
     }
 }
 
-/// An option as a question offers it.
+/// An option as offered by a question.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Offer {
-    /// The option; for a tool the `may call` line.
+    /// The option; for a tool its `may call` transition.
     pub choice: ChoiceId,
-    /// The tool, if it is one that may be called.
+    /// The tool, if it is a tool.
     pub tool: Option<ToolId>,
-    /// What the model answers.
+    /// The model's answer.
     pub name: String,
-    /// What it is told.
+    /// The description for the model.
     pub text: String,
-    /// Names of its arguments with their types as written in a chart.
+    /// The names of its arguments, with their types as written in a chart.
     pub arguments: Vec<(String, String)>,
 }
 
 impl Offer {
-    /// The option of a tool that no `may call` line permits: one of an `llm` step.
+    /// The option of a tool without a `may call` transition: a tool of an `llm` step.
     pub const NO_LINE: ChoiceId = ChoiceId(u32::MAX);
 }
 
@@ -70,36 +70,36 @@ pub struct ToolCall {
     pub tool: String,
     /// Arguments by name, in declared order.
     pub arguments: Vec<(String, Value)>,
-    /// JSON Schema of the result; empty where the machine cannot tell.
+    /// JSON Schema of the result; empty if the machine does not know it.
     pub result: String,
 }
 
 /// An event that a chart has sent to another one.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Post {
-    /// The event, of the chart that sends it.
+    /// The event, by its id in the sender's chart.
     pub event: EventId,
-    /// Who gets it.
+    /// The receiver.
     pub to: Receiver,
     /// Its data, in declared order.
     pub payload: Vec<Value>,
 }
 
-/// What a program says beside the records, for the trace.
+/// A message of the program for the trace, in addition to the records.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Note {
-    /// What it is about.
+    /// Its subject.
     pub about: About,
-    /// As the trace has it.
+    /// The text in the trace.
     pub text: String,
 }
 
-/// What a note is about.
+/// The subject of a note.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum About {
-    /// The chart's own code: a `log` line, the reason of a fault.
+    /// The chart's own code: the text of a `log` action, the reason of a fault.
     Chart,
-    /// The answer that is being handled: why it does not fit its declared type.
+    /// The current answer: why it does not fit its declared type.
     Answer,
     /// A call of the host function of this name.
     Call(String),
@@ -117,7 +117,7 @@ impl PartialEq<&str> for Note {
     }
 }
 
-/// Notes that nobody takes do not pile up without end.
+/// The bound on notes, in case nobody takes them.
 const NOTES_KEPT: usize = 10_000;
 
 /// Adds a note, unless there are too many.
@@ -129,7 +129,7 @@ pub fn note(notes: &mut Vec<Note>, note: Note) {
     }
 }
 
-/// What `{options}` shows: a line `- name(argument: Type): text` for each.
+/// The text of `{options}`: a line `- name(argument: Type): text` for each option.
 pub fn listed(offers: &[Offer]) -> String {
     let lines = offers.iter().map(|offer| {
         let mut line = alloc::format!("- {}", offer.name);
@@ -146,12 +146,13 @@ pub fn listed(offers: &[Offer]) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// What a model is told of a tool whose line says nothing: its documentation on one line.
+/// The description for the model of a tool whose transition has none: its documentation on one line.
 pub fn summary(doc: &str) -> String {
     doc.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// A running chart: inputs go in, effects and records come out, nothing else happens. Interpreted and generated machines answer alike.
+/// A running chart: inputs go in, effects and records come out, and it has no other effect. Interpreted and generated machines behave
+/// alike.
 ///
 /// ```
 /// use chartc_core::host::Machine;
@@ -168,7 +169,7 @@ pub fn summary(doc: &str) -> String {
 /// assert!(!machine.is_walking());
 /// ```
 pub trait Machine {
-    /// Names and structure.
+    /// The tables, with names and structure.
     fn tables(&self) -> Tables<'_>;
 
     /// Handles one input. Event payloads are the fields in declared order.
@@ -208,7 +209,7 @@ pub trait Machine {
         String::new()
     }
 
-    /// JSON Schema of a tool's arguments, an object; empty where there are none or the machine cannot tell.
+    /// JSON Schema of a tool's arguments, an object; empty without arguments, or if the machine does not know it.
     fn tool_schema(&self, _tool: ToolId) -> String {
         String::new()
     }
@@ -216,24 +217,24 @@ pub trait Machine {
     /// The tool call of a started `call` step, or the one that the answer to an open question has begun.
     ///
     /// # Errors
-    /// An argument that cannot be computed; no such call.
+    /// An argument that cannot be computed, or no such call.
     fn call(&mut self, key: StepKey) -> Result<ToolCall, Fault>;
 
     /// Whether a state is active.
     fn is_active(&self, state: StateId) -> bool;
 
-    /// Host events that some active state would handle now, ascending.
+    /// The host events that an active state would handle now, in ascending order.
     fn enabled_events(&mut self) -> Vec<EventId>;
 
-    /// The earliest time at which an `Input::Tick` would do something.
+    /// The earliest time at which an `Input::Tick` has an effect.
     fn next_deadline(&self) -> Option<Instant>;
 
-    /// Sent events that were not delivered yet, in the order in which they will be.
+    /// The undelivered sent events in the order of their delivery.
     fn sends(&self) -> Vec<Sent> {
         Vec::new()
     }
 
-    /// The events that the last input has sent to other charts, in order, taken away.
+    /// Takes the events that the last input has sent to other charts, in order.
     fn take_posted(&mut self) -> Vec<Post> {
         Vec::new()
     }
@@ -247,7 +248,7 @@ pub trait Machine {
     /// The arguments of the final state that ended the run, in declared order.
     fn result(&self) -> Vec<(String, Value)>;
 
-    /// What the program says beside the records, taken away: reasons of faults, `log` texts, host calls.
+    /// Takes the notes: reasons of faults, `log` texts, host calls.
     fn take_notes(&mut self) -> Vec<Note>;
 
     /// Makes the machine of a started `run` step, not started yet. It belongs to this one until [`Machine::end_child`];
@@ -259,21 +260,21 @@ pub trait Machine {
         Err(Mismatch(String::from("this machine cannot run other charts")))
     }
 
-    /// The `run` steps whose machines there are, in the order they were made.
+    /// The `run` steps with machines, in the order of their creation.
     fn children(&self) -> Vec<StepKey> {
         Vec::new()
     }
 
-    /// The machine of a `run` step, to look at.
+    /// Read access to the machine of a `run` step.
     fn child(&self, _key: StepKey) -> Option<&dyn Machine> {
         None
     }
 
-    /// Gives the machine of a `run` step to `act`; says whether there is one. Meanwhile it has the host of this one.
+    /// Calls `act` with the machine of a `run` step, which borrows this machine's host meanwhile. Returns whether the machine exists.
     fn with_child(&mut self, _key: StepKey, _act: &mut dyn FnMut(&mut dyn Machine)) -> bool {
         false
     }
 
-    /// Forgets the machine of a `run` step.
+    /// Drops the machine of a `run` step.
     fn end_child(&mut self, _key: StepKey) {}
 }

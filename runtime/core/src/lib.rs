@@ -1,8 +1,8 @@
 //! The statechart model and step semantics that chartc's interpreter and generated code share.
 //!
-//! Without features this crate neither allocates nor needs `std`: it holds the [`tables`] of a chart, the step algorithm over
-//! them ([`semantics::Stepper`]) and the trait by which a chart's guards and actions are asked ([`program::Program`]).
-//! Feature `alloc` (default) adds the resolved [`model`], [`expr`]essions and the [`interpreter`].
+//! Without features this crate neither allocates nor needs `std`: it contains the [`tables`] of a chart, the step algorithm over them
+//! ([`semantics::Stepper`]), and the trait through which it evaluates a chart's guards and actions ([`program::Program`]). The feature
+//! `alloc` (default) adds the resolved [`model`], [`expr`]essions and the [`interpreter`].
 #![no_std]
 
 #[cfg(feature = "alloc")]

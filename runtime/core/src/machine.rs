@@ -1,4 +1,4 @@
-//! What goes into a machine and what comes out: inputs, effects, trace records. No I/O, no clock, no randomness.
+//! Inputs of a machine, and its outputs: effects and trace records. No I/O, no clock, no randomness.
 
 use crate::arena::{ChoiceId, EventId, StateId, StepId, ToolId, TransitionId};
 
@@ -8,24 +8,24 @@ pub use crate::status::Status;
 /// Milliseconds on the host's clock, from any fixed origin; never goes back.
 pub type Instant = u64;
 
-/// Which attempt at which step is meant. Unique in a run; an answer under another key is dropped.
+/// Identifies an attempt at a step. Unique in a run; an answer with an outdated key is dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct StepKey {
     /// The step.
     pub step: StepId,
-    /// The leaf it was started for: several regions may put one inherited question.
+    /// The leaf for which it was started: several regions may ask the same inherited question.
     pub leaf: StateId,
-    /// Number of the host event (turns included) that was being handled, or of the start on entry, from 1.
+    /// The number of the host event (including turns) during which it was started, or of the start on entry, from 1.
     pub event: u32,
-    /// From 1; a retry or re-ask increments it.
+    /// From 1; each retry or repeated question increments it.
     pub attempt: u32,
 }
 
-/// What a host tells a machine. `P` is the payload: a list of values for the interpreter, an enum for generated code.
+/// An input from the host to a machine. `P` is the payload: a list of values for the interpreter, an enum for generated code.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Input<P> {
-    /// Enter the initial configuration. Once, first.
+    /// Enter the initial configuration. The first input, given once.
     Start,
     /// A declared host event.
     Event(EventId, P),
@@ -33,51 +33,51 @@ pub enum Input<P> {
     Turn,
     /// A step has ended.
     Answer(StepKey, Outcome<P>),
-    /// The call of an open step may not be made: what the host counts, tokens or money, would be more than a limit allows.
+    /// The call of an open step may not be made: it would exceed a limit that the host counts, on tokens or cost.
     Exhausted(StepKey, LimitKind),
-    /// The call of an attempt was not made, because its step was left while the call waited, or because it would have to wait too long. It
-    /// does not count; a step that is still open fails without another attempt.
+    /// The call of an attempt was not made, because its step's state was exited while the call waited, or because it would have to wait too
+    /// long. It does not count; a step that is still open fails without another attempt.
     Unmade(StepKey),
-    /// What the host counts has reached a soft limit.
+    /// A soft limit that the host counts is reached.
     Warn(LimitKind),
     /// Time has passed: due deadlines fire.
     Tick,
-    /// The run is over, as `canceled`: what is active runs its `exit`, what is pending is cancelled.
+    /// The run ends as `canceled`: active states run their `exit`, pending steps are canceled.
     Stop,
 }
 
 /// How a step ended.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Outcome<P> {
-    /// The answer of `llm`, `call`, `human`, `run`; for the tool that an `ask` or `llm` called, what it returned.
+    /// The answer of `llm`, `call`, `human` or `run`, or the result of a tool that an `ask` or `llm` called.
     Done(P),
     /// The option that an `ask` chose, with its arguments.
     Choice(ChoiceId, P),
     /// The tool that an `ask` or an `llm` chose to call, with its arguments.
     Call(ToolId, P),
-    /// The model named a tool that was not offered: counted, re-asked, then `else`.
+    /// The model named a tool that was not offered: counted, asked again, then `else`.
     Forbidden(ToolId),
-    /// The model answered, but meant no option or did not fit the type: re-asked, then `else`.
+    /// The model's answer names no option or does not fit the type: asked again, then `else`.
     Unusable,
-    /// The call failed: retried, then `error` lines or the failure policy. A tool that an `ask` called has failed: the state stays; one
-    /// that an `llm` called: the model is told.
+    /// The call failed: retried, then `error` transitions or the failure policy. If a tool that an `ask` called failed, the state stays; if
+    /// an `llm` called it, the model learns of the failure.
     Failed(P),
-    /// Whether it ran cannot be told.
+    /// Whether the call took effect is unknown.
     Doubt,
 }
 
-/// What a machine wants done. Answers come back as [`Input::Answer`] under the same key.
+/// A request of a machine to its host. Answers return as [`Input::Answer`] with the same key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effect {
-    /// Start (or try again) an `llm`, `call`, `human` or `run` step; for an `llm` also ask again, when the tool that it called has ended.
+    /// Start (or retry) an `llm`, `call`, `human` or `run` step; for an `llm`, also ask again after the tool that it called has ended.
     Start(StepKey),
-    /// Put a question. The options are those enabled now for `key.leaf`.
+    /// Ask a question. The options are those enabled now for `key.leaf`.
     Ask(StepKey),
-    /// Call the tool that the answer to this question chose. What comes of it is told under the same key.
+    /// Call the tool that the answer to this question chose. The result has the same key.
     Call(StepKey, ToolId),
-    /// The step's state was left: an answer would be dropped.
+    /// The step's state was exited: an answer would be dropped.
     Cancel(StepKey),
-    /// The run has ended in a final state below the root, or by a limit.
+    /// The run has ended, in a final child of the root or by a limit.
     Ended(Status),
 }
 
@@ -89,13 +89,13 @@ pub enum Loss {
     Guard,
     /// Its guard failed, which counts as false.
     Fault,
-    /// A `from` line outside its scope.
+    /// It is a `from` transition outside its scope.
     Scope,
-    /// A line of a descendant, or of an earlier region, exits the same states.
+    /// A transition of a descendant, or of an earlier region, exits the same states.
     Preempted,
 }
 
-/// Why a step or turn did not do what it might have.
+/// Why a step or turn used a fallback.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Fallback {
@@ -107,7 +107,7 @@ pub enum Fallback {
     Stale,
     /// The call failed.
     Failed,
-    /// No outcome line held: the state stays.
+    /// No outcome transition was enabled: the state stays.
     NoLine,
 }
 
@@ -121,9 +121,9 @@ pub enum ErrorKind {
     Livelock,
     /// A hard limit of a state.
     Limit(LimitKind),
-    /// Nothing can ever happen again.
+    /// A dead end.
     StuckDead,
-    /// The same configuration and data too often.
+    /// The same configuration and data occurred too often.
     StuckLoop,
 }
 
@@ -139,21 +139,21 @@ pub enum LimitKind {
     Cost,
 }
 
-/// One line of a trace. Ids only: names are in the tables, data in what the host records beside it.
+/// One record of a trace. It contains ids only: names are in the tables, data in the host's own records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Record {
     /// A host event begins.
     Event(EventId),
-    /// A block has sent an event, which is due then.
+    /// A block has sent an event, which is due at this time.
     Sent(EventId, Instant),
-    /// A sent event begins: handled as one from the host.
+    /// The handling of a sent event begins, as for one from the host.
     Delivered(EventId),
-    /// An event leaves for another chart.
+    /// An event was sent to another chart.
     Posted(EventId, Receiver),
-    /// An event for another chart that did not reach it: there is none, or it has no such event.
+    /// An event for another chart was lost: the chart does not exist, or has no such event.
     Undelivered(EventId, Receiver),
-    /// A sent event was taken back before it was due, or given up in a livelock.
+    /// A sent event was canceled before it was due, or discarded in a livelock.
     SendCanceled(EventId),
     /// A turn begins; its number from 1.
     Turn(u32),
@@ -161,41 +161,41 @@ pub enum Record {
     Refused(EventId),
     /// A candidate that was not taken.
     Lost(TransitionId, Loss),
-    /// A line was taken.
+    /// A transition was taken.
     Taken(TransitionId),
-    /// A state was left.
+    /// A state was exited.
     Exited(StateId),
     /// A state was entered.
     Entered(StateId),
-    /// No `allow` line permits the target of this step's or choice's line: the state stays.
+    /// No `allow` line permits the target of this transition by a step or choice: the state stays.
     Denied(TransitionId),
     /// A step was started.
     Started(StepKey),
-    /// A step was passed over in the walk because its `if` was false.
+    /// A step was skipped in the walk because its `if` was false.
     Skipped(StepId),
-    /// A step ended well.
+    /// A step succeeded.
     Done(StepId),
     /// An option was chosen by the model.
     Chosen(ChoiceId),
-    /// The only option was taken unasked.
+    /// The only option was taken without a question.
     Unasked(ChoiceId),
-    /// The model's tool call began, by this `may call` line; by none for the `tools` of an `llm` step.
+    /// The model's tool call began, permitted by this `may call` transition; by none for the `tools` of an `llm` step.
     Called(StepKey, Option<ChoiceId>, ToolId),
     /// The tool returned.
     Returned(StepKey, ToolId),
     /// The tool failed: the state stays.
     CallFailed(StepKey, ToolId),
-    /// The model named a tool that no enabled line permits.
+    /// The model named a tool that no enabled transition permits.
     Forbidden(StepKey, ToolId),
     /// An attempt failed; another follows.
     Retried(StepKey),
     /// A step failed for good.
     Failed(StepId),
-    /// Something fell back.
+    /// A fallback was used.
     Fallback(StepId, Fallback),
     /// A late answer, or one for a cancelled step.
     Dropped(StepKey),
-    /// The walk ended before the end of the list.
+    /// The walk ended early.
     WalkEnded(WalkEnd),
     /// An error event was raised.
     Error(ErrorKind),
@@ -221,27 +221,27 @@ pub enum WalkEnd {
     Ended,
 }
 
-/// Where effects and trace records go, in the order they happen.
+/// Receives effects and trace records in the order in which they happen.
 pub trait Sink {
-    /// Something for the host to do.
+    /// A request to the host.
     fn effect(&mut self, effect: Effect);
-    /// Something that happened.
+    /// A record of what happened.
     fn record(&mut self, record: Record);
 }
 
-/// Nobody listens.
+/// Ignores everything.
 impl Sink for () {
     fn effect(&mut self, _: Effect) {}
 
     fn record(&mut self, _: Record) {}
 }
 
-/// What became of an input.
+/// The result of an input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Receipt {
-    /// A line was taken, or a question was put.
+    /// A transition was taken, or a question was asked.
     Handled,
-    /// No line matched: nothing changed.
+    /// No transition was triggered: nothing changed.
     Unhandled,
     /// A turn is still being walked: the input has to wait. For `Turn` only.
     Busy,
@@ -251,6 +251,6 @@ pub enum Receipt {
     Refused,
 }
 
-/// An expression, action or host function failed. The reason goes to the host's own trace.
+/// An expression, action or host function failed. The host's own trace has the reason.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fault;

@@ -1,4 +1,4 @@
-//! Where an action block puts events: the internal queue, and the events that are sent to be delivered later.
+//! The queues into which an action block puts events: the internal queue, and the sent events for later delivery.
 
 use crate::arena::{EventId, SendId};
 use crate::machine::{Instant, Receiver, Record, Sink};
@@ -16,18 +16,18 @@ pub struct Outbox<'o> {
 }
 
 impl Outbox<'_> {
-    /// Raises an event: it is handled in this macrostep. Whether there was room.
+    /// Raises an event, which is handled in this macrostep. Returns false if the queue is full.
     pub fn raise(&mut self, event: EventId) -> bool {
         self.queue.push(self.queue_head, self.queue_len, Occurrence::Event(event))
     }
 
-    /// Sends an event that is due in `delay` milliseconds; without delay as soon as this macrostep has ended. Where to keep its
-    /// payload; `None` if there is no room. Linear in the events that wait.
+    /// Sends an event that is due in `delay` milliseconds; without delay, as soon as this macrostep has ended. Returns the slot for its
+    /// payload; `None` if there is no room. Linear in the number of waiting events.
     pub fn send(&mut self, event: EventId, delay: u64, id: Option<SendId>) -> Option<usize> {
         self.send_to(event, Receiver::Own, delay, id)
     }
 
-    /// As [`Outbox::send`], for whom it is meant.
+    /// Like [`Outbox::send`], with a receiver.
     pub fn send_to(
         &mut self,
         event: EventId,
@@ -46,12 +46,12 @@ impl Outbox<'_> {
         Some(slot as usize)
     }
 
-    /// An event leaves for another chart at once. The program keeps its payload until it is taken.
+    /// Sends an event to another chart at once. The program keeps the payload until the host takes it.
     pub fn post(&mut self, event: EventId, to: Receiver) {
         self.sink.record(Record::Posted(event, to));
     }
 
-    /// Takes back every event that was sent under this id and waits. Linear in the events that wait.
+    /// Removes every waiting event that was sent with this id. Linear in the number of waiting events.
     pub fn cancel(&mut self, id: SendId) {
         let mut kept = 0;
         for at in 0..*self.waiting as usize {

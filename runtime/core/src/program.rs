@@ -1,5 +1,5 @@
-//! What a chart does at its leaves: guards, actions, code. The step algorithm asks; one implementation answers for the
-//! interpreter and one is generated for each chart. Both run under the same [`crate::semantics::Stepper`].
+//! The chart-specific part of a machine: guards, actions, code. The step algorithm calls it; the interpreter implements it once, and the
+//! emitter generates an implementation for each chart. Both run under the same [`crate::semantics::Stepper`].
 
 use crate::arena::{ChoiceId, EventId, StateId, StepId, ToolId, TransitionId};
 pub use crate::caller::Caller;
@@ -11,127 +11,127 @@ use crate::tables::{StateRowKind, Tables};
 /// An action block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Block {
-    /// An `enter` of a state; its number among them, from 0.
+    /// An `enter` block of a state, with its number from 0.
     Entry(StateId, u32),
-    /// An `exit` of a state, likewise.
+    /// An `exit` block of a state, with its number from 0.
     Exit(StateId, u32),
     /// The actions of a compound's `initial`, or of a history's default.
     Default(StateId),
-    /// The actions of a line.
+    /// The actions of a transition.
     Transition(TransitionId),
 }
 
-/// The payload of what is being handled now; guards and actions read it until the next one is bound.
+/// The current payload, which guards and actions read until the next one is bound.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Bound<P> {
     /// No payload: start, turn, deadlines, completion, errors of the machine.
     Nothing,
     /// Of a host event.
     Event(EventId, P),
-    /// Answer of a step: `done` lines see it, `into` keeps it.
+    /// The answer of a step: `done` transitions read it, `into` stores it.
     Answer(StepId, P),
-    /// Reason of a failed step, for its `error` lines.
+    /// The reason of a failed step, for its `error` transitions.
     Reason(StepId, P),
     /// Arguments of the chosen option.
     Choice(ChoiceId, P),
-    /// Arguments of the tool that the model calls: kept until the call ends.
+    /// The arguments of the tool that the model calls, stored until the call ends.
     Call(Caller, ToolId, P),
-    /// What that tool returned, for the `into` of the line that permitted it.
+    /// The result of that tool, for the `into` of the transition that permitted it.
     Returned(Caller, Option<ChoiceId>, P),
-    /// Why it failed.
+    /// The reason why the tool failed.
     CallFailed(Caller, P),
 }
 
-/// Guards, actions and data of one chart. A `Fault` in a guard counts as false and raises `error.execution`; in a block it
-/// ends that block only: the next one of the same state still runs.
+/// Guards, actions and data of one chart. A `Fault` in a guard counts as false and raises `error.execution`. In a block it ends that block
+/// only: the next block of the same state still runs.
 pub trait Program {
-    /// Where the machine's registers live: fixed arrays or vectors.
+    /// The storage of the machine's registers: fixed arrays or vectors.
     type Store: Store;
     /// Data of events, options and answers.
     type Payload;
 
-    /// An input begins, or the host asks for a text: what loops may repeat is counted afresh.
+    /// Called when an input begins, or when the host requests a text: resets the counts of repetitions.
     #[inline(always)]
     fn refuel(&mut self) {}
 
-    /// Makes `bound` the payload that guards and actions see. An `Answer` is also kept as the step's answer of this turn and
-    /// in the step's `into` variable.
+    /// Makes `bound` the current payload of guards and actions. An `Answer` is also stored as the step's answer of this turn and in the
+    /// step's `into` variable.
     fn bind(&mut self, bound: Bound<Self::Payload>);
 
-    /// An option other than a tool call was taken: streaks of tool calls are broken.
+    /// Called when an option other than a tool call was taken: ends the streaks of tool calls.
     fn another_option(&mut self) {}
 
-    /// The call was given up, because the state was left.
+    /// Called when a call is canceled because its state was exited.
     fn forget_call(&mut self, _caller: Caller) {}
 
-    /// Binds the payload of the oldest event that a block raised and that was not dequeued yet.
+    /// Binds the payload of the oldest raised event in the queue.
     fn dequeue(&mut self);
 
-    /// Binds the payload of a sent event, kept in this slot.
+    /// Binds the payload of a sent event, stored in this slot.
     fn deliver(&mut self, _event: EventId, _slot: usize) {
         self.bind(Bound::Nothing);
     }
 
-    /// A sent event, whose payload is kept in this slot, leaves for another chart.
+    /// Sends an event, whose payload is stored in this slot, to another chart.
     fn post(&mut self, _event: EventId, _slot: usize, _to: Receiver) {}
 
-    /// `per turn` variables take their defaults again, answers of the last turn are forgotten.
+    /// Resets `per turn` variables to their defaults, and the answers of the last turn.
     fn begin_turn(&mut self, view: &View<'_>);
 
-    /// Runs a block that needs nothing of the machine but its configuration; false if that cannot be told or has gone only so far:
-    /// then [`Program::run`] does the rest.
+    /// Runs a block that needs only the configuration of the machine. Returns false if the block needs more or has run only in part; then
+    /// [`Program::run`] does the rest.
     #[inline]
     fn run_alone(&mut self, _block: Block, _configuration: &[u64]) -> bool {
         false
     }
 
-    /// The guard of a line that needs nothing else; `None` if that cannot be told.
+    /// The guard of a transition, if it needs only the configuration; `None` if it needs more.
     #[inline]
     fn guard_alone(&self, _line: TransitionId, _configuration: &[u64]) -> Option<bool> {
         None
     }
 
-    /// The guard of a line. Asked only if its row says it has one.
+    /// The guard of a transition. Called only if its row has one.
     fn guard(&mut self, line: TransitionId, view: &View<'_>) -> Result<bool, Fault>;
 
-    /// The `if` of a step. Asked only if its row says it has one.
+    /// The `if` of a step. Called only if its row has one.
     fn step_guard(&mut self, step: StepId, view: &View<'_>) -> Result<bool, Fault>;
 
-    /// The `if` of the `nth` `allow` line. Asked only if its row says it has one.
+    /// The `if` of the `nth` `allow` line. Called only if its row has one.
     fn permission_guard(&mut self, nth: usize, view: &View<'_>) -> Result<bool, Fault>;
 
-    /// Whether `ends turn` holds after the step. Asked only if its row says it has one.
+    /// Whether `ends turn` holds after the step. Called only if its row has one.
     fn ends_turn(&mut self, step: StepId, view: &View<'_>) -> Result<bool, Fault>;
 
-    /// The bound of an `after` or `timeout` line: milliseconds, or turns for `AfterTurns`.
+    /// The duration of an `after` or `timeout` trigger in milliseconds, or in turns for `AfterTurns`.
     fn deadline(&mut self, line: TransitionId, view: &View<'_>) -> Result<u64, Fault>;
 
-    /// Evaluates and keeps the arguments of a line's final target. Asked before the exit, if its row says there are any.
+    /// Evaluates and stores the arguments for a transition's final target. Called before the exit, if its row has arguments.
     fn arguments(&mut self, line: TransitionId, view: &View<'_>) -> Result<(), Fault>;
 
-    /// Runs a block. It puts events in `outbox`; the payload of a raised one the program keeps for `dequeue`, that of a sent one
-    /// for `deliver`, in the slot that it is told.
+    /// Runs a block. It puts events into `outbox`. The program stores the payload of a raised event for `dequeue`, and that of a sent event
+    /// for `deliver`, in the slot that the outbox returns.
     fn run(&mut self, block: Block, view: &View<'_>, outbox: &mut Outbox<'_>) -> Result<(), Fault>;
 
     /// Runs a `code` step.
     fn code(&mut self, step: StepId, view: &View<'_>) -> Result<(), Fault>;
 }
 
-/// What guards and actions may read of the machine: the observables.
+/// The part of the machine that guards and actions may read: the observables.
 pub struct View<'v> {
     /// The chart.
     pub tables: &'v Tables<'v>,
     /// The registers, read-only.
     pub cells: Observed<'v>,
-    /// Turns ended.
+    /// The number of turns ended.
     pub turns: u32,
     /// The time of this input.
     pub now: Instant,
     /// The time of `Start`.
     pub started_at: Instant,
-    /// The active leaf under the line; the root before the start.
+    /// The active leaf from which the transition is tried; the root before the start.
     pub leaf: StateId,
-    /// The host event being handled.
+    /// The current host event.
     pub event: Option<EventId>,
 }
 
@@ -147,17 +147,17 @@ impl View<'_> {
         self.tables.states[self.leaf.index()].path
     }
 
-    /// Whole turns in the leaf.
+    /// The number of whole turns in the leaf.
     pub fn turns_here(&self) -> u32 {
         self.cells.states[self.leaf.index()].turns_here
     }
 
-    /// Turns of the whole run in which `state` was active.
+    /// The number of turns of the whole run in which `state` was active.
     pub fn turns_in(&self, state: StateId) -> u32 {
         self.cells.states[state.index()].turns_in
     }
 
-    /// Tool errors, forbidden calls and rejected answers since the leaf was entered.
+    /// The number of tool errors, forbidden calls and unusable answers since the leaf was entered.
     pub fn fails_here(&self) -> u32 {
         self.cells.states[self.leaf.index()].fails_here
     }
@@ -172,7 +172,7 @@ impl View<'_> {
         self.now.saturating_sub(self.cells.states[self.leaf.index()].entered_at)
     }
 
-    /// Name of the host event being handled, else empty.
+    /// The name of the current host event, or the empty string.
     pub fn event_name(&self) -> &str {
         self.event.map_or("", |e| self.tables.events[e.index()].name)
     }

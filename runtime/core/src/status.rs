@@ -1,4 +1,4 @@
-//! How a run is judged.
+//! The status of a run.
 
 /// The status of a run that ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -15,7 +15,7 @@ pub enum Status {
 }
 
 impl Status {
-    /// As written in a chart.
+    /// The word for it in a chart.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Ok => "ok",

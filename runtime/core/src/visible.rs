@@ -1,8 +1,8 @@
-//! Text from outside as it may be shown: what moves a cursor, turns the direction of text or takes no room is written as an escape.
+//! External text for display: characters that move the cursor, change the direction of text or are invisible are escaped.
 //!
-//! Models, servers, charts, file names and traces may hold any character. Raw, some of them rewrite what a terminal or an editor
-//! shows. Everything that is shown or generated goes through one of the functions here. An escape is spelled as in a text of a
-//! chart: `\n`, `\r`, `\t`, or the number of the character as in `\u{1b}`.
+//! Models, servers, charts, file names and traces may contain any character. Unescaped, some of them alter the display of a terminal or an
+//! editor. All text that is shown or generated passes through one of these functions. An escape is spelled as in a text of a chart: `
+//! `, `\r`, `\t`, or the number of the character as in `\u{1b}`.
 //!
 //! Letters of all scripts, accents and emoji stay as they are, with the joiners and selectors that their spelling needs.
 //!
@@ -12,17 +12,17 @@ use alloc::borrow::Cow;
 use alloc::format;
 use alloc::string::String;
 
-/// A text on one line: line ends and tabs are escaped too, so that no value adds a line to what is shown.
+/// A text on one line: line ends and tabs are escaped too, so that no value adds a line to the display.
 pub fn line(text: &str) -> Cow<'_, str> {
     escaped(text, |c| c == '\n' || c == '\t')
 }
 
-/// A text of several lines: line ends and tabs stay.
+/// A text with several lines: line ends and tabs are kept.
 pub fn text(text: &str) -> Cow<'_, str> {
     escaped(text, |_| false)
 }
 
-/// JSON of the same meaning: hidden characters, which JSON allows in strings only, are written as `\u202e`.
+/// Equivalent JSON: hidden characters, which JSON allows only in strings, are written as `\u202e`.
 pub fn json(text: &str) -> Cow<'_, str> {
     if !may_hide(text) {
         return Cow::Borrowed(text);
@@ -39,7 +39,7 @@ pub fn json(text: &str) -> Cow<'_, str> {
     )
 }
 
-/// Like [`text`], but colours (`ESC [ … m`) stay: the last look at text that this program has coloured itself.
+/// Like [`text`], but keeps colours (`ESC [ … m`): for text that this program has coloured itself.
 pub fn coloured(text: &str) -> Cow<'_, str> {
     if !may_hide(text) {
         return Cow::Borrowed(text);
@@ -47,7 +47,7 @@ pub fn coloured(text: &str) -> Cow<'_, str> {
     replaced(text, |at, _| is_colour(&text[at..]), escape)
 }
 
-/// The hidden characters of a text with their places in bytes; line ends and tabs are none.
+/// The hidden characters of a text with their byte positions; line ends and tabs do not count.
 pub fn hidden(text: &str) -> impl Iterator<Item = (usize, char)> + '_ {
     let text = if may_hide(text) { text } else { "" };
     let mut flag = 0;
@@ -64,17 +64,17 @@ pub fn escape(c: char, out: &mut String) {
     }
 }
 
-/// Whether a character turns the direction of the text around it.
+/// Whether a character changes the direction of the text around it.
 pub const fn is_direction(c: char) -> bool {
     matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// Whether a character is a control: of ASCII, of Latin-1, or an end of a line that is none in ASCII.
+/// Whether a character is a control of ASCII or Latin-1, or a line separator outside ASCII.
 pub const fn is_control(c: char) -> bool {
     matches!(c, '\0'..='\u{1f}' | '\u{7f}'..='\u{9f}' | '\u{2028}' | '\u{2029}')
 }
 
-/// Whether a character is a tag: an invisible twin of one of ASCII.
+/// Whether a character is a tag: the invisible copy of an ASCII character.
 pub const fn is_tag(c: char) -> bool {
     matches!(c, '\u{e0000}'..='\u{e007f}')
 }
@@ -121,12 +121,12 @@ fn replaced(
     Cow::Owned(out)
 }
 
-/// Whether there is anything to look at closely: most texts hold ASCII letters alone.
+/// Whether the text needs a closer look: most texts contain only ASCII letters.
 fn may_hide(text: &str) -> bool {
     text.bytes().any(|b| b >= 0x7f || b < b' ' && b != b'\n' && b != b'\t')
 }
 
-/// `flag`: where the tags end that belong to the flag before them.
+/// `flag` is the end of the tags that belong to the preceding flag.
 fn is_hidden(text: &str, at: usize, c: char, flag: &mut usize) -> bool {
     if c.is_ascii() {
         return c.is_ascii_control() && c != '\n' && c != '\t';
@@ -145,7 +145,7 @@ fn is_hidden(text: &str, at: usize, c: char, flag: &mut usize) -> bool {
             let letters = before().is_some_and(joins) && after().is_some_and(joins);
             !(letters || before().is_some_and(ends_emoji) && after().is_some_and(is_emoji))
         }
-        // How a symbol is drawn, and the keycaps `1️⃣`.
+        // Presentation selectors of symbols, and the keycaps `1️⃣`.
         '\u{fe0e}' | '\u{fe0f}' => !before().is_some_and(|c| {
             is_emoji(c) || matches!(c, '#' | '*' | '0'..='9') && after() == Some('\u{20e3}')
         }),
@@ -155,7 +155,7 @@ fn is_hidden(text: &str, at: usize, c: char, flag: &mut usize) -> bool {
         '\u{180b}'..='\u{180d}' | '\u{180f}' => {
             !before().is_some_and(|c| matches!(c, '\u{1820}'..='\u{18aa}'))
         }
-        // A blank of Braille, which elsewhere is drawn as nothing.
+        // A blank of Braille, which is invisible elsewhere.
         '\u{2800}' => !before().into_iter().chain(after()).any(is_braille),
         c => is_control(c) || is_direction(c) || takes_no_room(c),
     }
@@ -163,7 +163,7 @@ fn is_hidden(text: &str, at: usize, c: char, flag: &mut usize) -> bool {
 
 const BLACK_FLAG: char = '\u{1f3f4}';
 
-/// How many bytes of tags spell a region: letters and digits, then the tag that ends them.
+/// The length in bytes of the tags that spell a region: letters and digits, then the closing tag.
 fn region(text: &str) -> usize {
     let is_word = |c: &char| matches!(c, '\u{e0030}'..='\u{e0039}' | '\u{e0061}'..='\u{e007a}');
     let word = text.chars().take_while(is_word).count();
@@ -172,7 +172,7 @@ fn region(text: &str) -> usize {
     if (3..=6).contains(&word) && ends { behind + '\u{e007f}'.len_utf8() } else { 0 }
 }
 
-/// Characters that are drawn as nothing wherever they stand.
+/// Characters that are always invisible.
 const fn takes_no_room(c: char) -> bool {
     matches!(
         c,
@@ -183,7 +183,7 @@ const fn takes_no_room(c: char) -> bool {
     )
 }
 
-/// Letters and marks of scripts whose spelling needs joiners: Arabic and its kin, Mongolian, those of India and their kin.
+/// Letters and marks of scripts whose spelling needs joiners: Arabic and related scripts, Mongolian, and Indic and related scripts.
 const fn joins(c: char) -> bool {
     matches!(
         c,
@@ -215,12 +215,12 @@ const fn is_emoji(c: char) -> bool {
     )
 }
 
-/// An emoji, or what says how the one before it is drawn.
+/// An emoji, or a modifier of the emoji before it.
 const fn ends_emoji(c: char) -> bool {
     is_emoji(c) || c == '\u{fe0f}' || is_tag(c)
 }
 
-/// Whether a text begins with a sequence that sets colours.
+/// Whether a text begins with an escape sequence for colours.
 fn is_colour(text: &str) -> bool {
     let Some(rest) = text.strip_prefix("\u{1b}[") else { return false };
     let end = rest.bytes().position(|b| !(b.is_ascii_digit() || b == b';'));
@@ -231,7 +231,7 @@ fn is_colour(text: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// Every control but line end and tab, and every other character that is to be seen nowhere.
+    /// Every control except line end and tab, and every other character that is always hidden.
     fn hostile() -> impl Iterator<Item = char> {
         let all = [
             0..=8,

@@ -1,4 +1,4 @@
-//! What traces and notes call the parts of a chart: states, triggers, transitions, blocks.
+//! Names of a chart's parts in traces and notes: states, triggers, transitions, blocks.
 
 use crate::arena::{StateId, StepId, TransitionId};
 use crate::program::Block;
@@ -28,12 +28,12 @@ pub fn end_of(tables: &Tables<'_>, step: StepId) -> String {
     format!("`ends turn` of `{}`", name(tables, step))
 }
 
-/// The bound of an `after` or `timeout` line.
+/// The duration or number of turns of an `after` or `timeout` trigger.
 pub fn bound_of(tables: &Tables<'_>, line: TransitionId) -> String {
     format!("bound of {}", self::line(tables, line))
 }
 
-/// The arguments that a line gives a final state.
+/// The arguments of a transition for a final state.
 pub fn arguments_of(tables: &Tables<'_>, line: TransitionId) -> String {
     format!("arguments of {}", self::line(tables, line))
 }
@@ -58,13 +58,13 @@ pub fn actions_of(tables: &Tables<'_>, block: Block) -> String {
     }
 }
 
-/// Such as ``the `on pay` line of `checkout` ``.
+/// A transition, as in ``the `on pay` line of `checkout` ``.
 pub fn line(tables: &Tables<'_>, id: TransitionId) -> String {
     let row = &tables.transitions[id.index()];
     format!("the `{}` line of {}", heading(tables, row.trigger), state(tables, row.source))
 }
 
-/// A state by its path, the root as the chart.
+/// A state by its path, or the root as the chart.
 pub fn state(tables: &Tables<'_>, id: StateId) -> String {
     let path = tables.states[id.index()].path;
     if path.is_empty() { "the chart".to_string() } else { format!("`{path}`") }
@@ -76,17 +76,17 @@ fn name<'t>(tables: &Tables<'t>, step: StepId) -> &'t str {
 
 /// The words of a trigger.
 enum Words<'t> {
-    /// Nothing else belongs to them.
+    /// A single word.
     Alone(&'static str),
-    /// `after`, and what it counts unless that is time.
+    /// `after`, with the unit unless that is time.
     Deadline(&'static str),
-    /// The host events that it names.
+    /// Host events by name.
     Events(Vec<&'t str>),
     /// An option or a set of tools.
     Choice(&'t str),
     /// How a state or step ended.
     Outcome(&'static str, &'t str),
-    /// What a step does when it has no outcome.
+    /// The fallback of a step without a usable outcome.
     Policy(&'static str, &'t str),
     /// A dotted pattern below this one.
     Pattern(&'static str, &'t str),
@@ -117,7 +117,7 @@ fn words<'t>(tables: &Tables<'t>, trigger: TriggerRow<'t>) -> Words<'t> {
     }
 }
 
-/// A trigger as traces name it: `on pay | refund`, `done fetch`, `after turns`.
+/// A trigger as in traces: `on pay | refund`, `done fetch`, `after turns`.
 pub fn trigger(tables: &Tables<'_>, trigger: TriggerRow<'_>) -> String {
     match words(tables, trigger) {
         Words::Alone(words) => words.to_string(),
@@ -129,7 +129,7 @@ pub fn trigger(tables: &Tables<'_>, trigger: TriggerRow<'_>) -> String {
     }
 }
 
-/// A trigger as notes name it: `on pay`, `on done(fetch)`, `timeout of fetch`.
+/// A trigger as in notes: `on pay`, `on done(fetch)`, `timeout of fetch`.
 fn heading(tables: &Tables<'_>, trigger: TriggerRow<'_>) -> String {
     match words(tables, trigger) {
         Words::Deadline(_) => "after".to_string(),

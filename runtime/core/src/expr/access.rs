@@ -1,4 +1,4 @@
-//! Reaching into values: fields, elements, slices, iteration.
+//! Access to parts of values: fields, elements, slices, iteration.
 
 use super::fuel::{Fuel, fail};
 use super::{EvalError, Value};
@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 /// `x.f`.
 ///
 /// # Errors
-/// No map, or no such field.
+/// The value is no map, or has no such field.
 pub fn field<'v>(value: &'v Value, name: &str) -> Result<&'v Value, EvalError> {
     let Value::Map(map) = value else {
         return fail!("{} has no field `{name}`", value.kind());
@@ -20,10 +20,10 @@ pub fn field<'v>(value: &'v Value, name: &str) -> Result<&'v Value, EvalError> {
     }
 }
 
-/// `x[i]`: from the end for a negative `i`; by key for a map.
+/// `x[i]`: a negative `i` counts from the end; by key for a map.
 ///
 /// # Errors
-/// Nothing there, or a kind that has no elements.
+/// There is no such element, or the kind has no elements.
 pub fn index(value: &Value, at: &Value) -> Result<Value, EvalError> {
     index_with(value, at, &Fuel::default()).map(Cow::into_owned)
 }
@@ -55,7 +55,7 @@ pub(super) fn index_with<'v>(
     }
 }
 
-/// The position that `at` names in `0..len`, counted from the end if it is negative.
+/// The position of `at` in `0..len`; a negative one counts from the end.
 fn place(at: &Value, len: usize) -> Result<Option<usize>, EvalError> {
     let at = int(at)?;
     let len = len as i64;
@@ -80,10 +80,10 @@ fn shown(at: &Value) -> i64 {
     int(at).unwrap_or_default()
 }
 
-/// `x[from:to]` of a list or a text; bounds beyond the ends are the ends.
+/// `x[from:to]` of a list or a text; bounds are clamped to the ends.
 ///
 /// # Errors
-/// A kind that has no order of elements, and bounds that are no Int.
+/// The kind has no ordered elements, or a bound is no Int.
 pub fn slice(value: &Value, from: Option<&Value>, to: Option<&Value>) -> Result<Value, EvalError> {
     slice_with(value, from, to, &Fuel::default())
 }
@@ -131,10 +131,10 @@ fn bounds(
     Ok((from, bound(to, len)?.max(from)))
 }
 
-/// What a comprehension goes over: the elements of a list, the characters of a text, the keys of a map.
+/// The elements for a comprehension: those of a list, the characters of a text, the keys of a map.
 ///
 /// # Errors
-/// A kind that has none.
+/// The kind has no elements.
 pub fn elements(value: &Value) -> Result<Vec<Value>, EvalError> {
     let fuel = Fuel::default();
     Ok(elements_with(value, &fuel)?.into_iter().map(Cow::into_owned).collect())

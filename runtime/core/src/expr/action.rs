@@ -1,4 +1,4 @@
-//! Action blocks and `code` steps: what branches and repeats. The actions themselves are carried out by whoever runs them.
+//! Action blocks and `code` steps: branches and loops. The caller executes the actions themselves.
 
 use super::access::elements_with;
 use super::eval::{Environment, Evaluator, MAX_DEPTH, Scope};
@@ -10,7 +10,7 @@ use alloc::borrow::Cow;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// The names that the loops around an action bind.
+/// The locals bound by the loops around an action.
 #[derive(Debug, Clone, Copy)]
 pub struct Locals<'s>(Option<&'s Scope<'s>>);
 
@@ -44,11 +44,10 @@ impl Locals<'_> {
     }
 }
 
-/// Runs actions in order; `carry_out` is called for each that is neither `if` nor `for`. What was done before one that fails stays
-/// done.
+/// Runs actions in order. Calls `carry_out` for each that is neither `if` nor `for`. If one fails, the effects of earlier ones remain.
 ///
 /// # Errors
-/// As [`super::evaluate`], and what `carry_out` says.
+/// As [`super::evaluate`], and the errors of `carry_out`.
 pub fn execute<E: Environment>(
     actions: &[Action],
     environment: &mut E,

@@ -1,4 +1,4 @@
-//! Truth, equality and order, as Python has them. A Bool counts as 0 or 1.
+//! Python's truth, equality and order. A Bool counts as 0 or 1.
 
 use super::fuel::{Fuel, fail};
 use super::{EvalError, Value, python};
@@ -34,7 +34,7 @@ impl Number {
         }
     }
 
-    /// Exact; `None` with a NaN.
+    /// The exact order; `None` with a NaN.
     pub(super) fn order(self, other: Self) -> Option<Ordering> {
         match (self, other) {
             (Self::Int(a), Self::Int(b)) => Some(a.cmp(&b)),
@@ -45,7 +45,7 @@ impl Number {
     }
 }
 
-/// `bool(x)`: false for `none`, `false`, zero and what is empty.
+/// `bool(x)`: false for `none`, `false`, zero and empty values.
 pub fn truth(value: &Value) -> bool {
     match value {
         Value::None => false,
@@ -62,7 +62,7 @@ pub fn truth(value: &Value) -> bool {
 /// Compares two values.
 ///
 /// # Errors
-/// `<` and the like between kinds that have no order, and `in` what contains nothing.
+/// `<` and the like between kinds without an order, or `in` a value that is no container.
 pub fn compare(op: CompareOp, left: &Value, right: &Value) -> Result<bool, EvalError> {
     compare_with(op, left, right, &Fuel::default())
 }
@@ -86,7 +86,7 @@ pub(super) fn compare_with(
     }
 }
 
-/// `==`: of any two values, deep.
+/// `==` of any two values, compared deeply.
 pub(super) fn equal(left: &Value, right: &Value, fuel: &Fuel) -> Result<bool, EvalError> {
     if let (Some(a), Some(b)) = (Number::of(left), Number::of(right)) {
         return Ok(a.order(b).is_some_and(Ordering::is_eq));
@@ -126,7 +126,7 @@ pub(super) fn equal(left: &Value, right: &Value, fuel: &Fuel) -> Result<bool, Ev
     }
 }
 
-/// The order of two values; `None` if a NaN is in the way.
+/// The order of two values; `None` if a NaN prevents it.
 pub(super) fn order(
     left: &Value,
     right: &Value,
@@ -176,10 +176,10 @@ fn contains(whole: &Value, item: &Value, fuel: &Fuel) -> Result<bool, EvalError>
     }
 }
 
-/// Whether the value of a param is in its range.
+/// Checks that the value of a param is in its range.
 ///
 /// # Errors
-/// It is not; says so.
+/// The value is out of range.
 pub fn within(name: &str, value: &Value, low: &Value, high: &Value) -> Result<(), String> {
     let inside = compare(CompareOp::GreaterEqual, value, low)
         .and_then(|above| Ok(above && compare(CompareOp::LessEqual, value, high)?))

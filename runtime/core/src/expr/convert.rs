@@ -1,4 +1,4 @@
-//! Between values and the types of generated code.
+//! Conversion between values and the types of generated code.
 
 use super::fit::{MAX_VALUE_DEPTH, is_deeper, no_duration, short, too_deep, within};
 use super::{Map, Value};
@@ -8,21 +8,21 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// What becomes a value.
+/// A type that converts to a value.
 pub trait IntoValue {
     /// The value.
     fn into_value(self) -> Value;
 }
 
-/// What a value becomes, by the rules of [`fit`](super::fit): with its messages.
+/// A type that converts from a value, by the rules of [`fit`](super::fit) and with its messages.
 pub trait FromValue: Sized {
-    /// The type as a chart writes it.
+    /// The type as written in a chart.
     fn type_text() -> String;
 
-    /// Reads a value.
+    /// Converts a value.
     ///
     /// # Errors
-    /// A value of another type.
+    /// The value has another type.
     fn from_value(value: Value) -> Result<Self, Mismatch>;
 }
 
@@ -53,12 +53,12 @@ plain! {
     String, Text, "Text";
 }
 
-/// A value that is no `T`.
+/// The error for a value that is no `T`.
 pub(crate) fn mismatch<T: FromValue>(found: &Value) -> Mismatch {
     Mismatch(format!("expected {}, found {}", T::type_text(), found.kind()))
 }
 
-/// What is wrong inside a value, with the step to it.
+/// An error inside a value, with the path step to it.
 pub(crate) fn inside(step: &str, Mismatch(why): Mismatch) -> Mismatch {
     Mismatch(within(step, &why))
 }

@@ -1,4 +1,4 @@
-//! Whether a value has a declared type.
+//! Conversion of a value to a declared type.
 
 use super::{Map, Value};
 use crate::duration::Duration;
@@ -8,14 +8,14 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-/// How deep a value that is kept may nest.
+/// The maximum nesting depth of a stored value.
 pub const MAX_VALUE_DEPTH: u32 = 100;
 
-/// `value` as a value of type `ty`: an Int given for a Float becomes one, a Text such as `30s` given for a Duration is read,
-/// the fields of a record get their declared order, absent optional ones are `none`.
+/// Converts `value` to type `ty`: an Int becomes a Float where one is declared, a Text such as `30s` becomes a Duration, the fields of a
+/// record get their declared order, and absent optional fields become `none`.
 ///
 /// # Errors
-/// Why it does not fit, beginning with the path to what is wrong if it is inside the value.
+/// The reason why it does not fit, beginning with the path to the wrong part if that is inside the value.
 pub fn fit(value: Value, ty: &Type, types: &[TypeDef]) -> Result<Value, String> {
     fit_at(value, ty, types, MAX_VALUE_DEPTH)
 }
@@ -42,7 +42,7 @@ fn fit_at(value: Value, ty: &Type, types: &[TypeDef], depth: u32) -> Result<Valu
             Ok(value)
         }
         (Type::Optional(_), Value::None) => Ok(Value::None),
-        // What may be missing is no level of its own.
+        // An optional is not a level of its own.
         (Type::Optional(inner), value) => fit_at(value, inner, types, depth + 1),
         (Type::List(inner), Value::List(items)) => {
             let items = items.into_iter().enumerate().map(|(i, item)| {
@@ -124,15 +124,15 @@ pub(super) fn too_deep() -> String {
     format!("nested deeper than {MAX_VALUE_DEPTH} levels")
 }
 
-/// The start of a text that may be long.
+/// The beginning of a text that may be long.
 pub(crate) fn short(text: &str) -> String {
     text.chars().take(40).collect()
 }
 
-/// Whether a value that is of its type already nests no deeper than [`MAX_VALUE_DEPTH`].
+/// Checks that a value, which already has its type, nests no deeper than [`MAX_VALUE_DEPTH`].
 ///
 /// # Errors
-/// It does.
+/// It nests deeper.
 pub(crate) fn fit_depth(value: &Value) -> Result<(), String> {
     if is_deeper(value, MAX_VALUE_DEPTH - 1) { Err(too_deep()) } else { Ok(()) }
 }
@@ -150,7 +150,7 @@ pub(super) fn is_deeper(value: &Value, levels: u32) -> bool {
     }
 }
 
-/// A type as a chart writes it.
+/// A type as written in a chart.
 pub fn type_text(ty: &Type, types: &[TypeDef]) -> String {
     match ty {
         Type::Bool => "Bool".to_string(),
@@ -166,7 +166,7 @@ pub fn type_text(ty: &Type, types: &[TypeDef]) -> String {
     }
 }
 
-/// An Int that an expression of type Float gave, as a Float; also inside what was just made.
+/// Converts an Int from an expression of type Float to a Float, also inside newly built values.
 pub(super) fn widen<'v>(value: Cow<'v, Value>, ty: &Type) -> Cow<'v, Value> {
     match (ty, value.as_ref()) {
         (Type::Float, Value::Int(i)) => Cow::Owned(Value::Float(*i as f64)),
@@ -176,7 +176,7 @@ pub(super) fn widen<'v>(value: Cow<'v, Value>, ty: &Type) -> Cow<'v, Value> {
                 widen_inside(&mut value, ty);
                 Cow::Owned(value)
             }
-            // What is kept has been fitted.
+            // A stored value has been converted before.
             Cow::Borrowed(_) => value,
         },
         _ => value,

@@ -1,4 +1,4 @@
-//! What an evaluation may spend, and how it fails.
+//! The budget of an evaluation, and its errors.
 
 use super::Value;
 use alloc::string::String;
@@ -8,7 +8,7 @@ use core::fmt;
 /// Why an expression has no value: lower case, user text in backticks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EvalError {
-    /// For the trace.
+    /// The message for the trace.
     pub message: String,
 }
 
@@ -40,31 +40,31 @@ pub(crate) use fail;
 pub struct Fuel(Cell<u64>);
 
 impl Fuel {
-    /// What one guard, block, code step or prompt may spend: a fraction of a second, and a few dozen megabytes.
+    /// The budget of one guard, block, code step or prompt: a fraction of a second, and a few dozen megabytes.
     pub const USUAL: u64 = 1_000_000;
 
-    /// What all evaluations of one input to a machine may spend together: a turn, an event, a tick, an answer. Generated code counts
-    /// what its loops repeat against the same bound.
+    /// The budget of all evaluations in one input to a machine: a turn, an event, a tick, an answer. Generated code charges the repetitions
+    /// of its loops against the same bound.
     pub const INPUT: u64 = 10_000_000;
 
-    /// What each evaluation may spend even when those before it in the same input have spent [`Self::INPUT`], so that handlers of
+    /// The budget that each evaluation has even after earlier ones in the same input have used [`Self::INPUT`], so that handlers of
     /// `error.execution` still work.
     pub const LEAST: u64 = 1_000;
 
-    /// So many units.
+    /// A budget with this number of units.
     pub const fn new(units: u64) -> Self {
         Self(Cell::new(units))
     }
 
-    /// What is left.
+    /// The remaining units.
     pub fn left(&self) -> u64 {
         self.0.get()
     }
 
-    /// Takes `units` away.
+    /// Charges `units`.
     ///
     /// # Errors
-    /// Fewer are left.
+    /// Fewer units are left.
     pub fn charge(&self, units: usize) -> Result<(), EvalError> {
         match self.0.get().checked_sub(units as u64) {
             Some(left) => {
@@ -78,7 +78,7 @@ impl Fuel {
         }
     }
 
-    /// Charges a text of so many bytes.
+    /// Charges a text of this length.
     ///
     /// # Errors
     /// As [`Fuel::charge`].
@@ -86,7 +86,7 @@ impl Fuel {
         self.charge(bytes / 16 + 1)
     }
 
-    /// Copies a value, charging its whole size first.
+    /// Copies a value; its whole size is charged first.
     ///
     /// # Errors
     /// As [`Fuel::charge`].

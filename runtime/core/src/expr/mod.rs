@@ -1,7 +1,7 @@
-//! Values and the evaluator: one meaning for `.chart` expressions, `agent.yaml` conditions and generated code.
+//! Values and the evaluator: the same semantics for `.chart` expressions, `agent.yaml` conditions and generated code.
 //!
-//! The functions over values ([`binary`], [`compare`], [`builtin`], [`index`], …) are what generated code calls where it
-//! holds Json, lists and maps; each has its own [`Fuel`] there.
+//! Generated code calls the functions over values ([`binary`], [`compare`], [`builtin`], [`index`], …) for Json, lists and maps; each call
+//! has its own [`Fuel`] there.
 
 mod access;
 mod action;

@@ -12,7 +12,7 @@ use alloc::vec::Vec;
 /// Applies a prefix operator.
 ///
 /// # Errors
-/// A kind that it does not take, and overflow.
+/// The operator does not accept the kind, or the result overflows.
 pub fn unary(op: UnaryOp, value: &Value) -> Result<Value, EvalError> {
     match (op, value) {
         (UnaryOp::Not, Value::Bool(b)) => Ok(Value::Bool(!b)),
@@ -25,10 +25,10 @@ pub fn unary(op: UnaryOp, value: &Value) -> Result<Value, EvalError> {
     }
 }
 
-/// Applies an infix operator to two values that are both there: `and` and `or` too.
+/// Applies an infix operator to two evaluated operands, including `and` and `or`.
 ///
 /// # Errors
-/// Kinds that it does not take, overflow, division by zero, and results that would be too big.
+/// The operator does not accept the kinds; overflow, division by zero, or a result that is too large.
 pub fn binary(op: BinaryOp, left: &Value, right: &Value) -> Result<Value, EvalError> {
     binary_with(op, left, right, &Fuel::default())
 }
@@ -159,7 +159,7 @@ fn refused(op: BinaryOp, left: &Value, right: &Value) -> Result<Value, EvalError
     fail!("`{}` does not take {} and {}", symbol(op), left.kind(), right.kind())
 }
 
-/// As messages name it.
+/// The operator in messages.
 pub(super) const fn symbol(op: BinaryOp) -> &'static str {
     if matches!(op, BinaryOp::FloorDivide) { "//" } else { op.word() }
 }

@@ -6,20 +6,20 @@ use crate::duration::Duration;
 use alloc::format;
 use alloc::string::{String, ToString};
 
-/// `str(x)`: a text as it is, anything else as [`repr`] shows it.
+/// `str(x)`: a text unchanged, other values as by [`repr`].
 ///
 /// # Errors
-/// A text longer than one evaluation may make.
+/// The text is longer than one evaluation may build.
 pub fn str(value: &Value) -> Result<String, EvalError> {
     let mut text = String::new();
     write_str(value, &mut text, &Fuel::default())?;
     Ok(text)
 }
 
-/// `repr(x)`: texts quoted, `None`, `True`, `1e+16`. A Duration is shown as a chart writes it.
+/// `repr(x)`: quoted texts, `None`, `True`, `1e+16`. A Duration is written as in a chart.
 ///
 /// # Errors
-/// A text longer than one evaluation may make.
+/// The text is longer than one evaluation may build.
 pub fn repr(value: &Value) -> Result<String, EvalError> {
     let mut text = String::new();
     write_repr(value, &mut text, &Fuel::default())?;
@@ -67,7 +67,7 @@ pub(super) fn write_repr(value: &Value, to: &mut String, fuel: &Fuel) -> Result<
     Ok(())
 }
 
-/// `repr` of a double: the shortest decimal that reads back as it.
+/// `repr` of a double: the shortest decimal that parses back to it.
 pub fn float(x: f64) -> String {
     if x.is_nan() {
         return "nan".to_string();
@@ -109,7 +109,7 @@ fn quote(text: &str, to: &mut String, fuel: &Fuel) -> Result<(), EvalError> {
     Ok(())
 }
 
-/// Rust escapes what is not printable, as Python does, and marks that have nothing to stand on, which Python leaves.
+/// Rust escapes unprintable characters, as Python does, and also combining marks without a base, which Python keeps.
 fn is_printable(c: char) -> bool {
     let mut bytes = [b'x'; 5];
     let len = 1 + c.encode_utf8(&mut bytes[1..]).len();

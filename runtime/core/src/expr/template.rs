@@ -6,10 +6,10 @@ use super::{EvalError, format};
 use crate::model::{Template, TemplatePart};
 use alloc::string::String;
 
-/// The text with its placeholders filled in as Python's `str.format` would.
+/// The text with its placeholders replaced, like Python's `str.format`.
 ///
 /// # Errors
-/// A placeholder without a value, or one that its format spec does not take.
+/// A placeholder has no value, or its format spec does not accept the value.
 pub fn render(
     template: &Template,
     environment: &dyn Environment,

@@ -1,15 +1,15 @@
-//! A host that the machines of a family hand to each other.
+//! A host that the machines of a family lend each other.
 
 use crate::expr::Value;
 use crate::host::Host;
 use alloc::string::String;
 
-/// The place of a host. While a child is at work its host is with the child: one host serves the whole family.
+/// The slot of a host. While a child runs, its host is lent to the child: one host serves the whole family.
 #[derive(Debug, Clone, Default)]
 pub struct Lent<H>(Option<H>);
 
 impl<H> Lent<H> {
-    /// A place that has a host, or not yet.
+    /// A slot, with or without a host.
     pub const fn of(host: Option<H>) -> Self {
         Self(host)
     }
@@ -19,14 +19,14 @@ impl<H> Lent<H> {
         self.0.take()
     }
 
-    /// Puts a host back; `None` leaves what is there.
+    /// Puts a host back; `None` changes nothing.
     pub fn put(&mut self, host: Option<H>) {
         if host.is_some() {
             self.0 = host;
         }
     }
 
-    /// The host, which is here whenever no child is at work.
+    /// The host, which is present whenever no child runs.
     ///
     /// # Panics
     /// Never between two inputs.
@@ -34,7 +34,7 @@ impl<H> Lent<H> {
         self.0.as_ref().expect("no child is at work")
     }
 
-    /// The host, which is here whenever no child is at work.
+    /// The host, which is present whenever no child runs.
     ///
     /// # Panics
     /// Never between two inputs.

@@ -1,7 +1,7 @@
 //! A machine with the machines of its `run` steps, driven as one: no I/O, no clock.
 //!
-//! The machines own each other ([`Machine::begin_child`]); a family says who handles what and when. A member is named by the
-//! keys of the `run` steps that lead to it: none for the chart itself. Rules:
+//! The machines own each other ([`Machine::begin_child`]); a family decides who handles what and when. A member is identified by the keys
+//! of the `run` steps that lead to it; the list is empty for the chart itself. Rules:
 //!
 //! * Inputs are handled one after the other, in the order they were told or came about; the queue is empty between two inputs
 //!   of the host, so that a snapshot of the root is one of the family.
@@ -49,81 +49,81 @@ pub const DEPTH: usize = 16;
 pub struct Family<M> {
     root: M,
     queue: VecDeque<Task>,
-    /// Children started and events sent since the host told something.
+    /// Children started and events sent since the last input of the host.
     rounds: u32,
 }
 
-/// Something to be done.
+/// A task in the queue.
 enum Task {
-    /// An input to be handled, and where it comes from.
+    /// An input to handle, and its origin.
     Handle(Member, Input<Vec<Value>>, Origin),
-    /// An event to be offered to these, until one handles it.
+    /// An event to offer to these members, until one handles it.
     Offer(VecDeque<Member>, Offered),
-    /// A copy of an event, for a child that is passed all of them.
+    /// A copy of an event, for a child to which all events are forwarded.
     Copy(Member, Offered),
-    /// An event that a member has sent to another one.
+    /// An event that a member has sent to another.
     Deliver(Letter),
-    /// A child that has ended is forgotten.
+    /// A child that has ended and is dropped.
     Forget(Member),
 }
 
-/// Where an input comes from.
+/// The origin of an input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Origin {
-    /// The host told it.
+    /// The host gave it.
     Host,
-    /// It came about.
+    /// It arose in the family.
     Family,
-    /// A member sent it to this one: nobody else is offered it. The child that did gets no copy.
+    /// A member sent it to this one: it is offered to no other, and the child that sent it gets no copy.
     Letter(Option<StepKey>),
 }
 
-/// One input that was handled.
+/// An input that was handled.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Told {
-    /// By whom.
+    /// The member that handled it.
     pub member: Member,
-    /// What became of it.
+    /// The result.
     pub receipt: Result<Receipt, Mismatch>,
-    /// The key, if it was an answer that means something.
+    /// The key, if it was an answer with an effect.
     pub answered: Option<StepKey>,
-    /// Whether it is what the host told, or that event offered to a child.
+    /// Whether it is an input of the host, or that event offered to a child.
     pub asked: bool,
-    /// Whether it is an event that the member did not handle and that its children are offered.
+    /// Whether it is an event that the member did not handle and that is offered to its children.
     pub passed_on: bool,
-    /// The data of an event that the host has not told to this member or offered to it, by the names of its fields.
+    /// The data, by field name, of an event that the host has not given or offered to this member.
     pub data: Option<Map>,
 }
 
 impl<M: Machine> Family<M> {
-    /// A family of one.
+    /// A family with a single member.
     pub fn new(root: M) -> Self {
         Self { root, queue: VecDeque::new(), rounds: 0 }
     }
 
-    /// The chart itself.
+    /// The chart's own machine.
     pub fn root(&self) -> &M {
         &self.root
     }
 
-    /// The chart itself.
+    /// The chart's own machine, mutable.
     pub fn root_mut(&mut self) -> &mut M {
         &mut self.root
     }
 
-    /// Gives the machine back.
+    /// Returns the machine.
     pub fn into_root(self) -> M {
         self.root
     }
 
-    /// The members, each before its children, those in the order of their start.
+    /// The members, each before its children, and children in the order of their start.
     pub fn members(&self) -> Vec<Member> {
         let mut found = Vec::new();
         below(&self.root, &mut Vec::new(), &mut found);
         found
     }
 
-    /// A member, to look at.
+    /// Read access to a member.
     pub fn member(&self, member: &[StepKey]) -> Option<&dyn Machine> {
         let mut at: &dyn Machine = &self.root;
         for key in member {
@@ -132,7 +132,7 @@ impl<M: Machine> Family<M> {
         Some(at)
     }
 
-    /// Gives a member to `act`; `None` if there is none of that name.
+    /// Calls `act` with a member; `None` if there is no such member.
     pub fn with_member<R>(
         &mut self,
         member: &[StepKey],
@@ -147,7 +147,7 @@ impl<M: Machine> Family<M> {
         result
     }
 
-    /// The earliest time at which a tick would do something.
+    /// The earliest time at which a tick has an effect.
     pub fn next_deadline(&self) -> Option<Instant> {
         fn earliest(machine: &dyn Machine) -> Option<Instant> {
             let children = machine.children();
@@ -157,7 +157,7 @@ impl<M: Machine> Family<M> {
         earliest(&self.root)
     }
 
-    /// Puts an input of the host behind what is to be handled, and what is due before it. `Input::Tick` is for all that are due.
+    /// Queues what is due by `now`, then an input of the host. `Input::Tick` stands for everything that is due.
     pub fn tell(&mut self, member: Member, input: Input<Vec<Value>>, now: Instant) {
         let tick = matches!(input, Input::Tick);
         self.rounds = 0;
@@ -180,8 +180,8 @@ impl<M: Machine> Family<M> {
         self.queue.push_back(Task::Handle(member, input, Origin::Host));
     }
 
-    /// Handles the oldest input; `None` when there is nothing to do. What the member did goes to `sink`; starts and ends of
-    /// `run` steps are seen to here.
+    /// Handles the oldest input; `None` if there is nothing to do. The member's effects and records go to `sink`; the family itself handles
+    /// the start and end of `run` steps.
     pub fn handle_next(&mut self, now: Instant, sink: &mut dyn Sink) -> Option<Told> {
         loop {
             match self.queue.pop_front()? {
@@ -253,7 +253,7 @@ impl<M: Machine> Family<M> {
         Some(Told { member, receipt, answered, asked, passed_on, data: None })
     }
 
-    /// An answer to a member that is gone is dropped, as one to the step that ran it.
+    /// Drops an answer to a member that no longer exists, like one to the step that ran it.
     fn late(&self, member: Member, asked: bool, sink: &mut dyn Sink) -> Told {
         let living = (0..member.len()).rev().find(|n| self.member(&member[..*n]).is_some());
         let living = living.unwrap_or(0);
@@ -269,7 +269,7 @@ impl<M: Machine> Family<M> {
         }
     }
 
-    /// Does what a member's effects ask of its family.
+    /// Handles those effects of a member that concern its family.
     fn follow(&mut self, member: &Member, seen: Vec<Notice>, stopping: bool, sink: &mut dyn Sink) {
         let mut first = Vec::new();
         for one in seen {
@@ -315,7 +315,7 @@ impl<M: Machine> Family<M> {
 
     fn begin(&mut self, member: &Member, key: StepKey, sink: &mut dyn Sink) {
         if self.goes_round(sink) {
-            // What the chart does about the failure may be to begin again.
+            // The chart may react to the failure by starting the step again.
             if self.rounds == ROUNDS + 1 {
                 self.answer(
                     member.clone(),
@@ -340,7 +340,7 @@ impl<M: Machine> Family<M> {
         }
     }
 
-    /// What an ended child means for the step that runs it.
+    /// Turns the end of a child into an outcome of the step that runs it.
     fn ended(&mut self, member: &Member, status: Status) {
         let Some((key, parent)) = member.split_last() else { return };
         match status {
@@ -377,7 +377,7 @@ fn failed(why: String) -> Outcome<Vec<Value>> {
     Outcome::Failed(alloc::vec![Value::Text(why)])
 }
 
-/// The key of an answer that means something.
+/// The key of an answer with an effect.
 fn answered(input: &Input<Vec<Value>>) -> Option<StepKey> {
     match input {
         Input::Answer(key, Outcome::Done(_) | Outcome::Choice(..) | Outcome::Call(..)) => {

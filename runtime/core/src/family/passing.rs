@@ -1,4 +1,4 @@
-//! Events that are passed to children.
+//! Events that are forwarded to children.
 
 use super::tree::{Offered, joined, meant, named};
 use super::watch::Watch;
@@ -12,7 +12,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 impl<M: Machine> Family<M> {
-    /// An event that children may handle if this member does not.
+    /// The event, for the children to handle if this member does not.
     pub(super) fn offered(
         &self,
         member: &Member,
@@ -35,7 +35,7 @@ impl<M: Machine> Family<M> {
         })
     }
 
-    /// The members below that an event which this one did not handle is offered to.
+    /// The children to which an event that this member did not handle is offered.
     pub(super) fn takers(&self, member: &Member, event: &Offered) -> VecDeque<Member> {
         let mut members = self.members();
         members.retain(|m| m.len() > member.len() && m.starts_with(member));
@@ -46,7 +46,7 @@ impl<M: Machine> Family<M> {
         members.into()
     }
 
-    /// Which events a child is passed.
+    /// Which events are forwarded to a child.
     fn forward(&self, member: &[StepKey], key: StepKey) -> Forward {
         let steps = self.member(member).map(|machine| machine.tables().steps);
         match steps.and_then(|steps| steps.get(key.step.index())).map(|row| row.kind) {
@@ -62,8 +62,8 @@ impl<M: Machine> Family<M> {
         }
     }
 
-    /// Puts copies of an event that a member is about to handle behind all else, for the children that are passed all, but for
-    /// the one that has sent it.
+    /// Queues copies of an event that a member is about to handle, for the children to which all events are forwarded, except for the one
+    /// that sent it.
     pub(super) fn copy(
         &mut self,
         member: &Member,
@@ -78,7 +78,7 @@ impl<M: Machine> Family<M> {
         }
     }
 
-    /// The input that an event is to a member; `None` if it declares none such.
+    /// The event as an input of a member; `None` if the member declares no such event.
     pub(super) fn meant(&self, member: &Member, event: &Offered) -> Option<Input<Vec<Value>>> {
         let (id, payload) = meant(self.member(member)?, event)?;
         Some(Input::Event(id, payload))

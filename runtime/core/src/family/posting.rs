@@ -12,14 +12,14 @@ use alloc::vec::Vec;
 /// An event on its way.
 pub(super) struct Letter {
     from: Member,
-    /// As its sender knows it.
+    /// The event, by its id in the sender's chart.
     event: EventId,
     to: Receiver,
     written: Offered,
 }
 
 impl<M: Machine> Family<M> {
-    /// Does what a member's effects ask of its family, and takes the events that it has sent to others.
+    /// Handles those effects of a member that concern its family, and collects the events that it has sent to others.
     pub(super) fn follow_all(
         &mut self,
         member: &Member,
@@ -38,7 +38,7 @@ impl<M: Machine> Family<M> {
             };
             match to {
                 Receiver::Own | Receiver::Parent => self.queue.push_back(Task::Deliver(letter)),
-                // The child may start now.
+                // The child may start only now.
                 Receiver::Child(_) => down.push(Task::Deliver(letter)),
             }
         }
@@ -46,7 +46,7 @@ impl<M: Machine> Family<M> {
         self.queue.extend(down);
     }
 
-    /// What a member sends; `None` if it has no parent that could get it.
+    /// The event that a member sends; `None` if it has no parent to receive it.
     fn letter(&self, member: &Member, post: Post) -> Option<Letter> {
         let tables = self.member(member)?.tables();
         let row = tables.events.get(post.event.index())?;
@@ -64,7 +64,7 @@ impl<M: Machine> Family<M> {
         Some(Letter { from: member.clone(), event: post.event, to: post.to, written })
     }
 
-    /// Hands an event to the member that it was sent to.
+    /// Delivers an event to its receiver.
     pub(super) fn deliver(
         &mut self,
         letter: Letter,

@@ -1,4 +1,4 @@
-//! Ways through a tree of machines.
+//! Paths through a tree of machines.
 
 use super::Member;
 use crate::arena::EventId;
@@ -18,7 +18,7 @@ pub(super) struct Offered {
 }
 
 impl Offered {
-    /// Its data by the names of its fields.
+    /// Its data by field name.
     pub(super) fn data(&self) -> Map {
         self.fields.iter().cloned().zip(self.payload.iter().cloned()).collect()
     }
@@ -54,8 +54,8 @@ pub(super) fn reach(
     }
 }
 
-/// The event that one of another chart is here, with its payload: that of the same name and fields. A chart that takes events which
-/// it does not declare takes any, with as many of the fields as it has.
+/// The event of this chart that corresponds to one of another chart, with its payload: the event with the same name and fields. A chart
+/// that accepts undeclared events accepts any, with as many fields as it declares.
 pub(super) fn meant(machine: &dyn Machine, event: &Offered) -> Option<(EventId, Vec<Value>)> {
     let tables = machine.tables();
     if !tables.is_open() {
@@ -67,7 +67,7 @@ pub(super) fn meant(machine: &dyn Machine, event: &Offered) -> Option<(EventId, 
     Some((id, payload))
 }
 
-/// The event of that name and those fields.
+/// The event with this name and these fields.
 pub(super) fn named(machine: &dyn Machine, event: &Offered) -> Option<EventId> {
     let tables = machine.tables();
     let found = tables.events.iter().position(|row| {

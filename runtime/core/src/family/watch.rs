@@ -1,23 +1,23 @@
-//! What a machine does that concerns its family.
+//! Effects and records of a machine that concern its family.
 
 use crate::machine::{Effect, ErrorKind, Record, Sink, Status, StepKey};
 use alloc::vec::Vec;
 
-/// One such thing.
+/// One such effect or record.
 pub(super) enum Notice {
-    /// A step was started, of whatever kind.
+    /// A step of any kind was started.
     Start(StepKey),
-    /// A step was given up.
+    /// A step was canceled.
     Cancel(StepKey),
     /// A turn has ended.
     TurnEnded,
     /// The run has ended.
     Ended(Status),
-    /// Nothing can ever happen again.
+    /// The machine is in a dead end.
     Dead,
 }
 
-/// Passes everything on and keeps what the family needs to know.
+/// Passes everything on to a sink, and collects what concerns the family.
 pub(super) struct Watch<'s> {
     sink: &'s mut dyn Sink,
     pub(super) seen: Vec<Notice>,
@@ -48,7 +48,7 @@ impl Sink for Watch<'_> {
         match record {
             Record::TurnEnded(_) => self.seen.push(Notice::TurnEnded),
             Record::Error(ErrorKind::StuckDead) => self.seen.push(Notice::Dead),
-            // What was entered then may go on.
+            // The newly entered states may not be a dead end.
             Record::Entered(_) => self.seen.retain(|one| !matches!(one, Notice::Dead)),
             _ => {}
         }

@@ -1,4 +1,4 @@
-//! Actions, carried out.
+//! The execution of actions.
 
 use super::context::Context;
 use crate::expr::{Environment, EvalError, Fuel, Locals, Value, fit, python};
@@ -22,7 +22,7 @@ pub(super) fn fields(
     values.collect()
 }
 
-/// Carries out one action that puts no event anywhere.
+/// Executes an action without effect on events.
 pub(super) fn act<H: Host>(
     action: &Action,
     context: &mut Context<'_, H>,
@@ -55,7 +55,7 @@ pub(super) fn act<H: Host>(
             context.data.finals.insert(*state, values);
             Ok(())
         }
-        // `execute` goes into the first two itself, and the others are for `put`; `code` steps have none of them.
+        // `execute` handles the first two itself, and `put` the others; `code` steps contain none of them.
         Action::If(..)
         | Action::For(..)
         | Action::Raise(..)
@@ -64,7 +64,7 @@ pub(super) fn act<H: Host>(
     }
 }
 
-/// Carries out one action that puts an event in the outbox, or takes some out.
+/// Executes an action that adds events to the outbox or removes them.
 pub(super) fn put<H: Host>(
     action: &Action,
     context: &mut Context<'_, H>,

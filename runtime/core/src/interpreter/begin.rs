@@ -1,4 +1,4 @@
-//! What a run begins with, and what its evaluations may spend.
+//! The initial data of a run, and the budget of its evaluations.
 
 use super::program::Runner;
 use crate::arena::VarId;
@@ -10,7 +10,7 @@ use alloc::format;
 use alloc::vec::Vec;
 
 impl<H: Host> Runner<'_, H> {
-    /// What the next evaluation may spend.
+    /// The budget of the next evaluation.
     pub(super) fn fuel(&self) -> Fuel {
         Fuel::new(self.room())
     }
@@ -19,7 +19,7 @@ impl<H: Host> Runner<'_, H> {
         self.input.get().clamp(Fuel::LEAST, Fuel::USUAL).min(self.allowance.get())
     }
 
-    /// Takes from the input and from the allowance what an evaluation has spent of what [`Self::fuel`] gave it.
+    /// Subtracts from the input's budget and the allowance what an evaluation has used of [`Self::fuel`].
     pub(super) fn burn(&self, fuel: &Fuel) {
         let spent = self.room() - fuel.left();
         self.input.set(self.input.get().saturating_sub(spent));
@@ -47,7 +47,7 @@ impl<H: Host> Runner<'_, H> {
                 (Some(default), VariableKind::Param { .. } | VariableKind::Input) => {
                     self.set_default(VarId::at(i), default, view)?;
                 }
-                // What cannot be computed yet, because it reads an input, can be when the run begins.
+                // A value that cannot be computed yet, because it reads an input, is computed when the run begins.
                 (Some(default), VariableKind::Var { .. }) => {
                     let _ = self.set_default(VarId::at(i), default, view);
                 }
@@ -61,7 +61,7 @@ impl<H: Host> Runner<'_, H> {
         super::check::ranges(chart, &self.data.variables)
     }
 
-    /// Gives the vars their initial values, which may read inputs.
+    /// Initializes the vars, whose defaults may read inputs.
     pub(super) fn begin_run(&mut self, view: &View<'_>) -> Result<(), Mismatch> {
         if self.data.begun {
             return Ok(());

@@ -1,4 +1,4 @@
-//! Whether what comes from outside fits its declared types.
+//! Checks that external data fits its declared types.
 
 use super::program::{Runner, input_named};
 use crate::arena::{EventId, ToolId, VarId};
@@ -10,7 +10,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// Params by id, fitted.
+/// The params by id, converted to their types.
 pub(super) fn params(
     chart: &Chart,
     given: impl IntoIterator<Item = (String, Value)>,
@@ -30,7 +30,7 @@ pub(super) fn params(
     fitted.collect()
 }
 
-/// Whether every param is in its range.
+/// Checks that every param is in its range.
 pub(super) fn ranges(chart: &Chart, values: &[Option<Value>]) -> Result<(), Mismatch> {
     for (variable, value) in chart.variables.iter().zip(values) {
         let VariableKind::Param { range: Some((low, high)) } = &variable.kind else { continue };
@@ -43,7 +43,7 @@ pub(super) fn ranges(chart: &Chart, values: &[Option<Value>]) -> Result<(), Mism
     Ok(())
 }
 
-/// An input by id, fitted.
+/// The id and value of an input, converted to its type.
 pub(super) fn input(chart: &Chart, name: &str, value: Value) -> Result<(VarId, Value), Mismatch> {
     let Some(id) = input_named(chart, name) else {
         return Err(Mismatch(format!("no input is named `{name}`")));
@@ -54,7 +54,7 @@ pub(super) fn input(chart: &Chart, name: &str, value: Value) -> Result<(VarId, V
     }
 }
 
-/// The payload of a host event, fitted.
+/// The payload of a host event, converted to its types.
 #[inline]
 pub(super) fn event(
     chart: &Chart,
@@ -79,7 +79,7 @@ fn event_fields(
         .map_err(|why| Mismatch(format!("event `{}`: {why}", declared.name)))
 }
 
-/// One value for each declared field, fitted.
+/// One value for each declared field, converted to its type.
 fn fields(chart: &Chart, declared: &[Field], given: Vec<Value>) -> Result<Vec<Value>, String> {
     if given.len() != declared.len() {
         return Err(format!("{} fields are declared, not {}", declared.len(), given.len()));
@@ -90,7 +90,7 @@ fn fields(chart: &Chart, declared: &[Field], given: Vec<Value>) -> Result<Vec<Va
     fitted.collect()
 }
 
-/// What a tool returned, fitted; what does not fit is the tool's failure.
+/// The result of a tool, converted to its type. A result that does not fit is a failure of the tool.
 fn returned<H: Host>(
     chart: &Chart,
     tool: ToolId,
@@ -108,7 +108,8 @@ fn returned<H: Host>(
     }
 }
 
-/// What a step gave, fitted; `calling` is the tool whose call is under way under this key. An answer that does not fit is unusable, and the notes say why.
+/// The outcome of a step, converted to its type; `calling` is the tool that is being called with this key. An answer that does not fit is
+/// unusable, and the notes give the reason.
 pub(super) fn outcome<H: Host>(
     chart: &Chart,
     key: StepKey,

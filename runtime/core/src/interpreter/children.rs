@@ -1,4 +1,4 @@
-//! The machines of `run` steps: made from the charts beside this one, with the host borrowed while they are at work.
+//! The machines of `run` steps: created from the charts beside this one, with the host lent while they run.
 
 use super::data::Data;
 use super::{Interpreter, check};
@@ -11,21 +11,21 @@ use alloc::format;
 use alloc::string::String;
 
 impl<'p, H: Host> Interpreter<'p, H> {
-    /// The charts that `run` steps may name, this machine's own among them if it runs itself; without this every such step fails.
+    /// The charts that `run` steps may name, including this machine's own if it runs itself. Without them every such step fails.
     #[must_use]
     pub fn with_charts(mut self, charts: &'p [Plan<'p>]) -> Self {
         self.charts = charts;
         self
     }
 
-    /// Whether the step under way with this key runs that chart.
+    /// Whether the step under way with this key runs the named chart.
     pub(super) fn runs(&self, key: StepKey, name: &str) -> bool {
         let step = self.plan.chart().steps.get(key.step.index());
         let runs = matches!(step.map(|s| &s.kind), Some(StepKind::Run(run)) if run.chart == name);
         runs && self.pending().contains(&key)
     }
 
-    /// Makes the machine of a started `run` step.
+    /// Creates the machine of a started `run` step.
     pub(super) fn begin(&mut self, key: StepKey) -> Result<(), Mismatch> {
         let chart = self.plan.chart();
         let step = chart.steps.get(key.step.index());
@@ -52,7 +52,7 @@ impl<'p, H: Host> Interpreter<'p, H> {
         Ok(())
     }
 
-    /// Gives a child to `act`, with the host; says whether there is one.
+    /// Calls `act` with a child, which has the host meanwhile. Returns whether the child exists.
     pub(super) fn lend(&mut self, key: StepKey, act: &mut dyn FnMut(&mut dyn Machine)) -> bool {
         let mut children = core::mem::take(&mut self.children);
         let found = children.iter_mut().find(|(k, _)| *k == key);
@@ -66,7 +66,7 @@ impl<'p, H: Host> Interpreter<'p, H> {
         is_there
     }
 
-    /// Gives what a family has once, the host and what all evaluations together may spend, to the machine that is at work.
+    /// Hands what a family has only once, the host and the evaluation budget, to the machine that runs.
     fn hand_over(&mut self, to: &mut Self) {
         to.engine.program.host().put(self.engine.program.host().take());
         to.engine.program.allowance.set(self.engine.program.allowance.get());

@@ -1,4 +1,4 @@
-//! The data of a run and the machine as expressions see them.
+//! The data of a run and the machine, as expressions see them.
 
 use super::data::Data;
 use crate::arena::{FunctionId, PredicateId, StepId, VarId};
@@ -11,7 +11,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::cell::RefCell;
 
-/// Characters of a value that a note shows.
+/// The maximum number of characters of a value in a note.
 const SHOWN: usize = 400;
 
 pub(super) struct Context<'a, H> {
@@ -19,7 +19,7 @@ pub(super) struct Context<'a, H> {
     pub(super) data: &'a mut Data,
     pub(super) host: &'a RefCell<H>,
     pub(super) view: &'a View<'a>,
-    /// Of the question whose prompt is rendered.
+    /// The options of the question whose prompt is rendered.
     pub(super) options: Option<&'a str>,
 }
 
@@ -139,7 +139,7 @@ fn shown_all(values: &[Value]) -> String {
     values.iter().map(shown).collect::<Vec<_>>().join(", ")
 }
 
-/// A value in a note, cut short.
+/// A value for a note, shortened.
 fn shown(value: &Value) -> String {
     let text = python::repr(value).unwrap_or_else(|_| "…".to_string());
     match text.char_indices().nth(SHOWN) {
@@ -149,7 +149,7 @@ fn shown(value: &Value) -> String {
 }
 
 impl<H: Host> Context<'_, H> {
-    /// Sets a variable; fails where the value does not have its type.
+    /// Sets a variable; fails if the value does not have its type.
     pub(super) fn assign(&mut self, id: VarId, value: Value) -> Result<(), EvalError> {
         let Some(variable) = self.chart.variables.get(id.index()) else {
             return Err(failed("an unknown variable".to_string()));

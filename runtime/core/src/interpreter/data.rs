@@ -1,4 +1,4 @@
-//! What a run knows beside the registers of the step algorithm.
+//! The data of a run besides the registers of the step algorithm.
 
 use crate::arena::{EventId, StateId};
 use crate::calls::Calls;
@@ -13,24 +13,24 @@ use core::cell::RefCell;
 
 /// The data of one run.
 pub(super) struct Data {
-    /// `Start` was handled.
+    /// Whether `Start` was handled.
     pub(super) begun: bool,
-    /// Params, inputs and vars; `None` has no value yet.
+    /// Params, inputs and vars; `None` without a value yet.
     pub(super) variables: Vec<Option<Value>>,
     /// Answers of this turn, by step.
     pub(super) answers: Vec<Option<Value>>,
-    /// What is being handled; its fields stand beside it.
+    /// The current event, choice or answer; its fields are stored separately.
     pub(super) bound: Bound<()>,
     fields: Vec<Value>,
-    /// Payloads of raised events that were not dequeued yet, oldest first.
+    /// Payloads of raised events that are still queued, oldest first.
     pub(super) raised: VecDeque<(EventId, Vec<Value>)>,
     /// Payloads of sent events, by slot.
     pub(super) sent: Vec<Vec<Value>>,
     /// Events that were sent to other charts.
     pub(super) posted: Vec<Post>,
-    /// Arguments of final states that lines have entered.
+    /// Arguments of the final states that were entered.
     pub(super) finals: BTreeMap<StateId, Vec<Value>>,
-    /// What the last step or tool returned.
+    /// The last result of a step or tool.
     pub(super) last_result: String,
     /// Tool calls of the model.
     pub(super) calls: Calls,
@@ -73,7 +73,7 @@ impl Data {
         }
     }
 
-    /// Becomes what was kept, in the memory that is there.
+    /// Copies the stored data into this one and reuses its memory.
     pub(super) fn go_to(&mut self, kept: &Self) {
         self.begun = kept.begun;
         put_all(&mut self.variables, &kept.variables);
@@ -93,7 +93,7 @@ impl Data {
         self.notes.get_mut().clear();
     }
 
-    /// Makes something what is being handled. The fields of tools are not read by expressions.
+    /// Sets the current event, choice or answer. Expressions do not read the fields of tools.
     #[inline(always)]
     pub(super) fn bind(&mut self, bound: Bound<Vec<Value>>) {
         let (bound, fields) = match bound {
@@ -110,18 +110,18 @@ impl Data {
         if self.fields.capacity() > 0 || fields.capacity() > 0 {
             self.fields = fields;
         } else {
-            // Neither holds anything: most events have no data.
+            // Both are empty: most events have no data.
             core::mem::forget(fields);
         }
     }
 
-    /// The fields of what is being handled.
+    /// The fields of the current event, choice or answer.
     #[inline]
     pub(super) fn payloads(&self) -> &[Value] {
         &self.fields
     }
 
-    /// The nth field of what is being handled.
+    /// The nth field of the current event, choice or answer.
     pub(super) fn payload(&self, nth: u32) -> Option<&Value> {
         self.fields.get(nth as usize)
     }

@@ -46,18 +46,18 @@ use alloc::vec::Vec;
 use data::Data;
 use program::Runner;
 
-/// A chart run from its model: the step algorithm over the chart's tables, with an evaluator for guards and actions.
+/// A chart that runs from its model: the step algorithm over the chart's tables, with an evaluator for guards and actions.
 pub struct Interpreter<'p, H: Host> {
     plan: &'p Plan<'p>,
     engine: Stepper<'p, Runner<'p, H>>,
-    /// The charts that `run` steps name.
+    /// The charts that `run` steps may name.
     charts: &'p [Plan<'p>],
     /// Machines of the `run` steps under way, in the order of their start.
     children: Vec<(StepKey, Interpreter<'p, H>)>,
 }
 
 impl<'p, H: Host> Interpreter<'p, H> {
-    /// A machine that was not started yet. `params` are given by name, in any order; one with a default may be left out.
+    /// A machine that has not started. `params` are given by name, in any order; one with a default may be omitted.
     ///
     /// # Errors
     /// A param that is unknown, missing, of another type or out of its range.
@@ -79,14 +79,14 @@ impl<'p, H: Host> Interpreter<'p, H> {
         Self { plan, engine, charts: &[], children: Vec::new() }
     }
 
-    /// Started steps and open questions: what the host still owes an answer.
+    /// The started steps and open questions, whose answers the host still owes.
     pub fn pending(&self) -> Vec<StepKey> {
         let mut keys = Vec::new();
         self.engine.pending(&mut |key| keys.push(key));
         keys
     }
 
-    /// The tool that the model has called under this key, while the call is under way.
+    /// The tool that the model is calling with this key.
     pub fn calls(&self, key: StepKey) -> Option<ToolId> {
         self.engine.calls(key)
     }
@@ -108,7 +108,7 @@ impl<'p, H: Host> Interpreter<'p, H> {
         self.engine.cells().configuration
     }
 
-    /// Turns ended.
+    /// The number of turns ended.
     pub fn turns(&self) -> u32 {
         self.engine.turns()
     }
@@ -118,7 +118,7 @@ impl<'p, H: Host> Interpreter<'p, H> {
         self.engine.ended()
     }
 
-    /// Gives the host to `read`; what it does there is not recorded.
+    /// Calls `read` with the host; its effects are not recorded.
     pub fn with_host<R>(&mut self, read: impl FnOnce(&mut H) -> R) -> R {
         read(self.engine.program.host().get_mut())
     }
@@ -149,7 +149,7 @@ impl<H: Host> Machine for Interpreter<'_, H> {
                 Input::Answer(key, outcome)
             }
             Input::Start => {
-                // Inputs may have been set since the machine was made.
+                // Inputs may have been set since the machine was created.
                 self.engine.with_view(StateId(0), |program, view| program.begin_run(view))?;
                 Input::Start
             }
@@ -174,7 +174,7 @@ impl<H: Host> Machine for Interpreter<'_, H> {
         if key.leaf.index() >= self.plan.chart().states.len() {
             return Err(Fault);
         }
-        // Only a question's prompt may show the options.
+        // Only the prompt of a question can show the options.
         let step = self.plan.chart().steps.get(key.step.index());
         let asks = step.is_some_and(|step| matches!(step.kind, StepKind::Ask { .. }));
         let options = if asks { listed(&self.options(key)) } else { String::new() };
@@ -302,7 +302,7 @@ impl<H: Host> Machine for Interpreter<'_, H> {
     }
 }
 
-/// Whether the host sets it.
+/// Whether the host sets a variable of this kind.
 const fn is_input(kind: &VariableKind) -> bool {
     matches!(kind, VariableKind::Input)
 }

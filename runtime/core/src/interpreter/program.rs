@@ -1,4 +1,4 @@
-//! Guards, actions and code of a chart, evaluated.
+//! The evaluation of a chart's guards, actions and code.
 
 use super::action::{act, fields, put};
 use super::context::Context;
@@ -27,11 +27,11 @@ pub(super) struct Runner<'p, H> {
     pub(super) quick: &'p Quick,
     host: RefCell<Lent<H>>,
     pub(super) data: Data,
-    /// How many actions of the block that is to be run were run already.
+    /// The number of actions of the next block that have already run.
     begun: usize,
-    /// What all evaluations together may spend; `u64::MAX` is no bound.
+    /// The budget of all evaluations together; `u64::MAX` for no bound.
     pub(super) allowance: Cell<u64>,
-    /// What evaluations may still spend in this input.
+    /// The remaining budget of evaluations in this input.
     pub(super) input: Cell<u64>,
 }
 
@@ -48,7 +48,7 @@ impl<'p, H: Host> Runner<'p, H> {
         }
     }
 
-    /// The place of the host, from which a child borrows it.
+    /// The slot of the host, from which a child borrows it.
     pub(super) fn host(&mut self) -> &mut Lent<H> {
         self.host.get_mut()
     }
@@ -61,7 +61,7 @@ impl<'p, H: Host> Runner<'p, H> {
         Context { chart: self.chart, data: &mut self.data, host: &self.host, view, options }
     }
 
-    /// Notes why something failed.
+    /// Records in the notes why something failed.
     pub(super) fn explain<T>(
         &self,
         result: Result<T, EvalError>,
@@ -73,7 +73,7 @@ impl<'p, H: Host> Runner<'p, H> {
         })
     }
 
-    /// Keeps what a step or tool has returned.
+    /// Stores the result of a step or tool.
     fn keep(&mut self, value: &Value, into: Option<VarId>) {
         self.data.last_result = self.reason(core::slice::from_ref(value));
         let Some(into) = into else { return };
@@ -84,7 +84,7 @@ impl<'p, H: Host> Runner<'p, H> {
         }
     }
 
-    /// Keeps what of a payload outlives it.
+    /// Stores the parts of a payload that outlive it.
     fn keep_bound(&mut self, bound: &Bound<Vec<Value>>) {
         match bound {
             Bound::Answer(step, fields) => {
@@ -357,7 +357,7 @@ impl<H: Host> Program for Runner<'_, H> {
     }
 }
 
-/// The variable of that name which the host sets.
+/// The variable with this name that the host sets.
 pub(super) fn input_named(chart: &Chart, name: &str) -> Option<VarId> {
     let found = chart.variables.iter().position(|v| v.name == name && is_input(&v.kind));
     found.map(VarId::at)

@@ -13,11 +13,11 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-/// Stands between a step's own text and what components add.
+/// The separator between a step's own text and the texts of components.
 const BETWEEN: &str = "\n\n";
 
 impl<H: Host> Runner<'_, H> {
-    /// The step's prompt with its components, placeholders filled in.
+    /// The rendered prompt of a step with its components.
     pub(super) fn prompt(
         &mut self,
         step: StepId,
@@ -46,7 +46,7 @@ impl<H: Host> Runner<'_, H> {
                     let result = holds(guard, &self.context(view, None), &fuel);
                     self.burn(&fuel);
                     let what = || format!("`if` of `{}` into `{}`", component.name, row.name);
-                    // As everywhere, a guard that fails is false.
+                    // As everywhere, a guard that fails counts as false.
                     if !self.explain(result, what).unwrap_or(false) {
                         continue;
                     }
@@ -70,7 +70,7 @@ impl<H: Host> Runner<'_, H> {
         Ok(self.explain(texts, || wording::prompt_of(view.tables, step))?.join(BETWEEN))
     }
 
-    /// An option as a question offers it. A text that cannot be rendered is left empty, and the notes say why.
+    /// An option as offered by a question. If its text cannot be rendered, it is empty, and the notes give the reason.
     pub(super) fn offer(&mut self, id: ChoiceId, tool: Option<ToolId>, view: &View<'_>) -> Offer {
         let chart = self.chart;
         let choice = &chart.choices[id.index()];
@@ -98,7 +98,7 @@ impl<H: Host> Runner<'_, H> {
         Offer { choice: id, tool, name, text, arguments }
     }
 
-    /// A tool as an `llm` step offers it.
+    /// A tool as offered by an `llm` step.
     pub(super) fn tool_offer(&self, id: ToolId) -> Offer {
         let tool = &self.chart.tools[id.index()];
         let typed = |field: &Field| (field.name.clone(), type_text(&field.ty, &self.chart.types));

@@ -1,4 +1,4 @@
-//! Expressions that are not the chart's own, evaluated over a run: for tests.
+//! Evaluation of expressions outside the chart over a run, for tests.
 
 use super::Interpreter;
 use crate::arena::{FunctionId, PredicateId, StateId, StepId, VarId};
@@ -6,7 +6,7 @@ use crate::expr::{Environment, EvalError, Value, evaluate};
 use crate::host::Host;
 use crate::model::{Expr, Observable, Template};
 
-/// What expressions of the chart see, with another payload.
+/// The environment of the chart's expressions, with another payload.
 struct With<'a> {
     inner: &'a dyn Environment,
     payload: &'a [Value],
@@ -55,11 +55,11 @@ impl Environment for With<'_> {
 }
 
 impl<H: Host> Interpreter<'_, H> {
-    /// What an expression over this chart comes to now, at an active leaf; `payload` is what it reads as the fields of what is
-    /// handled. Nothing of the run changes but what its host functions do.
+    /// The current value of an expression over this chart in an active leaf; it reads `payload` as the fields of the current event. The run
+    /// does not change, apart from effects of its host functions.
     ///
     /// # Errors
-    /// Why it has no value.
+    /// The reason why the expression has no value.
     pub fn evaluate(
         &mut self,
         leaf: StateId,

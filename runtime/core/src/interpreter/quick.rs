@@ -1,4 +1,4 @@
-//! Compiled guards and actions. What they cannot tell is left to the evaluator.
+//! Compiled guards and actions. Cases that they do not cover are left to the evaluator.
 
 use super::data::Data;
 use super::program::Runner;
@@ -15,7 +15,7 @@ impl Data {
         Scalars { variables: &self.variables, payload: self.payloads(), configuration }
     }
 
-    /// Runs compiled actions as far as that goes without the machine, and says how many.
+    /// Runs compiled actions as far as possible without the machine. Returns their number.
     #[inline]
     pub(super) fn run(&mut self, acts: &[Act], configuration: &[u64]) -> usize {
         for (done, act) in acts.iter().enumerate() {
@@ -48,7 +48,7 @@ impl Data {
         Some(())
     }
 
-    /// Sets a variable whose type is that of the value.
+    /// Sets a variable whose type fits the value.
     fn assign(&mut self, variable: u32, value: Value) -> Option<()> {
         *self.variables.get_mut(variable as usize)? = Some(value);
         Some(())
@@ -67,7 +67,7 @@ impl Data {
 }
 
 impl<'p, H: Host> Runner<'p, H> {
-    /// A block, if it is compiled; else nothing.
+    /// A block, if it is compiled; otherwise empty.
     #[inline]
     pub(super) fn compiled(&self, block: Block) -> &'p [Act] {
         match block {
@@ -78,7 +78,7 @@ impl<'p, H: Host> Runner<'p, H> {
         }
     }
 
-    /// Runs compiled actions from the one at `from` on as far as that goes, and says how many are done then.
+    /// Runs compiled actions from `from` on as far as possible. Returns the number of actions that are then done.
     pub(super) fn run_quickly(
         &mut self,
         acts: &[Act],

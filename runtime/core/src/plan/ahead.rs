@@ -1,5 +1,5 @@
-//! The columns that follow from the others: what a state reacts to, which of its lines an event makes candidates, what a line
-//! leaves and enters.
+//! The precomputed columns: what a state reacts to, which of its transitions an event makes candidates, and the exit and entry sets of a
+//! transition.
 
 use super::{Plan, Pools, span};
 use crate::arena::{StateId, TransitionId};
@@ -10,13 +10,13 @@ use crate::tables::{
 };
 use alloc::vec::Vec;
 
-/// A state with more lines has them sorted by event.
+/// A state with more transitions gets an index by event.
 const SCANNED: usize = 4;
 
-/// A line that enters more states computes them when it is taken, so that the tables stay linear in the chart.
+/// A transition that enters more states computes them when it is taken, so that the tables stay linear in the size of the chart.
 const LONGEST: usize = 32;
 
-/// Fills them in, linear in the size of the chart up to a logarithm.
+/// Fills the columns in time linear in the size of the chart, up to a logarithmic factor.
 pub(super) fn fill(plan: &mut Plan<'_>) {
     for index in 0..plan.states.len() {
         let own = reacts(plan, index);
@@ -79,7 +79,7 @@ const fn kind(trigger: &TriggerRow<'_>) -> Reacts {
     }
 }
 
-/// The lines of a state by event, if it has many.
+/// The transitions of a state by event, if it has many.
 fn dispatch(state: &StateRow<'_>, lines: &[TransitionRow<'_>], pools: &mut Pools<'_>) -> Span {
     if (state.transitions.len as usize) <= SCANNED {
         return Span::EMPTY;
@@ -115,7 +115,7 @@ fn dispatch(state: &StateRow<'_>, lines: &[TransitionRow<'_>], pools: &mut Pools
     if len == 0 { Span::EMPTY } else { Span { start: start as u32, len: len as u32 } }
 }
 
-/// What a line leaves and enters.
+/// The exit and entry sets of a transition.
 fn route(line: &TransitionRow<'_>, states: &[StateRow<'_>], pools: &mut Pools<'_>) -> Route {
     let targets = line.targets.of(&pools.states);
     if targets.is_empty() {
@@ -140,7 +140,7 @@ fn route(line: &TransitionRow<'_>, states: &[StateRow<'_>], pools: &mut Pools<'_
     Route::Known { domain, entry }
 }
 
-/// An entry set that is the same whenever the line is taken: no history decides, no default has actions. In document order.
+/// An entry set in document order that is always the same: it involves no history and no default actions.
 struct Known<'t> {
     tree: Rows<'t>,
     states: Vec<StateId>,

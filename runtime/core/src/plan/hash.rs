@@ -1,10 +1,9 @@
 //! The structural hash of a chart.
 //!
-//! FNV-1a, 64 bits, over a canonical form: every part of the chart in the order of its declaration here, integers as eight
-//! bytes little-endian, doubles by their bits, texts and lists preceded by their length, a variant by its number. Documentation,
-//! `meta`, `check` lines and how much history is kept do not count: charts that differ in these only mean the same. The form
-//! does not depend on the platform, on the compiler or on feature flags; where it changes, the numbers below do, and with them
-//! every hash.
+//! FNV-1a, 64 bits, over a canonical form: every part of the chart in the order of its declaration here, integers as eight bytes
+//! little-endian, doubles by their bits, texts and lists preceded by their length, a variant by its number. Documentation, `meta`, `check`
+//! lines and the length of the stored history do not count: charts that differ only in these are equivalent. The form does not depend on
+//! the platform, the compiler or feature flags. A change of the form changes the numbers below and every hash.
 
 use crate::arena::{
     ChoiceId, ClientId, EventId, FunctionId, LocalId, PredicateId, SendId, StateId, StepId, ToolId,
@@ -24,7 +23,7 @@ use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// Equal for charts that mean the same; see the [module](self) for what counts.
+/// A hash that is equal for equivalent charts; see the [module](self) for what counts.
 pub fn structural_hash(chart: &Chart) -> u64 {
     let mut hash = Fnv(0xcbf2_9ce4_8422_2325);
     chart.feed(&mut hash);
@@ -132,7 +131,7 @@ impl Feed for Map {
     }
 }
 
-/// The parts that count, then those that do not: a new field has to be put in one of the two.
+/// The fields that count, then the others: a new field must be added to one of the two.
 macro_rules! records {
     ($($ty:ident { $($part:ident)* } $(without $($other:ident)*)?;)*) => {$(
         impl Feed for $ty {
@@ -176,7 +175,7 @@ records! {
     Local { id } without name;
 }
 
-/// A method has a number of its own, so that functions without one keep their form.
+/// A function with a method has a number of its own, so that functions without one keep their form.
 impl Feed for FunctionKind {
     fn feed(&self, to: &mut Fnv) {
         match self {
@@ -194,7 +193,7 @@ impl Feed for FunctionKind {
     }
 }
 
-/// Variants with their numbers, which do not change when one is added.
+/// Variants with their numbers, which stay the same when one is added.
 macro_rules! variants {
     ($($ty:ident { $($number:literal $variant:ident $(($($a:ident)*))? $({$($b:ident)*})?;)* })*) => {$(
         impl Feed for $ty {

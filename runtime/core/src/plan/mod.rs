@@ -1,4 +1,4 @@
-//! A chart's tables, made from the model.
+//! A chart's tables, built from the model.
 
 mod ahead;
 mod hash;
@@ -22,7 +22,7 @@ use crate::tables::{
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// The tables of a chart and the chart that they name strings of. The emitter of Rust writes the same rows as `static`s.
+/// The tables of a chart, and the chart that owns their strings. The Rust emitter writes the same rows as `static`s.
 #[derive(Debug, Clone)]
 pub struct Plan<'c> {
     chart: &'c Chart,
@@ -55,7 +55,7 @@ struct Pools<'c> {
 }
 
 impl<'c> Plan<'c> {
-    /// Makes the rows, linear in the size of the chart.
+    /// Builds the rows in time linear in the size of the chart.
     pub fn new(chart: &'c Chart) -> Self {
         let mut pools = Pools {
             send_ids: chart.send_ids.iter().map(String::as_str).collect(),
@@ -123,12 +123,12 @@ impl<'c> Plan<'c> {
         self.chart
     }
 
-    /// What of its expressions is compiled.
+    /// The compiled expressions.
     pub(crate) fn quick(&self) -> &Quick {
         &self.quick
     }
 
-    /// The rows, lent.
+    /// The tables, borrowed.
     pub fn tables(&self) -> Tables<'_> {
         Tables {
             name: &self.chart.name,
@@ -192,7 +192,7 @@ fn state_row<'c>(state: &'c State, choices: &[ChoiceId], pools: &mut Pools<'c>) 
             StateRowKind::History { deep: *deep, default, slot: pools.histories - 1 }
         }
     };
-    // Lines are grouped by source, so the first and the number say all.
+    // Transitions are grouped by source, so the first and their number suffice.
     let first = state.transitions.first().map_or(0, |id| id.0);
     StateRow {
         path: &state.path,

@@ -131,7 +131,7 @@ fn the_hash_is_of_whose_method_a_function_is() {
         });
         structural_hash(&chart)
     };
-    // That of a function without a method is as it was before there were any.
+    // A function without a method keeps the hash from before methods were added.
     assert_eq!(with(None), 16_193_282_881_234_291_120);
     let one = with(Some(("shop", "price")));
     assert_ne!(one, with(None));

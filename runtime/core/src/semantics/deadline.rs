@@ -1,4 +1,4 @@
-//! Deadlines. The clock is outside: the host asks when the next one is due and says what time it is.
+//! Deadlines. The machine has no clock: the host asks when the next deadline is due, and passes the time.
 
 use super::{MICROSTEPS, Stepper};
 use crate::arena::{StateId, StepId, TransitionId};
@@ -7,17 +7,17 @@ use crate::program::{Bound, Program};
 use crate::store::{Occurrence, Store};
 use crate::tables::{Reacts, TriggerRow};
 
-/// What is due first.
+/// The kind of what is due first.
 enum Due {
-    /// A sent event: before a line that is due at the same time.
+    /// A sent event; it comes before a transition that is due at the same time.
     Send,
     Line(TransitionId),
-    /// A `limits { time … }` of a state; whether it is the soft one.
+    /// A `limits { time … }` of a state; true for the soft limit.
     Limit(bool),
 }
 
 impl<P: Program> Stepper<'_, P> {
-    /// The earliest time at which a tick would do something.
+    /// The earliest time at which a tick has an effect.
     pub fn next_deadline(&self) -> Option<Instant> {
         if self.is_over() { None } else { self.next_due().map(|(at, _)| at) }
     }
@@ -43,7 +43,7 @@ impl<P: Program> Stepper<'_, P> {
         first
     }
 
-    /// Sets the clock, firing what comes due on the way, each at its own time.
+    /// Sets the clock and fires what is due until then, each at its own time.
     #[inline(always)]
     pub(super) fn pass_time(&mut self, now: Instant, sink: &mut dyn Sink) {
         let now = now.max(self.scalars.now);
@@ -61,7 +61,7 @@ impl<P: Program> Stepper<'_, P> {
                 return;
             }
             if fired == MICROSTEPS {
-                // Deadlines of no length that arm each other.
+                // Deadlines without duration arm each other.
                 sink.record(Record::Error(ErrorKind::Livelock));
                 self.program.bind(Bound::Nothing);
                 self.macrostep(Some(Occurrence::Error(ErrorKind::Livelock)), sink);
@@ -78,7 +78,7 @@ impl<P: Program> Stepper<'_, P> {
             }
             self.walk_on(sink);
             if self.is_in_livelock() {
-                // What else is due waits for the next input: each of its macrosteps could be stopped likewise.
+                // Other due deadlines wait for the next input: each of their macrosteps could end in a livelock too.
                 break;
             }
         }
@@ -95,7 +95,7 @@ impl<P: Program> Stepper<'_, P> {
             && taken
             && self.open_key(key.step) == Some(key)
         {
-            // The line stayed in the state: the step is over all the same.
+            // The transition did not leave the state, but the step is over.
             sink.effect(Effect::Cancel(key));
             self.close(key);
         }
@@ -108,7 +108,7 @@ impl<P: Program> Stepper<'_, P> {
             .or_else(|| cells.questions.iter().flatten().map(|q| q.key).find(|k| k.step == step))
     }
 
-    /// Fires the `after n turns` lines whose turns are full, in document order. Run when a turn has ended.
+    /// Fires the `after n turns` transitions whose number of turns is reached, in document order. Runs at the end of a turn.
     pub(super) fn fire_turn_deadlines(&mut self, sink: &mut dyn Sink) {
         let mut from = TransitionId(0);
         while let Some(line) = self.first_full(from) {
@@ -117,7 +117,7 @@ impl<P: Program> Stepper<'_, P> {
         }
     }
 
-    /// The first `after n turns` line from `from` on whose turns are full.
+    /// The first `after n turns` transition from `from` on whose number of turns is reached.
     fn first_full(&self, from: TransitionId) -> Option<TransitionId> {
         let mut first: Option<TransitionId> = None;
         for leaf in self.active_leaves() {
@@ -145,7 +145,7 @@ impl<P: Program> Stepper<'_, P> {
         bound != u64::MAX && u64::from(cells.states[row.source.index()].turns_here) >= bound
     }
 
-    /// Evaluates and arms the deadline lines of a state that was just entered.
+    /// Evaluates and arms the deadlines of a state that was just entered.
     pub(super) fn arm_deadlines(&mut self, state: StateId, sink: &mut dyn Sink) {
         if !self.reacts(state, Reacts::DEADLINE) {
             return;
@@ -162,7 +162,7 @@ impl<P: Program> Stepper<'_, P> {
         }
     }
 
-    /// Arms the `timeout` lines of a step that was just started.
+    /// Arms the `timeout` transitions of a step that was just started.
     pub(super) fn arm_timeouts(&mut self, step: StepId, leaf: StateId, sink: &mut dyn Sink) {
         self.each_timeout(step, &mut |engine, id| engine.arm(id, engine.scalars.now, leaf, sink));
     }

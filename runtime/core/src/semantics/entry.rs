@@ -54,7 +54,7 @@ impl<P: Program> Stepper<'_, P> {
                 return;
             }
         }
-        // No host event separates this start from an earlier one.
+        // The start counts as a host event, which distinguishes its key from that of an earlier start.
         self.scalars.events += 1;
         let key = self.open_step(step, leaf, sink);
         sink.record(Record::Started(key));

@@ -35,7 +35,7 @@ impl<P: Program> Stepper<'_, P> {
         true
     }
 
-    /// Handles that the charged call of an attempt was never made and will not be: takes the charge back; a step that is still open fails
+    /// Handles a charged call of an attempt that was not made and will not be: takes the charge back; a step that is still open fails
     /// without another attempt.
     pub(super) fn unmade(&mut self, key: StepKey, sink: &mut dyn Sink) -> Receipt {
         let Some(row) = self.tables.steps.get(key.step.index()).copied() else {

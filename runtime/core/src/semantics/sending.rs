@@ -82,7 +82,7 @@ impl<P: Program> Stepper<'_, P> {
         true
     }
 
-    /// Handles that a macrostep was stopped as a livelock: what it and earlier ones have sent without delay is discarded too.
+    /// Ends the deliveries after a livelock: discards what the stopped macrostep and earlier ones have sent without delay.
     pub(super) fn end_burst(&mut self) {
         self.burst = Burst { at: self.scalars.now, delivered: MICROSTEPS + 1 };
     }

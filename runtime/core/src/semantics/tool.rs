@@ -9,7 +9,7 @@ use crate::store::{Occurrence, Question, Store};
 use crate::tables::StepRowKind;
 
 impl<P: Program> Stepper<'_, P> {
-    /// Handles that the model named a tool that no enabled transition permits.
+    /// Handles an answer that names a tool which no enabled transition permits.
     pub(super) fn forbidden(
         &mut self,
         key: StepKey,

@@ -1,4 +1,4 @@
-//! Registers in vectors, copied into what is there: whoever goes back to a point often asks for no memory each time.
+//! Copies of registers in vectors, which reuse their memory: returning often to a point does not allocate each time.
 
 use super::Dynamic;
 use super::queue::Many;

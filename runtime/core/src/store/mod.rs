@@ -10,7 +10,7 @@ pub use queue::Places;
 use crate::arena::{ChoiceId, EventId, SendId, StateId, StepId, ToolId, TransitionId};
 use crate::machine::{ErrorKind, Instant, LimitKind, Receiver, StepKey};
 
-/// Something that transitions can be triggered by.
+/// An occurrence: something that can trigger transitions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Occurrence {
@@ -20,19 +20,19 @@ pub enum Occurrence {
     Turn,
     /// Completion of a state.
     StateDone(StateId),
-    /// A deadline line came due.
+    /// A deadline was due.
     Deadline(TransitionId),
     /// An option was chosen.
     Choice(ChoiceId),
-    /// The tool that a `may call` line permitted has returned. The line's guard held when the call began.
+    /// The tool that a `may call` transition permitted has returned. The guard held when the call began.
     Returned(ChoiceId),
     /// A step ended well.
     StepDone(StepId),
     /// A step failed for good.
     StepError(StepId),
-    /// Whether a step ran cannot be told.
+    /// Whether a step's call took effect is unknown.
     StepDoubt(StepId),
-    /// An ask has no usable answer, or a policy takes its line.
+    /// An `ask` has no usable answer, or a policy takes its transition.
     StepElse(StepId),
     /// `error.*`.
     Error(ErrorKind),
@@ -40,21 +40,21 @@ pub enum Occurrence {
     Warn(LimitKind),
 }
 
-/// What is known of one step.
+/// The register of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct StepRegister {
     /// Started and not ended.
     pub pending: Option<StepKey>,
-    /// When it was started.
+    /// The time of its start.
     pub started_at: Instant,
-    /// Its state was entered, and it is to be started when the macrostep ends.
+    /// Whether its state was entered, so that it starts when the macrostep ends.
     #[cfg_attr(feature = "serde", serde(default))]
     pub due: bool,
-    /// The tool that the model has called, while the call is under way.
+    /// The tool that the model is calling.
     #[cfg_attr(feature = "serde", serde(default))]
     pub calling: Option<ToolId>,
-    /// Tools that the model has called since the step was started.
+    /// The number of tool calls by the model since the step was started.
     #[cfg_attr(feature = "serde", serde(default))]
     pub called: u32,
 }
@@ -64,10 +64,10 @@ impl StepRegister {
     const NEW: Self = Self { pending: None, started_at: 0, due: false, calling: None, called: 0 };
 }
 
-/// What is known of one state.
+/// The register of a state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct StateRegister {
-    /// When entered last.
+    /// The time of its last entry.
     pub entered_at: Instant,
     /// Whole turns since entry.
     pub turns_here: u32,
@@ -88,25 +88,25 @@ impl StateRegister {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Question {
-    /// What its answer, or what the tool returns, is told under.
+    /// The key of its answer, or of the tool's result.
     pub key: StepKey,
-    /// The `may call` line and the tool, once the model has chosen one.
+    /// The `may call` transition's option and the tool, once the model has chosen one.
     pub calling: Option<(ChoiceId, ToolId)>,
 }
 
-/// A sent event that was not delivered yet.
+/// A sent event that is not delivered yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Sent {
     /// The event.
     pub event: EventId,
-    /// When it is due.
+    /// The time at which it is due.
     pub due: Instant,
-    /// What `cancel` calls it.
+    /// The id for `cancel`.
     pub id: Option<SendId>,
-    /// Where the program keeps its payload.
+    /// The slot in which the program keeps its payload.
     pub slot: u32,
-    /// Who gets it.
+    /// The receiver.
     #[cfg_attr(feature = "serde", serde(default))]
     pub to: Receiver,
 }
@@ -123,15 +123,15 @@ impl Sent {
 pub struct Cells<'c> {
     /// W. Active states, root included.
     pub configuration: &'c [u64],
-    /// S. The active leaves in document order; how many there are the engine knows.
+    /// S. The active leaves in document order; the engine knows their number.
     pub leaves: &'c [StateId],
-    /// H × W. What each history state has recorded; all zero is nothing.
+    /// H × W. The states that each history has recorded; all zero for none.
     pub history: &'c [u64],
     /// W. Active at any moment of this turn.
     pub touched: &'c [u64],
-    /// W. Active without a break since this turn began.
+    /// W. States active continuously since this turn began.
     pub unbroken: &'c [u64],
-    /// W. Leaves that the event for which questions are put has found, and that were not left since.
+    /// W. The leaves that were active when the current event for questions occurred, and have not been exited since.
     pub found: &'c [u64],
     /// S. Times and counts.
     pub states: &'c [StateRegister],
@@ -139,21 +139,21 @@ pub struct Cells<'c> {
     pub questions: &'c [Option<Question>],
     /// K.
     pub steps: &'c [StepRegister],
-    /// D. Due time or turn count; `u64::MAX` is unarmed.
+    /// D. Due time or number of turns; `u64::MAX` if not armed.
     pub deadlines: &'c [u64],
-    /// N. Sent events: those that wait, by due time and then as sent; behind them free places. Every slot occurs once.
+    /// N. Sent events: the waiting ones by due time, then by order of sending; after them free slots. Every slot occurs once.
     pub sends: &'c [Sent],
     /// W. Entry set of the microstep.
     pub entry: &'c [u64],
-    /// W. Domains of the lines being taken, of those whose domain is computed.
+    /// W. Domains of the transitions being taken, where the domain is computed.
     pub domains: &'c [u64],
     /// S + 1. Selected transitions, in selection order.
     pub selected: &'c [TransitionId],
-    /// D. The lines whose deadline is armed, a heap; how many there are the engine knows.
+    /// D. The transitions with armed deadlines, as a heap; the engine knows their number.
     pub due: &'c [TransitionId],
 }
 
-/// What guards and actions may see of the registers.
+/// The part of the registers that guards and actions can see.
 #[derive(Debug, Clone, Copy)]
 #[allow(missing_docs, reason = "the fields are those of `Cells`")]
 pub struct Observed<'c> {
@@ -161,7 +161,7 @@ pub struct Observed<'c> {
     pub states: &'c [StateRegister],
 }
 
-/// [`Cells`], to write, with the scratch space of a microstep.
+/// Write access to [`Cells`], and the scratch space of a microstep.
 #[derive(Debug)]
 #[allow(missing_docs, reason = "the fields are those of `Cells`")]
 pub struct CellsMut<'c> {
@@ -179,26 +179,26 @@ pub struct CellsMut<'c> {
     pub sends: &'c mut [Sent],
     pub entry: &'c mut [u64],
     pub due: &'c mut [TransitionId],
-    /// D. The place in `due` of each armed deadline.
+    /// D. The index in `due` of each armed deadline.
     pub places: &'c mut [u32],
     pub domains: &'c mut [u64],
-    /// W. States whose `initial`, and histories whose default, is entered and has actions; empty between microsteps.
+    /// W. States whose `initial`, and histories whose default, is being entered and has actions; empty between microsteps.
     pub defaults: &'c mut [u64],
     pub selected: &'c mut [TransitionId],
     /// Internal queue.
     pub queue: Places<'c>,
 }
 
-/// A place for the registers of one machine.
+/// Storage for the registers of one machine.
 pub trait Store {
-    /// To read.
+    /// Read access.
     fn cells(&self) -> Cells<'_>;
-    /// To write.
+    /// Write access.
     fn cells_mut(&mut self) -> CellsMut<'_>;
 }
 
-/// Registers in arrays: `S` states, `W` words, `K` steps, `D` deadlines, `HW` history words, `Q` queue places, `N` sent
-/// events; `SEL` is `S + 1`.
+/// Registers in arrays: `S` states, `W` words, `K` steps, `D` deadlines, `HW` history words, `Q` queue capacity, `N` sent events; `SEL` is
+/// `S + 1`.
 #[derive(Debug, Clone)]
 pub struct Fixed<
     const S: usize,
@@ -342,8 +342,8 @@ impl<
     lend!();
 }
 
-/// Places of the internal queue of a chart with so many states: completions of all of them, and raised events. The same for
-/// every store, because a chart can tell: what is raised when none is left fails.
+/// The capacity of the internal queue of a chart with this number of states: completions of all of them, and raised events. It is the same
+/// for every store, because charts can observe it: `raise` fails when the queue is full.
 pub const fn queue_places(states: usize) -> usize {
     2 * states + 128
 }

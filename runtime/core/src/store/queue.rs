@@ -1,25 +1,25 @@
-//! The internal queue: a ring, of a fixed size without an allocator, else one that grows up to a bound.
+//! The internal queue: a ring, of fixed size without an allocator, otherwise growing up to a bound.
 
 use super::Occurrence;
 
-/// The places of a ring. Its head and its length are kept by who uses it.
+/// The storage of a ring. The owner keeps its head and length.
 #[derive(Debug)]
 pub enum Places<'c> {
-    /// That many.
+    /// A fixed capacity.
     Fixed(&'c mut [Occurrence]),
-    /// As many as are needed, up to a bound.
+    /// A growing capacity, up to a bound.
     #[cfg(feature = "alloc")]
     Growing(&'c mut alloc::vec::Vec<Occurrence>, usize),
 }
 
 impl Places<'_> {
-    /// What stands at a place.
+    /// The occurrence at a position.
     #[inline]
     pub(crate) fn at(&self, place: u32) -> Occurrence {
         self.all()[place as usize]
     }
 
-    /// The place behind another one.
+    /// The position after another.
     #[inline]
     pub(crate) fn after(&self, place: u32) -> u32 {
         (place + 1) % self.all().len() as u32
@@ -33,7 +33,7 @@ impl Places<'_> {
         }
     }
 
-    /// Puts an occurrence at the end of the ring; false when it is full.
+    /// Appends an occurrence to the ring; false if it is full.
     pub(crate) fn push(&mut self, head: &mut u32, len: &mut u32, occurrence: Occurrence) -> bool {
         let end = *len as usize;
         #[cfg(feature = "alloc")]
@@ -59,7 +59,7 @@ impl Places<'_> {
     }
 }
 
-/// Places in an array.
+/// Storage in an array.
 #[derive(Debug, Clone)]
 pub(super) struct Few<const Q: usize>(pub(super) [Occurrence; Q]);
 
@@ -70,7 +70,7 @@ impl<const Q: usize> Few<Q> {
     }
 }
 
-/// Places in a vector.
+/// Storage in a vector.
 #[cfg(feature = "alloc")]
 #[derive(Debug)]
 pub(super) struct Many {

@@ -33,7 +33,7 @@ pub(super) fn extreme(function: Builtin, items: &Value, fuel: &Fuel) -> Result<V
     extreme_of(function, &items.iter().map(Cow::as_ref).collect::<Vec<_>>(), fuel)
 }
 
-/// The first of the least or greatest.
+/// The first of the smallest or largest elements.
 pub(super) fn extreme_of(
     function: Builtin,
     items: &[&Value],
@@ -62,7 +62,7 @@ pub(super) fn sum(items: &Value, start: Option<&Value>, fuel: &Fuel) -> Result<V
     let mut sum = match start {
         Some(start) => fuel.copy(start)?,
         None => match items.as_slice().first().map(Cow::as_ref) {
-            // Zero of what is summed; Python's own is the Int.
+            // The zero of the summed type; Python's own is the Int.
             Some(Value::Duration(_)) => Value::Duration(0),
             _ => Value::Int(0),
         },
@@ -74,13 +74,13 @@ pub(super) fn sum(items: &Value, start: Option<&Value>, fuel: &Fuel) -> Result<V
     Ok(sum)
 }
 
-/// `any(xs)` looks for a true element, `all(xs)` for a false one.
+/// `any(xs)` searches for a true element, `all(xs)` for a false one.
 pub(super) fn any(items: &Value, wanted: bool, fuel: &Fuel) -> Result<Value, EvalError> {
     let found = elements_with(items, fuel)?.iter().any(|item| truth(item) == wanted);
     Ok(Value::Bool(found == wanted))
 }
 
-/// Stable. Merges by hand, since Rust's own sorts may panic where elements have no order.
+/// Stable. A merge sort of its own, since Rust's sorts may panic on elements without a total order.
 pub(super) fn sorted(items: &Value, fuel: &Fuel) -> Result<Value, EvalError> {
     let items = elements_with(items, fuel)?;
     let mut from: Vec<&Value> = items.iter().map(Cow::as_ref).collect();
@@ -109,7 +109,7 @@ pub(super) fn sorted(items: &Value, fuel: &Fuel) -> Result<Value, EvalError> {
     from.into_iter().map(|item| fuel.copy(item)).collect::<Result<_, _>>().map(Value::List)
 }
 
-/// What Python can hash: by value, numbers of all kinds together.
+/// A hashable value of Python, compared by value, with all kinds of numbers together.
 struct Key<'v>(&'v Value);
 
 impl Key<'_> {
@@ -154,7 +154,7 @@ impl PartialEq for Key<'_> {
 
 impl Eq for Key<'_> {}
 
-/// `set(xs)`: distinct elements in the order first seen.
+/// `set(xs)`: distinct elements in the order of first occurrence.
 pub(super) fn distinct(items: &Value, fuel: &Fuel) -> Result<Value, EvalError> {
     let items = elements_with(items, fuel)?;
     let mut seen = BTreeSet::new();

@@ -1,4 +1,4 @@
-//! Functions from one kind to another.
+//! Conversion functions.
 
 use super::super::compare::Number;
 use super::super::fuel::{Fuel, fail};
@@ -8,7 +8,7 @@ use crate::machine::Fault;
 use crate::ops;
 use alloc::string::String;
 
-/// `int(x)`: drops the fraction of a Float, reads a Text.
+/// `int(x)`: truncates a Float, parses a Text.
 pub(super) fn int(value: &Value, fuel: &Fuel) -> Result<Value, EvalError> {
     match (Number::of(value), value) {
         (Some(Number::Int(i)), _) => Ok(Value::Int(i)),
@@ -24,7 +24,7 @@ pub(super) fn int(value: &Value, fuel: &Fuel) -> Result<Value, EvalError> {
     }
 }
 
-/// `float(x)`: reads a Text.
+/// `float(x)`: parses a Text.
 pub(super) fn float(value: &Value, fuel: &Fuel) -> Result<Value, EvalError> {
     match (Number::of(value), value) {
         (Some(number), _) => Ok(Value::Float(number.float())),
@@ -39,7 +39,7 @@ pub(super) fn float(value: &Value, fuel: &Fuel) -> Result<Value, EvalError> {
     }
 }
 
-/// Without white space around it and without the single underscores that may stand between digits.
+/// The text without surrounding white space and without the single underscores that may separate digits.
 fn digits(text: &str) -> Option<String> {
     let text = text.trim();
     let mut last = ' ';
@@ -69,7 +69,7 @@ pub(super) fn is_a(value: &Value, name: &str) -> Result<bool, EvalError> {
         "list" => matches!(value, Value::List(_)),
         "dict" => matches!(value, Value::Map(_)),
         "NoneType" => matches!(value, Value::None),
-        // A value is never one of these: what Python would keep in them is a List here.
+        // No value has one of these types: a List represents what Python would store in them.
         "tuple" | "set" | "frozenset" | "bytes" | "complex" => false,
         other => return fail!("`is_a` knows no kind `{other}`"),
     })

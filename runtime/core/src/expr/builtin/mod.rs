@@ -17,7 +17,7 @@ use alloc::vec::Vec;
 /// Calls a function of the language.
 ///
 /// # Errors
-/// A wrong number or kind of arguments, and results that are out of range.
+/// A wrong number or kind of arguments, or a result out of range.
 pub fn builtin(function: Builtin, arguments: &[Value]) -> Result<Value, EvalError> {
     builtin_with(function, &arguments.iter().collect::<Vec<_>>(), &Fuel::default())
 }
@@ -122,7 +122,7 @@ fn refused(function: Builtin, argument: &Value) -> Result<Value, EvalError> {
     fail!("`{}` does not take {}", name(function), argument.kind())
 }
 
-/// As a chart writes it.
+/// The name of a function as written in a chart.
 pub const fn name(function: Builtin) -> &'static str {
     match function {
         Builtin::Len => "len",

@@ -1,4 +1,4 @@
-//! What ECMAScript makes of values. `undefined` and `null` are one value here, `none`; what would be no number fails.
+//! The operations of ECMAScript on values. `undefined` and `null` are the same value here, `none`; a result of NaN is an error.
 //!
 //! Source: ECMA-262, 7.1 (type conversion), 13.8 and 13.15.3 (`+`, `%`), 25.5.2 (`JSON.stringify`).
 
@@ -11,10 +11,10 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-/// The longest list that `x[i] = e` may make.
+/// The maximum length of a list that `x[i] = e` may create.
 const LONGEST: usize = 100_000;
 
-/// `a + b`: numbers are added, all else is joined as texts.
+/// `a + b`: numbers are added, other values are joined as texts.
 pub(super) fn add(a: &Value, b: &Value, fuel: &Fuel) -> Result<Value, EvalError> {
     let joins = |value: &Value| {
         matches!(value, Value::Text(_) | Value::List(_) | Value::Map(_) | Value::Duration(_))
@@ -52,7 +52,7 @@ pub(super) fn number(value: &Value) -> Result<Value, EvalError> {
     }
 }
 
-/// `Boolean(x)`: lists and maps are true, also empty ones.
+/// `Boolean(x)`: lists and maps are true, even empty ones.
 pub(super) fn truth(value: &Value) -> bool {
     match value {
         Value::None => false,
@@ -64,7 +64,7 @@ pub(super) fn truth(value: &Value) -> bool {
     }
 }
 
-/// `a === b`. Lists and maps are values here: they are the same if what they hold is.
+/// `a === b`. Lists and maps are values here: they are compared by content.
 pub(super) fn same(a: &Value, b: &Value, fuel: &Fuel) -> Result<bool, EvalError> {
     let bool = |value: &Value| matches!(value, Value::Bool(_));
     if bool(a) != bool(b) {
@@ -73,7 +73,7 @@ pub(super) fn same(a: &Value, b: &Value, fuel: &Fuel) -> Result<bool, EvalError>
     equal(a, b, fuel)
 }
 
-/// The time that `10ms`, `1.5s`, `2m` say, as CSS writes it and in longer units.
+/// The duration of texts such as `10ms`, `1.5s`, `2m`: the syntax of CSS, with longer units.
 pub(super) fn duration(value: &Value) -> Result<Value, EvalError> {
     if let Value::Duration(_) = value {
         return Ok(value.clone());
@@ -92,7 +92,7 @@ pub(super) fn duration(value: &Value) -> Result<Value, EvalError> {
     };
     let plain = number.bytes().all(|b| b.is_ascii_digit() || b == b'.');
     match number.parse::<f64>() {
-        // Half a millisecond counts as one.
+        // Half a millisecond is rounded up.
         Ok(x) if plain && x * unit < 9e15 => Ok(Value::Duration((x * unit + 0.5) as u64)),
         _ => fail!("a text that is no time"),
     }
@@ -110,7 +110,7 @@ pub(super) fn remainder(a: &Value, b: &Value) -> Result<Value, EvalError> {
     }
 }
 
-/// The position that a key names in a list or text.
+/// The position of a key in a list or text.
 fn place(key: &Value) -> Option<usize> {
     match key {
         Value::Int(i) => usize::try_from(*i).ok(),
@@ -152,7 +152,7 @@ pub(super) fn get(value: &Value, key: &Value, fuel: &Fuel) -> Result<Value, Eval
     }
 }
 
-/// `x[key] = new`, as another value.
+/// `x[key] = new`, as a new value.
 pub(super) fn set(
     value: &Value,
     key: &Value,
@@ -221,7 +221,7 @@ fn write_text(value: &Value, to: &mut String, fuel: &Fuel) -> Result<(), EvalErr
     Ok(())
 }
 
-/// What looks the same in a text and in JSON.
+/// Writes a value that has the same form in a text and in JSON.
 fn write_plain(value: &Value, to: &mut String) {
     match value {
         Value::Bool(b) => to.push_str(if *b { "true" } else { "false" }),

@@ -1,4 +1,4 @@
-//! Expressions that reach into values or make them.
+//! Expressions that read parts of values or build values.
 
 use super::super::EvalError;
 use super::super::access::{elements_with, field, index_with, slice_with};

@@ -1,4 +1,4 @@
-//! What expressions can see.
+//! The environment of an expression.
 
 use super::super::fuel::fail;
 use super::super::{EvalError, Value};
@@ -6,25 +6,25 @@ use crate::arena::{FunctionId, PredicateId, StepId, VarId};
 use crate::model::{Expr, Observable, Template};
 use alloc::string::ToString;
 
-/// What an expression may read beside its locals. What an environment does not have is an error of the expression, so
-/// `struct Constants; impl Environment for Constants {}` evaluates constant expressions.
+/// What an expression may read besides its locals. Reading something that the environment lacks is an error of the expression, so `struct
+/// Constants; impl Environment for Constants {}` evaluates constant expressions.
 pub trait Environment {
     /// A param, input or var.
     fn variable(&self, _: VarId) -> Option<&Value> {
         None
     }
 
-    /// Why `variable` gives nothing.
+    /// The reason why `variable` returns nothing.
     fn unset(&self, _: VarId) -> EvalError {
         EvalError { message: "a variable that has no value here".to_string() }
     }
 
-    /// The nth field of what is being handled.
+    /// The nth field of the current event, choice or answer.
     fn payload(&self, _: u32) -> Option<&Value> {
         None
     }
 
-    /// The answer of a step in this turn; `None` before it.
+    /// The answer of a step in this turn; `None` without one.
     fn answer(&self, _: StepId) -> Option<&Value> {
         None
     }
@@ -44,10 +44,10 @@ pub trait Environment {
         None
     }
 
-    /// What the machine itself knows; never asked for `Advice`.
+    /// An observable of the machine; never called for `Advice`.
     ///
     /// # Errors
-    /// Not known here.
+    /// The observable is unknown here.
     fn observe(&self, observable: &Observable) -> Result<Value, EvalError> {
         fail!("{observable:?} is not known here")
     }
@@ -55,15 +55,15 @@ pub trait Environment {
     /// Calls a pure host function.
     ///
     /// # Errors
-    /// The call failed and the function declares no value for that.
+    /// The call failed and the function has no fallback.
     fn call(&self, _: FunctionId, _: &[Value]) -> Result<Value, EvalError> {
         fail!("host functions cannot be called here")
     }
 
-    /// What a call is worth whose arguments have no value: the value that the function declares for a failure.
+    /// The value of a call whose arguments have no value: the function's fallback.
     ///
     /// # Errors
-    /// The function declares none; `why` as given.
+    /// The function has no fallback; `why` is returned.
     fn uncalled(&self, _: FunctionId, why: EvalError) -> Result<Value, EvalError> {
         Err(why)
     }

@@ -17,11 +17,11 @@ use alloc::borrow::Cow;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// How deep expressions may nest, through named conditions and advice too; the left operands of a chain of infix operators do
-/// not count. A level takes a few kilobytes of stack at most, so that a thread of a megabyte is enough.
+/// The maximum nesting depth of expressions, including named conditions and advice; the left operands of a chain of infix operators do not
+/// count. A level takes a few kilobytes of stack at most, so that a thread with one megabyte suffices.
 pub const MAX_DEPTH: u32 = 240;
 
-/// A bound local, and those around it.
+/// A bound local, and the locals around it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Scope<'s> {
     pub(super) outer: Option<&'s Scope<'s>>,
@@ -45,7 +45,7 @@ impl Scope<'_> {
 /// The value of an expression.
 ///
 /// # Errors
-/// What has no value: overflow, kinds that do not go together, missing data, failed calls, too much work.
+/// The expression has no value: overflow, mismatched kinds, missing data, failed calls, too much work.
 pub fn evaluate(
     expr: &Expr,
     environment: &dyn Environment,
@@ -58,7 +58,7 @@ pub fn evaluate(
 /// Whether a condition holds.
 ///
 /// # Errors
-/// As [`evaluate`], and a value that is no Bool.
+/// As [`evaluate`], and a value other than a Bool.
 pub fn holds(
     condition: &Expr,
     environment: &dyn Environment,
@@ -86,7 +86,7 @@ pub(super) struct Evaluator<'e> {
 type Evaluated<'s> = Result<Cow<'s, Value>, EvalError>;
 
 impl<'e> Evaluator<'e> {
-    /// `depth` is that of `expr` itself.
+    /// `depth` is the depth of `expr` itself.
     pub(super) fn eval<'s>(
         &self,
         expr: &Expr,
@@ -126,7 +126,7 @@ impl<'e> Evaluator<'e> {
         Ok(holds)
     }
 
-    /// Each kind that recurses has a function of its own, so that a level of nesting costs little stack.
+    /// Each kind that recurses has its own function, so that a level of nesting costs little stack.
     fn kind<'s>(&self, expr: &Expr, scope: Option<&'s Scope<'s>>, depth: u32) -> Evaluated<'s>
     where
         'e: 's,
@@ -316,10 +316,10 @@ impl<'e> Evaluator<'e> {
     }
 }
 
-/// Whether two values are equal as `==` has it: numbers by value, deep.
+/// Whether two values are equal under `==`: numbers by value, compared deeply.
 ///
 /// # Errors
-/// Too much to compare.
+/// The comparison is too much work.
 pub fn same(left: &Value, right: &Value) -> Result<bool, EvalError> {
     equal(left, right, &Fuel::default())
 }

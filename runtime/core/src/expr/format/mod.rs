@@ -1,8 +1,8 @@
-//! Python's format specs, as `str.format` and f-strings have them:
+//! Python's format specs, as in `str.format` and f-strings:
 //! `[[fill]align][sign][z][#][0][width][, or _][.precision][type]`.
 //!
-//! Ints take `b c d n o x X` and every type of a Float, Floats `e E f F g G n %`, texts `s`. A Bool with a spec is the Int 0 or
-//! 1. A Duration is a text as a chart writes it, or with a Float's type its seconds. Lists, maps and `none` take no spec.
+//! Ints accept `b c d n o x X` and every type of a Float, Floats `e E f F g G n %`, texts `s`. A Bool with a spec counts as the Int 0 or 1.
+//! A Duration is formatted as a text, as written in a chart, or with a Float's type as its seconds. Lists, maps and `none` accept no spec.
 
 mod number;
 mod spec;
@@ -19,7 +19,7 @@ use core::fmt::Write;
 /// `format(value, spec)`.
 ///
 /// # Errors
-/// A spec that the kind of value does not take.
+/// The kind of value does not accept the spec.
 pub fn format(value: &Value, spec: &str) -> Result<String, EvalError> {
     let mut text = String::new();
     write(value, spec, &mut text, &Fuel::default())?;
@@ -79,7 +79,7 @@ fn unknown_kind(kind: char, of: &str) -> Result<(), EvalError> {
     fail!("{of} takes no format `{kind}`")
 }
 
-/// Writes `prefix` and `body` (of `len` characters together) filled up to the width.
+/// Writes `prefix` and `body` (`len` characters together), padded to the width.
 fn pad(to: &mut String, spec: &Spec, default: Align, prefix: &str, body: &str, len: usize) {
     let missing = spec.width.saturating_sub(len);
     let (left, inner, right) = match spec.align.unwrap_or(default) {
@@ -95,7 +95,7 @@ fn pad(to: &mut String, spec: &Spec, default: Align, prefix: &str, body: &str, l
     to.extend(core::iter::repeat_n(spec.fill, right));
 }
 
-/// Appends formatted text; a String takes everything.
+/// Appends formatted text; writing to a String cannot fail.
 fn append(to: &mut String, text: core::fmt::Arguments<'_>) {
     let _ = to.write_fmt(text);
 }

@@ -119,8 +119,8 @@ fn append_exponent(to: &mut String, exponent: i32) {
     append(to, format_args!("e{sign}{:02}", exponent.unsigned_abs()));
 }
 
-/// `g`: `precision` significant digits, with an exponent if it is small or as great as the precision. `point` asks for one
-/// digit after the point where there is no exponent.
+/// `g`: `precision` significant digits, with an exponent if the number is small or its decimal exponent reaches the precision. `point`
+/// requires a digit after the point if there is no exponent.
 fn general(size: f64, precision: usize, spec: &Spec, point: bool) -> String {
     let text = format!("{size:.*e}", precision - 1);
     let (digits, exponent) = split(&text);
@@ -128,10 +128,10 @@ fn general(size: f64, precision: usize, spec: &Spec, point: bool) -> String {
     lay_out(digits, exponent, exponent < -4 || exponent >= limit, spec, precision, point)
 }
 
-/// As `repr`, which differs from `g` in how many digits there are.
+/// Formats like `repr`, which differs from `g` in the number of digits.
 fn shortest(size: f64, spec: &Spec) -> String {
     let mut text = format!("{size:e}");
-    // Of two decimals as short and as near Rust takes the greater, Python the even one.
+    // Of two equally short and near decimals, Rust chooses the greater, Python the even one.
     let places = text.bytes().take_while(|c| *c != b'e').filter(u8::is_ascii_digit).count();
     let even = format!("{size:.*e}", places.saturating_sub(1));
     if even.parse() == Ok(size) {
@@ -158,7 +158,7 @@ fn lay_out(
 ) -> String {
     let mut digits: String = digits.chars().filter(|c| *c != '.').collect();
     digits.truncate(digits.trim_end_matches('0').len().max(1));
-    // Digits before the point.
+    // The number of digits before the point.
     let whole = if has_exponent { 1 } else { exponent + 1 };
     let mut text = if whole <= 0 {
         let zeros = whole.unsigned_abs() as usize;
@@ -181,7 +181,7 @@ fn lay_out(
     text
 }
 
-/// Writes sign, digits in groups, and what follows them.
+/// Writes the sign, the grouped digits, and the rest.
 fn write_number(
     prefix: &str,
     digits: &str,
@@ -209,7 +209,7 @@ const fn number_align(spec: &Spec) -> Align {
     if spec.zero { Align::AfterSign } else { Align::Right }
 }
 
-/// Zeros in front, separators included, fill up to `least` characters; a separator never comes first.
+/// Pads with leading zeros, separators included, to `least` characters; a separator never comes first.
 fn in_groups(digits: &str, grouping: Grouping, group: usize, least: usize) -> String {
     let separator = match grouping {
         Grouping::Comma => ',',

@@ -3,31 +3,31 @@
 use alloc::format;
 use alloc::string::{String, ToString};
 
-/// The greatest width and precision: beyond it a prompt would be mostly padding.
+/// The maximum width and precision: beyond it a prompt would be mostly padding.
 pub const MAX_WIDTH: usize = 10_000;
 
-/// A format spec, read.
+/// A parsed format spec.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Spec {
-    /// What fills up to the width; a space unless written.
+    /// The fill character; a space by default.
     pub fill: char,
     /// `<`, `>`, `^`, `=`; `None` is the default of the kind of value.
     pub align: Option<Align>,
     /// `+`, `-` or a space.
     pub sign: Option<Sign>,
-    /// `z`: what rounds to zero has no minus.
+    /// `z`: a number that rounds to zero has no minus sign.
     pub no_negative_zero: bool,
     /// `#`.
     pub alternate: bool,
     /// `0` before the width, without a fill: numbers are filled with zeros after their sign.
     pub zero: bool,
-    /// Characters at least.
+    /// The minimum number of characters.
     pub width: usize,
     /// `,` or `_`.
     pub grouping: Option<Grouping>,
-    /// Digits after the point; characters at most of a text.
+    /// The number of digits after the point; for a text the maximum number of characters.
     pub precision: Option<usize>,
-    /// The type: `d`, `f`, `%`, …; not checked against a kind of value yet.
+    /// The type: `d`, `f`, `%`, …; not yet checked against a kind of value.
     pub kind: Option<char>,
 }
 
@@ -47,7 +47,7 @@ impl Spec {
     };
 }
 
-/// Where the value stands in its width.
+/// The alignment of the value in its width.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Align {
     /// `<`.
@@ -56,11 +56,11 @@ pub enum Align {
     Right,
     /// `^`.
     Center,
-    /// `=`: the filling stands between sign and digits.
+    /// `=`: the fill comes between sign and digits.
     AfterSign,
 }
 
-/// What a number that is not negative begins with.
+/// The sign of a number that is not negative.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sign {
     /// `+`.
@@ -71,7 +71,7 @@ pub enum Sign {
     Space,
 }
 
-/// What stands between groups of digits.
+/// The separator of digit groups.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Grouping {
     /// `,`.
@@ -90,10 +90,10 @@ const fn align(c: char) -> Option<Align> {
     }
 }
 
-/// Reads a format spec, whatever the kind of value that it is for.
+/// Parses a format spec for any kind of value.
 ///
 /// # Errors
-/// Why it is none.
+/// The reason why the text is no format spec.
 pub fn parse(text: &str) -> Result<Spec, String> {
     let mut spec = Spec::PLAIN;
     let mut rest = text;

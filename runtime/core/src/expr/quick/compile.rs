@@ -1,4 +1,4 @@
-//! Which expressions and blocks are compiled, and to what.
+//! The compilation of expressions and blocks, as far as it is supported.
 
 use super::{Act, Arithmetic, Bool, Float, FloatArithmetic, Int, Source};
 use crate::arena::{StateId, TransitionId};
@@ -7,28 +7,28 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-/// How deep a compiled expression may nest.
+/// The maximum nesting depth of a compiled expression.
 const DEPTH: u32 = 32;
 
-/// Nodes of what is compiled as one: far less than an evaluation may spend.
+/// The maximum number of nodes in one compiled unit: far below the budget of an evaluation.
 const NODES: u32 = 2_000;
 
-/// The conditions and blocks of a chart that are compiled.
+/// The compiled conditions and blocks of a chart.
 #[derive(Debug, Clone)]
 pub(crate) struct Quick {
     guards: Vec<Option<Bool>>,
-    /// Of all blocks, one after the other.
+    /// The actions of all blocks, concatenated.
     acts: Vec<Act>,
-    /// In `acts`, by line; empty for what is not compiled.
+    /// By transition, a range of `acts`; empty if not compiled.
     lines: Vec<Range<u32>>,
-    /// In `acts`: each `enter` and `exit`, likewise.
+    /// By `enter` and `exit` block, a range of `acts`; empty if not compiled.
     blocks: Vec<Range<u32>>,
-    /// In `blocks`, by state: the first `enter` and the first `exit`.
+    /// By state: the index in `blocks` of its first `enter` and its first `exit`.
     states: Vec<(u32, u32)>,
 }
 
 impl Quick {
-    /// Compiles what can be, linear in the size of the chart.
+    /// Compiles the supported parts in time linear in the size of the chart.
     pub(crate) fn of(chart: &Chart) -> Self {
         let mut acts = Vec::new();
         let mut block = |actions: &Vec<Action>| {
@@ -53,26 +53,26 @@ impl Quick {
         Self { guards, acts, lines, blocks, states }
     }
 
-    /// The guard of a line, if it is compiled.
+    /// The guard of a transition, if it is compiled.
     #[inline]
     pub(crate) fn guard(&self, line: TransitionId) -> Option<&Bool> {
         self.guards.get(line.index())?.as_ref()
     }
 
-    /// The actions of a line, if they are compiled; else nothing.
+    /// The actions of a transition, if they are compiled; otherwise empty.
     #[inline]
     pub(crate) fn line(&self, line: TransitionId) -> &[Act] {
         self.acts_of(self.lines.get(line.index()))
     }
 
-    /// The nth `enter` of a state, likewise.
+    /// The nth `enter` of a state, if it is compiled; otherwise empty.
     #[inline]
     pub(crate) fn entry(&self, state: StateId, nth: u32) -> &[Act] {
         let first = self.states.get(state.index()).map(|(entry, _)| *entry);
         self.acts_of(first.and_then(|first| self.blocks.get((first + nth) as usize)))
     }
 
-    /// The nth `exit` of a state, likewise.
+    /// The nth `exit` of a state, if it is compiled; otherwise empty.
     #[inline]
     pub(crate) fn exit(&self, state: StateId, nth: u32) -> &[Act] {
         let first = self.states.get(state.index()).map(|(_, exit)| *exit);
@@ -85,7 +85,7 @@ impl Quick {
     }
 }
 
-/// Every function gives `None` for what is not compiled.
+/// Every function returns `None` for what is not compiled.
 struct Compiler<'c> {
     chart: &'c Chart,
     nodes: u32,

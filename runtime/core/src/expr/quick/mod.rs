@@ -1,8 +1,8 @@
-//! Conditions and assignments over Bool, Int, Float and enums, compiled: what most lines are made of.
+//! Compiled conditions and assignments over Bool, Int, Float and enums, of which most transitions consist.
 //!
-//! Nothing but a short cut. Where it does not know (a variable without a value, a kind that does not go, an overflow) it says
-//! nothing, and the expression is evaluated the general way, which also says what is wrong. What is compiled is small, so that
-//! the general way never runs out of fuel over it.
+//! An optimization only. In cases that it does not cover (a variable without a value, a mismatched kind, an overflow) it returns nothing,
+//! and the evaluator evaluates the expression and reports errors. Compiled expressions are small, so that the evaluator never runs out of
+//! fuel on them.
 
 mod compile;
 
@@ -17,18 +17,18 @@ use alloc::boxed::Box;
 use alloc::string::String;
 use core::cmp::Ordering;
 
-/// What compiled expressions read.
+/// The data that compiled expressions read.
 #[derive(Clone, Copy)]
 pub(crate) struct Scalars<'a> {
-    /// By id.
+    /// Variables by id.
     pub(crate) variables: &'a [Option<Value>],
-    /// Of what is being handled.
+    /// The fields of the current event, choice or answer.
     pub(crate) payload: &'a [Value],
     /// Active states.
     pub(crate) configuration: &'a [u64],
 }
 
-/// Where a scalar stands.
+/// The source of a scalar.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Source {
     Variable(u32),
@@ -89,11 +89,11 @@ pub(crate) enum Bool {
     And(Box<(Self, Self)>),
     Or(Box<(Self, Self)>),
     If(Box<(Self, Self, Self)>),
-    /// An Int beside a literal.
+    /// A comparison of an Int with a literal.
     Near(CompareOp, Source, i64),
     Ints(CompareOp, Box<(Int, Int)>),
     Floats(CompareOp, Box<(Float, Float)>),
-    /// Whether an enum has this value.
+    /// Whether an enum equals this value.
     Named(Source, String),
 }
 
@@ -105,7 +105,7 @@ pub(crate) enum Act {
     Int(u32, Int),
     Float(u32, Float),
     Bool(u32, Bool),
-    /// An event without data.
+    /// Raises an event without data.
     Raise(EventId),
 }
 
@@ -156,7 +156,7 @@ impl Float {
                     FloatArithmetic::Subtract => a - b,
                     FloatArithmetic::Multiply => a * b,
                 };
-                // What is not finite may be an error.
+                // A result that is not finite may be an error.
                 result.is_finite().then_some(result)
             }
             Self::If(parts) => {
@@ -167,7 +167,7 @@ impl Float {
 }
 
 impl Bool {
-    /// Whether it holds, if that can be told here.
+    /// Whether the condition holds; `None` if the evaluator must decide.
     #[inline]
     pub(crate) fn holds(&self, scalars: &Scalars<'_>) -> Option<bool> {
         if let Self::Near(op, place, to) = self {
@@ -209,7 +209,7 @@ impl Bool {
     }
 }
 
-/// What a comparison says of an order; `None` is that of a NaN.
+/// The result of a comparison operator for an ordering; `None` stands for a NaN.
 #[inline]
 fn ordered(op: CompareOp, order: Option<Ordering>) -> Option<bool> {
     match op {

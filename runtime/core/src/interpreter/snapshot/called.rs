@@ -8,7 +8,7 @@ use crate::program::Caller;
 use alloc::format;
 use alloc::vec::Vec;
 
-/// Those of questions under way.
+/// Tool calls of questions under way.
 pub(super) fn of_questions(calls: &Calls) -> Vec<(StateId, ToolId, Vec<Kept>)> {
     let open = calls.opened().filter_map(|(caller, call)| match caller {
         Caller::Question(leaf) => Some((leaf, call.tool, keep(&call.arguments))),
@@ -17,7 +17,7 @@ pub(super) fn of_questions(calls: &Calls) -> Vec<(StateId, ToolId, Vec<Kept>)> {
     open.collect()
 }
 
-/// Those of `llm` steps under way.
+/// Tool calls of `llm` steps under way.
 pub(super) fn of_steps(calls: &Calls) -> Vec<(StepId, ToolId, Vec<Kept>)> {
     let open = calls.opened().filter_map(|(caller, call)| match caller {
         Caller::Question(_) => None,

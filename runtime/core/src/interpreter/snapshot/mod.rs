@@ -1,4 +1,4 @@
-//! A run as data: what [`Interpreter::restore`] goes on from as if nothing had happened.
+//! A run as data, from which [`Interpreter::restore`] continues it exactly.
 
 mod called;
 
@@ -20,10 +20,10 @@ use alloc::vec::Vec;
 /// Version of the layout of [`Snapshot`].
 const FORMAT: u32 = 3;
 
-/// Everything that a run is: configuration, history, variables, params, inputs, answers, queues, deadlines (absolute), pending
-/// steps and questions with their keys, the walk's cursor and the calls it has used, counters. Taken between two inputs, which
-/// is always a stable point. With feature `serde` it is data; values are JSON, and what JSON cannot say (durations, NaN,
-/// infinity) is a map with one key that begins with `$`.
+/// The complete state of a run: configuration, history, variables, params, inputs, answers, queues, deadlines (absolute), pending steps and
+/// questions with their keys, the walk's cursor and its number of calls, counters. Taken between two inputs, when the configuration is
+/// stable. With the feature `serde` it is data; values are JSON, and values without a JSON form (durations, NaN, infinity) become a map
+/// with one key that begins with `$`.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Snapshot {
@@ -36,27 +36,27 @@ pub struct Snapshot {
     answers: BTreeMap<StepId, Kept>,
     handled: Handled,
     raised: Vec<(EventId, Vec<Kept>)>,
-    /// Payloads of sent events that wait, in the order of the machine's.
+    /// Payloads of the waiting sent events, in the machine's order.
     sent: Vec<Vec<Kept>>,
     finals: BTreeMap<StateId, Vec<Kept>>,
     last_result: String,
     /// Tool calls of questions under way: leaf, tool, arguments.
     calls: Vec<(StateId, ToolId, Vec<Kept>)>,
-    /// Those of `llm` steps.
+    /// Tool calls of `llm` steps under way.
     #[cfg_attr(feature = "serde", serde(default))]
     step_calls: Vec<(StepId, ToolId, Vec<Kept>)>,
-    /// Those that streaks count: tool, arguments, how often in a row.
+    /// Tool calls that streaks count: tool, arguments, number of repetitions.
     called: Vec<(ToolId, Vec<Kept>, u32)>,
     /// Machines of the `run` steps under way.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Vec::is_empty"))]
     children: Vec<(StepKey, Snapshot)>,
 }
 
-/// A value whose form as data is exact.
+/// A value with an exact form as data.
 #[derive(Debug, Clone, PartialEq)]
 struct Kept(Value);
 
-/// As [`Bound`], with values that are kept.
+/// Like [`Bound`], with serializable values.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 enum Handled {
@@ -67,14 +67,14 @@ enum Handled {
     Choice(ChoiceId, Vec<Kept>),
 }
 
-/// Why a run cannot go on from a snapshot.
+/// Why a run cannot continue from a snapshot.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RestoreError {
-    /// Made by another version of this crate; its number.
+    /// Another version of this crate made it; the version of its format.
     Format(u32),
-    /// Of another chart, or of this chart before it was changed; its name.
+    /// It belongs to another chart with this name, or to an earlier version of this chart.
     OtherChart(String),
-    /// Its registers are not ones that the chart can have.
+    /// Its registers are impossible in the chart.
     Machine(semantics::RestoreError),
     /// A value in it does not fit its declared type.
     Data(String),
@@ -98,12 +98,12 @@ impl core::fmt::Display for RestoreError {
 impl core::error::Error for RestoreError {}
 
 impl Snapshot {
-    /// Name of the chart that it is of.
+    /// The name of its chart.
     pub fn chart(&self) -> &str {
         &self.chart
     }
 
-    /// Structural hash of the chart that it is of.
+    /// The structural hash of its chart.
     pub fn hash(&self) -> u64 {
         self.hash
     }
@@ -118,7 +118,7 @@ fn give_back(values: &[Kept]) -> Vec<Value> {
 }
 
 impl<'p, H: Host> Interpreter<'p, H> {
-    /// The run as it stands. Notes that were not taken are not part of it.
+    /// The state of the run, without notes that were not taken.
     pub fn snapshot(&self) -> Snapshot {
         let chart = self.plan.chart();
         let data = &self.engine.program.data;
@@ -162,18 +162,18 @@ impl<'p, H: Host> Interpreter<'p, H> {
         }
     }
 
-    /// A machine that goes on where the snapshot was taken.
+    /// A machine that continues where the snapshot was taken.
     ///
     /// # Errors
-    /// A snapshot of another format or chart, with registers that the chart cannot have, or with data that does not fit.
+    /// The snapshot has another format or chart, impossible registers, or data that does not fit.
     pub fn restore(plan: &'p Plan<'p>, host: H, snapshot: &Snapshot) -> Result<Self, RestoreError> {
         Self::restore_with_charts(plan, &[], host, snapshot)
     }
 
-    /// As [`Interpreter::restore`], for a chart that runs others: those of its `run` steps under way go on, too.
+    /// Like [`Interpreter::restore`], for a chart that runs others: the child charts of `run` steps under way continue too.
     ///
     /// # Errors
-    /// As for [`Interpreter::restore`], for any of them.
+    /// As for [`Interpreter::restore`], for each of the machines.
     pub fn restore_with_charts(
         plan: &'p Plan<'p>,
         charts: &'p [Plan<'p>],
@@ -255,7 +255,7 @@ fn data(plan: &Plan<'_>, snapshot: &Snapshot) -> Result<Data, RestoreError> {
     Ok(data)
 }
 
-/// Payloads of sent events, by slot: that of each is its place.
+/// Payloads of sent events, indexed by slot.
 fn sent(chart: &Chart, snapshot: &Snapshot) -> Result<Vec<Vec<Value>>, RestoreError> {
     let events: Vec<EventId> = snapshot.machine.sends().map(|sent| sent.event).collect();
     if events.len() != snapshot.sent.len() {
