@@ -97,7 +97,7 @@ pub(crate) fn not_in_context(name: &str, span: Span) -> Diagnostic {
     RULE.at(span, format!("`{name}` is not in the context"))
 }
 
-/// Like [`to_be_given`], for a name that a component requires.
+/// Like [`not_in_context`], for a name that a component requires.
 pub(crate) fn required<'k>(
     name: &str,
     span: Span,
