@@ -1,7 +1,7 @@
-//! Comments that leave findings out: `// chartc: allow(C0301, shadowed-line) reason`.
+//! Comments that suppress findings: `// chartc: allow(C0301, shadowed-line) reason`.
 //!
-//! One that has a line to itself is about the next line that says something, any other about its own line. It leaves out findings that
-//! begin there.
+//! A comment on its own line applies to the next line that is not only a comment or blank, any other to its own line. It suppresses the
+//! findings that start there.
 
 use crate::diagnostic::{Diagnostic, Rule};
 use crate::rules::{self, faulty_allow, unused_allow};
@@ -11,18 +11,18 @@ use crate::syntax::File;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-/// One code or name of such a comment.
+/// One code or name in such a comment.
 struct Allow {
     rule: &'static Rule,
-    /// Where the code or name stands.
+    /// The span of the code or name.
     span: Span,
     used: bool,
 }
 
-/// Leaves out what comments allow, and reports those that allow nothing or cannot be followed.
+/// Removes the findings that comments allow, and reports comments that are unused or malformed.
 pub(crate) fn apply(files: &[File], sources: &Sources, diagnostics: &mut Vec<Diagnostic>) {
     let mut found = Vec::new();
-    // By file and line that they are about.
+    // By the file and line to which they apply.
     let mut allows: BTreeMap<(FileId, usize), Vec<Allow>> = BTreeMap::new();
     for file in files {
         let source = sources.get(file.id);
@@ -55,7 +55,7 @@ pub(crate) fn apply(files: &[File], sources: &Sources, diagnostics: &mut Vec<Dia
     diagnostics.append(&mut found);
 }
 
-/// The lines of a source that say nothing but comments.
+/// The lines of a source that contain only comments.
 struct Lines<'s> {
     source: &'s Source,
     silent: BTreeSet<usize>,
@@ -77,7 +77,7 @@ impl<'s> Lines<'s> {
         Self { source, silent }
     }
 
-    /// The line that a comment is about.
+    /// The line to which a comment applies.
     fn about(&self, comment: Span) -> usize {
         let (first, mut line) = extent(self.source, comment);
         if !self.silent.contains(&first) {
@@ -91,12 +91,12 @@ impl<'s> Lines<'s> {
     }
 }
 
-/// First and last line of a comment.
+/// The first and last line of a comment.
 fn extent(source: &Source, comment: Span) -> (usize, usize) {
     (source.line_of(comment.start), source.line_of(comment.end))
 }
 
-/// What a comment allows; nothing, if it is none for chartc.
+/// The rules that a comment allows; none if the comment is not for chartc.
 fn read(source: &Source, comment: Span, found: &mut Vec<Diagnostic>) -> Vec<Allow> {
     let text = source.slice(comment);
     let body = text.trim_start_matches(|c: char| "/#<!-".contains(c) || c.is_whitespace());

@@ -1,22 +1,22 @@
-//! Findings: what is wrong, where, and what to do about it.
+//! Diagnostics: what is wrong, where, and how to correct it.
 
 use crate::span::Span;
 
-/// How bad a finding is.
+/// The level of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
-    /// Told only to those who ask for it.
+    /// Reported only on request.
     Off,
-    /// Worth knowing; never fails a check.
+    /// Information; never fails a check.
     Note,
-    /// Suspicious.
+    /// Probably wrong.
     Warning,
-    /// Wrong.
+    /// Certainly wrong.
     Error,
 }
 
 impl Severity {
-    /// In lower case.
+    /// The name of the level, in lower case.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Off => "off",
@@ -27,48 +27,48 @@ impl Severity {
     }
 }
 
-/// What a rule is about, and with it what its errors stop.
+/// The part of a chart that a rule is about, which determines what its errors prevent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Stage {
-    /// Files and their syntax (C00). An error leaves no chart.
+    /// Files and syntax (C00). After an error there is no chart.
     Syntax,
-    /// What names mean (C01). An error leaves no chart.
+    /// Name resolution (C01). After an error there is no chart.
     Names,
-    /// States, lines and what they lead to (C02). An error leaves no chart.
+    /// States, transitions and their targets (C02). After an error there is no chart.
     Structure,
-    /// What runs do (C03). An error stops neither drawing nor generating.
+    /// The behaviour of runs (C03). An error prevents neither drawing nor generating.
     Behaviour,
-    /// Steps, prompts and data (C04). An error leaves no chart.
+    /// Steps, prompts and data (C04). After an error there is no chart.
     Data,
-    /// Limits, and what the runtime or generated code cannot do (C05). An error leaves a chart that can be drawn, and neither generated
-    /// nor run.
+    /// Limits, and constructs that the runtime or generated code does not support (C05). After an error the chart can be drawn, but neither
+    /// generated nor run.
     Target,
-    /// Tests (C06). An error leaves no chart.
+    /// Tests (C06). After an error there is no chart.
     Tests,
 }
 
 /// A kind of finding: its code, its name, and the page that explains it. Listed by [`crate::rules::RULES`].
 #[derive(Debug)]
 pub struct Rule {
-    /// `C0301`: stable for ever.
+    /// The code, such as `C0301`. It never changes.
     pub code: &'static str,
-    /// `shadowed-line`: reads as in "allow …".
+    /// The name, such as `shadowed-line`, as in "allow …".
     pub name: &'static str,
-    /// What it is about.
+    /// The part of a chart that it is about.
     pub stage: Stage,
-    /// Unless configured.
+    /// The default level.
     pub severity: Severity,
-    /// What, why, an example that trips it (```` ```chart bad ````) and one that does not (```` ```chart good ````).
+    /// The page: what, why, an example with the finding (```` ```chart bad ````) and one without (```` ```chart good ````).
     pub page: &'static str,
 }
 
 impl Rule {
-    /// Whether its findings always are errors: without what they are about, nothing can be drawn, generated or run.
+    /// Whether its findings are always errors, because the chart cannot be drawn, generated or run with them.
     pub fn is_firm(&self) -> bool {
         self.severity == Severity::Error && self.stage != Stage::Behaviour
     }
 
-    /// A finding of this kind. `message` is lower case, without full stop, user text in backticks.
+    /// Creates a finding. `message` is lower case, without a full stop, with user text in backticks.
     pub fn at(&'static self, span: Span, message: impl Into<String>) -> Diagnostic {
         Diagnostic {
             rule: self,
@@ -91,96 +91,96 @@ impl Rule {
 /// A change of the sources that removes a finding.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fix {
-    /// What replaces what; the spans do not overlap.
+    /// The replacements; their spans do not overlap.
     pub edits: Vec<(Span, String)>,
-    /// Whether this is certainly what the author meant. One that is not safe needs a person to look at it.
+    /// Whether this is certainly what the author meant. Otherwise a person must review it.
     pub is_safe: bool,
 }
 
-/// What a fault leaves without meaning: findings that only say so follow from it.
+/// Something that a finding leaves undefined: further findings about it are consequences.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Broken {
     /// A construct of the source.
     Construct(Span),
-    /// A name, which nothing declares within this place; without one within the chart around the fault.
+    /// A name that nothing declares within the span; without a span, within the chart that contains the finding.
     Name(String, Option<Span>),
 }
 
-/// One finding.
+/// A finding.
 #[derive(Debug, Clone)]
 pub struct Diagnostic {
-    /// Its kind.
+    /// The rule.
     pub rule: &'static Rule,
-    /// What it is about: that of its rule, or of the gravest finding that follows from it.
+    /// The stage of its rule, or of the most severe finding that follows from it.
     pub stage: Stage,
-    /// After configuration.
+    /// The level, after configuration.
     pub severity: Severity,
-    /// One sentence.
+    /// The message, one sentence.
     pub message: String,
-    /// What is wrong at `span`, when that is more than the message.
+    /// What is wrong at `span`, if that adds to the message.
     pub label: Option<String>,
-    /// What to do.
+    /// How to correct it.
     pub help: Option<String>,
-    /// The place.
+    /// Where it is.
     pub span: Span,
-    /// Further places that matter, each with what it has to do with it.
+    /// Related spans, each with an explanation.
     pub related: Vec<(Span, String)>,
-    /// Files that show it when they are played: what each is called, and its text.
+    /// Files that demonstrate it when they are replayed: name and content.
     pub witness: Vec<(String, String)>,
-    /// A change that removes it, where one is known.
+    /// A change that removes it, if one is known.
     pub fix: Option<Fix>,
-    /// The construct that it is about, where that is more than its place. See [`crate::rules::precedence`].
+    /// The construct that it is about, if that is larger than `span`. See [`crate::rules::precedence`].
     pub(crate) about: Option<Span>,
-    /// What it leaves without meaning.
+    /// What it leaves undefined.
     pub(crate) breaks: Vec<Broken>,
-    /// The constructs that are at fault, if they are not what stands at its place.
+    /// The constructs that cause it, if they are not at `span`.
     pub(crate) because: Vec<Span>,
 }
 
 impl Diagnostic {
-    /// Adds what to do.
+    /// Adds how to correct it.
     #[must_use]
     pub fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self
     }
 
-    /// Adds what is wrong at the place itself.
+    /// Adds what is wrong at the span itself.
     #[must_use]
     pub fn label(mut self, label: impl Into<String>) -> Self {
         self.label = Some(label.into());
         self
     }
 
-    /// Adds a change that replaces one place.
+    /// Adds a fix that replaces the text of one span.
     #[must_use]
     pub fn replace(mut self, span: Span, text: impl Into<String>, is_safe: bool) -> Self {
         self.fix = Some(Fix { edits: vec![(span, text.into())], is_safe });
         self
     }
 
-    /// Names the construct that it is about.
+    /// Sets the construct that the finding is about.
     #[must_use]
     pub(crate) fn about(mut self, construct: Span) -> Self {
         self.about = Some(construct);
         self
     }
 
-    /// Adds what the fault leaves without meaning.
+    /// Adds something that the finding leaves undefined.
     #[must_use]
     pub(crate) fn breaks(mut self, broken: Broken) -> Self {
         self.breaks.push(broken);
         self
     }
 
-    /// Adds a construct that is at fault.
+    /// Adds a construct that causes the finding.
     #[must_use]
     pub(crate) fn because(mut self, construct: Span) -> Self {
         self.because.push(construct);
         self
     }
 
-    /// Adds a second place.
+    /// Adds a related span.
     #[must_use]
     pub fn related(mut self, span: Span, what: impl Into<String>) -> Self {
         self.related.push((span, what.into()));
@@ -188,13 +188,13 @@ impl Diagnostic {
     }
 }
 
-/// Bytes of a name that is compared with others: two are compared in the time of their product.
+/// The greatest length in bytes of a name that is compared: the time of a comparison is the product of the lengths.
 const LONGEST_COMPARED: usize = 200;
 
-/// The one of `known` that `name` most probably means; `None` where none is near or two are equally near.
+/// The name in `known` that `name` most probably means; `None` if none is near or two are equally near.
 ///
-/// Capitals and what joins the parts of a name do not count. A name may be off by one letter in three to five, by two in six to nine, by
-/// three in longer ones, be the beginning of a name, or have a letter twice; digits tell names apart.
+/// Case and separators do not count. A name may differ in one letter if it has three to five, in two if six to nine, in three if more; it
+/// may be the beginning of a name, or repeat a letter. Digits must be equal.
 pub fn nearest<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
     if name.len() > LONGEST_COMPARED {
         return None;
@@ -205,7 +205,7 @@ pub fn nearest<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Opti
         let Some(off) = distance(&meant, &letters(candidate)).filter(|_| candidate != name) else {
             continue;
         };
-        // Equal but for capitals and joints: the spelling decides.
+        // Among names that differ only in case and separators, the spelling decides.
         let score = (off, strsim::osa_distance(name, candidate));
         match &mut best {
             Some((least, other, tied)) if score.0 == least.0 => {
@@ -221,12 +221,12 @@ pub fn nearest<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Opti
     best.filter(|(.., tied)| !tied).map(|(_, candidate, _)| candidate)
 }
 
-/// A name without capitals and joints.
+/// The letters and digits of a name, in lower case.
 fn letters(name: &str) -> String {
     name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
-/// The name with each run of one letter as one.
+/// The name with repeated letters collapsed.
 fn once(name: &str) -> String {
     let mut out = String::new();
     for c in name.chars() {
@@ -237,7 +237,7 @@ fn once(name: &str) -> String {
     out
 }
 
-/// How far a name is from a known one, both as [`letters`] gives them; `None` if it is no slip.
+/// The edit distance of a name from a known one, both normalized by [`letters`]; `None` if it is too great for a misspelling.
 fn distance(name: &str, known: &str) -> Option<usize> {
     let digits = |text: &str| text.chars().filter(char::is_ascii_digit).collect::<String>();
     if digits(name) != digits(known) {
@@ -251,7 +251,7 @@ fn distance(name: &str, known: &str) -> Option<usize> {
         6..=9 => 2,
         _ => 3,
     };
-    // Far apart, it is no slip: the distance is not computed.
+    // If the lengths differ too much, the distance is not computed.
     let gap = length(name).abs_diff(length(known));
     let off = if gap > most { usize::MAX } else { strsim::osa_distance(name, known) };
     let same_start = shorter > 4 || off == 0 || name.chars().next() == known.chars().next();

@@ -1,4 +1,4 @@
-//! All stages up to the findings.
+//! Runs all stages from the files to the findings.
 
 use crate::diagnostic::{Diagnostic, Severity, Stage};
 use crate::explore::{Runs, STATES, child};
@@ -18,7 +18,7 @@ use chartc_core::model::Chart;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// What a compilation found and made.
+/// The result of a compilation.
 #[derive(Debug)]
 pub struct Compilation {
     /// Every source that was read.
@@ -27,21 +27,21 @@ pub struct Compilation {
     pub files: Vec<syntax::File>,
     /// Charts without errors of syntax, names, structure or data: they can be drawn, generated and run.
     pub charts: Vec<Checked>,
-    /// The charts that tests are for, likewise without such errors, with those of files that only were imported.
+    /// The charts that have tests, without such errors either; includes charts of files that were only imported.
     pub tested: Vec<Checked>,
-    /// All charts that could be lowered, faulty ones included, in the order of the files.
+    /// All charts that could be lowered, including those with errors, in the order of the files.
     pub lowered: Vec<Arc<Lowered>>,
-    /// All findings, by file and place.
+    /// All findings, by file and position.
     pub diagnostics: Vec<Diagnostic>,
-    /// Likewise, findings of rules that are off unless asked for.
+    /// The findings of rules that are off by default, in the same order.
     pub silent: Vec<Diagnostic>,
 }
 
-/// A chart that has no C00, C01, C02 or C04 *error*. Only [`check`] makes one; what takes it never validates again.
+/// A chart without C00, C01, C02 or C04 *errors*. Only [`check`] creates one, so its users need not validate again.
 #[derive(Debug, Clone)]
 pub struct Checked {
     lowered: Arc<Lowered>,
-    /// The charts that it runs, and those that they run.
+    /// The charts that it runs, directly or indirectly.
     children: Vec<Arc<Lowered>>,
     source: String,
     not_yet: Vec<Diagnostic>,
@@ -53,43 +53,43 @@ impl Checked {
         &self.lowered.chart
     }
 
-    /// The charts that it runs, and those that they run, by place; itself among them if one of them runs it.
+    /// The charts that it runs, directly or indirectly, by position; includes itself if one of them runs it.
     pub fn children(&self) -> impl Iterator<Item = &Chart> {
         self.children.iter().map(|child| &child.chart)
     }
 
-    /// Itself and the charts that it runs, each once, itself first.
+    /// The chart and its children, each once, the chart first.
     pub fn family(&self) -> Vec<&Chart> {
         let others = self.children.iter().filter(|child| !Arc::ptr_eq(child, &self.lowered));
         std::iter::once(self.chart()).chain(others.map(|child| &child.chart)).collect()
     }
 
-    /// The tests that are for it, in the order of their files.
+    /// Its tests, in the order of the files.
     pub fn tests(&self) -> &[Test] {
         &self.lowered.tests
     }
 
-    /// It with its spans.
+    /// The chart with its spans.
     pub(crate) fn lowered(&self) -> &Lowered {
         &self.lowered
     }
 
-    /// As [`Checked::children`], with their spans.
+    /// Like [`Checked::children`], with the spans.
     pub(crate) fn lowered_children(&self) -> impl Iterator<Item = &Lowered> {
         self.children.iter().map(AsRef::as_ref)
     }
 
-    /// Where its parts stand.
+    /// The source positions of its parts.
     pub fn map(&self) -> &SourceMap {
         &self.lowered.map
     }
 
-    /// The errors about parts of its file that do not run yet (C05xx): it can be drawn, and not be generated or run.
+    /// The errors about parts of its file that cannot run yet (C05xx): the chart can be drawn, but not generated or run.
     pub fn not_yet(&self) -> &[Diagnostic] {
         &self.not_yet
     }
 
-    /// The name of the file that holds it, as it was given.
+    /// The name of its file, as given.
     pub fn source(&self) -> &str {
         &self.source
     }
@@ -100,12 +100,12 @@ pub fn check(paths: &[String], loader: &dyn Loader) -> Compilation {
     check_within(paths, loader, STATES)
 }
 
-/// As [`check`]; for each `check` line at most so many states are looked at. With none, the lines are not decided.
+/// Like [`check`], but explores at most `states` states for each property. With 0, properties stay undecided.
 pub fn check_within(paths: &[String], loader: &dyn Loader, states: usize) -> Compilation {
     check_by(LINTS, paths, loader, states)
 }
 
-/// As [`check_within`], with these lints, in this order.
+/// Like [`check_within`], with these lints in this order.
 fn check_by(lints: &[&Lint], paths: &[String], loader: &dyn Loader, states: usize) -> Compilation {
     let mut diagnostics = Vec::new();
     let loaded = load(paths, loader, &mut diagnostics);
@@ -114,7 +114,7 @@ fn check_by(lints: &[&Lint], paths: &[String], loader: &dyn Loader, states: usiz
     let others: Vec<Arc<Lowered>> = others.into_iter().map(Arc::new).collect();
     let named: BTreeMap<Span, &Chart> =
         lowered.iter().chain(&others).map(|one| (one.map.name, &one.chart)).collect();
-    // An error in one chart is no reason to leave the `check` lines of others open.
+    // Properties of other charts are decided even if one chart has errors.
     let ready: BTreeSet<Span> = sound(&loaded, &lowered, &others, &diagnostics)
         .0
         .iter()
@@ -157,7 +157,7 @@ fn check_by(lints: &[&Lint], paths: &[String], loader: &dyn Loader, states: usiz
     precedence::fold(&mut diagnostics, &charts, text);
     allow::apply(&loaded.files, &loaded.sources, &mut diagnostics);
     diagnostics.sort_by_key(|d| (d.span, d.rule.code));
-    // A component that several agents list is read for each of them.
+    // A component that several agents list is lowered once for each of them.
     let mut told = BTreeSet::new();
     diagnostics.retain(|d| told.insert((d.span, d.rule.code, d.message.clone())));
     let off = |d: &Diagnostic| d.severity == Severity::Off;
@@ -167,8 +167,8 @@ fn check_by(lints: &[&Lint], paths: &[String], loader: &dyn Loader, states: usiz
     Compilation { sources, files, charts, tested, lowered, diagnostics, silent }
 }
 
-/// The charts that no error is about: none inside of the chart or of one that it runs, and none beside the charts of its file
-/// and of those it imports. With them all of these, and of others, that tests are for.
+/// The charts without errors: neither in the chart or a chart that it runs, nor outside the charts in its file and its imports. Also those
+/// charts that have tests, including charts of imported files.
 fn sound(
     loaded: &Loaded,
     lowered: &[Arc<Lowered>],
@@ -178,7 +178,7 @@ fn sound(
     let all: Vec<&Arc<Lowered>> = lowered.iter().chain(others).collect();
     let places: BTreeMap<Span, usize> =
         all.iter().enumerate().map(|(i, one)| (whole(one), i)).collect();
-    // A chart may stand in another one, as an invoked document does.
+    // A chart may be nested in another, like an invoked SCXML document.
     let mut around: BTreeMap<Span, Span> = BTreeMap::new();
     let mut open: Vec<Span> = Vec::new();
     for place in places.keys() {
@@ -195,7 +195,7 @@ fn sound(
         }
         places.get(place).copied()
     };
-    // By file, and by the chart that the error stands in.
+    // By file and containing chart.
     let mut errors: BTreeMap<(FileId, Option<usize>), Vec<&Diagnostic>> = BTreeMap::new();
     for found in diagnostics.iter().filter(|d| d.severity == Severity::Error) {
         errors.entry((found.span.file, within(found.span))).or_default().push(found);
@@ -233,16 +233,16 @@ fn sound(
     (charts, tested)
 }
 
-/// Where a chart stands.
+/// The span of a chart.
 fn whole(one: &Lowered) -> Span {
     one.map.states.first().map_or(one.map.name, |state| state.whole)
 }
 
-/// The charts that a chart runs, and those that they run.
+/// The charts that a chart runs, directly or indirectly.
 fn reached(from: usize, all: &[&Arc<Lowered>], names: &BTreeMap<Span, usize>) -> BTreeSet<usize> {
     let mut found = BTreeSet::new();
     let mut level = vec![from];
-    // Deeper ones are never started.
+    // Charts nested deeper are never started.
     for _ in 0..DEPTH {
         let steps = level.iter().flat_map(|nth| &all[*nth].map.steps);
         let children = steps.filter_map(|step| names.get(&step.child?).copied());

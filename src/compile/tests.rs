@@ -2,7 +2,7 @@ use super::*;
 use crate::load::Memory;
 use crate::rules::RULES;
 
-/// A permutation that the seed decides (Fisher and Yates, with a linear congruential generator).
+/// The lints in a pseudorandom order (Fisher–Yates with a linear congruential generator).
 fn shuffled(seed: u64) -> Vec<&'static Lint> {
     let mut lints = LINTS.to_vec();
     let mut state = seed;
@@ -14,13 +14,13 @@ fn shuffled(seed: u64) -> Vec<&'static Lint> {
     lints
 }
 
-/// All findings of a text, in the order in which they are reported.
+/// All findings for a text, in the order in which they are reported.
 fn found(lints: &[&Lint], path: &str, text: &str) -> Vec<String> {
     let done = check_by(lints, &[path.to_owned()], &Memory::of(path, text), 200);
     done.diagnostics.iter().chain(&done.silent).map(|found| format!("{found:?}")).collect()
 }
 
-/// The examples of each page: pairs of a path and a text.
+/// The examples of all pages, as pairs of path and text.
 fn examples() -> Vec<(&'static str, String)> {
     let mut all = Vec::new();
     for rule in RULES {

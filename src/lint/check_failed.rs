@@ -1,4 +1,4 @@
-//! `check` lines that some run refutes.
+//! Properties that some run refutes.
 
 use super::{Context, Lint, unreachable_state, words};
 use crate::diagnostic::Diagnostic;
@@ -12,10 +12,10 @@ use chartc_core::model::{Check, CheckArgument};
 
 pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
 
-/// Steps of a run that are told; of a longer one its beginning and its end.
+/// The most steps of a run that the message lists; a longer run is cut in the middle.
 const TOLD: usize = 16;
 
-/// Lines of a run that are shown.
+/// The most transitions of a run that are shown.
 const LINES: usize = 3;
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
@@ -80,7 +80,7 @@ fn refuted(
     if let [leaf, ..] = leaves {
         found = found.related(map.state(*leaf).name, "where that run stands");
     }
-    // What was done last is mended most often.
+    // The faulty transition is usually among the last.
     let mut lines: Vec<TransitionId> = Vec::new();
     for (step, line) in witness.taken.iter().rev() {
         if lines.len() == LINES {
@@ -93,7 +93,7 @@ fn refuted(
             lines.push(*line);
         }
     }
-    // A run so short is what its beginning makes of it.
+    // So short a run depends mostly on the initial state.
     if lines.len() < LINES
         && let Some(initial) = map.states.first().and_then(|root| root.initial)
     {

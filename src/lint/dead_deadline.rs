@@ -1,4 +1,4 @@
-//! Deadlines that never come.
+//! Deadlines that never fire.
 
 use super::{Context, Lint, words};
 use crate::diagnostic::Diagnostic;
@@ -21,7 +21,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     if found.is_empty() {
         return;
     }
-    // `each after` writes several lines in one place: it is told of if none of them ever comes.
+    // `each after` expands to several transitions with the same span: reported only if none of them can fire.
     let mut written: BTreeMap<Span, usize> = BTreeMap::new();
     for (i, spans) in map.lines.iter().enumerate() {
         if found.contains_key(&spans.whole) && facts.reach.takes(TransitionId::at(i)) {

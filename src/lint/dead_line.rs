@@ -1,4 +1,4 @@
-//! Lines that no run takes, though their states are entered.
+//! Transitions that no run takes although their source states are entered.
 
 use super::{Context, Lint, words};
 use crate::diagnostic::Diagnostic;
@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 
 pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
 
-/// Values of a variable that are shown.
+/// The most values of a variable that are shown.
 const SHOWN: usize = 5;
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
@@ -28,7 +28,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         let place = facts.places.line(id);
         let entered: Vec<StateId> =
             place.within.iter().copied().filter(|s| context.enters(*s)).collect();
-        // C0302 is about a state that is never entered, the line's own or the one it leads to.
+        // Another rule reports a source or target that is never entered.
         let leads_nowhere = line.targets.iter().any(|target| !context.enters(target.state));
         if !is_alone
             || !facts.reach.takes(id)
@@ -59,7 +59,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     diagnostics.append(&mut found);
 }
 
-/// The values that a var has where runs rest in these states.
+/// Lists the values that a variable takes in these states in the explored runs.
 fn told_of(context: &Context<'_>, states: &[StateId], id: VarId) -> Option<String> {
     let Context { chart, .. } = context;
     let row = &chart.variables[id.index()];

@@ -1,4 +1,4 @@
-//! Options that no question ever offers.
+//! Options that no question offers.
 
 use crate::diagnostic::Diagnostic;
 use crate::facts::Facts;
@@ -39,22 +39,22 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Most lines of one state that a later one is compared with.
+/// The most earlier transitions of a state that a later one is compared with.
 const MOST: usize = 20;
 
 /// Why an option is never offered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Why {
-    /// No question is put while its state is active.
+    /// No question is asked while its state is active.
     Unasked,
-    /// There is no tool in its set.
+    /// Its set contains no tool.
     Empty(ToolSetId),
-    /// These lines offer all of its tools before it.
+    /// These earlier transitions offer all of its tools.
     Taken(Vec<TransitionId>),
 }
 
-/// The `may` lines of states that can be entered, whose conditions may hold, and that still no question offers; ascending. Linear, with at
-/// most twenty lines compared for each.
+/// Finds the `may` transitions of reachable states whose guards may hold and that no question offers, in document order. Linear, with at
+/// most [`MOST`] comparisons for each.
 fn unoffered(chart: &Chart, facts: &Facts) -> Vec<(TransitionId, Why)> {
     let mut found = Vec::new();
     let asks = chart.steps.iter().filter(|step| matches!(step.kind, StepKind::Ask { .. }));
@@ -71,7 +71,7 @@ fn unoffered(chart: &Chart, facts: &Facts) -> Vec<(TransitionId, Why)> {
                 continue;
             }
             if facts.places.line(*id).within.is_empty() {
-                // A scope that holds nowhere is told of as such.
+                // C0303 reports a scope that is never active.
                 if line.scope.is_none() && !asked(chart, &asks, state) {
                     found.push((*id, Why::Unasked));
                 }
@@ -88,18 +88,18 @@ fn unoffered(chart: &Chart, facts: &Facts) -> Vec<(TransitionId, Why)> {
     found
 }
 
-/// Whether a step that asks stands in the state, around it or below it, whatever becomes of that step.
+/// Whether the state, an ancestor or a descendant has an `ask` step, reachable or not.
 fn asked(chart: &Chart, asks: &BTreeSet<StateId>, state: StateId) -> bool {
     let below = asks.range(state..chart.state(state).end).next().is_some();
     below || chart.ancestors(state).any(|around| asks.contains(&around))
 }
 
-/// What keeps a set of tools from being offered behind others.
+/// Why a set of tools is never offered, given the sets that are offered before it; `None` if it may be.
 fn shut(chart: &Chart, set: ToolSetId, earlier: &[(TransitionId, ToolSetId)]) -> Option<Why> {
     let row = &chart.tool_sets[set.index()];
     let tools = chart.tools_of(set);
     if row.any {
-        // The host may register more tools: only a set of all of them, too, comes before each.
+        // The host may register more tools, so only another `any` set covers this one.
         let wider = |other: &ToolSetId| {
             let other = &chart.tool_sets[other.index()];
             other.any && other.minus.iter().all(|pattern| row.minus.contains(pattern))

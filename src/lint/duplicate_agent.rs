@@ -1,4 +1,4 @@
-//! Agents of one `id` among the files that are checked together.
+//! Agents with the same `id` among the files that are checked together.
 
 use crate::diagnostic::Diagnostic;
 use crate::lower::Lowered;
@@ -9,7 +9,7 @@ use chartc_core::expr::Value;
 use std::borrow::Borrow;
 use std::collections::BTreeMap;
 
-/// Reports every agent whose `id` an earlier one has.
+/// Reports every agent that has the `id` of an earlier one.
 pub(crate) fn told(
     all: &[impl Borrow<Lowered>],
     sources: &Sources,

@@ -1,4 +1,4 @@
-//! One name declared twice where it has to be unique.
+//! Names that are declared twice but must be unique.
 
 use super::{Context, Lint};
 use crate::diagnostic::Diagnostic;
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: false, run };
 
-/// Options of one name in one state that are offered together: a model that answers with the name means either.
+/// Reports options of one state that have the same name and are offered together: an answer with the name is ambiguous.
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, map, .. } = context;
     let mut known: BTreeMap<(StateId, &str), ChoiceId> = BTreeMap::new();

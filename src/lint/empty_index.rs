@@ -1,4 +1,4 @@
-//! Items of lists that may be empty.
+//! Indexing of lists that may be too short.
 
 #![allow(
     clippy::wildcard_enum_match_arm,
@@ -61,12 +61,12 @@ use chartc_core::model::{
 };
 use std::collections::BTreeSet;
 
-/// What the list is.
+/// The origin of the list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Held {
-    /// What a host function gives, whose value on failure is shorter.
+    /// The result of a host function whose fallback is shorter.
     Function(FunctionId),
-    /// A variable that begins shorter.
+    /// A variable whose initial value is shorter.
     Variable(VarId),
     /// The answer of a step.
     Answer(StepId),
@@ -74,12 +74,12 @@ enum Held {
     Part(StepId),
 }
 
-/// Where the item is taken.
+/// Where the list is indexed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Where {
-    /// In the target or the actions of a line.
+    /// In the target arguments or the actions of a transition.
     Line(TransitionId),
-    /// In an `enter` block, by its number.
+    /// In an `enter` block, with its index.
     Entry(StateId, usize),
     /// In a part of a prompt.
     Prompt(StepId, usize),
@@ -98,19 +98,19 @@ impl Where {
     }
 }
 
-/// Such an item.
+/// An index expression that may be out of range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Indexed {
-    /// Where.
+    /// Where it is.
     place: Where,
-    /// Of what.
+    /// The origin of the list.
     held: Held,
-    /// Its number.
+    /// The index.
     item: i64,
 }
 
-/// Every item of a list that may be shorter, where nothing in the chart asks for the list in a condition, and some run comes there
-/// without having set it. Conditions themselves do not count: a fault makes them false.
+/// Finds every index into a list that may be shorter, where no condition of the chart reads the list, and some run gets there without
+/// having set it. Index expressions in conditions do not count: if they fail, the condition is false.
 fn indexed(context: &Context<'_>) -> Vec<Indexed> {
     let Context { chart, facts, .. } = context;
     let mut found = candidates(context);
@@ -128,7 +128,7 @@ fn candidates(context: &Context<'_>) -> Vec<Indexed> {
     let Context { chart, facts, .. } = context;
     let mut tested: Option<BTreeSet<Held>> = None;
     let mut found = Vec::new();
-    // `set` are the variables that earlier actions of the same block have set.
+    // `set` contains the variables that earlier actions of the same block have set.
     let mut note = |place: Where, line: Option<&Transition>, set: &BTreeSet<Held>, expr: &Expr| {
         own_walk(expr, &mut |e| {
             let ExprKind::Index(list, index) = &e.kind else { return };
@@ -173,7 +173,7 @@ fn candidates(context: &Context<'_>) -> Vec<Indexed> {
     found
 }
 
-/// Goes through what a block computes, but for its conditions, with the variables that are set by then.
+/// Visits the expressions of a block, except its conditions, each with the variables that are set by then.
 fn in_order(block: &[Action], found: &mut dyn FnMut(&BTreeSet<Held>, &Expr)) {
     let mut set = BTreeSet::new();
     Action::walk(block, &mut |action| {
@@ -188,7 +188,7 @@ fn in_order(block: &[Action], found: &mut dyn FnMut(&BTreeSet<Held>, &Expr)) {
     });
 }
 
-/// A number as it is written.
+/// The value of an integer literal, with its sign.
 fn number(expr: &Expr) -> Option<i64> {
     match &expr.kind {
         ExprKind::Int(number) => Some(*number),
@@ -197,7 +197,7 @@ fn number(expr: &Expr) -> Option<i64> {
     }
 }
 
-/// What the list is, if it may have no such item.
+/// The origin of the list, if it may lack the item.
 fn held(chart: &Chart, line: Option<&Transition>, list: &Expr, item: i64) -> Option<Held> {
     if !matches!(list.ty, Type::List(_)) {
         return None;
@@ -232,7 +232,7 @@ fn held(chart: &Chart, line: Option<&Transition>, list: &Expr, item: i64) -> Opt
     }
 }
 
-/// What conditions, of lines, steps, actions and expressions, ask for.
+/// The lists that the conditions of transitions, steps, actions and expressions read.
 fn asked(chart: &Chart) -> BTreeSet<Held> {
     let mut asked = BTreeSet::new();
     let mut look = |of: Option<StepId>, expr: &Expr| {

@@ -1,4 +1,4 @@
-//! Lines that send what they are on for ever.
+//! Transitions that send each other's events for ever.
 
 use crate::diagnostic::Diagnostic;
 use crate::facts::Facts;
@@ -36,14 +36,14 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Longest circle that is looked for.
+/// The greatest length of a cycle that is searched for.
 const LONGEST: usize = 16;
 
-/// Lines without a condition that send each other's events without delay: in the order taken, the first has the least id.
+/// A cycle of unguarded transitions that send each other's events without delay, in the order taken; the first has the least id.
 type Echo = Vec<TransitionId>;
 
-/// Every circle, once. A circle is certain: each line does nothing that may fail before it sends, no other line can come first, and
-/// nothing else is sent on the way.
+/// Finds every cycle, once. Each is certain: no transition does anything that may fail before it sends, no other transition can be taken
+/// first, and nothing else is sent in between.
 fn echoes(chart: &Chart, facts: &Facts) -> BTreeSet<Echo> {
     let mut found = BTreeSet::new();
     for (i, line) in chart.transitions.iter().enumerate() {
@@ -58,7 +58,7 @@ fn echoes(chart: &Chart, facts: &Facts) -> BTreeSet<Echo> {
     found
 }
 
-/// Follows the lines that are certainly taken after `first`, back to it.
+/// Follows the transitions that are certainly taken after `first`, until it is taken again.
 fn circle(chart: &Chart, facts: &Facts, first: TransitionId) -> Option<Echo> {
     let mut lines = vec![first];
     let mut line = first;
@@ -66,7 +66,7 @@ fn circle(chart: &Chart, facts: &Facts, first: TransitionId) -> Option<Echo> {
         let source = chart.transition(first).source;
         (source.0..chart.state(source).end.0).map(StateId)
     };
-    // A line of a state with several leaves stays in any of them; only one that does not matter is followed.
+    // Without a target, a transition stays in whichever leaf is active; only the case of a single leaf is followed.
     let mut at = below.find(|s| is_leaf(chart, *s) && facts.reach.enters(*s))?;
     if below.any(|s| is_leaf(chart, s)) && chart.transition(first).targets.is_empty() {
         return None;
@@ -94,7 +94,7 @@ fn circle(chart: &Chart, facts: &Facts, first: TransitionId) -> Option<Echo> {
     None
 }
 
-/// The one event that a line certainly sends to its own chart, if nothing else that it does sends or may fail.
+/// The only event that a transition sends, certainly and to its own chart, if none of its other actions sends or may fail.
 fn sends(line: &Transition) -> Option<EventId> {
     let mut sent = None;
     for action in &line.actions {
@@ -124,7 +124,7 @@ fn sends(line: &Transition) -> Option<EventId> {
     sent
 }
 
-/// Whether computing it cannot fail, for as long as a circle lasts.
+/// Whether the expression cannot fail while the cycle lasts.
 fn is_plain(value: &Expr) -> bool {
     match &value.kind {
         ExprKind::Bool(_)
@@ -161,8 +161,7 @@ fn is_plain(value: &Expr) -> bool {
     }
 }
 
-/// Whether something else happens on the way to the leaf, or may at once in it: blocks of states that are left and entered, `when`
-/// lines.
+/// Whether the move to the leaf runs entry, exit or default blocks, or a `when` transition may be enabled there.
 fn is_busy(chart: &Chart, line: &Transition, leaf: StateId) -> bool {
     let around = || chart.ancestors(leaf).chain(chart.ancestors(line.source));
     let inside = (line.source.0..chart.state(line.source).end.0).map(StateId);
@@ -178,7 +177,7 @@ fn is_busy(chart: &Chart, line: &Transition, leaf: StateId) -> bool {
     (moved && around().chain(inside).any(blocks)) || around().any(waits)
 }
 
-/// The line that is certainly taken on the event in the leaf.
+/// The transition that is certainly taken on the event in the leaf.
 fn taken(chart: &Chart, facts: &Facts, leaf: StateId, event: EventId) -> Option<TransitionId> {
     let lines = chart.ancestors(leaf).flat_map(|s| &chart.state(s).transitions);
     for id in lines {

@@ -1,4 +1,4 @@
-//! What comes of failures: ends that only they lead to, and states that they leave a run in.
+//! Analyses of failures: final states that only failures lead to, and leaves that a failed step never leaves.
 
 use super::Context;
 use crate::facts::Facts;
@@ -6,8 +6,8 @@ use crate::facts::graph::Node;
 use chartc_core::arena::{StateId, StepId, TransitionId};
 use chartc_core::model::{Chart, Failure, StateKind, Status, StepKind, Trigger};
 
-/// Lines for what fails without which no run ends `ok`: those that runs in which nothing has failed so far may come to. Empty where a
-/// run ends so without them, or not at all. Linear in the chart for each such line.
+/// Failure transitions (`error`, `timeout`, `else`) on which every run that ends `ok` depends: each leads to `ok` without a further
+/// failure. Empty if a run can end `ok` without a failure, or if none can end `ok`. Linear in the chart for each of them.
 pub(super) fn needed(chart: &Chart, facts: &Facts) -> Vec<TransitionId> {
     let root = StateId::at(0);
     let is_goal = |state: StateId| {
@@ -30,10 +30,10 @@ pub(super) fn needed(chart: &Chart, facts: &Facts) -> Vec<TransitionId> {
         .collect()
 }
 
-/// Lines for what fails that are looked at.
+/// The most failure transitions that are examined.
 const MOST: usize = 16;
 
-/// Whether the line is for a step that has come to nothing.
+/// Whether the trigger is the failure of a step.
 fn is_failure(trigger: &Trigger) -> bool {
     match trigger {
         Trigger::StepError(_) | Trigger::StepTimeout(..) | Trigger::StepElse(_) => true,
@@ -53,8 +53,8 @@ fn is_failure(trigger: &Trigger) -> bool {
     }
 }
 
-/// By number of node: whether it is reached without a line for what fails, but for the one that it begins with. And the lines of that
-/// kind that were met, ascending.
+/// Which nodes are reachable without a failure transition other than `from` itself, by node number; and the failure transitions on the
+/// border of that set, in document order.
 fn reached(chart: &Chart, facts: &Facts, from: Node) -> (Vec<bool>, Vec<TransitionId>) {
     let mut seen = vec![false; facts.moves.nodes()];
     let mut met = Vec::new();
@@ -76,19 +76,19 @@ fn reached(chart: &Chart, facts: &Facts, from: Node) -> (Vec<bool>, Vec<Transiti
     (seen, met)
 }
 
-/// A state that a run never leaves once a step in it has failed.
+/// A leaf that a run never leaves once a step in it has failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Stuck {
     /// The step, a `call` or a `run`.
     pub step: StepId,
-    /// The state, a leaf.
+    /// The leaf.
     pub leaf: StateId,
     /// Whether the step is not started again.
     pub once: bool,
 }
 
-/// Every such step of a leaf. Only where the answer of this very step is all that leads out of the leaf, and nothing says what a failure
-/// does.
+/// Finds the leaves whose only step is a `call` or `run`, which only the `done` transitions of that step leave, and where nothing handles
+/// its failure.
 pub(super) fn stuck(context: &Context<'_>) -> Vec<Stuck> {
     let Context { chart, facts, .. } = context;
     let mut found = Vec::new();

@@ -1,4 +1,4 @@
-//! Moves of steps and choices that the table of `allow` lines forbids.
+//! Moves by steps and options that the permissions of the chart forbid.
 
 use super::{Context, Lint, words};
 use crate::diagnostic::Diagnostic;
@@ -13,7 +13,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         let id = TransitionId::at(i);
         for from in &facts.places.forbidden[i] {
             let away = line.targets.iter().position(|t| t.state != *from);
-            // Who is not let into where it is stays there all the same, but for what the line does.
+            // A forbidden self-transition changes no state, but its actions are lost.
             let again = (!line.actions.is_empty()).then_some(0);
             let Some(place) = away.or(again) else { continue };
             let Some(target) = line.targets.get(place).map(|t| t.state) else { continue };
@@ -58,7 +58,7 @@ fn from_name<'c>(context: &Context<'c>, state: StateId) -> &'c str {
     &context.chart.state(state).path
 }
 
-/// What the table permits from a state, ascending.
+/// The states to which the table permits a move from a state, in document order.
 fn permitted(context: &Context<'_>, from: StateId) -> Vec<StateId> {
     let rows = context.chart.permissions.iter();
     let mut states: Vec<StateId> = rows

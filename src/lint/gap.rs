@@ -1,4 +1,4 @@
-//! Lines that leave one case out.
+//! Transitions whose guards leave one case uncovered.
 
 use super::{Context, Lint, words};
 use crate::diagnostic::Diagnostic;
@@ -12,7 +12,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, .. } = context;
     for gap in gaps(chart, facts) {
         let (Some(first), Some(last)) = (gap.lines.first(), gap.lines.last()) else { continue };
-        // Whichever names most of the event's fields.
+        // The transition that names most of the event's fields describes the case best.
         let bound = |line: &TransitionId| chart.transition(*line).bound.len();
         let named = gap.lines.iter().copied().max_by_key(bound).unwrap_or(*last);
         let case = words::case(chart, named, &gap.case);
@@ -22,7 +22,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         };
         let message = format!("{what} where {case}: nothing happens then");
         let spans = map.line(*last);
-        // What is left out comes in there.
+        // The uncovered values come from the step or the event.
         let place = match chart.transition(*first).trigger.step() {
             Some(step) if gap.is_given() => map.step(step).name,
             None if gap.is_given() => map.line(*first).trigger,

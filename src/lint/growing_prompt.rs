@@ -1,4 +1,4 @@
-//! Lists that only grow and that a prompt shows whole.
+//! Lists that only grow and that a prompt shows in full.
 
 use crate::diagnostic::Diagnostic;
 use crate::facts::Facts;
@@ -36,7 +36,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
 struct Growing {
     /// The list.
     variable: VarId,
-    /// A line that appends to it.
+    /// A transition that appends to it.
     line: TransitionId,
     /// The step whose prompt shows all of it.
     step: StepId,
@@ -44,8 +44,8 @@ struct Growing {
     part: usize,
 }
 
-/// Every prompt that shows a whole list which only grows in a loop that the step is in; each list once a step. Conditions count as true.
-/// A list whose length a condition asks for is taken to be bounded.
+/// Finds every prompt that shows in full a list that only grows in a loop containing its step; once for each step and list. Guards are
+/// taken to hold. A list whose length some condition reads is taken to be bounded.
 fn growing(chart: &Chart, facts: &Facts) -> Vec<Growing> {
     let shown = shown(chart);
     if shown.is_empty() {
@@ -109,7 +109,7 @@ fn code_sets(step: &chartc_core::model::Step, variable: VarId) -> bool {
     crate::facts::uses::assigned(actions).contains(&variable)
 }
 
-/// The lines whose own actions set a variable in such a way.
+/// The assignments to variables in the actions of transitions for which `way` holds.
 fn lines(chart: &Chart, way: &dyn Fn(VarId, &Expr) -> bool) -> Vec<(VarId, TransitionId)> {
     let mut found = Vec::new();
     for (i, line) in chart.transitions.iter().enumerate() {
@@ -124,7 +124,7 @@ fn lines(chart: &Chart, way: &dyn Fn(VarId, &Expr) -> bool) -> Vec<(VarId, Trans
     found
 }
 
-/// Whether the value is the list itself with more behind or before it.
+/// Whether the value is the list itself with items added at either end.
 fn appends(value: &Expr, to: VarId) -> bool {
     if let ExprKind::Binary(BinaryOp::Add, a, b) = &value.kind {
         let own = |e: &Expr| matches!(e.kind, ExprKind::Variable(v) if v == to) || appends(e, to);
@@ -133,7 +133,7 @@ fn appends(value: &Expr, to: VarId) -> bool {
     false
 }
 
-/// Prompts that show a whole list: the list, the step, the part.
+/// The prompts that show a list in full, as list, step and part.
 fn shown(chart: &Chart) -> Vec<(VarId, StepId, usize)> {
     let mut found = Vec::new();
     for (i, step) in chart.steps.iter().enumerate() {
@@ -153,7 +153,7 @@ fn shown(chart: &Chart) -> Vec<(VarId, StepId, usize)> {
     found
 }
 
-/// Variables that an expression shows as they are.
+/// Collects the variables whose whole value the expression shows.
 fn whole(expr: &Expr, found: &mut Vec<VarId>) {
     match &expr.kind {
         ExprKind::Variable(id) => found.push(*id),
@@ -162,7 +162,7 @@ fn whole(expr: &Expr, found: &mut Vec<VarId>) {
                 whole(e, found);
             }
         }
-        // Something of each element.
+        // Shows something of each element.
         ExprKind::Comprehension { source, filter: None, .. } => whole(source, found),
         ExprKind::If(_, a, b) | ExprKind::Default(a, b) => {
             whole(a, found);
@@ -196,7 +196,7 @@ fn whole(expr: &Expr, found: &mut Vec<VarId>) {
     }
 }
 
-/// Lists whose length some condition asks for.
+/// The lists whose length some condition reads.
 fn measured(chart: &Chart) -> BTreeSet<VarId> {
     let mut found = BTreeSet::new();
     let guards = chart.transitions.iter().filter_map(|l| l.guard.as_ref());

@@ -1,4 +1,4 @@
-//! Times in which no model and no person answers.
+//! Timeouts and deadlines that are too short for a model or a person to answer.
 
 use crate::diagnostic::Diagnostic;
 use crate::facts::Facts;
@@ -44,12 +44,12 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     }
 }
 
-/// No model answers within this; milliseconds.
+/// The least time in which a model answers, in milliseconds.
 const MODEL: u64 = 1_000;
-/// Nobody reads a question and answers it within this; milliseconds.
+/// The least time in which a person reads and answers a question, in milliseconds.
 const PERSON: u64 = 5_000;
 
-/// Who is to answer.
+/// Who answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Whom {
     /// A model.
@@ -61,15 +61,15 @@ enum Whom {
 /// A time that is too short for an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Hasty {
-    /// Where it stands.
+    /// Where it is written.
     spot: Spot,
-    /// Whose answer it does not leave time for.
+    /// Who has too little time to answer.
     whom: Whom,
-    /// The time at most, in milliseconds.
+    /// The greatest value of the time, in milliseconds.
     most: u64,
 }
 
-/// Where a time stands.
+/// Where a time is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Spot {
     /// The `timeout` of a client.
@@ -80,7 +80,7 @@ enum Spot {
     Deadline(TransitionId, StepId),
 }
 
-/// Every such time: clients first, then lines in their order. Tools may be as fast as they like.
+/// Finds every such time: those of clients first, then of transitions in document order. Tools are ignored: they may answer at once.
 fn hasty(chart: &Chart, facts: &Facts) -> Vec<Hasty> {
     let mut found = Vec::new();
     for (i, client) in chart.clients.iter().enumerate() {
@@ -127,7 +127,7 @@ fn hasty(chart: &Chart, facts: &Facts) -> Vec<Hasty> {
     found
 }
 
-/// Whom a step asks, and how long that takes at least.
+/// Whom a step asks, with the least time for an answer.
 fn whom(step: &Step) -> Option<(Whom, u64)> {
     match step.kind {
         StepKind::Llm | StepKind::Ask { .. } => Some((Whom::Model, MODEL)),
@@ -136,7 +136,7 @@ fn whom(step: &Step) -> Option<(Whom, u64)> {
     }
 }
 
-/// By state: the slowest step that leaving it gives up.
+/// By state: the slowest step that exiting the state cancels.
 fn slowest(chart: &Chart, facts: &Facts) -> Vec<Option<(StepId, Whom, u64)>> {
     let mut found: Vec<Option<(StepId, Whom, u64)>> = vec![None; chart.states.len()];
     for (i, step) in chart.steps.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Steps that try again very often.
+//! Steps with an excessive number of retries.
 
 use super::{Context, Lint, words};
 use crate::diagnostic::Diagnostic;
@@ -9,12 +9,12 @@ use std::collections::BTreeMap;
 
 pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: false, run };
 
-/// More attempts than this are hardly meant.
+/// The most retries that are plausible.
 const MOST: u32 = 20;
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, .. } = context;
-    // Steps that have the number from one place are told of once.
+    // One finding for all steps with the same number, which often comes from one declaration.
     let mut by_number: BTreeMap<u32, Vec<StepId>> = BTreeMap::new();
     for (i, step) in chart.steps.iter().enumerate() {
         let calls = match &step.kind {

@@ -1,4 +1,4 @@
-//! Lines that do nothing, and conditions that became lines of their own.
+//! Transitions that do nothing, and guards that were read as transitions of their own.
 
 use crate::diagnostic::{Broken, Diagnostic};
 use crate::facts::Facts;
@@ -13,13 +13,13 @@ use chartc_core::arena::{StateId, TransitionId};
 use chartc_core::model::{AskOn, Chart, Failure, Otherwise, StepKind, Transition, Trigger};
 use std::collections::BTreeSet;
 
-// What one line became two by may be why the rest of the chart cannot be read.
+// Runs on incomplete charts, too: a guard that was read as a transition may be the reason for the errors.
 pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: false, run };
 
-/// How the line behind another stands to it.
+/// The position of the following transition in the source.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Behind {
-    /// On the same line of the source, or further in: as if it went on.
+    /// On the same line of the source or indented further, like a continuation.
     GoesOn,
     /// On the next line.
     Next,
@@ -27,7 +27,7 @@ enum Behind {
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, .. } = context;
-    // Agents have such lines by their nature, and SCXML documents on purpose.
+    // In agents, such transitions are normal; in SCXML documents, they are deliberate.
     let name = &context.sources.get(map.file).name;
     if [".yaml", ".yml", ".scxml"].iter().any(|end| name.ends_with(end)) {
         return;
@@ -71,7 +71,7 @@ fn nothing(name: &str, place: Span, help: &str) -> Diagnostic {
     RULE.at(place, format!("{name} does nothing: it has no target and no actions")).help(help)
 }
 
-/// The condition of a line that was written with `when`.
+/// The finding for a guard that was written with `when`.
 fn condition(name: &str, is_option: bool, spans: &LineSpans, next: Follower) -> Diagnostic {
     let what = if is_option { "is offered without it" } else { "does nothing" };
     let message =
@@ -80,8 +80,8 @@ fn condition(name: &str, is_option: bool, spans: &LineSpans, next: Follower) -> 
     if next.is_condition { found.replace(next.span, "if", true) } else { found }
 }
 
-/// Findings that are there only because the condition became a line follow from that: names of the event's data that it does not know,
-/// and the lines that the one without it hides.
+/// Adds what follows from the misread guard, so that it is not reported separately: unknown names of the event's data, and transitions
+/// that the unguarded one hides.
 fn with_consequences(
     context: &Context<'_>,
     line: TransitionId,
@@ -101,7 +101,7 @@ fn with_consequences(
     found.breaks(Broken::Construct(map.line(line).whole))
 }
 
-/// How the next line stands to one, if nothing stands between them.
+/// The position of the following transition, if only blanks are between the two.
 fn behind(context: &Context<'_>, spans: &LineSpans, next: Follower) -> Option<Behind> {
     let source = context.sources.get(spans.whole.file);
     let between = Span { start: spans.whole.end, end: next.span.start, ..spans.whole };
@@ -123,16 +123,16 @@ fn behind(context: &Context<'_>, spans: &LineSpans, next: Follower) -> Option<Be
     })
 }
 
-/// A line without targets and actions that can be taken.
+/// A transition without targets and actions that can be taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Idle {
-    /// The line.
+    /// The transition.
     line: TransitionId,
-    /// Whether taking it changes a run all the same: another line, a question or a policy would act without it, or the line is an option.
+    /// Whether it has an effect nevertheless: without it, another transition, a question or a policy would apply, or it is an option.
     hides: bool,
 }
 
-/// Every line without targets and actions, ascending.
+/// Finds every transition without targets and actions, in document order.
 fn idle(chart: &Chart, facts: &Facts) -> Vec<Idle> {
     let lines = chart.transitions.iter().enumerate();
     let empty = lines.filter(|(_, line)| line.targets.is_empty() && line.actions.is_empty());
@@ -145,7 +145,7 @@ fn idle(chart: &Chart, facts: &Facts) -> Vec<Idle> {
 fn matters(chart: &Chart, facts: &Facts, id: TransitionId) -> bool {
     let line = chart.transition(id);
     let by_itself = match &line.trigger {
-        // An option that moves nothing is still one; a call is given up; what fails takes another course.
+        // An option is still offered; a timeout cancels its call; an `else` replaces the failure.
         Trigger::Choice(_) | Trigger::StepTimeout(..) | Trigger::StepElse(_) | Trigger::When => {
             true
         }
@@ -160,7 +160,7 @@ fn matters(chart: &Chart, facts: &Facts, id: TransitionId) -> bool {
                 | StepKind::Run(..) => row.failure.then != Failure::Skip,
             }
         }
-        // Without it the run ends at the limit.
+        // Without a handler, the run ends at the limit.
         Trigger::Error(pattern) => pattern == "*" || pattern.starts_with("limit"),
         Trigger::Event(events) => events.iter().any(|event| {
             facts.passed.contains(event)
@@ -179,7 +179,7 @@ fn matters(chart: &Chart, facts: &Facts, id: TransitionId) -> bool {
     by_itself || others(chart, id).any(|other| share(line, chart.transition(other)))
 }
 
-/// The other lines of the line's state and those of the states above: what it is tried among, and what it is tried before.
+/// The other transitions of its source, and those of the ancestors, which have lower priority.
 fn others(chart: &Chart, id: TransitionId) -> impl Iterator<Item = TransitionId> + '_ {
     let source = chart.transition(id).source;
     let above = chart.ancestors(source).filter(move |state| *state != source);
@@ -187,7 +187,7 @@ fn others(chart: &Chart, id: TransitionId) -> impl Iterator<Item = TransitionId>
     own.chain(above.flat_map(|state| &chart.state(state).transitions)).copied()
 }
 
-/// Whether both lines can be candidates at one moment.
+/// Whether both transitions may be enabled at the same time.
 fn share(line: &Transition, other: &Transition) -> bool {
     match (&line.trigger, &other.trigger) {
         (Trigger::After(_) | Trigger::AfterTurns(_), _)
@@ -204,7 +204,7 @@ fn share(line: &Transition, other: &Transition) -> bool {
     }
 }
 
-/// The events of questions that may be open together with a state.
+/// The triggers of the questions that may be open while the state is active.
 fn asks(chart: &Chart, state: StateId) -> impl Iterator<Item = &AskOn> {
     chart.steps.iter().filter(move |step| !exclusive(chart, step.state, state)).filter_map(|step| {
         match &step.kind {

@@ -1,4 +1,4 @@
-//! Conditions that no values fulfil.
+//! Conditions that are unsatisfiable.
 
 use super::{Context, Lint, words};
 use crate::diagnostic::{Broken, Diagnostic};
@@ -14,12 +14,12 @@ use std::collections::BTreeMap;
 
 pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: false, run };
 
-/// Variables whose bounds are shown.
+/// The most variables whose bounds are shown.
 const BOUNDS: usize = 3;
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, .. } = context;
-    // `each after` writes several lines in one place: it is told of once, and only if none of them can be taken.
+    // `each after` expands to several transitions with the same span: reported once, and only if none of them can be taken.
     let mut found: BTreeMap<Span, Vec<Diagnostic>> = BTreeMap::new();
     for ((line, spans), acts) in chart.transitions.iter().zip(&map.lines).zip(&facts.places.lines) {
         let Some(guard) = &line.guard else { continue };
@@ -61,7 +61,8 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     }
 }
 
-/// `payload` names the event's fields as the line does. `home` is the state of the condition, with the places where its line or step acts, if known.
+/// Reports a condition that never holds. `payload` has the names of the event's fields, `home` the state of the condition, and `acts`, if
+/// known, the states in which its transition or step acts.
 fn check(
     context: &Context<'_>,
     (guard, payload): (Option<&Expr>, &[&str]),
@@ -73,7 +74,7 @@ fn check(
     let Context { chart, facts, .. } = context;
     let text = || words::short(&notation::expression_in(chart, guard, payload));
     let help = "correct the condition, or remove what depends on it";
-    // What acts somewhere has a condition that was decided to hold perhaps.
+    // If it acts somewhere, the facts have already found that its condition may hold.
     let is_decided = facts.ranges.is_empty() && acts.is_some_and(|acts| !acts.within.is_empty());
     if !is_decided && decide(chart, &[(guard, true)]) == Verdict::Never {
         return Some(
@@ -96,7 +97,7 @@ fn check(
     None
 }
 
-/// Between what a variable stays.
+/// Describes the bounds of a variable.
 fn bounds(context: &Context<'_>, id: VarId, range: Range) -> String {
     let name = &context.chart.variables[id.index()].name;
     match (range.low, range.high) {

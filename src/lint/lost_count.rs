@@ -1,4 +1,4 @@
-//! Conditions on counters that rounds never get to change.
+//! Conditions on counters that no cycle of the chart changes effectively.
 
 use super::backward_count::away;
 use super::{Context, Lint, words};
@@ -13,13 +13,13 @@ use std::collections::BTreeSet;
 
 pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
 
-/// With counts that go away from what asks for them elsewhere, so that counters are followed once.
+/// Also reports, from the same analysis, counters that move away from the bound of another transition or step.
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, .. } = context;
     let mut told = BTreeSet::new();
     for found in lost(chart, facts) {
         let one = finding(context, &found);
-        // A line that counts against its own condition is C0418 at the condition.
+        // C0418 reports a transition that counts against its own guard, at the guard.
         let own = matches!((found.asker, found.why), (Asker::Line(line), Why::Away(writer))
             if writer.owner == Owner::Line(line));
         let asked = asked(context, found.asker).0;
@@ -73,7 +73,7 @@ fn finding(context: &Context<'_>, found: &Lost) -> Diagnostic {
     .related(map.variables[found.counter.index()], "it begins here")
 }
 
-/// Where the condition stands, and the condition in short.
+/// The span of the condition, and the condition, abbreviated.
 fn asked(context: &Context<'_>, asker: Asker) -> (Span, String) {
     let Context { chart, map, .. } = context;
     let text = |guard: &Option<chartc_core::model::Expr>| {
@@ -93,7 +93,7 @@ fn asked(context: &Context<'_>, asker: Asker) -> (Span, String) {
     (span, text.unwrap_or_default())
 }
 
-/// Where an assignment stands.
+/// The span of an assignment.
 pub(super) fn place(context: &Context<'_>, counter: VarId, writer: Writer) -> Span {
     let Context { chart, map, .. } = context;
     let whole = match writer.owner {
@@ -104,7 +104,7 @@ pub(super) fn place(context: &Context<'_>, counter: VarId, writer: Writer) -> Sp
     let within = |inner: Span, outer: Span| {
         inner.file == outer.file && outer.start <= inner.start && inner.end <= outer.end
     };
-    // What stands in a state and belongs to a part of it.
+    // Parts of the state that are not its own blocks.
     let mut parts: Vec<Span> = Vec::new();
     if let Owner::State(id) = writer.owner {
         parts.extend(map.lines.iter().map(|l| l.whole).filter(|s| within(*s, whole)));
@@ -124,7 +124,7 @@ pub(super) fn place(context: &Context<'_>, counter: VarId, writer: Writer) -> Sp
     if let Some(span) = own.get(writer.nth).or(own.first()) {
         return *span;
     }
-    // The block of an arrow stands behind it.
+    // The block of an arrow follows it in the source.
     let behind = map.assignments.iter().filter(|(id, span)| {
         *id == counter && span.file == whole.file && span.start >= whole.start
     });

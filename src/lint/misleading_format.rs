@@ -1,4 +1,4 @@
-//! Format specs that show numbers otherwise than they look.
+//! Format specs that look like a number of decimals but count significant digits.
 
 use super::{Context, Lint};
 use crate::diagnostic::Diagnostic;
@@ -20,7 +20,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Looks at the placeholders of a text; `parts` are their places, `whole` that of the text.
+/// Checks the placeholders of a text; `parts` are their spans, `whole` is the span of the text.
 fn look(
     chart: &Chart,
     text: &Template,

@@ -1,4 +1,4 @@
-//! Lines that are taken when a step fails and that use what it would have answered.
+//! Transitions that are taken when a step fails and that read its answer.
 
 use super::{Context, Lint, words};
 use crate::diagnostic::Diagnostic;
@@ -21,7 +21,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         else {
             continue;
         };
-        // What an earlier answer left may be meant.
+        // The answer of an earlier run of the step may be meant.
         let done = chart.transitions.iter();
         let again = facts.moves.leads_to([chart.steps[step.index()].state]);
         let mut targets = done.filter(|l| l.trigger == Trigger::StepDone(step)).flat_map(|l| {
@@ -48,7 +48,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     }
 }
 
-/// The step that gave no answer where the line is taken.
+/// The step that has no answer when the transition is taken.
 fn unanswered(line: &Transition) -> Option<StepId> {
     match line.trigger {
         Trigger::StepError(step) | Trigger::StepTimeout(step, _) | Trigger::StepElse(step) => {
@@ -70,7 +70,7 @@ fn unanswered(line: &Transition) -> Option<StepId> {
     }
 }
 
-/// The variables that keep the step's answers, or what is made of them.
+/// The variables that hold the step's answer, or a value computed from it.
 fn kept(chart: &Chart, step: StepId) -> BTreeSet<VarId> {
     let mut found: BTreeSet<VarId> = chart.steps[step.index()].into.into_iter().collect();
     for line in chart.transitions.iter().filter(|l| l.trigger == Trigger::StepDone(step)) {
@@ -88,7 +88,7 @@ fn kept(chart: &Chart, step: StepId) -> BTreeSet<VarId> {
     found
 }
 
-/// Whether what the line does reads the variable before the line sets it; what is given a default does not count.
+/// Whether the transition reads the variable before it sets it. A read with a default does not count.
 fn reads(chart: &Chart, line: &Transition, variable: VarId) -> bool {
     let mut found = false;
     let mut look = |expr| {
@@ -98,7 +98,7 @@ fn reads(chart: &Chart, line: &Transition, variable: VarId) -> bool {
     };
     line.targets.iter().flat_map(|t| &t.arguments).for_each(&mut look);
     for action in &line.actions {
-        // A value that asks for itself is not lost.
+        // An assignment that reads the variable itself is harmless.
         if matches!(action, Action::Assign(id, _) if *id == variable)
             || matches!(action, Action::If(..))
         {
@@ -109,7 +109,7 @@ fn reads(chart: &Chart, line: &Transition, variable: VarId) -> bool {
     found
 }
 
-/// Whether anything but the step sets the variable, or it begins with more than an empty value.
+/// Whether anything but the step sets the variable, or its initial value is not empty.
 fn is_set_elsewhere(chart: &Chart, step: StepId, variable: VarId) -> bool {
     let count = |actions: &Vec<Action>| {
         let mut set = 0;

@@ -1,4 +1,4 @@
-//! Model calls with nothing to say.
+//! Model calls without a prompt.
 
 use super::{Context, Lint, words};
 use crate::diagnostic::Diagnostic;
@@ -29,7 +29,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Whether a text shows nothing, whatever the data.
+/// Whether a text is blank, whatever the data.
 fn is_blank(text: &Template) -> bool {
     text.literal().is_some_and(|text| text.trim().is_empty())
 }

@@ -1,7 +1,7 @@
 //! Findings about behaviour: one file, or folder, for each lint, with the analysis that only it needs.
 //!
-//! To add a lint: a rule in [`crate::rules`], `<name>.rs` here with a `LINT`, its `mod` line and its row in [`LINTS`]. A lint sees the chart
-//! and its facts, never the findings of others: what gives way to what is declared in `rules::precedence`.
+//! To add a lint, add a rule in [`crate::rules`], `<name>.rs` here with a `LINT`, its `mod` line and its row in [`LINTS`]. A lint sees the
+//! chart and its facts, never the findings of others: `rules::precedence` declares which findings suppress which.
 
 mod backward_count;
 mod check_failed;
@@ -81,28 +81,28 @@ use chartc_core::model::Chart;
 pub struct Context<'c> {
     /// The model.
     pub chart: &'c Chart,
-    /// What is known of it.
+    /// The facts established about it.
     pub facts: &'c Facts,
-    /// What its runs do, as far as they were explored.
+    /// The results of its exploration.
     pub runs: &'c Runs,
-    /// Where its parts stand.
+    /// The source positions of its parts.
     pub map: &'c SourceMap,
-    /// The texts.
+    /// The source texts.
     pub sources: &'c Sources,
-    /// Whether prompts are as they will be sent: components that are not loaded may add to them.
+    /// Whether all parts of the prompts are known: components that are not loaded may add to them.
     pub full_prompts: bool,
-    /// Whether everything that the file says has been read: what a fault hides may use a declaration.
+    /// Whether the whole file has been read: text that was lost to an error may use a declaration.
     pub all_read: bool,
 }
 
 impl Context<'_> {
-    /// Whether some run may enter a state.
+    /// Whether a run may enter the state.
     fn enters(&self, state: StateId) -> bool {
         let seen = self.runs.seen.as_ref().is_none_or(|seen| seen.entered[state.index()]);
         seen && self.facts.reach.enters(state)
     }
 
-    /// The finding with the lines that are to blame for it.
+    /// Adds to the finding the transitions that cause it.
     fn blame(
         &self,
         found: Diagnostic,
@@ -115,11 +115,11 @@ impl Context<'_> {
 /// One lint.
 #[derive(Debug)]
 pub struct Lint {
-    /// The kind of finding it makes.
+    /// The rule that it checks.
     pub rule: &'static Rule,
-    /// Whether it concludes from what is not there, and so has nothing to say of a chart that lost lines to errors.
+    /// Whether it concludes from the absence of something, and so does not run on a chart that lost lines to errors.
     pub needs_whole: bool,
-    /// Adds what it finds.
+    /// Appends its findings.
     pub run: fn(&Context<'_>, &mut Vec<Diagnostic>),
 }
 
@@ -153,18 +153,18 @@ pub const LINTS: &[&Lint] = &[
     &check_failed::LINT,
     &undecided_check::LINT,
     &too_few_options::LINT,
-    // Also makes C0410.
+    // Also reports C0410.
     &unnamed_answer::LINT,
     &read_before_set::LINT,
     &unused_declaration::LINT,
     &never_set::LINT,
-    // Also makes C0412 from values that are followed: the analysis runs once.
+    // Also reports C0412, from the same data-flow analysis.
     &maybe_unset::LINT,
     &unread_variable::LINT,
     &misspelt_variable::LINT,
     &unused_binding::LINT,
     &uncounted_line::LINT,
-    // Also makes C0419 and C0423.
+    // Also reports C0419 and C0423.
     &backward_count::LINT,
     &lost_count::LINT,
     &gap::LINT,
@@ -189,7 +189,7 @@ pub const LINTS: &[&Lint] = &[
     &dead_line::LINT,
 ];
 
-/// Runs the lints, in any order; those that need the whole chart only if nothing of it was lost to errors.
+/// Runs the lints, in any order. Those that need the whole chart run only if no part of it was lost to errors.
 pub fn run(
     lints: &[&Lint],
     lowered: &Lowered,

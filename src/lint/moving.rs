@@ -1,4 +1,4 @@
-//! How findings say what a row of the table of moves keeps from moving.
+//! How findings name the moves that a permission never permits.
 
 use super::{Context, words};
 use crate::diagnostic::Diagnostic;
@@ -6,18 +6,18 @@ use chartc_core::arena::{StateId, StepId, TransitionId};
 use chartc_core::model::Trigger;
 use std::collections::BTreeSet;
 
-/// Steps that are shown.
+/// The most steps that are shown.
 const SHOWN: usize = 3;
 
-/// What a row that never permits anything keeps from moving.
+/// The effect of a permission whose condition never holds.
 pub(super) struct Refused {
-    /// In words, a whole clause.
+    /// The effect, as a clause.
     pub(super) so: String,
-    /// Steps whose moves are refused, as no other row permits them.
+    /// The steps whose moves are refused, because no other row permits them.
     steps: BTreeSet<StepId>,
 }
 
-/// What follows if the condition of the row never holds.
+/// Finds which moves are refused if the condition of the row never holds.
 pub(super) fn refused(context: &Context<'_>, row: usize) -> Refused {
     let Context { chart, facts, .. } = context;
     let permission = &chart.permissions[row];
@@ -61,7 +61,7 @@ pub(super) fn refused(context: &Context<'_>, row: usize) -> Refused {
 }
 
 impl Refused {
-    /// The finding with where the steps stand.
+    /// Adds the positions of the steps to the finding.
     pub(super) fn related(&self, context: &Context<'_>, found: Diagnostic) -> Diagnostic {
         let steps = self.steps.iter().take(SHOWN);
         steps.fold(found, |found, step| {

@@ -1,5 +1,5 @@
-//! Two names that become one Rust identifier. A warning of the chart; where Rust is made of it states get a number, and others
-//! are an error.
+//! Names that become the same Rust identifier. A warning of `check`; when Rust is generated, states get a number, and other clashes are
+//! errors.
 
 use super::{Context, Lint};
 use crate::diagnostic::Diagnostic;
@@ -11,7 +11,7 @@ use std::collections::HashMap;
 
 pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: false, run };
 
-/// The names that generated code puts side by side, as its emitter does. What it adds to make an identifier legal is left to it.
+/// Compares the names that share a namespace in generated code. The emitter's escapes for illegal identifiers are not considered.
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, map, .. } = context;
     let at = |spans: &[Span], i: usize| spans.get(i).copied().unwrap_or(map.name);
@@ -69,7 +69,7 @@ impl Clashes<'_> {
         for (name, span) in names {
             let ident = spell(name);
             match taken.get(&ident) {
-                // The same name twice is another finding.
+                // Another rule reports the same name twice.
                 Some((other, _)) if *other == name => {}
                 Some(other) => self.found.push(idents(what, (name, span), *other, &ident)),
                 None => {

@@ -47,7 +47,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
 
 fn lines(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, .. } = context;
-    // `each after` writes several lines in one place: it is told of once, and only if it goes for all of them.
+    // `each after` expands to several transitions with the same span: reported once, and only if all of their guards always hold.
     let mut found: BTreeMap<Span, (Vec<TransitionId>, Diagnostic)> = BTreeMap::new();
     for i in 0..chart.transitions.len() {
         let id = TransitionId::at(i);
@@ -73,7 +73,7 @@ fn lines(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     for (whole, (lines, mut told)) in found {
         let by = |all: &[TransitionId]| lines.iter().any(|line| all.contains(line));
         let mut hidden = hidden.iter().filter(|shadow| by(&shadow.by));
-        // C0302 reports a line that several lines hide together.
+        // C0302 reports a transition that several others shadow together.
         if written.get(&whole) != Some(&lines.len()) || hidden.clone().any(|s| s.by.len() > 1) {
             continue;
         }
@@ -85,7 +85,7 @@ fn lines(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Whether C0311 reports the condition of a line.
+/// Whether C0311 reports the guard of a transition.
 pub(super) fn is_told(context: &Context<'_>, id: TransitionId) -> bool {
     let Context { chart, facts, .. } = context;
     let line = chart.transition(id);
@@ -93,7 +93,7 @@ pub(super) fn is_told(context: &Context<'_>, id: TransitionId) -> bool {
     !other && line.guard.as_ref().is_some_and(|g| always(context, g, &scope(chart, line)))
 }
 
-/// Whether a condition holds whenever it is asked for, and was not written to do so.
+/// Whether a condition always holds when it is evaluated, and is not a literal `true`.
 fn always(context: &Context<'_>, guard: &Expr, home: &Place) -> bool {
     guard.kind != ExprKind::Bool(true) && home.is_opened_by(context.chart, guard)
 }

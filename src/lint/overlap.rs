@@ -1,4 +1,4 @@
-//! Lines whose conditions overlap, so that only their order decides.
+//! Transitions whose guards overlap, so that only document order decides.
 
 use crate::diagnostic::Diagnostic;
 use crate::facts::Facts;
@@ -32,23 +32,23 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Most lines of one moment that are compared with each other.
+/// The most transitions with the same trigger that are compared with each other.
 const MOST: usize = 12;
 
-/// Two lines of which only their order decides.
+/// Two transitions between which only document order decides.
 #[derive(Debug, Clone, PartialEq)]
 struct Overlap {
     /// The one that is taken.
     first: TransitionId,
     /// The one that is not.
     then: TransitionId,
-    /// Values of variables for which both conditions hold.
+    /// Values for which both guards hold.
     case: Vec<(Expr, Value)>,
 }
 
-/// Every later line with the first earlier one that overlaps it; ascending by the later. A condition that follows from another is no
-/// overlap: the narrower line stands first for a reason, and where it does not, it is shadowed. Nor is it one where both lines do the
-/// same.
+/// Finds, for each transition, the first earlier one that it overlaps; in document order. Guards of which one implies the other are no
+/// overlap: a narrower transition is deliberately first, and otherwise it is shadowed. Transitions with the same effect do not count
+/// either.
 fn overlaps(chart: &Chart, facts: &Facts) -> Vec<Overlap> {
     let mut found: BTreeMap<TransitionId, Overlap> = BTreeMap::new();
     for state in chart.state_ids().filter(|s| facts.reach.enters(*s)) {
@@ -73,7 +73,7 @@ fn overlaps(chart: &Chart, facts: &Facts) -> Vec<Overlap> {
     found.into_values().collect()
 }
 
-/// Whether two lines under the key are tried at one moment.
+/// Whether transitions with this key are candidates at the same time.
 fn is_shared(key: &Key) -> bool {
     match key {
         Key::Event(_) | Key::Turn | Key::StateDone(_) | Key::Step(..) => true,
@@ -88,7 +88,7 @@ fn overlap(chart: &Chart, first: TransitionId, then: TransitionId) -> Option<Ove
     }
     let (one, other) = (a.guard.as_ref()?, b.guard.as_ref()?);
     let Verdict::Example(case) = decide(chart, &[(one, true), (other, true)]) else { return None };
-    // Undecided is not told of.
+    // Undecided cases are not reported.
     let apart = |given: &Expr, then: &Expr| {
         matches!(decide(chart, &[(given, true), (then, false)]), Verdict::Example(_))
     };
@@ -96,7 +96,7 @@ fn overlap(chart: &Chart, first: TransitionId, then: TransitionId) -> Option<Ove
     (!narrower && apart(one, other) && apart(other, one)).then_some(Overlap { first, then, case })
 }
 
-/// Whether both lines do the same.
+/// Whether both transitions have the same effect.
 fn same(a: &Transition, b: &Transition) -> bool {
     a.targets == b.targets && a.kind == b.kind && a.actions == b.actions
 }

@@ -1,4 +1,4 @@
-//! Names of an event's data in another order than the data.
+//! Names for an event's data that are in another order than its fields.
 
 use super::{Context, Lint, words};
 use crate::diagnostic::Diagnostic;
@@ -10,7 +10,7 @@ pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: false, run };
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, map, .. } = context;
-    // One line as written may stand for several.
+    // One line of source may define several transitions.
     let mut told = BTreeSet::new();
     for (line, spans) in chart.transitions.iter().zip(&map.lines) {
         let Some((fields, name, place)) = misnamed(chart, line) else { continue };
@@ -27,7 +27,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     }
 }
 
-/// The first name of a line that is that of another field of its event, with the place where it stands.
+/// The first bound name that is the name of another field of the event, with its index.
 fn misnamed<'c>(chart: &'c Chart, line: &'c Transition) -> Option<(&'c [Field], &'c str, usize)> {
     let Trigger::Event(events) = &line.trigger else { return None };
     let fields = &chart.events[events.first()?.index()].fields;

@@ -1,4 +1,4 @@
-//! Variables of a turn that are read before the turn has set them.
+//! Variables of a turn that are read before the turn sets them.
 
 use super::reading::is_yaml;
 use super::{Context, Lint, words};
@@ -59,7 +59,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
             }
             None => message,
         };
-        // What code of an `agent.yaml` sets is gone when the turn ends.
+        // Variables that an agent's code sets are cleared at the end of the turn.
         let or = if is_yaml(context) { "" } else { ", or keep the value over the turns" };
         let cure = if apart {
             format!("let `{later}` run before `{reader}`, in its states too")
@@ -74,7 +74,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         if matches!(reading, Reading::Permission(_)) {
             found = found.related(spans.name, format!("{} needs it", words::step(chart, step)));
         }
-        // Whoever reads it, the order of the steps is at fault.
+        // The cause is the order of the steps, whichever step reads the value.
         let value = match value {
             Value::Variable(id) => map.variables[id.index()],
             Value::Answer(id) => map.step(id).name,
@@ -84,7 +84,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Whether some state has the first step, and no state has both.
+/// Whether the first step acts in some leaf, but never in one in which the other acts.
 fn runs_apart(context: &Context<'_>, one: StepId, other: StepId) -> bool {
     let Context { chart, facts, .. } = context;
     let covers = |step: StepId, leaf: StateId| facts.places.step(step).covers(chart, leaf);
@@ -92,8 +92,8 @@ fn runs_apart(context: &Context<'_>, one: StepId, other: StepId) -> bool {
     own.peek().is_some() && !own.any(|leaf| covers(other, leaf))
 }
 
-/// The state in which the agent begins, with the rows of the table that nothing but what is set too late keeps from letting it out; `None`
-/// where something else lets it out.
+/// The initial state of the agent, with the permissions that are its only way out and that are never given because their variables are
+/// set too late; `None` if another way leads out.
 fn stuck(context: &Context<'_>, all: &[Early]) -> Option<(StateId, BTreeSet<usize>)> {
     let Context { chart, facts, .. } = context;
     let begins = |leaf: &StateId| {
@@ -143,7 +143,7 @@ fn stuck(context: &Context<'_>, all: &[Early]) -> Option<(StateId, BTreeSet<usiz
     (!rows.is_empty()).then_some((first, rows))
 }
 
-/// What variables hold that are set too late; what all others hold is not known.
+/// The values of the variables that are set too late; those of all others are unknown.
 struct Defaults(BTreeMap<VarId, Data>);
 
 impl Defaults {

@@ -1,4 +1,4 @@
-//! How findings about data name where a value is read, where it is set, and how a run gets past that.
+//! How findings about data describe where a value is read and set, and how a run avoids setting it.
 
 use super::{Context, words};
 use crate::facts::usage::expressions;
@@ -10,7 +10,7 @@ use chartc_core::arena::{StateId, StepId, TransitionId, VarId};
 use chartc_core::model::{Chart, ChoiceKind, ExprKind, Step, StepKind, Trigger, Type};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What reads, and in words.
+/// The span of a read, and its description.
 pub(super) fn place(context: &Context<'_>, site: Site) -> (Span, String) {
     let Context { chart, map, .. } = context;
     let of = |id: StepId, what: &str| format!("{what} of {}", words::step(chart, id));
@@ -51,7 +51,7 @@ pub(super) fn place(context: &Context<'_>, site: Site) -> (Span, String) {
     }
 }
 
-/// The step that a place belongs to.
+/// The step that a site belongs to.
 pub(super) fn step_of(chart: &Chart, site: Site) -> Option<StepId> {
     match site {
         Site::Guard(id)
@@ -66,7 +66,7 @@ pub(super) fn step_of(chart: &Chart, site: Site) -> Option<StepId> {
     }
 }
 
-/// A value in words.
+/// Describes a value.
 pub(super) fn name(chart: &Chart, value: Value) -> String {
     match value {
         Value::Variable(id) => format!("`{}`", chart.variables[id.index()].name),
@@ -85,7 +85,7 @@ fn sets(step: &Step, value: Value) -> bool {
 pub(super) struct Setters(BTreeMap<VarId, Vec<Span>>);
 
 impl Setters {
-    /// Reads the whole chart once.
+    /// Collects them in one pass over the chart.
     pub(super) fn of(context: &Context<'_>) -> Self {
         let Context { chart, map, .. } = context;
         let mut found: BTreeMap<VarId, Vec<Span>> = BTreeMap::new();
@@ -121,7 +121,7 @@ impl Setters {
         Self(found)
     }
 
-    /// Where the value is set, each place once, in the order of the chart.
+    /// The distinct spans where the value is set, in document order.
     pub(super) fn places(&self, context: &Context<'_>, value: Value) -> Vec<Span> {
         match value {
             Value::Answer(id) => vec![context.map.step(id).name],
@@ -130,7 +130,7 @@ impl Setters {
     }
 }
 
-/// A run in words, as far as it has to do with the value.
+/// Describes the parts of a run that matter for the value.
 pub(super) fn way(chart: &Chart, value: Value, way: &[By]) -> String {
     let mut told: Vec<String> = Vec::new();
     for by in way {
@@ -155,7 +155,7 @@ pub(super) fn way(chart: &Chart, value: Value, way: &[By]) -> String {
             }
         }
     }
-    // Rounds that change nothing are not told twice.
+    // Repeated cycles are described once.
     told.dedup();
     if told.is_empty() { "at the start of the run".into() } else { told.join(", ") }
 }
@@ -164,12 +164,12 @@ fn is_setter(chart: &Chart, id: StepId, value: Value) -> bool {
     value == Value::Answer(id) || sets(&chart.steps[id.index()], value)
 }
 
-/// Whether a line leaves anything.
+/// Whether the transition has a target.
 fn moves(chart: &Chart, id: TransitionId) -> bool {
     !chart.transition(id).targets.is_empty()
 }
 
-/// The place where the run goes past what sets the value.
+/// Where the run bypasses the step that sets the value.
 pub(super) fn past(
     context: &Context<'_>,
     value: Value,
@@ -188,7 +188,7 @@ pub(super) fn past(
     })
 }
 
-/// The first step that gives a value of the variable's type which nothing keeps or reads.
+/// The first step whose answer has the variable's type and is neither kept nor read.
 pub(super) fn thrown_away(chart: &Chart, id: VarId) -> Option<StepId> {
     let mut read = BTreeSet::new();
     expressions(chart, &mut |_, expr| {
@@ -221,8 +221,8 @@ pub(super) fn is_yaml(context: &Context<'_>) -> bool {
     [".yaml", ".yml"].iter().any(|end| name.ends_with(end))
 }
 
-/// Where a state that runs cannot leave has to be mended. In an `agent.yaml` that is a row of its table where a step's move is not
-/// permitted, else the last step that runs there; where nothing does, and in a chart, the state.
+/// Where to report a state that runs cannot leave: in an `agent.yaml`, its row in the table if a step's move is forbidden, else the last
+/// step that runs in it. Without such a step, and in a chart, the state itself.
 pub(super) fn way_out(context: &Context<'_>, state: StateId) -> Span {
     let Context { chart, facts, map, .. } = context;
     let own = map.state(state).name;
@@ -238,8 +238,8 @@ pub(super) fn way_out(context: &Context<'_>, state: StateId) -> Span {
     last_step(context, state).map_or(own, |id| map.step(id).name)
 }
 
-/// Where an `agent.yaml` has to lead to a state that its table permits to enter: the target of a step from where the row leads, or the
-/// row.
+/// Where to report a state that is never entered: in an `agent.yaml` whose table permits entering it, the target of a step in the state
+/// that the row names, or else the row. Otherwise the state itself.
 pub(super) fn way_in(context: &Context<'_>, state: StateId) -> Span {
     let Context { chart, facts, map, .. } = context;
     let own = map.state(state).name;
@@ -258,7 +258,7 @@ pub(super) fn way_in(context: &Context<'_>, state: StateId) -> Span {
     target.unwrap_or(*span)
 }
 
-/// The last step that runs in a state, rather one that runs nowhere else.
+/// The last step that runs in a state; one that runs nowhere else is preferred.
 fn last_step(context: &Context<'_>, state: StateId) -> Option<StepId> {
     let Context { chart, facts, .. } = context;
     let steps = || (0..chart.steps.len()).rev().map(StepId::at);
@@ -267,7 +267,7 @@ fn last_step(context: &Context<'_>, state: StateId) -> Option<StepId> {
     steps().find(own).or_else(|| steps().find(here))
 }
 
-/// The line that a place belongs to.
+/// The transition that a site belongs to.
 pub(super) fn line_of(site: Site) -> Option<TransitionId> {
     match site {
         Site::Line(id) | Site::Moves(id) => Some(id),

@@ -1,4 +1,4 @@
-//! Effects of an `enter` block that a detour repeats.
+//! Effects of an `enter` block that are repeated when a detour returns to the state.
 
 use crate::diagnostic::Diagnostic;
 use crate::facts::Facts;
@@ -37,30 +37,30 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Most lines that a detour goes over.
+/// The greatest number of transitions in a detour.
 const LONGEST: usize = 8;
 
 /// An effect that a detour repeats.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Detour {
-    /// The state that is entered again.
+    /// The state that is re-entered.
     state: StateId,
-    /// Which of its `enter` blocks.
+    /// The index of its `enter` block.
     block: usize,
     /// The effect.
     effect: FunctionId,
-    /// The event's line that leads away.
+    /// The transition on an event that leaves the state.
     away: TransitionId,
-    /// The last state on the way.
+    /// The last state of the detour.
     through: StateId,
-    /// The line that leads back.
+    /// The transition that re-enters the state.
     back: TransitionId,
 }
 
-/// The first detour for each effect with arguments of an `enter` block: an event leads away, and the run comes back by itself or over a
-/// history state. What the arguments read does not change on the way; what the host may change counts as changed. Conditions count as
-/// true. An effect that states on the way do in their blocks, too, with whatever arguments, sets something, which coming back sets back;
-/// and so does one in a state whose `exit` block does something.
+/// Finds the first detour for each effect with arguments in an `enter` block: an event leads away, and the run returns by itself or to a
+/// history state. Nothing that the arguments read changes meanwhile; whatever the host may change counts as changed. Guards are taken
+/// to hold. Two cases are excluded, because re-entering then restores something: a state of the detour performs the same effect, with
+/// any arguments, or the state has an effect in its `exit` block.
 fn detours(context: &Context<'_>) -> Vec<Detour> {
     let Context { chart, facts, .. } = context;
     let mut found = Vec::new();
@@ -90,7 +90,7 @@ fn detours(context: &Context<'_>) -> Vec<Detour> {
     found
 }
 
-/// The variables that arguments read, if nothing else makes them change; `None` too where there are no arguments.
+/// The variables that the arguments read; `None` if they may also change for other reasons, or if there are no arguments.
 fn settled(chart: &Chart, arguments: &[Expr]) -> Option<BTreeSet<VarId>> {
     let mut read = BTreeSet::new();
     let mut settled = !arguments.is_empty();
@@ -143,7 +143,7 @@ impl Search<'_> {
         None
     }
 
-    /// Whether the line may be taken while the state is active.
+    /// Whether the transition may be taken while the state is active.
     fn acts_inside(&self, line: TransitionId) -> bool {
         let Self { chart, facts, state, .. } = *self;
         let inside = (state.0..chart.state(state).end.0).map(StateId);
@@ -151,7 +151,7 @@ impl Search<'_> {
         facts.reach.takes(line) && leaves.any(|leaf| facts.places.line(line).covers(chart, leaf))
     }
 
-    /// From a leaf outside: the last leaf and the line that enters the state again.
+    /// Searches from a leaf outside: the last leaf of the detour and the transition that re-enters the state.
     fn comes_back(&self, first: StateId) -> Option<(StateId, TransitionId)> {
         let Self { chart, facts, state, .. } = *self;
         let mut seen = BTreeSet::from([first]);
@@ -168,7 +168,7 @@ impl Search<'_> {
                 {
                     continue;
                 }
-                // What was left from inside is where its history leads.
+                // The history of an ancestor restores the state that was exited.
                 let recorded = line.targets.iter().any(|t| {
                     let parent = chart.state(t.state).parent;
                     is_history(chart, t.state)
@@ -192,7 +192,7 @@ impl Search<'_> {
         None
     }
 
-    /// Whether the line or a block on its way to the leaf sets what is read, or such a block does the effect, too.
+    /// Whether the transition or a block that runs with it sets a variable that is read, or such a block performs the same effect.
     fn is_new(&self, line: &Transition, leaf: StateId) -> bool {
         let Self { chart, state, effect, read, .. } = *self;
         let outside = |s: &StateId| !chart.contains(state, *s) && !chart.contains(*s, state);
@@ -202,7 +202,7 @@ impl Search<'_> {
         again || changes(chart, line, leaf, read)
     }
 
-    /// Whether a `code` step or a call in the leaf may set what is read.
+    /// Whether a `code` step that is active in the leaf may set a variable that is read.
     fn sets_in(&self, leaf: StateId) -> bool {
         let around: BTreeSet<StateId> = self.chart.ancestors(leaf).collect();
         self.chart.steps.iter().filter(|s| around.contains(&s.state)).any(|step| {
@@ -210,14 +210,14 @@ impl Search<'_> {
         })
     }
 
-    /// Whether the line comes with an answer that is kept in what is read.
+    /// Whether the transition stores the answer of its step in a variable that is read.
     fn is_answered(&self, line: &Transition) -> bool {
         let Trigger::StepDone(step) = line.trigger else { return false };
         self.chart.steps[step.index()].into.is_some_and(|v| self.read.contains(&v))
     }
 }
 
-/// Whether actions do the effect, or any where none is given.
+/// Whether the actions perform the effect; any effect, if none is given.
 fn does(actions: &[Action], effect: Option<FunctionId>) -> bool {
     let mut found = false;
     Action::walk(actions, &mut |action| {
@@ -227,12 +227,12 @@ fn does(actions: &[Action], effect: Option<FunctionId>) -> bool {
     found
 }
 
-/// Whether the host, not the run itself, makes the line be taken.
+/// Whether the host, not the run itself, triggers the transition.
 fn is_sudden(trigger: &Trigger) -> bool {
     matches!(trigger, Trigger::Event(_) | Trigger::AnyEvent)
 }
 
-/// Whether the run takes the line without the host and without a model's choice.
+/// Whether the run triggers the transition without the host and without a model's choice.
 fn is_alone(trigger: &Trigger) -> bool {
     matches!(
         trigger,

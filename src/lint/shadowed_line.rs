@@ -1,4 +1,4 @@
-//! Lines that others hide.
+//! Transitions that are never taken because others have priority.
 
 use super::{Context, Lint, needless_guard, words};
 use crate::diagnostic::{Broken, Diagnostic};
@@ -22,14 +22,14 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     if hidden.is_empty() {
         return;
     }
-    // `each after` and `from` write several lines in one place: that place is hidden if all of them are.
+    // `each after` and `from` expand to several transitions with the same span: reported only if all of them are shadowed.
     let mut written: BTreeMap<_, usize> = BTreeMap::new();
     for spans in map.lines.iter().filter(|spans| hidden.contains_key(&spans.whole)) {
         *written.entry(spans.whole).or_default() += 1;
     }
     for (whole, all) in hidden {
         let shadow = &all[0];
-        // C0311 reports a condition that always holds, and the line that it hides.
+        // C0311 reports a guard that always holds, together with the transition that it shadows.
         let always = matches!(&shadow.by[..], [by] if needless_guard::is_told(context, *by));
         if always || written.get(&whole) != Some(&all.len()) {
             continue;

@@ -1,4 +1,4 @@
-//! Ends that only what fails leads to.
+//! `ok` final states that are reached only through failures.
 
 use super::failing::needed;
 use super::{Context, Lint, words};
@@ -9,7 +9,7 @@ use chartc_core::model::Trigger;
 
 pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
 
-/// Other ways on that are shown.
+/// The most alternative transitions that are shown.
 const SHOWN: usize = 4;
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {

@@ -1,4 +1,4 @@
-//! Questions without a choice.
+//! Questions with fewer than two options.
 
 use super::{Context, Lint, words};
 use crate::diagnostic::Diagnostic;
@@ -30,7 +30,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         let Some(most) = most(context, StepId::at(i), &offers) else { continue };
         let name = format!("`{}`", step.name);
         let found = match most[..] {
-            // Which of its tools is called, and with what, is a choice of its own.
+            // The model still chooses the tool and its arguments.
             [only] if is_call(context, only) => continue,
             [] => {
                 RULE.at(
@@ -52,18 +52,18 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     }
 }
 
-/// The lines of options.
+/// The `may` transitions of the chart.
 #[derive(Default)]
 struct Offers {
-    /// By the states where they are open.
+    /// By the states in which they are enabled.
     open: BTreeMap<StateId, Vec<TransitionId>>,
-    /// By the states that they lead to.
+    /// By their targets.
     into: BTreeMap<StateId, Vec<TransitionId>>,
 }
 
 impl Offers {
-    /// The lines by which the answer that the state is to stay can be given in the leaf, although nothing permits that move: the
-    /// question is put whatever is open, and an answer that is not open lets the state stay.
+    /// The options that lead to the leaf itself and can be chosen although nothing permits that move: with `always` and `else stay`, the
+    /// question is asked with any options, and an answer that is not enabled leaves the state unchanged.
     fn stays(&self, context: &Context<'_>, step: StepId, leaf: StateId) -> Vec<TransitionId> {
         let chart = context.chart;
         let ask = &chart.steps[step.index()].kind;
@@ -78,13 +78,13 @@ impl Offers {
     }
 }
 
-/// Whether the line offers tools.
+/// Whether the transition offers tools.
 fn is_call(context: &Context<'_>, line: TransitionId) -> bool {
     let Trigger::Choice(choice) = context.chart.transition(line).trigger else { return false };
     matches!(context.chart.choices[choice.index()].kind, ChoiceKind::Call(..))
 }
 
-/// The most options that are open together where the step asks; `None` if it never asks.
+/// The most options, up to two, that are enabled together in a leaf where the step asks; `None` if it never asks.
 fn most(context: &Context<'_>, step: StepId, offers: &Offers) -> Option<Vec<TransitionId>> {
     let Context { chart, facts, .. } = context;
     let place = facts.places.step(step);
@@ -120,7 +120,7 @@ fn most(context: &Context<'_>, step: StepId, offers: &Offers) -> Option<Vec<Tran
     most
 }
 
-/// Whether a state between the step's and the leaf has a question of its own.
+/// Whether a state between the step's state and the leaf has its own question.
 fn nearer(context: &Context<'_>, step: StepId, leaf: StateId) -> bool {
     let home = context.chart.steps[step.index()].state;
     let between = context.chart.ancestors(leaf).take_while(|s| *s != home);

@@ -1,4 +1,4 @@
-//! Rounds of model calls without an end.
+//! Unbounded loops of model calls.
 
 use super::reading::is_yaml;
 use super::{Context, Lint, words};
@@ -11,7 +11,7 @@ pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, .. } = context;
-    // Of these the host bounds the turns: the format has no word for it.
+    // The format has no limits for agents: the host bounds their turns.
     if is_yaml(context) {
         return;
     }

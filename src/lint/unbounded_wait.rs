@@ -1,4 +1,4 @@
-//! Model calls that only their answer ends.
+//! Model calls without any time limit.
 
 use crate::diagnostic::Diagnostic;
 use crate::facts::Facts;
@@ -24,17 +24,17 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     }
 }
 
-/// A step that may wait for its answer without end.
+/// A step that may wait for its answer for ever.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Wait {
     /// The step.
     step: StepId,
-    /// A leaf in which nothing is due meanwhile.
+    /// A leaf in which no deadline ends the call.
     leaf: StateId,
 }
 
-/// Model steps without a timeout, their own or their client's, and without a deadline or a limit of time in some state where they run;
-/// ascending. Linear, up to logarithms.
+/// Finds model steps without a timeout of their own or of their client, for which some leaf has neither a deadline nor a time limit; in
+/// document order. Linear, up to logarithms.
 fn unbounded(chart: &Chart, facts: &Facts) -> Vec<Wait> {
     let calls = |step: &Step| matches!(step.kind, StepKind::Llm | StepKind::Ask { .. });
     if !chart.steps.iter().any(calls) {
@@ -59,7 +59,7 @@ fn is_timed(chart: &Chart, step: &Step) -> bool {
     client || step.outcomes.iter().any(|l| timeout(&chart.transition(*l).trigger))
 }
 
-/// Leaves that can be active, ascending, less those where a deadline or a limit of time is at work, in them or around them.
+/// The reachable leaves for which neither they nor their ancestors have a deadline or a time limit, in document order.
 fn untimed(chart: &Chart, facts: &Facts) -> Vec<StateId> {
     let mut timed: Vec<bool> = chart.states.iter().map(|s| s.limits.time.is_some()).collect();
     for (line, place) in chart.transitions.iter().zip(&facts.places.lines) {
@@ -79,7 +79,7 @@ fn untimed(chart: &Chart, facts: &Facts) -> Vec<StateId> {
     idle
 }
 
-/// The first of the leaves, ascending, that the place covers.
+/// The first of the leaves, which are in document order, that the place covers.
 fn first_of(chart: &Chart, place: &Place, leaves: &[StateId]) -> Option<StateId> {
     place.within.iter().find_map(|top| {
         let from = leaves.partition_point(|l| l < top);

@@ -1,4 +1,4 @@
-//! Lines that lead back while a counter is low and do not count.
+//! Transitions that loop while a counter is below its bound and do not count.
 
 use super::{Context, Lint, lost_count, words};
 use crate::diagnostic::Diagnostic;
@@ -39,7 +39,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     }
 }
 
-/// A round that passes the condition and nothing that counts.
+/// The finding for a loop through the condition in which nothing counts.
 fn past(context: &Context<'_>, found: &rounds::Uncounted) -> Diagnostic {
     let Context { chart, map, .. } = context;
     let spans = map.line(found.line);

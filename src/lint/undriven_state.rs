@@ -1,4 +1,4 @@
-//! States in which nothing ever acts.
+//! States without any transition, step or deadline.
 
 use super::{Context, Lint, words};
 use crate::diagnostic::Diagnostic;

@@ -1,4 +1,4 @@
-//! Events that nothing takes.
+//! Events that nothing handles.
 
 use super::{Context, Lint, words};
 use crate::diagnostic::{Diagnostic, Severity};
@@ -46,7 +46,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     }
 }
 
-/// What handles the event, but never can.
+/// The finding for an event that is handled only in states that are never active.
 fn dead(context: &Context<'_>, one: &Unhandled) -> Diagnostic {
     let Context { chart, map, .. } = context;
     let name = &chart.events[one.event.index()].name;
@@ -61,7 +61,7 @@ fn dead(context: &Context<'_>, one: &Unhandled) -> Diagnostic {
         };
         found = found.related(span, format!("{} is never active", words::state(chart, state)));
     }
-    // That the states are out of reach is a finding of its own.
+    // Another rule reports that the states are unreachable.
     found.severity = Severity::Note;
     found
 }

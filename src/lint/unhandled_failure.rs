@@ -1,4 +1,4 @@
-//! Calls and children whose failure leaves a run where it is.
+//! Calls and child charts whose failure leaves the run stuck.
 
 use super::failing::{Stuck, stuck};
 use super::{Context, Lint, words};
@@ -9,7 +9,7 @@ pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, map, .. } = context;
-    // SCXML has no failures of what is invoked.
+    // In SCXML, an invocation has no failure event.
     if context.sources.get(map.file).name.ends_with(".scxml") {
         return;
     }

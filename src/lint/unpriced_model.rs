@@ -1,4 +1,4 @@
-//! Limits of cost around calls of which nobody knows the price.
+//! Cost limits on model calls without prices.
 
 use super::{Context, Lint, words};
 use crate::diagnostic::Diagnostic;
@@ -48,13 +48,13 @@ fn calls(step: &Step) -> bool {
     }
 }
 
-/// Whether the step's client and all that it falls back to have prices.
+/// Whether the step's client and all its fallbacks have prices.
 fn is_priced(chart: &Chart, step: &Step) -> bool {
     let mut next = step.client;
     if next.is_none() {
         return false;
     }
-    // Fallbacks form no circle.
+    // Fallbacks are acyclic.
     while let Some(id) = next {
         let client = &chart.clients[id.index()];
         if client.input_price.is_none() && client.output_price.is_none() {

@@ -14,7 +14,7 @@ use std::ops::Range;
 
 pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
 
-/// States on the way to one that are looked at.
+/// The most states that are examined in a backward search.
 const ON_THE_WAY: usize = 64;
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
@@ -23,7 +23,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let mut named: BTreeSet<(Option<StateId>, &str)> = BTreeSet::new();
     for state in chart.state_ids().skip(1) {
         let row = chart.state(state);
-        // Of two states with one name beside each other the first counts: that there are two is said elsewhere.
+        // Of two sibling states with the same name, the first counts; another rule reports the duplicate.
         let is_second = !named.insert((row.parent, &row.name));
         let inside = row.parent.is_some_and(|p| context.enters(p));
         if is_second || context.enters(state) || !inside || is_history(chart, state) {
@@ -40,7 +40,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     }
 }
 
-/// The lines that lead into a state from where runs are, of which none takes any.
+/// The transitions into a state from states that runs enter; no run takes any of them.
 fn closed(context: &Context<'_>, leading: &Leading, state: StateId) -> Vec<TransitionId> {
     let Context { chart, facts, .. } = context;
     let inside = state..chart.state(state).end;
@@ -53,7 +53,7 @@ fn closed(context: &Context<'_>, leading: &Leading, state: StateId) -> Vec<Trans
     lines.filter(outside).collect()
 }
 
-/// The state itself, or the first on the way to it that lines would lead into from where runs are.
+/// The state itself, or the nearest state before it that transitions from entered states would lead into.
 pub(super) fn first_closed(context: &Context<'_>, leading: &Leading, state: StateId) -> StateId {
     let Context { chart, facts, .. } = context;
     let (mut todo, mut next) = (vec![state], 0);
@@ -74,7 +74,7 @@ pub(super) fn first_closed(context: &Context<'_>, leading: &Leading, state: Stat
     state
 }
 
-/// Adds the lines that lead to a state, of which no run takes any.
+/// Adds the transitions that lead to a state, none of which any run takes.
 pub(super) fn closed_by_values(
     context: &Context<'_>,
     leading: &Leading,
@@ -98,7 +98,7 @@ pub(super) fn closed_by_values(
     found.help("every run was tried, with all values: let one of these lines be taken, or remove the state")
 }
 
-/// For an option or the `else` of a question that is never put: the question.
+/// The question to which an option or `else` belongs, if it is never asked.
 fn never_put(context: &Context<'_>, id: TransitionId) -> Option<StepId> {
     let Context { chart, facts, .. } = context;
     let line = chart.transition(id);
@@ -114,7 +114,7 @@ fn never_put(context: &Context<'_>, id: TransitionId) -> Option<StepId> {
     unput.find(above).filter(|_| is_choice && facts.places.line(id).within.is_empty())
 }
 
-/// For an option or the `else` of a question: the line that takes every turn in the leaves that runs rest in below it.
+/// For an option or the `else` of a question: a transition that takes the turn, if one does in each leaf where the question could be asked.
 fn taken_turn(context: &Context<'_>, id: TransitionId) -> Option<TransitionId> {
     let Context { chart, facts, .. } = context;
     let asks = |step: &StepId| matches!(chart.steps[step.index()].kind, StepKind::Ask { .. });
@@ -137,10 +137,10 @@ fn taken_turn(context: &Context<'_>, id: TransitionId) -> Option<TransitionId> {
     by
 }
 
-/// Lines by each of their targets.
+/// The transitions of a chart by target.
 pub(super) struct Leading {
     lines: BTreeMap<StateId, Vec<TransitionId>>,
-    /// Rows of the table of permitted moves, by the state that they permit to enter.
+    /// The permissions, by the state that they permit to enter.
     permitting: BTreeMap<StateId, Vec<usize>>,
 }
 
@@ -153,7 +153,7 @@ impl Leading {
     }
 }
 
-/// Which lines lead where.
+/// Indexes the transitions and permissions by target.
 pub(super) fn leading(chart: &Chart) -> Leading {
     let mut leading = Leading { lines: BTreeMap::new(), permitting: BTreeMap::new() };
     for (nth, row) in chart.permissions.iter().enumerate() {
@@ -167,7 +167,7 @@ pub(super) fn leading(chart: &Chart) -> Leading {
     leading
 }
 
-/// Adds why the lines that lead to the state do not.
+/// Adds why the transitions into the state are never taken.
 pub(super) fn explain(
     context: &Context<'_>,
     leading: &Leading,

@@ -1,4 +1,4 @@
-//! Steps whose state is never active when their turn comes.
+//! Steps whose state is never active when the walk reaches them.
 
 use super::{Context, Lint, words};
 use crate::diagnostic::Diagnostic;
@@ -15,7 +15,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     if found.is_empty() {
         return;
     }
-    // Those that no call is left for are told of as such.
+    // C0307 reports steps for which no call is left.
     let told: BTreeSet<_> = hidden(chart, facts).into_iter().map(|h| h.step).collect();
     for one in found.iter().filter(|one| !told.contains(&one.step)) {
         let (step, after) = (words::step(chart, one.step), words::step(chart, one.after));

@@ -1,4 +1,4 @@
-//! Answers that are paid for and that nothing reads.
+//! Answers that nothing reads.
 
 use super::{Context, Lint, words};
 use crate::diagnostic::Diagnostic;
@@ -32,7 +32,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Whether the chart says what the answer is: an action is for the host, and a person's Text may be a mere confirmation.
+/// Whether the chart declares the type of the answer. An action is for the host, and a person's Text may be a mere confirmation.
 fn is_typed(step: &Step) -> bool {
     match step.kind {
         StepKind::Llm => step.returns != Type::Json,
@@ -41,7 +41,7 @@ fn is_typed(step: &Step) -> bool {
     }
 }
 
-/// Whether the run is over with the answer, which is in its trace.
+/// Whether the answer always ends the run, and so is the last entry of its trace.
 fn only_ends(chart: &Chart, step: &Step, id: StepId) -> bool {
     let lines = step.outcomes.iter().map(|line| chart.transition(*line));
     let mut done = lines.filter(|line| line.trigger == Trigger::StepDone(id)).peekable();

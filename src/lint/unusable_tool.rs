@@ -1,4 +1,4 @@
-//! Prompts that name tools which the model cannot call there.
+//! Prompts that name tools that the model cannot call there.
 
 use crate::diagnostic::{Diagnostic, nearest};
 use crate::facts::Facts;
@@ -49,7 +49,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Where the name stands.
+/// The span of the name.
 fn place(context: &Context<'_>, mention: &Mention) -> Span {
     let Context { chart, map, sources, .. } = context;
     let step = mention.step;
@@ -65,29 +65,29 @@ fn place(context: &Context<'_>, mention: &Mention) -> Span {
     }
 }
 
-/// A tool that a prompt names in vain.
+/// A tool that a prompt names and the model cannot call, or must not.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Mention {
     /// The step that asks.
     step: StepId,
-    /// The component that holds the name; `None` is the step's own prompt.
+    /// The component that contains the name; `None` is the step's own prompt.
     component: Option<ComponentId>,
     /// The part of that text.
     part: usize,
-    /// Where in the part.
+    /// The range in the part.
     at: Range<usize>,
-    /// As written.
+    /// The name as written.
     word: String,
-    /// The tool, if there is one of the name.
+    /// The tool, if there is one with the name.
     tool: Option<ToolId>,
-    /// Tools that may be called there.
+    /// The tools that may be called there.
     open: BTreeSet<ToolId>,
-    /// Whether the text says never to call it, and it may be called.
+    /// Whether the text forbids the tool although it may be called.
     forbidden: bool,
 }
 
-/// Every such name, by step and place, each word once a step. A word counts that is a tool's name with a dot in it, or begins as such names
-/// do and is none; what stands behind a `not` or a `never` is no invitation. Linear in the texts.
+/// Finds every such name, by step and position, each word once per step. Words count that are a tool's name with a dot, or share its prefix
+/// without being a tool. Names after a negation such as `not` or `never` are skipped, unless it forbids a call. Linear in the texts.
 fn mentions(chart: &Chart, facts: &Facts) -> Vec<Mention> {
     let named: BTreeMap<&str, ToolId> = chart
         .tools
@@ -148,7 +148,7 @@ fn mentions(chart: &Chart, facts: &Facts) -> Vec<Mention> {
     found
 }
 
-/// The tools that the `may call` lines offer, by the states of their places.
+/// The tools that the `may call` transitions offer, by the states in which they are enabled.
 fn offers(chart: &Chart, facts: &Facts) -> BTreeMap<StateId, BTreeSet<ToolId>> {
     let mut offers: BTreeMap<StateId, BTreeSet<ToolId>> = BTreeMap::new();
     for (line, place) in chart.transitions.iter().zip(&facts.places.lines) {
@@ -161,7 +161,7 @@ fn offers(chart: &Chart, facts: &Facts) -> BTreeMap<StateId, BTreeSet<ToolId>> {
     offers
 }
 
-/// The tools that may be called somewhere where the question is put.
+/// The tools that may be called in at least one state where the step asks.
 fn callable(
     chart: &Chart,
     facts: &Facts,
@@ -180,7 +180,7 @@ fn callable(
     open
 }
 
-/// Words with a dot inside, and where they stand.
+/// The words that contain a dot, with their ranges.
 fn dotted(text: &str) -> Vec<(&str, Range<usize>)> {
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.';
     let mut found = Vec::new();
@@ -197,7 +197,7 @@ fn dotted(text: &str) -> Vec<(&str, Range<usize>)> {
     found
 }
 
-/// The sentence that the text ends in, in lower case. A full stop inside of a word ends none.
+/// The last, unfinished sentence of the text, in lower case. A full stop inside a word does not end it.
 fn sentence(before: &str) -> String {
     let mut start = 0;
     for (at, mark) in before.match_indices(['\n', '.', '!', '?', ';', ':']) {
@@ -213,7 +213,7 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !c.is_alphanumeric() && c != '\'' && c != '’').filter(|w| !w.is_empty())
 }
 
-/// Whether the sentence around a tool's name says without a condition that it must not be called.
+/// Whether the sentence around a tool's name forbids unconditionally to call it.
 fn forbids(before: &str, after: &str) -> bool {
     const LIMITING: &[&str] = &[
         "unless",
@@ -263,7 +263,7 @@ fn forbids(before: &str, after: &str) -> bool {
     called && !words(&rest).any(|word| LIMITING.contains(&word))
 }
 
-/// Whether the sentence that the text ends in says what not to do.
+/// Whether the last sentence of the text contains a word that negates or restricts.
 fn refused(before: &str) -> bool {
     let sentence = sentence(before);
     words(&sentence).any(|word| {

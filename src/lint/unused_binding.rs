@@ -1,4 +1,4 @@
-//! Lines that name what comes with their event and use none of it.
+//! Transitions that bind the data of their event and use none of it.
 
 use super::{Context, Lint, words};
 use crate::diagnostic::Diagnostic;
@@ -15,11 +15,11 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     if !context.all_read {
         return;
     }
-    // One line as written may stand for several.
+    // One line of source may define several transitions.
     let mut used = BTreeSet::new();
     let mut unused = Vec::new();
     for (i, line) in chart.transitions.iter().enumerate() {
-        // The parameters of a `may` line are for the model.
+        // The parameters of an option are for the model.
         if line.bound.is_empty() || matches!(line.trigger, Trigger::Choice(_)) {
             continue;
         }

@@ -21,7 +21,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     }
     let usage = Usage::of(chart);
     let Some(whole) = map.states.first().map(|s| s.whole) else { return };
-    // What stands beside the chart may be there for another one.
+    // A declaration outside the chart may be for another chart.
     let own =
         |span: &Span| span.file == whole.file && whole.start <= span.start && span.end <= whole.end;
     let mut unused = |span: Span, word: &str, name: &str, does: &str| {
@@ -31,7 +31,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     };
     let slips = misspelt_variable::slips(chart, &usage);
     for (i, variable) in chart.variables.iter().enumerate() {
-        // A host can read it as long as the turn lasts, and that is not when hosts look. Code computes much on the way.
+        // A per-turn variable is cleared before the host could read it. In agents, code computes many such intermediate values.
         let fleeting = matches!(variable.kind, VariableKind::Var { per_turn: true });
         let unread = fleeting && !is_yaml(context) && usage.set[i] && !usage.read[i];
         let idle = !usage.seen[i] && !usage.set[i] && !may_be_identity(variable);
@@ -57,7 +57,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     }
     let sets = chart.tool_sets.iter().enumerate().filter(|(i, _)| !usage.tool_sets[*i]);
     for (set, span) in sets.filter_map(|(i, set)| Some((set, map.tool_sets[i]?))) {
-        // One that is made for others is used by them.
+        // A set whose tools all belong to another set is used by it.
         let apart = |other: &ToolSet| {
             other.name == set.name || set.tools.iter().any(|tool| !other.tools.contains(tool))
         };
@@ -81,14 +81,14 @@ const fn word(function: &Function) -> &'static str {
     }
 }
 
-/// Whether a param may be there to tell the host which instance this is: it has to be given, and nothing is computed with it.
+/// Whether a param may identify the instance to the host: it must be given, and its type is not computed with.
 pub(super) fn may_be_identity(variable: &Variable) -> bool {
     let param = matches!(variable.kind, VariableKind::Param { .. });
     param && matches!(variable.ty, Type::Text | Type::Json) && variable.default.is_none()
 }
 
-/// File-level functions, tools and clients that no chart and no test of the file uses. What `imported` files declare may be there
-/// for others.
+/// Reports file-level functions, tools and clients that no chart and no test of the file uses. Declarations of `imported` files may be for
+/// others.
 pub(crate) fn beside(
     charts: &[&Lowered],
     imported: &BTreeSet<FileId>,
@@ -96,7 +96,7 @@ pub(crate) fn beside(
 ) {
     let faulty: BTreeSet<FileId> =
         diagnostics.iter().filter(|d| d.severity == Severity::Error).map(|d| d.span.file).collect();
-    // By place: what it is and whether something uses it.
+    // By span: the declaration, and whether anything uses it.
     let mut found: BTreeMap<Span, (&str, &str, &str, bool)> = BTreeMap::new();
     for one in charts {
         let file = one.map.file;

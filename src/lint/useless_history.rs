@@ -1,4 +1,4 @@
-//! Histories that bring nothing back.
+//! History states that restore nothing.
 
 use super::{Context, Lint, words};
 use crate::diagnostic::Diagnostic;
@@ -52,7 +52,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     }
 }
 
-/// By state: whether a line leads to it, or the entry of another.
+/// By state: whether a transition or the default entry of another state leads to it.
 fn used(chart: &Chart) -> Vec<bool> {
     let mut used = vec![false; chart.states.len()];
     for target in chart.transitions.iter().flat_map(|t| &t.targets) {
@@ -68,7 +68,7 @@ fn used(chart: &Chart) -> Vec<bool> {
     used
 }
 
-/// By state: whether it has more than one child to remember, and whether it or something below has.
+/// By state: whether it is compound with several children, and whether it or a descendant is.
 fn chooses(chart: &Chart) -> (Vec<bool>, Vec<bool>) {
     let several = |s: StateId| {
         matches!(chart.state(s).kind, StateKind::Compound { .. })

@@ -1,4 +1,4 @@
-//! `from` lines that hold in the state that they lead to.
+//! `from` transitions that apply in their own target.
 
 use super::{Context, Lint, words};
 use crate::diagnostic::Diagnostic;

@@ -1,4 +1,4 @@
-//! `from` lines that hold nowhere, and `on *` without events.
+//! `from` transitions that apply in no state, and `on *` in charts without events.
 
 use super::{Context, Lint, words};
 use crate::diagnostic::Diagnostic;
@@ -50,7 +50,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Whether a leaf that can be active is covered.
+/// Whether the place covers a reachable leaf.
 fn has_leaf(context: &Context<'_>, place: &Place) -> bool {
     let Context { chart, facts, .. } = context;
     let below = |s: &StateId| (s.0..chart.state(*s).end.0).map(StateId);

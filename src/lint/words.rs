@@ -1,4 +1,4 @@
-//! How findings name things: text of the user in backticks.
+//! How findings name parts of a chart. The user's text is in backticks.
 
 use crate::facts::witness::{Witness, witness};
 use crate::notation;
@@ -10,13 +10,13 @@ use chartc_core::expr::Value;
 use chartc_core::model::{Chart, ChoiceKind, Expr, Trigger};
 use std::ops::Range;
 
-/// A state by its path; the root by the chart's name.
+/// Names a state by its path, the root by the chart's name.
 pub(super) fn state(chart: &Chart, id: StateId) -> String {
     let row = chart.state(id);
     format!("`{}`", if row.path.is_empty() { &row.name } else { &row.path })
 }
 
-/// States in a row: `a`, `b` and `c`; after the fourth only their number.
+/// Lists states, as in `a`, `b` and `c`; after the fourth, only their number.
 pub(super) fn states(chart: &Chart, ids: &[StateId]) -> String {
     let shown: Vec<String> = ids.iter().take(4).map(|s| state(chart, *s)).collect();
     match (ids.len(), shown.split_last()) {
@@ -29,12 +29,12 @@ pub(super) fn states(chart: &Chart, ids: &[StateId]) -> String {
     }
 }
 
-/// A step by its name.
+/// Names a step.
 pub(super) fn step(chart: &Chart, id: StepId) -> String {
     format!("`{}`", chart.steps[id.index()].name)
 }
 
-/// A line by its first words, as written in a chart.
+/// Names a transition by its trigger, as written in a chart.
 pub(crate) fn line(chart: &Chart, id: TransitionId) -> String {
     let row = chart.transition(id);
     let step = |id: &StepId| &chart.steps[id.index()].name;
@@ -69,14 +69,14 @@ pub(crate) fn line(chart: &Chart, id: TransitionId) -> String {
     format!("`{words}`")
 }
 
-/// The condition of a line, in short.
+/// The guard of a transition, abbreviated.
 pub(super) fn guard(chart: &Chart, id: TransitionId) -> Option<String> {
     let row = chart.transition(id);
     let guard = row.guard.as_ref()?;
     Some(short(&notation::expression_in(chart, guard, &notation::payload(row))))
 }
 
-/// How a run comes to the state, as the end of a help text; empty where it begins there.
+/// Describes a run to the state, as the end of a help text; empty if the run starts there.
 pub(super) fn way(context: &super::Context<'_>, id: StateId) -> String {
     let found = witness(&context.facts.reach, id).filter(|way| !way.hops.is_empty());
     found.map_or_else(String::new, |way| {
@@ -84,7 +84,7 @@ pub(super) fn way(context: &super::Context<'_>, id: StateId) -> String {
     })
 }
 
-/// A run in words: the states that it passes and what leads from each to the next.
+/// Describes a run by its states and the transitions between them.
 pub(super) fn run(chart: &Chart, witness: &Witness) -> String {
     let Some((first, _, _)) = witness.hops.first() else { return "the run begins there".into() };
     let mut text = format!("in {}", state(chart, *first));
@@ -94,8 +94,8 @@ pub(super) fn run(chart: &Chart, witness: &Witness) -> String {
     text
 }
 
-/// Where the piece `at` of a text stands in the source: `part` is the span of the whole text. All of the part, where escapes or line
-/// ends hide which piece of it is meant.
+/// The span of the piece `at` of a text, where `part` is the span of the whole text. Returns `part` if escapes or line ends make the
+/// piece ambiguous.
 pub(super) fn piece(sources: &Sources, part: Span, text: &str, at: &Range<usize>) -> Span {
     let written = sources.get(part.file).slice(part);
     let piece = &text[at.clone()];
@@ -109,7 +109,7 @@ pub(super) fn piece(sources: &Sources, part: Span, text: &str, at: &Range<usize>
     })
 }
 
-/// Values of what a line reads, as conditions in a row.
+/// Formats the values of a case as conditions.
 pub(super) fn case(chart: &Chart, id: TransitionId, case: &[(Expr, Value)]) -> String {
     let payload = notation::payload(chart.transition(id));
     let one = |(term, value): &(Expr, Value)| {

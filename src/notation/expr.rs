@@ -1,4 +1,4 @@
-//! Expressions as text, with no more parentheses than needed.
+//! Prints expressions, with no more parentheses than needed.
 
 use super::{name, path, quoted};
 use chartc_core::arena::LocalId;
@@ -10,17 +10,17 @@ use chartc_core::model::{
 /// Expressions nested deeper than this are cut off with `…`.
 const DEPTH: u32 = 150;
 
-/// The expression as an author would write it.
+/// Prints an expression as an author would write it.
 pub fn expression(chart: &Chart, expr: &Expr) -> String {
     expression_in(chart, expr, &[])
 }
 
-/// The same where the payload's fields have names.
+/// Like [`expression`], with names for the fields of the payload.
 pub fn expression_in(chart: &Chart, expr: &Expr, payload: &[&str]) -> String {
     Printer::of(chart, payload).whole(expr)
 }
 
-/// Milliseconds as `250ms`, `30s`, `5m`, `2h`, `7d`: the largest unit that divides them; fewer than three days in hours.
+/// Prints milliseconds as `250ms`, `30s`, `5m`, `2h`, `7d`: the largest unit that divides them, but hours up to three days.
 pub fn duration(milliseconds: u64) -> String {
     let day = 86_400_000;
     let units = [(day, "d"), (3_600_000, "h"), (60_000, "m"), (1_000, "s")];
@@ -35,7 +35,7 @@ pub fn duration(milliseconds: u64) -> String {
     }
 }
 
-/// The names that an expression is shown with.
+/// The names with which an expression is printed.
 #[derive(Clone, Copy)]
 pub(super) struct Printer<'c> {
     pub(super) chart: &'c Chart,
@@ -43,7 +43,7 @@ pub(super) struct Printer<'c> {
     local: Option<&'c Bound<'c>>,
 }
 
-/// A variable that is bound around an expression, and those around it.
+/// A variable that is bound around an expression, linked to the outer ones.
 pub(super) struct Bound<'c> {
     local: &'c Local,
     outer: Option<&'c Bound<'c>>,
@@ -54,24 +54,24 @@ impl<'c> Printer<'c> {
         Self { chart, payload, local: None }
     }
 
-    /// A variable that is bound here.
+    /// Adds a bound variable.
     pub(super) fn bind(self, local: &'c Local) -> Bound<'c> {
         Bound { local, outer: self.local }
     }
 
-    /// The names where it is bound.
+    /// The printer for the scope of a bound variable.
     pub(super) fn inside(self, bound: &'c Bound<'c>) -> Self {
         Self { local: Some(bound), ..self }
     }
 }
 
 impl Printer<'_> {
-    /// An expression that stands alone.
+    /// Prints an expression by itself.
     pub(super) fn whole(&self, expr: &Expr) -> String {
         self.at(expr, Binding::If, 0)
     }
 
-    /// Expressions with commas between.
+    /// Prints expressions separated by commas.
     pub(super) fn all(&self, exprs: &[Expr]) -> String {
         self.list(exprs, 0)
     }
@@ -204,7 +204,7 @@ impl Printer<'_> {
         (format!("{left} {} {right}", op.word()), op.binding())
     }
 
-    /// The name of a variable of a comprehension or a loop; where nothing here binds it, one that means nothing else.
+    /// The name of a variable of a comprehension or loop; a unique one if nothing here binds it.
     pub(super) fn local(&self, local: LocalId) -> String {
         let mut at = self.local;
         while let Some(bound) = at {
@@ -250,7 +250,7 @@ impl Printer<'_> {
             Observable::Streak(StreakOf::Tool) => "streak(tool)".to_string(),
             Observable::Streak(StreakOf::Argument(set, argument)) => {
                 let set = &self.chart.tool_sets[set.index()].name;
-                // The name of a tool has its dots.
+                // Keeps the dots in the name of a tool.
                 let set: Vec<String> = set.split('.').map(name).collect();
                 format!("streak({}.{})", set.join("."), name(argument))
             }

@@ -1,7 +1,7 @@
-//! The model's expressions and actions printed back as `.chart` text, for pictures, messages and comments.
+//! Prints the expressions and actions of the model as `.chart` text, for diagrams, messages and comments.
 //!
-//! Variables of comprehensions and loops have the names that their author gave them; in a part that is shown without what binds them,
-//! they are called `x`, `y`, `z`, `x3`, …
+//! Variables of comprehensions and loops keep the names in the source. In a fragment without their binder, they are called `x`, `y`, `z`,
+//! `x3`, …
 
 mod expr;
 
@@ -14,15 +14,15 @@ use chartc_core::visible;
 use expr::Printer;
 pub use expr::{duration, expression, expression_in};
 
-/// What `x` in an expression that reads the nth field of the thing being handled was called.
+/// The source names for the fields of a payload, by index.
 pub type Payload<'c> = Vec<&'c str>;
 
-/// The names of a transition's payload, in order: the line's own; for an option those of its arguments.
+/// The names of a transition's payload, in order; for an option, the names of its arguments.
 pub fn payload(line: &Transition) -> Payload<'_> {
     line.bound.iter().map(String::as_str).collect()
 }
 
-/// A name, in back-quotes where it would not be read as one.
+/// Prints a name, in backticks if it would not be read as one.
 pub fn name(name: &str) -> String {
     let mut chars = name.chars();
     let head = chars.next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_');
@@ -34,12 +34,12 @@ pub fn name(name: &str) -> String {
     }
 }
 
-/// A dotted path, each of its names as [`name`] gives it.
+/// Prints a dotted path, each part as by [`name`].
 pub fn path(path: &str) -> String {
     path.split('.').map(name).collect::<Vec<_>>().join(".")
 }
 
-/// What an `on` line names: the event, or the dotted prefix that all of `events` share.
+/// Prints the events of an `on` transition: the event, or the dotted prefix that all of `events` share.
 pub fn event_pattern(chart: &Chart, events: &[EventId]) -> String {
     let mut names = events.iter().map(|e| chart.events[e.index()].name.as_str());
     let first: Vec<&str> = names.next().unwrap_or_default().split('.').collect();
@@ -49,12 +49,12 @@ pub fn event_pattern(chart: &Chart, events: &[EventId]) -> String {
     first[..shared].join(".")
 }
 
-/// A step's name.
+/// The name of a step.
 pub fn step_name(chart: &Chart, step: StepId) -> &str {
     &chart.steps[step.index()].name
 }
 
-/// A string with its quotes; placeholders as written.
+/// Prints a string with its quotes; placeholders as written.
 pub fn template(chart: &Chart, template: &Template, payload: &[&str]) -> String {
     quoted(template, Printer::of(chart, payload))
 }
@@ -63,7 +63,7 @@ fn quoted(template: &Template, names: Printer<'_>) -> String {
     format!("\"{}\"", text_in(template, names).replace('\n', "\\n"))
 }
 
-/// The text of a string without quotes: `{name:spec}` for placeholders.
+/// Prints a string without quotes, with `{name:spec}` for placeholders.
 pub fn template_text(chart: &Chart, template: &Template, payload: &[&str]) -> String {
     text_in(template, Printer::of(chart, payload))
 }
@@ -99,12 +99,12 @@ fn text_in(template: &Template, names: Printer<'_>) -> String {
     out
 }
 
-/// Actions in a row, separated by two blanks as on one line of a chart.
+/// Prints actions on one line, separated by two blanks.
 pub fn actions(chart: &Chart, actions: &[Action], payload: &[&str]) -> String {
     joined(chart, actions, payload, "  ")
 }
 
-/// Actions in a row with `between` them, also in branches and loops.
+/// Prints actions separated by `between`, also in branches and loops.
 pub fn joined(chart: &Chart, actions: &[Action], payload: &[&str], between: &str) -> String {
     row(actions, Printer::of(chart, payload), between)
 }
@@ -193,7 +193,7 @@ fn action(action: &Action, names: Printer<'_>, between: &str) -> String {
     }
 }
 
-/// What an `on` line names for a fault of the machine: `error.execution`, `limit.calls`.
+/// The event name for an error or limit of the engine: `error.execution`, `limit.calls`.
 pub fn machine_event(pattern: &str) -> String {
     let is_limit = pattern.split('.').next() == Some("limit");
     if is_limit { pattern.to_owned() } else { format!("error.{pattern}") }

@@ -1,4 +1,4 @@
-//! For people: the source with the place underlined.
+//! The format for people: source excerpts with underlined spans.
 
 use super::plain::Plain;
 use super::{Paper, Report, cut, more, shown, summary};
@@ -14,17 +14,17 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// A span of more lines than this is shown by its first line.
+/// Of a span with more lines than this, only the first line is shown.
 const MOST_LINES: usize = 6;
 
-/// Bytes of a line that are drawn, and of those how many stand before the place; only a longer line is cut.
+/// The most bytes of a line that are drawn, and how many of them precede the span; only longer lines are cut.
 const LONGEST_LINE: usize = 400;
 const BEFORE_PLACE: usize = 60;
 
-/// Bytes of a place that are underlined.
+/// The most bytes of a span that are underlined.
 const LONGEST_PLACE: usize = 200;
 
-/// Drawn by miette, with a summary at the end.
+/// The format: drawn by miette, with a summary at the end.
 pub(super) static REPORT: Report = Report { name: "human", render };
 
 fn render(diagnostics: &[Diagnostic], sources: &Sources, paper: Paper) -> String {
@@ -32,12 +32,12 @@ fn render(diagnostics: &[Diagnostic], sources: &Sources, paper: Paper) -> String
     text + &more(&left_out, sources) + &summary(diagnostics, sources.iter().count()) + "\n"
 }
 
-/// A finding as people see it, without a summary.
+/// Draws a finding, without a summary.
 pub(super) fn one(diagnostic: &Diagnostic, sources: &Sources, paper: Paper) -> String {
     drawn(std::slice::from_ref(diagnostic), sources, paper).0
 }
 
-/// The findings that are shown, and how many of each file are not.
+/// Draws the findings that are shown, and counts the others of each file.
 fn drawn(
     diagnostics: &[Diagnostic],
     sources: &Sources,
@@ -68,7 +68,7 @@ fn drawn(
     (text, left_out)
 }
 
-/// A finding as miette sees it, or a related place in another file.
+/// A finding, or a related span in another file, as a diagnostic for miette.
 #[derive(Debug)]
 struct Drawn<'d> {
     code: Option<String>,
@@ -80,13 +80,13 @@ struct Drawn<'d> {
 }
 
 impl<'d> Drawn<'d> {
-    /// The place with related places of the same file beside it, then those of other files.
+    /// The finding with its related spans in the same file, followed by those in other files.
     fn of(found: &'d Diagnostic, files: &'d BTreeMap<FileId, Plain<'d>>) -> Vec<Self> {
         let source = &files[&found.span.file];
         let mut labels = vec![label(found.span, found.label.as_deref(), source, true)];
         let mut elsewhere = Vec::new();
         for (span, message) in &found.related {
-            // In a line that is cut there is room for one place only, and no place behind its cut end can be drawn.
+            // A line that is cut shows one span only, and nothing behind its cut end.
             if span.file == found.span.file
                 && !is_long(found.span, source)
                 && !is_long(*span, source)
@@ -121,7 +121,7 @@ impl<'d> Drawn<'d> {
     }
 }
 
-/// A message as it is shown.
+/// A message with hidden characters escaped.
 fn plain(text: Cow<'_, str>) -> Cow<'_, str> {
     match visible::line(&text) {
         Cow::Borrowed(_) => text,
@@ -129,13 +129,13 @@ fn plain(text: Cow<'_, str>) -> Cow<'_, str> {
     }
 }
 
-/// Whether the line where a span begins is cut.
+/// Whether the line in which a span starts is cut.
 fn is_long(span: Span, source: &Plain<'_>) -> bool {
     let (span, source) = (source.span(span), &source.shown);
     source.line(source.position(span.start).line).len() > LONGEST_LINE
 }
 
-/// An empty span, which would not be drawn, points at the character before it; a long one is cut after its first line.
+/// The label of a span. An empty span, which would be invisible, marks the character before it; a long one is cut after its first line.
 fn label(span: Span, text: Option<&str>, source: &Plain<'_>, primary: bool) -> LabeledSpan {
     let (span, source) = (source.span(span), &source.shown);
     let mut start = source.text.floor_char_boundary(span.start as usize);
@@ -183,7 +183,7 @@ impl miette::Diagnostic for Drawn<'_> {
     }
 
     fn source_code(&self) -> Option<&dyn SourceCode> {
-        // A file that could not be read has nothing to show.
+        // A file that could not be read has no text.
         if self.text.0.shown.text.is_empty() { None } else { Some(&self.text) }
     }
 
@@ -192,12 +192,12 @@ impl miette::Diagnostic for Drawn<'_> {
     }
 }
 
-/// A source as miette reads it: lines are looked up in the source's table instead of counted from the start of the text.
+/// A source for miette that looks lines up in a table instead of counting them from the start of the text.
 #[derive(Debug)]
 struct Text<'d>(&'d Plain<'d>);
 
 impl Text<'_> {
-    /// The part of a long line around a place in it.
+    /// The part of a long line around a position.
     fn window(&self, span: &SourceSpan, at: Position) -> Box<dyn SpanContents<'_> + '_> {
         let source = &self.0.shown;
         let line = source.line(at.line);

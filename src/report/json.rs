@@ -1,4 +1,4 @@
-//! For other programs. Version 1 only gains fields.
+//! The format for other programs. Within version 1, fields are only added.
 
 use super::{Report, cut, positions};
 use crate::diagnostic::{Diagnostic, Fix};

@@ -1,4 +1,4 @@
-//! Findings as text. To add a format: one file with a `REPORT`, its `mod` line and its row in [`REPORTS`].
+//! Formats of findings. To add one: a file with a `REPORT`, its `mod` line and its row in [`REPORTS`].
 
 #[cfg(feature = "cli")]
 mod human;
@@ -15,21 +15,21 @@ use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-/// One way of showing findings.
+/// A format of findings.
 #[derive(Debug)]
 pub struct Report {
-    /// As given to `--format`.
+    /// The name, as given to `--format`.
     pub name: &'static str,
-    /// All findings, in the order given, with whatever stands around them; ends in a line end unless empty.
+    /// Formats all findings, in the given order, with any frame; the result ends in a newline unless it is empty.
     pub render: fn(&[Diagnostic], &Sources, Paper) -> String,
 }
 
-/// What the text is written on.
+/// Properties of the output.
 #[derive(Debug, Clone, Copy)]
 pub struct Paper {
     /// Whether it shows colours.
     pub colour: bool,
-    /// Columns.
+    /// The width in columns.
     pub width: usize,
 }
 
@@ -41,12 +41,12 @@ pub const REPORTS: &[&Report] = &[
     &json::REPORT,
 ];
 
-/// One finding a line, for people and build scripts: `file:line:column: error[C0102] message`.
+/// Formats one finding per line, for people and build scripts: `file:line:column: error[C0102] message`.
 pub fn short(diagnostics: &[Diagnostic], sources: &Sources) -> String {
     (short::REPORT.render)(diagnostics, sources, Paper { colour: false, width: 100 })
 }
 
-/// One finding as people see it, without a summary.
+/// Draws one finding for people, without a summary.
 #[cfg(feature = "cli")]
 pub fn one(diagnostic: &Diagnostic, sources: &Sources, paper: Paper) -> String {
     human::one(diagnostic, sources, paper)
@@ -71,13 +71,13 @@ fn plural(count: usize, word: &str) -> String {
     format!("{count} {word}{}", if count == 1 { "" } else { "s" })
 }
 
-/// Findings of one file that are shown to people; those beyond it are counted.
+/// The most findings of one file that are shown to people; the others are counted.
 const MOST_SHOWN: usize = 100;
 
-/// Bytes of a message that are shown: a name in it may be as long as a file.
+/// The most bytes of a message that are shown: a name in it may be as long as a file.
 const LONGEST_MESSAGE: usize = 400;
 
-/// The findings to show, in their order, and how many of each file are left out: the least severe, and of those the last.
+/// Selects the findings to show, in their order, and counts those of each file that are left out: the least severe, and of these the last.
 fn shown(diagnostics: &[Diagnostic]) -> (Vec<&Diagnostic>, BTreeMap<FileId, usize>) {
     let mut files: BTreeMap<FileId, Vec<usize>> = BTreeMap::new();
     for (i, found) in diagnostics.iter().enumerate() {
@@ -97,7 +97,7 @@ fn shown(diagnostics: &[Diagnostic]) -> (Vec<&Diagnostic>, BTreeMap<FileId, usiz
     (kept.into_iter().map(|i| &diagnostics[i]).collect(), left_out)
 }
 
-/// For each file with more findings than are shown, a line that says how many.
+/// Formats, for each file, how many findings are not shown.
 fn more(left_out: &BTreeMap<FileId, usize>, sources: &Sources) -> String {
     let line = |(file, count): (&FileId, &usize)| {
         let name = &sources.get(*file).name;
@@ -106,7 +106,7 @@ fn more(left_out: &BTreeMap<FileId, usize>, sources: &Sources) -> String {
     left_out.iter().map(line).collect()
 }
 
-/// A message, cut in its middle if it is very long.
+/// Cuts a very long message in the middle.
 fn cut(message: &str) -> Cow<'_, str> {
     if message.len() <= LONGEST_MESSAGE {
         return Cow::Borrowed(message);
@@ -116,7 +116,7 @@ fn cut(message: &str) -> Cow<'_, str> {
     Cow::Owned(format!("{}…{}", &message[..head], &message[tail..]))
 }
 
-/// Start and end of a span as people count.
+/// The start and end of a span, as line and column.
 fn positions(span: Span, sources: &Sources) -> (Position, Position) {
     let source = sources.get(span.file);
     (source.position(span.start), source.position(span.end))

@@ -1,22 +1,22 @@
-//! A source without hidden characters, to be shown, and where its places have gone.
+//! A source with hidden characters escaped, and the mapping between positions in both texts.
 
 use crate::source::{Position, Source};
 use crate::span::Span;
 use chartc_core::visible;
 use std::borrow::Cow;
 
-/// A source as it is shown.
+/// A source with hidden characters escaped.
 #[derive(Debug)]
 pub(super) struct Plain<'s> {
     given: &'s Source,
-    /// With escapes, and each line end as `\n`.
+    /// The source with escapes, and `\n` for every line end.
     pub(super) shown: Cow<'s, Source>,
-    /// By place in the text given, behind what is escaped: how much further the text shown is. In order.
+    /// The cumulative offset of the shown text after each escape, by position in the original text. In order.
     moved: Vec<(usize, isize)>,
 }
 
 impl<'s> Plain<'s> {
-    /// Escapes what a source hides, its name included.
+    /// Escapes the hidden characters of a source and its name.
     pub(super) fn of(given: &'s Source) -> Self {
         let name = visible::line(&given.name);
         let mut text = String::new();
@@ -39,7 +39,7 @@ impl<'s> Plain<'s> {
         Self { given, shown, moved }
     }
 
-    /// A span of the source in what is shown.
+    /// Maps a span of the source to the shown text.
     pub(super) fn span(&self, span: Span) -> Span {
         let shift = |at: u32| {
             let nth = self.moved.partition_point(|(end, _)| *end <= at as usize);
@@ -49,12 +49,12 @@ impl<'s> Plain<'s> {
         Span { start: shift(span.start), end: shift(span.end), ..span }
     }
 
-    /// The place in the source of a place in what is shown, as people count.
+    /// Maps a position in the shown text to the source, as line and column.
     pub(super) fn position(&self, at: usize) -> Position {
         let nth = self.moved.partition_point(|(end, by)| (*end as isize + by) as usize <= at);
         let (floor, by) = nth.checked_sub(1).map_or((0, 0), |nth| self.moved[nth]);
         let next = self.moved.get(nth).map_or(usize::MAX, |(end, _)| *end);
-        // Inside of an escape: what is escaped stands there.
+        // A position inside an escape maps to the escaped character.
         let at = ((at as isize - by).max(floor as isize) as usize).min(next.saturating_sub(1));
         self.given.position(self.given.text.floor_char_boundary(at) as u32)
     }

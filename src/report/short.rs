@@ -1,4 +1,4 @@
-//! One finding a line.
+//! The format with one finding per line.
 
 use super::{Report, cut, more, positions, shown};
 use crate::diagnostic::Diagnostic;

@@ -1,4 +1,4 @@
-//! Lines that count away from the bound that they ask for.
+//! Transitions that count away from the bound in their guard.
 
 use crate::diagnostic::{Rule, Severity, Stage};
 

@@ -1,4 +1,4 @@
-//! `check` lines that some run refutes.
+//! Properties that some run refutes.
 
 use crate::diagnostic::{Rule, Severity, Stage};
 

@@ -1,4 +1,4 @@
-//! Keys of an `agent.yaml` step of which one makes the other useless.
+//! Keys of an `agent.yaml` step that conflict, so that one has no effect.
 
 use crate::diagnostic::{Diagnostic, Rule, Severity, Stage};
 use crate::span::Span;
@@ -25,20 +25,20 @@ pub(crate) fn means_nothing(key: &str, step: &str, span: Span) -> Diagnostic {
     RULE.at(span, format!("`{key}` means nothing on {step} step"))
 }
 
-/// `max_retries` where the policy of the step does not retry.
+/// `max_retries` with a policy that does not retry.
 pub(crate) fn never_retried(policy: &str, retries: Span, on: Span) -> Diagnostic {
     RULE.at(retries, format!("nothing is retried: a failed step does `{policy}` at once"))
         .related(on, "so it is said here")
         .help("remove `max_retries`, or write `on_failure: retry`")
 }
 
-/// `type` of a component, of another kind than its folder.
+/// The `type` of a component does not match its folder.
 pub(crate) fn other_kind(written: &str, kind: &str, folder: &str, span: Span) -> Diagnostic {
     RULE.at(span, format!("the file lies in `{folder}` and is no {written}"))
         .help(format!("move the file, or write `type: {kind}`"))
 }
 
-/// `name` of a component, another than its file's.
+/// The `name` of a component does not match its file.
 pub(crate) fn other_name(file: &str, span: Span) -> Diagnostic {
     RULE.at(span, format!("agents find this component as `{file}`, by its file"))
 }

@@ -1,4 +1,4 @@
-//! Rows of the transition table that permit only what other rows permit already.
+//! Permissions that permit only what others permit already.
 
 use crate::diagnostic::{Rule, Severity, Stage};
 

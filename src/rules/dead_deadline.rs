@@ -1,4 +1,4 @@
-//! Deadlines that never come.
+//! Deadlines that never fire.
 
 use crate::diagnostic::{Rule, Severity, Stage};
 

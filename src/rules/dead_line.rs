@@ -1,4 +1,4 @@
-//! Lines that no run takes, though their states are entered.
+//! Transitions that no run takes although their source states are entered.
 
 use crate::diagnostic::{Rule, Severity, Stage};
 

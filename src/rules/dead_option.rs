@@ -1,4 +1,4 @@
-//! Options that no question ever offers.
+//! Options that no question offers.
 
 use crate::diagnostic::{Rule, Severity, Stage};
 

@@ -1,4 +1,4 @@
-//! A name that is not what it looks like.
+//! Names that look like something else.
 
 use crate::diagnostic::{Diagnostic, Rule, Severity, Stage};
 use crate::span::Ident;
@@ -13,14 +13,14 @@ pub(crate) static RULE: Rule = Rule {
     page: include_str!("disguised_name.md"),
 };
 
-/// It holds characters that are not seen.
+/// The name contains invisible characters.
 pub(crate) fn hides(what: &str, name: &Ident) -> Diagnostic {
     let shown = visible::line(&name.node);
     RULE.at(name.span, format!("the name of this {what} hides a character: it is `{shown}`"))
         .help("take the hidden character out, here and where the name is used")
 }
 
-/// A word of it has letters of several scripts. `plain`: how it looks, if that is ASCII.
+/// A word of the name mixes scripts. `plain` is its ASCII look-alike, if there is one.
 pub(crate) fn mixes(
     what: &str,
     name: &Ident,
@@ -57,7 +57,7 @@ pub(crate) fn looks_like(what: &str, name: &Ident, other_is: &str, other: &Ident
     )
 }
 
-/// A name with the numbers of its letters outside of ASCII.
+/// Spells a name with escapes for the letters that are not ASCII.
 fn spelled(name: &str) -> String {
     let mut out = String::new();
     for c in name.chars() {

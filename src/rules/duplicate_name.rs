@@ -1,4 +1,4 @@
-//! One name declared twice where it has to be unique.
+//! Names that are declared twice but must be unique.
 
 use crate::diagnostic::{Diagnostic, Rule, Severity, Stage};
 use crate::span::Span;
@@ -19,12 +19,12 @@ pub(crate) fn twice(what: &str, name: &str, span: Span, first: Span) -> Diagnost
         .related(first, "first declared here")
 }
 
-/// Taken by something of another kind.
+/// Used for a declaration of another kind.
 pub(crate) fn taken(name: &str, by: &str, span: Span, first: Span) -> Diagnostic {
     RULE.at(span, format!("`{name}` is {by} already")).related(first, "declared here")
 }
 
-/// Two charts of one name, of different files, among those that a chart runs.
+/// Two charts with the same name, from different files, among the children of a chart.
 pub(crate) fn namesakes(name: &str, span: Span, first: Span, second: Span) -> Diagnostic {
     RULE.at(span, format!("with this, the chart runs two that are called `{name}`"))
         .related(first, "one of them")
@@ -34,7 +34,7 @@ pub(crate) fn namesakes(name: &str, span: Span, first: Span, second: Span) -> Di
         )
 }
 
-/// A chart that two imported files have.
+/// A chart that two imported files declare.
 pub(crate) fn imported_twice(name: &str, span: Span, first: Span, second: Span) -> Diagnostic {
     RULE.at(span, format!("two imported files have a chart `{name}`"))
         .related(first, "one of them")
@@ -42,17 +42,17 @@ pub(crate) fn imported_twice(name: &str, span: Span, first: Span, second: Span) 
         .help("give one of them another name, or import one of the files only")
 }
 
-/// Taken by the language itself.
+/// Reserved by the language.
 pub(crate) fn of_the_language(name: &str, what: &str, span: Span) -> Diagnostic {
     RULE.at(span, format!("`{name}` is {what} of the language")).help("give it another name")
 }
 
-/// One name for two fields of an event.
+/// Two fields of an event with the same name.
 pub(crate) fn bound_twice(name: &str, span: Span, first: Span) -> Diagnostic {
     RULE.at(span, format!("`{name}` is bound twice")).related(first, "bound here")
 }
 
-/// A name that means a step and a state where either may stand.
+/// A name that is ambiguous between a step and a state.
 pub(crate) fn step_and_state(name: &str, span: Span, step: Span, state: Span) -> Diagnostic {
     RULE.at(span, format!("`{name}` is a step and a state"))
         .related(step, "the step, which is taken")
@@ -60,14 +60,14 @@ pub(crate) fn step_and_state(name: &str, span: Span, step: Span, state: Span) ->
         .help("give one of them another name")
 }
 
-/// A key given twice in one mapping; the last one counts, as in PyYAML.
+/// A key that occurs twice in a mapping; the last one counts, as in PyYAML.
 pub(crate) fn key(what: &str, name: &str, span: Span, lost: Span) -> Diagnostic {
     RULE.at(span, format!("`{name}` is given twice in {what}"))
         .label("this one counts")
         .related(lost, "this one is lost")
 }
 
-/// A component that a list of an agent has twice, or a step that a component has twice; the first one counts.
+/// A component that an agent lists twice, or a step that a component lists twice; the first one counts.
 pub(crate) fn again(message: String, span: Span, first: Span) -> Diagnostic {
     let mut finding = RULE.at(span, message);
     finding.severity = Severity::Warning;

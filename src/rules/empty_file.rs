@@ -1,4 +1,4 @@
-//! A file without anything in it.
+//! Empty files.
 
 use crate::diagnostic::{Diagnostic, Rule, Severity, Stage};
 use crate::span::Span;
@@ -12,7 +12,7 @@ pub(crate) static RULE: Rule = Rule {
     page: include_str!("empty_file.md"),
 };
 
-/// Blanks and comments at most.
+/// The file contains only blanks and comments.
 pub(crate) fn empty(path: &str, is_agent: bool, span: Span) -> Diagnostic {
     let help = if is_agent {
         "an agent begins with `id: name`"

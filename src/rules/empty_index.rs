@@ -1,4 +1,4 @@
-//! Items of lists that may be empty.
+//! Indexing of lists that may be too short.
 
 use crate::diagnostic::{Rule, Severity, Stage};
 

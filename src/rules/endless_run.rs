@@ -1,4 +1,4 @@
-//! Charts that run each other for ever.
+//! Charts that run each other recursively without end.
 
 use crate::diagnostic::{Diagnostic, Rule, Severity, Stage};
 use crate::span::Span;
@@ -12,7 +12,7 @@ pub(crate) static RULE: Rule = Rule {
     page: include_str!("endless_run.md"),
 };
 
-/// `step` runs its own chart, or one that comes back to it.
+/// `step` runs its own chart, directly or indirectly.
 pub(crate) fn found(step: &str, is_own: bool, span: Span) -> Diagnostic {
     let what = if is_own { "its own chart" } else { "a chart that runs this one" };
     RULE.at(span, format!("`{step}` always runs {what}: there is no end to it"))

@@ -1,4 +1,4 @@
-//! Lines that send what they are on for ever.
+//! Transitions that send each other's events for ever.
 
 use crate::diagnostic::{Rule, Severity, Stage};
 

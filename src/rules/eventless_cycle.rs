@@ -1,4 +1,4 @@
-//! `when` lines that are taken for ever.
+//! Cycles of `when` transitions that are taken for ever.
 
 use crate::diagnostic::{Rule, Severity, Stage};
 

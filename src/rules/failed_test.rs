@@ -1,4 +1,4 @@
-//! A test of a chart that fails: found where tests are played.
+//! Failed tests of a chart, reported when tests are run.
 
 #[cfg(feature = "run")]
 use crate::diagnostic::Diagnostic;

@@ -1,4 +1,4 @@
-//! A comment for chartc that it cannot follow.
+//! Malformed `allow` comments.
 
 use crate::diagnostic::{Diagnostic, Rule, Severity, Stage};
 use crate::span::Span;
@@ -12,13 +12,13 @@ pub(crate) static RULE: Rule = Rule {
     page: include_str!("faulty_allow.md"),
 };
 
-/// Something else than `allow(…)`.
+/// Anything other than `allow(…)`.
 pub(crate) fn form(span: Span) -> Diagnostic {
     RULE.at(span, "chartc does not understand this comment")
         .help("write `chartc: allow(CODE) reason`, with one code or name or more")
 }
 
-/// No finding has this code or name.
+/// No rule has this code or name.
 pub(crate) fn unknown(word: &str, near: Option<&str>, span: Span) -> Diagnostic {
     let help = match near {
         Some(near) => format!("did you mean `{near}`?"),
@@ -27,7 +27,7 @@ pub(crate) fn unknown(word: &str, near: Option<&str>, span: Span) -> Diagnostic 
     RULE.at(span, format!("no finding is called `{word}`")).help(help)
 }
 
-/// The finding always is an error.
+/// Findings of the rule are always errors.
 pub(crate) fn firm(rule: &Rule, span: Span) -> Diagnostic {
     RULE.at(span, format!("{} ({}) is always an error", rule.code, rule.name))
         .help("what cannot be understood cannot be drawn, generated or run")

@@ -1,4 +1,4 @@
-//! An expression of an SCXML document that fails whenever it runs.
+//! Expressions of an SCXML document that always fail.
 
 use crate::diagnostic::{Diagnostic, Rule, Severity, Stage};
 use crate::span::Span;

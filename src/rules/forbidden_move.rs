@@ -1,4 +1,4 @@
-//! Moves of steps and choices that the table of `allow` lines forbids.
+//! Moves by steps and options that the permissions of the chart forbid.
 
 use crate::diagnostic::{Rule, Severity, Stage};
 

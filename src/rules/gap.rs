@@ -1,4 +1,4 @@
-//! Lines that leave one case out.
+//! Transitions whose guards leave one case uncovered.
 
 use crate::diagnostic::{Rule, Severity, Stage};
 

@@ -1,4 +1,4 @@
-//! Lists that only grow and that a prompt shows whole.
+//! Lists that only grow and that a prompt shows in full.
 
 use crate::diagnostic::{Rule, Severity, Stage};
 

@@ -1,4 +1,4 @@
-//! Times in which no model and no person answers.
+//! Timeouts and deadlines that are too short for a model or a person to answer.
 
 use crate::diagnostic::{Rule, Severity, Stage};
 

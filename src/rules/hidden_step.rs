@@ -1,4 +1,4 @@
-//! Steps that no turn comes to, because its model calls are used up or it has ended before.
+//! Steps that no turn reaches, because its model calls are used up or an earlier step has ended it.
 
 use crate::diagnostic::{Rule, Severity, Stage};
 

@@ -1,4 +1,4 @@
-//! Steps that try again very often.
+//! Steps with an excessive number of retries.
 
 use crate::diagnostic::{Rule, Severity, Stage};
 

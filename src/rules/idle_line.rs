@@ -1,4 +1,4 @@
-//! Lines that do nothing, and conditions that became lines of their own.
+//! Transitions that do nothing, and guards that were read as transitions of their own.
 
 use crate::diagnostic::{Rule, Severity, Stage};
 

@@ -1,4 +1,4 @@
-//! Targets that cannot be active together, or a place where a line, state or step may not stand.
+//! Targets that cannot be active together, and transitions, states or steps where they are not allowed.
 
 use crate::diagnostic::{Diagnostic, Rule, Severity, Stage};
 use crate::span::Span;
@@ -12,32 +12,32 @@ pub(crate) static RULE: Rule = Rule {
     page: include_str!("illegal_structure.md"),
 };
 
-/// A second one of what there is one of.
+/// A second declaration where only one is allowed.
 pub(crate) fn second(what: &str, span: Span, first: Span) -> Diagnostic {
     RULE.at(span, format!("a second {what}")).related(first, "the first one")
 }
 
-/// Something that a final state has no use for.
+/// A part that a final state cannot have.
 pub(crate) fn in_final(what: &str, name: &str, span: Span, declared: Span) -> Diagnostic {
     RULE.at(span, format!("{what} cannot stand in the final state `{name}`"))
         .related(declared, "it is final")
         .help("a final state has `enter`, `exit` and `advice` only")
 }
 
-/// A line of a final state.
+/// A transition of a final state.
 pub(crate) fn line_in_final(name: &str, span: Span, declared: Span) -> Diagnostic {
     RULE.at(span, format!("a line cannot stand in the final state `{name}`"))
         .related(declared, "it is final")
         .help("a final state is never left; make it a `state`, or put the line elsewhere")
 }
 
-/// A history state beside no other.
+/// A history state without siblings.
 pub(crate) fn history_of_nothing(span: Span) -> Diagnostic {
     RULE.at(span, "a history state in a state without children records nothing")
         .help("declare the states that it is to remember beside it")
 }
 
-/// A history whose default is not among what it remembers.
+/// A history whose default is not among the states that it can restore.
 pub(crate) fn history_default(name: &str, outer: &str, span: Span, declared: Span) -> Diagnostic {
     RULE.at(span, format!("the default of history `{name}` is no state inside `{outer}`"))
         .related(declared, "it is declared here")
@@ -56,12 +56,12 @@ pub(crate) fn final_region(span: Span) -> Diagnostic {
         .help("put it inside one of the regions")
 }
 
-/// `initial` where nothing is chosen.
+/// `initial` on a state that is not compound.
 pub(crate) fn initial_in(place: &str, span: Span) -> Diagnostic {
     RULE.at(span, format!("`initial` cannot stand in {place}")).help("remove it")
 }
 
-/// `initial` with a state that is not inside; `first` is one that is.
+/// `initial` with a state that is not a descendant; `first` is one that is.
 pub(crate) fn initial_outside(
     path: &str,
     outer: &str,
@@ -74,7 +74,7 @@ pub(crate) fn initial_outside(
         .help(format!("name a state inside `{outer}`, such as `{first}`"))
 }
 
-/// Two targets of one line that are never active together.
+/// Two targets of a transition that are never active together.
 pub(crate) fn apart(a: &str, b: &str, second: Span, first: Span) -> Diagnostic {
     let message = if a == b {
         format!("`{a}` is named twice")
@@ -86,17 +86,17 @@ pub(crate) fn apart(a: &str, b: &str, second: Span, first: Span) -> Diagnostic {
         .help("several targets lie in different regions of one parallel")
 }
 
-/// A state of `from` that is never active where it stands.
+/// A state in `from` that is never active together with the source.
 pub(crate) fn from_elsewhere(path: &str, outer: &str, span: Span, declared: Span) -> Diagnostic {
     RULE.at(span, format!("`{path}` is never active in `{outer}`"))
         .related(declared, "it is declared here")
         .help(format!("`from` takes states inside `{outer}`, where it stands"))
 }
 
-/// The cure for a `when` line that does nothing.
+/// The help for a `when` transition that does nothing.
 pub(crate) const GIVE_TARGET: &str = "give it `-> state`, or actions that make its condition false";
 
-/// A `when` line that goes nowhere and does nothing.
+/// A `when` transition without targets and actions.
 pub(crate) fn idle_when(span: Span, help: &str) -> Diagnostic {
     RULE.at(span, "a `when` line without target and actions does nothing, for ever").help(help)
 }

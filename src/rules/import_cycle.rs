@@ -1,4 +1,4 @@
-//! Files import each other in a circle.
+//! Files that import each other in a cycle.
 
 use crate::diagnostic::{Diagnostic, Rule, Severity, Stage};
 use crate::span::Span;
@@ -12,7 +12,7 @@ pub(crate) static RULE: Rule = Rule {
     page: include_str!("import_cycle.md"),
 };
 
-/// The import that closes the circle; `names` are the files on the way, the first one again at the end.
+/// The import that closes the cycle; `names` lists the files of the cycle, with the first one again at the end.
 pub(crate) fn circle(names: &[&str], span: Span) -> Diagnostic {
     RULE.at(span, format!("files import each other in a circle: `{}`", names.join("` → `")))
         .help("move what both need into a third file that imports neither")

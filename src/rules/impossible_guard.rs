@@ -1,4 +1,4 @@
-//! Conditions that no values fulfil.
+//! Conditions that are unsatisfiable.
 
 use crate::diagnostic::{Rule, Severity, Stage};
 

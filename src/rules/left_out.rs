@@ -1,4 +1,4 @@
-//! A part of an SCXML document that has no effect and is left out.
+//! Parts of an SCXML document that have no effect and are left out.
 
 use crate::diagnostic::{Diagnostic, Rule, Severity, Stage};
 use crate::span::Span;
@@ -12,22 +12,22 @@ pub(crate) static RULE: Rule = Rule {
     page: include_str!("left_out.md"),
 };
 
-/// An element of another namespace where something would be done.
+/// An element of another namespace among executable content.
 pub(crate) fn foreign(name: &str, span: Span) -> Diagnostic {
     RULE.at(span, format!("`<{name}>` is of another namespace and does nothing here"))
 }
 
-/// A text between elements.
+/// Text between elements.
 pub(crate) fn text(element: &str, span: Span) -> Diagnostic {
     RULE.at(span, format!("a text in `<{element}>` says nothing"))
 }
 
-/// A transition that waits for what never comes.
+/// A transition on an event that never occurs.
 pub(crate) fn never(event: &str, span: Span) -> Diagnostic {
     RULE.at(span, format!("nothing raises `{event}`: no transition waits for it"))
 }
 
-/// A param that an invoked document does not have.
+/// A param that the invoked document does not declare.
 pub(crate) fn no_such_data(name: &str, span: Span) -> Diagnostic {
     RULE.at(span, format!("the invoked document has no `<data>` called `{name}`"))
         .help("a param is the first value of the `<data>` of its name; others are left out")

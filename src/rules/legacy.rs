@@ -1,4 +1,4 @@
-//! Something of an `agent.yaml` that the original engine ignored or read otherwise.
+//! Parts of an `agent.yaml` that the original engine ignored or read differently.
 
 use crate::diagnostic::{Diagnostic, Rule, Severity, Stage};
 use crate::span::Span;
@@ -24,13 +24,13 @@ pub(crate) fn credits(span: Span) -> Diagnostic {
         .help("write `starting_scrip`")
 }
 
-/// `error_handling` beside `workflow`.
+/// `error_handling` outside `workflow`.
 pub(crate) fn outer_policy(span: Span) -> Diagnostic {
     RULE.at(span, "the original read `error_handling` inside of `workflow` only: there this one had no effect")
         .help("here it counts; move it into `workflow`")
 }
 
-/// A transition step with one target and nothing that decides.
+/// A transition step with one target and no prompt.
 pub(crate) fn ignored_answer(step: &str, span: Span) -> Diagnostic {
     RULE.at(
         span,
@@ -39,7 +39,7 @@ pub(crate) fn ignored_answer(step: &str, span: Span) -> Diagnostic {
     .help("the original paid for this call; add a `transition_map`, or make it a code step")
 }
 
-/// A transition step without a map, whose answer, or whatever else decides, moves nothing. `to` is where it always leads.
+/// A transition step without a map, so that its answer or other input decides nothing. `to` is its only target.
 pub(crate) fn decides_nothing(step: &str, what: &str, to: Option<&str>, span: Span) -> Diagnostic {
     let moves = match to {
         Some(to) => format!("whatever {what}, it leads to `{to}`"),
@@ -55,7 +55,7 @@ pub(crate) fn no_context(span: Span) -> Diagnostic {
         .help("here it works; `locals().get(…)` works in both")
 }
 
-/// A variable of the context inside of a comprehension.
+/// A context variable inside a comprehension.
 pub(crate) fn unseen_inside(name: &str, span: Span) -> Diagnostic {
     RULE.at(span, format!("the engine that most agents were written for did not see `{name}` inside of a comprehension: the step failed there"))
         .help("here it is seen")

@@ -1,4 +1,4 @@
-//! Limits of model calls and turns that are too small, or of no use.
+//! Limits that are too small, or that are never reached.
 
 use crate::diagnostic::{Rule, Severity, Stage};
 

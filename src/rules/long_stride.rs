@@ -1,4 +1,4 @@
-//! Lines whose first step of counting is longer than the bound.
+//! Transitions whose first step of counting is greater than the bound.
 
 use crate::diagnostic::{Rule, Severity, Stage};
 

@@ -1,4 +1,4 @@
-//! Conditions on counters that rounds never get to change.
+//! Conditions on counters that no cycle of the chart changes effectively.
 
 use crate::diagnostic::{Rule, Severity, Stage};
 

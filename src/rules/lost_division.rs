@@ -1,4 +1,4 @@
-//! A division of Python, which is a comment here.
+//! Python's `//` division, which is a comment here.
 
 use crate::diagnostic::{Diagnostic, Rule, Severity, Stage};
 use crate::span::Span;
@@ -12,7 +12,7 @@ pub(crate) static RULE: Rule = Rule {
     page: include_str!("lost_division.md"),
 };
 
-/// The comment, with its slashes.
+/// The comment, including its slashes.
 pub(crate) fn comment(text: &str, span: Span) -> Diagnostic {
     let divisor = text.trim_start_matches('/').trim();
     RULE.at(span, format!("`{text}` is a comment, and nothing is divided"))

@@ -1,4 +1,4 @@
-//! Values that are read although some run comes there without setting them.
+//! Values that are read although some run gets there without setting them.
 
 use crate::diagnostic::{Rule, Severity, Stage};
 

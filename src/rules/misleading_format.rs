@@ -1,4 +1,4 @@
-//! Format specs that show numbers otherwise than they look.
+//! Format specs that look like a number of decimals but count significant digits.
 
 use crate::diagnostic::{Rule, Severity, Stage};
 

@@ -1,4 +1,4 @@
-//! A text, a comment or a doc that is not read as it looks.
+//! Texts, comments and docs that do not mean what they look like.
 
 use crate::diagnostic::{Diagnostic, Rule, Severity, Stage};
 use crate::span::Span;
@@ -13,7 +13,7 @@ pub(crate) static RULE: Rule = Rule {
     page: include_str!("misleading_text.md"),
 };
 
-/// A character that stands raw in a file.
+/// An unescaped character in a file.
 pub(crate) fn raw(c: char, span: Span) -> Diagnostic {
     let mut shown = String::new();
     visible::escape(c, &mut shown);
@@ -28,7 +28,7 @@ pub(crate) fn raw(c: char, span: Span) -> Diagnostic {
         .help("take it out, or write its escape in a text between quotes if it is meant")
 }
 
-/// A file cannot be printed: the character would stand in a comment or a doc. An error, or else a warning.
+/// The file cannot be formatted, because the character would be in a comment or a doc. An error or a warning.
 #[cfg(feature = "cli")]
 pub(crate) fn unwritable(c: char, span: Span, is_error: bool) -> Diagnostic {
     let mut shown = String::new();

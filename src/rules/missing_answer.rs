@@ -1,4 +1,4 @@
-//! Lines that are taken when a step fails and that use what it would have answered.
+//! Transitions that are taken when a step fails and that read its answer.
 
 use crate::diagnostic::{Rule, Severity, Stage};
 

@@ -1,4 +1,4 @@
-//! An `agent.yaml` mapping that lacks a key it needs.
+//! Mappings of an `agent.yaml` without a required key.
 
 use crate::diagnostic::{Diagnostic, Rule, Severity, Stage};
 use crate::span::Span;
@@ -17,7 +17,7 @@ pub(crate) fn lacks(message: &str, span: Span) -> Diagnostic {
     RULE.at(span, message)
 }
 
-/// A step without `type`, which is a code step; `meant` is the type that its keys tell of, where it has no code.
+/// A step without `type`, which makes it a code step; `meant` is the type that its keys suggest, if it has no code.
 pub(crate) fn untyped(step: &str, meant: Option<&str>, span: Span) -> Diagnostic {
     let Some(meant) = meant else {
         let finding = RULE.at(span, format!("`{step}` has no `type`: it is a code step"));

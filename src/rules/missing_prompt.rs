@@ -1,4 +1,4 @@
-//! Model calls with nothing to say.
+//! Model calls without a prompt.
 
 use crate::diagnostic::{Rule, Severity, Stage};
 

@@ -1,4 +1,4 @@
-//! Variables that are set under a name which nothing reads, a letter away from one that something does.
+//! Variables that are set but never read, and whose name is one letter away from one that is read.
 
 use crate::diagnostic::{Rule, Severity, Stage};
 

@@ -1,7 +1,7 @@
-//! Every kind of finding: its code, name, stage and level, its words and its page.
+//! The catalogue of rules: code, name, stage, level, messages and page of each.
 //!
-//! To add one: `<name>.rs` with a `RULE` and the words that do not depend on an analysis, `<name>.md` beside it, its `mod` line and its
-//! row in [`RULES`]. A rule that needs an analysis has its check in `lint`.
+//! To add a rule, add `<name>.rs` with a `RULE` and the messages that do not depend on an analysis, `<name>.md` beside it, its `mod` line
+//! and its row in [`RULES`]. A rule that needs an analysis has its check in `lint`.
 
 pub(crate) mod backward_count;
 pub(crate) mod check_failed;
@@ -208,10 +208,10 @@ pub static RULES: &[&Rule] = &[
     &failed_test::RULE,
 ];
 
-/// The rule that a code or a name means; capitals, `-` and `_` do not count.
+/// Finds a rule by code or name; case, `-` and `_` do not count.
 ///
 /// # Errors
-/// The code or name that is nearest, if any is near.
+/// The nearest code or name, if there is one.
 pub fn named(word: &str) -> Result<&'static Rule, Option<&'static str>> {
     let name = word.replace('_', "-").to_lowercase();
     let found = RULES.iter().find(|r| r.code.eq_ignore_ascii_case(word) || r.name == name);

@@ -1,5 +1,5 @@
-//! Two names that become one Rust identifier. A warning of the chart; where Rust is made of it states get a number, and others
-//! are an error.
+//! Names that become the same Rust identifier. A warning of `check`; when Rust is generated, states get a number, and other clashes are
+//! errors.
 
 use crate::diagnostic::{Diagnostic, Rule, Severity, Stage};
 use crate::span::Span;
@@ -13,7 +13,7 @@ pub(crate) static RULE: Rule = Rule {
     page: include_str!("name_clash.md"),
 };
 
-/// Two names of one kind that become one identifier.
+/// Two names of the same kind that become the same identifier.
 pub(crate) fn idents(
     what: &str,
     (name, span): (&str, Span),
@@ -31,7 +31,7 @@ pub(crate) fn idents(
         .related(place, format!("{what} `{other}` stands here"))
 }
 
-/// Two charts of one file that become one module.
+/// Two charts of a file that become the same module.
 pub(crate) fn modules(module: &str, span: Span, other: Span) -> Diagnostic {
     RULE.at(span, format!("two charts are both module `{module}` in Rust"))
         .related(other, "the other one")

@@ -1,4 +1,4 @@
-//! Exceptions of a `from` that hold without being written.
+//! Redundant exceptions of a `from`.
 
 use crate::diagnostic::{Diagnostic, Rule, Severity, Stage};
 use crate::span::Span;
@@ -12,7 +12,7 @@ pub(crate) static RULE: Rule = Rule {
     page: include_str!("needless_except.md"),
 };
 
-/// A state that every line of the `from` leaves out anyway.
+/// A state that every transition of the `from` excludes anyway.
 pub(crate) fn left_out(name: &str, is_final: bool, span: Span) -> Diagnostic {
     let why = if is_final { "final states are" } else { "the target of a line is" };
     RULE.at(span, format!("`except {name}` changes nothing: {why} left out anyway"))

@@ -1,4 +1,4 @@
-//! Lines whose conditions overlap, so that only their order decides.
+//! Transitions whose guards overlap, so that only document order decides.
 
 use crate::diagnostic::{Rule, Severity, Stage};
 

@@ -1,4 +1,4 @@
-//! Names of an event's data in another order than the data.
+//! Names for an event's data that are in another order than its fields.
 
 use crate::diagnostic::{Rule, Severity, Stage};
 

@@ -1,4 +1,4 @@
-//! Which findings are left out because others say more, and which follow from another finding.
+//! Which findings suppress others, and which are consequences of others.
 
 use super::{
     dead_line, eventless_cycle, left_at_once, lost_count, missing_field, missing_prompt, never_set,
@@ -8,41 +8,41 @@ use crate::diagnostic::{Broken, Diagnostic, Rule, Severity};
 use crate::span::Span;
 use std::collections::BTreeMap;
 
-/// A rule whose findings give way to others.
+/// A rule whose findings are suppressed by others.
 struct Yield {
     rule: &'static Rule,
     to: To,
 }
 
-/// What a finding gives way to that stands at the same place. A finding that names no construct which it is about gives way to nothing.
+/// What suppresses a finding at the same place. A finding without a construct that it is about is never suppressed.
 enum To {
-    /// Findings of these rules, at any of their places.
+    /// Findings of these rules, at their span or a related one.
     Rules(&'static [&'static Rule]),
     /// Errors of these rules.
     Errors(&'static [&'static Rule]),
-    /// Every finding, at its first place, but for those that give way themselves by this row or one below.
+    /// Every finding, at its span, except those that this row or a later one may suppress.
     All,
 }
 
-/// Each rule that gives way to others, once.
+/// The rules whose findings may be suppressed, each once.
 static YIELDS: &[Yield] = &[
-    // A circle of such lines is reported as a circle.
+    // A cycle of such transitions is reported as a cycle.
     Yield { rule: &left_at_once::RULE, to: To::Rules(&[&eventless_cycle::RULE]) },
-    // The key that is missing or misspelt is the prompt.
+    // The missing or misspelt key is the prompt.
     Yield {
         rule: &missing_prompt::RULE,
         to: To::Errors(&[&missing_field::RULE, &unknown_field::RULE]),
     },
-    // What the values show there follows from what the other finding says.
+    // The values there are a consequence of the other finding.
     Yield { rule: &never_set::RULE, to: To::All },
     Yield { rule: &lost_count::RULE, to: To::All },
     Yield { rule: &dead_line::RULE, to: To::All },
 ];
 
-/// Rules of which the first finding stands for all that blame the same constructs.
+/// Rules whose first finding represents all that blame the same constructs.
 static GROUPED: &[&Rule] = &[&read_before_set::RULE];
 
-/// Leaves out the findings that give way to others.
+/// Removes the findings that others suppress.
 pub(crate) fn leave_out(found: &mut Vec<Diagnostic>) {
     for (row, Yield { rule, to }) in YIELDS.iter().enumerate() {
         let is_below = |d: &Diagnostic| {
@@ -68,8 +68,8 @@ pub(crate) fn leave_out(found: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Makes the findings that follow from another one related places of that one. `charts` are the places of the charts, `text` gives what
-/// stands at a place.
+/// Turns findings that are consequences of another into related spans of that one. `charts` contains the spans of the charts; `text`
+/// returns the source text of a span.
 pub(crate) fn fold<'t>(
     found: &mut Vec<Diagnostic>,
     charts: &[Span],

@@ -1,11 +1,11 @@
-//! Lists and excerpts in the sentences of findings: the user's names and texts in backticks.
+//! Lists and excerpts for messages, with user text in backticks.
 
-/// Names of the user in a row; after the fourth only their number.
+/// Lists the user's names; after the fourth, only their number.
 pub(crate) fn names<'n>(all: impl IntoIterator<Item = &'n str>) -> String {
     row(&all.into_iter().map(|name| format!("`{name}`")).collect::<Vec<_>>())
 }
 
-/// The same of names that are in back-quotes already.
+/// Like [`names`], for names that are already in backticks.
 pub(crate) fn row(all: &[String]) -> String {
     match all.split_last() {
         None => "none".into(),
@@ -15,7 +15,7 @@ pub(crate) fn row(all: &[String]) -> String {
     }
 }
 
-/// At most about forty characters of a text.
+/// Abbreviates a text to about forty characters.
 pub(crate) fn short(text: &str) -> String {
     if text.chars().count() <= 44 {
         return text.to_owned();

@@ -1,4 +1,4 @@
-//! Variables of a turn that are read before the turn has set them.
+//! Variables of a turn that are read before the turn sets them.
 
 use crate::diagnostic::{Rule, Severity, Stage};
 

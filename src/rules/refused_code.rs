@@ -1,4 +1,4 @@
-//! A code step of an `agent.yaml` that uses what safe evaluation refuses.
+//! Code steps of an `agent.yaml` that use what safe evaluation refuses.
 
 use crate::diagnostic::{Diagnostic, Rule, Severity, Stage};
 use crate::span::Span;
@@ -12,7 +12,7 @@ pub(crate) static RULE: Rule = Rule {
     page: include_str!("refused_code.md"),
 };
 
-/// A function or a name that code of an agent cannot use.
+/// A function or name that is not available to code of an agent.
 pub(crate) fn not_available(name: &str, span: Span) -> Diagnostic {
     RULE.at(span, format!("`{name}` is not available here"))
 }

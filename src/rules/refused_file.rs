@@ -1,4 +1,4 @@
-//! A file that nobody named is not read.
+//! Files that are not read, because nobody named them on the command line.
 
 use crate::diagnostic::{Diagnostic, Rule, Severity, Stage};
 use crate::span::Span;
@@ -12,7 +12,7 @@ pub(crate) static RULE: Rule = Rule {
     page: include_str!("refused_file.md"),
 };
 
-/// A file that another one imports or is read together with.
+/// A file that is imported by another, or read together with it.
 pub(crate) fn refused(path: &str, why: &str, cure: &str, span: Span) -> Diagnostic {
     RULE.at(span, format!("`{path}` is not read: {why}")).help(cure.to_owned())
 }

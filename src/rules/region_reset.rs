@@ -1,4 +1,4 @@
-//! Lines that restart regions of a parallel which they do not name.
+//! Transitions that restart regions of a parallel that they do not name.
 
 use crate::diagnostic::{Rule, Severity, Stage};
 

@@ -1,4 +1,4 @@
-//! Effects of an `enter` block that a detour repeats.
+//! Effects of an `enter` block that are repeated when a detour returns to the state.
 
 use crate::diagnostic::{Rule, Severity, Stage};
 

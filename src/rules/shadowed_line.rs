@@ -1,4 +1,4 @@
-//! Lines that others hide.
+//! Transitions that are never taken because others have priority.
 
 use crate::diagnostic::{Rule, Severity, Stage};
 

@@ -1,4 +1,4 @@
-//! Ends that only what fails leads to.
+//! `ok` final states that are reached only through failures.
 
 use crate::diagnostic::{Rule, Severity, Stage};
 

@@ -1,4 +1,4 @@
-//! A text does not follow the grammar.
+//! Syntax errors.
 
 use crate::diagnostic::{Diagnostic, Rule, Severity, Stage};
 use crate::span::Span;
@@ -12,7 +12,7 @@ pub(crate) static RULE: Rule = Rule {
     page: include_str!("syntax.md"),
 };
 
-/// Something else was wanted here.
+/// Another token was expected here.
 pub(crate) fn expected(what: &str, found: &str, span: Span) -> Diagnostic {
     RULE.at(span, format!("expected {what}, found {found}"))
 }

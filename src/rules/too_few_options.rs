@@ -1,4 +1,4 @@
-//! Questions without a choice.
+//! Questions with fewer than two options.
 
 use crate::diagnostic::{Rule, Severity, Stage};
 

@@ -1,4 +1,4 @@
-//! States that the run cannot leave.
+//! Reachable states from which no final state can be reached.
 
 use crate::diagnostic::{Rule, Severity, Stage};
 

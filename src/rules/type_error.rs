@@ -1,4 +1,4 @@
-//! An expression whose type does not fit.
+//! Expressions whose type does not fit.
 
 use crate::diagnostic::{Diagnostic, Rule, Severity, Stage};
 use crate::span::Span;
@@ -12,7 +12,7 @@ pub(crate) static RULE: Rule = Rule {
     page: include_str!("type_error.md"),
 };
 
-/// One type where another is wanted.
+/// One type where another is expected.
 pub(crate) fn mismatch(want: &str, found: &str, span: Span) -> Diagnostic {
     RULE.at(span, format!("expected `{want}`, found `{found}`"))
 }
@@ -30,7 +30,7 @@ pub(crate) fn read_only(
         .help(format!("{why}; keep the value in a `var`"))
 }
 
-/// A name that has no value where a constant is wanted.
+/// A name without a constant value where a constant is expected.
 pub(crate) fn not_here(name: &str, why: &str, span: Span) -> Diagnostic {
     RULE.at(span, format!("`{name}` cannot be read here")).help(why)
 }

@@ -1,4 +1,4 @@
-//! Lines that count and ask for no bound.
+//! Transitions that count without testing the bound.
 
 use crate::diagnostic::{Rule, Severity, Stage};
 

@@ -1,4 +1,4 @@
-//! Rounds of model calls without an end.
+//! Unbounded loops of model calls.
 
 use crate::diagnostic::{Rule, Severity, Stage};
 

@@ -1,4 +1,4 @@
-//! Model calls that only their answer ends.
+//! Model calls without any time limit.
 
 use crate::diagnostic::{Rule, Severity, Stage};
 

@@ -1,4 +1,4 @@
-//! Lines that lead back while a counter is low and do not count.
+//! Transitions that loop while a counter is below its bound and do not count.
 
 use crate::diagnostic::{Rule, Severity, Stage};
 

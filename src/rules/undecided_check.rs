@@ -1,4 +1,4 @@
-//! `check` lines that no run refutes as far as was looked, and that are not proved either.
+//! Properties that are neither proved nor refuted within the bounds of the exploration.
 
 use crate::diagnostic::{Rule, Severity, Stage};
 

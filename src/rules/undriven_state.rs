@@ -1,4 +1,4 @@
-//! States in which nothing ever acts.
+//! States without any transition, step or deadline.
 
 use crate::diagnostic::{Rule, Severity, Stage};
 

@@ -1,4 +1,4 @@
-//! A brace of a prompt that is neither a placeholder nor doubled.
+//! Braces of a prompt that are neither part of a placeholder nor doubled.
 
 use crate::diagnostic::{Diagnostic, Rule, Severity, Stage};
 use crate::span::Span;

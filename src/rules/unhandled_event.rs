@@ -1,4 +1,4 @@
-//! Events that nothing takes.
+//! Events that nothing handles.
 
 use crate::diagnostic::{Rule, Severity, Stage};
 

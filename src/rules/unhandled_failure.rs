@@ -1,4 +1,4 @@
-//! Calls and children whose failure leaves a run where it is.
+//! Calls and child charts whose failure leaves the run stuck.
 
 use crate::diagnostic::{Rule, Severity, Stage};
 

@@ -1,4 +1,4 @@
-//! A key or a value of an `agent.yaml` that the format does not know.
+//! Keys and values of an `agent.yaml` that the format does not define.
 
 use crate::diagnostic::{Diagnostic, Rule, Severity, Stage, nearest};
 use crate::span::Span;
@@ -12,7 +12,7 @@ pub(crate) static RULE: Rule = Rule {
     page: include_str!("unknown_field.md"),
 };
 
-/// A key that nothing reads; `renamed` is what it is called here, `known` are the keys that it may have meant.
+/// A key that nothing reads; `renamed` is its name in this format, `known` are the keys that may be meant.
 pub(crate) fn key<'k>(
     what: &str,
     name: &str,
@@ -30,13 +30,13 @@ pub(crate) fn key<'k>(
     }
 }
 
-/// A key that another mapping has: `home` says which.
+/// A key that belongs in another mapping, `home`.
 pub(crate) fn misplaced_key(what: &str, name: &str, span: Span, home: &str) -> Diagnostic {
     RULE.at(span, format!("{what} has no key `{name}`"))
         .help(format!("it is a key of {home}: move it there"))
 }
 
-/// A word that is none of those that the key takes: whatever it may have meant, something else would be done.
+/// A value that the key does not accept and that would be read as something else.
 pub(crate) fn word(what: &str, name: &str, span: Span, known: &[&str]) -> Diagnostic {
     let help = match nearest(name, known.iter().copied()) {
         Some(near) => format!("did you mean `{near}`?"),
@@ -49,7 +49,7 @@ pub(crate) fn word(what: &str, name: &str, span: Span, known: &[&str]) -> Diagno
     Diagnostic { severity: Severity::Error, ..finding }
 }
 
-/// An attribute that an element of SCXML does not have.
+/// An attribute that an SCXML element does not have.
 pub(crate) fn attribute<'k>(
     what: &str,
     name: &str,
@@ -63,7 +63,7 @@ pub(crate) fn attribute<'k>(
     }
 }
 
-/// An element that cannot stand in another of SCXML; `elsewhere` says that it can stand in some.
+/// An element that is not allowed in its SCXML parent; `elsewhere` tells whether it is allowed in others.
 pub(crate) fn element<'k>(
     outer: &str,
     name: &str,
@@ -86,12 +86,12 @@ pub(crate) fn missing(element: &str, name: &str, span: Span) -> Diagnostic {
     RULE.at(span, format!("`<{element}>` has no `{name}`"))
 }
 
-/// A value that is read otherwise, or not at all.
+/// A value that is read differently, or not at all.
 pub(crate) fn value(message: impl Into<String>, span: Span) -> Diagnostic {
     RULE.at(span, message)
 }
 
-/// A root that is no SCXML.
+/// A root element that is not `scxml`.
 pub(crate) fn root(name: &str, span: Span) -> Diagnostic {
     let mut finding = RULE
         .at(span, format!("`<{name}>` is no SCXML document"))
@@ -100,7 +100,7 @@ pub(crate) fn root(name: &str, span: Span) -> Diagnostic {
     finding
 }
 
-/// A root without its namespace.
+/// A root element without the namespace.
 pub(crate) fn namespace(span: Span) -> Diagnostic {
     RULE.at(span, "`<scxml>` names no namespace")
         .help("add `xmlns=\"http://www.w3.org/2005/07/scxml\"`")

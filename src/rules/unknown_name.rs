@@ -1,4 +1,4 @@
-//! A name that is not declared: state, event, variable, step, function, tool, client, type.
+//! Undeclared names: of states, events, variables, steps, functions, tools, clients, types.
 
 use crate::diagnostic::{Diagnostic, Rule, Severity, Stage, nearest};
 use crate::span::Span;
@@ -12,7 +12,7 @@ pub(crate) static RULE: Rule = Rule {
     page: include_str!("unknown_name.md"),
 };
 
-/// Nothing of this kind has the name; `known` are the names that it may have meant.
+/// No declaration of this kind has the name; `known` are the names that may be meant.
 pub(crate) fn unknown<'k>(
     what: &str,
     name: &str,
@@ -27,7 +27,7 @@ pub(crate) fn state(name: &str, span: Span, near: Option<&str>) -> Diagnostic {
     guessed(RULE.at(span, format!("no state `{name}`")), near)
 }
 
-/// The list of states has a name that nothing uses; the `uses` all have another one, of which it is a slip.
+/// The list of states contains a name that nothing uses, a misspelling of the name at `uses`.
 pub(crate) fn misnamed(listed: &str, span: Span, used: &str, uses: &[Span]) -> Diagnostic {
     let times = uses.len();
     let message =
@@ -72,7 +72,7 @@ pub(crate) fn not_given_yet(name: &str, span: Span) -> Diagnostic {
         .help("arguments of an option are known in its actions and target, not in its `if`")
 }
 
-/// A name that code asks the context for and that only the host can give; there is no default.
+/// A name that code reads from the context without a default, and that only the host can set.
 pub(crate) fn to_be_given(name: &str, span: Span) -> Diagnostic {
     let finding =
         RULE.at(span, format!("nothing here sets `{name}`: the host has to give it")).help(
@@ -81,7 +81,7 @@ pub(crate) fn to_be_given(name: &str, span: Span) -> Diagnostic {
     Diagnostic { severity: Severity::Note, ..finding }
 }
 
-/// A name that code asks the context for, with a default, and that is written almost as a known one.
+/// A name that code reads from the context with a default, and that is similar to a known one.
 pub(crate) fn default_only(name: &str, near: &str, span: Span) -> Diagnostic {
     let finding = RULE
         .at(
@@ -92,12 +92,12 @@ pub(crate) fn default_only(name: &str, near: &str, span: Span) -> Diagnostic {
     Diagnostic { severity: Severity::Note, ..finding }
 }
 
-/// A name of this language that an agent's context does not have.
+/// A name of the chart language that an agent's context does not have.
 pub(crate) fn not_in_context(name: &str, span: Span) -> Diagnostic {
     RULE.at(span, format!("`{name}` is not in the context"))
 }
 
-/// The same, of a name that a component requires.
+/// Like [`not_in_context`], for a name that a component requires.
 pub(crate) fn required<'k>(
     name: &str,
     span: Span,
@@ -108,12 +108,12 @@ pub(crate) fn required<'k>(
         .related(listed, "the agent that lists the component")
 }
 
-/// A component that an agent lists; `help` says where it may be.
+/// An unknown component in the list of an agent; `help` says where it may be.
 pub(crate) fn component(kind: &str, name: &str, span: Span, help: String) -> Diagnostic {
     RULE.at(span, format!("no {kind} `{name}`")).help(help)
 }
 
-/// A name whose declaration comes further down; `rule` is this one or the one for placeholders.
+/// A name that is declared further down; `rule` is this one or the one for placeholders.
 pub(crate) fn too_early(rule: &'static Rule, name: &str, span: Span, declared: Span) -> Diagnostic {
     rule.at(span, format!("`{name}` cannot be read before it is declared"))
         .related(declared, "declared here")

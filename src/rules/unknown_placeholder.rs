@@ -1,4 +1,4 @@
-//! A placeholder of a prompt that names nothing in scope.
+//! Placeholders of a prompt that name nothing in scope.
 
 use crate::diagnostic::{Diagnostic, Rule, Severity, Stage, nearest};
 use crate::span::Span;
@@ -17,7 +17,7 @@ pub(crate) fn options_elsewhere(span: Span) -> Diagnostic {
     RULE.at(span, "`{options}` stands only in the prompt of an `ask`")
 }
 
-/// A placeholder of what an agent looks for in its memory before a turn: the query is the poorer for it, so this is a warning.
+/// A placeholder in the query for an agent's memory. The query still works without it, so this is a warning.
 pub(crate) fn in_query<'k>(
     name: &str,
     span: Span,

@@ -1,4 +1,4 @@
-//! Components that an agent lists, where no folder has them.
+//! Components that an agent lists and that no folder contains.
 
 use crate::diagnostic::{Diagnostic, Rule, Severity, Stage};
 use crate::span::Span;
@@ -12,7 +12,7 @@ pub(crate) static RULE: Rule = Rule {
     page: include_str!("unloaded_components.md"),
 };
 
-/// So many of them.
+/// The finding, with their number.
 pub(crate) fn unloaded(count: usize, span: Span) -> Diagnostic {
     let message = match count {
         1 => "the component of this agent is not loaded".to_owned(),

@@ -1,4 +1,4 @@
-//! Answers that the prompt offers and that lead nowhere.
+//! Words that a prompt offers as answers and that nothing handles.
 
 use super::prose;
 use crate::diagnostic::{Diagnostic, Rule, Severity, Stage, nearest};
@@ -13,7 +13,7 @@ pub(crate) static RULE: Rule = Rule {
     page: include_str!("unmapped_answer.md"),
 };
 
-/// What a step's source decides where it fails, which its `transition_map` lacks; `map` is that key.
+/// The decision of a step on failure, which its `transition_map` lacks; `map` is the span of that key.
 pub(crate) fn fallback<'k>(
     value: &str,
     map: Span,

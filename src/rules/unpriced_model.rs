@@ -1,4 +1,4 @@
-//! Limits of cost around calls of which nobody knows the price.
+//! Cost limits on model calls without prices.
 
 use crate::diagnostic::{Rule, Severity, Stage};
 

@@ -1,4 +1,4 @@
-//! Questions that are never put because lines take their event or the turn.
+//! Questions that are never asked because transitions take their event or the turn.
 
 use crate::diagnostic::{Rule, Severity, Stage};
 

@@ -1,4 +1,4 @@
-//! Steps whose state is never active when their turn comes.
+//! Steps whose state is never active when the walk reaches them.
 
 use crate::diagnostic::{Rule, Severity, Stage};
 

@@ -1,4 +1,4 @@
-//! Answers that are paid for and that nothing reads.
+//! Answers that nothing reads.
 
 use crate::diagnostic::{Rule, Severity, Stage};
 

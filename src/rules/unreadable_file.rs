@@ -1,4 +1,4 @@
-//! A file could not be read.
+//! Files that could not be read.
 
 use crate::diagnostic::{Diagnostic, Rule, Severity, Stage};
 use crate::span::Span;
@@ -12,12 +12,12 @@ pub(crate) static RULE: Rule = Rule {
     page: include_str!("unreadable_file.md"),
 };
 
-/// A file that was asked for.
+/// A file that was named on the command line.
 pub(crate) fn asked_for(path: &str, why: &str, span: Span) -> Diagnostic {
     RULE.at(span, format!("`{path}` cannot be read: {why}"))
 }
 
-/// A file that another imports.
+/// A file that is imported.
 pub(crate) fn imported(path: &str, why: &str, span: Span) -> Diagnostic {
     asked_for(path, why, span).help("a path is taken from the folder of the file that imports")
 }

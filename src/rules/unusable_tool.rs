@@ -1,4 +1,4 @@
-//! Prompts that name tools which the model cannot call there.
+//! Prompts that name tools that the model cannot call there.
 
 use crate::diagnostic::{Rule, Severity, Stage};
 

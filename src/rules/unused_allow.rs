@@ -1,4 +1,4 @@
-//! A comment that leaves nothing out.
+//! `allow` comments that suppress nothing.
 
 use crate::diagnostic::{Diagnostic, Rule, Severity, Stage};
 use crate::span::Span;
@@ -12,7 +12,7 @@ pub(crate) static RULE: Rule = Rule {
     page: include_str!("unused_allow.md"),
 };
 
-/// `rule` has no finding in the line that the comment is about.
+/// `rule` has no finding in the line to which the comment applies.
 pub(crate) fn at(rule: &Rule, span: Span) -> Diagnostic {
     RULE.at(span, format!("there is no {} ({}) to allow here", rule.code, rule.name))
         .help("remove it, or put it into the line of the finding or right above that line")

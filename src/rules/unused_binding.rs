@@ -1,4 +1,4 @@
-//! Lines that name what comes with their event and use none of it.
+//! Transitions that bind the data of their event and use none of it.
 
 use crate::diagnostic::{Rule, Severity, Stage};
 

@@ -1,4 +1,4 @@
-//! A component or a system prompt that no prompt takes.
+//! Components and system prompts that are part of no prompt.
 
 use crate::diagnostic::{Diagnostic, Rule, Severity, Stage};
 use crate::span::{Ident, Span};
@@ -23,13 +23,13 @@ pub(crate) fn never(step: &str, span: Span) -> Diagnostic {
         .help("give the item an `if`, or remove it")
 }
 
-/// Into a step that has no prompt.
+/// Inserted into a step without a prompt.
 pub(crate) fn into_code(step: &Ident) -> Diagnostic {
     RULE.at(step.span, format!("`{}` is a code step: it has no prompt", step.node))
 }
 
-/// Into a step that the agent lacks. Only a note, unless one of its steps, `near`, is named alike: a component that several
-/// agents share may name steps of all of them.
+/// Inserted into a step that the agent does not have. Only a note, unless `near` is a step with a similar name: a component that several
+/// agents share may name the steps of all of them.
 pub(crate) fn into_nowhere(step: &Ident, near: Option<&str>, listed: Span) -> Diagnostic {
     let message = format!("no step `{}`: the fragment does not go there", step.node);
     let mut finding = RULE.at(step.span, message);
@@ -40,13 +40,13 @@ pub(crate) fn into_nowhere(step: &Ident, near: Option<&str>, listed: Span) -> Di
     finding.related(listed, "the agent that lists the component")
 }
 
-/// A component whose steps are all of other agents; it names the first of them at `first`.
+/// A component that names steps of other agents only, the first of them at `first`.
 pub(crate) fn of_others(listed: &Ident, first: Span) -> Diagnostic {
     RULE.at(listed.span, format!("`{}` goes into no step of this agent", listed.node))
         .related(first, "it names its steps here")
 }
 
-/// `rag` where nothing reads `memories`.
+/// `rag` although nothing reads `memories`.
 pub(crate) fn memories(span: Span) -> Diagnostic {
     let finding = RULE
         .at(span, "nothing in this agent reads `memories`: what `rag` recalls is lost")

@@ -1,4 +1,4 @@
-//! Rows of the transition table that no move needs.
+//! Permissions that no move needs.
 
 use crate::diagnostic::{Rule, Severity, Stage};
 

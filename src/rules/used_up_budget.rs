@@ -1,5 +1,5 @@
-//! Tests that `chartc check` does not play to their end, and lines that it does not look at to the end, because all of them together
-//! would take too long.
+//! Tests that `chartc check` does not finish, and transitions that it does not compare completely, because the budget for all of them
+//! is used up.
 
 use crate::diagnostic::{Diagnostic, Rule, Severity, Stage};
 use crate::span::Span;
@@ -13,7 +13,7 @@ pub(crate) static RULE: Rule = Rule {
     page: include_str!("used_up_budget.md"),
 };
 
-/// So many tests of a file, this one first, were not played to their end.
+/// The number of tests of a file that were not finished; this is the first of them.
 #[cfg(feature = "run")]
 pub(crate) fn unplayed(first: Span, tests: usize) -> Diagnostic {
     let message = match tests {
@@ -28,7 +28,7 @@ pub(crate) fn unplayed(first: Span, tests: usize) -> Diagnostic {
     )
 }
 
-/// So many lines of a chart, this one first, were not compared with all lines of the states below.
+/// The number of transitions of a chart that were not compared with all those of their descendants; this is the first of them.
 pub(crate) fn uncompared(first: Span, lines: usize) -> Diagnostic {
     let message = match lines {
         1 => "this line was not compared with all lines of the states below: the chart has too many of both".to_owned(),

@@ -1,4 +1,4 @@
-//! Histories that bring nothing back.
+//! History states that restore nothing.
 
 use crate::diagnostic::{Rule, Severity, Stage};
 

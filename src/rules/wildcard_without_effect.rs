@@ -1,4 +1,4 @@
-//! `from` lines that hold nowhere, and `on *` without events.
+//! `from` transitions that apply in no state, and `on *` in charts without events.
 
 use crate::diagnostic::{Rule, Severity, Stage};
 

@@ -1,4 +1,4 @@
-//! YAML that is no agent: wrong type, wrong shape.
+//! YAML values of the wrong type or shape for an agent.
 
 use crate::diagnostic::{Diagnostic, Rule, Severity, Stage};
 use crate::span::Span;
@@ -17,7 +17,7 @@ pub(crate) fn value(what: &str, wanted: &str, found: &str, span: Span) -> Diagno
     RULE.at(span, format!("{what} must be {wanted}, not {found}"))
 }
 
-/// A number or a boolean where a text is wanted.
+/// A number or a boolean where a text is expected.
 pub(crate) fn unquoted(what: &str, found: &str, written: &str, span: Span) -> Diagnostic {
     value(what, "a text", found, span).help(format!("quote it: `\"{written}\"`"))
 }

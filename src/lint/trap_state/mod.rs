@@ -1,4 +1,4 @@
-//! States that the run cannot leave.
+//! Reachable states from which no final state can be reached.
 
 mod stuck;
 
@@ -68,7 +68,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     }
 }
 
-/// A state that a run cannot leave once it has come there with a value.
+/// The finding for a leaf that a run cannot leave once it has entered it with a certain value.
 fn with_value(context: &Context<'_>, stuck: &Stuck) -> Diagnostic {
     let Context { chart, map, .. } = context;
     let name = words::state(chart, stuck.leaf);
@@ -84,8 +84,8 @@ fn with_value(context: &Context<'_>, stuck: &Stuck) -> Diagnostic {
     )
 }
 
-/// States that runs cannot end from once variables have some values, where every run was tried. Where a condition there never holds at
-/// all, that line is told of.
+/// The findings for leaves from which no run ends once variables have certain values, if all runs were explored. If a guard there never
+/// holds, its transition is reported instead.
 fn by_values(context: &Context<'_>, traps: &[Trap]) -> Vec<Diagnostic> {
     let Context { chart, facts, map, .. } = context;
     let Some(seen) = &context.runs.seen else { return Vec::new() };

@@ -1,4 +1,4 @@
-//! States that only conditions on values lead out of, and a value among those that a run brings which none of them is about.
+//! Leaves that only `when` transitions leave, and that a run can enter with a value for which none of their guards holds.
 
 use crate::facts::Facts;
 use crate::facts::cover::keys;
@@ -12,22 +12,22 @@ use chartc_core::model::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Most lines before the one that leads there which are looked at.
+/// The most earlier transitions that are compared with the one that leads there.
 const MOST: usize = 20;
 
-/// A state that a run cannot leave once it has come there with a value.
+/// A leaf that a run cannot leave once it has entered it with a certain value.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Stuck {
-    /// The state, a leaf.
+    /// The leaf.
     pub leaf: StateId,
-    /// The line that leads there and keeps the value.
+    /// The transition that leads there and stores the value.
     pub by: TransitionId,
-    /// Variables, or fields of them, with the values that keep it there.
+    /// The variables, or their fields, with the values that close all guards.
     pub case: Vec<(Expr, Value)>,
 }
 
-/// Every such state with the first line that brings the value: an answer or data of an event that the line, or the step, puts into a
-/// variable. All that leads out of the state are `when` lines over such variables, which nothing changes as long as it is active.
+/// Finds every such leaf, with the first transition that brings the value: an answer or data of an event that the transition or the step
+/// stores in a variable. Only `when` transitions over such variables leave the leaf, and nothing changes them while it is active.
 pub(super) fn stuck(chart: &Chart, facts: &Facts) -> Vec<Stuck> {
     let mut found = Vec::new();
     let mut into: BTreeMap<StateId, Vec<TransitionId>> = BTreeMap::new();
@@ -46,7 +46,7 @@ pub(super) fn stuck(chart: &Chart, facts: &Facts) -> Vec<Stuck> {
     found
 }
 
-/// Leaves that only `when` lines over variables leave, with their conditions.
+/// The leaves that only `when` transitions over variables leave, with their guards.
 fn waiting<'c>(chart: &'c Chart, facts: &Facts) -> Vec<(StateId, Vec<&'c Expr>)> {
     let alone = |leaf: StateId| {
         chart.ancestors(leaf).all(|s| {
@@ -69,7 +69,7 @@ fn waiting<'c>(chart: &'c Chart, facts: &Facts) -> Vec<(StateId, Vec<&'c Expr>)>
     leaves.filter(|leaf| alone(*leaf)).filter_map(|leaf| Some((leaf, guards(leaf)?))).collect()
 }
 
-/// Whether a condition reads only what lines and steps set.
+/// Whether a condition reads only params and variables that last and that transitions and steps set.
 fn is_still(chart: &Chart, guard: &Expr) -> bool {
     let mut still = true;
     walk(chart, guard, &mut |e| {
@@ -111,7 +111,7 @@ fn is_still(chart: &Chart, guard: &Expr) -> bool {
     still
 }
 
-/// Whether the line brings a value that none of the conditions is about.
+/// Whether the transition may store a value for which none of the guards holds.
 fn stays(chart: &Chart, leaf: StateId, guards: &[&Expr], id: TransitionId) -> Option<Stuck> {
     let line = chart.transition(id);
     let kept = kept(chart, line);
@@ -140,7 +140,7 @@ fn stays(chart: &Chart, leaf: StateId, guards: &[&Expr], id: TransitionId) -> Op
     Some(Stuck { leaf, by: id, case: case? })
 }
 
-/// What a line, or the step that it belongs to, puts into variables: data of the event or the answer, as a whole or a field of it.
+/// The values that a transition, or its step, stores in variables: data of the event or the answer, whole or a field.
 fn kept(chart: &Chart, line: &Transition) -> BTreeMap<VarId, Expr> {
     let mut kept = BTreeMap::new();
     if let Trigger::StepDone(step) = line.trigger {
@@ -165,7 +165,7 @@ fn kept(chart: &Chart, line: &Transition) -> BTreeMap<VarId, Expr> {
     kept
 }
 
-/// The variable, or the field of it, that something was put into.
+/// The variable, or its field, in which the term was stored.
 fn back(chart: &Chart, term: &Expr, kept: &BTreeMap<VarId, Expr>) -> Option<Expr> {
     if let Some((id, _)) = kept.iter().find(|(_, value)| value.kind == term.kind) {
         let ty = chart.variables[id.index()].ty.clone();

@@ -1,4 +1,4 @@
-//! Which answers of the model lead somewhere, against those that its prompt offers.
+//! Compares the answers that a step handles with those that its prompt offers.
 
 use crate::facts::Facts;
 use crate::facts::uses::{walk, written};
@@ -11,45 +11,45 @@ use chartc_core::model::{
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-/// More answers than anybody names by hand: their names are not looked for.
+/// The most answers that are looked for in a prompt: nobody names more by hand.
 const MOST: usize = 256;
 
-/// What a step offers and what it understands do not agree.
+/// A step whose prompt and answers do not agree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Mismatch {
     /// The step that asks.
     pub step: StepId,
-    /// Answers that are understood.
+    /// The answers that it handles.
     pub answers: Vec<(String, Declared)>,
-    /// Those that nothing in the prompt names, by their number.
+    /// The indices of those that the prompt does not name.
     pub unnamed: Vec<usize>,
-    /// Words that the prompt offers and that are no answers, list by list.
+    /// Words that the prompt offers and that are no answers, by list.
     pub unmapped: Vec<Vec<Offered>>,
 }
 
 /// What makes a word an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Declared {
-    /// A line: the option itself, or the outcome that compares the answer with the word.
+    /// A transition: the option itself, or the outcome that compares the answer with the word.
     Line(TransitionId),
-    /// An enum that the step returns, or a field of what it returns.
+    /// An enum: the return type of the step, or the type of one of its fields.
     Enum(TypeId),
 }
 
 /// A word that a prompt offers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Offered {
-    /// As written.
+    /// The word as written.
     pub word: String,
-    /// The component that holds it; `None` is the step's own prompt.
+    /// The component that contains it; `None` is the step's own prompt.
     pub component: Option<ComponentId>,
     /// The part of that text.
     pub part: usize,
-    /// Where in the part.
+    /// The range in the part.
     pub at: Range<usize>,
 }
 
-/// Steps of which an answer is not in the prompt, or a word of the prompt is no answer.
+/// Finds the steps that have an answer that the prompt does not name, or whose prompt offers a word that is no answer.
 pub(super) fn mismatches(chart: &Chart, facts: &Facts) -> Vec<Mismatch> {
     let mut found = Vec::new();
     let mut offers = Offers::new();
@@ -74,7 +74,7 @@ pub(super) fn mismatches(chart: &Chart, facts: &Facts) -> Vec<Mismatch> {
             .chain(components.map(|c| (Some(*c), &chart.components[c.index()].text)))
             .collect();
         for Closed { answers, are } in closed(chart, facts, id, &offers) {
-            // The form of an answer that is an enum goes to the model beside the prompt.
+            // The schema of an enum answer is sent to the model together with the prompt.
             let is_typed = matches!(answers[0].1, Declared::Enum(_));
             let says_more = texts.iter().any(|(_, text)| may_say_more(chart, text));
             let unnamed = if is_typed || answers.len() > MOST || says_more {
@@ -106,7 +106,7 @@ pub(super) fn mismatches(chart: &Chart, facts: &Facts) -> Vec<Mismatch> {
     found
 }
 
-/// The `may` lines by their state.
+/// The `may` transitions by source.
 type Offers = BTreeMap<StateId, Vec<TransitionId>>;
 
 /// A set of answers of a step; at least one.
@@ -115,7 +115,7 @@ struct Closed {
     are: Are,
 }
 
-/// What the step understands as an answer, or as a field of one.
+/// The sets of words that the step handles as an answer, or as a field of one.
 fn closed(chart: &Chart, facts: &Facts, id: StepId, offers: &Offers) -> Vec<Closed> {
     let step = &chart.steps[id.index()];
     let mut sets = match &step.kind {
@@ -133,7 +133,7 @@ fn closed(chart: &Chart, facts: &Facts, id: StepId, offers: &Offers) -> Vec<Clos
     sets
 }
 
-/// The enums of an answer of this type: itself, or the fields of the record that it is.
+/// The enums of an answer of this type: the type itself, or those of its fields if it is a record.
 fn enums(chart: &Chart, ty: &Type) -> Vec<Closed> {
     let of_enum = |id: TypeId, are| match &chart.types[id.index()].kind {
         TypeKind::Enum(values) => {
@@ -165,7 +165,7 @@ fn enums(chart: &Chart, ty: &Type) -> Vec<Closed> {
     }
 }
 
-/// The options that may be offered where a question is put, tools by their names.
+/// The options that may be offered where the question is asked; tools by their names.
 fn options(chart: &Chart, facts: &Facts, step: StepId, offers: &Offers) -> Vec<(String, Declared)> {
     let mut lines = BTreeSet::new();
     for top in &facts.places.step(step).within {
@@ -192,7 +192,7 @@ fn options(chart: &Chart, facts: &Facts, step: StepId, offers: &Offers) -> Vec<(
     answers
 }
 
-/// The texts that the outcomes of a step compare its answer with, and whether any other answer leads nowhere.
+/// The texts with which the outcomes of a step compare its answer, and whether any other answer is ignored.
 fn compared(chart: &Chart, of: &Step, step: StepId) -> (Vec<(String, Declared)>, bool) {
     let mut answers = Vec::new();
     let mut closed = true;
@@ -219,15 +219,15 @@ fn compared(chart: &Chart, of: &Step, step: StepId) -> (Vec<(String, Declared)>,
     (answers, closed)
 }
 
-/// Whether an outcome reads the answer: itself, or the variable that has just taken it.
+/// Whether the expression is the answer itself, or the variable that has just received it.
 fn is_answer(expr: &Expr, of: &Step, step: StepId) -> bool {
     matches!(expr.kind, ExprKind::Answer(of) if of == step)
         || matches!(expr.kind, ExprKind::Variable(id) if of.into == Some(id))
         || matches!(expr.kind, ExprKind::Payload(0))
 }
 
-/// Whether a text may name answers that are not written in it: it lists the options, or shows what a host function gives, or a
-/// text of the host's that by its name is made of instructions.
+/// Whether a text may name answers that are not written in it: it lists the options, or shows the result of a host function, or a value
+/// of the host whose name suggests instructions.
 fn may_say_more(chart: &Chart, text: &Template) -> bool {
     const TELLING: &[&str] = &[
         "prompt",
@@ -262,7 +262,7 @@ fn may_say_more(chart: &Chart, text: &Template) -> bool {
     })
 }
 
-/// All words of a text, those inside of its placeholders and of the advice that it shows included.
+/// All words of a text, including those in its placeholders and in the advice that it shows.
 fn words(chart: &Chart, text: &Template) -> String {
     let mut all = String::new();
     for part in &text.parts {
@@ -304,7 +304,7 @@ fn literals(expr: &Expr, all: &mut String) {
     }
 }
 
-/// The texts that variables begin with or are set to: a prompt may show them.
+/// The texts that are initial or assigned values of variables, which a prompt may show.
 fn set_texts(chart: &Chart) -> String {
     let mut all = String::from(" ");
     let mut add = |expr| walk(chart, expr, &mut |e| literals(e, &mut all));

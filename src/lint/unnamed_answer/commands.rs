@@ -1,12 +1,12 @@
-//! Words by which a prompt asks for an answer.
+//! The words with which a prompt asks for an answer.
 
-/// Verbs that ask for an answer in the words that follow.
+/// Verbs after which the words are answers.
 const REPLY: &[&str] = &["answer", "respond", "reply"];
 
-/// Verbs that may.
+/// Verbs after which the words may be answers.
 const CHOICE: &[&str] = &["choose", "say", "pick", "select", "return", "output", "write"];
 
-/// What may stand between such a verb and the list.
+/// Words that may be between such a verb and the list.
 const FILLERS: &[&str] = &[
     "with",
     "only",
@@ -32,7 +32,7 @@ const FILLERS: &[&str] = &[
     "using",
 ];
 
-/// Before a verb of [`REPLY`] these make it a noun.
+/// Words before a verb of [`REPLY`] that make it a noun.
 const DETERMINERS: &[&str] = &[
     "the", "a", "an", "your", "this", "that", "its", "their", "his", "her", "my", "our", "each",
     "every", "any", "no", "which", "of",
@@ -42,7 +42,7 @@ const DETERMINERS: &[&str] = &[
 const NEGATIONS: &[&str] =
     &["not", "don't", "dont", "don’t", "never", "avoid", "without", "nor", "except", "cannot"];
 
-/// What may stand between such a word and what it forbids, beside verbs and [`FILLERS`].
+/// Words that may be between a negation and the list, in addition to verbs and [`FILLERS`].
 const BETWEEN: &[&str] = &[
     "by",
     "ever",
@@ -58,7 +58,7 @@ const BETWEEN: &[&str] = &[
     "to",
 ];
 
-/// Words for how an answer is to look: no answers.
+/// Words that describe the form of an answer, and so are no answers.
 pub(super) const FORMS: &[&str] = &[
     "json",
     "yaml",
@@ -79,20 +79,20 @@ pub(super) const FORMS: &[&str] = &[
     "politely",
 ];
 
-/// How sure it is that a list is one of answers.
+/// How certain it is that a list contains answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Lead {
-    /// Nothing says so.
+    /// Nothing indicates it.
     None,
-    /// Brackets within a text, or a verb that only tells how something is.
+    /// Brackets within a text, or a descriptive verb.
     Aside,
     /// A verb such as `choose`, or brackets at the end of the text.
     Choice,
-    /// An instruction that means nothing else, such as `answer with a or b`.
+    /// An unambiguous instruction, such as `answer with a or b`.
     Reply,
 }
 
-/// Whether bare words that follow are a list of answers, and how sure that is; `says_or` is whether the list itself says `or`.
+/// Whether the unquoted words after `before` are a list of answers, and how certain that is; `says_or`: whether the list contains `or`.
 pub(super) fn leads(before: &str, says_or: bool) -> Option<Lead> {
     let before = before.trim_end().to_lowercase();
     let mut words = back(&before).take(7).skip_while(|word| FILLERS.contains(word));
@@ -118,7 +118,7 @@ pub(super) fn negated(before: &str) -> bool {
     back(&before).find(|word| !passed(word)).is_some_and(|word| NEGATIONS.contains(&word))
 }
 
-/// The words of the clause that a text ends with, from its end.
+/// The words of the last clause of the text, from its end.
 fn back(before: &str) -> impl Iterator<Item = &str> {
     let rest = before.trim_end_matches([':', ' ', '(', '[', '"', '\'', '`', '*', '“', '‘']);
     let clause = rest.rsplit(['.', '!', '?', ',', ';', ':']).next().unwrap_or(rest);

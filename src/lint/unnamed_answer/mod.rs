@@ -26,7 +26,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     }
 }
 
-/// The finding about one step.
+/// The finding for one step.
 fn told(context: &Context<'_>, found: &Mismatch) -> Option<Diagnostic> {
     let Context { chart, map, .. } = context;
     let Mismatch { step, answers, .. } = found;
@@ -64,7 +64,7 @@ fn told(context: &Context<'_>, found: &Mismatch) -> Option<Diagnostic> {
     };
     let all = answers.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>();
     let all = if all.len() > 6 { String::new() } else { format!(": {}", all.join(", ")) };
-    // The prompts of an agent have no `{options}`.
+    // Prompts of an `agent.yaml` have no `{options}`.
     let yaml = is_yaml(context);
     diagnostic = diagnostic.help(if asks && !yaml {
         "write `{options}` into the prompt: it lists the answers that are open".to_owned()
@@ -74,8 +74,8 @@ fn told(context: &Context<'_>, found: &Mismatch) -> Option<Diagnostic> {
     Some(diagnostic)
 }
 
-/// The line of the prompt that names the answer before the first that is not named, where a list of them goes on; its last line where
-/// there is no such line.
+/// The line of the prompt that names the closest preceding answer of the first unnamed one, where the list should continue; the last
+/// line, if there is none.
 fn place(context: &Context<'_>, prompt: Span, found: &Mismatch) -> Span {
     let source = context.sources.get(prompt.file);
     let Some(text) = source.text.get(prompt.start as usize..prompt.end as usize) else {
@@ -103,7 +103,7 @@ fn place(context: &Context<'_>, prompt: Span, found: &Mismatch) -> Span {
     }
 }
 
-/// Whether the prompt names something so alike that the other finding tells of it.
+/// Whether the prompt offers a similar word, so that the other finding covers the answer.
 fn is_slip(found: &Mismatch, answer: usize) -> bool {
     let name = plain(&found.answers[answer].0);
     let words: Vec<String> = found.unmapped.iter().flatten().map(|o| plain(&o.word)).collect();

@@ -1,4 +1,4 @@
-//! Answers that a prompt offers and that lead nowhere.
+//! Words that a prompt offers as answers and that nothing handles.
 
 use crate::diagnostic::{Diagnostic, nearest};
 use crate::lint::unnamed_answer::answers::{Declared, Mismatch, Offered};
@@ -7,7 +7,7 @@ use crate::rules::unmapped_answer::RULE;
 use crate::span::Span;
 use chartc_core::model::{StepKind, Template, TemplatePart};
 
-/// The findings about one step.
+/// Reports the words of one step.
 pub(super) fn told(context: &Context<'_>, mismatch: &Mismatch, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, map, .. } = context;
     let Mismatch { step, answers, unmapped, .. } = mismatch;
@@ -41,7 +41,7 @@ pub(super) fn told(context: &Context<'_>, mismatch: &Mismatch, diagnostics: &mut
     }
 }
 
-/// Where the word stands.
+/// The span of the word.
 fn place(context: &Context<'_>, step: chartc_core::arena::StepId, offered: &Offered) -> Span {
     let Context { chart, map, sources, .. } = context;
     let row = &chart.steps[step.index()];

@@ -1,10 +1,10 @@
-//! Answers that a text offers, as far as its words are certain: lists of which some items are known answers.
+//! Recognizes lists of answers in a text: lists of which some items are known answers.
 
 use crate::lint::unnamed_answer::commands::{FORMS, Lead, leads, negated};
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-/// A text without what authors vary: capitals, and whether a name's parts are joined by `_`, `-` or a space.
+/// Normalizes spelling: lower case, and a space for the `_` and `-` that join the parts of a name.
 pub(super) fn plain(text: &str) -> String {
     text.chars()
         .flat_map(char::to_lowercase)
@@ -12,7 +12,7 @@ pub(super) fn plain(text: &str) -> String {
         .collect()
 }
 
-/// Whether the name stands in the text as a whole word; both as [`plain`] gives them.
+/// Whether the text contains the name as a whole word; both normalized by [`plain`].
 pub(super) fn names(text: &str, name: &str) -> bool {
     let word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
     text.match_indices(name).any(|(at, _)| {
@@ -28,23 +28,23 @@ struct Item<'t> {
     quoted: bool,
 }
 
-/// What is known of the answers that a text is about.
+/// The known answers of the question that a text belongs to.
 #[derive(Debug, Clone)]
 pub(super) struct Known {
-    /// They, as [`plain`] gives them.
+    /// The answers, normalized by [`plain`].
     pub words: BTreeSet<String>,
-    /// What they are among all answers.
+    /// Their share in all answers.
     pub are: Are,
-    /// Whether nothing but texts says which answers there are.
+    /// Whether only the text of the prompt tells which answers there are.
     pub alone: bool,
 }
 
-/// What known answers are among all that are understood.
+/// The share of the known answers in all answers that the step handles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Are {
     /// All of them.
     All,
-    /// Some: others may be understood, too.
+    /// Some: others may be handled, too.
     Some,
     /// All values of a part of the answer, such as a field.
     Parts,
@@ -55,7 +55,7 @@ impl Known {
         self.words.contains(&plain(item.word))
     }
 
-    /// The words of a list that are no answers although the list is one of answers.
+    /// The words of a list of answers that are not known; none if the list is not one of answers.
     fn missing<'l, 't>(&self, list: &'l List<'t>) -> impl Iterator<Item = &'l Item<'t>> {
         let hits = list.items.iter().filter(|i| self.has(i)).count();
         let others: BTreeSet<String> =
@@ -68,7 +68,7 @@ impl Known {
             Lead::Choice => self.alone && about(),
             Lead::Aside | Lead::None => false,
         };
-        // How to answer is no answer: `briefly`, `kindly or firmly`.
+        // A form of answering is no answer: `briefly`, `kindly or firmly`.
         let is_form = || {
             list.items.iter().any(|i| FORMS.contains(&&*plain(i.word)))
                 || list.items.iter().all(|i| i.word.ends_with("ly"))
@@ -83,15 +83,15 @@ impl Known {
     }
 }
 
-/// A word with its place in a text.
+/// A word with its range in a text.
 pub(super) type Placed = (String, Range<usize>);
 
-/// Words that the text offers beside known answers, list by list; `last` says that nothing follows the text.
+/// The words that the text offers besides known answers, by list; `last` tells that nothing follows the text.
 ///
-/// A list is words between quotation marks joined by commas or `or`; bare words after a colon, `one of`, `either` or a verb that asks
-/// for an answer, up to the end of the sentence; words in brackets at the end; lines that begin with a bullet; values of one key in
-/// JSON examples. It counts if at least half of its items are known, in any case behind a verb that tells to answer, and behind
-/// another verb or in brackets if one item is known or nearly so. What a sentence forbids is no list of answers.
+/// A list is: quoted words joined by commas or `or`; unquoted words after a colon, `one of`, `either` or a verb that asks for an answer,
+/// up to the end of the sentence; words in final brackets; bulleted lines; or values of one key in JSON examples. It counts if at least
+/// half of its items are known; always after a verb that tells to answer; and after another verb or in brackets if at least one item is
+/// known or nearly so. Lists that a sentence forbids do not count.
 pub(super) fn offered(text: &str, known: &Known, last: bool) -> Vec<Vec<Placed>> {
     let mut lists = Vec::new();
     let mut bullets = Vec::new();
@@ -119,12 +119,12 @@ pub(super) fn offered(text: &str, known: &Known, last: bool) -> Vec<Vec<Placed>>
     found
 }
 
-/// Whether two words are one letter apart: one put in, left out, put for another, or two that have changed places.
+/// Whether two words differ by one edit: an insertion, deletion, substitution or transposition.
 fn is_slip(one: &str, other: &str) -> bool {
     one.chars().count().min(other.chars().count()) > 2 && strsim::osa_distance(one, other) == 1
 }
 
-/// Items, and how the text comes to them.
+/// The items of a list, and how the text introduces them.
 struct List<'t> {
     items: Vec<Item<'t>>,
     lead: Lead,
@@ -143,7 +143,7 @@ fn is_name(c: char) -> bool {
     c.is_alphanumeric() || matches!(c, '_' | '-')
 }
 
-/// The word that the text begins with, between quotation marks or bare, and what it takes up.
+/// The first word of the text, quoted or not, and its length with the quotation marks.
 fn word(text: &str, at: usize) -> Option<(Item<'_>, usize)> {
     for (open, close) in QUOTES {
         if let Some(rest) = text.strip_prefix(open) {
@@ -161,7 +161,7 @@ fn word(text: &str, at: usize) -> Option<(Item<'_>, usize)> {
     (end > 0 && begins).then_some((item, end))
 }
 
-/// How much of the text joins two items of a list; none if it does not.
+/// The length of the separator between two items of a list with which the text begins; `None` without one.
 fn joint(text: &str) -> Option<usize> {
     let mut rest = text.trim_start_matches(' ');
     let mut joined = false;
@@ -183,12 +183,12 @@ fn joint(text: &str) -> Option<usize> {
     joined.then_some(text.len() - rest.len())
 }
 
-/// Whether a question stands right before the final bracket of the text.
+/// Whether a question mark precedes the final bracket of the text.
 fn asks(before: &str) -> bool {
     before.trim_end_matches(['(', '[', ' ']).ends_with('?')
 }
 
-/// Lists inside of one line; `end` is where the text ends, blanks left out.
+/// Collects the lists within one line; `end` is the end of the text without trailing blanks.
 fn rows<'t>(line: &'t str, start: usize, end: usize, lists: &mut Vec<List<'t>>) {
     let mut at = 0;
     while at < line.len() {
@@ -221,7 +221,7 @@ fn rows<'t>(line: &'t str, start: usize, end: usize, lists: &mut Vec<List<'t>>) 
         let bracketed = line[..begin].ends_with(['(', '[']) && rest.starts_with([')', ']']);
         let closes = bracketed
             && start + line.len() - rest[1..].trim_start_matches(['.', '?', ':', '!']).len() >= end;
-        // Not each word of a sentence that says `and` is an answer by itself.
+        // The items of a sentence with `and` are not alternatives.
         let lead = match closes {
             // `Is it so? (yes/no)` asks for one of the words.
             true if says_or && asks(&line[..begin]) => Some(Lead::Reply),
@@ -237,7 +237,7 @@ fn rows<'t>(line: &'t str, start: usize, end: usize, lists: &mut Vec<List<'t>>) 
     }
 }
 
-/// `"key": "value"` of an example; a value may list the answers, as in `"a|b"`.
+/// Collects the values of `"key": "value"` in an example; a value may list the answers, as in `"a|b"`.
 fn values<'t>(line: &'t str, start: usize, pairs: &mut Vec<(&'t str, Vec<Item<'t>>)>) {
     for (colon, _) in line.match_indices("\":") {
         let Some(open) = line[..colon].rfind('"') else { continue };
@@ -265,7 +265,7 @@ fn values<'t>(line: &'t str, start: usize, pairs: &mut Vec<(&'t str, Vec<Item<'t
     }
 }
 
-/// Gathers lines that begin with a bullet; a list ends at a line of another kind. `None` is a list with an item that is no word.
+/// Collects bulleted lines; a line of another kind ends the list. `None` is a list with an item that is not a word.
 fn bullet<'t>(
     line: &'t str,
     start: usize,

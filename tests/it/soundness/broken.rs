@@ -1,4 +1,4 @@
-//! Charts that were cut and stirred are checked to their end.
+//! Charts with words deleted, doubled or swapped are checked without a panic.
 
 use super::random::{self, Random};
 use chartc::load::Memory;

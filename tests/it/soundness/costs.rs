@@ -1,4 +1,4 @@
-//! The model calls of random charts stay within what the analysis says.
+//! The model calls of random charts stay within the bounds of the cost analysis.
 
 use super::random::{self, Random};
 use super::{Told, options};
@@ -15,26 +15,26 @@ use chartc_core::machine::{Effect, Input, Outcome, Record, StepKey};
 use chartc_core::model::{AskOn, Chart, StepKind};
 use chartc_core::plan::Plan;
 
-/// Charts that are tried; about every second compiles.
+/// The number of generated charts; about every second one compiles.
 const CHARTS: u64 = 450;
-/// Inputs that each is given.
+/// The number of inputs for each chart.
 const INPUTS: usize = 60;
 
-/// What one turn has done so far.
+/// The record of the current turn.
 struct Turn {
     began: Vec<StateId>,
     calls: u64,
-    /// Something went wrong, or the run ended: it says nothing of the least.
+    /// An error occurred, or the run ended: the lower bound does not apply.
     broken: bool,
 }
 
-/// Whether the step calls a model in the walk of a turn.
+/// Whether the step calls a model during the walk of a turn.
 fn in_turn(chart: &Chart, key: StepKey) -> bool {
     let kind = &chart.steps[key.step.index()].kind;
     matches!(kind, StepKind::Llm | StepKind::Ask { on: AskOn::Turn, .. })
 }
 
-/// Against the figures of a leaf: those that the turn breaks.
+/// Compares a turn with the bounds of its leaf, and describes a violation.
 fn refuted(chart: &Chart, found: &Cost, turn: &Turn, ended: bool) -> Option<String> {
     let of = |leaf: &StateId| found.turns.iter().find(|t| t.leaf == *leaf);
     for cost in turn.began.iter().filter_map(of) {
@@ -49,7 +49,7 @@ fn refuted(chart: &Chart, found: &Cost, turn: &Turn, ended: bool) -> Option<Stri
     None
 }
 
-/// Runs the chart; gives the first refutation, and how many turns reached their worst and their least.
+/// Runs the chart; returns the first violation, and counts the turns that reached their upper and lower bounds.
 fn play(chart: &Chart, found: &Cost, random: &mut Random, met: &mut [usize; 3]) -> Option<String> {
     let plan = Plan::new(chart);
     let told = Told::default();

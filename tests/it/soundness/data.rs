@@ -1,5 +1,5 @@
-//! What is said of data against every run of small charts: a value that is said to be there is there whenever it is read, and one that a
-//! run may not have set is read unset by a run over the very lines that are told.
+//! The data-flow analysis against every run of small charts: a value that it claims to be set is set whenever it is read, and for one that
+//! may be unset, some run along exactly the transitions of its witness reads it unset.
 
 use super::data_charts;
 use super::random::Random;
@@ -18,16 +18,16 @@ use chartc_core::model::{Chart, ExprKind, TemplatePart};
 use chartc_core::plan::Plan;
 use std::collections::BTreeSet;
 
-/// Charts that are tried; `CHARTC_CASES` says otherwise.
+/// The number of generated charts, unless `CHARTC_CASES` is set.
 const CHARTS: u64 = 320;
 
-/// Points beyond which a chart is not tried to the end.
+/// The most points of a chart that are explored.
 const MOST: usize = 150;
 
-/// A reading: the step, the part of its prompt, what it shows.
+/// A read: the step, the part of its prompt, and the value.
 type Reading = (StepId, usize, Cell);
 
-/// What a prompt shows.
+/// The values that a prompt shows.
 fn shown(chart: &Chart, step: StepId) -> Vec<Reading> {
     let parts = chart.steps[step.index()].prompt.iter().flat_map(|p| p.parts.iter().enumerate());
     parts
@@ -42,7 +42,7 @@ fn shown(chart: &Chart, step: StepId) -> Vec<Reading> {
         .collect()
 }
 
-/// Whether the value is there now.
+/// Whether the value is set now.
 fn is_set(machine: &Interpreter<'_, NoHost>, cell: Cell) -> bool {
     let facts = machine.facts();
     let value = match cell {
@@ -52,13 +52,13 @@ fn is_set(machine: &Interpreter<'_, NoHost>, cell: Cell) -> bool {
     !matches!(value, None | Some(Value::None))
 }
 
-/// A way that is being replayed: the lines of it, and the reading at its end.
+/// A witness to replay: its transitions, and the read at its end.
 struct Replay {
     lines: Vec<TransitionId>,
     reading: Reading,
 }
 
-/// What trying everything shows.
+/// The results of the exploration.
 #[derive(Default)]
 struct Shown {
     unset: BTreeSet<Reading>,
@@ -69,7 +69,7 @@ struct Shown {
     replayed: bool,
 }
 
-/// Tries every run, or with a way those that take its lines and no others.
+/// Explores every run; with a witness, only those that take exactly its transitions.
 fn brute(chart: &Chart, replay: Option<&Replay>, most: usize) -> Shown {
     let plan = Plan::new(chart);
     let mut shown_all = Shown { is_whole: true, ..Shown::default() };
@@ -77,7 +77,7 @@ fn brute(chart: &Chart, replay: Option<&Replay>, most: usize) -> Shown {
     let mut open: Vec<(Snapshot, usize)> = Vec::new();
     let mut visit = |machine: &Interpreter<'_, NoHost>, log: &Log, at: usize, all: &mut Shown| {
         let mut at = at;
-        // Stopped where it does not rest: that is told of as such.
+        // A run that was stopped as a livelock is not stable.
         if log.records.contains(&Record::Error(ErrorKind::Livelock)) {
             return None;
         }
@@ -146,7 +146,7 @@ fn brute(chart: &Chart, replay: Option<&Replay>, most: usize) -> Shown {
     shown_all
 }
 
-/// The lines of a way.
+/// The transitions of a witness.
 fn lines(way: &[By]) -> Vec<TransitionId> {
     way.iter().filter_map(|by| if let By::Line(_, id, _) = by { Some(*id) } else { None }).collect()
 }
@@ -155,7 +155,7 @@ fn reading(unset: &Unset) -> Option<Reading> {
     if let Site::Prompt(step, part) = unset.site { Some((step, part, unset.value)) } else { None }
 }
 
-/// Holds what is said of a chart to what runs show; how many values are always there, never there, missing on a way, and fixed conditions.
+/// Compares the claims about a chart with its runs; counts the values that are always set, never set, unset on some path, and fixed guards.
 fn compare(chart: &Chart, text: &str) -> Option<[usize; 4]> {
     let facts = Facts::of(chart);
     let flow = Flow::of(chart, &facts);

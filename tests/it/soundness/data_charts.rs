@@ -1,4 +1,4 @@
-//! Random charts about data: variables that begin as `none`, set on some lines and in some steps, and prompts that show them.
+//! Random charts about data: variables with the initial value `none`, set by some transitions and steps, and prompts that show them.
 
 use super::random::Random;
 use std::fmt::Write;

@@ -1,4 +1,4 @@
-//! What the analyses say cannot happen does not happen: random charts, run on random inputs, against their facts.
+//! The analyses are sound: random charts, run on random inputs, never do what their facts exclude.
 
 mod broken;
 mod costs;
@@ -26,14 +26,14 @@ use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-/// Charts that are tried; about two in three compile.
+/// The number of generated charts; about two in three compile.
 const CHARTS: u64 = 200;
-/// Records of an input that are looked at.
+/// The most records of an input that are examined.
 const MOST_RECORDS: usize = 200;
-/// Inputs that each is given.
+/// The number of inputs for each chart.
 const INPUTS: usize = 60;
 
-/// A host whose only function gives what the test says, the same during one input: functions in conditions are pure.
+/// A host whose only function returns a value set by the test, constant during one input: functions in conditions are pure.
 #[derive(Default, Clone)]
 struct Told(Rc<Cell<bool>>);
 
@@ -43,30 +43,30 @@ impl Host for Told {
     }
 }
 
-/// All that is claimed of a chart.
+/// The claims about a chart.
 struct Claims {
     facts: Facts,
     shadowed: BTreeSet<TransitionId>,
     undriven: BTreeSet<StateId>,
     hidden: BTreeSet<StepId>,
-    /// Steps whose states are always left before the walk comes to them.
+    /// Steps whose states are always left before the walk reaches them.
     unreached: BTreeSet<StepId>,
     /// Options that no question offers.
     unoffered: BTreeSet<ChoiceId>,
     circles: BTreeSet<TransitionId>,
     traps: Vec<progress::Trap>,
-    /// What leaves and enters which parallel.
+    /// Transitions that exit and re-enter a parallel.
     resets: BTreeMap<TransitionId, StateId>,
-    /// What leaves and enters which state if that is active.
+    /// Transitions that exit and re-enter a state if it is active.
     restarts: BTreeMap<TransitionId, StateId>,
-    /// By state: whether a line may leave it while the run goes on.
+    /// By state: whether a transition may exit it while the run continues.
     left: Vec<bool>,
     unhandled: BTreeSet<EventId>,
     /// Lines whose conditions always hold.
     needless: BTreeSet<TransitionId>,
-    /// Deadlines that never come, unless the run was stopped where it does not rest.
+    /// Deadlines that never fire, unless the run was stopped as a livelock.
     late: BTreeSet<TransitionId>,
-    /// By state: which states lead to it.
+    /// By state: the states that lead to it.
     leads: Vec<Vec<bool>>,
     /// Rows of the table that no move needs.
     idle: Vec<usize>,
@@ -78,7 +78,7 @@ impl Claims {
     fn of(done: &Compilation) -> Self {
         let (chart, map) = (done.charts[0].chart(), done.charts[0].map());
         let facts = Facts::of(chart);
-        // The places of the findings of one rule.
+        // The spans of the findings of one rule.
         let told = |name: &str| -> BTreeSet<Span> {
             let all = done.diagnostics.iter().chain(&done.silent);
             let all = all.filter(|found| found.rule.name == name);
@@ -100,7 +100,7 @@ impl Claims {
                 .collect(),
             circles: livelock::livelocks(chart, &facts)
                 .into_iter()
-                // Of several conditions none alone makes the circle.
+                // A cycle under several guards is not caused by any single one.
                 .filter_map(|l| <[TransitionId; 1]>::try_from(l.given).ok())
                 .flatten()
                 .chain(lines().filter(|line| {
@@ -122,7 +122,7 @@ impl Claims {
         }
     }
 
-    /// The first record that is against a claim.
+    /// The first record that violates a claim.
     fn refuted(
         &self,
         chart: &Chart,
@@ -235,7 +235,7 @@ impl Claims {
     }
 }
 
-/// Whether the line makes the move that a row of the table permits.
+/// Whether the transition makes the move that a permission permits.
 fn uses(chart: &Chart, row: usize, line: TransitionId, active: &BTreeSet<StateId>) -> bool {
     let (row, line) = (&chart.permissions[row], chart.transition(line));
     let moves = line.trigger.step().is_some() || matches!(line.trigger, Trigger::Choice(_));
@@ -243,7 +243,7 @@ fn uses(chart: &Chart, row: usize, line: TransitionId, active: &BTreeSet<StateId
     moves && leaves && line.targets.iter().any(|target| target.state == row.to)
 }
 
-/// Whether the record is of a line for what fails.
+/// Whether the record is a failure transition.
 fn is_failure(chart: &Chart, record: &Record) -> bool {
     let Record::Taken(line) = record else { return false };
     let trigger = &chart.transition(*line).trigger;
@@ -259,7 +259,7 @@ fn needless(chart: &Chart) -> BTreeSet<TransitionId> {
     needless.map(|(nth, _)| TransitionId::at(nth)).collect()
 }
 
-/// Whether the state is entered beside the trap, as a region of the same parallel, and not instead of it.
+/// Whether the state contains every active state of the trap.
 fn active_only(
     chart: &Chart,
     trap: &progress::Trap,
@@ -282,7 +282,7 @@ fn options(
     Outcome::Choice(offers[random.below(offers.len())].choice, Vec::new())
 }
 
-/// Runs the chart and gives the first refutation with what led to it.
+/// Runs the chart and returns the first violation with the run that led to it.
 fn play(chart: &Chart, claims: &Claims, random: &mut Random) -> Option<String> {
     let plan = Plan::new(chart);
     let told = Told::default();

@@ -1,8 +1,8 @@
-//! Random charts: nested states of every kind, lines of every kind, steps, questions, tables.
+//! Random charts: nested states of all kinds, transitions of all kinds, steps, questions, permissions.
 
 use std::fmt::Write;
 
-/// A small generator of numbers; the same for the same seed.
+/// A small pseudorandom generator, determined by its seed.
 pub(crate) struct Random(u64);
 
 impl Random {
@@ -10,7 +10,7 @@ impl Random {
         Self(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
     }
 
-    /// One of `0..n`.
+    /// A number in `0..n`.
     pub(crate) fn below(&mut self, n: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -224,7 +224,7 @@ fn body(random: &mut Random, states: &[State], id: usize, out: &mut String, dept
     }
 }
 
-/// A line of a state without children.
+/// A line for a state without children.
 fn flat_line(random: &mut Random, states: &[State]) -> String {
     loop {
         let own = line(random, states, 0);
@@ -252,7 +252,7 @@ pub(crate) fn chart(random: &mut Random) -> String {
     }
     body(random, &states, 0, &mut out, 1);
     if states.len().is_multiple_of(3) {
-        // What a tool brings while its step is under way may move the chart.
+        // The result of a tool may move the chart while its step is active.
         let goal = states.iter().rfind(|state| is_place(state.kind)).map_or("s1", |s| &s.path);
         let _ = writeln!(out, "  when streak(tool) > 1 -> {goal}\n  when fails_here > 2 -> {goal}");
     }
@@ -260,7 +260,7 @@ pub(crate) fn chart(random: &mut Random) -> String {
     out
 }
 
-/// The text with a few words lost, doubled or in each other's place.
+/// The text with a few words deleted, duplicated or swapped.
 pub(crate) fn broken(random: &mut Random, text: &str) -> String {
     let mut words: Vec<&str> = text.split_inclusive([' ', '\n']).collect();
     for _ in 0..=random.below(5) {

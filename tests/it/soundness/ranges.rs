@@ -1,4 +1,4 @@
-//! Whole numbers stay within the bounds that are claimed: random charts that count, run on random inputs.
+//! Integers stay within the bounds of the range analysis: random charts that count, run on random inputs.
 
 use super::random::Random;
 use crate::explore::brute::NoHost;
@@ -15,9 +15,9 @@ use chartc_core::model::Chart;
 use chartc_core::plan::Plan;
 use std::fmt::Write as _;
 
-/// Charts that are tried.
+/// The number of generated charts.
 const CHARTS: u64 = 800;
-/// Inputs of each run; each chart runs a few times.
+/// The number of inputs of each run, and of runs of each chart.
 const INPUTS: usize = 60;
 const RUNS: u64 = 4;
 
@@ -67,7 +67,7 @@ fn value(random: &mut Random, name: &str) -> String {
 fn actions(random: &mut Random, depth: usize) -> String {
     let mut out = String::new();
     if depth > 0 && random.below(5) == 0 {
-        // What is known of a variable is not known any more behind a branch that sets it.
+        // Facts about a variable are lost after a branch that sets it.
         let (x, y) = (pick(random, &["x", "y"]), pick(random, &["y", "z"]));
         let by = 1 + random.below(3);
         let _ = write!(out, " {x} = {by} if {} {{ {x} = {} }} {y} = {x}", guard(random, 1), 2 * by);
@@ -105,7 +105,7 @@ fn state(random: &mut Random, name: &str, goals: &[&str]) -> String {
         let on = pick(random, &["on a", "on b", "on turn"]);
         let to = pick(random, goals);
         if random.below(3) == 0 {
-            // A count that its own condition bounds.
+            // A count that is bounded by its own guard.
             let (name, by) = (pick(random, &["x", "y"]), 1 + random.below(2));
             let bound = pick(random, &["3", "4", "p"]);
             let _ =
@@ -153,7 +153,7 @@ fn chart(random: &mut Random) -> String {
     out
 }
 
-/// Runs the chart; what it holds that is not in the bounds, and how many bounds were reached.
+/// Runs the chart; returns a value outside its bounds, and how many bounds were reached.
 fn play(
     chart: &Chart,
     bounds: &[(VarId, Range)],
@@ -216,6 +216,6 @@ fn counts_stay_within_their_bounds() {
         reached += met.iter().flatten().filter(|m| **m).count();
     }
     println!("{compiled} charts, {claimed} bounds, {reached} of them reached");
-    // Bounds that no run comes to are no test of them.
+    // Bounds that no run reaches do not test the analysis.
     assert!(claimed > 150 && reached * 3 > claimed, "{claimed} bounds, {reached} reached");
 }
