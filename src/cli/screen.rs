@@ -84,7 +84,7 @@ impl Screen {
         self.put(ink, &format!("  {}: {}", self.child, text.trim_start()))
     }
 
-    /// Whether a state of the chart whose line is being shown has no children.
+    /// Whether the state is a leaf of the chart that is printed.
     fn is_basic(&self, state: &str) -> bool {
         let states = self.charts.get(&self.child).and_then(|chart| self.basic.get(chart));
         states.is_some_and(|states| states.contains(state))

@@ -37,7 +37,7 @@ pub(crate) fn report(file: &File, source: &Source, diagnostics: &mut Vec<Diagnos
             let all = names.iter().map(|(_, name)| name.node.as_str());
             all.filter(|name| name.len() <= LONGEST && hides(name)).take(NAMES).collect()
         });
-        // The name is told of where it is declared.
+        // The name is reported where it is declared.
         let is_use = |name: &&str| {
             let starts = name.match_indices(c).filter_map(|(nth, _)| at.checked_sub(nth));
             starts.into_iter().any(|start| text.get(start..).is_some_and(|t| t.starts_with(*name)))

@@ -25,9 +25,9 @@ pub(super) struct Called<'c> {
     read: Vec<Vec<bool>>,
     /// How many values arguments are tried with, if only whether they are the same counts.
     values: Option<usize>,
-    /// What counts of `streak(tool)`.
+    /// How exactly `streak(tool)` matters.
     streak: &'c Read,
-    /// For each streak of an argument what counts of it, and by tool the place of the argument.
+    /// For each `streak` of an argument: how exactly it matters, and by tool the index of the argument.
     streaks: Vec<(&'c Read, Vec<Option<usize>>)>,
 }
 

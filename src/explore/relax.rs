@@ -1,12 +1,12 @@
-//! Limits of turns and calls that are used up whenever they like. The runs of the chart are among those that come of it, with far
-//! fewer points: what the counters of limits are is left out of the key, and everything is tried with each way in which they can
-//! stand to their bounds.
+//! Over-approximates limits of turns and calls: a limit may be reached at any time. This includes every run of the chart and has far
+//! fewer points, because the key of a point omits the counters of limits. Each step is tried with every combination of limits that
+//! are reached and limits that are not.
 
 use super::relevant::Relevant;
 use chartc_core::arena::StateId;
 use chartc_core::model::{Chart, Limits};
 
-/// Ways to stand, of all limits together, beyond which their counters are kept.
+/// Most combinations of reached and unreached limits. With more, the key keeps the counters.
 const MOST: usize = 12;
 
 /// What the counters of a state's limits are set to.

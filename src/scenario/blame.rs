@@ -263,7 +263,7 @@ fn wanted(chart: &Chart, expected: Option<(&Expected, bool)>) -> Vec<StateId> {
     }
 }
 
-/// One place is told of once.
+/// Adds a place, unless one that starts at the same byte is listed already.
 pub(super) fn push(places: &mut Vec<Place>, span: Span, what: &str) {
     let is_told = |place: &Place| place.span.file == span.file && place.span.start == span.start;
     if !places.iter().any(is_told) {

@@ -86,7 +86,7 @@ pub(super) fn leading(
         let target = line.targets.iter().find(|target| wanted.contains(&target.state));
         if let Some(target) = target.filter(|_| machine.is_active(line.source)) {
             let what = format!("leads to `{}`, and is not taken", chart.state(target.state).path);
-            // The guard may be told of already, and lies in the line.
+            // Skip a transition whose guard is listed already.
             if !places.iter().any(|p| {
                 spans.whole.file == p.span.file
                     && spans.whole.start <= p.span.start

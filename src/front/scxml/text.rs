@@ -110,7 +110,7 @@ impl Text {
         if start == end { self.span } else { self.place(start, end) }
     }
 
-    /// The words of it, each with its place.
+    /// The words of the text, each with its span.
     pub(super) fn words(&self) -> Vec<(&str, Span)> {
         let mut found = Vec::new();
         let mut at = 0;

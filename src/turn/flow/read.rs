@@ -44,7 +44,7 @@ pub(super) enum How {
     Soft,
 }
 
-/// Whoever is told of readings and of what holds meanwhile.
+/// Receives each read of a cell, and the conditions that hold at that moment.
 pub(super) trait Reader {
     /// A cell is read.
     fn read(&mut self, value: Value, how: How);

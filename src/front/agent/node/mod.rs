@@ -310,7 +310,7 @@ mod tests {
 
     proptest! {
         #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
-        /// What is read from events is what the library makes of it, wherever that is done.
+        /// Reading from events gives the same values as the library does.
         #[test]
         fn both_readings_are_one(picks in vec(0..PIECES.len(), 0..12)) {
             let text: String = picks.iter().map(|p| PIECES[*p]).collect();
