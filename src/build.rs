@@ -11,14 +11,14 @@
     reason = "a build script reads charts and the environment, writes code and ends the process"
 )]
 
-use crate::compile::{Compilation, check};
-use crate::diagnostic::{Diagnostic, Severity, Stage};
 use crate::disk::Disk;
-use crate::emit::rust;
-use crate::load::Loader;
 use crate::report;
-use crate::rules::name_clash;
+use chartc_check::compile::{Compilation, check};
 use chartc_core::visible;
+use chartc_emit::rust;
+use chartc_text::diagnostic::{Diagnostic, Severity, Stage};
+use chartc_text::load::Loader;
+use chartc_text::rules::name_clash;
 use std::path::{Path, PathBuf};
 
 /// Generates `$OUT_DIR/NAME.rs` from the chart in `path`, a file of name `NAME`, relative to the package. It is made again when
@@ -78,6 +78,14 @@ pub struct Generated {
 }
 
 /// The Rust source for the charts in a file: for one chart its items, for several a module each.
+///
+/// ```
+/// use chartc::load::Memory;
+///
+/// let text = "chart Door {\n  event open\n  initial closed\n  state closed { on open -> opened }\n  final opened\n}\n";
+/// let generated = chartc::build::generate("door.chart", &Memory::of("door.chart", text));
+/// assert!(generated.code.is_ok_and(|rust| rust.contains("pub enum State")));
+/// ```
 pub fn generate(path: &str, loader: &dyn Loader) -> Generated {
     let checked = check(&[path.to_owned()], loader);
     let files = checked.sources.iter().map(|(_, source)| source.name.clone()).collect();

@@ -5,6 +5,6 @@
 use pest_derive::Parser;
 
 #[derive(Parser)]
-#[grammar = "../../grammar/expr.pest"]
-#[grammar = "../../grammar/chart.pest"]
+#[grammar = "../../compiler/text/grammar/expr.pest"]
+#[grammar = "../../compiler/text/grammar/chart.pest"]
 pub(crate) struct Grammar;

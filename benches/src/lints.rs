@@ -2,11 +2,11 @@
 
 use crate::scale::{median, ms, timed};
 use crate::shape::SHAPES;
-use chartc::explore::Runs;
-use chartc::facts::Facts;
-use chartc::lint::{Context, LINTS};
 use chartc::load::{Memory, load};
-use chartc::lower::lower;
+use chartc_check::explore::Runs;
+use chartc_check::facts::Facts;
+use chartc_check::lint::{Context, LINTS};
+use chartc_check::lower::lower;
 use std::time::Duration;
 
 /// Rounds of which the median is taken.

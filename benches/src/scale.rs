@@ -3,11 +3,12 @@
 use crate::grammar::{Grammar, Rule};
 use crate::memory;
 use crate::shape::SHAPES;
-use chartc::explore::Runs;
-use chartc::facts::Facts;
+use chartc::Compilation;
 use chartc::load::{Loaded, Memory, load};
-use chartc::lower::{Lowered, lower};
-use chartc::{Compilation, lint};
+use chartc_check::explore::Runs;
+use chartc_check::facts::Facts;
+use chartc_check::lint;
+use chartc_check::lower::{Lowered, lower};
 use pest::Parser;
 use std::hint::black_box;
 use std::time::{Duration, Instant};

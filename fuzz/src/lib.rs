@@ -10,12 +10,13 @@ mod seen;
 mod shape;
 mod strict;
 
-use chartc::compile::Compilation;
+use chartc::Compilation;
 use chartc::diagnostic::Diagnostic;
 use chartc::load::{Loaded, Memory, load};
-use chartc::lower::Lowered;
-use chartc::print::print;
-use chartc::{lower, syntax};
+use chartc_check::lower;
+use chartc_check::lower::Lowered;
+use chartc_text::print::print;
+use chartc_text::syntax;
 use std::borrow::Cow;
 
 pub use grow::grow;

@@ -1,6 +1,6 @@
 //! A sound chart runs: it can be planned and started, and takes a few inputs.
 
-use chartc::compile::Checked;
+use chartc::Checked;
 use chartc_core::arena::EventId;
 use chartc_core::expr::Value;
 use chartc_core::host::{Host, Machine};

@@ -1,12 +1,12 @@
 //! What a person sees: findings and their places.
 
 use chartc::diagnostic::Diagnostic;
-use chartc::front;
-use chartc::lower::SourceMap;
 use chartc::report::{Paper, REPORTS};
 use chartc::source::{Source, Sources};
 use chartc::span::{FileId, Span};
-use chartc::syntax;
+use chartc_check::lower::SourceMap;
+use chartc_text::front;
+use chartc_text::syntax;
 use std::fmt::Write;
 
 /// Texts up to here are looked through for every place of their tree, which takes longer than reading them.

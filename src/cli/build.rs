@@ -5,8 +5,8 @@ use super::files::Root;
 use super::output::{Colour, complain_report, paper, print_made};
 use super::pick::pick_with_sources;
 use super::save::write;
-use crate::emit::rust;
 use crate::report::REPORTS;
+use chartc_emit::rust;
 use std::path::PathBuf;
 
 /// Generate Rust: states, events, data, and a machine that depends only on chartc-core.

@@ -14,7 +14,7 @@
 
 use super::files;
 use super::levels::Levels;
-use crate::source::Source;
+use chartc_text::source::Source;
 use std::ops::Range;
 use std::path::Path;
 use toml::Spanned;

@@ -4,8 +4,8 @@ use super::Exit;
 use super::files::{Files, Root};
 use super::output::{Colour, complain, complain_report, paper, print_made};
 use super::save::write;
-use crate::diagnostic::Severity;
 use crate::report::REPORTS;
+use chartc_text::diagnostic::Severity;
 use std::path::PathBuf;
 
 /// Convert an agent.yaml or an SCXML document to a .chart with the same semantics.
@@ -44,8 +44,8 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         done.diagnostics.iter().filter(|d| d.severity == Severity::Error).cloned().collect();
     let converted = done.files.first().filter(|f| !f.items.is_empty());
     if let Some(file) = converted {
-        let text = crate::print::print(file);
-        let raw = crate::disguise::unwritable(file, done.sources.get(file.id), &text);
+        let text = chartc_text::print::print(file);
+        let raw = chartc_text::disguise::unwritable(file, done.sources.get(file.id), &text);
         if !raw.is_empty() {
             complain_report(&(REPORTS[0].render)(&raw, &done.sources, paper(Colour::Auto)));
             return Ok(Exit::Findings);

@@ -2,10 +2,10 @@
 
 use super::columns::columns;
 use super::output::Page;
-use crate::compile::Checked;
-use crate::facts::Facts;
-use crate::lint::words;
-use crate::turn::cost::{Bound, Cost, Driver, RunCost, cost};
+use chartc_check::compile::Checked;
+use chartc_check::facts::Facts;
+use chartc_check::lint::words;
+use chartc_check::turn::cost::{Bound, Cost, Driver, RunCost, cost};
 use chartc_core::arena::{StateId, StepId};
 use chartc_core::model::Chart;
 use serde::Serialize;

@@ -5,7 +5,7 @@ use super::columns::{padded, width};
 use super::levels::find;
 use super::output::{Colour, paper, print_coloured, say};
 use super::page::page;
-use crate::rules::RULES;
+use chartc_text::rules::RULES;
 
 /// Explain a rule: what it reports, why it matters, and examples that violate it and that do not.
 #[derive(Debug, clap::Args)]

@@ -3,9 +3,9 @@
 
 use crate::disk::{self, Disk};
 #[cfg(feature = "run")]
-use crate::front::may_be_chart;
-use crate::front::{Link, Refusal, Unread, is_named_as_chart};
-use crate::load::Loader;
+use chartc_text::front::may_be_chart;
+use chartc_text::front::{Link, Refusal, Unread, is_named_as_chart};
+use chartc_text::load::Loader;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};

@@ -4,11 +4,11 @@ use super::Exit;
 use super::files::{Files, Root, STDIN};
 use super::output::{Colour, complain, complain_report, paper, print_made, say};
 use super::save::write;
-use crate::diagnostic::Severity;
-use crate::front::{Alone, chart};
-use crate::load::Loader;
 use crate::report::REPORTS;
-use crate::source::{Source, Sources};
+use chartc_text::diagnostic::Severity;
+use chartc_text::front::{Alone, chart};
+use chartc_text::load::Loader;
+use chartc_text::source::{Source, Sources};
 use std::path::Path;
 
 /// Format charts: indentation, spaces and line breaks; comments are kept.
@@ -88,8 +88,8 @@ fn format(file: &str, text: &str) -> miette::Result<Outcome> {
         complain_report(&(REPORTS[0].render)(&findings, &sources, paper(Colour::Auto)));
         return Ok(Outcome::Broken);
     }
-    let new = crate::print::print(&tree);
-    let mut raw = crate::disguise::unwritable(&tree, sources.get(id), &new);
+    let new = chartc_text::print::print(&tree);
+    let mut raw = chartc_text::disguise::unwritable(&tree, sources.get(id), &new);
     if file != STDIN {
         // The file keeps its own characters, unless they mislead.
         raw.retain(|found| found.severity == Severity::Error);
@@ -99,7 +99,7 @@ fn format(file: &str, text: &str) -> miette::Result<Outcome> {
         return Ok(Outcome::Broken);
     }
     let again = parse(id, &Source::new(file, new.as_str()), &mut Alone, &mut findings);
-    if !findings.is_empty() || crate::print::print(&again) != new {
+    if !findings.is_empty() || chartc_text::print::print(&again) != new {
         return Err(miette::miette!("{file} cannot be formatted; this is an error in chartc"));
     }
     Ok(if new == text { Outcome::Same } else { Outcome::Changed(new) })

@@ -1,8 +1,8 @@
 //! Params and inputs that the command line sets.
 
-use crate::diagnostic::nearest;
 use chartc_core::expr::{Map, Value};
 use chartc_core::model::{Chart, Type, VariableKind};
+use chartc_text::diagnostic::nearest;
 
 /// Reads `name=value` pairs for some of the params or the inputs of a chart.
 pub(super) fn given(chart: &Chart, kind: Kind, pairs: &[String]) -> miette::Result<Map> {

@@ -6,8 +6,8 @@ use super::highlight;
 use super::output::{Colour, complain_report, paper, print_made};
 use super::pick::pick_with_sources;
 use super::save::write;
-use crate::emit::{EMITTERS, Emitter, Kind, Options};
 use crate::report::REPORTS;
+use chartc_emit::{EMITTERS, Emitter, Kind, Options};
 use clap::builder::PossibleValuesParser;
 use std::path::PathBuf;
 

@@ -1,8 +1,8 @@
 //! The states that a command highlights.
 
-use crate::diagnostic::nearest;
 use chartc_core::arena::StateId;
 use chartc_core::model::Chart;
+use chartc_text::diagnostic::nearest;
 use std::collections::BTreeSet;
 
 /// The states that `wanted` names: a dotted path from the chart, or the end of one that only one state has.

@@ -7,7 +7,6 @@ use super::given::given;
 use super::live::{self, is_live};
 use super::output::complain;
 use super::terminal::Person;
-use crate::diagnostic::nearest;
 use chartc_core::expr::Map;
 use chartc_core::host::Host;
 use chartc_core::interpreter::Interpreter;
@@ -16,6 +15,7 @@ use chartc_core::plan::Plan;
 use chartc_runtime::clock::{Clock, VirtualClock};
 use chartc_runtime::oracle::{Deny, First, Oracle, Random, Replaying, Script};
 use chartc_runtime::tools::{NoTools, Tools};
+use chartc_text::diagnostic::nearest;
 use std::path::Path;
 use std::sync::Arc;
 

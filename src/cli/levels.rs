@@ -1,7 +1,7 @@
 //! The levels of rules, as the user sets them.
 
-use crate::diagnostic::{Diagnostic, Rule, Severity};
-use crate::rules::named;
+use chartc_text::diagnostic::{Diagnostic, Rule, Severity};
+use chartc_text::rules::named;
 use std::collections::BTreeMap;
 
 /// Levels of single rules, and whether every warning is an error. Options override the project's settings, and `--deny`
@@ -103,13 +103,13 @@ fn softened(word: &str) -> miette::Result<&'static Rule> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rules::{syntax, unknown_field};
-    use crate::span::Span;
+    use chartc_text::rules::{syntax, unknown_field};
+    use chartc_text::span::Span;
 
     static OFF: Rule = Rule {
         code: "C0317",
         name: "unbounded-wait",
-        stage: crate::diagnostic::Stage::Behaviour,
+        stage: chartc_text::diagnostic::Stage::Behaviour,
         severity: Severity::Off,
         page: "",
     };

@@ -1,9 +1,9 @@
 //! Lines of a chart, as they are shown.
 
-use crate::lower::SourceMap;
-use crate::source::Sources;
+use chartc_check::lower::SourceMap;
 use chartc_core::arena::TransitionId;
 use chartc_core::model::{Chart, Trigger};
+use chartc_text::source::Sources;
 
 /// The maximum number of characters to show.
 const SHOWN: usize = 70;

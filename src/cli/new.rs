@@ -3,7 +3,7 @@
 use super::Exit;
 use super::output::{Page, print};
 use super::save::write_new;
-use crate::load::Memory;
+use chartc_text::load::Memory;
 use std::path::PathBuf;
 
 /// Write a first chart, and a script of answers with which it runs to its end.

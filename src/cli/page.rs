@@ -1,7 +1,7 @@
 //! The page of a rule, formatted for a terminal. Pages use few forms of Markdown: a title, paragraphs, lists, examples.
 
-use crate::diagnostic::Rule;
 use crate::report::Paper;
+use chartc_text::diagnostic::Rule;
 
 /// The maximum width of prose, however wide the terminal is.
 const LONGEST: usize = 100;

@@ -3,11 +3,11 @@
 use super::Exit;
 use super::files::{Files, Root, STDIN};
 use super::output::{Colour, complain, complain_report, paper};
-use crate::compile::{Checked, Compilation};
-use crate::diagnostic::{Severity, nearest};
 use crate::report::REPORTS;
-use crate::source::Sources;
-use crate::span::Span;
+use chartc_check::compile::{Checked, Compilation};
+use chartc_text::diagnostic::{Severity, nearest};
+use chartc_text::source::Sources;
+use chartc_text::span::Span;
 use std::collections::BTreeSet;
 
 /// The chart called `name` in the file, or its only one; or the exit code if there is none. Errors are written to standard

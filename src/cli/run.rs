@@ -12,7 +12,7 @@ use super::save::{self, Stream};
 use super::screen::Screen;
 use super::status::Live;
 use super::{Exit, memory, world};
-use crate::explore::STATES;
+use chartc_check::explore::STATES;
 use chartc_core::expr::{Map, Value};
 use chartc_core::host::Machine;
 use chartc_core::interpreter::Interpreter;

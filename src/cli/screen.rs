@@ -2,8 +2,8 @@
 
 use super::output::{Page, print};
 use super::wording::{arguments, deed, fallback, json, object, outcome, said, short};
-use crate::notation;
 use crate::report::Paper;
+use chartc_check::notation;
 use chartc_core::expr::Duration;
 use chartc_core::expr::Value;
 use chartc_core::model::{Chart, StateKind};

@@ -5,9 +5,9 @@ use super::files::Root;
 use super::highlight;
 use super::output::{Colour, columns, paper, print_coloured};
 use super::pick::pick;
-use crate::emit::Options;
-use crate::emit::outline::{Page, outline};
 use chartc_core::arena::StateId;
+use chartc_emit::Options;
+use chartc_emit::outline::{Page, outline};
 
 /// The maximum number of states to draw without --all.
 const STATES: usize = 500;

@@ -1,13 +1,13 @@
 //! The world of `run --world`: its file, the agent that acts in it, and the functions that it implements.
 
 use super::instance::{Given, read};
-use crate::diagnostic::nearest;
 use chartc_core::expr::{Map, Value};
 use chartc_core::host::Host;
 use chartc_core::model::Chart;
 use chartc_runtime::Saved;
 use chartc_runtime::agent::{Artifacts, Kept, Life, Profile, Record, SharedRecord, World};
 use chartc_runtime::oracle::Script;
+use chartc_text::diagnostic::nearest;
 use std::path::Path;
 use std::sync::Arc;
 

@@ -9,8 +9,8 @@ pub(crate) use open::{LARGEST, read};
 pub(crate) use open::{named, reason, regular};
 pub(crate) use path::{shown, tidy};
 
-use crate::front::{Link, Refusal, Unread};
-use crate::load::Loader;
+use chartc_text::front::{Link, Refusal, Unread};
+use chartc_text::load::Loader;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;

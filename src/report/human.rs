@@ -2,10 +2,10 @@
 
 use super::plain::Plain;
 use super::{Paper, Report, cut, more, shown, summary};
-use crate::diagnostic::{Diagnostic, Severity};
-use crate::source::{Position, Sources};
-use crate::span::{FileId, Span};
 use chartc_core::visible;
+use chartc_text::diagnostic::{Diagnostic, Severity};
+use chartc_text::source::{Position, Sources};
+use chartc_text::span::{FileId, Span};
 use miette::{
     GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteError, MietteSpanContents,
     SourceCode, SourceSpan, SpanContents,

@@ -1,10 +1,10 @@
 //! The format for other programs. Within version 1, fields are only added.
 
 use super::{Report, cut, positions};
-use crate::diagnostic::{Diagnostic, Fix};
-use crate::source::Sources;
-use crate::span::Span;
 use chartc_core::visible;
+use chartc_text::diagnostic::{Diagnostic, Fix};
+use chartc_text::source::Sources;
+use chartc_text::span::Span;
 use serde::Serialize;
 use std::borrow::Cow;
 

@@ -7,10 +7,10 @@ mod json;
 mod plain;
 mod short;
 
-use crate::diagnostic::{Diagnostic, Severity};
-use crate::source::{Position, Sources};
-use crate::span::{FileId, Span};
 use chartc_core::visible;
+use chartc_text::diagnostic::{Diagnostic, Severity};
+use chartc_text::source::{Position, Sources};
+use chartc_text::span::{FileId, Span};
 use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;

@@ -1,8 +1,8 @@
 //! A source with hidden characters escaped, and the mapping between positions in both texts.
 
-use crate::source::{Position, Source};
-use crate::span::Span;
 use chartc_core::visible;
+use chartc_text::source::{Position, Source};
+use chartc_text::span::Span;
 use std::borrow::Cow;
 
 /// A source with hidden characters escaped.

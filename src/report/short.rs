@@ -1,9 +1,9 @@
 //! The format with one finding per line.
 
 use super::{Report, cut, more, positions, shown};
-use crate::diagnostic::Diagnostic;
-use crate::source::Sources;
 use chartc_core::visible;
+use chartc_text::diagnostic::Diagnostic;
+use chartc_text::source::Sources;
 
 /// `file:line:column: error[C0102] message`.
 pub(super) static REPORT: Report = Report {

@@ -10,15 +10,15 @@ use super::reasons::{
     Why, asked, assigned, idle, leading, lost, named, offered, permitting, refusing, unusable,
     variables, waiting,
 };
-use crate::compile::Checked;
-use crate::lower::test::{Expected, Move, Test};
-use crate::lower::{Lowered, SourceMap};
-use crate::span::Span;
+use chartc_check::compile::Checked;
+use chartc_check::lower::test::{Expected, Move, Test};
+use chartc_check::lower::{Lowered, SourceMap};
 use chartc_core::arena::{StateId, TransitionId, VarId};
 use chartc_core::host::Machine;
 use chartc_core::machine::Status;
 use chartc_core::model::{Action, Chart, Expr, State, StateKind, StepKind, Trigger};
 use chartc_runtime::trace::{Line, What};
+use chartc_text::span::Span;
 
 /// Places that a failure shows.
 const MOST: usize = 3;

@@ -1,6 +1,6 @@
 //! Who answers in a test: the test itself, and nobody else.
 
-use crate::lower::test::Reason;
+use chartc_check::lower::test::Reason;
 use chartc_core::expr::Value;
 use chartc_core::host::{Host, ToolCall};
 use chartc_core::machine::Instant;

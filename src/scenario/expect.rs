@@ -3,14 +3,14 @@
 use super::failure::Failure;
 use super::play::Player;
 use super::words;
-use crate::lower::test::Expected;
-use crate::notation;
-use crate::span::Span;
+use chartc_check::lower::test::Expected;
+use chartc_check::notation;
 use chartc_core::arena::StateId;
 use chartc_core::expr::Value;
 use chartc_core::host::Machine;
 use chartc_core::model::{Expr, ExprKind};
 use chartc_runtime::trace::What;
+use chartc_text::span::Span;
 
 /// What expressions of tests call the values that only they read.
 const NAMES: [&str; 2] = ["calls", "result"];

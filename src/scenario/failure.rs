@@ -1,9 +1,9 @@
 //! Why a test failed.
 
 use super::desk::Wanted;
-use crate::lower::test::Test;
-use crate::span::Span;
+use chartc_check::lower::test::Test;
 use chartc_core::expr::{Map, Value};
+use chartc_text::span::Span;
 
 /// Why a test failed.
 #[derive(Debug, Clone)]

@@ -1,11 +1,11 @@
 //! Reads the trace of a run: what became of the lines, states and options of its charts.
 
-use crate::compile::Checked;
-use crate::lower::{Lowered, SourceMap};
-use crate::span::Span;
+use chartc_check::compile::Checked;
+use chartc_check::lower::{Lowered, SourceMap};
 use chartc_core::arena::{StateId, StepId, TransitionId};
 use chartc_core::model::{Chart, ChoiceKind, Trigger};
 use chartc_runtime::trace::{Line, LineName, What};
+use chartc_text::span::Span;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Something that a run did with a part of a chart.

@@ -17,12 +17,12 @@ pub(crate) use follow::{Did, follow};
 pub use play::{Played, play};
 pub(crate) use words::short;
 
-use crate::compile::{Checked, Compilation};
-use crate::diagnostic::Diagnostic;
-use crate::lower::test::Test;
-use crate::rules::{failed_test, used_up_budget};
-use crate::source::Sources;
-use crate::span::{FileId, Span};
+use chartc_check::compile::{Checked, Compilation};
+use chartc_check::lower::test::Test;
+use chartc_text::diagnostic::Diagnostic;
+use chartc_text::rules::{failed_test, used_up_budget};
+use chartc_text::source::Sources;
+use chartc_text::span::{FileId, Span};
 use std::collections::BTreeMap;
 
 /// The tests that can be played, each with its chart, by file and place: those of charts that can run, without names that mean nothing.

@@ -3,98 +3,9 @@
 
 use crate::imports::{module, paths};
 use crate::project::{files, metadata, read};
-use chartc::lint::LINTS;
-use chartc::rules::RULES;
+use chartc_check::lint::LINTS;
+use chartc_text::rules::RULES;
 use std::collections::{BTreeMap, BTreeSet};
-
-/// Modules of the library, each with those of its siblings that it may name. Nobody but `cli` may name `cli`.
-pub(crate) const COMPILER: &[(&str, &[&str])] = &[
-    ("span", &[]),
-    ("source", &["span"]),
-    ("diagnostic", &["span"]),
-    ("syntax", &["span"]),
-    ("rules", &["diagnostic", "span"]),
-    ("allow", &["diagnostic", "rules", "source", "span", "syntax"]),
-    ("disguise", &["diagnostic", "rules", "source", "span", "syntax"]),
-    ("load", &["diagnostic", "front", "rules", "source", "span", "syntax"]),
-    ("front", &["diagnostic", "rules", "source", "span", "syntax"]),
-    ("lower", &["diagnostic", "rules", "load", "source", "span", "syntax"]),
-    ("notation", &[]),
-    ("spelling", &[]),
-    ("facts", &[]),
-    ("turn", &["facts"]),
-    ("explore", &["facts"]),
-    (
-        "lint",
-        &[
-            "diagnostic",
-            "explore",
-            "facts",
-            "lower",
-            "notation",
-            "rules",
-            "source",
-            "span",
-            "spelling",
-            "turn",
-        ],
-    ),
-    ("print", &["span", "syntax"]),
-    ("report", &["diagnostic", "source", "span"]),
-    (
-        "emit",
-        &["compile", "diagnostic", "lower", "rules", "notation", "source", "span", "spelling"],
-    ),
-    (
-        "compile",
-        &[
-            "allow",
-            "diagnostic",
-            "disguise",
-            "explore",
-            "facts",
-            "front",
-            "lint",
-            "load",
-            "lower",
-            "rules",
-            "source",
-            "span",
-            "syntax",
-        ],
-    ),
-    ("scenario", &["compile", "diagnostic", "rules", "lower", "notation", "source", "span"]),
-    ("disk", &["front", "load"]),
-    (
-        "build",
-        &["compile", "diagnostic", "disk", "emit", "load", "report", "rules", "source", "span"],
-    ),
-    ("cli", CLI),
-    ("main", &["cli"]),
-];
-
-/// What the commands name; nothing else names them.
-const CLI: &[&str] = &[
-    "compile",
-    "diagnostic",
-    "disguise",
-    "disk",
-    "emit",
-    "explore",
-    "facts",
-    "front",
-    "lint",
-    "load",
-    "lower",
-    "notation",
-    "print",
-    "report",
-    "rules",
-    "scenario",
-    "source",
-    "span",
-    "turn",
-];
 
 /// What only the named modules of a crate may name; nobody, where none is named.
 const ONLY: &[(&str, &str, &[&str])] = &[
@@ -112,16 +23,13 @@ const ONLY: &[(&str, &str, &[&str])] = &[
     ("src", "tempfile", &["cli"]),
     ("src", "tokio", &["cli"]),
     ("src", "chartc_runtime", &["cli", "scenario"]),
-    ("src", "pest", &["front"]),
-    ("src", "roxmltree", &["front"]),
-    ("src", "pest_derive", &["front"]),
-    ("src", "serde_yaml", &["front", "cli"]),
-    ("src", "petgraph", &["facts", "lower"]),
-    ("src", "unicode_script", &["disguise"]),
-    ("src", "unicode_security", &["disguise", "emit"]),
-    ("src", "codegen", &["emit"]),
-    ("src", "syn", &["emit"]),
-    ("src", "prettyplease", &["emit"]),
+    (TEXT, "pest", &["front"]),
+    (TEXT, "roxmltree", &["front"]),
+    (TEXT, "pest_derive", &["front"]),
+    (TEXT, "serde_yaml", &["front"]),
+    (TEXT, "unicode_script", &["disguise"]),
+    (TEXT, "unicode_security", &["disguise"]),
+    (CHECK, "petgraph", &["facts", "lower"]),
     ("runtime/core/src", "std", &[]),
     ("runtime/src", "std::fs", &[]),
     ("runtime/src", "std::env", &[]),
@@ -130,15 +38,25 @@ const ONLY: &[(&str, &str, &[&str])] = &[
     ("runtime/src", "std::thread", &[]),
 ];
 
+/// The sources of the stages, which have no clock, no environment and no file system.
+const TEXT: &str = "compiler/text/src";
+const CHECK: &str = "compiler/check/src";
+const EMIT: &str = "compiler/emit/src";
+const STAGES: &[&str] = &[TEXT, CHECK, EMIT];
+const WORLD: &[&str] =
+    &["std::fs", "std::env", "std::process", "std::io", "std::time", "std::thread", "std::net"];
+
 #[test]
 fn outside_crates_and_the_world_stay_where_they_belong() {
     let mut faults = BTreeSet::new();
-    for folder in ["src", "runtime/src", "runtime/core/src"] {
+    let world = STAGES.iter().flat_map(|stage| WORLD.iter().map(|what| (*stage, *what, &[][..])));
+    let rows: Vec<(&str, &str, &[&str])> = ONLY.iter().copied().chain(world).collect();
+    for folder in STAGES.iter().chain(&["src", "runtime/src", "runtime/core/src"]) {
         for file in files(folder, ".rs") {
             let module = module(&file, folder).into_iter().next().unwrap_or_default();
             for path in paths(&file, folder) {
                 let path = path.join("::");
-                for (_, what, at) in ONLY.iter().filter(|(f, _, _)| *f == folder) {
+                for (_, what, at) in rows.iter().filter(|(f, _, _)| f == folder) {
                     let named = path == *what || path.starts_with(&format!("{what}::"));
                     if named && !at.contains(&module.as_str()) {
                         faults.insert(format!("{file}: `{what}` does not belong into `{module}`"));
@@ -152,9 +70,9 @@ fn outside_crates_and_the_world_stay_where_they_belong() {
 
 #[test]
 fn front_ends_make_syntax_and_never_the_model() {
-    let faults: Vec<_> = (files("src/front", ".rs").into_iter())
-        .chain(files("src/print", ".rs"))
-        .filter(|f| paths(f, "src").iter().any(|p| p[0] == "chartc_core" && p[1] == "model"))
+    let faults: Vec<_> = (files("compiler/text/src/front", ".rs").into_iter())
+        .chain(files("compiler/text/src/print", ".rs"))
+        .filter(|f| paths(f, TEXT).iter().any(|p| p[0] == "chartc_core" && p[1] == "model"))
         .collect();
     assert!(faults.is_empty(), "{faults:#?}");
 }
@@ -201,12 +119,14 @@ fn core_depends_on_nothing_but_serde() {
 #[test]
 fn runtime_does_not_know_the_compiler() {
     let found = dependencies(&metadata(), "chartc-runtime");
-    for compiler in ["chartc", "pest", "petgraph", "miette", "clap", "codegen", "prettyplease"] {
+    for compiler in
+        ["chartc", "chartc-text", "pest", "petgraph", "miette", "clap", "codegen", "prettyplease"]
+    {
         assert!(!found.contains(compiler), "chartc-runtime depends on {compiler}");
     }
 }
 
-const RUST: &[&str] = &["src", "tests", "runtime", "examples", "benches", "fuzz"];
+const RUST: &[&str] = &["src", "compiler", "tests", "runtime", "examples", "benches", "fuzz"];
 
 #[test]
 fn no_file_over_400_lines() {
@@ -226,10 +146,14 @@ fn every_file_says_what_it_is() {
     assert!(silent.is_empty(), "no `//!` on the first line: {silent:#?}");
 }
 
-/// Names of the rules that have a file with this ending in `src/rules`.
+/// Names of the rules that have a file with this ending in `compiler/text/src/rules`.
 fn rules(ending: &str) -> BTreeSet<String> {
-    (files("src/rules", ending).iter())
-        .map(|f| f.trim_start_matches("src/rules/").trim_end_matches(ending).replace('_', "-"))
+    (files("compiler/text/src/rules", ending).iter())
+        .map(|f| {
+            f.trim_start_matches("compiler/text/src/rules/")
+                .trim_end_matches(ending)
+                .replace('_', "-")
+        })
         .filter(|name| !["mod", "precedence", "prose"].contains(&name.as_str()))
         .collect()
 }
@@ -243,9 +167,13 @@ fn every_rule_has_its_file_and_its_page() {
 
 #[test]
 fn every_lint_is_registered() {
-    let written: BTreeSet<String> = (files("src/lint", ".rs").iter())
+    let written: BTreeSet<String> = (files("compiler/check/src/lint", ".rs").iter())
         .filter(|f| read(f).contains(" LINT: Lint"))
-        .map(|f| f.trim_start_matches("src/lint/").trim_end_matches(".rs").trim_end_matches("/mod"))
+        .map(|f| {
+            f.trim_start_matches("compiler/check/src/lint/")
+                .trim_end_matches(".rs")
+                .trim_end_matches("/mod")
+        })
         .map(|name| name.replace('_', "-"))
         .collect();
     let listed: BTreeSet<String> = LINTS.iter().map(|l| l.rule.name.to_string()).collect();

@@ -5,7 +5,7 @@
 use crate::batch::driver::{Script, Step};
 use crate::batch::{Batch, interpreted};
 use crate::project::shared;
-use chartc::compile::Checked;
+use chartc::Checked;
 use chartc::load::Memory;
 use chartc_core::expr::Value;
 use chartc_core::machine::Input;

@@ -1,9 +1,49 @@
-//! Which modules of the core, the runtime and its satellites may name which. From top to bottom: a row names modules above it.
+//! Which modules of each crate may name which. From top to bottom: a row names modules above it.
 
-use crate::architecture::COMPILER;
 use crate::imports::{arrows, circle, directions};
 
-const CORE: &[(&str, &[&str])] = &[
+/// A module, with those of its siblings that it may name.
+type Row = (&'static str, &'static [&'static str]);
+
+const TEXT: &[Row] = &[
+    ("span", &[]),
+    ("source", &["span"]),
+    ("diagnostic", &["span"]),
+    ("syntax", &["span"]),
+    ("rules", &["diagnostic", "span"]),
+    ("disguise", &["diagnostic", "rules", "source", "span", "syntax"]),
+    ("front", &["diagnostic", "rules", "source", "span", "syntax"]),
+    ("load", &["diagnostic", "front", "rules", "source", "span", "syntax"]),
+    ("print", &["span", "syntax"]),
+];
+const CHECK: &[Row] = &[
+    ("allow", &[]),
+    ("lower", &[]),
+    ("notation", &[]),
+    ("spelling", &[]),
+    ("facts", &[]),
+    ("turn", &["facts"]),
+    ("explore", &["facts"]),
+    ("lint", &["explore", "facts", "lower", "notation", "spelling", "turn"]),
+    ("compile", &["allow", "explore", "facts", "lint", "lower"]),
+];
+const EMIT: &[Row] = &[
+    ("picture", &[]),
+    ("dot", &["picture"]),
+    ("mermaid", &["picture"]),
+    ("outline", &["picture"]),
+    ("rust", &[]),
+];
+/// Nothing but the command names what is in `cli`.
+const COMMAND: &[Row] = &[
+    ("disk", &[]),
+    ("report", &[]),
+    ("scenario", &[]),
+    ("build", &["disk", "report"]),
+    ("cli", &["disk", "report", "scenario"]),
+    ("main", &["cli"]),
+];
+const CORE: &[Row] = &[
     ("arena", &[]),
     ("duration", &[]),
     ("form", &[]),
@@ -66,7 +106,7 @@ const CORE: &[(&str, &[&str])] = &[
         ],
     ),
 ];
-const RUNTIME: &[(&str, &[&str])] = &[
+const RUNTIME: &[Row] = &[
     ("budget", &[]),
     ("call", &[]),
     ("clock", &[]),
@@ -96,8 +136,8 @@ const RUNTIME: &[(&str, &[&str])] = &[
     ("simulate", &["clock", "data", "error", "session", "trace"]),
     ("agent", &["data", "error", "memory", "play", "session", "trace", "world"]),
 ];
-const MEMORY: &[(&str, &[&str])] = &[("agent", &[]), ("fault", &[]), ("open", &["fault"])];
-const PROVIDERS: &[(&str, &[&str])] = &[
+const MEMORY: &[Row] = &[("agent", &[]), ("fault", &[]), ("open", &["fault"])];
+const PROVIDERS: &[Row] = &[
     ("date", &[]),
     ("form", &[]),
     ("answer", &["form"]),
@@ -105,11 +145,11 @@ const PROVIDERS: &[(&str, &[&str])] = &[
     ("server", &["answer", "fault", "form"]),
 ];
 
-/// A module, with those of its siblings that it may name.
-type Row = (&'static str, &'static [&'static str]);
-
 const CRATES: &[(&str, &[Row])] = &[
-    ("src", COMPILER),
+    ("compiler/text/src", TEXT),
+    ("compiler/check/src", CHECK),
+    ("compiler/emit/src", EMIT),
+    ("src", COMMAND),
     ("runtime/core/src", CORE),
     ("runtime/src", RUNTIME),
     ("runtime/memory/src", MEMORY),

@@ -63,4 +63,5 @@ mod shared_agents;
 mod shipped;
 mod soundness;
 mod start;
+mod surface;
 mod tour;

@@ -1,7 +1,7 @@
 //! Pictures for Mermaid: what they say of each construct, and what Mermaid's own parser makes of every one that we can make.
 
 use crate::project::{blocks, corpus, read, root};
-use chartc::compile::Checked;
+use chartc::Checked;
 use chartc::emit::Options;
 use chartc::emit::mermaid::mermaid;
 use chartc::load::Memory;

@@ -1,7 +1,7 @@
 //! Charts drawn in the terminal.
 
 use crate::project::{corpus, read};
-use chartc::compile::Checked;
+use chartc::Checked;
 use chartc::emit::Options;
 use chartc::emit::outline::{Page, outline};
 use chartc::load::Memory;

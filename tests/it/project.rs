@@ -105,14 +105,14 @@ pub(crate) fn blocks(page: &str, info: &str) -> Vec<(usize, String)> {
 /// docs and of the pages of findings, shared agents.
 pub(crate) fn corpus() -> Vec<(String, String)> {
     let mut all = crate::behaviour::charts();
-    for folder in ["charts", "examples", "src", "tests"] {
+    for folder in ["charts", "compiler", "examples", "src", "tests"] {
         let agents = if folder == "tests" { ".yaml" } else { "agent.yaml" };
         for path in files(folder, ".chart").into_iter().chain(files(folder, agents)) {
             let text = read(&path);
             all.push((path, text));
         }
     }
-    let pages = files("docs", ".md").into_iter().chain(files("src/rules", ".md"));
+    let pages = files("docs", ".md").into_iter().chain(files("compiler/text/src/rules", ".md"));
     for page in pages.chain(["README.md".to_owned()]) {
         let text = read(&page);
         for info in ["chart", "chart good", "chart bad", "yaml good", "yaml bad"] {

@@ -2,9 +2,9 @@
 
 use chartc::diagnostic::{Diagnostic, Rule};
 use chartc::report::{Paper, REPORTS};
-use chartc::rules::named;
 use chartc::source::{Source, Sources};
 use chartc::span::Span;
+use chartc_text::rules::named;
 
 fn rule(name: &str) -> &'static Rule {
     named(name).expect("there is such a rule")

@@ -2,11 +2,11 @@
 
 use super::put::{Asked, Setting};
 use crate::cli::output::Page;
-use crate::compile::Checked;
-use crate::source::Sources;
-use crate::span::Span;
+use chartc_check::compile::Checked;
 use chartc_core::arena::{EventId, StepId};
 use chartc_core::model::{Chart, StepKind, Template, TemplatePart};
+use chartc_text::source::Sources;
+use chartc_text::span::Span;
 
 /// A text that is part of a prompt.
 #[derive(Clone, Copy)]

@@ -2,14 +2,14 @@
 
 use crate::cli::lines;
 use crate::cli::output::Page;
-use crate::compile::Checked;
-use crate::lower::SourceMap;
 use crate::scenario::{Did, follow};
-use crate::source::Sources;
-use crate::span::Span;
+use chartc_check::compile::Checked;
+use chartc_check::lower::SourceMap;
 use chartc_core::arena::TransitionId;
 use chartc_core::model::{Chart, ChoiceKind, StateKind};
 use chartc_runtime::trace::Line;
+use chartc_text::source::Sources;
+use chartc_text::span::Span;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The parts of one chart that tests have covered.

@@ -10,11 +10,11 @@ use super::output::{
     Colour, Page, complain, complain_report, paper, print, print_coloured, print_json, say,
 };
 use super::save::write;
-use crate::compile::{Checked, Compilation};
-use crate::diagnostic::{Diagnostic, Severity};
-use crate::lower::test::Test;
 use crate::report::{REPORTS, one};
 use crate::scenario::{self, Played};
+use chartc_check::compile::{Checked, Compilation};
+use chartc_check::lower::test::Test;
+use chartc_text::diagnostic::{Diagnostic, Severity};
 use coverage::Coverage;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};

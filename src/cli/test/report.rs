@@ -3,8 +3,8 @@
 use super::Row;
 use super::coverage::Coverage;
 use super::show;
-use crate::source::Sources;
 use chartc_core::visible;
+use chartc_text::source::Sources;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -29,7 +29,7 @@ pub(super) fn json(rows: &[Row<'_>], coverage: Option<&[Coverage]>, sources: &So
 }
 
 fn test(row: &Row<'_>, sources: &Sources) -> Value {
-    let at = |span: crate::span::Span| {
+    let at = |span: chartc_text::span::Span| {
         let source = sources.get(span.file);
         let place = source.position(span.start);
         (source.name.clone(), place.line, place.column)

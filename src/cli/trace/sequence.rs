@@ -5,7 +5,7 @@ use super::super::wording::deed;
 use super::Filter;
 use super::read::Read;
 use super::tell::{decision, fallback, not_taken, state, time, value};
-use crate::notation;
+use chartc_check::notation;
 use chartc_core::visible;
 use chartc_runtime::trace::{Line, What};
 use std::collections::BTreeSet;

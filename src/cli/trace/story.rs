@@ -4,7 +4,7 @@ use super::super::wording::{deed, outcome};
 use super::Filter;
 use super::read::Read;
 use super::tell::{decision, fallback, not_taken, number, reason, rung, state, time, value};
-use crate::notation;
+use chartc_check::notation;
 use chartc_runtime::trace::{Line, LineName, What};
 use std::collections::BTreeSet;
 

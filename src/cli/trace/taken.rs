@@ -2,7 +2,7 @@
 
 use super::read::read;
 use crate::cli::output::complain;
-use crate::compile::Checked;
+use chartc_check::compile::Checked;
 use chartc_core::arena::TransitionId;
 use chartc_core::model::Chart;
 use chartc_core::plan::Plan;

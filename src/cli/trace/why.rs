@@ -5,8 +5,8 @@ use super::Filter;
 use super::read::Read;
 use super::tell::{fallback, line, loss, not_taken, number, place, time, value};
 use crate::cli::output::Page;
-use crate::notation;
 use crate::report::Paper;
+use chartc_check::notation;
 use chartc_runtime::trace::{Line, What};
 use std::collections::BTreeMap;
 

@@ -15,8 +15,8 @@ pub(crate) mod kin;
 pub(crate) mod random;
 mod silent;
 
+use chartc::Checked;
 use chartc::Compilation;
-use chartc::compile::Checked;
 use chartc::emit::rust;
 use chartc_core::expr::Value;
 use chartc_core::interpreter::Interpreter;

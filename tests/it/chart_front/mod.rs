@@ -6,10 +6,10 @@ mod soup;
 mod texts;
 
 use chartc::diagnostic::Diagnostic;
-use chartc::front;
 use chartc::source::Source;
 use chartc::span::FileId;
-use chartc::syntax;
+use chartc_text::front;
+use chartc_text::syntax;
 use std::path::{Path, PathBuf};
 
 /// Reads a text as a chart.

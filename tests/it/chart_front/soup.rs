@@ -1,8 +1,8 @@
 //! Pieces of charts in any order: nothing panics, every span lies in the text, and what reads without a fault prints stably.
 
 use super::parse;
-use chartc::print::print;
 use chartc::source::Source;
+use chartc_text::print::print;
 use proptest::prelude::*;
 
 const PIECES: &[&str] = &[

@@ -6,7 +6,7 @@ use crate::batch::act::{Act, play, prepared};
 use crate::batch::driver::Script;
 use crate::batch::random::Random;
 use crate::batch::{Batch, Uncompiled};
-use chartc::compile::Checked;
+use chartc::Checked;
 use chartc_core::plan::Plan;
 use proptest::collection::vec;
 use proptest::strategy::{Strategy, ValueTree};

@@ -6,7 +6,7 @@ use crate::batch::act::{Act, prepared};
 use crate::batch::driver::Script;
 use crate::batch::random::Random;
 use crate::batch::{Batch, kin as family};
-use chartc::compile::Checked;
+use chartc::Checked;
 use chartc_core::model::Chart;
 use chartc_core::plan::Plan;
 use proptest::collection::vec;

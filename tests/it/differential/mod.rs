@@ -13,7 +13,7 @@ mod spec;
 mod step;
 mod tree;
 
-use chartc::compile::Checked;
+use chartc::Checked;
 use chartc::load::Memory;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestError, TestRng, TestRunner};

@@ -1,11 +1,11 @@
 //! Every run that refutes a `check` line is played by what `chartc simulate` plays with, and is seen to refute it.
 
 use crate::soundness::random::{self, Random};
-use chartc::explore::Runs;
-use chartc::explore::property::Verdict;
-use chartc::explore::witness::Witness;
-use chartc::facts::Facts;
 use chartc::load::Memory;
+use chartc_check::explore::Runs;
+use chartc_check::explore::property::Verdict;
+use chartc_check::explore::witness::Witness;
+use chartc_check::facts::Facts;
 use chartc_core::interpreter::Interpreter;
 use chartc_core::model::{Chart, CheckArgument, Expr, ExprKind, StepKind};
 use chartc_core::plan::Plan;

@@ -3,8 +3,8 @@
 mod data;
 
 use crate::soundness::random::Random;
-use chartc::facts::guard::{Verdict, decide, implies};
 use chartc::load::Memory;
+use chartc_check::facts::guard::{Verdict, decide, implies};
 use chartc_core::arena::{PredicateId, VarId};
 use chartc_core::expr::{Environment, Fuel, Value, holds};
 use chartc_core::model::{Chart, Expr, ExprKind};

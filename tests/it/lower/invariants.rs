@@ -3,10 +3,10 @@
 use super::check;
 use crate::fuzzed::targets::assert_holds;
 use chartc::load::Loaded;
-use chartc::lower::lower;
 use chartc::source::Source;
 use chartc::span::FileId;
-use chartc::{front, syntax};
+use chartc_check::lower::lower;
+use chartc_text::{front, syntax};
 use proptest::prelude::*;
 
 /// Every chart of every file, faulty or not.

@@ -12,8 +12,8 @@ mod types;
 
 use chartc::Compilation;
 use chartc::diagnostic::Diagnostic;
-use chartc::lint::LINTS;
 use chartc::load::Memory;
+use chartc_check::lint::LINTS;
 use chartc_core::model::Chart;
 
 /// Checks one chart file.

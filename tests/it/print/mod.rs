@@ -1,11 +1,11 @@
 //! Printed charts: they read back as the same syntax, and print as themselves.
 
 use crate::chart_front::{agents, charts, design};
-use chartc::front;
-use chartc::print::print;
 use chartc::source::Source;
 use chartc::span::{FileId, Ident, Span, Spanned};
-use chartc::syntax::{
+use chartc_text::front;
+use chartc_text::print::print;
+use chartc_text::syntax::{
     self, BinaryOp, CompareOp, Entry, Expr, ExprKind, Hole, Template, TemplatePart, UnaryOp,
 };
 use proptest::prelude::*;
@@ -132,7 +132,7 @@ fn agents_as_charts() {
     for (name, text) in agents() {
         let mut found = Vec::new();
         let source = Source::new("agent.yaml", text);
-        let mut file = chartc::front::parse(FileId(0), &source, &mut found);
+        let mut file = chartc_text::front::parse(FileId(0), &source, &mut found);
         // What an agent may name without a word about it, a chart declares or does not have.
         for noted in &mut file.items {
             if let syntax::Item::Chart(chart) = &mut noted.node {

@@ -3,9 +3,9 @@
 use super::random::{self, Random};
 use super::{Told, options};
 use crate::interpreter::Log;
-use chartc::facts::Facts;
 use chartc::load::Memory;
-use chartc::turn::cost::{Bound, Cost, cost};
+use chartc_check::facts::Facts;
+use chartc_check::turn::cost::{Bound, Cost, cost};
 use chartc_core::arena::{EventId, StateId};
 use chartc_core::expr::Value;
 use chartc_core::host::Machine;

@@ -9,11 +9,11 @@ mod ranges;
 
 use crate::interpreter::Log;
 use chartc::Compilation;
-use chartc::facts::{Facts, cover, deadline, drive, handling, livelock, progress, restart};
-use chartc::facts::{place::scope, reach::is_leaf};
 use chartc::load::Memory;
 use chartc::span::Span;
-use chartc::turn::{calls, unreached};
+use chartc_check::facts::{Facts, cover, deadline, drive, handling, livelock, progress, restart};
+use chartc_check::facts::{place::scope, reach::is_leaf};
+use chartc_check::turn::{calls, unreached};
 use chartc_core::arena::{ChoiceId, EventId, StateId, StepId, TransitionId};
 use chartc_core::expr::Value;
 use chartc_core::host::{Host, Machine};

@@ -3,9 +3,9 @@
 use super::random::Random;
 use crate::explore::brute::NoHost;
 use crate::interpreter::Log;
-use chartc::facts::Facts;
-use chartc::facts::range::Range;
 use chartc::load::Memory;
+use chartc_check::facts::Facts;
+use chartc_check::facts::range::Range;
 use chartc_core::arena::{EventId, VarId};
 use chartc_core::expr::Value;
 use chartc_core::host::Machine;

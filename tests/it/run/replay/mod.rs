@@ -3,7 +3,7 @@
 mod command;
 pub(super) mod world;
 
-use chartc::compile::Checked;
+use chartc::Checked;
 use chartc_runtime::trace;
 use serde_json::Value as Json;
 use std::collections::BTreeMap;

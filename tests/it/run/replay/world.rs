@@ -2,7 +2,7 @@
 
 use crate::batch::random::{Random, value};
 use crate::project::{files, read};
-use chartc::compile::Checked;
+use chartc::Checked;
 use chartc::load::Memory;
 use chartc_core::expr::{Map, Value};
 use chartc_core::host::{Host, ToolCall};

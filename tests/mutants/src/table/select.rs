@@ -168,7 +168,7 @@ pub(super) fn all() -> Vec<Mutant> {
         ],
     );
     let names = of(
-        "src/lower/data.rs",
+        "compiler/check/src/lower/data.rs",
         &[
             (
                 "event-names-by-letters",

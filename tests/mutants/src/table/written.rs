@@ -63,7 +63,7 @@ pub(super) fn all() -> Vec<Mutant> {
         )],
     );
     let cell = of(
-        "src/emit/rust/direct/cell.rs",
+        "compiler/emit/src/rust/direct/cell.rs",
         &[
             (
                 "written-refuted-as-faulted",
@@ -87,7 +87,7 @@ pub(super) fn all() -> Vec<Mutant> {
         ],
     );
     let pool = of(
-        "src/emit/rust/direct/pool.rs",
+        "compiler/emit/src/rust/direct/pool.rs",
         &[(
             "written-block-fault-unsaid",
             &[(

@@ -1,0 +1,132 @@
+//! Comments that suppress findings: `// chartc: allow(C0301, shadowed-line) reason`.
+//!
+//! A comment on its own line applies to the next line that is not only a comment or blank, any other to its own line. It suppresses the
+//! findings that start there.
+
+use chartc_text::diagnostic::{Diagnostic, Rule};
+use chartc_text::rules::{self, faulty_allow, unused_allow};
+use chartc_text::source::{Source, Sources};
+use chartc_text::span::{FileId, Span};
+use chartc_text::syntax::File;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+/// One code or name in such a comment.
+struct Allow {
+    rule: &'static Rule,
+    /// The span of the code or name.
+    span: Span,
+    used: bool,
+}
+
+/// Removes the findings that comments allow, and reports comments that are unused or malformed.
+pub(crate) fn apply(files: &[File], sources: &Sources, diagnostics: &mut Vec<Diagnostic>) {
+    let mut found = Vec::new();
+    // By the file and line to which they apply.
+    let mut allows: BTreeMap<(FileId, usize), Vec<Allow>> = BTreeMap::new();
+    for file in files {
+        let source = sources.get(file.id);
+        let read = |comment: &Span| (*comment, read(source, *comment, &mut found));
+        let mut read: Vec<(Span, Vec<Allow>)> = file.comments.iter().map(read).collect();
+        read.retain(|(_, read)| !read.is_empty());
+        if read.is_empty() {
+            continue;
+        }
+        let lines = Lines::of(source, &file.comments);
+        for (comment, read) in read {
+            allows.entry((file.id, lines.about(comment))).or_default().extend(read);
+        }
+    }
+    if !allows.is_empty() {
+        diagnostics.retain(|finding| {
+            let place = finding.span;
+            let line = sources.get(place.file).line_of(place.start);
+            let here = allows.get_mut(&(place.file, line)).into_iter().flatten();
+            let mut allowed = false;
+            for allow in here.filter(|allow| allow.rule.code == finding.rule.code) {
+                allow.used = true;
+                allowed = true;
+            }
+            !allowed
+        });
+    }
+    let unused = allows.into_values().flatten().filter(|allow| !allow.used);
+    found.extend(unused.map(|allow| unused_allow::at(allow.rule, allow.span)));
+    diagnostics.append(&mut found);
+}
+
+/// The lines of a source that contain only comments.
+struct Lines<'s> {
+    source: &'s Source,
+    silent: BTreeSet<usize>,
+}
+
+impl<'s> Lines<'s> {
+    fn of(source: &'s Source, comments: &[Span]) -> Self {
+        let mut silent = BTreeSet::new();
+        for comment in comments {
+            let (first, last) = extent(source, *comment);
+            let start = source.line(first).start;
+            let end = source.line(last).end;
+            let before = source.text.get(start..comment.start as usize).unwrap_or_default();
+            let after = source.text.get(comment.end as usize..end).unwrap_or_default();
+            if before.trim().is_empty() && after.trim().is_empty() {
+                silent.extend(first..=last);
+            }
+        }
+        Self { source, silent }
+    }
+
+    /// The line to which a comment applies.
+    fn about(&self, comment: Span) -> usize {
+        let (first, mut line) = extent(self.source, comment);
+        if !self.silent.contains(&first) {
+            return first;
+        }
+        let is_blank = |line| self.source.text[self.source.line(line)].trim().is_empty();
+        while line < self.source.lines() && (self.silent.contains(&line) || is_blank(line)) {
+            line += 1;
+        }
+        line
+    }
+}
+
+/// The first and last line of a comment.
+fn extent(source: &Source, comment: Span) -> (usize, usize) {
+    (source.line_of(comment.start), source.line_of(comment.end))
+}
+
+/// The rules that a comment allows; none if the comment is not for chartc.
+fn read(source: &Source, comment: Span, found: &mut Vec<Diagnostic>) -> Vec<Allow> {
+    let text = source.slice(comment);
+    let body = text.trim_start_matches(|c: char| "/#<!-".contains(c) || c.is_whitespace());
+    let body = body.trim_end_matches(|c: char| c.is_whitespace());
+    let Some(words) = body.strip_prefix("chartc:") else { return Vec::new() };
+    let words = words.strip_suffix("-->").unwrap_or(words).trim();
+    let at = |range: Range<usize>| {
+        let start = comment.start as usize;
+        Span::new(comment.file, start + range.start, start + range.end)
+    };
+    let place = |part: &str| {
+        let start = part.as_ptr() as usize - text.as_ptr() as usize;
+        at(start..start + part.len())
+    };
+    let list = words.strip_prefix("allow").map(str::trim_start);
+    let list = list.and_then(|rest| rest.strip_prefix('(')).and_then(|rest| rest.split_once(')'));
+    let Some((list, reason)) = list.filter(|(list, _)| !list.trim().is_empty()) else {
+        found.push(faulty_allow::form(place(words)));
+        return Vec::new();
+    };
+    if !reason.chars().any(char::is_alphanumeric) {
+        found.push(faulty_allow::unreasoned(place(words)));
+    }
+    let mut allows = Vec::new();
+    for word in list.split(',').map(str::trim) {
+        match rules::named(word) {
+            Ok(rule) if rule.is_firm() => found.push(faulty_allow::firm(rule, place(word))),
+            Ok(rule) => allows.push(Allow { rule, span: place(word), used: false }),
+            Err(near) => found.push(faulty_allow::unknown(word, near, place(word))),
+        }
+    }
+    allows
+}

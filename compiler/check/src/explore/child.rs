@@ -1,0 +1,61 @@
+//! Whether a chart that a `run` step starts can fail.
+
+use crate::explore::is_total;
+use crate::facts::Facts;
+use chartc_core::arena::StateId;
+use chartc_core::model::{Chart, Limits, StateKind, Status, Step, StepKind, Trigger, Type};
+use chartc_core::model::{Expr, VariableKind};
+
+/// Whether a run of the chart may come to something else than an end that is `ok` or `partial`: another end, a limit, a state in which
+/// nothing can happen any more. One with steps of its own is taken to. Linear in the chart, up to logarithms.
+pub fn can_fail(chart: &Chart) -> bool {
+    let is_limited = chart.states.iter().any(|state| state.limits != Limits::default());
+    let mut defaults = chart.variables.iter().filter_map(|row| row.default.as_ref());
+    if !chart.steps.is_empty() || is_limited || !defaults.all(|e| is_total(chart, e, 0)) {
+        return true;
+    }
+    let facts = Facts::of(chart);
+    let fails = |state: StateId| {
+        let row = chart.state(state);
+        let is_bad = matches!(row.kind, StateKind::Final { status, .. }
+            if !matches!(status, Status::Ok | Status::Partial));
+        is_bad && row.parent == Some(StateId::at(0)) && facts.reach.enters(state)
+    };
+    let goes_on = |leaf: StateId| {
+        let mut lines = chart.ancestors(leaf).flat_map(|state| &chart.state(state).transitions);
+        lines.any(|line| goes_on(chart, &chart.transition(*line).trigger))
+    };
+    chart.state_ids().any(fails) || !facts.reach.leaves(chart).all(goes_on)
+}
+
+/// Whether there is always something for the line to wait for.
+fn goes_on(chart: &Chart, trigger: &Trigger) -> bool {
+    match trigger {
+        Trigger::Event(_) | Trigger::AnyEvent | Trigger::Turn => true,
+        Trigger::After(bound) => is_total(chart, bound, 0),
+        Trigger::AnyOccurrence
+        | Trigger::When
+        | Trigger::StateDone(_)
+        | Trigger::AfterTurns(_)
+        | Trigger::Choice(_)
+        | Trigger::StepDone(_)
+        | Trigger::StepError(_)
+        | Trigger::StepDoubt(_)
+        | Trigger::StepTimeout(..)
+        | Trigger::StepElse(_)
+        | Trigger::Error(_)
+        | Trigger::LimitWarn(_) => false,
+    }
+}
+
+/// Whether what a `run` step gives its chart, and what it makes of the answer, always fits.
+pub fn fits(chart: &Chart, step: &Step, child: &Chart) -> bool {
+    let StepKind::Run(run) = &step.kind else { return false };
+    let is_bounded = |row: &chartc_core::model::Variable| {
+        matches!(row.kind, VariableKind::Param { range: Some(_) })
+    };
+    let is_sure = |given: &Expr| given.ty != Type::Json && is_total(chart, given, 0);
+    step.returns == Type::Json
+        && !child.variables.iter().any(is_bounded)
+        && run.arguments.iter().all(|(_, given)| is_sure(given))
+}

@@ -1,0 +1,134 @@
+//! Properties that some run refutes.
+
+use super::{Context, Lint, unreachable_state, words};
+use crate::explore::property::Verdict;
+use crate::explore::witness::{Witness, json};
+use crate::notation;
+use chartc_core::arena::{StateId, TransitionId};
+use chartc_core::model::{Check, CheckArgument};
+use chartc_text::diagnostic::Diagnostic;
+use chartc_text::rules::check_failed::RULE;
+use chartc_text::span::Span;
+
+pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
+
+/// The most steps of a run that the message lists; a longer run is cut in the middle.
+const TOLD: usize = 16;
+
+/// The most transitions of a run that are shown.
+const LINES: usize = 3;
+
+fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
+    let Context { chart, map, .. } = context;
+    for (nth, verdict) in context.runs.checks.iter().enumerate() {
+        let (check, span) = (&chart.checks[nth], map.checks[nth]);
+        match verdict {
+            Verdict::NeverEntered(state) => diagnostics.push(never(context, span, *state)),
+            Verdict::Refuted(witness, leaves) => {
+                diagnostics.push(refuted(context, nth, check, span, witness, leaves));
+            }
+            Verdict::Holds | Verdict::Open(..) | Verdict::Unknown => {}
+        }
+    }
+}
+
+fn never(context: &Context<'_>, span: Span, state: StateId) -> Diagnostic {
+    let name = words::state(context.chart, state);
+    let found = RULE
+        .at(span, format!("this does not hold: no run enters {name}"))
+        .related(context.map.state(state).name, "never entered");
+    let leading = unreachable_state::leading(context.chart);
+    if context.facts.reach.enters(state) {
+        let first = unreachable_state::first_closed(context, &leading, state);
+        let found = unreachable_state::closed_by_values(context, &leading, first, found);
+        return found.help(format!(
+            "every run was tried, with all values: let a line that leads to {name} be taken"
+        ));
+    }
+    unreachable_state::explain(context, &leading, state, found)
+}
+
+fn refuted(
+    context: &Context<'_>,
+    nth: usize,
+    check: &Check,
+    span: Span,
+    witness: &Witness,
+    leaves: &[StateId],
+) -> Diagnostic {
+    let Context { chart, map, .. } = context;
+    let state = |id: &StateId| words::state(chart, *id);
+    let at = words::states(chart, leaves);
+    let why = match &check.arguments[..] {
+        [CheckArgument::State(s)] if check.name == "no_call" => {
+            format!("a tool can be called inside {}", state(s))
+        }
+        [CheckArgument::State(s)] => format!("from {at} no run leads to {}", state(s)),
+        [CheckArgument::Before(a, b)] => {
+            format!("{} can be entered before {}", state(a), state(b))
+        }
+        [CheckArgument::Bound(bound, unit)] if unit == "turns" => {
+            let bound = notation::expression(chart, bound);
+            format!("a run can go on after `{bound}` turns, in {at}")
+        }
+        [CheckArgument::Bound(bound, _)] => {
+            format!("a run can make more than `{}` calls", notation::expression(chart, bound))
+        }
+        _ => "a run is otherwise".into(),
+    };
+    let mut found = RULE.at(span, format!("this does not hold: {why}"));
+    if let [leaf, ..] = leaves {
+        found = found.related(map.state(*leaf).name, "where that run stands");
+    }
+    // The faulty transition is usually among the last.
+    let mut lines: Vec<TransitionId> = Vec::new();
+    for (step, line) in witness.taken.iter().rev() {
+        if lines.len() == LINES {
+            break;
+        }
+        if !lines.contains(line) {
+            let when = if lines.is_empty() { "last taken" } else { "taken before" };
+            found =
+                found.related(map.line(*line).whole, format!("{when}, in step {step} of the run"));
+            lines.push(*line);
+        }
+    }
+    // So short a run depends mostly on the initial state.
+    if lines.len() < LINES
+        && let Some(initial) = map.states.first().and_then(|root| root.initial)
+    {
+        found = found.related(initial, "the run begins here");
+    }
+    let plain = |c: char| if c.is_alphanumeric() { c } else { '_' };
+    let name: String = chart.name.chars().map(plain).collect();
+    let base = format!("{name}.{}.{}", check.name, nth + 1);
+    found.witness.push((format!("{base}.events.jsonl"), witness.events()));
+    let mut flags = format!("--events {base}.events.jsonl");
+    let script = witness.script();
+    if !script.is_empty() {
+        flags.push_str(&format!(" --functions {base}.functions.yaml"));
+        found.witness.push((format!("{base}.functions.yaml"), script));
+    }
+    for (kind, rows) in [("param", &witness.params), ("input", &witness.inputs)] {
+        for (name, value) in rows {
+            flags.push_str(&format!(" --{kind} '{name}={}'", json(value)));
+        }
+    }
+    found.help(format!(
+        "a run that shows it: {}; `chartc check --witness DIR` writes it, and `chartc simulate FILE {flags}` plays it",
+        told(&witness.steps)
+    ))
+}
+
+/// The steps of a run, numbered.
+pub(super) fn told(steps: &[String]) -> String {
+    let number = |(i, step): (usize, &String)| format!("({}) {step}", i + 1);
+    let all = steps.iter().enumerate();
+    if steps.len() <= TOLD {
+        return all.map(number).collect::<Vec<_>>().join(" ");
+    }
+    let last = steps.len() - TOLD / 2;
+    let first = all.clone().take(TOLD / 2).map(number).collect::<Vec<_>>().join(" ");
+    let end = all.skip(last).map(number).collect::<Vec<_>>().join(" ");
+    format!("{first} … {end}")
+}

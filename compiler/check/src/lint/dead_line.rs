@@ -1,0 +1,79 @@
+//! Transitions that no run takes although their source states are entered.
+
+use super::{Context, Lint, words};
+use crate::explore::witness::json;
+use crate::facts::uses::reads;
+use crate::notation::expression_in;
+use chartc_core::arena::{StateId, TransitionId, VarId};
+use chartc_core::expr::Value;
+use chartc_core::model::{Trigger, VariableKind};
+use chartc_text::diagnostic::Diagnostic;
+use chartc_text::rules::dead_line::RULE;
+use std::collections::BTreeSet;
+
+pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
+
+/// The most values of a variable that are shown.
+const SHOWN: usize = 5;
+
+fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
+    let Context { chart, facts, map, .. } = context;
+    let Some(seen) = &context.runs.seen else { return };
+    let mut found = Vec::new();
+    for (i, line) in chart.transitions.iter().enumerate() {
+        let id = TransitionId::at(i);
+        let (Some(guard), false) = (&line.guard, seen.takes(id)) else { continue };
+        let span = map.lines[i].whole;
+        let is_alone = map.lines.iter().filter(|other| other.whole == span).count() == 1;
+        let place = facts.places.line(id);
+        let entered: Vec<StateId> =
+            place.within.iter().copied().filter(|s| context.enters(*s)).collect();
+        // Another rule reports a source or target that is never entered.
+        let leads_nowhere = line.targets.iter().any(|target| !context.enters(target.state));
+        if !is_alone
+            || !facts.reach.takes(id)
+            || entered.is_empty()
+            || leads_nowhere
+            || matches!(line.trigger, Trigger::Error(_) | Trigger::LimitWarn(_))
+        {
+            continue;
+        }
+        let mut variables = BTreeSet::new();
+        reads(chart, guard, &mut variables);
+        let payload = crate::notation::payload(line);
+        let text = words::short(&expression_in(chart, guard, &payload));
+        let there = words::states(chart, &entered);
+        let mut one = RULE.at(
+            map.lines[i].guard.unwrap_or(map.lines[i].trigger),
+            format!("no run takes this line: in {there}, `{text}` does not hold when it could be"),
+        );
+        let values: Vec<String> =
+            variables.into_iter().filter_map(|id| told_of(context, &entered, id)).collect();
+        if !values.is_empty() {
+            one = one.label(values.join("; "));
+        }
+        found.push(
+            one.help("every run was tried: correct the condition, or remove the line").about(span),
+        );
+    }
+    diagnostics.append(&mut found);
+}
+
+/// Lists the values that a variable takes in these states in the explored runs.
+fn told_of(context: &Context<'_>, states: &[StateId], id: VarId) -> Option<String> {
+    let Context { chart, .. } = context;
+    let row = &chart.variables[id.index()];
+    let seen = context.runs.seen.as_ref()?;
+    if !matches!(row.kind, VariableKind::Var { .. }) {
+        return None;
+    }
+    let mut values: Vec<&Value> = Vec::new();
+    for value in states.iter().flat_map(|state| seen.values(chart, *state, id)) {
+        if !values.contains(&value) {
+            values.push(value);
+        }
+    }
+    let shown: Vec<String> = values.iter().take(SHOWN).map(|value| json(value)).collect();
+    let more = if values.len() > SHOWN { ", …" } else { "" };
+    (!shown.is_empty()).then(|| format!("`{}` is {}{more} there", row.name, shown.join(" or ")))
+}

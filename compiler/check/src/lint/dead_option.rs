@@ -1,0 +1,120 @@
+//! Options that no question offers.
+
+use crate::facts::Facts;
+use crate::facts::guard::{Verdict, decide};
+use crate::lint::{Context, Lint, words};
+use chartc_core::arena::{StateId, ToolSetId, TransitionId};
+use chartc_core::model::{Chart, ChoiceKind, StepKind, Trigger};
+use chartc_text::diagnostic::Diagnostic;
+use chartc_text::rules::dead_option::RULE;
+use std::collections::BTreeSet;
+
+pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
+
+fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
+    let Context { chart, facts, map, .. } = context;
+    for (line, why) in unoffered(chart, facts) {
+        let name = words::line(chart, line);
+        let at = map.line(line).trigger;
+        diagnostics.push(match why {
+            Why::Unasked => {
+                let state = words::state(chart, chart.transition(line).source);
+                RULE.at(at, format!("{name} is never offered: nothing asks while {state} is active"))
+                    .help("add an `ask` step to the state or to one around it, or write an `on`, `when` or `after` line instead")
+            }
+            Why::Empty(set) => {
+                let set = &chart.tool_sets[set.index()].name;
+                RULE.at(at, format!("{name} is never offered: there is no tool in `{set}`"))
+                    .help("declare the tools and name them in the set, or remove the line")
+            }
+            Why::Taken(by) => {
+                let found = RULE
+                    .at(at, format!("{name} is never offered: lines above it offer all of its tools"))
+                    .help("a tool belongs to the first line that offers it: put the narrower set first, or take its tools out of the wider one, `any - name`");
+                by.iter().take(3).fold(found, |found, by| {
+                    found.related(map.line(*by).whole, "offers them first")
+                })
+            }
+        });
+    }
+}
+
+/// The most earlier transitions of a state that a later one is compared with.
+const MOST: usize = 20;
+
+/// Why an option is never offered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Why {
+    /// No question is asked while its state is active.
+    Unasked,
+    /// Its set contains no tool.
+    Empty(ToolSetId),
+    /// These earlier transitions offer all of its tools.
+    Taken(Vec<TransitionId>),
+}
+
+/// Finds the `may` transitions of reachable states whose guards may hold and that no question offers, in document order. Linear, with at
+/// most [`MOST`] comparisons for each.
+fn unoffered(chart: &Chart, facts: &Facts) -> Vec<(TransitionId, Why)> {
+    let mut found = Vec::new();
+    let asks = chart.steps.iter().filter(|step| matches!(step.kind, StepKind::Ask { .. }));
+    let asks: BTreeSet<StateId> = asks.map(|step| step.state).collect();
+    for state in chart.state_ids().filter(|s| facts.reach.enters(*s)) {
+        let mut earlier: Vec<(TransitionId, ToolSetId)> = Vec::new();
+        for id in &chart.state(state).transitions {
+            let line = chart.transition(*id);
+            let Trigger::Choice(choice) = line.trigger else { continue };
+            let never = |guard| matches!(decide(chart, &[(guard, true)]), Verdict::Never);
+            if line.guard.as_ref().is_some_and(never)
+                || !facts.places.forbidden[id.index()].is_empty()
+            {
+                continue;
+            }
+            if facts.places.line(*id).within.is_empty() {
+                // C0303 reports a scope that is never active.
+                if line.scope.is_none() && !asked(chart, &asks, state) {
+                    found.push((*id, Why::Unasked));
+                }
+                continue;
+            }
+            let ChoiceKind::Call(set, _) = chart.choices[choice.index()].kind else { continue };
+            if let Some(why) = shut(chart, set, &earlier) {
+                found.push((*id, why));
+            } else if line.guard.is_none() && line.scope.is_none() && earlier.len() < MOST {
+                earlier.push((*id, set));
+            }
+        }
+    }
+    found
+}
+
+/// Whether the state, an ancestor or a descendant has an `ask` step, reachable or not.
+fn asked(chart: &Chart, asks: &BTreeSet<StateId>, state: StateId) -> bool {
+    let below = asks.range(state..chart.state(state).end).next().is_some();
+    below || chart.ancestors(state).any(|around| asks.contains(&around))
+}
+
+/// Why a set of tools is never offered, given the sets that are offered before it; `None` if it may be.
+fn shut(chart: &Chart, set: ToolSetId, earlier: &[(TransitionId, ToolSetId)]) -> Option<Why> {
+    let row = &chart.tool_sets[set.index()];
+    let tools = chart.tools_of(set);
+    if row.any {
+        // The host may register more tools, so only another `any` set covers this one.
+        let wider = |other: &ToolSetId| {
+            let other = &chart.tool_sets[other.index()];
+            other.any && other.minus.iter().all(|pattern| row.minus.contains(pattern))
+        };
+        return earlier.iter().find(|(_, other)| wider(other)).map(|(by, _)| Why::Taken(vec![*by]));
+    }
+    if tools.is_empty() {
+        return Some(Why::Empty(set));
+    }
+    let mut by = Vec::new();
+    for tool in &tools {
+        let first = earlier.iter().find(|(_, other)| chart.tools_of(*other).contains(tool))?;
+        by.push(first.0);
+    }
+    by.sort_unstable();
+    by.dedup();
+    Some(Why::Taken(by))
+}

@@ -1,0 +1,266 @@
+//! Indexing of lists that may be too short.
+
+#![allow(
+    clippy::wildcard_enum_match_arm,
+    reason = "a few kinds of expressions are lists that matter, whatever else there will be"
+)]
+
+use crate::lint::{Context, Lint, words};
+use chartc_text::diagnostic::Diagnostic;
+use chartc_text::rules::empty_index::RULE;
+
+pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
+
+fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
+    let Context { chart, map, .. } = context;
+    for found in indexed(context) {
+        let (at, fails) = match found.place {
+            Where::Line(id) => (map.line(id).whole, "the rest of the block is not run"),
+            Where::Entry(state, block) => {
+                let spans = map.state(state);
+                let at = spans.entry.get(block).copied().unwrap_or(spans.name);
+                (at, "the rest of the block is not run")
+            }
+            Where::Prompt(step, part) => {
+                let spans = map.step(step);
+                let at = spans.prompt_parts.get(part).copied().unwrap_or(spans.name);
+                (at, "the step fails")
+            }
+            Where::Step(step) => (map.step(step).name, "the step fails"),
+        };
+        let mut named = "xs";
+        let (list, why) = match found.held {
+            Held::Function(id) => {
+                (format!("`{}(…)`", chart.functions[id.index()].name), "gives `[]` where it fails")
+            }
+            Held::Variable(id) => {
+                named = &chart.variables[id.index()].name;
+                (format!("`{named}`"), "may be `[]`")
+            }
+            Held::Answer(step) => {
+                (format!("the answer of {}", words::step(chart, step)), "may be `[]`")
+            }
+            Held::Part(step) => {
+                (format!("a list in the answer of {}", words::step(chart, step)), "may be `[]`")
+            }
+        };
+        let message = format!("{list} {why}: there is no item {} then, and {fails}", found.item);
+        diagnostics.push(RULE.at(at, message).help(format!(
+            "ask first, such as `if len({named}) > 0`, or use a slice, `{named}[:1]`, which takes what there is"
+        )));
+    }
+}
+
+use crate::facts::uses::{own_expressions, own_walk, walk};
+use crate::turn::flow::{Flow, Site};
+use chartc_core::arena::{FunctionId, StateId, StepId, TransitionId, VarId};
+use chartc_core::expr::Value;
+use chartc_core::model::{
+    Action, Chart, Expr, ExprKind, FunctionKind, StepKind, TemplatePart, Transition, Trigger, Type,
+    UnaryOp, VariableKind,
+};
+use std::collections::BTreeSet;
+
+/// The origin of the list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Held {
+    /// The result of a host function whose fallback is shorter.
+    Function(FunctionId),
+    /// A variable whose initial value is shorter.
+    Variable(VarId),
+    /// The answer of a step.
+    Answer(StepId),
+    /// A field of the answer of a step.
+    Part(StepId),
+}
+
+/// Where the list is indexed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Where {
+    /// In the target arguments or the actions of a transition.
+    Line(TransitionId),
+    /// In an `enter` block, with its index.
+    Entry(StateId, usize),
+    /// In a part of a prompt.
+    Prompt(StepId, usize),
+    /// In the arguments of a step.
+    Step(StepId),
+}
+
+impl Where {
+    fn site(self) -> Site {
+        match self {
+            Self::Line(id) => Site::Moves(id),
+            Self::Entry(state, _) => Site::State(state),
+            Self::Prompt(step, part) => Site::Prompt(step, part),
+            Self::Step(step) => Site::Arguments(step),
+        }
+    }
+}
+
+/// An index expression that may be out of range.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Indexed {
+    /// Where it is.
+    place: Where,
+    /// The origin of the list.
+    held: Held,
+    /// The index.
+    item: i64,
+}
+
+/// Finds every index into a list that may be shorter, where no condition of the chart reads the list, and some run gets there without
+/// having set it. Index expressions in conditions do not count: if they fail, the condition is false.
+fn indexed(context: &Context<'_>) -> Vec<Indexed> {
+    let Context { chart, facts, .. } = context;
+    let mut found = candidates(context);
+    if found.iter().any(|f| matches!(f.held, Held::Variable(_))) {
+        let flow = Flow::of(chart, facts);
+        found.retain(|f| match f.held {
+            Held::Variable(id) => flow.may_be_fresh(&[f.place.site()], id),
+            Held::Function(_) | Held::Answer(_) | Held::Part(_) => true,
+        });
+    }
+    found
+}
+
+fn candidates(context: &Context<'_>) -> Vec<Indexed> {
+    let Context { chart, facts, .. } = context;
+    let mut tested: Option<BTreeSet<Held>> = None;
+    let mut found = Vec::new();
+    // `set` contains the variables that earlier actions of the same block have set.
+    let mut note = |place: Where, line: Option<&Transition>, set: &BTreeSet<Held>, expr: &Expr| {
+        own_walk(expr, &mut |e| {
+            let ExprKind::Index(list, index) = &e.kind else { return };
+            let Some(item) = number(index) else { return };
+            let Some(held) = held(chart, line, list, item) else { return };
+            let tested = tested.get_or_insert_with(|| asked(chart));
+            if !tested.contains(&held) && !set.contains(&held) {
+                found.push(Indexed { place, held, item });
+            }
+        });
+    };
+    let nothing = BTreeSet::new();
+    for (i, line) in chart.transitions.iter().enumerate() {
+        let id = TransitionId::at(i);
+        if !facts.reach.takes(id) {
+            continue;
+        }
+        for argument in line.targets.iter().flat_map(|t| &t.arguments) {
+            note(Where::Line(id), Some(line), &nothing, argument);
+        }
+        in_order(&line.actions, &mut |set, e| note(Where::Line(id), Some(line), set, e));
+    }
+    for state in chart.state_ids().filter(|s| context.enters(*s)) {
+        for (nth, block) in chart.state(state).entry.iter().enumerate() {
+            in_order(block, &mut |set, e| note(Where::Entry(state, nth), None, set, e));
+        }
+    }
+    for (i, step) in chart.steps.iter().enumerate() {
+        let id = StepId::at(i);
+        for (part, piece) in step.prompt.iter().flat_map(|p| p.parts.iter().enumerate()) {
+            if let TemplatePart::Hole { expr, .. } = piece {
+                note(Where::Prompt(id, part), None, &nothing, expr);
+            }
+        }
+        if let StepKind::Call(_, arguments) = &step.kind {
+            for e in arguments {
+                note(Where::Step(id), None, &nothing, e);
+            }
+        }
+    }
+    found.dedup();
+    found
+}
+
+/// Visits the expressions of a block, except its conditions, each with the variables that are set by then.
+fn in_order(block: &[Action], found: &mut dyn FnMut(&BTreeSet<Held>, &Expr)) {
+    let mut set = BTreeSet::new();
+    Action::walk(block, &mut |action| {
+        if !matches!(action, Action::If(..)) {
+            for e in own_expressions(action) {
+                found(&set, e);
+            }
+        }
+        if let Action::Assign(id, _) = action {
+            set.insert(Held::Variable(*id));
+        }
+    });
+}
+
+/// The value of an integer literal, with its sign.
+fn number(expr: &Expr) -> Option<i64> {
+    match &expr.kind {
+        ExprKind::Int(number) => Some(*number),
+        ExprKind::Unary(UnaryOp::Negate, inner) => number(inner)?.checked_neg(),
+        _ => None,
+    }
+}
+
+/// The origin of the list, if it may lack the item.
+fn held(chart: &Chart, line: Option<&Transition>, list: &Expr, item: i64) -> Option<Held> {
+    if !matches!(list.ty, Type::List(_)) {
+        return None;
+    }
+    let wanted = usize::try_from(if item < 0 { -item } else { item.saturating_add(1) }).ok()?;
+    match &list.kind {
+        ExprKind::Call(id, _) => match &chart.functions[id.index()].kind {
+            FunctionKind::Pure { fallback: Some(Value::List(items)), .. } => {
+                (items.len() < wanted).then_some(Held::Function(*id))
+            }
+            FunctionKind::Pure { .. } | FunctionKind::Effect => None,
+        },
+        ExprKind::Variable(id) => {
+            let row = &chart.variables[id.index()];
+            let given = matches!(row.kind, VariableKind::Param { .. });
+            let begins = row.default.as_ref().map(|e| &e.kind);
+            let short = matches!(begins, Some(ExprKind::List(items)) if items.len() < wanted);
+            (short && !given).then_some(Held::Variable(*id))
+        }
+        ExprKind::Answer(step) => Some(Held::Answer(*step)),
+        ExprKind::Payload(0) => match line?.trigger {
+            Trigger::StepDone(step) => Some(Held::Answer(step)),
+            _ => None,
+        },
+        ExprKind::Field(whole, _) => match (&whole.kind, line.map(|l| &l.trigger)) {
+            (ExprKind::Answer(step), _) | (ExprKind::Payload(0), Some(Trigger::StepDone(step))) => {
+                Some(Held::Part(*step))
+            }
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// The lists that the conditions of transitions, steps, actions and expressions read.
+fn asked(chart: &Chart) -> BTreeSet<Held> {
+    let mut asked = BTreeSet::new();
+    let mut look = |of: Option<StepId>, expr: &Expr| {
+        walk(chart, expr, &mut |e| match e.kind {
+            ExprKind::Call(id, _) => drop(asked.insert(Held::Function(id))),
+            ExprKind::Variable(id) => drop(asked.insert(Held::Variable(id))),
+            ExprKind::Answer(step) => asked.extend([Held::Answer(step), Held::Part(step)]),
+            ExprKind::Payload(0) => {
+                asked.extend(of.into_iter().flat_map(|s| [Held::Answer(s), Held::Part(s)]));
+            }
+            _ => {}
+        });
+    };
+    for line in &chart.transitions {
+        line.guard.iter().for_each(|guard| look(line.trigger.step(), guard));
+    }
+    chart.steps.iter().filter_map(|s| s.guard.as_ref()).for_each(|guard| look(None, guard));
+    crate::facts::usage::expressions(chart, &mut |_, expr| {
+        own_walk(expr, &mut |e| {
+            if let ExprKind::If(condition, ..) = &e.kind {
+                look(None, condition);
+            }
+        });
+    });
+    crate::facts::usage::actions(chart, &mut |action| {
+        if let Action::If(condition, ..) = action {
+            look(None, condition);
+        }
+    });
+    asked
+}

@@ -1,0 +1,208 @@
+//! Transitions that send each other's events for ever.
+
+use crate::facts::Facts;
+use crate::facts::livelock::{landing, lonely};
+use crate::facts::place::Place;
+use crate::facts::reach::is_leaf;
+use crate::lint::{Context, Lint, words};
+use chartc_core::arena::{EventId, StateId, TransitionId};
+use chartc_core::model::{
+    Action, BinaryOp, Chart, Expr, ExprKind, Receiver, Transition, Trigger, Type,
+};
+use chartc_text::diagnostic::Diagnostic;
+use chartc_text::rules::event_cycle::RULE;
+use std::collections::BTreeSet;
+
+pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
+
+fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
+    let Context { chart, facts, map, .. } = context;
+    for lines in echoes(chart, facts) {
+        let Some((first, rest)) = lines.split_first() else { continue };
+        let name = words::line(chart, *first);
+        let message = if rest.is_empty() {
+            format!("{name} sends its own event each time, so it is taken for ever")
+        } else {
+            format!(
+                "once {name} is taken, these {} lines send each other's events for ever",
+                lines.len()
+            )
+        };
+        let found = RULE.at(map.line(*first).trigger, message).help(
+            "send the event under a condition that comes to fail, or later: `send e after 1s`",
+        );
+        diagnostics
+            .push(rest.iter().fold(found, |f, l| f.related(map.line(*l).whole, "taken next")));
+    }
+}
+
+/// The greatest length of a cycle that is searched for.
+const LONGEST: usize = 16;
+
+/// A cycle of unguarded transitions that send each other's events without delay, in the order taken; the first has the least id.
+type Echo = Vec<TransitionId>;
+
+/// Finds every cycle, once. Each is certain: no transition does anything that may fail before it sends, no other transition can be taken
+/// first, and nothing else is sent in between.
+fn echoes(chart: &Chart, facts: &Facts) -> BTreeSet<Echo> {
+    let mut found = BTreeSet::new();
+    for (i, line) in chart.transitions.iter().enumerate() {
+        let id = TransitionId::at(i);
+        if !matches!(line.trigger, Trigger::Event(_)) || !facts.reach.takes(id) {
+            continue;
+        }
+        if sends(line).is_some() {
+            found.extend(circle(chart, facts, id));
+        }
+    }
+    found
+}
+
+/// Follows the transitions that are certainly taken after `first`, until it is taken again.
+fn circle(chart: &Chart, facts: &Facts, first: TransitionId) -> Option<Echo> {
+    let mut lines = vec![first];
+    let mut line = first;
+    let mut below = {
+        let source = chart.transition(first).source;
+        (source.0..chart.state(source).end.0).map(StateId)
+    };
+    // Without a target, a transition stays in whichever leaf is active; only the case of a single leaf is followed.
+    let mut at = below.find(|s| is_leaf(chart, *s) && facts.reach.enters(*s))?;
+    if below.any(|s| is_leaf(chart, s)) && chart.transition(first).targets.is_empty() {
+        return None;
+    }
+    while lines.len() <= LONGEST {
+        let row = chart.transition(line);
+        let event = sends(row)?;
+        if !row.targets.is_empty() {
+            at = landing(chart, row)?;
+        }
+        if !lonely(chart, at) || is_busy(chart, row, at) {
+            return None;
+        }
+        line = taken(chart, facts, at, event)?;
+        if line == first {
+            let least = (0..lines.len()).min_by_key(|i| lines[*i]).unwrap_or(0);
+            lines.rotate_left(least);
+            return Some(lines);
+        }
+        if lines.contains(&line) {
+            return None;
+        }
+        lines.push(line);
+    }
+    None
+}
+
+/// The only event that a transition sends, certainly and to its own chart, if none of its other actions sends or may fail.
+fn sends(line: &Transition) -> Option<EventId> {
+    let mut sent = None;
+    for action in &line.actions {
+        match action {
+            Action::Raise(event, arguments) if arguments.iter().all(is_plain) => {
+                sent.is_none().then_some(())?;
+                sent = Some(*event);
+            }
+            Action::Send { event, arguments, after: None, to: Receiver::Own, .. }
+                if arguments.iter().all(is_plain) =>
+            {
+                sent.is_none().then_some(())?;
+                sent = Some(*event);
+            }
+            Action::Assign(_, value) if is_plain(value) => {}
+            Action::Assign(..)
+            | Action::Raise(..)
+            | Action::Send { .. }
+            | Action::If(..)
+            | Action::For(..)
+            | Action::Do(..)
+            | Action::Cancel(_)
+            | Action::Log(_)
+            | Action::Result(..) => return None,
+        }
+    }
+    sent
+}
+
+/// Whether the expression cannot fail while the cycle lasts.
+fn is_plain(value: &Expr) -> bool {
+    match &value.kind {
+        ExprKind::Bool(_)
+        | ExprKind::Int(_)
+        | ExprKind::Float(_)
+        | ExprKind::Duration(_)
+        | ExprKind::Enum(..)
+        | ExprKind::None => true,
+        ExprKind::Variable(_) => !matches!(value.ty, Type::Json),
+        ExprKind::Text(text) => text.literal().is_some(),
+        ExprKind::Binary(BinaryOp::Add | BinaryOp::Subtract, a, b) => {
+            value.ty == Type::Int && is_plain(a) && is_plain(b)
+        }
+        ExprKind::Binary(..)
+        | ExprKind::Local(_)
+        | ExprKind::Payload(_)
+        | ExprKind::Answer(_)
+        | ExprKind::Predicate(_)
+        | ExprKind::Observable(_)
+        | ExprKind::Field(..)
+        | ExprKind::Index(..)
+        | ExprKind::Slice(..)
+        | ExprKind::Unary(..)
+        | ExprKind::Compare(..)
+        | ExprKind::If(..)
+        | ExprKind::Default(..)
+        | ExprKind::Builtin(..)
+        | ExprKind::Call(..)
+        | ExprKind::List(_)
+        | ExprKind::Map(_)
+        | ExprKind::Record(..)
+        | ExprKind::Comprehension { .. }
+        | ExprKind::Unknown(_) => false,
+    }
+}
+
+/// Whether the move to the leaf runs entry, exit or default blocks, or a `when` transition may be enabled there.
+fn is_busy(chart: &Chart, line: &Transition, leaf: StateId) -> bool {
+    let around = || chart.ancestors(leaf).chain(chart.ancestors(line.source));
+    let inside = (line.source.0..chart.state(line.source).end.0).map(StateId);
+    let blocks = |s: StateId| {
+        let row = chart.state(s);
+        !row.entry.is_empty() || !row.exit.is_empty() || !row.default_actions.is_empty()
+    };
+    let moved = !line.targets.is_empty();
+    let waits = |s: StateId| {
+        let lines = chart.state(s).transitions.iter();
+        lines.into_iter().any(|l| chart.transition(*l).trigger == Trigger::When)
+    };
+    (moved && around().chain(inside).any(blocks)) || around().any(waits)
+}
+
+/// The transition that is certainly taken on the event in the leaf.
+fn taken(chart: &Chart, facts: &Facts, leaf: StateId, event: EventId) -> Option<TransitionId> {
+    let lines = chart.ancestors(leaf).flat_map(|s| &chart.state(s).transitions);
+    for id in lines {
+        let line = chart.transition(*id);
+        let on = match &line.trigger {
+            Trigger::Event(events) => events.contains(&event),
+            Trigger::AnyEvent | Trigger::AnyOccurrence => true,
+            Trigger::Turn
+            | Trigger::When
+            | Trigger::StateDone(_)
+            | Trigger::After(_)
+            | Trigger::AfterTurns(_)
+            | Trigger::Choice(_)
+            | Trigger::StepDone(_)
+            | Trigger::StepError(_)
+            | Trigger::StepTimeout(..)
+            | Trigger::StepDoubt(_)
+            | Trigger::StepElse(_)
+            | Trigger::Error(_)
+            | Trigger::LimitWarn(_) => false,
+        };
+        if on {
+            let whole = *facts.places.line(*id) == Place::of(line.source);
+            return (line.guard.is_none() && whole).then_some(*id);
+        }
+    }
+    None
+}

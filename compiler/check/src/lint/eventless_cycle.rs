@@ -1,0 +1,37 @@
+//! Cycles of `when` transitions that are taken for ever.
+
+use super::{Context, Lint, words};
+use crate::facts::livelock::livelocks;
+use chartc_text::diagnostic::Diagnostic;
+use chartc_text::rules::eventless_cycle::RULE;
+
+pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
+
+fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
+    let Context { chart, facts, map, .. } = context;
+    for circle in livelocks(chart, facts) {
+        let Some((first, rest)) = circle.lines.split_first() else { continue };
+        let names: Vec<String> = circle.given.iter().map(|id| words::line(chart, *id)).collect();
+        let name = match names.split_last() {
+            Some((last, [])) => last.clone(),
+            Some((last, rest)) => format!("{} and {last}", rest.join(", ")),
+            None => continue,
+        };
+        let verb = if names.len() > 1 { "hold together" } else { "holds" };
+        let message = if rest.is_empty() {
+            format!("{name} still holds after its own line, so it is taken for ever")
+        } else {
+            format!(
+                "once {name} {verb}, these {} lines are taken in a circle for ever",
+                rest.len() + 1
+            )
+        };
+        let mut found = RULE
+            .at(map.line(*first).trigger, message)
+            .help("change what the condition reads in the line's actions, or wait for something: `on`, `after`");
+        for line in rest {
+            found = found.related(map.line(*line).whole, "taken next");
+        }
+        diagnostics.push(found);
+    }
+}

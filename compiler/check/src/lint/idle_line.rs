@@ -1,0 +1,227 @@
+//! Transitions that do nothing, and guards that were read as transitions of their own.
+
+use crate::facts::Facts;
+use crate::facts::cover::{Key, keys};
+use crate::facts::place::exclusive;
+use crate::lint::{Context, Lint, words};
+use crate::lower::{Follower, LineSpans};
+use crate::notation;
+use chartc_core::arena::{StateId, TransitionId};
+use chartc_core::model::{AskOn, Chart, Failure, Otherwise, StepKind, Transition, Trigger};
+use chartc_text::diagnostic::{Broken, Diagnostic};
+use chartc_text::rules::idle_line::RULE;
+use chartc_text::span::Span;
+use std::collections::BTreeSet;
+
+// Runs on incomplete charts, too: a guard that was read as a transition may be the reason for the errors.
+pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: false, run };
+
+/// The position of the following transition in the source.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Behind {
+    /// On the same line of the source or indented further, like a continuation.
+    GoesOn,
+    /// On the next line.
+    Next,
+}
+
+fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
+    let Context { chart, facts, map, .. } = context;
+    // In agents, such transitions are normal; in SCXML documents, they are deliberate.
+    let name = &context.sources.get(map.file).name;
+    if [".yaml", ".yml", ".scxml"].iter().any(|end| name.ends_with(end)) {
+        return;
+    }
+    let mut told = BTreeSet::new();
+    for Idle { line, hides } in idle(chart, facts) {
+        let spans = map.line(line);
+        if !told.insert(spans.whole) {
+            continue;
+        }
+        let name = words::line(chart, line);
+        let next = spans.next.and_then(|next| Some((next, behind(context, spans, next)?)));
+        let is_option = matches!(chart.transition(line).trigger, Trigger::Choice(_));
+        let open = spans.guard.is_none();
+        match next {
+            Some((next, Behind::GoesOn)) if next.word == "when" && open => {
+                let found = condition(&name, is_option, spans, next);
+                diagnostics.push(with_consequences(context, line, next, found));
+            }
+            _ if hides || !context.all_read => {}
+            Some((next, Behind::Next)) if next.is_condition && open => {
+                let help = "lead it to a state or give it actions; if the `when` behind it is its condition, write `if`";
+                diagnostics
+                    .push(nothing(&name, spans.trigger, help).replace(next.span, "if", false));
+            }
+            Some((next, Behind::GoesOn)) => {
+                let help = "lead it to a state, `-> state`, give it actions, or remove it";
+                let found = nothing(&name, spans.trigger, help);
+                let what = format!("`{}` begins a line of its own", next.word);
+                diagnostics.push(found.related(next.span, what));
+            }
+            Some((_, Behind::Next)) | None => {
+                let help = "lead it to a state, `-> state`, give it actions, or remove it";
+                diagnostics.push(nothing(&name, spans.trigger, help));
+            }
+        }
+    }
+}
+
+fn nothing(name: &str, place: Span, help: &str) -> Diagnostic {
+    RULE.at(place, format!("{name} does nothing: it has no target and no actions")).help(help)
+}
+
+/// The finding for a guard that was written with `when`.
+fn condition(name: &str, is_option: bool, spans: &LineSpans, next: Follower) -> Diagnostic {
+    let what = if is_option { "is offered without it" } else { "does nothing" };
+    let message =
+        format!("a condition is `if`: `when` begins a line of its own, and {name} {what}");
+    let found = RULE.at(next.span, message).help("write `if`").related(spans.trigger, what);
+    if next.is_condition { found.replace(next.span, "if", true) } else { found }
+}
+
+/// Adds what follows from the misread guard, so that it is not reported separately: unknown names of the event's data, and transitions
+/// that the unguarded one hides.
+fn with_consequences(
+    context: &Context<'_>,
+    line: TransitionId,
+    next: Follower,
+    mut found: Diagnostic,
+) -> Diagnostic {
+    let Context { chart, map, .. } = context;
+    let within = |outer: Span, inner: Span| {
+        outer.file == inner.file && outer.start <= inner.start && inner.end <= outer.end
+    };
+    let Some(when) = map.lines.iter().find(|spans| within(spans.whole, next.span)) else {
+        return found;
+    };
+    for name in notation::payload(chart.transition(line)) {
+        found = found.breaks(Broken::Name(name.to_owned(), Some(when.whole)));
+    }
+    found.breaks(Broken::Construct(map.line(line).whole))
+}
+
+/// The position of the following transition, if only blanks are between the two.
+fn behind(context: &Context<'_>, spans: &LineSpans, next: Follower) -> Option<Behind> {
+    let source = context.sources.get(spans.whole.file);
+    let between = Span { start: spans.whole.end, end: next.span.start, ..spans.whole };
+    if next.span.file != spans.whole.file || !source.slice(between).trim().is_empty() {
+        return None;
+    }
+    let end = source.position(spans.whole.end);
+    let (from, to) = (source.position(spans.whole.start), source.position(next.span.start));
+    let head = Span {
+        start: spans.whole.start + 1 - from.column as u32,
+        end: spans.whole.start,
+        ..between
+    };
+    let leads = source.slice(head).trim().is_empty();
+    Some(if end.line == to.line || leads && to.column > from.column {
+        Behind::GoesOn
+    } else {
+        Behind::Next
+    })
+}
+
+/// A transition without targets and actions that can be taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Idle {
+    /// The transition.
+    line: TransitionId,
+    /// Whether it has an effect nevertheless: without it, another transition, a question or a policy would apply, or it is an option.
+    hides: bool,
+}
+
+/// Finds every transition without targets and actions, in document order.
+fn idle(chart: &Chart, facts: &Facts) -> Vec<Idle> {
+    let lines = chart.transitions.iter().enumerate();
+    let empty = lines.filter(|(_, line)| line.targets.is_empty() && line.actions.is_empty());
+    empty
+        .map(|(i, _)| TransitionId::at(i))
+        .map(|line| Idle { line, hides: matters(chart, facts, line) })
+        .collect()
+}
+
+fn matters(chart: &Chart, facts: &Facts, id: TransitionId) -> bool {
+    let line = chart.transition(id);
+    let by_itself = match &line.trigger {
+        // An option is still offered; a timeout cancels its call; an `else` replaces the failure.
+        Trigger::Choice(_) | Trigger::StepTimeout(..) | Trigger::StepElse(_) | Trigger::When => {
+            true
+        }
+        Trigger::StepError(step) | Trigger::StepDoubt(step) => {
+            let row = &chart.steps[step.index()];
+            match &row.kind {
+                StepKind::Ask { otherwise, .. } => *otherwise != Otherwise::Stay,
+                StepKind::Llm
+                | StepKind::Code(_)
+                | StepKind::Call(..)
+                | StepKind::Human(_)
+                | StepKind::Run(..) => row.failure.then != Failure::Skip,
+            }
+        }
+        // Without a handler, the run ends at the limit.
+        Trigger::Error(pattern) => pattern == "*" || pattern.starts_with("limit"),
+        Trigger::Event(events) => events.iter().any(|event| {
+            facts.passed.contains(event)
+                || is_asked(chart, line.source, &AskOn::Event(vec![*event]))
+        }),
+        Trigger::AnyEvent | Trigger::AnyOccurrence => {
+            !facts.passed.is_empty() || asks(chart, line.source).next().is_some()
+        }
+        Trigger::Turn => is_asked(chart, line.source, &AskOn::Turn),
+        Trigger::After(_)
+        | Trigger::AfterTurns(_)
+        | Trigger::StateDone(_)
+        | Trigger::StepDone(_)
+        | Trigger::LimitWarn(_) => false,
+    };
+    by_itself || others(chart, id).any(|other| share(line, chart.transition(other)))
+}
+
+/// The other transitions of its source, and those of the ancestors, which have lower priority.
+fn others(chart: &Chart, id: TransitionId) -> impl Iterator<Item = TransitionId> + '_ {
+    let source = chart.transition(id).source;
+    let above = chart.ancestors(source).filter(move |state| *state != source);
+    let own = chart.state(source).transitions.iter().filter(move |other| **other != id);
+    own.chain(above.flat_map(|state| &chart.state(state).transitions)).copied()
+}
+
+/// Whether both transitions may be enabled at the same time.
+fn share(line: &Transition, other: &Transition) -> bool {
+    match (&line.trigger, &other.trigger) {
+        (Trigger::After(_) | Trigger::AfterTurns(_), _)
+        | (_, Trigger::After(_) | Trigger::AfterTurns(_)) => false,
+        (Trigger::AnyOccurrence, _) | (_, Trigger::AnyOccurrence) => true,
+        (Trigger::AnyEvent, Trigger::Event(_) | Trigger::AnyEvent)
+        | (Trigger::Event(_), Trigger::AnyEvent)
+        | (Trigger::Error(_), Trigger::Error(_))
+        | (Trigger::LimitWarn(_), Trigger::LimitWarn(_)) => true,
+        _ => {
+            let own = keys(line);
+            keys(other).iter().any(|key| *key != Key::When && own.contains(key))
+        }
+    }
+}
+
+/// The triggers of the questions that may be open while the state is active.
+fn asks(chart: &Chart, state: StateId) -> impl Iterator<Item = &AskOn> {
+    chart.steps.iter().filter(move |step| !exclusive(chart, step.state, state)).filter_map(|step| {
+        match &step.kind {
+            StepKind::Ask { on, .. } => Some(on),
+            StepKind::Llm
+            | StepKind::Code(_)
+            | StepKind::Call(..)
+            | StepKind::Human(_)
+            | StepKind::Run(..) => None,
+        }
+    })
+}
+
+fn is_asked(chart: &Chart, state: StateId, on: &AskOn) -> bool {
+    asks(chart, state).any(|asked| match (asked, on) {
+        (AskOn::Turn, AskOn::Turn) => true,
+        (AskOn::Event(all), AskOn::Event(some)) => some.iter().any(|event| all.contains(event)),
+        (AskOn::Turn, AskOn::Event(_)) | (AskOn::Event(_), AskOn::Turn) => false,
+    })
+}

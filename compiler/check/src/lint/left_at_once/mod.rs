@@ -1,0 +1,45 @@
+//! States that are left as soon as they are entered.
+
+mod passing;
+
+use crate::lint::{Context, Lint, words};
+use chartc_text::diagnostic::Diagnostic;
+use chartc_text::rules::left_at_once::RULE;
+use passing::{Because, Passing, passing};
+
+pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
+
+fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
+    let Context { chart, facts, map, .. } = context;
+    for Passing { line, because } in passing(chart, facts) {
+        let span = map.line(line).trigger;
+        let state = words::state(chart, chart.transition(line).source);
+        let name = words::line(chart, line);
+        let found = match because {
+            Because::Always(ways) => {
+                let message =
+                    format!("{state} is left as soon as it is entered: {name} holds by then");
+                let found = RULE.at(span, message).help(
+                    "turn one of the two conditions round, or take what is to end the state: an event, a deadline, a step",
+                );
+                ways.iter().take(4).fold(found, |found, way| {
+                    found.related(map.line(*way).whole, "leads here when the condition holds")
+                })
+            }
+            Because::Early(step) => {
+                let step = words::step(chart, step);
+                let message = format!(
+                    "{name} holds as soon as {state} is entered: it is left before {step} sets what the condition reads"
+                );
+                let targets = &chart.transition(line).targets;
+                let leads = facts.moves.leads_to([chart.transition(line).source]);
+                let back = targets.iter().any(|t| leads[t.state.index()]);
+                let round =
+                    if back { "; from there a round leads back, again past the step" } else { "" };
+                RULE.at(span, message)
+                    .help(format!("ask when the step is done: `done if …` in {step}{round}"))
+            }
+        };
+        diagnostics.push(found.about(map.line(line).whole));
+    }
+}

@@ -1,0 +1,218 @@
+//! Findings about behaviour: one file, or folder, for each lint, with the analysis that only it needs.
+//!
+//! To add a lint, add a rule in [`chartc_text::rules`], `<name>.rs` here with a `LINT`, its `mod` line and its row in [`LINTS`]. A lint sees the
+//! chart and its facts, never the findings of others: `rules::precedence` declares which findings suppress which.
+
+mod backward_count;
+mod check_failed;
+mod covered_permission;
+mod dead_deadline;
+mod dead_line;
+mod dead_option;
+pub(crate) mod duplicate_agent;
+pub(crate) mod duplicate_name;
+mod empty_index;
+mod event_cycle;
+mod eventless_cycle;
+mod failing;
+mod forbidden_move;
+mod gap;
+mod growing_prompt;
+mod hasty_timeout;
+mod hidden_step;
+mod huge_retry;
+pub(crate) mod idle_line;
+mod impossible_guard;
+mod left_at_once;
+mod limit_out_of_reach;
+mod lost_count;
+mod maybe_unset;
+mod misleading_format;
+mod missing_answer;
+mod missing_prompt;
+mod misspelt_variable;
+mod moving;
+pub(crate) mod name_clash;
+mod needless_guard;
+mod never_set;
+mod overlap;
+mod permuted_names;
+mod read_before_set;
+mod reading;
+mod region_reset;
+mod repeated_effect;
+mod shadowed_line;
+mod success_by_failure;
+mod too_few_options;
+mod trap_state;
+mod unbounded_calls;
+mod unbounded_wait;
+mod uncounted_line;
+mod undecided_check;
+mod undriven_state;
+mod unhandled_event;
+mod unhandled_failure;
+mod unnamed_answer;
+mod unpriced_model;
+mod unput_question;
+mod unreachable_state;
+mod unreached_step;
+mod unread_answer;
+mod unread_variable;
+mod unusable_tool;
+mod unused_binding;
+pub(crate) mod unused_declaration;
+mod unused_permission;
+mod useless_history;
+mod wildcard_into_itself;
+mod wildcard_without_effect;
+pub mod words;
+
+use crate::explore::Runs;
+use crate::facts::Facts;
+use crate::lower::{Lowered, SourceMap};
+use chartc_core::arena::{StateId, TransitionId};
+use chartc_core::model::Chart;
+use chartc_text::diagnostic::{Diagnostic, Rule, Severity, Stage};
+use chartc_text::rules;
+use chartc_text::source::Sources;
+
+/// What a lint sees.
+pub struct Context<'c> {
+    /// The model.
+    pub chart: &'c Chart,
+    /// The facts established about it.
+    pub facts: &'c Facts,
+    /// The results of its exploration.
+    pub runs: &'c Runs,
+    /// The source positions of its parts.
+    pub map: &'c SourceMap,
+    /// The source texts.
+    pub sources: &'c Sources,
+    /// Whether all parts of the prompts are known: components that are not loaded may add to them.
+    pub full_prompts: bool,
+    /// Whether the whole file has been read: text that was lost to an error may use a declaration.
+    pub all_read: bool,
+}
+
+impl Context<'_> {
+    /// Whether a run may enter the state.
+    fn enters(&self, state: StateId) -> bool {
+        let seen = self.runs.seen.as_ref().is_none_or(|seen| seen.entered[state.index()]);
+        seen && self.facts.reach.enters(state)
+    }
+
+    /// Adds to the finding the transitions that cause it.
+    fn blame(
+        &self,
+        found: Diagnostic,
+        lines: impl IntoIterator<Item = TransitionId>,
+    ) -> Diagnostic {
+        lines.into_iter().fold(found, |found, line| found.because(self.map.line(line).whole))
+    }
+}
+
+/// One lint.
+#[derive(Debug)]
+pub struct Lint {
+    /// The rule that it checks.
+    pub rule: &'static Rule,
+    /// Whether it concludes from the absence of something, and so does not run on a chart that lost lines to errors.
+    pub needs_whole: bool,
+    /// Appends its findings.
+    pub run: fn(&Context<'_>, &mut Vec<Diagnostic>),
+}
+
+/// Lints over the model.
+pub const LINTS: &[&Lint] = &[
+    &unreachable_state::LINT,
+    &useless_history::LINT,
+    &region_reset::LINT,
+    &wildcard_into_itself::LINT,
+    &undriven_state::LINT,
+    &shadowed_line::LINT,
+    &wildcard_without_effect::LINT,
+    &idle_line::LINT,
+    &eventless_cycle::LINT,
+    &left_at_once::LINT,
+    &trap_state::LINT,
+    &success_by_failure::LINT,
+    &forbidden_move::LINT,
+    &unused_permission::LINT,
+    &covered_permission::LINT,
+    &hidden_step::LINT,
+    &unput_question::LINT,
+    &unreached_step::LINT,
+    &dead_option::LINT,
+    &impossible_guard::LINT,
+    &unbounded_wait::LINT,
+    &unhandled_event::LINT,
+    &needless_guard::LINT,
+    &event_cycle::LINT,
+    &dead_deadline::LINT,
+    &check_failed::LINT,
+    &undecided_check::LINT,
+    &too_few_options::LINT,
+    // Also reports C0410.
+    &unnamed_answer::LINT,
+    &read_before_set::LINT,
+    &unused_declaration::LINT,
+    &never_set::LINT,
+    // Also reports C0412, from the same data-flow analysis.
+    &maybe_unset::LINT,
+    &unread_variable::LINT,
+    &misspelt_variable::LINT,
+    &unused_binding::LINT,
+    &uncounted_line::LINT,
+    // Also reports C0419 and C0423.
+    &backward_count::LINT,
+    &lost_count::LINT,
+    &gap::LINT,
+    &overlap::LINT,
+    &unbounded_calls::LINT,
+    &limit_out_of_reach::LINT,
+    &missing_prompt::LINT,
+    &huge_retry::LINT,
+    &hasty_timeout::LINT,
+    &unpriced_model::LINT,
+    &unusable_tool::LINT,
+    &misleading_format::LINT,
+    &unread_answer::LINT,
+    &growing_prompt::LINT,
+    &permuted_names::LINT,
+    &empty_index::LINT,
+    &missing_answer::LINT,
+    &repeated_effect::LINT,
+    &unhandled_failure::LINT,
+    &name_clash::LINT,
+    &duplicate_name::LINT,
+    &dead_line::LINT,
+];
+
+/// Runs the lints, in any order. Those that need the whole chart run only if no part of it was lost to errors.
+pub fn run(
+    lints: &[&Lint],
+    lowered: &Lowered,
+    facts: &Facts,
+    runs: &Runs,
+    sources: &Sources,
+    diagnostics: &mut Vec<Diagnostic>,
+) {
+    let (chart, map) = (&lowered.chart, &lowered.map);
+    let lacks = |d: &Diagnostic| {
+        d.rule.code == rules::unloaded_components::RULE.code && d.span.file == map.file
+    };
+    let full_prompts = !diagnostics.iter().any(lacks);
+    let hides = |d: &Diagnostic| {
+        d.span.file == map.file
+            && (d.rule.code == rules::lost_division::RULE.code
+                || d.severity == Severity::Error && d.stage != Stage::Behaviour)
+    };
+    let all_read = !diagnostics.iter().any(hides);
+    let context = Context { chart, facts, runs, map, sources, full_prompts, all_read };
+    for lint in lints.iter().filter(|l| lowered.whole || !l.needs_whole) {
+        let mut found = Vec::new();
+        (lint.run)(&context, &mut found);
+        diagnostics.append(&mut found);
+    }
+}

@@ -1,0 +1,102 @@
+//! Transitions whose guards overlap, so that only document order decides.
+
+use crate::facts::Facts;
+use crate::facts::cover::{Key, keys};
+use crate::facts::guard::{Verdict, decide, implies};
+use crate::lint::{Context, Lint, words};
+use chartc_core::arena::TransitionId;
+use chartc_core::expr::Value;
+use chartc_core::model::{Chart, Expr, Transition};
+use chartc_text::diagnostic::Diagnostic;
+use chartc_text::rules::overlap::RULE;
+use std::collections::BTreeMap;
+
+pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: false, run };
+
+fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
+    let Context { chart, facts, map, .. } = context;
+    for overlap in overlaps(chart, facts) {
+        let (line, case) =
+            (words::line(chart, overlap.then), words::case(chart, overlap.then, &overlap.case));
+        let spans = map.line(overlap.then);
+        let message = format!(
+            "where {case}, both this line and an earlier one could be taken: their order decides"
+        );
+        diagnostics.push(
+            RULE.at(spans.guard.unwrap_or(spans.trigger), message)
+                .related(map.line(overlap.first).whole, "is taken then")
+                .help(format!(
+                    "if that is meant, say so: `// chartc: allow(C0315) reason`; else narrow the condition of {line}"
+                )),
+        );
+    }
+}
+
+/// The most transitions with the same trigger that are compared with each other.
+const MOST: usize = 12;
+
+/// Two transitions between which only document order decides.
+#[derive(Debug, Clone, PartialEq)]
+struct Overlap {
+    /// The one that is taken.
+    first: TransitionId,
+    /// The one that is not.
+    then: TransitionId,
+    /// Values for which both guards hold.
+    case: Vec<(Expr, Value)>,
+}
+
+/// Finds, for each transition, the first earlier one that it overlaps; in document order. Guards of which one implies the other are no
+/// overlap: a narrower transition is deliberately first, and otherwise it is shadowed. Transitions with the same effect do not count
+/// either.
+fn overlaps(chart: &Chart, facts: &Facts) -> Vec<Overlap> {
+    let mut found: BTreeMap<TransitionId, Overlap> = BTreeMap::new();
+    for state in chart.state_ids().filter(|s| facts.reach.enters(*s)) {
+        let mut moments: BTreeMap<Key, Vec<TransitionId>> = BTreeMap::new();
+        for id in &chart.state(state).transitions {
+            let line = chart.transition(*id);
+            if line.guard.is_none() || !facts.reach.takes(*id) {
+                continue;
+            }
+            for key in keys(line).into_iter().filter(is_shared) {
+                let earlier = moments.entry(key).or_default();
+                let hit = earlier.iter().find_map(|first| overlap(chart, *first, *id));
+                if let Some(hit) = hit {
+                    found.entry(*id).or_insert(hit);
+                }
+                if earlier.len() < MOST {
+                    earlier.push(*id);
+                }
+            }
+        }
+    }
+    found.into_values().collect()
+}
+
+/// Whether transitions with this key are candidates at the same time.
+fn is_shared(key: &Key) -> bool {
+    match key {
+        Key::Event(_) | Key::Turn | Key::StateDone(_) | Key::Step(..) => true,
+        Key::AnyEvent | Key::AnyOccurrence | Key::When | Key::Deadline => false,
+    }
+}
+
+fn overlap(chart: &Chart, first: TransitionId, then: TransitionId) -> Option<Overlap> {
+    let (a, b) = (chart.transition(first), chart.transition(then));
+    if a.scope != b.scope || same(a, b) {
+        return None;
+    }
+    let (one, other) = (a.guard.as_ref()?, b.guard.as_ref()?);
+    let Verdict::Example(case) = decide(chart, &[(one, true), (other, true)]) else { return None };
+    // Undecided cases are not reported.
+    let apart = |given: &Expr, then: &Expr| {
+        matches!(decide(chart, &[(given, true), (then, false)]), Verdict::Example(_))
+    };
+    let narrower = implies(chart, Some(one), Some(other)) || implies(chart, Some(other), Some(one));
+    (!narrower && apart(one, other) && apart(other, one)).then_some(Overlap { first, then, case })
+}
+
+/// Whether both transitions have the same effect.
+fn same(a: &Transition, b: &Transition) -> bool {
+    a.targets == b.targets && a.kind == b.kind && a.actions == b.actions
+}

@@ -1,0 +1,167 @@
+//! Variables of a turn that are read before the turn sets them.
+
+use super::reading::is_yaml;
+use super::{Context, Lint, words};
+use crate::facts::reach::Cause;
+use crate::turn::dataflow::{Early, Reading, Value, early};
+use chartc_core::arena::{StateId, StepId, TransitionId, VarId};
+use chartc_core::expr::{Environment, Fuel, Value as Data, evaluate, holds};
+use chartc_core::model::{Chart, StepKind, Trigger};
+use chartc_text::diagnostic::{Diagnostic, Severity};
+use chartc_text::rules::read_before_set::RULE;
+use std::collections::{BTreeMap, BTreeSet};
+
+pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
+
+fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
+    let Context { chart, facts, map, .. } = context;
+    let all = early(chart, facts);
+    let stuck = if is_yaml(context) { stuck(context, &all) } else { None };
+    for Early { step, reading, value, setter } in all {
+        let spans = map.step(step);
+        let (place, what) = match reading {
+            Reading::Guard => (spans.guard, "the condition"),
+            Reading::Prompt(part) => (spans.prompt_parts.get(part).copied(), "the prompt"),
+            Reading::Injection(id) => (map.components.get(id.index()).copied(), "a component"),
+            Reading::Fragment(id, part) => {
+                let parts = map.component_parts.get(id.index());
+                (parts.and_then(|parts| parts.get(part)).copied(), "a component in the prompt")
+            }
+            Reading::Code => (None, "the code"),
+            Reading::Line(line) => (map.line(line).guard, "an outcome"),
+            Reading::Permission(row) => {
+                (map.permissions.get(row).copied(), "what permits the move")
+            }
+        };
+        let name = match value {
+            Value::Variable(id) => format!("`{}`", chart.variables[id.index()].name),
+            Value::Answer(id) => format!("the answer of `{}`", chart.steps[id.index()].name),
+        };
+        let (reader, later) = (&chart.steps[step.index()].name, &chart.steps[setter.index()].name);
+        let apart = runs_apart(context, step, setter);
+        let message = if setter == step {
+            format!("{name} is not there yet in {what} of `{reader}` itself")
+        } else if apart {
+            format!(
+                "{what} of `{reader}` reads {name}, which only `{later}` sets, and that runs in other states"
+            )
+        } else {
+            format!(
+                "{what} of `{reader}` reads {name}, which only `{later}` sets, later in the turn"
+            )
+        };
+        let kept = stuck
+            .as_ref()
+            .filter(|(_, rows)| matches!(reading, Reading::Permission(row) if rows.contains(&row)));
+        let message = match kept {
+            Some((state, _)) => {
+                format!("{message}: the agent stays in {} for ever", words::state(chart, *state))
+            }
+            None => message,
+        };
+        // Variables that an agent's code sets are cleared at the end of the turn.
+        let or = if is_yaml(context) { "" } else { ", or keep the value over the turns" };
+        let cure = if apart {
+            format!("let `{later}` run before `{reader}`, in its states too")
+        } else {
+            format!("put `{later}` before `{reader}`")
+        };
+        let help = format!("it is always the default here: {cure}{or}");
+        let mut found = RULE.at(place.unwrap_or(spans.name), message).help(help);
+        if kept.is_some() {
+            found.severity = Severity::Error;
+        }
+        if matches!(reading, Reading::Permission(_)) {
+            found = found.related(spans.name, format!("{} needs it", words::step(chart, step)));
+        }
+        // The cause is the order of the steps, whichever step reads the value.
+        let value = match value {
+            Value::Variable(id) => map.variables[id.index()],
+            Value::Answer(id) => map.step(id).name,
+        };
+        let found = found.because(map.step(setter).name).because(value);
+        diagnostics.push(found.related(map.step(setter).name, "set here"));
+    }
+}
+
+/// Whether the first step acts in some leaf, but never in one in which the other acts.
+fn runs_apart(context: &Context<'_>, one: StepId, other: StepId) -> bool {
+    let Context { chart, facts, .. } = context;
+    let covers = |step: StepId, leaf: StateId| facts.places.step(step).covers(chart, leaf);
+    let mut own = facts.reach.leaves(chart).filter(|leaf| covers(one, *leaf)).peekable();
+    own.peek().is_some() && !own.any(|leaf| covers(other, leaf))
+}
+
+/// The initial state of the agent, with the permissions that are its only way out and that are never given because their variables are
+/// set too late; `None` if another way leads out.
+fn stuck(context: &Context<'_>, all: &[Early]) -> Option<(StateId, BTreeSet<usize>)> {
+    let Context { chart, facts, .. } = context;
+    let begins = |leaf: &StateId| {
+        let mut cause = facts.reach.causes[leaf.index()];
+        while let Some(Cause::With(outer)) = cause {
+            cause = facts.reach.causes[outer.index()];
+        }
+        cause == Some(Cause::Start)
+    };
+    let first = facts.reach.leaves(chart).find(begins)?;
+    let defaults = Defaults::of(chart, all);
+    let read = |id: StepId, row: usize| {
+        all.iter().any(|e| e.step == id && matches!(e.reading, Reading::Permission(r) if r == row))
+    };
+    let closed = |row: usize| {
+        let guard = chart.permissions[row].guard.as_ref();
+        guard.is_some_and(|guard| holds(guard, &defaults, &Fuel::default()) == Ok(false))
+    };
+    let mut rows = BTreeSet::new();
+    for (i, line) in chart.transitions.iter().enumerate() {
+        let place = facts.places.line(TransitionId::at(i));
+        let out = line.targets.iter().find(|target| !chart.contains(target.state, first));
+        let (Some(target), true) = (out, place.covers(chart, first)) else { continue };
+        let asks = |id: &StepId| {
+            matches!(chart.steps[id.index()].kind, StepKind::Ask { .. })
+                && facts.places.step(*id).covers(chart, first)
+        };
+        let movers: Vec<StepId> = match (&line.trigger, line.trigger.step()) {
+            (Trigger::Choice(_), _) => {
+                (0..chart.steps.len()).map(StepId::at).filter(asks).collect()
+            }
+            (_, Some(step)) => vec![step],
+            (_, None) => return None,
+        };
+        for (row, permission) in chart.permissions.iter().enumerate() {
+            if permission.to != target.state
+                || permission.from.is_some_and(|from| !chart.contains(from, first))
+            {
+                continue;
+            }
+            if !closed(row) || !movers.iter().all(|mover| read(*mover, row)) {
+                return None;
+            }
+            rows.insert(row);
+        }
+    }
+    (!rows.is_empty()).then_some((first, rows))
+}
+
+/// The values of the variables that are set too late; those of all others are unknown.
+struct Defaults(BTreeMap<VarId, Data>);
+
+impl Defaults {
+    fn of(chart: &Chart, all: &[Early]) -> Self {
+        let mut found = Self(BTreeMap::new());
+        for early in all {
+            let Value::Variable(id) = early.value else { continue };
+            let default = chart.variables[id.index()].default.as_ref();
+            let value = default
+                .and_then(|expr| evaluate(expr, &Self(BTreeMap::new()), &Fuel::default()).ok());
+            found.0.extend(value.map(|value| (id, value)));
+        }
+        found
+    }
+}
+
+impl Environment for Defaults {
+    fn variable(&self, id: VarId) -> Option<&Data> {
+        self.0.get(&id)
+    }
+}

@@ -1,0 +1,63 @@
+//! `ok` final states that are reached only through failures.
+
+use super::failing::needed;
+use super::{Context, Lint, words};
+use chartc_core::arena::TransitionId;
+use chartc_core::model::Trigger;
+use chartc_text::diagnostic::Diagnostic;
+use chartc_text::rules::success_by_failure::RULE;
+
+pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
+
+/// The most alternative transitions that are shown.
+const SHOWN: usize = 4;
+
+fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
+    let Context { chart, facts, map, .. } = context;
+    for id in needed(chart, facts) {
+        let line = chart.transition(id);
+        let Some(goal) = line.targets.first().map(|t| t.state) else { continue };
+        let what = if let Trigger::StepElse(step) = line.trigger {
+            format!("where {} has no usable answer", words::step(chart, step))
+        } else if let Trigger::StepTimeout(step, _) = line.trigger {
+            format!("where {} takes too long", words::step(chart, step))
+        } else if let Trigger::StepError(step) = line.trigger {
+            format!("where {} fails", words::step(chart, step))
+        } else {
+            continue;
+        };
+        let spans = map.line(id);
+        let at = spans.targets.first().copied().unwrap_or(spans.whole);
+        let message = format!(
+            "a run ends `ok` only {what}: nothing else leads to {}",
+            words::state(chart, goal)
+        );
+        let mut found = RULE
+            .at(at, message)
+            .help("lead a `done` line or an option there, or give the end its own status, such as `final f : error`");
+        let others = chart.transitions.iter().enumerate().filter(|(i, other)| {
+            let moves = matches!(other.trigger, Trigger::Choice(_) | Trigger::StepDone(_));
+            let other = TransitionId::at(*i);
+            moves
+                && other != id
+                && facts.reach.takes(other)
+                && facts
+                    .places
+                    .line(id)
+                    .within
+                    .iter()
+                    .any(|s| facts.places.line(other).covers(chart, *s))
+        });
+        for (i, other) in others.take(SHOWN) {
+            let to = other.targets.first().map_or_else(
+                || "stays where it is".to_owned(),
+                |t| format!("leads to {}", words::state(chart, t.state)),
+            );
+            found = found.related(
+                map.lines[i].whole,
+                format!("{} {to}", words::line(chart, TransitionId::at(i))),
+            );
+        }
+        diagnostics.push(found);
+    }
+}

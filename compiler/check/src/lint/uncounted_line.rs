@@ -1,0 +1,67 @@
+//! Transitions that loop while a counter is below its bound and do not count.
+
+use super::{Context, Lint, lost_count, words};
+use crate::facts::counting::uncounted;
+use crate::facts::rounds;
+use chartc_core::arena::StateId;
+use chartc_text::diagnostic::Diagnostic;
+use chartc_text::rules::uncounted_line::RULE;
+use std::collections::BTreeSet;
+
+pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
+
+fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
+    let Context { chart, facts, map, .. } = context;
+    let mut told = BTreeSet::new();
+    for found in uncounted(chart, facts) {
+        let spans = map.line(found.line);
+        if !told.insert(spans.whole) {
+            continue;
+        }
+        let name = &chart.variables[found.counter.index()].name;
+        let goal = chart.transition(found.line).targets.first();
+        let goal = goal.map_or_else(String::new, |t| words::state(chart, t.state));
+        let other = words::line(chart, found.counting);
+        let message = format!(
+            "this bounds nothing: {} leads to {goal} without counting `{name}`, and nothing on the way back counts it",
+            words::line(chart, found.line)
+        );
+        let place = spans.guard.unwrap_or(spans.trigger);
+        let help = format!("count it, as {other} does: `{name} = {name} + 1`");
+        let other = map.line(found.counting).whole;
+        diagnostics.push(RULE.at(place, message).help(help).related(other, "this line counts"));
+    }
+    for found in rounds::uncounted(chart, facts) {
+        let spans = map.line(found.line);
+        if told.insert(spans.whole) {
+            diagnostics.push(past(context, &found));
+        }
+    }
+}
+
+/// The finding for a loop through the condition in which nothing counts.
+fn past(context: &Context<'_>, found: &rounds::Uncounted) -> Diagnostic {
+    let Context { chart, map, .. } = context;
+    let spans = map.line(found.line);
+    let name = &chart.variables[found.counter.index()].name;
+    let line = words::line(chart, found.line);
+    let around: Vec<StateId> = found
+        .way
+        .iter()
+        .chain([&found.line].into_iter().filter(|_| found.leads_back))
+        .flat_map(|line| chart.transition(*line).targets.iter().map(|t| t.state))
+        .collect();
+    let message = format!(
+        "this bounds nothing: no round through {} counts `{name}` before it comes back to {line}",
+        words::states(chart, &around[..around.len().min(1)])
+    );
+    let place = spans.guard.unwrap_or(spans.trigger);
+    let mut one = RULE
+        .at(place, message)
+        .help(format!("count it on the way round: `{name} = {name} + 1`"))
+        .related(lost_count::place(context, found.counter, found.counted), "counted here only");
+    for line in found.way.iter().take(4) {
+        one = one.related(map.line(*line).whole, "part of the round");
+    }
+    one
+}

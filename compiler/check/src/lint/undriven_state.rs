@@ -1,0 +1,32 @@
+//! States without any transition, step or deadline.
+
+use super::{Context, Lint, words};
+use crate::facts::drive::undriven;
+use crate::facts::reach::Cause;
+use chartc_text::diagnostic::Diagnostic;
+use chartc_text::rules::undriven_state::RULE;
+
+pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
+
+fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
+    let Context { chart, facts, map, .. } = context;
+    for state in undriven(chart, facts) {
+        let name = words::state(chart, state);
+        let mut found = RULE
+            .at(
+                map.state(state).name,
+                format!("nothing drives {name}: no line, step or deadline acts in it"),
+            )
+            .help(format!(
+                "give it a line or a step, or make it `final` if the run ends here{}",
+                words::way(context, state)
+            ));
+        if let Some(Cause::Line(line)) = facts.reach.causes[state.index()] {
+            found = found.related(
+                map.line(line).whole,
+                format!("the run gets stuck after {}", words::line(chart, line)),
+            );
+        }
+        diagnostics.push(found);
+    }
+}

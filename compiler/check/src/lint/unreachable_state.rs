@@ -1,0 +1,225 @@
+//! States that no run enters.
+
+use super::reading::{is_yaml, way_in};
+use super::{Context, Lint, words};
+use crate::facts::asking::Takers;
+use crate::facts::place::{is_final, meet};
+use crate::facts::reach::{is_history, is_leaf};
+use chartc_core::arena::{StateId, StepId, TransitionId};
+use chartc_core::model::{AskOn, Chart, Step, StepKind, Trigger};
+use chartc_text::diagnostic::Diagnostic;
+use chartc_text::rules::unreachable_state::RULE;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
+
+/// The most states that are examined in a backward search.
+const ON_THE_WAY: usize = 64;
+
+fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
+    let Context { chart, facts, .. } = context;
+    let mut lines = None;
+    let mut named: BTreeSet<(Option<StateId>, &str)> = BTreeSet::new();
+    for state in chart.state_ids().skip(1) {
+        let row = chart.state(state);
+        // Of two sibling states with the same name, the first counts; another rule reports the duplicate.
+        let is_second = !named.insert((row.parent, &row.name));
+        let inside = row.parent.is_some_and(|p| context.enters(p));
+        if is_second || context.enters(state) || !inside || is_history(chart, state) {
+            continue;
+        }
+        let name = words::state(chart, state);
+        let found = RULE.at(way_in(context, state), format!("{name} can never be entered"));
+        let lines = lines.get_or_insert_with(|| leading(chart));
+        if facts.reach.enters(state) {
+            diagnostics.push(closed_by_values(context, lines, state, found));
+            continue;
+        }
+        diagnostics.push(explain(context, lines, state, found));
+    }
+}
+
+/// The transitions into a state from states that runs enter; no run takes any of them.
+fn closed(context: &Context<'_>, leading: &Leading, state: StateId) -> Vec<TransitionId> {
+    let Context { chart, facts, .. } = context;
+    let inside = state..chart.state(state).end;
+    let lines = leading.range(inside).flat_map(|(_, ids)| ids).copied();
+    let outside = |id: &TransitionId| {
+        let places = &facts.places.line(*id).within;
+        !chart.contains(state, chart.transition(*id).source)
+            && places.iter().any(|place| context.enters(*place))
+    };
+    lines.filter(outside).collect()
+}
+
+/// The state itself, or the nearest state before it that transitions from entered states would lead into.
+pub(super) fn first_closed(context: &Context<'_>, leading: &Leading, state: StateId) -> StateId {
+    let Context { chart, facts, .. } = context;
+    let (mut todo, mut next) = (vec![state], 0);
+    while let Some(at) = todo.get(next).copied() {
+        next += 1;
+        if !closed(context, leading, at).is_empty() {
+            return at;
+        }
+        let inside = at..chart.state(at).end;
+        for id in leading.range(inside).flat_map(|(_, ids)| ids) {
+            for place in &facts.places.line(*id).within {
+                if !todo.contains(place) && todo.len() < ON_THE_WAY {
+                    todo.push(*place);
+                }
+            }
+        }
+    }
+    state
+}
+
+/// Adds the transitions that lead to a state, none of which any run takes.
+pub(super) fn closed_by_values(
+    context: &Context<'_>,
+    leading: &Leading,
+    state: StateId,
+    mut found: Diagnostic,
+) -> Diagnostic {
+    let Context { chart, map, .. } = context;
+    for id in closed(context, leading, state).into_iter().take(3) {
+        let why = if let Some(line) = taken_turn(context, id) {
+            format!(
+                "leads here, but where it could be chosen {} takes every turn, and nothing is asked then",
+                words::line(chart, line)
+            )
+        } else if chart.transition(id).guard.is_some() {
+            "leads here, but its condition does not hold when it could be taken".into()
+        } else {
+            "leads here, but no run takes it".into()
+        };
+        found = found.related(map.line(id).whole, format!("{} {why}", words::line(chart, id)));
+    }
+    found.help("every run was tried, with all values: let one of these lines be taken, or remove the state")
+}
+
+/// The question to which an option or `else` belongs, if it is never asked.
+fn never_put(context: &Context<'_>, id: TransitionId) -> Option<StepId> {
+    let Context { chart, facts, .. } = context;
+    let line = chart.transition(id);
+    let mut unput = facts.places.unput.keys().copied();
+    if let Some(step) = line.trigger.step() {
+        return unput.find(|other| *other == step);
+    }
+    let above = |step: &StepId| {
+        let state = chart.steps[step.index()].state;
+        chart.contains(state, line.source) || chart.contains(line.source, state)
+    };
+    let is_choice = matches!(line.trigger, Trigger::Choice(_));
+    unput.find(above).filter(|_| is_choice && facts.places.line(id).within.is_empty())
+}
+
+/// For an option or the `else` of a question: a transition that takes the turn, if one does in each leaf where the question could be asked.
+fn taken_turn(context: &Context<'_>, id: TransitionId) -> Option<TransitionId> {
+    let Context { chart, facts, .. } = context;
+    let asks = |step: &StepId| matches!(chart.steps[step.index()].kind, StepKind::Ask { .. });
+    let in_events = |step: &Step| matches!(step.kind, StepKind::Ask { on: AskOn::Event(_), .. });
+    let line = chart.transition(id);
+    let is_asked =
+        matches!(line.trigger, Trigger::Choice(_)) || line.trigger.step().is_some_and(|s| asks(&s));
+    if !is_asked || chart.steps.iter().any(in_events) {
+        return None;
+    }
+    let takers = Takers::of(chart);
+    let places = &facts.places.line(id).within;
+    let here = |leaf: &StateId| places.iter().any(|place| chart.contains(*place, *leaf));
+    let is_open =
+        |leaf: &StateId| is_leaf(chart, *leaf) && !is_final(chart, *leaf) && context.enters(*leaf);
+    let mut by = None;
+    for leaf in chart.state_ids().filter(is_open).filter(here) {
+        by = Some(takers.of_turn(chart, leaf)?);
+    }
+    by
+}
+
+/// The transitions of a chart by target.
+pub(super) struct Leading {
+    lines: BTreeMap<StateId, Vec<TransitionId>>,
+    /// The permissions, by the state that they permit to enter.
+    permitting: BTreeMap<StateId, Vec<usize>>,
+}
+
+impl Leading {
+    fn range(
+        &self,
+        inside: Range<StateId>,
+    ) -> impl Iterator<Item = (&StateId, &Vec<TransitionId>)> {
+        self.lines.range(inside)
+    }
+}
+
+/// Indexes the transitions and permissions by target.
+pub(super) fn leading(chart: &Chart) -> Leading {
+    let mut leading = Leading { lines: BTreeMap::new(), permitting: BTreeMap::new() };
+    for (nth, row) in chart.permissions.iter().enumerate() {
+        leading.permitting.entry(row.to).or_default().push(nth);
+    }
+    for (i, line) in chart.transitions.iter().enumerate() {
+        for target in &line.targets {
+            leading.lines.entry(target.state).or_default().push(TransitionId::at(i));
+        }
+    }
+    leading
+}
+
+/// Adds why the transitions into the state are never taken.
+pub(super) fn explain(
+    context: &Context<'_>,
+    leading: &Leading,
+    state: StateId,
+    mut found: Diagnostic,
+) -> Diagnostic {
+    let Context { chart, facts, map, .. } = context;
+    let mut lines = 0;
+    let inside = state..chart.state(state).end;
+    for id in leading.range(inside).flat_map(|(_, ids)| ids).copied() {
+        if chart.contains(state, chart.transition(id).source) || lines == 3 {
+            continue;
+        }
+        let closed: Vec<StateId> = facts
+            .places
+            .line(id)
+            .within
+            .iter()
+            .filter(|s| !facts.reach.enters(**s))
+            .copied()
+            .collect();
+        let why = if !facts.places.forbidden[id.index()].is_empty() {
+            let table =
+                if is_yaml(context) { "`transitions`" } else { "the table of `allow` lines" };
+            format!("{} leads here, but {table} forbids it", words::line(chart, id))
+        } else if let Some(step) = never_put(context, id) {
+            let name = &chart.steps[step.index()].name;
+            format!("{} leads here, but `{name}` is never put", words::line(chart, id))
+        } else if closed.is_empty() || !meet(chart, &closed, &[state]).is_empty() {
+            continue;
+        } else {
+            let from = words::states(chart, &closed);
+            format!("{} leads here, but {from} can never be entered either", words::line(chart, id))
+        };
+        lines += 1;
+        found = found.related(map.line(id).whole, why);
+    }
+    let inside = state..chart.state(state).end;
+    let mut permitting: Vec<usize> =
+        leading.permitting.range(inside).flat_map(|(_, rows)| rows).copied().collect();
+    permitting.sort_unstable();
+    if lines > 0 {
+        return found.help("let one of these lines be taken, add another, or remove the state");
+    }
+    if permitting.is_empty() {
+        return found.help("nothing leads here: let a line or a step do so, or remove the state");
+    }
+    for nth in permitting.iter().take(3) {
+        found = found.related(
+            map.permissions[*nth],
+            "this permits the move, but no step or option makes it",
+        );
+    }
+    found.help("the table of permitted moves moves nothing by itself: let a step lead here, or remove the state")
+}

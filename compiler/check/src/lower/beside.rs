@@ -1,0 +1,97 @@
+//! What stands before and behind a line: a line that was meant as one and became two is only recognized by its neighbours.
+
+use super::Follower;
+use chartc_text::diagnostic::Diagnostic;
+use chartc_text::rules::illegal_structure;
+use chartc_text::span::Span;
+use chartc_text::syntax::{self, LineKind, StateItem};
+
+/// An item that a condition may belong to.
+#[derive(Clone, Copy)]
+pub(super) enum Item<'s> {
+    Line(&'s syntax::Line),
+    Allow(&'s syntax::Allow),
+    Step(&'s syntax::Step),
+}
+
+/// The neighbours of a line in its body.
+#[derive(Clone, Copy)]
+pub(super) struct Beside<'s> {
+    pub(super) before: Option<Item<'s>>,
+    pub(super) next: Option<Follower>,
+}
+
+impl<'s> Beside<'s> {
+    pub(super) fn of(before: Option<(Item<'s>, Span)>, next: Option<(Item<'s>, Span)>) -> Self {
+        let next = next.and_then(|(item, span)| match item {
+            Item::Line(line) => Some(follower(line, span)),
+            Item::Allow(_) | Item::Step(_) => None,
+        });
+        Self { before: before.map(|(item, _)| item), next }
+    }
+}
+
+/// The item, if a condition may belong to it.
+pub(super) fn item(item: &StateItem) -> Option<Item<'_>> {
+    match item {
+        StateItem::Line(line) => Some(Item::Line(line)),
+        StateItem::Allow(allow) => Some(Item::Allow(allow)),
+        StateItem::Step(step) => Some(Item::Step(step)),
+        StateItem::State(_)
+        | StateItem::Enter(_)
+        | StateItem::Exit(_)
+        | StateItem::Advice(_)
+        | StateItem::Limits(_)
+        | StateItem::Initial(_)
+        | StateItem::History(_)
+        | StateItem::From(_)
+        | StateItem::Bad(_) => None,
+    }
+}
+
+fn follower(line: &syntax::Line, span: Span) -> Follower {
+    let word = match line.kind {
+        LineKind::On(_) => "on",
+        LineKind::When(_) => "when",
+        LineKind::After { each: false, .. } => "after",
+        LineKind::After { each: true, .. } => "each",
+        LineKind::May(_) => "may",
+    };
+    let is_condition = matches!(line.kind, LineKind::When(_)) && line.tail.guard.is_none();
+    Follower { word, span: first(span, word), is_condition }
+}
+
+/// The first word of an item.
+fn first(span: Span, word: &str) -> Span {
+    Span { end: span.start + word.len() as u32, ..span }
+}
+
+/// The finding for a `when` line that does nothing, whose condition may have been meant for the item before it.
+pub(super) fn idle_when(span: Span, before: Option<Item<'_>>) -> Diagnostic {
+    let word = first(span, "when");
+    match before {
+        Some(Item::Allow(allow)) if allow.guard.is_none() => {
+            illegal_structure::idle_when(span, "a condition is `if`: `allow a -> b if …`")
+                .replace(word, "if", false)
+        }
+        Some(Item::Line(line)) if line.tail.guard.is_none() && !line.tail.targets.is_empty() => {
+            illegal_structure::idle_when(
+                span,
+                "give it `-> state`, or actions that make its condition false; the condition of the line before it is written `if`, before the arrow",
+            )
+        }
+        Some(Item::Step(step)) if is_open(step) => illegal_structure::idle_when(
+            span,
+            "the condition of a step is `if`, before its body: `llm s if … { }`",
+        )
+        .replace(word, "if", false),
+        Some(Item::Line(_) | Item::Allow(_) | Item::Step(_)) | None => {
+            illegal_structure::idle_when(span, illegal_structure::GIVE_TARGET)
+        }
+    }
+}
+
+/// Whether a condition and a body could follow what is written of a step.
+fn is_open(step: &syntax::Step) -> bool {
+    step.guard.is_none() && step.items.is_empty() && step.then.is_none()
+}

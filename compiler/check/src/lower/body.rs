@@ -1,0 +1,158 @@
+//! Bodies of states, in document order.
+
+use super::beside::{Beside, item};
+use super::context::{Cx, NodeKind, Part};
+use super::expr::{self, Env, Options};
+use super::{block, each, limits, line, paths, scope, step};
+use chartc_core::arena::{StateId, StepId};
+use chartc_core::model::{Action, Permission, StateKind};
+use chartc_text::rules::illegal_structure;
+use chartc_text::span::Span;
+use chartc_text::syntax::{self, History, Initial, Noted, StateItem};
+
+/// Lowers the bodies of all states. Lines come grouped by state: its own with its steps' outcomes, then those of `from`, then
+/// copies of `each after`.
+pub(super) fn all(cx: &mut Cx<'_>) {
+    // Steps of a state are numbered among those of its descendants: take them from the state's own list.
+    for id in cx.chart.state_ids() {
+        let parts = std::mem::take(&mut cx.nodes[id.index()].items);
+        body(cx, id, &parts);
+        let above = cx.chart.state(id).parent.and_then(|p| cx.nodes[p.index()].each_above);
+        let node = &mut cx.nodes[id.index()];
+        node.each_above = if node.each.is_empty() { above } else { Some(id) };
+        if cx.chart.state(id).kind == StateKind::Atomic {
+            each::copy(cx, id);
+        }
+    }
+}
+
+fn body<'s>(cx: &mut Cx<'s>, id: StateId, parts: &[Part<'s>]) {
+    let mut steps = cx.chart.state(id).steps.clone().into_iter();
+    let mut bounds: Vec<&'s [Noted<syntax::Limit>]> = Vec::new();
+    let mut advised: Option<Span> = None;
+    for (i, part) in parts.iter().enumerate() {
+        match part.item {
+            StateItem::Line(written) => {
+                let near = |nth: usize| parts.get(nth).and_then(|p| Some((item(p.item)?, p.span)));
+                let beside = Beside::of(i.checked_sub(1).and_then(near), near(i + 1));
+                line::own(cx, id, written, part.span, beside);
+            }
+            StateItem::Step(_) => own_step(cx, id, &mut steps),
+            StateItem::Enter(block) => {
+                let actions = block::actions(cx, &mut Env::at(id), block);
+                if !actions.is_empty() {
+                    cx.map.states[id.index()].entry.push(part.span);
+                }
+                add_block(&mut cx.chart.states[id.index()].entry, actions);
+            }
+            StateItem::Exit(block) => {
+                let actions = block::actions(cx, &mut Env::at(id), block);
+                add_block(&mut cx.chart.states[id.index()].exit, actions);
+            }
+            StateItem::Advice(text) => {
+                if let Some(first) = advised {
+                    let what = "`advice` in one state";
+                    cx.report(illegal_structure::second(what, part.span, first));
+                }
+                advised = Some(part.span);
+                let advice = expr::template(cx, &mut Env::at(id), text, Options::No).0;
+                cx.chart.states[id.index()].advice = Some(advice);
+            }
+            StateItem::Limits(block) => {
+                if refuse_in_final(cx, id, part.span, "`limits`") {
+                    bounds.push(block);
+                }
+            }
+            StateItem::Allow(allow) => {
+                if refuse_in_final(cx, id, part.span, "`allow`") {
+                    permission(cx, id, allow, part.span);
+                }
+            }
+            StateItem::Initial(Initial { actions: Some(block), .. }) => {
+                let actions = block::actions(cx, &mut Env::at(id), block);
+                cx.chart.states[id.index()].default_actions = actions;
+            }
+            StateItem::From(_)
+            | StateItem::Initial(_)
+            | StateItem::State(_)
+            | StateItem::History(_)
+            | StateItem::Bad(_) => {}
+        }
+    }
+    if let NodeKind::History(History { actions: Some(block), .. }) = cx.nodes[id.index()].kind {
+        let parent = cx.chart.state(id).parent.unwrap_or(id);
+        let actions = block::actions(cx, &mut Env::at(parent), block);
+        cx.chart.states[id.index()].default_actions = actions;
+    }
+    if let NodeKind::Final(params, values, _) = cx.nodes[id.index()].kind {
+        result(cx, id, params, values);
+    }
+    limits::limits(cx, id, &bounds);
+    for part in parts {
+        if let StateItem::From(from) = part.item {
+            scope::from(cx, id, from);
+        }
+    }
+}
+
+/// What a final computes when it is entered, after its `enter` blocks.
+fn result(cx: &mut Cx<'_>, id: StateId, params: &[syntax::Param], values: &[Option<syntax::Expr>]) {
+    let StateKind::Final { params: fields, .. } = cx.chart.state(id).kind.clone() else { return };
+    let mut env = Env::at(id);
+    let mut given = Vec::new();
+    for (value, field) in values.iter().zip(&fields) {
+        given.extend(value.as_ref().map(|value| expr::expect(cx, &mut env, value, &field.ty)));
+    }
+    if fields.is_empty() {
+        return;
+    }
+    if given.len() == fields.len() {
+        add_block(&mut cx.chart.states[id.index()].entry, vec![Action::Result(id, given)]);
+    } else if let (false, Some((param, _))) =
+        (given.is_empty(), params.iter().zip(values).find(|(_, value)| value.is_none()))
+    {
+        let message =
+            format!("`{}` is not computed, and others of this final are", param.name.node);
+        let finding = illegal_structure::RULE.at(param.name.span, message);
+        cx.report(finding.help("all of them are computed when it is entered, or none is"));
+    }
+}
+
+/// One without actions does nothing.
+fn add_block(blocks: &mut Vec<Vec<Action>>, actions: Vec<Action>) {
+    if !actions.is_empty() {
+        blocks.push(actions);
+    }
+}
+
+/// Steps of a final state were reported and not numbered.
+fn own_step(cx: &mut Cx<'_>, state: StateId, steps: &mut impl Iterator<Item = StepId>) {
+    if !matches!(cx.nodes[state.index()].kind, NodeKind::Final(..))
+        && let Some(id) = steps.next()
+    {
+        step::step(cx, id);
+    }
+}
+
+fn refuse_in_final(cx: &mut Cx<'_>, id: StateId, span: Span, what: &str) -> bool {
+    let NodeKind::Final(..) = cx.nodes[id.index()].kind else { return true };
+    let (name, declared) = (&cx.chart.state(id).name, cx.map.state(id).name);
+    let finding = illegal_structure::in_final(what, name, span, declared);
+    cx.report(finding);
+    false
+}
+
+fn permission(cx: &mut Cx<'_>, id: StateId, allow: &syntax::Allow, span: Span) {
+    let from = allow.from.as_ref().map(|path| paths::state(cx, id, path));
+    let to = paths::state(cx, id, &allow.to);
+    let guard = allow.guard.as_ref().map(|g| expr::condition(cx, &mut Env::at(id), g));
+    let from = match from {
+        Some(None) => return,
+        Some(Some(state)) => Some(state),
+        None => None,
+    };
+    if let Some(to) = to {
+        cx.chart.permissions.push(Permission { from, to, guard });
+        cx.map.permissions.push(span);
+    }
+}

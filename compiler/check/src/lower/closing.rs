@@ -1,0 +1,165 @@
+//! What refers to states and steps by name from outside of them: components, `check` lines; and `meta`.
+
+use super::context::{Cx, declare};
+use super::expr::{self, Env, Options};
+use super::items::Declared;
+use super::{paths, step, trigger};
+use chartc_core::arena::{ComponentId, StateId, StepId};
+use chartc_core::expr::Value;
+use chartc_core::model::{Check, CheckArgument, Component, Insert, Position, Type};
+use chartc_text::rules::type_error;
+use chartc_text::rules::{duplicate_name, unknown_name};
+use chartc_text::span::Span;
+use chartc_text::syntax::{self, Argument, MetaValue};
+
+/// Lowers a component. One that is shared by charts is left out of a chart without its steps.
+pub(super) fn component(
+    cx: &mut Cx<'_>,
+    names: &mut super::context::Table<ComponentId>,
+    item: &Declared<'_, &syntax::Component>,
+) {
+    let node = item.node;
+    let (name, span) = (&node.name.node, node.name.span);
+    let mut inserts = Vec::new();
+    let mut asks_only = true;
+    let mut told: Vec<(StepId, syntax::Place, Span)> = Vec::new();
+    for insert in &node.inserts {
+        let Some(found) = step::named(cx, &insert.step.node) else {
+            if !item.shared {
+                let finding = step::no_such(cx, &insert.step);
+                cx.report(finding);
+            }
+            continue;
+        };
+        if insert.guard.is_none() {
+            let first =
+                told.iter().find(|(step, place, _)| (*step, *place) == (found, insert.place));
+            if let Some((.., first)) = first {
+                let message = format!("`{name}` goes into `{}` twice", insert.step.node);
+                cx.report(duplicate_name::again(message, insert.step.span, *first));
+                continue;
+            }
+            told.push((found, insert.place, insert.step.span));
+        }
+        asks_only &= trigger::is_ask(&cx.chart.steps[found.index()].kind);
+        let state = cx.chart.steps[found.index()].state;
+        let guard = insert.guard.as_ref().map(|g| expr::condition(cx, &mut Env::at(state), g));
+        let place = match insert.place {
+            syntax::Place::Start => Position::Start,
+            syntax::Place::End => Position::End,
+            syntax::Place::Replace => Position::Replace,
+        };
+        inserts.push(Insert { step: found, guard, place });
+    }
+    if item.shared && inserts.is_empty() {
+        return;
+    }
+    let mut env = Env::at(StateId(0));
+    let (text, spans) = expr::template(cx, &mut env, &node.text, Options::Yes);
+    if !asks_only {
+        expr::refuse_options(cx, &text, &spans);
+    }
+    let id = ComponentId::at(cx.chart.components.len());
+    if declare(&mut cx.findings, names, "component", name, span, id) {
+        cx.chart.components.push(Component { name: name.clone(), inserts, text });
+        cx.map.components.push(span);
+        cx.map.component_parts.push(spans);
+    }
+}
+
+/// What a `check` takes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Takes {
+    State,
+    Before,
+    Bound(&'static str),
+}
+
+const CHECKS: [(&str, Takes); 6] = [
+    ("reaches", Takes::State),
+    ("always_reaches", Takes::State),
+    ("never", Takes::Before),
+    ("no_call", Takes::State),
+    ("ends_within", Takes::Bound("turns")),
+    ("at_most", Takes::Bound("calls")),
+];
+
+/// Lowers a `check` line.
+pub(super) fn check(cx: &mut Cx<'_>, check: &syntax::Check, span: Span) {
+    let (name, place) = (check.name.node.as_str(), check.name.span);
+    let Some((_, takes)) = CHECKS.iter().find(|(known, _)| *known == name) else {
+        cx.unknown("check", name, place, CHECKS.iter().map(|(known, _)| *known));
+        return;
+    };
+    let [argument] = check.arguments.as_slice() else {
+        cx.report(wrong_argument(name, *takes, span));
+        return;
+    };
+    let root = StateId(0);
+    let lowered = match (takes, argument) {
+        (Takes::State, Argument::State(path)) => {
+            paths::state(cx, root, path).map(CheckArgument::State)
+        }
+        (Takes::Before, Argument::Before(a, b)) => {
+            let (a, b) = (paths::state(cx, root, a), paths::state(cx, root, b));
+            a.zip(b).map(|(a, b)| CheckArgument::Before(a, b))
+        }
+        (Takes::Bound(unit), Argument::Bound(bound)) if bound.unit.node == *unit => {
+            let bound = expr::expect(cx, &mut Env::params(), &bound.expr, &Type::Int);
+            Some(CheckArgument::Bound(bound, (*unit).to_owned()))
+        }
+        _ => {
+            cx.report(wrong_argument(name, *takes, span));
+            None
+        }
+    };
+    if let Some(argument) = lowered {
+        let name = name.to_owned();
+        cx.chart.checks.push(Check { name, arguments: vec![argument] });
+        cx.map.checks.push(span);
+    }
+}
+
+fn wrong_argument(name: &str, takes: Takes, span: Span) -> chartc_text::diagnostic::Diagnostic {
+    let wanted = match takes {
+        Takes::State => format!("{name}(some_state)"),
+        Takes::Before => format!("{name}(some_state before other_state)"),
+        Takes::Bound(unit) => format!("{name}(20 {unit})"),
+    };
+    type_error::RULE
+        .at(span, format!("`{name}` does not take this"))
+        .help(format!("write `{wanted}`"))
+}
+
+/// A value of `meta`.
+pub(super) fn meta(value: &MetaValue) -> Value {
+    match value {
+        MetaValue::None => Value::None,
+        MetaValue::Bool(b) => Value::Bool(*b),
+        MetaValue::Int(i) => Value::Int(*i),
+        MetaValue::Float(x) => Value::Float(*x),
+        MetaValue::Text(t) => Value::Text(t.clone()),
+        MetaValue::List(items) => Value::List(items.iter().map(meta).collect()),
+        MetaValue::Map(entries) => {
+            Value::Map(entries.iter().map(|(k, v)| (k.clone(), meta(v))).collect())
+        }
+    }
+}
+
+/// Reports shared components whose step no chart in sight has.
+pub(super) fn lost_components(
+    components: &[&syntax::Component],
+    charts: &[&super::Lowered],
+    findings: &mut Vec<chartc_text::diagnostic::Diagnostic>,
+) {
+    if charts.is_empty() {
+        return;
+    }
+    for insert in components.iter().flat_map(|c| &c.inserts) {
+        let name = insert.step.node.as_str();
+        let steps = || charts.iter().flat_map(|c| &c.chart.steps).map(|s| s.name.as_str());
+        if !steps().any(|known| known == name) {
+            findings.push(unknown_name::unknown("step", name, insert.step.span, Some(steps())));
+        }
+    }
+}

@@ -1,0 +1,227 @@
+//! What every part of lowering reads and adds to: the chart so far, its spans, its names, the findings.
+
+use super::SourceMap;
+use super::items::Charts;
+use chartc_core::arena::{
+    ClientId, EventId, FunctionId, PredicateId, SendId, StateId, StepId, ToolId, ToolSetId, TypeId,
+    VarId,
+};
+use chartc_core::model::{Chart, Failure, FailurePolicy, Transition, Type};
+use chartc_text::diagnostic::Diagnostic;
+use chartc_text::rules::{duplicate_name, unknown_name};
+use chartc_text::span::{Ident, Span};
+use chartc_text::syntax;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::rc::Rc;
+
+/// Did-you-means are looked for this many times in a chart: each costs a look at every name.
+const GUESSES: u32 = 50;
+
+/// One chart being lowered.
+pub(super) struct Cx<'s> {
+    pub(super) chart: Chart,
+    pub(super) map: SourceMap,
+    /// Parallel to `chart.states`.
+    pub(super) nodes: Vec<Node<'s>>,
+    /// A state's children by name, the first of each.
+    pub(super) children: HashMap<(StateId, &'s str), StateId>,
+    /// Parallel to `chart.steps`.
+    pub(super) step_nodes: Vec<StepNode<'s>>,
+    pub(super) names: Names<'s>,
+    pub(super) findings: Vec<Diagnostic>,
+    /// `-> T` of `defaults`: every step that takes it gets its own line.
+    pub(super) default_target: Option<&'s syntax::Target>,
+    /// Whether a state, line or step was left out.
+    pub(super) dropped: bool,
+    /// Variables that a name may have meant though nothing declares them.
+    pub(super) supplied: &'s [&'static str],
+    /// The charts in sight.
+    pub(super) charts: Rc<Charts<'s>>,
+    guesses: u32,
+    /// Parallel to `chart.predicates`: how many conditions each comes to when those that it uses are written out.
+    pub(super) lengths: Vec<u32>,
+    /// The lengths of the conditions that were named since this was last set to 0.
+    pub(super) length: u32,
+    /// The final children of the state that was asked for last.
+    pub(super) finals: Option<(StateId, Vec<StateId>)>,
+    /// Copies of `each after` lines that were made.
+    pub(super) copies: usize,
+    /// Ids that a `send` has.
+    pub(super) sent: BTreeSet<SendId>,
+    /// Ids that a `cancel` names, with its place.
+    pub(super) canceled: Vec<(SendId, Span)>,
+}
+
+/// Where a name leads, and where it was declared.
+pub(super) type Table<Id> = BTreeMap<String, (Id, Span)>;
+
+/// The declared names of a chart.
+#[derive(Default)]
+pub(super) struct Names<'s> {
+    pub(super) types: Table<TypeId>,
+    pub(super) variables: Table<VarId>,
+    pub(super) predicates: Table<PredicateId>,
+    pub(super) functions: Table<FunctionId>,
+    pub(super) events: Table<EventId>,
+    pub(super) tools: Table<ToolId>,
+    pub(super) tool_sets: Table<ToolSetId>,
+    pub(super) clients: Table<ClientId>,
+    pub(super) steps: Table<StepId>,
+    pub(super) send_ids: BTreeMap<String, SendId>,
+    /// Names of variables and conditions that are declared further down.
+    pub(super) later: BTreeMap<&'s str, Span>,
+}
+
+/// A state as written.
+pub(super) struct Node<'s> {
+    pub(super) kind: NodeKind<'s>,
+    pub(super) items: Vec<Part<'s>>,
+    /// Lines that every leaf below gets a copy of; filled when the state is lowered.
+    pub(super) each: Vec<(Transition, super::LineSpans)>,
+    /// The nearest state, this one or an ancestor, that has such lines.
+    pub(super) each_above: Option<StateId>,
+}
+
+/// The word that opened it.
+#[derive(Clone, Copy)]
+pub(super) enum NodeKind<'s> {
+    Root,
+    State,
+    Parallel,
+    Final(&'s [syntax::Param], &'s [Option<syntax::Expr>], Option<&'s Ident>),
+    History(&'s syntax::History),
+}
+
+/// An item of a body: of the chart's or of a state's.
+#[derive(Clone, Copy)]
+pub(super) struct Part<'s> {
+    pub(super) doc: &'s str,
+    pub(super) span: Span,
+    pub(super) item: &'s syntax::StateItem,
+}
+
+/// A step as written.
+#[derive(Clone, Copy)]
+pub(super) struct StepNode<'s> {
+    pub(super) step: &'s syntax::Step,
+}
+
+impl Cx<'_> {
+    pub(super) fn new(name: &Ident, doc: &str) -> Self {
+        let chart = Chart {
+            name: name.node.clone(),
+            doc: doc.to_owned(),
+            meta: Vec::new(),
+            types: Vec::new(),
+            variables: Vec::new(),
+            events: Vec::new(),
+            functions: Vec::new(),
+            tools: Vec::new(),
+            tool_sets: Vec::new(),
+            predicates: Vec::new(),
+            clients: Vec::new(),
+            components: Vec::new(),
+            states: Vec::new(),
+            transitions: Vec::new(),
+            choices: Vec::new(),
+            steps: Vec::new(),
+            send_ids: Vec::new(),
+            permissions: Vec::new(),
+            calls_per_turn: Some(1),
+            defaults: FailurePolicy { retries: 0, then: Failure::Fail },
+            history_kept: Some(super::HISTORY_KEPT),
+            checks: Vec::new(),
+        };
+        let map = SourceMap { file: name.span.file, name: name.span, ..SourceMap::default() };
+        Self {
+            chart,
+            map,
+            nodes: Vec::new(),
+            children: HashMap::new(),
+            step_nodes: Vec::new(),
+            names: Names::default(),
+            findings: Vec::new(),
+            default_target: None,
+            dropped: false,
+            supplied: &[],
+            charts: Rc::default(),
+            guesses: 0,
+            lengths: Vec::new(),
+            length: 0,
+            finals: None,
+            copies: 0,
+            sent: BTreeSet::new(),
+            canceled: Vec::new(),
+        }
+    }
+
+    /// Adds a finding.
+    pub(super) fn report(&mut self, finding: Diagnostic) {
+        self.findings.push(finding);
+    }
+
+    /// Reports a name that is not declared; `known` are the names it may have meant.
+    pub(super) fn unknown<'k>(
+        &mut self,
+        what: &str,
+        name: &str,
+        span: Span,
+        known: impl IntoIterator<Item = &'k str>,
+    ) {
+        let finding = unknown_name::unknown(what, name, span, self.may_guess().then_some(known));
+        self.report(finding);
+    }
+
+    /// Whether the next did-you-mean may be looked for.
+    pub(super) fn can_guess(&self) -> bool {
+        self.guesses < GUESSES
+    }
+
+    /// Whether a did-you-mean may still be looked for.
+    pub(super) fn may_guess(&mut self) -> bool {
+        self.guesses += 1;
+        self.guesses <= GUESSES
+    }
+
+    /// The type with its article, in back-quotes.
+    pub(super) fn a(&self, ty: &Type) -> String {
+        let name = self.type_name(ty);
+        let vowel = name.starts_with(['A', 'E', 'I', 'O', 'U']);
+        format!("{} `{name}`", if vowel { "an" } else { "a" })
+    }
+
+    /// The type as a chart writes it.
+    pub(super) fn type_name(&self, ty: &Type) -> String {
+        match ty {
+            Type::Bool => "Bool".into(),
+            Type::Int => "Int".into(),
+            Type::Float => "Float".into(),
+            Type::Text => "Text".into(),
+            Type::Duration => "Duration".into(),
+            Type::Json => "Json".into(),
+            Type::List(item) => format!("List({})", self.type_name(item)),
+            Type::Map(value) => format!("Map(Text, {})", self.type_name(value)),
+            Type::Optional(inner) => format!("{}?", self.type_name(inner)),
+            Type::Named(id) => {
+                self.chart.types.get(id.index()).map_or_else(String::new, |t| t.name.clone())
+            }
+        }
+    }
+}
+
+/// Enters a name, or reports that it is taken; says whether it was free.
+pub(super) fn declare<Id>(
+    findings: &mut Vec<Diagnostic>,
+    table: &mut Table<Id>,
+    what: &str,
+    name: &str,
+    span: Span,
+    id: Id,
+) -> bool {
+    if let Some((_, first)) = table.get(name) {
+        findings.push(duplicate_name::twice(what, name, span, *first));
+        return false;
+    }
+    table.insert(name.to_owned(), (id, span));
+    true
+}

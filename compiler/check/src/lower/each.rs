@@ -1,0 +1,43 @@
+//! `each after`: copies of a line for every leaf below it.
+
+use super::context::Cx;
+use super::line::{Draft, add};
+use chartc_core::arena::StateId;
+use chartc_core::model::TransitionKind;
+use chartc_text::rules::illegal_structure;
+
+/// Copies of `each after` lines that a chart may have: as many as states times lines.
+const MOST_COPIES: usize = 200_000;
+
+/// Adds to a leaf its copies of the `each after` lines above it, innermost state first.
+pub(super) fn copy(cx: &mut Cx<'_>, leaf: StateId) {
+    let mut above = cx.nodes[leaf.index()].each_above;
+    while let Some(state) = above {
+        for index in 0..cx.nodes[state.index()].each.len() {
+            cx.copies += 1;
+            if cx.copies > MOST_COPIES {
+                return too_many_copies(cx, state, index);
+            }
+            let (mut transition, spans) = cx.nodes[state.index()].each[index].clone();
+            transition.source = leaf;
+            if transition.kind == TransitionKind::Internal {
+                transition.kind = TransitionKind::External;
+            }
+            add(cx, Draft { transition, spans, choice: None, each: false });
+        }
+        above = cx.chart.state(state).parent.and_then(|p| cx.nodes[p.index()].each_above);
+    }
+}
+
+fn too_many_copies(cx: &mut Cx<'_>, state: StateId, index: usize) {
+    if cx.copies == MOST_COPIES + 1 {
+        let span = cx.nodes[state.index()].each[index].1.whole;
+        let message = format!("`each after` makes more than {MOST_COPIES} lines in this chart");
+        cx.report(
+            illegal_structure::RULE
+                .at(span, message)
+                .help("each is copied to every state below: write fewer, or further inside"),
+        );
+    }
+    cx.dropped = true;
+}

@@ -1,0 +1,231 @@
+//! Names and fields.
+
+use super::env::Reads;
+use super::narrow::place_of;
+use super::{Env, expr, inner, is_faulty, of, record_fields, unknown};
+use crate::lower::context::Cx;
+use crate::lower::types;
+use chartc_core::arena::{LocalId, StepId, TypeId, VarId};
+use chartc_core::model::{
+    Expr, ExprKind, Observable, StateKind, Type, TypeDef, TypeKind, VariableKind,
+};
+use chartc_text::diagnostic::nearest;
+use chartc_text::rules::unknown_placeholder;
+use chartc_text::rules::{type_error, unknown_name};
+use chartc_text::span::{Ident, Span};
+use chartc_text::syntax;
+
+/// Observables that are written as a plain name.
+const OBSERVABLES: [(&str, Observable, Type); 10] = [
+    ("state", Observable::State, Type::Text),
+    ("turns", Observable::Turns, Type::Int),
+    ("turns_here", Observable::TurnsHere, Type::Int),
+    ("fails_here", Observable::FailsHere, Type::Int),
+    ("elapsed", Observable::Elapsed, Type::Duration),
+    ("elapsed_here", Observable::ElapsedHere, Type::Duration),
+    ("health", Observable::Health, Type::Text),
+    ("advice", Observable::Advice, Type::Text),
+    ("last_result", Observable::LastResult, Type::Text),
+    ("event", Observable::Event, Type::Text),
+];
+
+/// A name: innermost first, so that a chart's own names hide the machine's.
+pub(super) fn name(cx: &mut Cx<'_>, env: &mut Env, name: &str, span: Span) -> Expr {
+    match resolve(cx, env, name, span) {
+        Some(found) => narrowed(env, found),
+        None => {
+            missing(cx, env, name, span);
+            unknown(name)
+        }
+    }
+}
+
+fn resolve(cx: &mut Cx<'_>, env: &Env, name: &str, span: Span) -> Option<Expr> {
+    if let Some(depth) = env.locals.iter().rposition(|(local, _)| local == name) {
+        let ty = env.locals[depth].1.clone();
+        return Some(of(ExprKind::Local(LocalId::at(depth)), ty));
+    }
+    if let Some(nth) = env.payload.iter().position(|(field, _)| field == name) {
+        let ty = env.payload[nth].1.clone();
+        return Some(of(ExprKind::Payload(nth as u32), ty));
+    }
+    if let Some((id, _)) = cx.names.variables.get(name) {
+        let id = *id;
+        check_read(cx, env, id, span);
+        let ty = cx.chart.variables[id.index()].ty.clone();
+        return Some(of(ExprKind::Variable(id), ty));
+    }
+    if let Some((id, _)) = cx.names.predicates.get(name) {
+        let id = *id;
+        cx.length = cx.length.saturating_add(cx.lengths[id.index()]);
+        only_when_running(cx, env, name, span);
+        return Some(of(ExprKind::Predicate(id), Type::Bool));
+    }
+    if let Some((id, _)) = cx.names.steps.get(name) {
+        let id = *id;
+        only_when_running(cx, env, name, span);
+        return Some(answer(cx, env, id));
+    }
+    let (_, observable, ty) = OBSERVABLES.iter().find(|(known, ..)| *known == name)?;
+    only_when_running(cx, env, name, span);
+    Some(of(ExprKind::Observable(observable.clone()), ty.clone()))
+}
+
+fn answer(cx: &Cx<'_>, env: &Env, id: StepId) -> Expr {
+    let returns = cx.chart.steps[id.index()].returns.clone();
+    let ty = if env.answer == Some(id) { returns } else { types::optional(returns) };
+    of(ExprKind::Answer(id), ty)
+}
+
+/// With the `?` taken off what was tested.
+fn narrowed(env: &Env, mut found: Expr) -> Expr {
+    if matches!(found.ty, Type::Optional(_))
+        && place_of(&found).is_some_and(|place| env.facts.contains(&place))
+    {
+        found.ty = inner(&found.ty).clone();
+    }
+    found
+}
+
+/// Defaults read only what has its value before them.
+fn check_read(cx: &mut Cx<'_>, env: &Env, id: VarId, span: Span) {
+    let variable = &cx.chart.variables[id.index()];
+    let is_param = matches!(variable.kind, VariableKind::Param { .. });
+    let (allowed, why) = match env.reads {
+        Reads::All | Reads::Before(_) => (true, ""),
+        Reads::ParamsBefore(_) => (is_param, "the default of a param may read params only"),
+        Reads::Params => (is_param, "only params may be read here"),
+        Reads::Nothing => (false, "a literal is wanted here"),
+    };
+    if !allowed {
+        let finding = type_error::not_here(&variable.name, why, span);
+        cx.report(finding);
+    }
+}
+
+/// Reports what has a value only while the chart runs, where a constant is wanted.
+pub(super) fn only_when_running(cx: &mut Cx<'_>, env: &Env, name: &str, span: Span) {
+    let help = match env.reads {
+        Reads::All => return,
+        Reads::Before(_) | Reads::ParamsBefore(_) => {
+            "a default may read what is declared before it, and nothing of the run"
+        }
+        Reads::Params => "only params may be read here",
+        Reads::Nothing => "a literal is wanted here",
+    };
+    cx.report(type_error::not_here(name, help, span));
+}
+
+fn missing(cx: &mut Cx<'_>, env: &Env, name: &str, span: Span) {
+    if env.hidden.iter().any(|hidden| hidden == name) {
+        cx.report(unknown_name::not_given_yet(name, span));
+        return;
+    }
+    let rule = if env.placeholder { &unknown_placeholder::RULE } else { &unknown_name::RULE };
+    if let Some(later) = cx.names.later.get(name) {
+        let finding = unknown_name::too_early(rule, name, span, *later);
+        cx.report(finding);
+        return;
+    }
+    if name == "options" {
+        let finding = rule
+            .at(span, "`options` stands alone in the prompt of an `ask`, as `{options}`")
+            .help("nowhere else are there options to show");
+        cx.report(finding);
+        return;
+    }
+    // Declarations are lowered before there are states.
+    let state = cx.chart.states.get(env.state.index());
+    if let Some(StateKind::Final { params, .. }) = state.map(|s| &s.kind)
+        && params.iter().any(|param| param.name == name)
+    {
+        let finding = rule
+            .at(span, format!("`{name}` is what the run ends with: it cannot be read here"))
+            .help("set a `var` on the lines that lead here, and read that");
+        cx.report(finding);
+        return;
+    }
+    let what = if env.placeholder { "nothing in scope is named" } else { "no variable" };
+    let mut finding = rule.at(span, format!("{what} `{name}`"));
+    if cx.may_guess() {
+        finding.help = guess(cx, env, name);
+    }
+    cx.report(finding);
+}
+
+fn guess(cx: &Cx<'_>, env: &Env, name: &str) -> Option<String> {
+    if cx.names.types.contains_key(name) {
+        return Some(format!("`{name}` is a type; a value of an enum is written `{name}.value`"));
+    }
+    if cx.names.functions.contains_key(name) || super::is_language_function(name) {
+        return Some(format!("`{name}` is a function; call it: `{name}(…)`"));
+    }
+    let named = |ty: &&TypeDef| match &ty.kind {
+        TypeKind::Enum(values) => values.iter().any(|value| value == name),
+        TypeKind::Record(_) => false,
+    };
+    if let Some(ty) = cx.chart.types.iter().find(named) {
+        return Some(format!("a value of an enum is written `{}.{name}`", ty.name));
+    }
+    // What is supplied is all that an agent knows of its run.
+    let observables = if cx.supplied.is_empty() { &OBSERVABLES[..] } else { &[] };
+    let bound = env.locals.iter().chain(&env.payload).map(|(known, _)| known.as_str());
+    let known = bound
+        .chain(cx.names.variables.keys().map(String::as_str))
+        .chain(cx.names.predicates.keys().map(String::as_str))
+        .chain(cx.names.steps.keys().map(String::as_str))
+        .chain(cx.supplied.iter().copied())
+        .chain(observables.iter().map(|(known, ..)| *known))
+        .chain((env.offers && cx.supplied.is_empty()).then_some("options"));
+    nearest(name, known).map(|near| format!("did you mean `{near}`?"))
+}
+
+/// `x.f`, or the value `E.a` of an enum.
+pub(super) fn field(cx: &mut Cx<'_>, env: &mut Env, base: &syntax::Expr, field: &Ident) -> Expr {
+    if let syntax::ExprKind::Name(name) = &base.kind
+        && let Some(value) = enum_value(cx, env, name, field)
+    {
+        return value;
+    }
+    let lowered = expr(cx, env, base, None);
+    if is_faulty(&lowered) || *inner(&lowered.ty) == Type::Json {
+        let kind = ExprKind::Field(Box::new(lowered), field.node.clone());
+        return of(kind, Type::Json);
+    }
+    let optional = matches!(lowered.ty, Type::Optional(_));
+    let Some(fields) = record_fields(cx, inner(&lowered.ty)) else {
+        let message = format!("{} has no fields", cx.a(&lowered.ty));
+        let mut finding = type_error::RULE.at(field.span, message);
+        if matches!(inner(&lowered.ty), Type::Map(_)) {
+            finding = finding.help(format!("write `[\"{}\"]`", field.node));
+        }
+        cx.report(finding);
+        return unknown(&field.node);
+    };
+    let Some(found) = fields.iter().find(|f| f.name == field.node) else {
+        let known = fields.iter().map(|f| f.name.as_str());
+        let record = cx.type_name(inner(&lowered.ty));
+        let finding = unknown_name::field(&record, &field.node, field.span, known);
+        cx.report(finding);
+        return unknown(&field.node);
+    };
+    let ty = if optional { types::optional(found.ty.clone()) } else { found.ty.clone() };
+    narrowed(env, of(ExprKind::Field(Box::new(lowered), field.node.clone()), ty))
+}
+
+fn enum_value(cx: &mut Cx<'_>, env: &Env, name: &str, field: &Ident) -> Option<Expr> {
+    let bound = env.locals.iter().chain(&env.payload).any(|(known, _)| known == name);
+    if bound || cx.names.variables.contains_key(name) {
+        return None;
+    }
+    let id: TypeId = cx.names.types.get(name)?.0;
+    let TypeKind::Enum(values) = &cx.chart.types[id.index()].kind else { return None };
+    let ty = Type::Named(id);
+    if values.contains(&field.node) {
+        return Some(of(ExprKind::Enum(id, field.node.clone()), ty));
+    }
+    let known = values.iter().map(String::as_str);
+    let finding = unknown_name::enum_value(name, &field.node, field.span, known);
+    cx.report(finding);
+    Some(unknown(&field.node))
+}

@@ -1,0 +1,192 @@
+//! What a chart sees: the top level of its file and of the files that it imports, and its own declarations.
+
+use chartc_text::load::Loaded;
+use chartc_text::span::{FileId, Ident, Span};
+use chartc_text::syntax::{self, ChartItem, Item, Noted};
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+/// A declaration with its docs.
+pub(super) struct Declared<'s, T> {
+    pub(super) node: T,
+    pub(super) doc: &'s str,
+    /// Declared outside of the chart, so that other charts may see it too.
+    pub(super) shared: bool,
+}
+
+/// A record or an enum.
+#[derive(Clone, Copy)]
+pub(super) enum TypeItem<'s> {
+    Record(&'s syntax::Record),
+    Enum(&'s syntax::Enum),
+}
+
+impl<'s> TypeItem<'s> {
+    pub(super) fn name(self) -> &'s Ident {
+        match self {
+            Self::Record(record) => &record.name,
+            Self::Enum(node) => &node.name,
+        }
+    }
+}
+
+/// All that a chart sees, in document order; what is imported first, by file.
+#[derive(Default)]
+pub(super) struct Declarations<'s> {
+    pub(super) types: Vec<Declared<'s, TypeItem<'s>>>,
+    pub(super) functions: Vec<Declared<'s, &'s syntax::Function>>,
+    pub(super) tools: Vec<Declared<'s, &'s syntax::Tool>>,
+    pub(super) tool_sets: Vec<Declared<'s, &'s syntax::ToolSet>>,
+    pub(super) clients: Vec<Declared<'s, &'s syntax::Client>>,
+    pub(super) components: Vec<Declared<'s, &'s syntax::Component>>,
+    /// Names of charts in sight, with the parameters that running them takes.
+    pub(super) charts: Rc<Charts<'s>>,
+}
+
+/// The visible charts in document order, imported ones first.
+#[derive(Default)]
+pub(super) struct Charts<'s> {
+    all: Vec<&'s syntax::Chart>,
+    named: BTreeMap<&'s str, Vec<&'s syntax::Chart>>,
+}
+
+impl<'s> Charts<'s> {
+    /// Those of a name.
+    pub(super) fn named(&self, name: &str) -> &[&'s syntax::Chart] {
+        self.named.get(name).map_or(&[], Vec::as_slice)
+    }
+
+    /// The names of all.
+    pub(super) fn names(&self) -> impl Iterator<Item = &'s str> {
+        self.all.iter().map(|chart| chart.name.node.as_str())
+    }
+}
+
+/// The items that are visible in the charts of a file, collected once.
+pub(super) struct Sight<'s> {
+    /// All but charts and tests.
+    items: Vec<&'s Noted<Item>>,
+    charts: Rc<Charts<'s>>,
+    /// How many of the items stand before a chart.
+    places: BTreeMap<*const syntax::Chart, usize>,
+}
+
+impl<'s> Sight<'s> {
+    pub(super) fn of(loaded: &'s Loaded, file: FileId) -> Self {
+        let (mut items, mut charts) = (Vec::new(), Charts::default());
+        let mut places = BTreeMap::new();
+        for id in loaded.imports(file).into_iter().filter(|id| *id != file).chain([file]) {
+            for noted in loaded.files.get(id.0 as usize).iter().flat_map(|f| &f.items) {
+                match &noted.node {
+                    Item::Chart(chart) => {
+                        places.insert(std::ptr::from_ref(chart), items.len());
+                        charts.named.entry(&chart.name.node).or_default().push(chart);
+                        charts.all.push(chart);
+                    }
+                    Item::Record(_)
+                    | Item::Enum(_)
+                    | Item::Function(_)
+                    | Item::Tool(_)
+                    | Item::ToolSet(_)
+                    | Item::Client(_)
+                    | Item::Component(_) => items.push(noted),
+                    Item::Import(_) | Item::Scenario(_) | Item::Bad(_) => {}
+                }
+            }
+        }
+        Self { items, charts: Rc::new(charts), places }
+    }
+
+    /// The items that are visible in a chart of the file, or in the file itself where no chart is given.
+    pub(super) fn declarations(&self, chart: Option<&'s syntax::Chart>) -> Declarations<'s> {
+        let mut all = Declarations { charts: self.charts.clone(), ..Declarations::default() };
+        let place = chart.and_then(|chart| self.places.get(&std::ptr::from_ref(chart)).copied());
+        let (before, behind) = self.items.split_at(place.unwrap_or(self.items.len()));
+        for noted in before {
+            top_level(&mut all, noted);
+        }
+        if place.is_some() {
+            for noted in chart.into_iter().flat_map(|chart| &chart.items) {
+                chart_level(&mut all, noted);
+            }
+        }
+        for noted in behind {
+            top_level(&mut all, noted);
+        }
+        all
+    }
+}
+
+fn top_level<'s>(all: &mut Declarations<'s>, noted: &'s Noted<Item>) {
+    let doc = noted.doc.as_str();
+    match &noted.node {
+        Item::Record(node) => all.types.push(shared(TypeItem::Record(node), doc)),
+        Item::Enum(node) => all.types.push(shared(TypeItem::Enum(node), doc)),
+        Item::Function(node) => all.functions.push(shared(node, doc)),
+        Item::Tool(node) => all.tools.push(shared(node, doc)),
+        Item::ToolSet(node) => all.tool_sets.push(shared(node, doc)),
+        Item::Client(node) => all.clients.push(shared(node, doc)),
+        Item::Component(node) => all.components.push(shared(node, doc)),
+        Item::Chart(_) | Item::Import(_) | Item::Scenario(_) | Item::Bad(_) => {}
+    }
+}
+
+fn shared<T>(node: T, doc: &str) -> Declared<'_, T> {
+    Declared { node, doc, shared: true }
+}
+
+fn chart_level<'s>(all: &mut Declarations<'s>, noted: &'s Noted<ChartItem>) {
+    let doc = noted.doc.as_str();
+    match &noted.node {
+        ChartItem::Function(node) => all.functions.push(own(node, doc)),
+        ChartItem::Tool(node) => all.tools.push(own(node, doc)),
+        ChartItem::ToolSet(node) => all.tool_sets.push(own(node, doc)),
+        ChartItem::Client(node) => all.clients.push(own(node, doc)),
+        ChartItem::Component(node) => all.components.push(own(node, doc)),
+        ChartItem::Meta(_)
+        | ChartItem::Variable(_)
+        | ChartItem::Event(..)
+        | ChartItem::Predicate(_)
+        | ChartItem::Defaults(_)
+        | ChartItem::Trace(_)
+        | ChartItem::Check(_)
+        | ChartItem::State(_) => {}
+    }
+}
+
+fn own<T>(node: T, doc: &str) -> Declared<'_, T> {
+    Declared { node, doc, shared: false }
+}
+
+/// The tests of the files that were asked for, by the place of the chart's name that each is for.
+pub(super) type Scenarios<'s> = BTreeMap<Span, Vec<&'s syntax::Scenario>>;
+
+/// Gathers the tests of the files that were asked for.
+pub(super) fn scenarios(loaded: &Loaded) -> Scenarios<'_> {
+    let mut found = Scenarios::new();
+    for file in loaded.files.iter().filter(|file| loaded.is_root(file.id)) {
+        let of_file = |noted: &'_ Noted<Item>| matches!(noted.node, Item::Scenario(_));
+        if !file.items.iter().any(of_file) {
+            continue;
+        }
+        let seen = Sight::of(loaded, file.id).charts;
+        for noted in &file.items {
+            if let Item::Scenario(scenario) = &noted.node
+                && let Some(chart) = meant(&seen, file.id, scenario)
+            {
+                found.entry(chart.name.span).or_default().push(scenario);
+            }
+        }
+    }
+    found
+}
+
+/// The chart that a test is for: one of its file hides one of the same name that was imported.
+pub(super) fn meant<'s>(
+    charts: &Charts<'s>,
+    file: FileId,
+    scenario: &syntax::Scenario,
+) -> Option<&'s syntax::Chart> {
+    let named = charts.named(&scenario.chart.node);
+    named.iter().find(|c| c.name.span.file == file).or_else(|| named.first()).copied()
+}

@@ -1,0 +1,249 @@
+//! From syntax to model: names and types resolved, every fault of them reported.
+//!
+//! In this order: what a chart sees ([`items`]) is declared ([`types`], [`declare`]), states and steps are numbered
+//! ([`skeleton`]), data is declared ([`data`]), the kinds of states are settled ([`structure`]), bodies are lowered ([`body`]:
+//! [`line`], [`step`], [`block`], over [`expr`]), and what names states and steps from outside comes last ([`closing`]).
+
+mod beside;
+mod block;
+mod body;
+mod circles;
+mod closing;
+mod context;
+mod data;
+mod declare;
+mod each;
+mod expr;
+mod format;
+mod items;
+mod limits;
+mod line;
+mod namesakes;
+mod once;
+mod outcome;
+mod paths;
+mod posts;
+mod run;
+mod scope;
+mod skeleton;
+mod source_map;
+mod step;
+mod structure;
+pub mod test;
+mod trigger;
+mod types;
+
+pub use source_map::{Follower, LineSpans, PostSpans, SourceMap, StateSpans, StepSpans};
+
+use chartc_core::model::{Chart, Failure, FailurePolicy};
+use chartc_text::diagnostic::Diagnostic;
+use chartc_text::load::Loaded;
+use chartc_text::rules::{duplicate_name, illegal_structure, unknown_name};
+use chartc_text::span::{Ident, Span};
+use chartc_text::syntax::{self, ChartItem, FailWord, Item};
+use context::Cx;
+use items::{Declarations, Sight};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Trace records that an instance keeps where the chart has no `trace` line.
+const HISTORY_KEPT: u32 = 100;
+
+/// One chart, resolved as far as it can be.
+#[derive(Debug, Clone)]
+pub struct Lowered {
+    /// The model. Parts that could not be resolved are left out; expressions keep `ExprKind::Unknown`.
+    pub chart: Chart,
+    /// Where its parts stand.
+    pub map: SourceMap,
+    /// Whether every state, line and step that was written is in the model. Where one had to be left out, what seems to be
+    /// missing from the chart may not be.
+    pub whole: bool,
+    /// The tests that are for it.
+    pub tests: Vec<test::Test>,
+}
+
+/// Lowers every chart of every file that was asked for, in order; beside them those of other files that they run.
+pub fn lower(loaded: &Loaded, diagnostics: &mut Vec<Diagnostic>) -> (Vec<Lowered>, Vec<Lowered>) {
+    let mut lowered = Vec::new();
+    let mut findings = Vec::new();
+    let scenarios = items::scenarios(loaded);
+    for file in loaded.files.iter().filter(|f| loaded.is_root(f.id)) {
+        let first = lowered.len();
+        let mut names: BTreeMap<&str, Span> = BTreeMap::new();
+        let mut tests: BTreeMap<&str, Span> = BTreeMap::new();
+        let sight = Sight::of(loaded, file.id);
+        let seen = sight.declarations(None);
+        for noted in &file.items {
+            match &noted.node {
+                Item::Chart(chart) => {
+                    if let Some(first) = names.get(chart.name.node.as_str()) {
+                        let name = &chart.name;
+                        findings
+                            .push(duplicate_name::twice("chart", &name.node, name.span, *first));
+                    }
+                    names.insert(&chart.name.node, chart.name.span);
+                    let seen = sight.declarations(Some(chart));
+                    let cx = Cx::new(&chart.name, &noted.doc);
+                    lowered.push(one(cx, chart, noted.span, &seen, &scenarios, &mut findings));
+                }
+                Item::Scenario(scenario) => {
+                    let (name, span) = (&scenario.name.node, scenario.name.span);
+                    if let Some(first) = tests.insert(name, span) {
+                        findings.push(duplicate_name::twice("test", name, span, first));
+                    }
+                    if items::meant(&seen.charts, file.id, scenario).is_none() {
+                        findings.push(for_no_chart(scenario, &seen));
+                    }
+                }
+                Item::Import(_)
+                | Item::Record(_)
+                | Item::Enum(_)
+                | Item::Function(_)
+                | Item::Tool(_)
+                | Item::ToolSet(_)
+                | Item::Client(_)
+                | Item::Component(_)
+                | Item::Bad(_) => {}
+            }
+        }
+        if first == lowered.len() {
+            let nobody = Ident::new(String::new(), Span::new(file.id, 0, 0));
+            let mut cx = Cx::new(&nobody, "");
+            declarations(&mut cx, &seen);
+            findings.append(&mut cx.findings);
+        }
+        let shared: Vec<_> = seen.components.iter().map(|c| c.node).collect();
+        let charts: Vec<_> = lowered[first..].iter().collect();
+        closing::lost_components(&shared, &charts, &mut findings);
+    }
+    let others = run::others(loaded, &lowered, &scenarios, &mut findings);
+    run::refuse_endless(lowered.iter().chain(&others), &mut findings);
+    namesakes::refuse(&lowered, &others, &mut findings);
+    posts::refuse_unheard(&lowered, &others, &mut findings);
+    let mut known = BTreeSet::new();
+    findings.retain(|d| known.insert((d.span, d.rule.code, d.message.clone())));
+    diagnostics.append(&mut findings);
+    (lowered, others)
+}
+
+/// A test of a chart that there is not.
+fn for_no_chart(scenario: &syntax::Scenario, seen: &Declarations<'_>) -> Diagnostic {
+    let place = &scenario.chart;
+    let known = seen.charts.names();
+    unknown_name::unknown("chart", &place.node, place.span, Some(known))
+}
+
+/// Declares what a chart sees.
+fn declarations(cx: &mut Cx<'_>, seen: &Declarations<'_>) {
+    types::declare_all(cx, &seen.types);
+    declare::functions(cx, &seen.functions);
+    declare::tools(cx, &seen.tools, &seen.tool_sets);
+    declare::clients(cx, &seen.clients);
+}
+
+fn one<'s>(
+    mut cx: Cx<'s>,
+    chart: &'s syntax::Chart,
+    whole: Span,
+    seen: &Declarations<'s>,
+    scenarios: &items::Scenarios<'_>,
+    findings: &mut Vec<Diagnostic>,
+) -> Lowered {
+    cx.charts = seen.charts.clone();
+    cx.supplied = &chart.supplied;
+    declarations(&mut cx, seen);
+    skeleton::number(&mut cx, chart, whole);
+    chart_items(&mut cx, chart);
+    structure::settle(&mut cx);
+    for id in 0..cx.chart.steps.len() {
+        step::signature(&mut cx, chartc_core::arena::StepId::at(id));
+    }
+    for noted in &chart.items {
+        if let ChartItem::Predicate(predicate) = &noted.node {
+            data::predicate(&mut cx, predicate);
+        }
+    }
+    body::all(&mut cx);
+    block::cancels(&mut cx);
+    let mut names = BTreeMap::new();
+    for component in &seen.components {
+        closing::component(&mut cx, &mut names, component);
+    }
+    for noted in &chart.items {
+        if let ChartItem::Check(check) = &noted.node {
+            closing::check(&mut cx, check, noted.span);
+        }
+    }
+    let written = scenarios.get(&chart.name.span).map_or(&[][..], Vec::as_slice);
+    let tests = test::all(&mut cx, written);
+    findings.append(&mut cx.findings);
+    Lowered { chart: cx.chart, map: cx.map, whole: !cx.dropped, tests }
+}
+
+/// Variables, events, and what the chart says of itself.
+fn chart_items<'s>(cx: &mut Cx<'s>, chart: &'s syntax::Chart) {
+    let mut defaults = None;
+    let mut trace = None;
+    let mut keys: BTreeMap<&str, Span> = BTreeMap::new();
+    for noted in &chart.items {
+        if let ChartItem::Variable(variable) = &noted.node {
+            cx.names.later.entry(&variable.name.node).or_insert(variable.name.span);
+        }
+    }
+    for noted in &chart.items {
+        match &noted.node {
+            ChartItem::Meta(entries) => {
+                for entry in entries {
+                    let key = &entry.key;
+                    if let Some(first) = keys.insert(&key.node, key.span) {
+                        let finding = duplicate_name::twice("key", &key.node, key.span, first);
+                        cx.report(finding);
+                    }
+                    cx.chart.meta.push((entry.key.node.clone(), closing::meta(&entry.value)));
+                }
+            }
+            ChartItem::Variable(variable) => data::variable(cx, variable, &noted.doc),
+            ChartItem::Event(path, params) => data::event(cx, path, params, &noted.doc),
+            ChartItem::Predicate(predicate) => {
+                let name = &predicate.name;
+                cx.names.later.entry(&name.node).or_insert(name.span);
+            }
+            ChartItem::Defaults(policy) => {
+                if second(cx, &mut defaults, noted.span, "`defaults`") {
+                    let retries = policy.retry.as_ref().map_or(0, |n| n.node);
+                    let then = match &policy.then {
+                        Some(FailWord::Skip) => Failure::Skip,
+                        Some(FailWord::Take(target)) => {
+                            cx.default_target = Some(target);
+                            Failure::Fail
+                        }
+                        Some(FailWord::Fail) | None => Failure::Fail,
+                    };
+                    cx.chart.defaults = FailurePolicy { retries, then };
+                }
+            }
+            ChartItem::Trace(kept) => {
+                if second(cx, &mut trace, noted.span, "`trace`") {
+                    cx.chart.history_kept = *kept;
+                }
+            }
+            ChartItem::Function(_)
+            | ChartItem::Tool(_)
+            | ChartItem::ToolSet(_)
+            | ChartItem::Client(_)
+            | ChartItem::Component(_)
+            | ChartItem::Check(_)
+            | ChartItem::State(_) => {}
+        }
+    }
+}
+
+/// Whether it is the first of its kind; a second one is reported.
+fn second(cx: &mut Cx<'_>, seen: &mut Option<Span>, span: Span, what: &str) -> bool {
+    if let Some(first) = *seen {
+        cx.report(illegal_structure::second(&format!("{what} in one chart"), span, first));
+        return false;
+    }
+    *seen = Some(span);
+    true
+}

@@ -1,0 +1,25 @@
+//! What a step says at most once.
+
+use super::context::Cx;
+use chartc_text::rules::illegal_structure;
+use chartc_text::span::Span;
+use chartc_text::syntax::{Noted, StepItem};
+
+/// Reports the second `returns`, `tools` and `ends turn` of a step. A second prompt or policy is found where it is lowered.
+pub(super) fn items(cx: &mut Cx<'_>, items: &[Noted<StepItem>]) {
+    let mut seen: [Option<Span>; 3] = [None; 3];
+    for noted in items {
+        let (nth, what) = match &noted.node {
+            StepItem::Returns(..) => (0, "`returns` in one step"),
+            StepItem::Tools(..) => (1, "`tools` in one step"),
+            StepItem::EndsTurn(_) => (2, "`ends turn` in one step"),
+            StepItem::Prompt(_) | StepItem::Policy(_) | StepItem::Outcome(_) | StepItem::Bad(_) => {
+                continue;
+            }
+        };
+        match seen[nth] {
+            Some(first) => cx.report(illegal_structure::second(what, noted.span, first)),
+            None => seen[nth] = Some(noted.span),
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! Outcomes of steps: lines, failures, the `else` of a question.
+
+use super::context::Cx;
+use super::expr::{self, Env};
+use super::line::{self, Draft};
+use super::{LineSpans, trigger};
+use chartc_core::arena::{ClientId, StateId, StepId, TransitionId};
+use chartc_core::model::{Failure, FailurePolicy, Otherwise, StepKind, Transition, Trigger, Type};
+use chartc_text::rules::illegal_structure;
+use chartc_text::span::Span;
+use chartc_text::syntax::{self, AskElse, FailWord, OutcomeKind};
+
+/// An outcome line of the step's body.
+pub(super) fn outcome(
+    cx: &mut Cx<'_>,
+    id: StepId,
+    outcome: &syntax::Outcome,
+    span: Span,
+    is_ask: bool,
+) {
+    let state = cx.chart.steps[id.index()].state;
+    let mut env = Env::at(state);
+    let (trigger, words) = match &outcome.kind {
+        OutcomeKind::Done => {
+            if is_ask {
+                let finding = illegal_structure::RULE
+                    .at(span, "an `ask` has no `done` line: its options say where to go")
+                    .help("put the target on the `may` lines");
+                cx.report(finding);
+            }
+            env.answer = Some(id);
+            (Trigger::StepDone(id), "done".len())
+        }
+        OutcomeKind::Error => (Trigger::StepError(id), "error".len()),
+        OutcomeKind::Doubt => (Trigger::StepDoubt(id), "doubt".len()),
+        OutcomeKind::Timeout(bound) => {
+            let lowered = expr::expect(cx, &mut env, bound, &Type::Duration);
+            let words = bound.span.end.saturating_sub(span.start) as usize;
+            (Trigger::StepTimeout(id, lowered), words)
+        }
+    };
+    let Some(tail) = line::tail(cx, &mut env, &[], state, &outcome.tail) else {
+        cx.dropped = true;
+        return;
+    };
+    if is_ask && outcome.kind == OutcomeKind::Done {
+        return;
+    }
+    let trigger_span = Span { end: span.start + words as u32, ..span };
+    let spans = LineSpans {
+        whole: span,
+        trigger: trigger_span,
+        from: None,
+        guard: tail.guard_span,
+        targets: tail.target_spans.clone(),
+        next: None,
+    };
+    push(cx, id, trigger, tail, spans);
+}
+
+fn push(
+    cx: &mut Cx<'_>,
+    id: StepId,
+    trigger: Trigger,
+    tail: line::Tail,
+    spans: LineSpans,
+) -> TransitionId {
+    let transition = Transition {
+        source: cx.chart.steps[id.index()].state,
+        trigger,
+        bound: Vec::new(),
+        scope: None,
+        guard: tail.guard,
+        targets: tail.targets,
+        kind: tail.kind,
+        actions: tail.actions,
+    };
+    let line = line::add(cx, Draft { transition, spans, choice: None, each: false });
+    cx.chart.steps[id.index()].outcomes.push(line);
+    line
+}
+
+/// A trailing `-> T`.
+pub(super) fn trailing(cx: &mut Cx<'_>, id: StepId, written: &syntax::Tail) {
+    let whole = cx.map.steps[id.index()].whole;
+    let first = written.targets.first().map(|t| t.path.span);
+    let last = written.targets.last().map(|t| t.path.span);
+    let span = first.zip(last).map_or(whole, |(first, last)| first.to(last));
+    if trigger::is_ask(&cx.chart.steps[id.index()].kind) {
+        let finding = illegal_structure::RULE
+            .at(span, "an `ask` has no `-> target`: its options say where to go")
+            .help("put the target on the `may` lines");
+        cx.report(finding);
+        return;
+    }
+    let state = cx.chart.steps[id.index()].state;
+    let mut env = Env::at(state);
+    env.answer = Some(id);
+    let Some(tail) = line::tail(cx, &mut env, &[], state, written) else {
+        cx.dropped = true;
+        return;
+    };
+    let spans = LineSpans {
+        whole: span,
+        trigger: span,
+        from: None,
+        guard: tail.guard_span,
+        targets: tail.target_spans.clone(),
+        next: None,
+    };
+    push(cx, id, Trigger::StepDone(id), tail, spans);
+}
+
+/// A line that is taken when a step has no usable outcome.
+fn instead(
+    cx: &mut Cx<'_>,
+    id: StepId,
+    target: &syntax::Target,
+    scope: StateId,
+) -> Option<TransitionId> {
+    let state = cx.chart.steps[id.index()].state;
+    let mut env = Env::at(scope);
+    let written = syntax::Tail { targets: vec![target.clone()], ..syntax::Tail::default() };
+    let Some((targets, target_spans)) = line::targets(cx, &mut env, &written.targets) else {
+        cx.dropped = true;
+        return None;
+    };
+    let kind = line::kind(cx, state, &written, &targets);
+    let span = target.path.span;
+    let spans = LineSpans { whole: span, trigger: span, ..LineSpans::default() };
+    let tail = line::Tail {
+        guard: None,
+        targets,
+        kind,
+        actions: Vec::new(),
+        guard_span: None,
+        target_spans,
+    };
+    let spans = LineSpans { targets: tail.target_spans.clone(), ..spans };
+    Some(push(cx, id, Trigger::StepElse(id), tail, spans))
+}
+
+/// How many clients a failed one falls back to, one after the other; each is to be tried. They form no circle.
+fn fallbacks(cx: &Cx<'_>, client: Option<ClientId>) -> u32 {
+    let next = |id: &ClientId| cx.chart.clients[id.index()].fallback;
+    std::iter::successors(client, next).skip(1).count() as u32
+}
+
+/// Settles what a failure does: the step's own words, else for the retries its client's, else the chart's defaults.
+pub(super) fn fail(cx: &mut Cx<'_>, id: StepId, retry: Option<u32>, then: Option<&FailWord>) {
+    let state = cx.chart.steps[id.index()].state;
+    let defaults = cx.chart.defaults;
+    let client = cx.chart.steps[id.index()].client;
+    let patience = client.and_then(|client| cx.chart.clients[client.index()].retry);
+    let retries = retry.or(patience).unwrap_or(defaults.retries).max(fallbacks(cx, client));
+    if trigger::is_ask(&cx.chart.steps[id.index()].kind) {
+        cx.chart.steps[id.index()].failure = FailurePolicy { retries, then: Failure::Skip };
+        return;
+    }
+    let then = match (then, cx.default_target) {
+        (Some(FailWord::Fail), _) => Some(Failure::Fail),
+        (Some(FailWord::Skip), _) => Some(Failure::Skip),
+        (Some(FailWord::Take(target)), _) => instead(cx, id, target, state).map(Failure::Take),
+        (None, Some(target)) => instead(cx, id, target, StateId(0)).map(Failure::Take),
+        (None, None) => Some(defaults.then),
+    };
+    let then = then.unwrap_or(Failure::Fail);
+    cx.chart.steps[id.index()].failure = FailurePolicy { retries, then };
+}
+
+/// The `else` of an ask.
+pub(super) fn otherwise(cx: &mut Cx<'_>, id: StepId, ask: &syntax::Ask) {
+    let otherwise = match &ask.otherwise {
+        Some(AskElse::Stay) => Otherwise::Stay,
+        Some(AskElse::Take(target)) => {
+            let state = cx.chart.steps[id.index()].state;
+            instead(cx, id, target, state).map_or(Otherwise::Stay, Otherwise::Take)
+        }
+        None => {
+            let step = &cx.chart.steps[id.index()];
+            let finding = illegal_structure::RULE
+                .at(
+                    cx.map.steps[id.index()].name,
+                    format!("ask `{}` does not say what no usable answer does", step.name),
+                )
+                .help("add `else stay` or `else some_state`");
+            cx.report(finding);
+            Otherwise::Stay
+        }
+    };
+    if let StepKind::Ask { otherwise: place, .. } = &mut cx.chart.steps[id.index()].kind {
+        *place = otherwise;
+    }
+}

@@ -1,0 +1,101 @@
+//! Paths of states: the first name is sought among the children of the line's state, then outward.
+
+use super::context::{Cx, NodeKind};
+use chartc_core::arena::StateId;
+use chartc_text::rules::unknown_name;
+use chartc_text::span::Ident;
+use chartc_text::syntax::Path;
+
+/// The state that `path` means in a line of `from`; reports it if there is none.
+pub(super) fn state(cx: &mut Cx<'_>, from: StateId, path: &Path) -> Option<StateId> {
+    names(cx, from, &path.names.iter().collect::<Vec<_>>())
+}
+
+/// The same for the names alone.
+pub(super) fn names(cx: &mut Cx<'_>, from: StateId, names: &[&Ident]) -> Option<StateId> {
+    match look_up(cx, from, names) {
+        Ok(id) => Some(id),
+        Err(miss) => {
+            report(cx, from, names, miss);
+            None
+        }
+    }
+}
+
+/// The state, if there is one; nothing is reported.
+pub(super) fn find(cx: &Cx<'_>, from: StateId, path: &Path) -> Option<StateId> {
+    look_up(cx, from, &path.names.iter().collect::<Vec<_>>()).ok()
+}
+
+/// Which name is missing, and in which state if the names before it were found.
+struct Miss {
+    at: usize,
+    inside: Option<StateId>,
+}
+
+fn look_up(cx: &Cx<'_>, from: StateId, names: &[&Ident]) -> Result<StateId, Miss> {
+    let Some((first, rest)) = names.split_first() else {
+        return Err(Miss { at: 0, inside: None });
+    };
+    let child =
+        |parent: StateId, name: &Ident| cx.children.get(&(parent, name.node.as_str())).copied();
+    let mut found = cx
+        .chart
+        .ancestors(from)
+        .find_map(|scope| child(scope, first))
+        .ok_or(Miss { at: 0, inside: None })?;
+    for (index, name) in rest.iter().enumerate() {
+        found = child(found, name).ok_or(Miss { at: index + 1, inside: Some(found) })?;
+    }
+    Ok(found)
+}
+
+fn report(cx: &mut Cx<'_>, from: StateId, names: &[&Ident], miss: Miss) {
+    let Some(missing) = names.get(miss.at) else { return };
+    let (name, span) = (missing.node.as_str(), missing.span);
+    if !cx.may_guess() {
+        cx.report(unknown_name::state(name, span, None));
+        return;
+    }
+    if let Some(parent) = miss.inside {
+        let known = cx.chart.children(parent).map(|c| cx.chart.state(c).name.as_str());
+        let finding = unknown_name::child(&cx.chart.state(parent).path, name, span, known);
+        cx.report(finding);
+        return;
+    }
+    // A state of that very name deeper down is a better guess than a similar name nearby.
+    let deeper = cx.chart.states.iter().skip(1).find(|s| s.name == name);
+    let near = deeper.map(|s| s.path.as_str()).or_else(|| {
+        let visible = cx.chart.ancestors(from).flat_map(|scope| cx.chart.children(scope));
+        chartc_text::diagnostic::nearest(name, visible.map(|c| cx.chart.state(c).name.as_str()))
+    });
+    let near = near.or_else(|| {
+        let all = cx.chart.states.iter().skip(1);
+        let near = chartc_text::diagnostic::nearest(name, all.map(|s| s.name.as_str()))?;
+        cx.chart.states.iter().find(|s| s.name == near).map(|s| s.path.as_str())
+    });
+    let finding = unknown_name::state(name, span, near);
+    cx.report(finding);
+}
+
+/// Whether it is a history pseudo-state.
+pub(super) fn is_history(cx: &Cx<'_>, id: StateId) -> bool {
+    matches!(cx.nodes[id.index()].kind, NodeKind::History(_))
+}
+
+/// The states that stand for a target when it comes to what can be active together: a history counts as its parent.
+fn region(cx: &Cx<'_>, id: StateId) -> StateId {
+    if is_history(cx, id) { cx.chart.state(id).parent.unwrap_or(id) } else { id }
+}
+
+/// Whether two different states, neither containing the other, lie in two regions of one parallel.
+pub(super) fn in_two_regions(cx: &Cx<'_>, a: StateId, b: StateId) -> bool {
+    let (a, b) = (region(cx, a), region(cx, b));
+    if cx.chart.contains(a, b) || cx.chart.contains(b, a) {
+        return false;
+    }
+    cx.chart
+        .ancestors(a)
+        .find(|up| cx.chart.contains(*up, b))
+        .is_some_and(|common| matches!(cx.nodes[common.index()].kind, NodeKind::Parallel))
+}

@@ -1,0 +1,185 @@
+//! Numbers states and steps in document order before anything is resolved.
+
+use super::context::{Cx, Node, NodeKind, Part, StepNode, declare};
+use super::{StateSpans, StepSpans};
+use chartc_core::arena::{StateId, StepId};
+use chartc_core::model::{Failure, FailurePolicy, Limits, State, StateKind, Step, StepKind, Type};
+use chartc_text::rules::{duplicate_name, illegal_structure};
+use chartc_text::span::{Ident, Span};
+use chartc_text::syntax::{self, ChartItem, StateItem};
+
+/// Gives every state and step its id. A stack of our own, since states nest as deep as the parser lets them.
+pub(super) fn number<'s>(cx: &mut Cx<'s>, chart: &'s syntax::Chart, whole: Span) {
+    let items = chart
+        .items
+        .iter()
+        .filter_map(|noted| match &noted.node {
+            ChartItem::State(item) => Some(Part { doc: &noted.doc, span: noted.span, item }),
+            ChartItem::Meta(_)
+            | ChartItem::Variable(_)
+            | ChartItem::Event(..)
+            | ChartItem::Function(_)
+            | ChartItem::Tool(_)
+            | ChartItem::ToolSet(_)
+            | ChartItem::Predicate(_)
+            | ChartItem::Client(_)
+            | ChartItem::Component(_)
+            | ChartItem::Defaults(_)
+            | ChartItem::Trace(_)
+            | ChartItem::Check(_) => None,
+        })
+        .collect();
+    let root = Place { parent: None, name: &chart.name, doc: "", whole };
+    let root = add_state(cx, root, NodeKind::Root, items);
+    let mut open = vec![(root, 0)];
+    while let Some((id, at)) = open.last_mut() {
+        let (id, index) = (*id, *at);
+        *at += 1;
+        let Some(part) = cx.nodes[id.index()].items.get(index).copied() else {
+            cx.chart.states[id.index()].end = StateId::at(cx.chart.states.len());
+            open.pop();
+            continue;
+        };
+        if let StateItem::State(state) = part.item {
+            if may_stand(cx, id, "a state", part.span) {
+                let kind = match &state.kind {
+                    syntax::StateKind::State => NodeKind::State,
+                    syntax::StateKind::Parallel => NodeKind::Parallel,
+                    syntax::StateKind::Final(params, values, status) => {
+                        NodeKind::Final(params, values, status.as_ref())
+                    }
+                };
+                let body = state.body.as_ref().map(parts).unwrap_or_default();
+                let place =
+                    Place { parent: Some(id), name: &state.name, doc: part.doc, whole: part.span };
+                let child = add_state(cx, place, kind, body);
+                open.push((child, 0));
+            }
+        } else if let StateItem::History(history) = part.item {
+            if may_stand(cx, id, "a history state", part.span) && has_states(cx, id, part.span) {
+                let place = Place {
+                    parent: Some(id),
+                    name: &history.name,
+                    doc: part.doc,
+                    whole: part.span,
+                };
+                add_state(cx, place, NodeKind::History(history), Vec::new());
+            }
+        } else if let StateItem::Step(step) = part.item
+            && may_stand(cx, id, "a step", part.span)
+        {
+            add_step(cx, id, step, part);
+        } else if let StateItem::Bad(_) = part.item {
+            cx.dropped = true;
+        }
+    }
+}
+
+fn parts(body: &syntax::StateBody) -> Vec<Part<'_>> {
+    body.items
+        .iter()
+        .map(|noted| Part { doc: &noted.doc, span: noted.span, item: &noted.node })
+        .collect()
+}
+
+struct Place<'s> {
+    parent: Option<StateId>,
+    name: &'s Ident,
+    doc: &'s str,
+    whole: Span,
+}
+
+/// Nothing happens inside a final state.
+fn may_stand(cx: &mut Cx<'_>, id: StateId, what: &str, span: Span) -> bool {
+    let NodeKind::Final(..) = cx.nodes[id.index()].kind else { return true };
+    let name = &cx.chart.states[id.index()].name;
+    let declared = cx.map.states[id.index()].name;
+    let finding = illegal_structure::in_final(what, name, span, declared);
+    cx.report(finding);
+    cx.dropped = true;
+    false
+}
+
+fn has_states(cx: &mut Cx<'_>, id: StateId, span: Span) -> bool {
+    let found = cx.nodes[id.index()].items.iter().any(|p| matches!(p.item, StateItem::State(_)));
+    if !found {
+        cx.report(illegal_structure::history_of_nothing(span));
+        cx.dropped = true;
+    }
+    found
+}
+
+fn add_state<'s>(
+    cx: &mut Cx<'s>,
+    place: Place<'s>,
+    kind: NodeKind<'s>,
+    items: Vec<Part<'s>>,
+) -> StateId {
+    let id = StateId::at(cx.chart.states.len());
+    let name = &place.name.node;
+    let path = match place.parent {
+        None => String::new(),
+        Some(parent) => {
+            match cx.children.entry((parent, name)) {
+                std::collections::hash_map::Entry::Vacant(free) => {
+                    free.insert(id);
+                }
+                std::collections::hash_map::Entry::Occupied(first) => {
+                    let first = cx.map.states[first.get().index()].name;
+                    let finding = duplicate_name::twice("state", name, place.name.span, first);
+                    cx.findings.push(finding);
+                }
+            }
+            match cx.chart.states[parent.index()].path.as_str() {
+                "" => name.clone(),
+                above => format!("{above}.{name}"),
+            }
+        }
+    };
+    cx.chart.states.push(State {
+        name: name.clone(),
+        path,
+        doc: place.doc.to_owned(),
+        kind: StateKind::Atomic,
+        parent: place.parent,
+        end: StateId(id.0 + 1),
+        entry: Vec::new(),
+        exit: Vec::new(),
+        default_actions: Vec::new(),
+        transitions: Vec::new(),
+        steps: Vec::new(),
+        advice: None,
+        limits: Limits::default(),
+    });
+    cx.map.states.push(StateSpans {
+        name: place.name.span,
+        whole: place.whole,
+        ..StateSpans::default()
+    });
+    cx.nodes.push(Node { kind, items, each: Vec::new(), each_above: None });
+    id
+}
+
+fn add_step<'s>(cx: &mut Cx<'s>, state: StateId, step: &'s syntax::Step, part: Part<'s>) {
+    let id = StepId::at(cx.chart.steps.len());
+    let name = &step.name.node;
+    declare(&mut cx.findings, &mut cx.names.steps, "step", name, step.name.span, id);
+    cx.chart.states[state.index()].steps.push(id);
+    cx.chart.steps.push(Step {
+        name: name.clone(),
+        doc: part.doc.to_owned(),
+        state,
+        kind: StepKind::Llm,
+        guard: None,
+        client: None,
+        prompt: None,
+        failure: FailurePolicy { retries: 0, then: Failure::Fail },
+        returns: Type::Json,
+        into: None,
+        tools: None,
+        ends_turn: None,
+        outcomes: Vec::new(),
+    });
+    cx.map.steps.push(StepSpans { name: step.name.span, whole: part.span, ..StepSpans::default() });
+    cx.step_nodes.push(StepNode { step });
+}

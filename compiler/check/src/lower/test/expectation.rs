@@ -1,0 +1,97 @@
+//! What a test expects.
+
+use super::Expected;
+use super::item::asking;
+use crate::lower::context::Cx;
+use crate::lower::expr::{self, Env};
+use crate::lower::paths;
+use chartc_core::arena::StateId;
+use chartc_core::model::{ChoiceKind, Expr, Field, Type};
+use chartc_text::rules::type_error;
+use chartc_text::span::{Ident, Span};
+use chartc_text::syntax::{self, ExprKind, Path, Told};
+
+/// `None` where a name is unknown, which is reported.
+pub(super) fn expected(
+    cx: &mut Cx<'_>,
+    env: &mut Env,
+    written: &Told,
+    span: Span,
+) -> Option<Expected> {
+    Some(match written {
+        Told::Holds(condition) => Expected::Holds(expr::condition(cx, env, condition)),
+        Told::At(states) => {
+            let found: Option<Vec<_>> =
+                states.iter().map(|path| paths::state(cx, StateId(0), path)).collect();
+            Expected::At(found?)
+        }
+        Told::Ended(status) => Expected::Ended(status.as_ref().map(|word| word.node.clone())),
+        Told::Offered(paths, only) => {
+            let names: Option<Vec<_>> = paths.iter().map(|path| offered(cx, path)).collect();
+            Expected::Offered(names?, *only)
+        }
+        Told::Denied(path) => match path {
+            Some(path) => Expected::Denied(Some(paths::state(cx, StateId(0), path)?)),
+            None => Expected::Denied(None),
+        },
+        Told::Called(path, arguments) => called(cx, env, path, arguments.as_deref(), span)?,
+        Told::Asked(step) => Expected::Asked(asking(cx, step).map(|_| step.node.clone())?),
+        Told::Prompt(step, text) => {
+            asking(cx, step)?;
+            Expected::Prompt(step.node.clone(), text.node.clone())
+        }
+        Told::Text(name, text) => Expected::Text(text_of(cx, env, name), text.node.clone()),
+    })
+}
+
+/// An option or a tool, as it is offered.
+fn offered(cx: &mut Cx<'_>, path: &Path) -> Option<String> {
+    let name = path.text();
+    let is_option = |c: &chartc_core::model::Choice| matches!(c.kind, ChoiceKind::Option(_));
+    let options = cx.chart.choices.iter().filter(|c| is_option(c));
+    let known: Vec<String> =
+        options.map(|c| c.name.clone()).chain(cx.names.tools.keys().cloned()).collect();
+    if known.contains(&name) {
+        return Some(name);
+    }
+    cx.unknown("option", &name, path.span, known.iter().map(String::as_str));
+    None
+}
+
+/// A tool, or a host function.
+fn called(
+    cx: &mut Cx<'_>,
+    env: &mut Env,
+    path: &Path,
+    written: Option<&[syntax::Expr]>,
+    span: Span,
+) -> Option<Expected> {
+    let name = path.text();
+    let fields: Option<Vec<Field>> =
+        match (cx.names.tools.get(&name), cx.names.functions.get(&name)) {
+            (Some((tool, _)), _) => Some(cx.chart.tools[tool.index()].params.clone()),
+            (None, Some((id, _))) => Some(cx.chart.functions[id.index()].params.clone()),
+            (None, None) => None,
+        };
+    let Some(fields) = fields else {
+        let names = &cx.names;
+        let known: Vec<String> =
+            names.tools.keys().chain(names.functions.keys()).cloned().collect();
+        cx.unknown("tool or host function", &name, path.span, known.iter().map(String::as_str));
+        return None;
+    };
+    let what = format!("`{name}`");
+    let arguments = written.map(|all| expr::arguments(cx, env, &what, &fields, all, span));
+    Some(Expected::Called(name, arguments))
+}
+
+/// A Text that is named.
+fn text_of(cx: &mut Cx<'_>, env: &mut Env, name: &Ident) -> Expr {
+    let written = syntax::Expr { kind: ExprKind::Name(name.node.clone()), span: name.span };
+    let lowered = expr::expr(cx, env, &written, None);
+    if !matches!(lowered.ty, Type::Text | Type::Json) && !expr::is_faulty(&lowered) {
+        let message = format!("`contains` looks into a text, this is {}", cx.a(&lowered.ty));
+        cx.report(type_error::RULE.at(name.span, message).help("write `expect … in …`"));
+    }
+    lowered
+}

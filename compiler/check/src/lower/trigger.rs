@@ -1,0 +1,313 @@
+//! The first words of a line.
+
+use super::context::Cx;
+use super::expr::{self, Env, Options};
+use super::{declare, line, paths, structure};
+use chartc_core::arena::{StepId, ToolSetId, TransitionId, VarId};
+use chartc_core::model::{
+    Choice, ChoiceKind, Expr, StateKind, StepKind, Trigger, Type, VariableKind,
+};
+use chartc_text::rules::duplicate_name;
+use chartc_text::rules::illegal_structure;
+use chartc_text::rules::not_yet;
+use chartc_text::rules::type_error;
+use chartc_text::span::{Ident, Span, Spanned};
+use chartc_text::syntax::{self, Deadline, Done, EventPattern, LineKind, MayKind};
+
+/// What a line waits for.
+pub(super) struct Found {
+    /// `None` if it could not be resolved: the line is dropped.
+    pub(super) trigger: Option<Trigger>,
+    /// Its words.
+    pub(super) span: Span,
+    /// Of a `when` line.
+    pub(super) condition: Option<(Expr, Span)>,
+    /// Of a `may` line, with the place of its name; the trigger is settled when the line is numbered.
+    pub(super) choice: Option<(Choice, Span)>,
+    /// Arguments of an option, which its guard does not see.
+    pub(super) after_choice: Vec<(String, Type)>,
+    /// `each after`.
+    pub(super) each: bool,
+}
+
+/// Resolves the trigger of a line and adds what it binds to `env`.
+pub(super) fn of(cx: &mut Cx<'_>, env: &mut Env, line: &syntax::Line, whole: Span) -> Found {
+    let mut found = Found {
+        trigger: None,
+        span: whole,
+        condition: None,
+        choice: None,
+        after_choice: Vec::new(),
+        each: false,
+    };
+    match &line.kind {
+        LineKind::On(pattern) => {
+            found.span = Span { end: pattern_end(pattern, whole), ..whole };
+            found.trigger = event(cx, env, pattern);
+        }
+        LineKind::When(condition) => {
+            let lowered = expr::condition(cx, env, condition);
+            found.span = Span { end: condition.span.end, ..whole };
+            found.condition = Some((lowered, condition.span));
+            found.trigger = Some(Trigger::When);
+        }
+        LineKind::After { each, deadline } => {
+            found.each = *each;
+            let (trigger, span) = match deadline {
+                Deadline::Time(bound) => {
+                    (Trigger::After(expr::expect(cx, env, bound, &Type::Duration)), bound.span)
+                }
+                Deadline::Turns(bound) => {
+                    (Trigger::AfterTurns(expr::expect(cx, env, bound, &Type::Int)), bound.span)
+                }
+            };
+            found.span = Span { end: span.end, ..whole };
+            found.trigger = Some(trigger);
+        }
+        LineKind::May(may) => option(cx, env, may, &mut found),
+    }
+    found
+}
+
+fn pattern_end(pattern: &EventPattern, whole: Span) -> u32 {
+    match pattern {
+        EventPattern::Any(span)
+        | EventPattern::Everything(span)
+        | EventPattern::Turn(span)
+        | EventPattern::Machine(Spanned { span, .. }) => span.end,
+        EventPattern::Event(path, names) => names.last().map_or(path.span.end, |n| n.span.end + 1),
+        EventPattern::Done(done) | EventPattern::Error(done) | EventPattern::Doubt(done) => {
+            done.binding.as_ref().map_or(done.subject.span.end + 1, |n| n.span.end)
+        }
+    }
+    .min(whole.end)
+}
+
+fn event(cx: &mut Cx<'_>, env: &mut Env, pattern: &EventPattern) -> Option<Trigger> {
+    match pattern {
+        EventPattern::Any(_) => Some(Trigger::AnyEvent),
+        EventPattern::Everything(_) => Some(Trigger::AnyOccurrence),
+        EventPattern::Turn(_) => Some(Trigger::Turn),
+        EventPattern::Event(path, names) => {
+            refuse_twice(cx, names);
+            let (trigger, bound) = line::payload(cx, path, names);
+            env.payload = bound;
+            let known = !matches!(&trigger, Trigger::Event(events) if events.is_empty());
+            known.then_some(trigger)
+        }
+        EventPattern::Done(done) => match subject(cx, env, done)? {
+            Subject::Step(step) => {
+                if let Some(name) = &done.binding {
+                    let ty = cx.chart.steps[step.index()].returns.clone();
+                    env.payload = vec![(name.node.clone(), ty)];
+                }
+                env.answer = Some(step);
+                Some(Trigger::StepDone(step))
+            }
+            Subject::State(state) => {
+                if let Some(name) = &done.binding {
+                    env.payload = vec![(name.node.clone(), Type::Json)];
+                    let message = "a state that is done has no value to bind";
+                    cx.report(illegal_structure::RULE.at(name.span, message));
+                }
+                let kind = &cx.chart.state(state).kind;
+                if !matches!(kind, StateKind::Compound { .. } | StateKind::Parallel) {
+                    let message =
+                        format!("`{}` has no final child and is never done", done.subject.text());
+                    cx.report(illegal_structure::RULE.at(done.subject.span, message));
+                    return None;
+                }
+                Some(Trigger::StateDone(state))
+            }
+        },
+        EventPattern::Error(done) => {
+            let step = only_step(cx, env, done, "fails")?;
+            if let Some(name) = &done.binding {
+                env.payload = vec![(name.node.clone(), Type::Text)];
+            }
+            Some(Trigger::StepError(step))
+        }
+        EventPattern::Doubt(done) => {
+            let step = only_step(cx, env, done, "is in doubt")?;
+            if let Some(name) = &done.binding {
+                env.payload = vec![(name.node.clone(), Type::Json)];
+                cx.report(illegal_structure::RULE.at(name.span, "a doubt has no value to bind"));
+            }
+            Some(Trigger::StepDoubt(step))
+        }
+        EventPattern::Machine(text) => machine(cx, text),
+    }
+}
+
+fn refuse_twice(cx: &mut Cx<'_>, names: &[Ident]) {
+    for (index, name) in names.iter().enumerate() {
+        if let Some(first) = names[..index].iter().find(|n| n.node == name.node) {
+            cx.report(duplicate_name::bound_twice(&name.node, name.span, first.span));
+        }
+    }
+}
+
+enum Subject {
+    Step(StepId),
+    State(chartc_core::arena::StateId),
+}
+
+/// What `done(X)` is about: a step, or a state. A name that is both has to be told apart.
+fn subject(cx: &mut Cx<'_>, env: &Env, done: &Done) -> Option<Subject> {
+    let path = &done.subject;
+    let step = match path.names.as_slice() {
+        [name] => cx.names.steps.get(&name.node).copied(),
+        _ => None,
+    };
+    let Some((step, place)) = step else {
+        if paths::find(cx, env.state, path).is_none()
+            && let [name] = path.names.as_slice()
+        {
+            let known: Vec<String> = cx.names.steps.keys().cloned().collect();
+            let states = cx.chart.ancestors(env.state).flat_map(|s| cx.chart.children(s));
+            let states: Vec<String> = states.map(|s| cx.chart.state(s).name.clone()).collect();
+            let known = known.iter().chain(&states).map(String::as_str);
+            cx.unknown("step or state", &name.node, name.span, known);
+            return None;
+        }
+        return paths::state(cx, env.state, path).map(Subject::State);
+    };
+    if let Some(state) = paths::find(cx, env.state, path) {
+        let other = cx.map.states[state.index()].name;
+        cx.report(duplicate_name::step_and_state(&path.text(), path.span, place, other));
+    }
+    Some(Subject::Step(step))
+}
+
+fn only_step(cx: &mut Cx<'_>, env: &Env, done: &Done, verb: &str) -> Option<StepId> {
+    match subject(cx, env, done)? {
+        Subject::Step(step) => Some(step),
+        Subject::State(_) => {
+            let message = format!("`{}` is a state; only a step {verb}", done.subject.text());
+            cx.report(illegal_structure::RULE.at(done.subject.span, message));
+            None
+        }
+    }
+}
+
+/// Errors that the machine itself reports.
+const ERRORS: [&str; 9] = [
+    "execution",
+    "livelock",
+    "limit.calls",
+    "limit.tokens",
+    "limit.cost",
+    "limit.time",
+    "limit.turns",
+    "stuck.dead",
+    "stuck.loop",
+];
+
+/// Those that nothing raises yet.
+const ERRORS_TO_COME: [&str; 1] = ["stuck.loop"];
+
+/// Soft limits.
+const WARNINGS: [&str; 5] = ["calls", "tokens", "cost", "time", "turns"];
+
+fn machine(cx: &mut Cx<'_>, text: &Spanned<String>) -> Option<Trigger> {
+    let (below, known, make): (&str, &[&str], fn(String) -> Trigger) =
+        if let Some(below) = text.node.strip_prefix("limit.warn") {
+            (below, &WARNINGS, Trigger::LimitWarn)
+        } else {
+            (text.node.strip_prefix("error").unwrap_or(&text.node), &ERRORS, Trigger::Error)
+        };
+    let pattern = below.strip_prefix('.').unwrap_or(if below.is_empty() { "*" } else { below });
+    let stem = pattern.strip_suffix(".*").unwrap_or(pattern);
+    let matches = pattern == "*"
+        || known
+            .iter()
+            .any(|k| *k == stem || k.strip_prefix(stem).is_some_and(|rest| rest.starts_with('.')));
+    if !matches {
+        let head = text.node.strip_suffix(pattern).unwrap_or_default();
+        let full: Vec<String> = known.iter().map(|k| format!("{head}{k}")).collect();
+        cx.unknown("event", &text.node, text.span, full.iter().map(String::as_str));
+        return None;
+    }
+    if ERRORS_TO_COME.iter().any(|k| *k == pattern || k.strip_prefix("limit.") == Some(pattern)) {
+        cx.report(not_yet::RULE.at(text.span, format!("nothing raises `{}` yet", text.node)));
+    }
+    Some(make(pattern.to_owned()))
+}
+
+fn option(cx: &mut Cx<'_>, env: &mut Env, may: &syntax::May, found: &mut Found) {
+    let (name, kind) = match &may.kind {
+        MayKind::Option(name, params) => {
+            let fields = structure::fields(cx, params);
+            env.hidden = fields.iter().map(|f| f.name.clone()).collect();
+            found.after_choice = fields.iter().map(|f| (f.name.clone(), f.ty.clone())).collect();
+            ((name.node.clone(), name.span), Some(ChoiceKind::Option(fields)))
+        }
+        MayKind::Call(set, into) => {
+            let known = declare::tools_named(cx, &set.text(), set.span);
+            let into = into.as_ref().and_then(|name| {
+                let kept = variable(cx, name, &Type::Json)?;
+                known.is_none_or(|set| keeps(cx, set, kept, name)).then_some(kept)
+            });
+            ((set.text(), set.span), known.map(|id| ChoiceKind::Call(id, into)))
+        }
+    };
+    let (name, place) = name;
+    found.span = Span { end: place.end, ..found.span };
+    let text = may.text.as_ref().map(|text| expr::template(cx, env, text, Options::No).0);
+    let Some(kind) = kind else { return };
+    let transition = TransitionId(0);
+    found.choice = Some((Choice { name, text, transition, kind }, place));
+    // Replaced by the choice's number when the line gets its own.
+    found.trigger = Some(Trigger::When);
+}
+
+/// Whether a variable can keep what every tool of a set returns; reports the first that it cannot.
+fn keeps(cx: &mut Cx<'_>, set: ToolSetId, kept: VarId, name: &Ident) -> bool {
+    let want = cx.chart.variables[kept.index()].ty.clone();
+    let mut tools =
+        cx.chart.tool_sets[set.index()].tools.iter().map(|id| &cx.chart.tools[id.index()]);
+    let Some(tool) = tools.find(|tool| !expr::accepts(&tool.result, &want)) else { return true };
+    let finding = type_error::RULE
+        .at(
+            name.span,
+            format!(
+                "`{}` is {}, `{}` returns {}",
+                name.node,
+                cx.a(&want),
+                tool.name,
+                cx.a(&tool.result)
+            ),
+        )
+        .help(format!(
+            "a `var {}: Json` keeps what any tool returns; or offer the tools in lines of their own",
+            name.node
+        ));
+    cx.report(finding);
+    false
+}
+
+/// The `var` of this name, if it can keep a value of type `ty`.
+pub(super) fn variable(cx: &mut Cx<'_>, name: &Ident, ty: &Type) -> Option<VarId> {
+    let Some((id, place)) = cx.names.variables.get(&name.node).copied() else {
+        let known: Vec<String> = cx.names.variables.keys().cloned().collect();
+        cx.unknown("variable", &name.node, name.span, known.iter().map(String::as_str));
+        return None;
+    };
+    let declared = &cx.chart.variables[id.index()];
+    if !matches!(declared.kind, VariableKind::Var { .. }) {
+        super::block::refuse_write(cx, id, name.span, place);
+        return None;
+    }
+    let want = declared.ty.clone();
+    if !expr::accepts(ty, &want) {
+        let message = format!("`{}` is {}, the answer is {}", name.node, cx.a(&want), cx.a(ty));
+        cx.report(type_error::RULE.at(name.span, message).related(place, "declared here"));
+        return None;
+    }
+    Some(id)
+}
+
+/// Whether a step puts a question whose answer is an option.
+pub(super) fn is_ask(kind: &StepKind) -> bool {
+    matches!(kind, StepKind::Ask { .. })
+}

@@ -1,0 +1,149 @@
+//! Declared types and types as written.
+
+use super::circles;
+use super::context::{Cx, declare};
+use super::items::{Declared, TypeItem};
+use chartc_core::arena::TypeId;
+use chartc_core::model::{Field, Type, TypeDef, TypeKind};
+use chartc_text::diagnostic::Diagnostic;
+use chartc_text::rules::{duplicate_name, type_error};
+use chartc_text::span::{Ident, Span};
+use chartc_text::syntax::{self, TypeExpr};
+use std::collections::BTreeMap;
+
+const PLAIN: [(&str, Type); 6] = [
+    ("Bool", Type::Bool),
+    ("Int", Type::Int),
+    ("Float", Type::Float),
+    ("Text", Type::Text),
+    ("Duration", Type::Duration),
+    ("Json", Type::Json),
+];
+
+/// Enters all records and enums: names first, so that they may name each other in any order.
+pub(super) fn declare_all(cx: &mut Cx<'_>, items: &[Declared<'_, TypeItem<'_>>]) {
+    let mut kept = Vec::new();
+    for item in items {
+        let name = item.node.name();
+        let id = TypeId::at(cx.chart.types.len());
+        if ["List", "Map"].contains(&name.node.as_str())
+            || PLAIN.iter().any(|(plain, _)| *plain == name.node)
+        {
+            cx.report(duplicate_name::of_the_language(&name.node, "a type", name.span));
+            continue;
+        }
+        let free =
+            declare(&mut cx.findings, &mut cx.names.types, "type", &name.node, name.span, id);
+        if free {
+            kept.push((id, item));
+            cx.map.types.push(name.span);
+            cx.chart.types.push(TypeDef {
+                name: name.node.clone(),
+                doc: item.doc.to_owned(),
+                kind: TypeKind::Enum(Vec::new()),
+            });
+        }
+    }
+    for (id, item) in &kept {
+        cx.chart.types[id.index()].kind = match item.node {
+            TypeItem::Record(record) => TypeKind::Record(record_fields(cx, record)),
+            TypeItem::Enum(node) => TypeKind::Enum(enum_names(cx, node)),
+        };
+    }
+    let held: Vec<Vec<usize>> = cx.chart.types.iter().map(held).collect();
+    let endless = circles::on(&held);
+    for (_, item) in kept.iter().filter(|(id, _)| endless[id.index()]) {
+        let name = item.node.name();
+        let finding = type_error::RULE
+            .at(name.span, format!("record `{}` contains itself", name.node))
+            .help("keep the inner ones in a `List(…)` or a `Map(Text, …)`");
+        cx.report(finding);
+    }
+}
+
+/// The types that each value of a type holds one of. A record that holds itself, other than in a list or a map, has no values and no
+/// size.
+fn held(ty: &TypeDef) -> Vec<usize> {
+    let fields = if let TypeKind::Record(fields) = &ty.kind { &fields[..] } else { &[] };
+    let named = fields.iter().filter_map(|field| {
+        let mut ty = &field.ty;
+        while let Type::Optional(inner) = ty {
+            ty = inner;
+        }
+        if let Type::Named(inner) = ty { Some(inner.index()) } else { None }
+    });
+    named.collect()
+}
+
+fn record_fields(cx: &mut Cx<'_>, record: &syntax::Record) -> Vec<Field> {
+    let params: Vec<_> = record.fields.iter().map(|f| f.node.clone()).collect();
+    let mut fields = super::structure::fields(cx, &params);
+    let mut seen = std::collections::BTreeSet::new();
+    fields.retain(|f| seen.insert(f.name.clone()));
+    fields
+}
+
+fn enum_names(cx: &mut Cx<'_>, node: &syntax::Enum) -> Vec<String> {
+    let mut seen: BTreeMap<&str, Span> = BTreeMap::new();
+    let mut names = Vec::new();
+    for Ident { node: name, span } in node.names.iter().map(|n| &n.node) {
+        match seen.get(name.as_str()) {
+            Some(first) => cx.findings.push(duplicate_name::twice("value", name, *span, *first)),
+            None => {
+                seen.insert(name, *span);
+                names.push(name.clone());
+            }
+        }
+    }
+    names
+}
+
+/// The type that is meant; `Json` if there is none, which is reported.
+pub(super) fn resolve(cx: &mut Cx<'_>, written: &TypeExpr) -> Type {
+    match &written.kind {
+        syntax::TypeKind::Name(name) => named(cx, name, written.span),
+        syntax::TypeKind::List(item) => Type::List(Box::new(resolve(cx, item))),
+        syntax::TypeKind::Map(key, value) => {
+            if resolve(cx, key) != Type::Text {
+                let finding = type_error::RULE.at(key.span, "the keys of a map are `Text`");
+                cx.report(finding);
+            }
+            Type::Map(Box::new(resolve(cx, value)))
+        }
+        syntax::TypeKind::Optional(inner) => optional(resolve(cx, inner)),
+    }
+}
+
+/// `T?`. A Json value may be none as it is, and nothing is optional twice.
+pub(super) fn optional(ty: Type) -> Type {
+    match ty {
+        Type::Json | Type::Optional(_) => ty,
+        Type::Bool
+        | Type::Int
+        | Type::Float
+        | Type::Text
+        | Type::Duration
+        | Type::List(_)
+        | Type::Map(_)
+        | Type::Named(_) => Type::Optional(Box::new(ty)),
+    }
+}
+
+fn named(cx: &mut Cx<'_>, name: &str, span: Span) -> Type {
+    if let Some((_, plain)) = PLAIN.iter().find(|(plain, _)| *plain == name) {
+        return plain.clone();
+    }
+    if let Some((id, _)) = cx.names.types.get(name) {
+        return Type::Named(*id);
+    }
+    let declared: Vec<String> = cx.names.types.keys().cloned().collect();
+    let plain = PLAIN.iter().map(|(name, _)| *name).chain(["List", "Map"]);
+    let known = plain.chain(declared.iter().map(String::as_str));
+    cx.unknown("type", name, span, known);
+    Type::Json
+}
+
+/// The finding for a value of the wrong type.
+pub(super) fn mismatch(cx: &Cx<'_>, span: Span, want: &Type, found: &Type) -> Diagnostic {
+    type_error::mismatch(&cx.type_name(want), &cx.type_name(found), span)
+}

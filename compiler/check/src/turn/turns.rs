@@ -1,0 +1,321 @@
+//! Which steps may call the model in a turn, by the leaf in which the turn begins.
+
+use crate::facts::Facts;
+use crate::facts::place::exclusive;
+use crate::facts::reach::{entered_with, entries, is_end, is_history, is_leaf};
+use crate::facts::uses::is_where;
+use crate::turn::cost::{Driver, TurnCost};
+use chartc_core::arena::{StateId, StepId, TransitionId};
+use chartc_core::model::{Action, AskOn, Chart, StateKind, Step, StepKind, Trigger};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The abstract walks of turns.
+pub(crate) struct Walks<'c> {
+    chart: &'c Chart,
+    facts: &'c Facts,
+    pub leaves: Vec<StateId>,
+    /// Steps that call or move, by the states of their places.
+    steps: BTreeMap<StateId, Vec<StepId>>,
+    /// Transitions that a macrostep may take on its own, by the states of their places; without `on turn` transitions.
+    moving: BTreeMap<StateId, Vec<TransitionId>>,
+    starting: BTreeMap<StateId, Vec<TransitionId>>,
+    /// `may` transitions, by the states of their places.
+    choices: BTreeMap<StateId, Vec<TransitionId>>,
+    /// Transitions on the outcomes of a step.
+    ends: BTreeMap<StepId, Vec<TransitionId>>,
+    /// By state: the most leaves below it that can be active together.
+    width: Vec<u64>,
+    parallel: bool,
+    /// Whether events may arrive while a step is awaited.
+    interrupted: bool,
+    /// Whether sent events may arrive before each step.
+    sends: bool,
+}
+
+impl<'c> Walks<'c> {
+    pub(crate) fn of(chart: &'c Chart, facts: &'c Facts) -> Self {
+        let leaves = facts.reach.leaves(chart).filter(|s| !is_end(chart, *s)).collect();
+        let mut steps: BTreeMap<StateId, Vec<StepId>> = BTreeMap::new();
+        for (i, step) in chart.steps.iter().enumerate() {
+            if in_turn(step) || !step.outcomes.is_empty() || matches!(step.kind, StepKind::Code(_))
+            {
+                for state in &facts.places.steps[i].within {
+                    steps.entry(*state).or_default().push(StepId::at(i));
+                }
+            }
+        }
+        let (mut raises, mut sends) = (false, false);
+        let mut look = |block: &Vec<Action>| {
+            Action::walk(block, &mut |action| {
+                raises |= matches!(action, Action::Raise(..));
+                sends |= matches!(action, Action::Send { .. });
+            });
+        };
+        chart.blocks().for_each(&mut look);
+        let outside = |t: &Trigger| {
+            matches!(
+                t,
+                Trigger::Event(_) | Trigger::AnyEvent | Trigger::After(_) | Trigger::AnyOccurrence
+            )
+        };
+        let beside = |s: &Step| matches!(s.kind, StepKind::Human(_) | StepKind::Run(..));
+        let waits = |s: &Step| matches!(s.kind, StepKind::Ask { on: AskOn::Event(_), .. });
+        let interrupted = chart.transitions.iter().any(|t| outside(&t.trigger))
+            || chart.steps.iter().any(|s| beside(s) || waits(s) || s.tools.is_some());
+        let (mut moving, mut starting) = (BTreeMap::new(), BTreeMap::new());
+        let mut choices = BTreeMap::new();
+        let mut ends: BTreeMap<StepId, Vec<TransitionId>> = BTreeMap::new();
+        for (i, line) in chart.transitions.iter().enumerate() {
+            let lines: &mut BTreeMap<StateId, Vec<TransitionId>> = match line.trigger {
+                Trigger::Turn => &mut starting,
+                Trigger::Event(_) | Trigger::AnyEvent if raises => &mut moving,
+                Trigger::When
+                | Trigger::AnyOccurrence
+                | Trigger::StateDone(_)
+                | Trigger::Error(_)
+                | Trigger::LimitWarn(_) => &mut moving,
+                Trigger::Choice(_) => &mut choices,
+                Trigger::StepDone(step)
+                | Trigger::StepError(step)
+                | Trigger::StepElse(step)
+                | Trigger::StepTimeout(step, _)
+                | Trigger::StepDoubt(step) => {
+                    ends.entry(step).or_default().push(TransitionId::at(i));
+                    continue;
+                }
+                Trigger::Event(_)
+                | Trigger::AnyEvent
+                | Trigger::After(_)
+                | Trigger::AfterTurns(_) => continue,
+            };
+            for state in &facts.places.lines[i].within {
+                lines.entry(*state).or_default().push(TransitionId::at(i));
+            }
+        }
+        let mut width = vec![0; chart.states.len()];
+        for i in (0..chart.states.len()).rev() {
+            let id = StateId::at(i);
+            let children = chart.children(id).map(|c| width[c.index()]);
+            width[i] = match chart.state(id).kind {
+                StateKind::Atomic => 1,
+                StateKind::Compound { .. } => children.max().unwrap_or(1),
+                StateKind::Parallel => children.sum(),
+                StateKind::Final { .. } | StateKind::History { .. } => 0,
+            };
+        }
+        let parallel = chart.states.iter().any(|s| matches!(s.kind, StateKind::Parallel));
+        Self {
+            chart,
+            facts,
+            leaves,
+            steps,
+            moving,
+            starting,
+            choices,
+            ends,
+            width,
+            parallel,
+            interrupted,
+            sends,
+        }
+    }
+
+    pub(crate) fn driver(&self, step: StepId) -> Driver {
+        let row = &self.chart.steps[step.index()];
+        let times = if matches!(row.kind, StepKind::Ask { .. }) {
+            self.width[row.state.index()].max(1)
+        } else {
+            1
+        };
+        let client = row.client.and_then(|c| self.chart.clients[c.index()].retry);
+        let retries = row.failure.retries;
+        Driver {
+            step,
+            times,
+            retries: u64::from(retries),
+            tools: row.tools.map_or(0, |tools| u64::from(tools.calls)),
+            of_client: retries > 0 && client == Some(retries),
+        }
+    }
+
+    /// The calls of a turn that begins in a leaf.
+    pub(crate) fn turn(&self, leaf: StateId) -> TurnCost {
+        // Without steps, there are no calls.
+        if self.steps.is_empty() {
+            return TurnCost { leaf, least: 0, worst: 0, drivers: Vec::new() };
+        }
+        let mut walk = Walk {
+            walks: self,
+            at: BTreeSet::new(),
+            due: BTreeSet::new(),
+            past: None,
+            is_anywhere: false,
+            chosen: 0,
+        };
+        walk.enter(leaf, true);
+        if self.parallel {
+            let beside = |l: &&StateId| !exclusive(self.chart, leaf, **l);
+            self.leaves.iter().filter(beside).for_each(|l| walk.enter(*l, true));
+        }
+        if self.sends {
+            self.leaves.iter().for_each(|l| walk.enter(*l, true));
+        }
+        let cap = self.chart.calls_per_turn.map(u64::from);
+        let (mut drivers, mut least, mut stops) = (Vec::new(), 0, false);
+        while let Some(step) = walk.due.pop_first() {
+            walk.past = Some(step);
+            let row = &self.chart.steps[step.index()];
+            if in_turn(row) {
+                drivers.push(self.driver(step));
+                if !stops && self.surely(step, &walk.at) {
+                    least += 1;
+                }
+                stops |= row.ends_turn.is_some();
+                if matches!(row.kind, StepKind::Ask { .. }) {
+                    walk.choose();
+                }
+                if self.interrupted {
+                    walk.enter_any();
+                }
+            }
+            for line in self.ends.get(&step).into_iter().flatten() {
+                if !self.facts.places.line(*line).within.is_empty() {
+                    walk.take(*line);
+                }
+            }
+            if self.interrupted && matches!(row.kind, StepKind::Call(..)) {
+                walk.enter_any();
+            }
+        }
+        let elsewhere = |d: &Driver| !self.facts.places.step(d.step).covers(self.chart, leaf);
+        // The limit counts calls, not attempts.
+        drivers.sort_by_key(|d| {
+            (std::cmp::Reverse(d.retries.saturating_add(d.tools)), elsewhere(d), d.step)
+        });
+        let (mut worst, mut left) = (0_u64, cap.unwrap_or(u64::MAX));
+        drivers.retain_mut(|driver| {
+            driver.times = driver.times.min(left);
+            left -= driver.times;
+            worst = worst.saturating_add(driver.calls());
+            driver.times > 0
+        });
+        TurnCost { leaf, least: least.min(cap.unwrap_or(u64::MAX)), worst, drivers }
+    }
+
+    /// Whether the step calls in every leaf that may be active when the walk reaches it.
+    fn surely(&self, step: StepId, at: &BTreeSet<StateId>) -> bool {
+        let (row, place) = (&self.chart.steps[step.index()], self.facts.places.step(step));
+        let kind = match &row.kind {
+            StepKind::Llm => true,
+            StepKind::Ask { .. }
+            | StepKind::Code(_)
+            | StepKind::Call(..)
+            | StepKind::Human(_)
+            | StepKind::Run(..) => false,
+        };
+        let everywhere = || at.iter().all(|leaf| place.covers(self.chart, *leaf));
+        kind && !self.parallel
+            && !place.is_loose
+            && row.guard.as_ref().is_none_or(is_where)
+            && everywhere()
+    }
+}
+
+/// The leaves that may be active in one walk.
+struct Walk<'w, 'c> {
+    walks: &'w Walks<'c>,
+    at: BTreeSet<StateId>,
+    due: BTreeSet<StepId>,
+    past: Option<StepId>,
+    /// Whether every leaf has been entered.
+    is_anywhere: bool,
+    /// Where options were last chosen, by count: it only grows.
+    chosen: usize,
+}
+
+impl Walk<'_, '_> {
+    /// Marks every leaf as possibly active.
+    fn enter_any(&mut self) {
+        if !std::mem::replace(&mut self.is_anywhere, true) {
+            self.walks.leaves.iter().for_each(|leaf| self.enter(*leaf, false));
+        }
+    }
+
+    /// Takes a transition: enters its targets.
+    fn take(&mut self, line: TransitionId) {
+        let chart = self.walks.chart;
+        let mut leaves = Vec::new();
+        for entered in entries(chart, chart.transition(line)) {
+            leaves_of(chart, entered, &mut leaves);
+        }
+        for leaf in leaves {
+            self.enter(leaf, false);
+        }
+    }
+
+    /// Chooses every enabled option.
+    fn choose(&mut self) {
+        if std::mem::replace(&mut self.chosen, self.at.len()) == self.at.len() {
+            return;
+        }
+        let Walks { chart, choices, .. } = self.walks;
+        let mut lines = BTreeSet::new();
+        for above in self.at.iter().flat_map(|leaf| chart.ancestors(*leaf)) {
+            lines.extend(choices.get(&above).into_iter().flatten().copied());
+        }
+        for line in lines {
+            self.take(line);
+        }
+    }
+
+    /// Marks the leaf as possibly active, and everything that its own transitions enter.
+    fn enter(&mut self, leaf: StateId, first: bool) {
+        let Walks { chart, steps, moving, starting, facts, .. } = self.walks;
+        let mut open = vec![leaf];
+        while let Some(state) = open.pop() {
+            if !facts.reach.enters(state) || is_history(chart, state) || !self.at.insert(state) {
+                continue;
+            }
+            for above in chart.ancestors(state) {
+                let past = self.past;
+                let later = steps
+                    .get(&above)
+                    .into_iter()
+                    .flatten()
+                    .filter(|s| past.is_none_or(|p| **s > p));
+                let covers = |s: &&StepId| !facts.places.step(**s).leaves_out(chart, state);
+                self.due.extend(later.filter(covers));
+                let turn = first.then(|| starting.get(&above)).flatten();
+                for line in moving.get(&above).into_iter().chain(turn).flatten() {
+                    for entered in entries(chart, chart.transition(*line)) {
+                        leaves_of(chart, entered, &mut open);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Whether a step calls the model in the walk of a turn.
+fn in_turn(step: &Step) -> bool {
+    matches!(step.kind, StepKind::Llm | StepKind::Ask { on: AskOn::Turn, .. })
+}
+
+/// Adds the leaves that entering a state may activate; for a history, all leaves of its parent.
+fn leaves_of(chart: &Chart, state: StateId, found: &mut Vec<StateId>) {
+    let mut open = vec![state];
+    while let Some(state) = open.pop() {
+        match &chart.state(state).kind {
+            StateKind::Atomic | StateKind::Final { .. } => found.push(state),
+            StateKind::Compound { initial } => open.extend(entered_with(chart, initial, state)),
+            StateKind::Parallel => {
+                open.extend(chart.children(state).filter(|c| !is_history(chart, *c)));
+            }
+            StateKind::History { .. } => {
+                let parent = chart.state(state).parent.unwrap_or(StateId::at(0));
+                let all = (parent.0..chart.state(parent).end.0).map(StateId);
+                found.extend(all.filter(|s| is_leaf(chart, *s) && !is_history(chart, *s)));
+            }
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! Edges of the picture, and how they are written as DOT.
+
+use super::text::{label, quoted};
+use crate::picture::place::{Node, Origin, Places};
+use chartc_core::arena::StateId;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The maximum number of lines in a label. Beyond it, a second edge is drawn beside the first.
+const LINES: usize = 9;
+
+/// The look of an edge, apart from its label.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Stroke {
+    pub(super) colour: &'static str,
+    pub(super) style: &'static str,
+    /// The shape at the head.
+    pub(super) head: &'static str,
+    /// The shape at the tail.
+    pub(super) tail: &'static str,
+    /// The width of the pen in tenths of a point; 0 is the default.
+    pub(super) pen: u32,
+}
+
+/// Where an edge ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum End {
+    State(StateId),
+    /// At the bar with this number, from which further edges lead to these states.
+    Fork(u32),
+}
+
+struct Edge {
+    origin: Origin,
+    end: End,
+    stroke: Stroke,
+    label: Vec<String>,
+    tooltip: Vec<String>,
+}
+
+/// All edges but those of initial dots and histories. Transitions between the same states with the same look share an edge.
+#[derive(Default)]
+pub(super) struct Edges {
+    lines: Vec<Edge>,
+    forks: Vec<(u32, Vec<StateId>, &'static str)>,
+    last: BTreeMap<(Origin, End, Stroke), usize>,
+}
+
+impl Edges {
+    /// Adds a transition with one target.
+    pub(super) fn add(
+        &mut self,
+        origin: Origin,
+        target: StateId,
+        stroke: Stroke,
+        label: Vec<String>,
+        tooltip: String,
+    ) {
+        let end = End::State(target);
+        let like = self.last.get(&(origin, end, stroke)).map(|i| &mut self.lines[*i]);
+        if let Some(edge) = like.filter(|e| e.label.len() + label.len() <= LINES) {
+            edge.label.extend(label);
+            edge.tooltip.push(tooltip);
+            return;
+        }
+        self.last.insert((origin, end, stroke), self.lines.len());
+        self.lines.push(Edge { origin, end, stroke, label, tooltip: vec![tooltip] });
+    }
+
+    /// Adds a transition with several targets: an edge to a bar, and from the bar an edge to each target.
+    pub(super) fn fork(
+        &mut self,
+        number: u32,
+        origin: Origin,
+        targets: Vec<StateId>,
+        stroke: Stroke,
+        label: Vec<String>,
+        tooltip: String,
+    ) {
+        self.forks.push((number, targets, stroke.colour));
+        let stroke = Stroke { head: "none", ..stroke };
+        let end = End::Fork(number);
+        self.lines.push(Edge { origin, end, stroke, label, tooltip: vec![tooltip] });
+    }
+
+    /// The compounds whose `*` is the tail of an edge.
+    pub(super) fn any(&self) -> BTreeSet<StateId> {
+        let any = |e: &Edge| match e.origin {
+            Origin::Any(state) => Some(state),
+            Origin::State(_) => None,
+        };
+        self.lines.iter().filter_map(any).collect()
+    }
+
+    /// Writes the edges as lines of DOT.
+    pub(super) fn write(&self, out: &mut String, places: &Places<'_>) {
+        for (number, targets, colour) in &self.forks {
+            out.push_str(&format!(
+                "  f{number} [shape=box, style=filled, fillcolor=\"{colour}\", color=\"{colour}\", label=\"\", width=0.5, height=0.05, fixedsize=true];\n"
+            ));
+            for target in targets {
+                let end = places.rim(*target).name();
+                let lhead = clip("lhead", places.is_cluster(*target).then_some(*target));
+                out.push_str(&format!("  f{number} -> {end} [color=\"{colour}\"{lhead}];\n"));
+            }
+        }
+        for edge in &self.lines {
+            edge.write(out, places);
+        }
+    }
+}
+
+impl Edge {
+    /// Graphviz ranks nodes by the direction of edges. An edge that leads up the document is written from its head to its tail, so that the
+    /// picture stays in document order.
+    fn write(&self, out: &mut String, places: &Places<'_>) {
+        let (Origin::State(source) | Origin::Any(source)) = self.origin;
+        let (is_upwards, end, at_end) = match self.end {
+            End::Fork(number) => (false, format!("f{number}"), None),
+            End::State(target) => {
+                // Graphviz clips an edge at a cluster's border only if the edge comes from outside.
+                let is_outside = !places.chart.contains(target, source);
+                let at_end = (is_outside && places.is_cluster(target)).then_some(target);
+                let is_upwards = target < source;
+                let is_below = is_upwards && is_outside;
+                let node = if is_below {
+                    places.bottom(target)
+                } else if is_outside {
+                    places.rim(target)
+                } else {
+                    places.top(target)
+                };
+                (is_upwards, node.name(), at_end)
+            }
+        };
+        let (start, at_start) = match self.origin {
+            Origin::Any(state) => (Node::Any(state), None),
+            Origin::State(state) => {
+                let node = if is_upwards { places.rim(state) } else { places.bottom(state) };
+                (node, places.is_cluster(state).then_some(state))
+            }
+        };
+        let start = start.name();
+        let (from, ltail, to, lhead) = if is_upwards {
+            (&end, at_end, &start, at_start)
+        } else {
+            (&start, at_start, &end, at_end)
+        };
+        let Stroke { colour, style, .. } = self.stroke;
+        out.push_str(&format!(
+            "  {from} -> {to} [label={}, color=\"{colour}\", fontcolor=\"{colour}\", style={style}, tooltip={}{}{}{}{}];\n",
+            label(&self.label),
+            quoted(&self.tooltip.join("\n")),
+            self.stroke.ends(is_upwards),
+            self.stroke.width(),
+            clip("ltail", ltail),
+            clip("lhead", lhead),
+        ));
+    }
+}
+
+impl Stroke {
+    /// The width of the pen as an attribute.
+    fn width(self) -> String {
+        match self.pen {
+            0 => String::new(),
+            pen => format!(", penwidth={}.{}", pen / 10, pen % 10),
+        }
+    }
+
+    /// The shapes of both ends as attributes, swapped for an edge that is written backwards.
+    fn ends(self, is_backwards: bool) -> String {
+        let (head, tail) =
+            if is_backwards { (self.tail, self.head) } else { (self.head, self.tail) };
+        match (head, tail) {
+            ("normal", "none") => String::new(),
+            _ => format!(", dir=both, arrowhead={head}, arrowtail={tail}"),
+        }
+    }
+}
+
+/// The attribute that clips an edge at a cluster's border.
+fn clip(end: &str, cluster: Option<StateId>) -> String {
+    cluster.map(|c| format!(", {end}=cluster{}", c.0)).unwrap_or_default()
+}

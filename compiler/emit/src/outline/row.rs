@@ -1,0 +1,208 @@
+//! The rows below a state: its blocks, its steps with their outcomes, its transitions.
+
+use crate::picture::allow::Table;
+use crate::picture::look::Look;
+use crate::picture::place::Places;
+use crate::picture::{rows as blocks, words};
+use chartc_check::notation;
+use chartc_core::arena::{StateId, StepId, TransitionId};
+use chartc_core::model::{Chart, Failure, Otherwise, StepKind, Transition, Trigger};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// One row in its columns.
+pub(super) struct Row {
+    /// The keyword of the trigger, or of the kind of row.
+    pub(super) word: &'static str,
+    pub(super) look: Option<Look>,
+    /// The trigger and the guard.
+    pub(super) left: String,
+    /// An arrow, the targets and the actions.
+    pub(super) right: String,
+}
+
+/// What a row is written from.
+#[derive(Clone, Copy)]
+struct Context<'c> {
+    chart: &'c Chart,
+    counts: &'c Names<'c>,
+    table: Option<&'c Table<'c>>,
+}
+
+/// The rows of every state, in document order as far as the model keeps it.
+pub(super) fn rows(places: &Places<'_>, counts: &Names<'_>) -> Vec<Vec<Row>> {
+    let chart = places.chart;
+    let table = Table::of(chart);
+    let context = Context { chart, counts, table: table.as_ref() };
+    let mut rows: Vec<Vec<Row>> = Vec::with_capacity(chart.states.len());
+    for state in &chart.states {
+        let own = blocks::blocks(chart, state, usize::MAX).into_iter();
+        rows.push(
+            own.map(|b| Row { word: b.word, look: b.look, left: b.text, right: String::new() })
+                .collect(),
+        );
+    }
+    let mut outcomes = BTreeSet::new();
+    for index in 0..chart.steps.len() {
+        let step = StepId::at(index);
+        for home in places.homes(step) {
+            let own = steps(&context, step, *home, &mut outcomes);
+            rows[home.index()].extend(own);
+        }
+    }
+    let (of, copies) = places.copies();
+    for (index, line) in chart.transitions.iter().enumerate() {
+        let id = TransitionId::at(index);
+        if outcomes.contains(&id) || copies.contains(&id) {
+            continue;
+        }
+        let (at, each) = match of.get(&id) {
+            Some(writer) => (*writer, "each "),
+            None => (line.source, ""),
+        };
+        let mut row = of_line(&context, line, line.source);
+        if !each.is_empty() {
+            row.left = format!("{} {}", row.word, row.left);
+            row.word = "each";
+        }
+        rows[at.index()].push(row);
+    }
+    for permission in &chart.permissions {
+        let path = |s: StateId| notation::path(&chart.state(s).path);
+        let from = permission.from.map_or_else(|| "*".to_string(), path);
+        let guard = permission.guard.as_ref().map(|g| notation::expression(chart, g));
+        let guard = guard.map(|g| format!(" if {g}")).unwrap_or_default();
+        rows[0].push(Row {
+            word: "allow",
+            look: None,
+            left: format!("{from}{guard}"),
+            right: format!("→ {}", path(permission.to)),
+        });
+    }
+    rows
+}
+
+/// The rows of a step and its outcomes. The first `done`, or the `else` of a question, shares the step's own row.
+fn steps(
+    context: &Context<'_>,
+    id: StepId,
+    home: StateId,
+    shown: &mut BTreeSet<TransitionId>,
+) -> Vec<Row> {
+    let chart = context.chart;
+    let step = &chart.steps[id.index()];
+    let row = blocks::step(chart, id, |guard| format!("  if {guard}"));
+    let mut first = Row { word: row.word, look: row.look, left: row.text, right: String::new() };
+    let mut lines: Vec<TransitionId> = step.outcomes.clone();
+    if let StepKind::Ask { otherwise: Otherwise::Take(line), .. } = step.kind {
+        lines.push(line);
+    }
+    if let Failure::Take(line) = step.failure.then {
+        lines.push(line);
+    }
+    let mut rows = Vec::new();
+    let mut seen = BTreeSet::new();
+    for id in lines {
+        if !seen.insert(id) {
+            continue;
+        }
+        shown.insert(id);
+        let line = chart.transition(id);
+        let mut row = of_line(context, line, home);
+        // A condition in the step's row belongs to the step, not to an outcome.
+        let joins = matches!(line.trigger, Trigger::StepDone(_) | Trigger::StepElse(_))
+            && line.guard.is_none();
+        if joins && first.right.is_empty() && rows.is_empty() && !row.right.is_empty() {
+            let is_else = matches!(line.trigger, Trigger::StepElse(_));
+            first.left.push_str(if is_else { ", else" } else { "" });
+            first.right = row.right;
+        } else {
+            let name = notation::name(&step.name);
+            let rest = row.left.strip_prefix(&name).unwrap_or(&row.left).trim_start().to_string();
+            row.left = format!("  {rest}");
+            rows.push(row);
+        }
+    }
+    rows.insert(0, first);
+    rows
+}
+
+/// The path of a state as written from `from`: relative to their common ancestor, or the whole path if the first name is ambiguous.
+pub(super) fn seen(chart: &Chart, counts: &Names<'_>, from: StateId, state: StateId) -> String {
+    let mut top = state;
+    for above in chart.ancestors(state).skip(1) {
+        if above.0 == 0 || chart.contains(above, from) {
+            break;
+        }
+        top = above;
+    }
+    let top = chart.state(top);
+    if counts.get(top.name.as_str()) != Some(&1) {
+        return chart.state(state).path.clone();
+    }
+    let above = top.path.len() - top.name.len();
+    chart.state(state).path.get(above..).unwrap_or_default().to_string()
+}
+
+/// By name: the number of states with that name.
+pub(super) type Names<'c> = BTreeMap<&'c str, u32>;
+
+/// Counts the states of each name in a chart.
+pub(super) fn names(chart: &Chart) -> Names<'_> {
+    let mut names = Names::new();
+    for state in chart.states.iter().skip(1) {
+        *names.entry(&state.name).or_default() += 1;
+    }
+    names
+}
+
+fn of_line(context: &Context<'_>, line: &Transition, home: StateId) -> Row {
+    let Context { chart, counts, table } = *context;
+    let (word, mut left) = words::head(chart, line);
+    if let Some(text) = words::told(chart, line) {
+        left.push_str(&format!("  “{}”", text.replace('\n', " ")));
+    }
+    if let Some(guard) = words::guard(chart, line) {
+        left.push_str(&format!("  if {guard}"));
+    }
+    if let Some(scope) = &line.scope {
+        let names = |ids: &[StateId]| {
+            let names: Vec<&str> = ids.iter().map(|s| chart.state(*s).path.as_str()).collect();
+            names.join(" | ")
+        };
+        if scope.wildcard {
+            left.push_str("  from *");
+        } else {
+            left.push_str(&format!("  from {}", names(&scope.any_of)));
+        }
+        let except = words::excepted(chart, line);
+        if !except.is_empty() {
+            left.push_str(&format!(" except {}", except.join(" | ")));
+        }
+    }
+    let mut right = Vec::new();
+    if !line.targets.is_empty() {
+        let target = |t: &chartc_core::model::Target| {
+            let payload = notation::payload(line);
+            let arguments: Vec<String> =
+                (t.arguments.iter()).map(|a| notation::expression_in(chart, a, &payload)).collect();
+            let arguments = if arguments.is_empty() {
+                String::new()
+            } else {
+                format!("({})", arguments.join(", "))
+            };
+            format!("{}{arguments}", seen(chart, counts, home, t.state))
+        };
+        let targets: Vec<String> = line.targets.iter().map(target).collect();
+        right.push(format!("→ {}", targets.join(", ")));
+    }
+    if !line.actions.is_empty() {
+        right.push(format!("{{ {} }}", words::actions(chart, line)));
+    }
+    let is_bound = crate::picture::allow::is_bound(line);
+    if let Some(table) = table.filter(|_| is_bound)
+        && line.targets.iter().any(|t| table.forbids(home, t.state))
+    {
+        right.push("⊘ denied: no allow line".to_string());
+    }
+    Row { word, look: Some(Look::of(&line.trigger)), left, right: right.join("  ") }
+}

@@ -1,0 +1,183 @@
+//! The rows in a state below its name: blocks, steps and the transitions without a target.
+
+use super::look::Look;
+use super::place::{Origin, Places, homes};
+use super::text::short;
+use super::words;
+use chartc_check::notation;
+use chartc_core::arena::{StateId, StepId, TransitionId};
+use chartc_core::model::{
+    AskOn, Chart, Expr, Failure, Limits, Otherwise, State, StateKind, StepKind,
+};
+
+/// The maximum number of characters of an action block or advice.
+pub(crate) const LONG: usize = 76;
+
+/// A row: an optional emphasised word, and the text after it.
+pub(crate) struct Row {
+    pub(crate) word: &'static str,
+    /// The look of the word; `None` for a faint one.
+    pub(crate) look: Option<Look>,
+    pub(crate) text: String,
+}
+
+fn row(word: &'static str, look: Option<Look>, text: String) -> Row {
+    Row { word, look, text }
+}
+
+/// The rows of every state, in document order.
+pub(crate) struct Rows {
+    rows: Vec<Vec<Row>>,
+}
+
+impl Rows {
+    pub(crate) fn of(places: &Places<'_>) -> Self {
+        let chart = places.chart;
+        let mut rows: Vec<Vec<Row>> = chart.states.iter().map(|s| blocks(chart, s, LONG)).collect();
+        for index in 0..chart.steps.len() {
+            for home in places.homes(StepId::at(index)) {
+                let guard = |g: &str| format!(" [{}]", short(g, LONG));
+                rows[home.index()].push(step(chart, StepId::at(index), guard));
+            }
+        }
+        let (of, copies) = places.copies();
+        for (index, line) in chart.transitions.iter().enumerate() {
+            let id = TransitionId::at(index);
+            if !line.targets.is_empty() || copies.contains(&id) {
+                continue;
+            }
+            let look = Look::of(&line.trigger);
+            let mut text = words::title(chart, line);
+            if let Some(guard) = words::guard(chart, line) {
+                text.push_str(&format!(" [{guard}]"));
+            }
+            if !line.actions.is_empty() {
+                text.push_str(&format!(" / {}", words::actions(chart, line)));
+            }
+            let word = if of.contains_key(&id) { "each" } else { "" };
+            let at = of.get(&id).map(|s| vec![Origin::State(*s)]);
+            for origin in at.unwrap_or_else(|| places.origins(line)) {
+                let (Origin::State(state) | Origin::Any(state)) = origin;
+                rows[state.index()].push(row(word, Some(look), short(&text, LONG)));
+            }
+        }
+        Self { rows }
+    }
+
+    pub(crate) fn at(&self, state: StateId) -> &[Row] {
+        &self.rows[state.index()]
+    }
+}
+
+/// The rows of entry and exit actions, advice and limits, each with at most `long` characters.
+pub(crate) fn blocks(chart: &Chart, state: &State, long: usize) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for (word, blocks) in [("enter", &state.entry), ("exit", &state.exit)] {
+        for block in blocks {
+            let text = words::joined(chart, block, &[]);
+            rows.push(row(word, None, short(&text, long)));
+        }
+    }
+    if !state.default_actions.is_empty() {
+        let word =
+            if matches!(state.kind, StateKind::History { .. }) { "first" } else { "initial" };
+        let text = words::joined(chart, &state.default_actions, &[]);
+        rows.push(row(word, None, short(&text, long)));
+    }
+    if let Some(advice) = &state.advice {
+        let text = notation::template(chart, advice, &[]);
+        rows.push(row("advice", None, short(&text, long)));
+    }
+    let limits = limits(&state.limits);
+    if !limits.is_empty() {
+        rows.push(row("limits", None, limits));
+    }
+    rows
+}
+
+fn limits(limits: &Limits) -> String {
+    let bound = |name: &str, most: Option<String>, warn: Option<String>| {
+        let warn = warn.map(|w| format!(" warn {w}")).unwrap_or_default();
+        most.map(|most| format!("{name} {most}{warn}"))
+    };
+    let count = |name: &str, most: Option<i64>, warn: Option<i64>| {
+        bound(name, most.map(|n| n.to_string()), warn.map(|n| n.to_string()))
+    };
+    let cost = |c: Option<f64>| c.map(|c| format!("{c:?}"));
+    let time = |t: Option<u64>| t.map(notation::duration);
+    let parts = [
+        count("calls", limits.calls, limits.calls_warn),
+        count("tokens", limits.tokens, limits.tokens_warn),
+        bound("cost", cost(limits.cost), cost(limits.cost_warn)),
+        bound("time", time(limits.time), time(limits.time_warn)),
+        count("turns", limits.turns, limits.turns_warn),
+    ];
+    parts.into_iter().flatten().collect::<Vec<_>>().join("  ")
+}
+
+/// The row of a step, without what its transitions say. `guard` writes its condition.
+pub(crate) fn step(chart: &Chart, id: StepId, guard: impl Fn(&str) -> String) -> Row {
+    let step = &chart.steps[id.index()];
+    let state = step.state;
+    let name = notation::name(&step.name);
+    let (word, look, mut text) = match &step.kind {
+        StepKind::Llm => ("llm", Some(Look::Done), name),
+        StepKind::Code(_) => ("code", None, name),
+        StepKind::Call(tool, _) => {
+            ("call", Some(Look::Done), format!("{name} {}", chart.tools[tool.index()].name))
+        }
+        StepKind::Human(_) => ("human", Some(Look::Done), name),
+        StepKind::Run(run) => {
+            let entry = if run.on_entry { " at entry" } else { "" };
+            ("run", Some(Look::Done), format!("{name} {}{entry}{}", run.chart, run.forward.words()))
+        }
+        StepKind::Ask { on, always, otherwise } => {
+            let mut text = name;
+            match on {
+                AskOn::Turn => text.push_str(" on turn"),
+                AskOn::Event(events) => {
+                    text.push_str(&format!(" on {}", notation::event_pattern(chart, events)));
+                }
+            }
+            if *always {
+                text.push_str(" always");
+            }
+            if matches!(otherwise, Otherwise::Stay) {
+                text.push_str(" else stay");
+            }
+            ("ask", Some(Look::Choice), text)
+        }
+    };
+    let is_home = state.0 == 0 || !matches!(chart.state(state).kind, StateKind::Atomic);
+    let (_, rest) = if is_home {
+        homes(chart, state, step.guard.as_ref())
+    } else {
+        (Vec::new(), step.guard.iter().collect())
+    };
+    if !rest.is_empty() {
+        let rest: Vec<String> = rest.iter().map(|e| conjunct(chart, e, rest.len())).collect();
+        text.push_str(&guard(&rest.join(" and ")));
+    }
+    let is_ask = matches!(step.kind, StepKind::Ask { .. });
+    if step.failure.then == Failure::Skip && step.failure != chart.defaults && !is_ask {
+        text.push_str(" (skip on failure)");
+    }
+    if let Some(tools) = step.tools {
+        text.push_str(&format!(" (tools {})", chart.tool_sets[tools.set.index()].name));
+    }
+    let always = chartc_core::model::ExprKind::Bool(true);
+    if step.ends_turn.as_ref().is_some_and(|e| e.kind == always) {
+        text.push_str(" (ends turn)");
+    }
+    row(word, look, text)
+}
+
+fn conjunct(chart: &Chart, expr: &Expr, of: usize) -> String {
+    let text = notation::expression(chart, expr);
+    let is_or = matches!(
+        &expr.kind,
+        chartc_core::model::ExprKind::Binary(chartc_core::model::BinaryOp::Or, ..)
+            | chartc_core::model::ExprKind::If(..)
+    );
+    if of > 1 && is_or { format!("({text})") } else { text }
+}

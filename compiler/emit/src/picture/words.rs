@@ -1,0 +1,152 @@
+//! A transition in words: the label of its edge, or its row in a state's label.
+
+use super::text::{WIDTH, short};
+use chartc_check::notation;
+use chartc_core::arena::StepId;
+use chartc_core::model::{Action, Chart, ChoiceKind, StateKind, Transition, Trigger};
+
+/// The maximum number of characters of an action block on an edge; the tooltip shows all of it.
+const LONG: usize = 58;
+
+/// The keyword of the transition's trigger, and the text after it.
+pub(crate) fn head(chart: &Chart, line: &Transition) -> (&'static str, String) {
+    let step = |s: &StepId| notation::name(notation::step_name(chart, *s));
+    match &line.trigger {
+        Trigger::Event(events) => {
+            let payload = notation::payload(line);
+            let pattern = notation::event_pattern(chart, events);
+            let text = if payload.is_empty() {
+                pattern
+            } else {
+                format!("{pattern}({})", payload.join(", "))
+            };
+            ("on", text)
+        }
+        Trigger::AnyEvent => ("on", "*".to_string()),
+        Trigger::AnyOccurrence => ("on", "**".to_string()),
+        Trigger::Turn => ("on", "turn".to_string()),
+        Trigger::When => {
+            let guard = line.guard.as_ref().map(|g| notation::expression(chart, g));
+            ("when", guard.unwrap_or_else(|| "true".to_string()))
+        }
+        Trigger::StateDone(state) => {
+            ("on", format!("done({})", notation::path(&chart.state(*state).path)))
+        }
+        Trigger::After(time) => ("after", notation::expression(chart, time)),
+        Trigger::AfterTurns(n) => ("after", format!("{} turns", notation::expression(chart, n))),
+        Trigger::Choice(choice) => {
+            let choice = &chart.choices[choice.index()];
+            let name = notation::name(&choice.name);
+            let text = match &choice.kind {
+                ChoiceKind::Option(fields) if fields.is_empty() => name,
+                ChoiceKind::Option(fields) => {
+                    let fields: Vec<&str> = fields.iter().map(|f| f.name.as_str()).collect();
+                    format!("{name}({})", fields.join(", "))
+                }
+                ChoiceKind::Call(..) => format!("call {}", notation::path(&choice.name)),
+            };
+            ("may", text)
+        }
+        Trigger::StepDone(s) => ("done", step(s)),
+        Trigger::StepError(s) => ("error", step(s)),
+        Trigger::StepTimeout(s, time) => {
+            ("timeout", format!("{} {}", step(s), notation::expression(chart, time)))
+        }
+        Trigger::StepDoubt(s) => ("doubt", step(s)),
+        Trigger::StepElse(s) => ("else", step(s)),
+        Trigger::Error(pattern) => ("on", notation::machine_event(pattern)),
+        Trigger::LimitWarn(pattern) => ("on", format!("limit.warn.{pattern}")),
+    }
+}
+
+/// The trigger in a few words and signs.
+pub(crate) fn title(chart: &Chart, line: &Transition) -> String {
+    let (word, text) = head(chart, line);
+    match &line.trigger {
+        Trigger::Event(_) | Trigger::StateDone(_) | Trigger::Error(_) | Trigger::LimitWarn(_) => {
+            text
+        }
+        Trigger::AnyEvent
+        | Trigger::AnyOccurrence
+        | Trigger::Turn
+        | Trigger::When
+        | Trigger::Choice(_) => format!("{word} {text}"),
+        Trigger::After(_) | Trigger::AfterTurns(_) => format!("◷ {word} {text}"),
+        Trigger::StepDone(_) => format!("✓ {text}"),
+        Trigger::StepError(_) => format!("✗ {text}"),
+        Trigger::StepTimeout(..) => format!("◷ {text}"),
+        Trigger::StepDoubt(_) => format!("doubt({text})"),
+        Trigger::StepElse(_) => format!("else ({text})"),
+    }
+}
+
+/// The guard; `None` for a `when` transition, whose title shows it.
+pub(crate) fn guard(chart: &Chart, line: &Transition) -> Option<String> {
+    if line.trigger == Trigger::When {
+        return None;
+    }
+    let payload = notation::payload(line);
+    line.guard.as_ref().map(|g| notation::expression_in(chart, g, &payload))
+}
+
+/// The transition's actions.
+pub(crate) fn actions(chart: &Chart, line: &Transition) -> String {
+    joined(chart, &line.actions, &notation::payload(line))
+}
+
+/// Joins actions with more than blanks, because a picture wraps its text at blanks.
+pub(crate) fn joined(chart: &Chart, actions: &[Action], payload: &[&str]) -> String {
+    notation::joined(chart, actions, payload, "; ")
+}
+
+/// The description of the option for the model, if the transition is an option.
+pub(crate) fn told(chart: &Chart, line: &Transition) -> Option<String> {
+    let Trigger::Choice(choice) = &line.trigger else { return None };
+    let text = chart.choices[choice.index()].text.as_ref()?;
+    Some(notation::template_text(chart, text, &[]))
+}
+
+/// All parts of an edge's label, each for lines of its own.
+pub(crate) fn parts(chart: &Chart, line: &Transition, is_each: bool) -> Vec<String> {
+    let each = if is_each { "each " } else { "" };
+    let mut parts = vec![format!("{each}{}", title(chart, line))];
+    if let Some(text) = told(chart, line) {
+        parts.push(format!("“{}”", short(&text, 2 * WIDTH)));
+    }
+    if let Some(guard) = guard(chart, line) {
+        parts.push(format!("[{guard}]"));
+    }
+    let except = excepted(chart, line);
+    if !except.is_empty() {
+        parts.push(format!("except {}", except.join(" | ")));
+    }
+    if !line.actions.is_empty() {
+        parts.push(format!("/ {}", short(&actions(chart, line), LONG)));
+    }
+    parts
+}
+
+/// The states in which a `from` line does not apply, other than its targets and the final children of its scope.
+pub(crate) fn excepted(chart: &Chart, line: &Transition) -> Vec<String> {
+    let Some(scope) = &line.scope else { return Vec::new() };
+    (scope.none_of.iter())
+        .filter(|s| !line.targets.iter().any(|t| t.state == **s))
+        .filter(|s| !matches!(chart.state(**s).kind, StateKind::Final { .. }))
+        .map(|s| chart.state(*s).path.clone())
+        .collect()
+}
+
+/// The transition as it could be written in a chart.
+pub(crate) fn whole(chart: &Chart, line: &Transition) -> String {
+    let mut text = title(chart, line);
+    if let Some(guard) = guard(chart, line) {
+        text.push_str(&format!(" if {guard}"));
+    }
+    let targets: Vec<&str> =
+        line.targets.iter().map(|t| chart.state(t.state).path.as_str()).collect();
+    text.push_str(&format!(" -> {}", targets.join(", ")));
+    if !line.actions.is_empty() {
+        text.push_str(&format!(" {{ {} }}", actions(chart, line)));
+    }
+    text
+}

@@ -1,0 +1,343 @@
+//! Fragments of generated code, each with what it reads and does, so that nobody searches its text.
+
+use chartc_core::arena::{LocalId, PredicateId};
+use chartc_core::model::Type;
+use std::collections::BTreeSet;
+use std::ops::AddAssign;
+
+/// What a fragment reads or does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Use {
+    /// It reads `view`.
+    View,
+    /// It reads `outbox`.
+    Outbox,
+    /// It reads `options`.
+    Options,
+    /// It reads `event`.
+    Event,
+    /// It reads `occurrence`.
+    Occurrence,
+    /// It counts `faults`.
+    Faults,
+    /// It writes to `sink`.
+    Sink,
+    /// It calls a method of the program, which borrows all of it.
+    Program,
+    /// It counts the repetitions of loops.
+    Work,
+    /// It may leave the body with an error.
+    Failure,
+    /// It allocates.
+    Allocator,
+    /// It contains blocks or records.
+    Braces,
+}
+
+/// Everything that a fragment reads and does.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Uses {
+    /// One bit for each [`Use`].
+    all: u16,
+    /// The loop variables that it reads.
+    pub locals: BTreeSet<LocalId>,
+    /// The fields of the current event or answer that it reads.
+    pub fields: BTreeSet<u32>,
+    /// The named conditions that it calls.
+    pub predicates: BTreeSet<PredicateId>,
+}
+
+impl Uses {
+    /// Whether it contains `what`.
+    pub(super) fn has(&self, what: Use) -> bool {
+        self.all & (1 << what as u16) != 0
+    }
+
+    /// The union of both.
+    pub(super) fn and(mut self, other: &Self) -> Self {
+        self.all |= other.all;
+        self.locals.extend(&other.locals);
+        self.fields.extend(&other.fields);
+        self.predicates.extend(&other.predicates);
+        self
+    }
+}
+
+/// A fragment of code.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Fragment {
+    /// Its text.
+    pub text: String,
+    /// What it reads and does.
+    pub uses: Uses,
+}
+
+/// A fragment from a format string. Its fragments are listed after the string, its texts are not: `code!("if {condition} {{ {name}(); }}",
+/// condition)`.
+macro_rules! code {
+    ($text:literal $(, $name:ident $(= $value:expr)?)* $(,)?) => {{
+        $($(let $name = $value;)?)*
+        $crate::rust::code::Fragment {
+            uses: $crate::rust::code::Uses::default()$(.and(&$name.uses))*,
+            text: format!($text $(, $name = $name.text)*),
+        }
+    }};
+}
+pub(super) use code;
+
+impl Fragment {
+    /// The same code, which also reads or does `what`.
+    pub(super) fn using(mut self, what: Use) -> Self {
+        self.uses.all |= 1 << what as u16;
+        self
+    }
+
+    /// The same code inside a construct that handles `what`.
+    pub(super) fn without(mut self, what: Use) -> Self {
+        self.uses.all &= !(1 << what as u16);
+        self
+    }
+
+    /// Whether it reads or does `what`.
+    pub(super) fn has(&self, what: Use) -> bool {
+        self.uses.has(what)
+    }
+
+    /// Whether it contains no code.
+    pub(super) fn is_empty(&self) -> bool {
+        self.text.is_empty()
+    }
+
+    /// All fragments, joined with `between`.
+    pub(super) fn joined(all: impl IntoIterator<Item = Self>, between: &str) -> Self {
+        let mut out = Self::default();
+        for (i, one) in all.into_iter().enumerate() {
+            if i > 0 {
+                out.text.push_str(between);
+            }
+            out += one;
+        }
+        out
+    }
+
+    /// The name of a parameter, with an underscore if this body does not read it.
+    pub(super) fn parameter(&self, name: &str, what: Use) -> String {
+        if self.has(what) { name.to_owned() } else { format!("_{name}") }
+    }
+}
+
+impl AddAssign for Fragment {
+    fn add_assign(&mut self, more: Self) {
+        self.text.push_str(&more.text);
+        self.uses = std::mem::take(&mut self.uses).and(&more.uses);
+    }
+}
+
+impl FromIterator<Fragment> for Fragment {
+    fn from_iter<I: IntoIterator<Item = Self>>(all: I) -> Self {
+        Self::joined(all, "")
+    }
+}
+
+impl From<&str> for Fragment {
+    fn from(text: &str) -> Self {
+        Self::from(text.to_owned())
+    }
+}
+
+impl From<String> for Fragment {
+    fn from(text: String) -> Self {
+        Self { text, uses: Uses::default() }
+    }
+}
+
+/// How the text of an expression denotes its value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    /// An owned value.
+    Owned,
+    /// A place, such as a field, that can be borrowed, copied or cloned.
+    Place,
+    /// A reference to the value; `&str` for Text.
+    Lent,
+}
+
+/// How tightly the text's outermost operator binds; later variants bind tighter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Binding {
+    /// `if`, `match`, a block, `a..b`.
+    Block,
+    /// `||`.
+    Or,
+    /// `&&`.
+    And,
+    /// `==`, `<`.
+    Compare,
+    /// `+`, `-`.
+    Sum,
+    /// `*`, `/`.
+    Product,
+    /// `as`.
+    Cast,
+    /// `-x`, `!x`, `&x`.
+    Prefix,
+    /// Calls, paths, literals, fields, `?`.
+    Whole,
+}
+
+/// A value known at compile time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Constant {
+    /// The `None` of an optional.
+    None,
+    /// A truth value.
+    Bool(bool),
+    /// An integer.
+    Int(i64),
+    /// An empty text, list or map.
+    Empty,
+    /// Anything else.
+    Other,
+}
+
+/// How the error of a call relates to that of the enclosing body.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Tried {
+    /// The same type, so the call's result may be the body's.
+    Own,
+    /// Another type, converted to the body's.
+    Other,
+}
+
+/// A Rust expression.
+#[derive(Debug, Clone)]
+pub(super) struct Code {
+    /// The code without the `?` of a call that may fail.
+    whole: Fragment,
+    /// Set for a call that may fail.
+    tried: Option<Tried>,
+    /// The value's type in the chart; it and `form` determine the Rust type of the text.
+    pub ty: Type,
+    /// The form of the text's value.
+    pub form: Form,
+    /// Determines where parentheses are needed.
+    pub binding: Binding,
+    /// The value, if it is known.
+    pub constant: Option<Constant>,
+}
+
+impl Code {
+    fn of(text: impl Into<Fragment>, ty: Type, form: Form) -> Self {
+        let binding = Binding::Whole;
+        Self { whole: text.into(), tried: None, ty, form, binding, constant: None }
+    }
+
+    /// An owned value without need of parentheses.
+    pub(super) fn owned(text: impl Into<Fragment>, ty: Type) -> Self {
+        Self::of(text, ty, Form::Owned)
+    }
+
+    /// A place without need of parentheses.
+    pub(super) fn place(text: impl Into<Fragment>, ty: Type) -> Self {
+        Self::of(text, ty, Form::Place)
+    }
+
+    /// A reference without need of parentheses.
+    pub(super) fn lent(text: impl Into<Fragment>, ty: Type) -> Self {
+        Self::of(text, ty, Form::Lent)
+    }
+
+    /// An owned value from a call that may fail, with the error of the enclosing body or another one.
+    pub(super) fn tried(call: impl Into<Fragment>, ty: Type, own_error: bool) -> Self {
+        let tried = Some(if own_error { Tried::Own } else { Tried::Other });
+        Self { tried, ..Self::owned(call, ty) }
+    }
+
+    /// The same code with an outermost operator.
+    pub(super) fn bound(mut self, binding: Binding) -> Self {
+        if binding == Binding::Block {
+            self.whole = self.whole.using(Use::Braces);
+        }
+        self.binding = binding;
+        self
+    }
+
+    /// The same code with another type of the chart that is the same in Rust.
+    pub(super) fn of_type(mut self, ty: &Type) -> Self {
+        self.ty = ty.clone();
+        self
+    }
+
+    /// The same code, known to equal `constant`.
+    pub(super) fn known(mut self, constant: Constant) -> Self {
+        self.constant = Some(constant);
+        self
+    }
+
+    /// The complete text.
+    pub(super) fn text(&self) -> Fragment {
+        let whole = &self.whole;
+        if self.tried.is_some() {
+            code!("{whole}?", whole).using(Use::Failure)
+        } else {
+            whole.clone()
+        }
+    }
+
+    /// Whether it is a single call with the body's own error and arguments that cannot fail.
+    pub(super) fn is_one_call(&self) -> bool {
+        self.tried == Some(Tried::Own) && self.form == Form::Owned && !self.whole.has(Use::Failure)
+    }
+
+    /// The value as a `Result`, for a body with an error type of its own.
+    pub(super) fn result(&self, copy: bool) -> Fragment {
+        match (self.tried, self.form) {
+            (Some(Tried::Own), Form::Owned) => self.whole.clone().using(Use::Failure),
+            (Some(Tried::Own | Tried::Other) | None, Form::Owned | Form::Place | Form::Lent) => {
+                code!("Ok({value})", value = self.own(copy))
+            }
+        }
+    }
+
+    /// The text as an operand of an operator that binds as tightly as `outer`.
+    pub(super) fn within(&self, outer: Binding) -> Fragment {
+        let text = self.text();
+        // `x as u64 < y` would be parsed as type arguments. Operands of a comparison are requested as those of a sum.
+        let cast = self.binding == Binding::Cast && (Binding::Or..=Binding::Sum).contains(&outer);
+        if self.binding < outer || cast { code!("({text})", text) } else { text }
+    }
+
+    /// A condition as an operand.
+    pub(super) fn truth(&self, outer: Binding) -> Fragment {
+        match self.form {
+            Form::Owned | Form::Place => self.within(outer),
+            Form::Lent => code!("*{of}", of = self.within(Binding::Prefix)),
+        }
+    }
+
+    /// A reference to the value: `&str` for Text, `&[T]` for a list stored in a place.
+    pub(super) fn lend(&self) -> Fragment {
+        match self.form {
+            Form::Lent => self.text(),
+            Form::Owned | Form::Place if self.ty == Type::Text => {
+                code!("{whole}.as_str()", whole = self.within(Binding::Whole))
+            }
+            Form::Owned | Form::Place => code!("&{of}", of = self.within(Binding::Prefix)),
+        }
+    }
+
+    /// The value, owned.
+    pub(super) fn own(&self, copy: bool) -> Fragment {
+        match self.form {
+            Form::Owned => self.text(),
+            Form::Place if copy => self.text(),
+            Form::Lent if copy => code!("*{of}", of = self.within(Binding::Prefix)),
+            Form::Lent if self.ty == Type::Text => {
+                code!("{whole}.to_owned()", whole = self.within(Binding::Whole))
+            }
+            Form::Place | Form::Lent => {
+                code!("{whole}.clone()", whole = self.within(Binding::Whole))
+            }
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! From text to syntax. To add a front end: a folder with a `FRONTEND`, and its row in [`FRONTENDS`].
+
+pub mod agent;
+pub mod chart;
+pub mod scxml;
+
+use crate::diagnostic::Diagnostic;
+use crate::rules::{refused_file, unreadable_file};
+use crate::source::Source;
+use crate::span::{FileId, Span};
+use crate::syntax;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// The files around the one that is read, for front ends that read several as one. Paths are taken from its folder.
+pub trait Nearby {
+    /// The names of what a folder holds; `None` where there is no such folder.
+    fn names(&mut self, folder: &str) -> Option<Arc<BTreeSet<String>>>;
+
+    /// A text and the id that places in it have. It becomes a source of the compilation.
+    ///
+    /// # Errors
+    /// Why it is not read.
+    fn read(&mut self, path: &str, link: Link) -> Result<(FileId, Arc<Source>), Unread>;
+}
+
+/// How one file leads to another, which nobody named.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Link {
+    /// It gives the path of a chart.
+    Import,
+    /// It gives the path of a script.
+    Script,
+    /// It is the trace of a run of a chart, and names the chart's file.
+    Trace,
+    /// The other lies where such files do: a component or the system prompt of an agent.
+    Companion,
+}
+
+impl Link {
+    /// Whether a file of this name may be meant.
+    pub fn takes(self, file_name: &str) -> bool {
+        match self {
+            Self::Import => is_named_as_chart(file_name),
+            Self::Script => file_name.to_ascii_lowercase().ends_with(".js"),
+            Self::Trace => is_named_as_chart(file_name) || is_yaml(file_name),
+            Self::Companion => true,
+        }
+    }
+
+    /// Refuses a path whose file name shows that something else is meant.
+    pub fn permit(self, path: &str) -> Result<(), Unread> {
+        if self.takes(path.rsplit('/').next().unwrap_or(path)) {
+            return Ok(());
+        }
+        let (why, cure) = match self {
+            Self::Import | Self::Trace | Self::Companion => (
+                "by its name it is neither a chart nor an agent nor SCXML",
+                "what is imported is called *.chart, *.scxml, agent.yaml or *.agent.yaml",
+            ),
+            Self::Script => ("by its name it is no script", "a script is called *.js"),
+        };
+        Err(Unread::Refused(Refusal { why: why.to_owned(), cure: cure.to_owned() }))
+    }
+}
+
+/// Why a file that nobody named on the command line is not read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Unread {
+    /// It cannot be read: why, as shown to the user.
+    Unreadable(String),
+    /// It may not be read, whether it is there or not: why, and what to do.
+    Refused(Refusal),
+}
+
+/// Why a file is refused, as shown to the user.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refusal {
+    /// What is wrong with it: `it lies outside …`.
+    pub why: String,
+    /// What to do.
+    pub cure: String,
+}
+
+impl Unread {
+    /// The finding, where the file is asked for.
+    pub fn at(&self, path: &str, span: Span) -> Diagnostic {
+        match self {
+            Self::Unreadable(why) => unreadable_file::asked_for(path, why, span),
+            Self::Refused(refusal) => {
+                refused_file::refused(path, &refusal.why, &refusal.cure, span)
+            }
+        }
+    }
+}
+
+/// No file around: a text alone.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Alone;
+
+impl Nearby for Alone {
+    fn names(&mut self, _folder: &str) -> Option<Arc<BTreeSet<String>>> {
+        None
+    }
+
+    fn read(&mut self, _path: &str, _link: Link) -> Result<(FileId, Arc<Source>), Unread> {
+        Err(Unread::Unreadable("there is no such file".to_owned()))
+    }
+}
+
+/// One way of writing charts.
+#[derive(Debug)]
+pub struct Frontend {
+    /// As shown to the user.
+    pub name: &'static str,
+    /// Whether a file of this name is meant for it.
+    pub takes: fn(file_name: &str) -> bool,
+    /// Whether a text without a telling name, as on standard input, looks like one for it.
+    pub looks: fn(text: &str) -> bool,
+    /// Reads a source. Always gives a tree; what cannot be read is reported and left out or kept as `Bad`.
+    pub parse: fn(FileId, &Source, &mut dyn Nearby, &mut Vec<Diagnostic>) -> syntax::File,
+}
+
+/// All front ends; the first that takes a file reads it.
+pub const FRONTENDS: &[&Frontend] = &[&chart::FRONTEND, &agent::FRONTEND, &scxml::FRONTEND];
+
+/// Whether a file is a chart, an SCXML document or an agent by its name alone: only such a file is imported, or taken from a folder.
+/// A file that is named on the command line may be called otherwise.
+pub fn is_named_as_chart(file_name: &str) -> bool {
+    let name = file_name.to_ascii_lowercase();
+    let is_agent = |ending: &&str| {
+        name.strip_suffix(*ending).is_some_and(|stem| stem.is_empty() || stem.ends_with('.'))
+    };
+    name.ends_with(".chart")
+        || name.ends_with(".scxml")
+        || ["agent.yaml", "agent.yml"].iter().any(is_agent)
+}
+
+/// Whether a file may be a chart or an agent: any whose name says so, and of other files those with a workflow.
+pub fn may_be_chart(file_name: &str, text: &str) -> bool {
+    is_named_as_chart(file_name) || text.lines().any(|line| line.starts_with("workflow:"))
+}
+
+fn is_yaml(file_name: &str) -> bool {
+    let name = file_name.to_ascii_lowercase();
+    name.ends_with(".yaml") || name.ends_with(".yml")
+}
+
+/// Reads a source by itself, as [`parse_among`] does with the files around it.
+pub fn parse(id: FileId, source: &Source, diagnostics: &mut Vec<Diagnostic>) -> syntax::File {
+    parse_among(id, source, &mut Alone, diagnostics)
+}
+
+/// Reads a source with the front end that takes its name, else the one that its text looks like, else as a chart.
+pub fn parse_among(
+    id: FileId,
+    source: &Source,
+    nearby: &mut dyn Nearby,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> syntax::File {
+    let name = source.name.rsplit('/').next().unwrap_or(&source.name);
+    let named = FRONTENDS.iter().find(|f| (f.takes)(name));
+    let looking = || FRONTENDS.iter().find(|f| (f.looks)(&source.text));
+    let front = named.or_else(looking).unwrap_or(&FRONTENDS[0]);
+    (front.parse)(id, source, nearby, diagnostics)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn charts_and_agents_have_names_of_their_own() {
+        let named = ["a.chart", "A.CHART", "a.scxml", "agent.yaml", "agent.yml", "x.agent.yaml"];
+        assert!(named.iter().all(|n| is_named_as_chart(n)));
+        let others = ["docker.yaml", "myagent.yaml", "a.charts", ".env", "chart", "secrets.yml"];
+        assert!(!others.iter().any(|n| is_named_as_chart(n)));
+    }
+
+    #[test]
+    fn a_text_without_a_name_is_read_as_what_it_looks_like() {
+        let looks = |text: &str| FRONTENDS.iter().find(|f| (f.looks)(text)).map(|f| f.name);
+        assert_eq!(looks("\n# an agent\nid: builder\n"), Some("agent.yaml"));
+        assert_eq!(looks("---\nworkflow:\n  steps: []\n"), Some("agent.yaml"));
+        assert_eq!(looks("// a chart\nchart A {\n  meta { id: 1 }\n}\n"), None);
+        assert_eq!(looks(""), None);
+    }
+}

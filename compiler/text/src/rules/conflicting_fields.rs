@@ -1,0 +1,51 @@
+//! Keys of an `agent.yaml` step that conflict, so that one has no effect.
+
+use crate::diagnostic::{Diagnostic, Rule, Severity, Stage};
+use crate::span::Span;
+
+/// The rule.
+pub static RULE: Rule = Rule {
+    code: "C0006",
+    name: "conflicting-fields",
+    stage: Stage::Syntax,
+    severity: Severity::Warning,
+    page: include_str!("conflicting_fields.md"),
+};
+
+/// `transition_to` beside `transition_map`.
+pub fn two_targets(to: Span, map: Span) -> Diagnostic {
+    RULE.at(to, "a step has `transition_to` or `transition_map`, not both")
+        .label("this one is not used")
+        .related(map, "the map decides")
+        .help("remove `transition_to`")
+}
+
+/// A key that steps of this type do not read.
+pub fn means_nothing(key: &str, step: &str, span: Span) -> Diagnostic {
+    RULE.at(span, format!("`{key}` means nothing on {step} step"))
+}
+
+/// `max_retries` with a policy that does not retry.
+pub fn never_retried(policy: &str, retries: Span, on: Span) -> Diagnostic {
+    RULE.at(retries, format!("nothing is retried: a failed step does `{policy}` at once"))
+        .related(on, "so it is said here")
+        .help("remove `max_retries`, or write `on_failure: retry`")
+}
+
+/// The `type` of a component does not match its folder.
+pub fn other_kind(written: &str, kind: &str, folder: &str, span: Span) -> Diagnostic {
+    RULE.at(span, format!("the file lies in `{folder}` and is no {written}"))
+        .help(format!("move the file, or write `type: {kind}`"))
+}
+
+/// The `name` of a component does not match its file.
+pub fn other_name(file: &str, span: Span) -> Diagnostic {
+    RULE.at(span, format!("agents find this component as `{file}`, by its file"))
+}
+
+/// `if` beside `always`.
+pub fn always(condition: Span, always: Span) -> Diagnostic {
+    RULE.at(condition, "`always` leaves nothing to this condition")
+        .related(always, "it counts")
+        .help("remove one of them")
+}

@@ -1,0 +1,102 @@
+//! Targets that cannot be active together, and transitions, states or steps where they are not allowed.
+
+use crate::diagnostic::{Diagnostic, Rule, Severity, Stage};
+use crate::span::Span;
+
+/// The rule.
+pub static RULE: Rule = Rule {
+    code: "C0202",
+    name: "illegal-structure",
+    stage: Stage::Structure,
+    severity: Severity::Error,
+    page: include_str!("illegal_structure.md"),
+};
+
+/// A second declaration where only one is allowed.
+pub fn second(what: &str, span: Span, first: Span) -> Diagnostic {
+    RULE.at(span, format!("a second {what}")).related(first, "the first one")
+}
+
+/// A part that a final state cannot have.
+pub fn in_final(what: &str, name: &str, span: Span, declared: Span) -> Diagnostic {
+    RULE.at(span, format!("{what} cannot stand in the final state `{name}`"))
+        .related(declared, "it is final")
+        .help("a final state has `enter`, `exit` and `advice` only")
+}
+
+/// A transition of a final state.
+pub fn line_in_final(name: &str, span: Span, declared: Span) -> Diagnostic {
+    RULE.at(span, format!("a line cannot stand in the final state `{name}`"))
+        .related(declared, "it is final")
+        .help("a final state is never left; make it a `state`, or put the line elsewhere")
+}
+
+/// A history state without siblings.
+pub fn history_of_nothing(span: Span) -> Diagnostic {
+    RULE.at(span, "a history state in a state without children records nothing")
+        .help("declare the states that it is to remember beside it")
+}
+
+/// A history whose default is not among the states that it can restore.
+pub fn history_default(name: &str, outer: &str, span: Span, declared: Span) -> Diagnostic {
+    RULE.at(span, format!("the default of history `{name}` is no state inside `{outer}`"))
+        .related(declared, "it is declared here")
+        .help(format!("name a state inside `{outer}` that is no history"))
+}
+
+/// A parallel without children.
+pub fn no_regions(name: &str, span: Span) -> Diagnostic {
+    RULE.at(span, format!("parallel `{name}` has no regions"))
+        .help("give it a child for each region, or write `state`")
+}
+
+/// A final state that is a region.
+pub fn final_region(span: Span) -> Diagnostic {
+    RULE.at(span, "a final state cannot be a region of a parallel")
+        .help("put it inside one of the regions")
+}
+
+/// `initial` on a state that is not compound.
+pub fn initial_in(place: &str, span: Span) -> Diagnostic {
+    RULE.at(span, format!("`initial` cannot stand in {place}")).help("remove it")
+}
+
+/// `initial` with a state that is not a descendant; `first` is one that is.
+pub fn initial_outside(
+    path: &str,
+    outer: &str,
+    first: &str,
+    span: Span,
+    declared: Span,
+) -> Diagnostic {
+    RULE.at(span, format!("`{path}` does not lie inside `{outer}`"))
+        .related(declared, "it is declared here")
+        .help(format!("name a state inside `{outer}`, such as `{first}`"))
+}
+
+/// Two targets of a transition that are never active together.
+pub fn apart(a: &str, b: &str, second: Span, first: Span) -> Diagnostic {
+    let message = if a == b {
+        format!("`{a}` is named twice")
+    } else {
+        format!("`{a}` and `{b}` cannot be entered together")
+    };
+    RULE.at(second, message)
+        .related(first, "the other target")
+        .help("several targets lie in different regions of one parallel")
+}
+
+/// A state in `from` that is never active together with the source.
+pub fn from_elsewhere(path: &str, outer: &str, span: Span, declared: Span) -> Diagnostic {
+    RULE.at(span, format!("`{path}` is never active in `{outer}`"))
+        .related(declared, "it is declared here")
+        .help(format!("`from` takes states inside `{outer}`, where it stands"))
+}
+
+/// The help for a `when` transition that does nothing.
+pub const GIVE_TARGET: &str = "give it `-> state`, or actions that make its condition false";
+
+/// A `when` transition without targets and actions.
+pub fn idle_when(span: Span, help: &str) -> Diagnostic {
+    RULE.at(span, "a `when` line without target and actions does nothing, for ever").help(help)
+}

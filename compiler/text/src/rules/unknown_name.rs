@@ -1,0 +1,136 @@
+//! Undeclared names: of states, events, variables, steps, functions, tools, clients, types.
+
+use crate::diagnostic::{Diagnostic, Rule, Severity, Stage, nearest};
+use crate::span::Span;
+
+/// The rule.
+pub static RULE: Rule = Rule {
+    code: "C0102",
+    name: "unknown-name",
+    stage: Stage::Names,
+    severity: Severity::Error,
+    page: include_str!("unknown_name.md"),
+};
+
+/// No declaration of this kind has the name; `known` are the names that may be meant.
+pub fn unknown<'k>(
+    what: &str,
+    name: &str,
+    span: Span,
+    known: Option<impl IntoIterator<Item = &'k str>>,
+) -> Diagnostic {
+    meant(RULE.at(span, format!("no {what} `{name}`")), name, known)
+}
+
+/// No state has the name; `near` is the best guess.
+pub fn state(name: &str, span: Span, near: Option<&str>) -> Diagnostic {
+    guessed(RULE.at(span, format!("no state `{name}`")), near)
+}
+
+/// The list of states contains a name that nothing uses, a misspelling of the name at `uses`.
+pub fn misnamed(listed: &str, span: Span, used: &str, uses: &[Span]) -> Diagnostic {
+    let times = uses.len();
+    let message =
+        format!("the state `{listed}` is named nowhere else, and `{used}` is named {times} times");
+    let finding = RULE.at(span, message).help(format!("did you mean `{used}`?"));
+    uses.iter().take(6).fold(finding, |found, place| found.related(*place, "named here"))
+}
+
+/// The state has no child of this name.
+pub fn child<'k>(
+    outer: &str,
+    name: &str,
+    span: Span,
+    known: impl IntoIterator<Item = &'k str>,
+) -> Diagnostic {
+    meant(RULE.at(span, format!("no state `{name}` in `{outer}`")), name, Some(known))
+}
+
+/// The record has no field of this name.
+pub fn field<'k>(
+    record: &str,
+    name: &str,
+    span: Span,
+    known: impl IntoIterator<Item = &'k str>,
+) -> Diagnostic {
+    meant(RULE.at(span, format!("`{record}` has no field `{name}`")), name, Some(known))
+}
+
+/// The enum has no value of this name.
+pub fn enum_value<'k>(
+    owner: &str,
+    name: &str,
+    span: Span,
+    known: impl IntoIterator<Item = &'k str>,
+) -> Diagnostic {
+    meant(RULE.at(span, format!("enum `{owner}` has no value `{name}`")), name, Some(known))
+}
+
+/// An argument of an option, read before the model has given it.
+pub fn not_given_yet(name: &str, span: Span) -> Diagnostic {
+    RULE.at(span, format!("`{name}` has no value yet when the option is offered"))
+        .help("arguments of an option are known in its actions and target, not in its `if`")
+}
+
+/// A name that code reads from the context without a default, and that only the host can set.
+pub fn to_be_given(name: &str, span: Span) -> Diagnostic {
+    let finding =
+        RULE.at(span, format!("nothing here sets `{name}`: the host has to give it")).help(
+            format!("give it with `--input {name}=…`, or write `.get('{name}', …)` with a default"),
+        );
+    Diagnostic { severity: Severity::Note, ..finding }
+}
+
+/// A name that code reads from the context with a default, and that is similar to a known one.
+pub fn default_only(name: &str, near: &str, span: Span) -> Diagnostic {
+    let finding = RULE
+        .at(
+            span,
+            format!("nothing here sets `{name}`: unless the host gives it, it is its default"),
+        )
+        .help(format!("did you mean `{near}`?"));
+    Diagnostic { severity: Severity::Note, ..finding }
+}
+
+/// A name of the chart language that an agent's context does not have.
+pub fn not_in_context(name: &str, span: Span) -> Diagnostic {
+    RULE.at(span, format!("`{name}` is not in the context"))
+}
+
+/// Like [`not_in_context`], for a name that a component requires.
+pub fn required<'k>(
+    name: &str,
+    span: Span,
+    known: impl IntoIterator<Item = &'k str>,
+    listed: Span,
+) -> Diagnostic {
+    meant(not_in_context(name, span), name, Some(known))
+        .related(listed, "the agent that lists the component")
+}
+
+/// An unknown component in the list of an agent; `help` says where it may be.
+pub fn component(kind: &str, name: &str, span: Span, help: String) -> Diagnostic {
+    RULE.at(span, format!("no {kind} `{name}`")).help(help)
+}
+
+/// A name that is declared further down; `rule` is this one or the one for placeholders.
+pub fn too_early(rule: &'static Rule, name: &str, span: Span, declared: Span) -> Diagnostic {
+    rule.at(span, format!("`{name}` cannot be read before it is declared"))
+        .related(declared, "declared here")
+        .help("move its declaration up")
+}
+
+fn meant<'k>(
+    finding: Diagnostic,
+    name: &str,
+    known: Option<impl IntoIterator<Item = &'k str>>,
+) -> Diagnostic {
+    guessed(finding, known.and_then(|known| nearest(name, known)))
+}
+
+fn guessed(finding: Diagnostic, near: Option<&str>) -> Diagnostic {
+    match near {
+        Some(near) => finding.help(format!("did you mean `{near}`?")),
+        None => finding,
+    }
+}
