@@ -75,6 +75,8 @@ impl Server {
         if !url.ends_with('/') {
             url.push('/');
         }
+        // An error says that the program has installed another provider of cryptography, which is as good.
+        let _ = rustls::crypto::ring::default_provider().install_default();
         let mut web = reqwest::Client::builder().connect_timeout(CONNECT).timeout(timeout);
         if parsed.host_str().is_some_and(is_loopback) {
             // A proxy of the environment would catch what is meant for this machine.
