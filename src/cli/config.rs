@@ -159,7 +159,7 @@ mod tests {
     #[test]
     fn what_means_nothing_is_told_with_its_place() {
         for (text, told) in [
-            ("[lints]\nC9999 = \"allow\"\n", "chartc.toml:2:1: no finding is called `C9999`"),
+            ("[lints]\nC9999 = \"allow\"\n", "chartc.toml:2:1: no rule is named `C9999`"),
             (
                 "[lints]\nC0301 = \"off\"\n",
                 "chartc.toml:2:9: expected one of \"allow\", \"warn\", \"deny\"",

@@ -81,7 +81,7 @@ pub(super) fn find(word: &str) -> miette::Result<&'static Rule> {
             Some(near) => format!("did you mean `{near}`?"),
             None => "`chartc explain --list` lists them".into(),
         };
-        miette::miette!(help = hint, "no finding is called `{word}`")
+        miette::miette!(help = hint, "no rule is named `{word}`")
     })
 }
 

@@ -123,7 +123,7 @@ fn items(items: &[Item], module: &str, lines: &mut Vec<String>) {
                             lines.push(format!("{name}::{} {kind}{sig}", f.sig.ident));
                         }
                         TraitItem::Const(c) => {
-                            lines.push(format!("{name}::{}: {}", c.ident, spelled(&c.ty)))
+                            lines.push(format!("{name}::{}: {}", c.ident, spelled(&c.ty)));
                         }
                         TraitItem::Type(t) => lines.push(format!("{name}::{} type", t.ident)),
                         other => panic!("{module}: {} is not listed", spelled(other)),

@@ -172,7 +172,7 @@ fn texts_in_texts_without_end() {
         text = format!("{{f(\"{text}\")}}").replace('\\', "\\\\").replace('"', "\\\"");
     }
     let (file, _) = parse(&chart(&format!("advice \"{text}\"")));
-    assert!(format!("{file:?}").contains("texts stand in texts deeper than 8"));
+    assert!(format!("{file:?}").contains("texts are nested deeper than 8"));
 }
 
 #[test]

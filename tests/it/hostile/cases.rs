@@ -186,7 +186,7 @@ pub(crate) fn all() -> Vec<Case> {
                 "import circle",
                 "a.chart",
                 1,
-                "files import each other in a circle: `a.chart` → `b.chart` → `a.chart`",
+                "files import each other in a cycle: `a.chart` → `b.chart` → `a.chart`",
             )
         },
         case(
@@ -194,7 +194,7 @@ pub(crate) fn all() -> Vec<Case> {
             "a.chart",
             format!("import \"a.chart\"\n{}", chart("")),
             1,
-            "files import each other in a circle",
+            "files import each other in a cycle",
         ),
         case(
             "two charts of one name",

@@ -36,20 +36,20 @@ fn told(context: &Context<'_>, found: &Miscount) -> Diagnostic {
     let line = words::line(chart, found.line);
     let way = if found.by > 0 { "up" } else { "down" };
     let message = format!(
-        "this bounds nothing: once `{}` holds, {line} counts `{name}` {way}, and it goes on holding",
+        "this bounds nothing: once `{}` holds, {line} counts `{name}` {way}, and it stays true",
         guard(context, found.line)
     );
     RULE.at(spans.guard.unwrap_or(spans.trigger), message)
-        .help("turn the comparison round, or count the other way")
+        .help("reverse the comparison, or count the other way")
         .related(map.variables[found.counter.index()], "the count begins here")
 }
 
 /// The finding, placed at the assignment, that a counter moves away from the bound of another transition or a step.
 pub(super) fn away(context: &Context<'_>, at: Span, found: &Lost, guard: &str) -> Diagnostic {
     let name = &context.chart.variables[found.counter.index()].name;
-    let goes = if found.holds { "goes on holding" } else { "never comes to hold" };
+    let goes = if found.holds { "stays true" } else { "never becomes true" };
     RULE.at(at, format!("this counts `{name}` the wrong way: `{guard}` {goes}"))
-        .help("count the other way, or turn the comparison round")
+        .help("count the other way, or reverse the comparison")
 }
 
 /// The guard of a transition, abbreviated.

@@ -22,7 +22,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
             format!("{name} still holds after its own line, so it is taken for ever")
         } else {
             format!(
-                "once {name} {verb}, these {} lines are taken in a circle for ever",
+                "once {name} {verb}, these {} lines are taken in a cycle for ever",
                 rest.len() + 1
             )
         };

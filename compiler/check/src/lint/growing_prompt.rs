@@ -21,7 +21,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         let (name, step) = (&chart.variables[found.variable.index()].name, map.step(found.step));
         let at = step.prompt_parts.get(found.part).copied().unwrap_or(step.name);
         let message = format!(
-            "the prompt of {} shows all of `{name}`, which grows each time round",
+            "the prompt of {} shows all of `{name}`, which grows with each iteration",
             words::step(chart, found.step)
         );
         let one = RULE.at(at, message).help(format!(

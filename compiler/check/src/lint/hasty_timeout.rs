@@ -21,7 +21,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
             ),
             Spot::Step(line, step) => {
                 let step = words::step(chart, step);
-                (map.line(line).trigger, format!("{step} is given up each time"))
+                (map.line(line).trigger, format!("{step} always times out"))
             }
             Spot::Deadline(line, step) => {
                 let state = words::state(chart, chart.transition(line).source);

@@ -82,7 +82,7 @@ fn check(
         );
     }
     if facts.ranges.bear_on(chart, guard) && facts.ranges.forbid(chart, guard) {
-        let message = format!("`{}` never comes to hold, so this {so}", text());
+        let message = format!("`{}` never becomes true, so this {so}", text());
         let found = RULE.at(span, message).help(help);
         let read = facts.ranges.read(chart, guard).into_iter();
         return Some(read.take(BOUNDS).fold(found, |found, (id, range)| {

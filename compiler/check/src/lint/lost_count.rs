@@ -38,10 +38,10 @@ fn finding(context: &Context<'_>, found: &Lost) -> Diagnostic {
     match found.why {
         Why::Reset(writer) => {
             let message = format!(
-                "each round sets `{name}` back, so `{guard}` {comes} where it is asked for"
+                "each iteration resets `{name}`, so `{guard}` {comes} when it is evaluated"
             );
             RULE.at(place(context, found.counter, writer), message)
-                .help("set it back where the rounds begin, on the line that leads to them from outside")
+                .help("reset it where the loop begins, on the line that enters it")
                 .related(asked, "this condition bounds nothing")
         }
         Why::Away(writer) => {
@@ -49,10 +49,9 @@ fn finding(context: &Context<'_>, found: &Lost) -> Diagnostic {
             away(context, at, found, &guard).related(asked, "this condition bounds nothing")
         }
         Why::Elsewhere(writer) => {
-            let message =
-                format!("this bounds nothing: no round that comes here counts `{name}`");
+            let message = format!("this bounds nothing: no cycle through here counts `{name}`");
             RULE.at(asked, message)
-                .help(format!("count it on the way round: `{name} = {name} + 1`"))
+                .help(format!("count it in the loop: `{name} = {name} + 1`"))
                 .related(place(context, found.counter, writer), "counted here only")
         }
         Why::Turn(writer) => {
@@ -66,7 +65,7 @@ fn finding(context: &Context<'_>, found: &Lost) -> Diagnostic {
         Why::Never(writer) => {
             let message = format!("this bounds nothing: nothing counts `{name}`");
             RULE.at(asked, message)
-                .help(format!("count it on the way round: `{name} = {name} + 1`"))
+                .help(format!("count it in the loop: `{name} = {name} + 1`"))
                 .related(place(context, found.counter, writer), "only ever set to a constant")
         }
     }

@@ -19,7 +19,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         }
         let declared = words::names(fields.iter().map(|f| f.name.as_str()));
         let message = format!(
-            "`{name}` names the data called `{}`: names stand in the order of the event's data",
+            "`{name}` names the data called `{}`: names follow the order of the event's data",
             fields[place].name
         );
         diagnostics

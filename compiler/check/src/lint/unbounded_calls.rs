@@ -37,7 +37,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         "bound the run, `limits { turns 50 }` or `limits { calls 20 }`, or the state: `after 10 turns -> …`",
     );
     if let Some(line) = moves {
-        found = found.related(map.line(line).whole, "part of the round");
+        found = found.related(map.line(line).whole, "part of the cycle");
     }
     diagnostics.push(found);
 }

@@ -52,16 +52,16 @@ fn past(context: &Context<'_>, found: &rounds::Uncounted) -> Diagnostic {
         .flat_map(|line| chart.transition(*line).targets.iter().map(|t| t.state))
         .collect();
     let message = format!(
-        "this bounds nothing: no round through {} counts `{name}` before it comes back to {line}",
+        "this bounds nothing: no cycle through {} counts `{name}` before it comes back to {line}",
         words::states(chart, &around[..around.len().min(1)])
     );
     let place = spans.guard.unwrap_or(spans.trigger);
     let mut one = RULE
         .at(place, message)
-        .help(format!("count it on the way round: `{name} = {name} + 1`"))
+        .help(format!("count it in the loop: `{name} = {name} + 1`"))
         .related(lost_count::place(context, found.counter, found.counted), "counted here only");
     for line in found.way.iter().take(4) {
-        one = one.related(map.line(*line).whole, "part of the round");
+        one = one.related(map.line(*line).whole, "part of the cycle");
     }
     one
 }

@@ -84,9 +84,7 @@ fn range(
     let high = declared::constant(cx, high, ty, "a range");
     let (low, high) = (low?, high?);
     if above(&low, &high) {
-        cx.report(
-            type_error::RULE.at(whole, "the range is empty: its bounds are the wrong way round"),
-        );
+        cx.report(type_error::RULE.at(whole, "the range is empty: its bounds are reversed"));
         return None;
     }
     Some((low, high))

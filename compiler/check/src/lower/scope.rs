@@ -27,7 +27,7 @@ pub(super) fn from(cx: &mut Cx<'_>, source: StateId, from: &syntax::From) {
         if draft.each {
             cx.dropped = true;
             let finding = illegal_structure::RULE
-                .at(*span, "`each after` cannot stand in `from`")
+                .at(*span, "`each after` is not allowed in `from`")
                 .help("write it as a line of the state whose leaves it is meant for");
             cx.report(finding);
             continue;

@@ -214,10 +214,8 @@ fn tools(
     let finding = match &cx.chart.steps[id.index()].kind {
         StepKind::Llm => None,
         StepKind::Ask { .. } => {
-            let finding = illegal_structure::RULE.at(
-                span,
-                "`tools` stands in `llm` steps: what an `ask` offers are its `may` lines",
-            );
+            let finding = illegal_structure::RULE
+                .at(span, "`tools` belongs in an `llm` step: an `ask` offers its `may` lines");
             Some(finding.help(format!("write `may call {}` in the state", set.text())))
         }
         StepKind::Code(_) | StepKind::Call(..) | StepKind::Human(_) | StepKind::Run(_) => {

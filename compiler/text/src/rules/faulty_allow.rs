@@ -24,7 +24,7 @@ pub fn unknown(word: &str, near: Option<&str>, span: Span) -> Diagnostic {
         Some(near) => format!("did you mean `{near}`?"),
         None => "`chartc explain --list` lists them".to_owned(),
     };
-    RULE.at(span, format!("no finding is called `{word}`")).help(help)
+    RULE.at(span, format!("no rule is named `{word}`")).help(help)
 }
 
 /// Findings of the rule are always errors.

@@ -19,14 +19,14 @@ pub fn second(what: &str, span: Span, first: Span) -> Diagnostic {
 
 /// A part that a final state cannot have.
 pub fn in_final(what: &str, name: &str, span: Span, declared: Span) -> Diagnostic {
-    RULE.at(span, format!("{what} cannot stand in the final state `{name}`"))
+    RULE.at(span, format!("{what} is not allowed in the final state `{name}`"))
         .related(declared, "it is final")
         .help("a final state has `enter`, `exit` and `advice` only")
 }
 
 /// A transition of a final state.
 pub fn line_in_final(name: &str, span: Span, declared: Span) -> Diagnostic {
-    RULE.at(span, format!("a line cannot stand in the final state `{name}`"))
+    RULE.at(span, format!("a line is not allowed in the final state `{name}`"))
         .related(declared, "it is final")
         .help("a final state is never left; make it a `state`, or put the line elsewhere")
 }
@@ -58,7 +58,7 @@ pub fn final_region(span: Span) -> Diagnostic {
 
 /// `initial` on a state that is not compound.
 pub fn initial_in(place: &str, span: Span) -> Diagnostic {
-    RULE.at(span, format!("`initial` cannot stand in {place}")).help("remove it")
+    RULE.at(span, format!("`initial` is not allowed in {place}")).help("remove it")
 }
 
 /// `initial` with a state that is not a descendant; `first` is one that is.
@@ -90,7 +90,7 @@ pub fn apart(a: &str, b: &str, second: Span, first: Span) -> Diagnostic {
 pub fn from_elsewhere(path: &str, outer: &str, span: Span, declared: Span) -> Diagnostic {
     RULE.at(span, format!("`{path}` is never active in `{outer}`"))
         .related(declared, "it is declared here")
-        .help(format!("`from` takes states inside `{outer}`, where it stands"))
+        .help(format!("`from` takes states inside `{outer}`, the state around it"))
 }
 
 /// The help for a `when` transition that does nothing.

@@ -14,6 +14,6 @@ pub static RULE: Rule = Rule {
 
 /// The import that closes the cycle; `names` lists the files of the cycle, with the first one again at the end.
 pub fn circle(names: &[&str], span: Span) -> Diagnostic {
-    RULE.at(span, format!("files import each other in a circle: `{}`", names.join("` → `")))
+    RULE.at(span, format!("files import each other in a cycle: `{}`", names.join("` → `")))
         .help("move what both need into a third file that imports neither")
 }

@@ -72,7 +72,7 @@ pub fn element<'k>(
     known: impl IntoIterator<Item = &'k str>,
 ) -> Diagnostic {
     if elsewhere {
-        return RULE.at(span, format!("`<{name}>` cannot stand in `<{outer}>`: it is left out"));
+        return RULE.at(span, format!("`<{name}>` is not allowed in `<{outer}>`: it is left out"));
     }
     let finding = RULE.at(span, format!("SCXML has no element `<{name}>`: it is left out"));
     match nearest(name, known) {

@@ -20,7 +20,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
                 let message =
                     format!("{state} is left as soon as it is entered: {name} holds by then");
                 let found = RULE.at(span, message).help(
-                    "turn one of the two conditions round, or take what is to end the state: an event, a deadline, a step",
+                    "negate one of the two conditions, or use what should end the state: an event, a deadline, a step",
                 );
                 ways.iter().take(4).fold(found, |found, way| {
                     found.related(map.line(*way).whole, "leads here when the condition holds")
@@ -35,7 +35,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
                 let leads = facts.moves.leads_to([chart.transition(line).source]);
                 let back = targets.iter().any(|t| leads[t.state.index()]);
                 let round =
-                    if back { "; from there a round leads back, again past the step" } else { "" };
+                    if back { "; from there a cycle leads back, past the step again" } else { "" };
                 RULE.at(span, message)
                     .help(format!("ask when the step is done: `done if …` in {step}{round}"))
             }

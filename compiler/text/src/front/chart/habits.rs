@@ -33,9 +33,7 @@ pub(super) fn help(found: &str, variant: &ErrorVariant<Rule>) -> Option<String> 
         "“" | "”" | "‘" | "’" => "a text stands between `\"`",
         _ if found.starts_with('\'') => "a text stands between `\"`",
         _ if is_reserved(found) && rules.iter().any(|r| name.contains(r)) => {
-            return Some(format!(
-                "`{found}` is a reserved word: as a name it stands in back-quotes"
-            ));
+            return Some(format!("`{found}` is a reserved word: as a name it must be back-quoted"));
         }
         _ if found.starts_with(|c: char| c.is_ascii_digit())
             && found.contains(|c: char| c.is_ascii_alphabetic()) =>

@@ -139,7 +139,7 @@ pub(super) fn report(cx: &mut Cx<'_>, place: Place, previous: Option<Span>, bad:
         Fault::at(0, word.len().max(1), message)
     });
     if word == "from" && !lone {
-        fault.help = Some("both names stand in quotes: `from \"artifact\" \"method\"`".to_owned());
+        fault.help = Some("quote both names: `from \"artifact\" \"method\"`".to_owned());
     }
     push(cx, from, fault);
 }
@@ -162,7 +162,7 @@ fn read_again(place: Place, cx: &Cx<'_>, from: usize, end: usize, known: &[&str]
         fault = explain(text, line, FILE_END, &error);
     }
     if place == Place::Code && fault.unexpected.is_some_and(|found| found.opens) {
-        fault.help = Some("`code` assigns; a call stands in an action block".to_owned());
+        fault.help = Some("`code` assigns; a call belongs in an action block".to_owned());
     }
     let wants_arrow = fault.unexpected.is_some_and(|found| found.expected == Some(ARROW));
     if first_word(text) == "history" && wants_arrow {
@@ -293,7 +293,7 @@ fn foreign_name(text: &str, at: usize) -> Option<Fault> {
     let name = shorten(&text[start..end]);
     let message = format!("`{name}` is no bare name: `{letter}` is U+{:04X}", u32::from(letter));
     Some(Fault::at(start, end, message).help(format!(
-        "a bare name has ASCII letters, digits and `_`; any other stands in back-quotes: `{name}`"
+        "a bare name has ASCII letters, digits and `_`; any other must be back-quoted: `{name}`"
     )))
 }
 

@@ -89,7 +89,7 @@ impl<'t> Spot<'t> {
     fn begins(&self) -> Option<String> {
         let first = self.text[self.at..].chars().next()?;
         Some(format!(
-            "text that begins with `{first}` stands in quotes{}",
+            "text that begins with `{first}` must be quoted{}",
             self.quoted(self.at - self.start)
         ))
     }
@@ -98,7 +98,7 @@ impl<'t> Spot<'t> {
         let value = &self.row[self.at - self.start..];
         let name = value.strip_prefix('*')?.split([' ', ',', ']', '}']).next()?;
         Some(format!(
-            "`*{name}` stands for what `&{name}` names above it, and nothing is named so; text that begins with `*` stands in quotes{}",
+            "`*{name}` stands for what `&{name}` names above it, and nothing is named so; text that begins with `*` must be quoted{}",
             self.quoted(self.at - self.start)
         ))
     }
@@ -120,7 +120,7 @@ impl<'t> Spot<'t> {
     fn second_colon(&self) -> Option<String> {
         let value = self.value();
         if value < self.at - self.start {
-            return Some(format!("text with `: ` in it stands in quotes{}", self.quoted(value)));
+            return Some(format!("text with `: ` in it must be quoted{}", self.quoted(value)));
         }
         let (line, above) = self.above().next()?;
         let above = above.trim();
@@ -141,10 +141,9 @@ impl<'t> Spot<'t> {
         if self.at - self.start > value && matches!(first, Some('{' | '[' | '"' | '\'')) {
             let first = first.unwrap_or_default();
             return Some(match first {
-                '{' | '[' => format!(
-                    "text that begins with `{first}` stands in quotes{}",
-                    self.quoted(value)
-                ),
+                '{' | '[' => {
+                    format!("text that begins with `{first}` must be quoted{}", self.quoted(value))
+                }
                 _ => format!("nothing stands behind the closing `{first}`"),
             });
         }

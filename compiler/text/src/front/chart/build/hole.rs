@@ -34,7 +34,7 @@ pub(super) fn read_hole(
         return Err("this was no placeholder before it was converted".to_owned());
     }
     if origin.inside > MAX_INSIDE {
-        return Err(format!("texts stand in texts deeper than {MAX_INSIDE}"));
+        return Err(format!("texts are nested deeper than {MAX_INSIDE}"));
     }
     let mut cx = Cx::new(inner, origin, &[]);
     let name = inner.split(':').next().unwrap_or(inner);

@@ -214,8 +214,7 @@ impl Reader<'_> {
     fn datum(&mut self, element: &Element, before: Comments) {
         let Some(id) = self.required(element, "id").map(ident) else { return };
         if let Some(src) = element.attribute("src") {
-            let why =
-                "data of another file are not read: what a chart begins with stands in the chart";
+            let why = "data of another file is not read: write initial values in the chart";
             let finding = outside_subset::at(src.span, why);
             self.findings.push(finding.help("write them into the `<data>`, or as its `expr`"));
         }
