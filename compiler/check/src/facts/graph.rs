@@ -1,7 +1,9 @@
 //! The graph of possible moves between states over transitions.
 
 use crate::facts::place::Places;
-use crate::facts::reach::{Reach, entered_with, entries, is_end, is_history, is_leaf};
+use crate::facts::reach::{
+    Reach, entered_by_default, entries, is_end, is_history, is_leaf, restored,
+};
 use chartc_core::arena::{StateId, TransitionId};
 use chartc_core::model::{Chart, StateKind};
 use petgraph::graph::{DiGraph, NodeIndex};
@@ -225,38 +227,21 @@ impl Build<'_> {
     }
 
     fn entry(&mut self, state: StateId) {
-        let chart = self.chart;
-        match &chart.state(state).kind {
-            StateKind::Atomic | StateKind::Final { .. } => {}
-            StateKind::Compound { initial } => self.into(state, initial, state),
-            StateKind::Parallel => {
-                for region in chart.children(state).filter(|c| !is_history(chart, *c)) {
-                    self.edge(Node::Entered(state), Node::Entered(region));
-                }
-            }
-            StateKind::History { deep, default } => {
-                let parent = chart.state(state).parent.unwrap_or(StateId::at(0));
-                self.into(state, default, parent);
-                if *deep {
-                    for inner in (parent.0 + 1..chart.state(parent).end.0).map(StateId) {
-                        if self.reach.enters(inner) && is_leaf(chart, inner) {
-                            self.edge(Node::Entered(state), Node::Active(inner));
-                        }
-                    }
-                } else {
-                    for child in chart.children(parent).filter(|c| !is_history(chart, *c)) {
-                        if self.reach.enters(child) {
-                            self.edge(Node::Entered(state), Node::Entered(child));
-                        }
-                    }
-                }
-            }
+        let (chart, reach) = (self.chart, self.reach);
+        for entered in entered_by_default(chart, state) {
+            self.edge(Node::Entered(state), Node::Entered(entered));
         }
-    }
-
-    fn into(&mut self, from: StateId, targets: &[StateId], domain: StateId) {
-        for state in entered_with(self.chart, targets, domain) {
-            self.edge(Node::Entered(from), Node::Entered(state));
+        for child in restored(chart, state).filter(|c| reach.enters(*c)) {
+            self.edge(Node::Entered(state), Node::Entered(child));
+        }
+        if let StateKind::History { deep: true, .. } = chart.state(state).kind
+            && let Some(parent) = chart.state(state).parent
+        {
+            for inner in (parent.0 + 1..chart.state(parent).end.0).map(StateId) {
+                if reach.enters(inner) && is_leaf(chart, inner) {
+                    self.edge(Node::Entered(state), Node::Active(inner));
+                }
+            }
         }
     }
 }

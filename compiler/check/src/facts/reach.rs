@@ -3,6 +3,7 @@
 use crate::facts::place::{Places, is_final};
 use chartc_core::arena::{StateId, TransitionId};
 use chartc_core::model::{Chart, StateKind, Transition, TransitionKind};
+use chartc_core::structure;
 use std::collections::{BTreeMap, VecDeque};
 
 /// How a state is first entered, over the fewest transitions.
@@ -76,15 +77,9 @@ pub fn domain(chart: &Chart, line: &Transition) -> Option<StateId> {
     if line.targets.is_empty() {
         return None;
     }
-    if line.kind == TransitionKind::Internal {
-        return Some(line.source);
-    }
-    let mut parents = chart.ancestors(line.source).skip(1);
-    let holds = |s: &StateId| {
-        !matches!(chart.state(*s).kind, StateKind::Parallel)
-            && line.targets.iter().all(|t| *s != t.state && chart.contains(*s, t.state))
-    };
-    Some(parents.find(holds).unwrap_or(StateId::at(0)))
+    let is_internal = line.kind == TransitionKind::Internal;
+    let holds = |s| line.targets.iter().all(|t| s != t.state && chart.contains(s, t.state));
+    Some(structure::domain(chart, line.source, is_internal, holds))
 }
 
 /// Every state that a transition enters by default: its targets, and the regions entered with them.
@@ -115,9 +110,29 @@ fn regions(
 ) {
     let between = chart.ancestors(target).skip(1).take_while(|s| *s != domain);
     for parallel in between.filter(|s| matches!(chart.state(*s).kind, StateKind::Parallel)) {
-        let children = chart.children(parallel).filter(|c| !is_history(chart, *c) && !taken(*c));
-        entries.extend(children);
+        entries.extend(structure::regions(chart, parallel).filter(|c| !taken(*c)));
     }
+}
+
+/// The states that are entered along with a state that is entered by default: its initial states, its regions, or, for a history, its
+/// default. What a history has recorded is in [`restored`].
+pub fn entered_by_default(chart: &Chart, state: StateId) -> Vec<StateId> {
+    match &chart.state(state).kind {
+        StateKind::Atomic | StateKind::Final { .. } => Vec::new(),
+        StateKind::Compound { initial } => entered_with(chart, initial, state),
+        StateKind::Parallel => structure::regions(chart, state).collect(),
+        StateKind::History { default, .. } => {
+            let parent = chart.state(state).parent.unwrap_or(StateId::at(0));
+            entered_with(chart, default, parent)
+        }
+    }
+}
+
+/// The states that a shallow history may restore, each with what it enters by default. Empty for other states.
+pub fn restored(chart: &Chart, history: StateId) -> impl Iterator<Item = StateId> + '_ {
+    let is_shallow = matches!(chart.state(history).kind, StateKind::History { deep: false, .. });
+    let parent = chart.state(history).parent.filter(|_| is_shallow);
+    parent.into_iter().flat_map(|parent| structure::regions(chart, parent))
 }
 
 /// Whether a state is a history.
@@ -247,32 +262,16 @@ impl<'c> Search<'c> {
             return;
         }
         let with = Cause::With(state);
-        match &chart.state(state).kind {
-            StateKind::Atomic | StateKind::Final { .. } => {}
-            StateKind::Compound { initial } => self.into(initial, state, with),
-            StateKind::Parallel => {
-                for region in chart.children(state).filter(|c| !is_history(chart, *c)) {
-                    self.now.push_back(Item::Default(region, with));
-                }
-            }
-            StateKind::History { deep, default } => {
-                let parent = chart.state(state).parent.unwrap_or(StateId::at(0));
-                self.into(default, parent, with);
-                if !*deep && !std::mem::replace(&mut self.remembered[parent.index()], true) {
-                    for child in chart.children(parent).filter(|c| !is_history(chart, *c)) {
-                        if self.causes[child.index()].is_some() {
-                            self.now.push_back(Item::Default(child, with));
-                        }
-                    }
-                }
-            }
+        for entered in entered_by_default(chart, state) {
+            self.now.push_back(Item::Default(entered, with));
         }
-    }
-
-    /// Enters descendants of `domain`, and the regions entered with them.
-    fn into(&mut self, targets: &[StateId], domain: StateId, cause: Cause) {
-        for state in entered_with(self.chart, targets, domain) {
-            self.now.push_back(Item::Default(state, cause));
+        if let StateKind::History { deep: false, .. } = chart.state(state).kind
+            && let Some(parent) = chart.state(state).parent
+            && !std::mem::replace(&mut self.remembered[parent.index()], true)
+        {
+            for child in restored(chart, state).filter(|c| self.causes[c.index()].is_some()) {
+                self.now.push_back(Item::Default(child, with));
+            }
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The cheapest run to an end.
 
 use crate::facts::Facts;
-use crate::facts::reach::{domain, entered_with, entries, is_history};
+use crate::facts::reach::{domain, entered_by_default, entries, restored};
 use chartc_core::arena::{StateId, TransitionId};
 use chartc_core::machine::Status;
 use chartc_core::model::{AskOn, Chart, ChoiceKind, StateKind, StepKind, Transition, Trigger};
@@ -140,7 +140,7 @@ fn search(
             }
         }
         if default && !std::mem::replace(&mut entered[state.index()], true) {
-            let with = come_with(chart, state);
+            let with = entered_by_default(chart, state).into_iter().chain(restored(chart, state));
             let inner = Item { calls, state, default: true, cause, is_out: false };
             open.all_first(with, |state| Item { state, ..inner });
         }
@@ -165,24 +165,6 @@ impl AllFirst for VecDeque<Item> {
     ) {
         for state in states {
             self.push_front(make(state));
-        }
-    }
-}
-
-/// The states that are entered along with a state that is entered by default.
-fn come_with(chart: &Chart, state: StateId) -> Vec<StateId> {
-    let children = |of| chart.children(of).filter(|c| !is_history(chart, *c));
-    match &chart.state(state).kind {
-        StateKind::Atomic | StateKind::Final { .. } => Vec::new(),
-        StateKind::Compound { initial } => entered_with(chart, initial, state),
-        StateKind::Parallel => children(state).collect(),
-        StateKind::History { deep, default } => {
-            let parent = chart.state(state).parent.unwrap_or(StateId::at(0));
-            let mut with = entered_with(chart, default, parent);
-            if !*deep {
-                with.extend(children(parent));
-            }
-            with
         }
     }
 }

@@ -2,8 +2,9 @@
 
 use crate::facts::Facts;
 use crate::facts::place::exclusive;
-use crate::facts::reach::{entered_with, entries, is_end, is_history, is_leaf};
+use crate::facts::reach::{entered_by_default, entries, is_end, is_history, is_leaf};
 use crate::facts::uses::is_where;
+use crate::turn::calls::is_model;
 use crate::turn::cost::{Driver, TurnCost};
 use chartc_core::arena::{StateId, StepId, TransitionId};
 use chartc_core::model::{Action, AskOn, Chart, StateKind, Step, StepKind, Trigger};
@@ -37,7 +38,7 @@ impl<'c> Walks<'c> {
         let leaves = facts.reach.leaves(chart).filter(|s| !is_end(chart, *s)).collect();
         let mut steps: BTreeMap<StateId, Vec<StepId>> = BTreeMap::new();
         for (i, step) in chart.steps.iter().enumerate() {
-            if in_turn(step) || !step.outcomes.is_empty() || matches!(step.kind, StepKind::Code(_))
+            if is_model(step) || !step.outcomes.is_empty() || matches!(step.kind, StepKind::Code(_))
             {
                 for state in &facts.places.steps[i].within {
                     steps.entry(*state).or_default().push(StepId::at(i));
@@ -165,7 +166,7 @@ impl<'c> Walks<'c> {
         while let Some(step) = walk.due.pop_first() {
             walk.past = Some(step);
             let row = &self.chart.steps[step.index()];
-            if in_turn(row) {
+            if is_model(row) {
                 drivers.push(self.driver(step));
                 if !stops && self.surely(step, &walk.at) {
                     least += 1;
@@ -296,25 +297,19 @@ impl Walk<'_, '_> {
     }
 }
 
-/// Whether a step calls the model in the walk of a turn.
-fn in_turn(step: &Step) -> bool {
-    matches!(step.kind, StepKind::Llm | StepKind::Ask { on: AskOn::Turn, .. })
-}
-
 /// Adds the leaves that entering a state may activate; for a history, all leaves of its parent.
 fn leaves_of(chart: &Chart, state: StateId, found: &mut Vec<StateId>) {
     let mut open = vec![state];
     while let Some(state) = open.pop() {
         match &chart.state(state).kind {
             StateKind::Atomic | StateKind::Final { .. } => found.push(state),
-            StateKind::Compound { initial } => open.extend(entered_with(chart, initial, state)),
-            StateKind::Parallel => {
-                open.extend(chart.children(state).filter(|c| !is_history(chart, *c)));
+            StateKind::Compound { .. } | StateKind::Parallel => {
+                open.extend(entered_by_default(chart, state));
             }
             StateKind::History { .. } => {
                 let parent = chart.state(state).parent.unwrap_or(StateId::at(0));
                 let all = (parent.0..chart.state(parent).end.0).map(StateId);
-                found.extend(all.filter(|s| is_leaf(chart, *s) && !is_history(chart, *s)));
+                found.extend(all.filter(|s| is_leaf(chart, *s)));
             }
         }
     }

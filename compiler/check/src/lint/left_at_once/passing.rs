@@ -4,13 +4,13 @@ use crate::facts::Facts;
 use crate::facts::deadline::leaves;
 use crate::facts::guard::implies;
 use crate::facts::livelock::lonely;
-use crate::facts::reach::{domain, entered_with, entries, is_history};
+use crate::facts::reach::{domain, entered_by_default, entries, is_history};
 use crate::facts::uses::{assigned, reads};
 use crate::facts::witness::witness;
 use chartc_core::arena::{StateId, StepId, TransitionId, VarId};
 use chartc_core::model::{
-    Action, BinaryOp, Chart, ChoiceKind, CompareOp, Expr, ExprKind, StateKind, StepKind,
-    Transition, Trigger, Type, UnaryOp, VariableKind,
+    Action, BinaryOp, Chart, ChoiceKind, CompareOp, Expr, ExprKind, StepKind, Transition, Trigger,
+    Type, UnaryOp, VariableKind,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -106,7 +106,7 @@ struct Ways {
 fn all_ways(chart: &Chart, facts: &Facts) -> BTreeMap<StateId, Ways> {
     let mut found: BTreeMap<StateId, Ways> = BTreeMap::new();
     let mut histories: BTreeSet<StateId> = BTreeSet::new();
-    for state in entered_by_default(chart, &[StateId::at(0)]) {
+    for state in closure(chart, &[StateId::at(0)]) {
         found.entry(state).or_default().starts = true;
     }
     for (i, line) in chart.transitions.iter().enumerate() {
@@ -115,7 +115,7 @@ fn all_ways(chart: &Chart, facts: &Facts) -> BTreeMap<StateId, Ways> {
             continue;
         }
         let targets = entries(chart, line);
-        let mut into = entered_by_default(chart, &targets);
+        let mut into = closure(chart, &targets);
         if let Some(top) = domain(chart, line) {
             for target in &targets {
                 into.extend(chart.ancestors(*target).skip(1).take_while(|s| *s != top));
@@ -141,26 +141,17 @@ fn all_ways(chart: &Chart, facts: &Facts) -> BTreeMap<StateId, Ways> {
     found
 }
 
-/// The default entry of these states, with the states themselves.
-fn entered_by_default(chart: &Chart, states: &[StateId]) -> BTreeSet<StateId> {
+/// These states, and every state that is entered with them by default.
+fn closure(chart: &Chart, states: &[StateId]) -> BTreeSet<StateId> {
     let mut found = BTreeSet::new();
     let mut open = states.to_vec();
     while let Some(state) = open.pop() {
-        if !found.insert(state) {
-            continue;
-        }
-        match &chart.state(state).kind {
-            StateKind::Atomic | StateKind::Final { .. } => {}
-            StateKind::Compound { initial } => {
-                open.extend(entered_with(chart, initial, state));
-                for inner in initial {
-                    found.extend(chart.ancestors(*inner).skip(1).take_while(|s| *s != state));
-                }
+        if found.insert(state) {
+            for entered in entered_by_default(chart, state) {
+                let above = chart.ancestors(entered).skip(1);
+                found.extend(above.take_while(|s| !chart.contains(*s, state)));
+                open.push(entered);
             }
-            StateKind::Parallel => {
-                open.extend(chart.children(state).filter(|c| !is_history(chart, *c)));
-            }
-            StateKind::History { default, .. } => open.extend(default),
         }
     }
     found
