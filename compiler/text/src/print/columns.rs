@@ -49,7 +49,7 @@ impl Out {
     }
 }
 
-/// How far a column may reach.
+/// How far a column may extend.
 #[derive(Clone, Copy, PartialEq)]
 enum Reach {
     /// To the start of the next column.

@@ -55,8 +55,7 @@ pub struct Comment {
 pub struct Noted<T> {
     /// The comments and blank lines around it.
     pub trivia: Trivia,
-    /// The `///` lines joined by `
-    /// `, without the slashes and one blank; may be empty.
+    /// The `///` lines joined by `\n`, without the slashes and one blank; may be empty.
     pub doc: String,
     /// The item.
     pub node: T,

@@ -163,8 +163,7 @@ impl Paired {
     }
 }
 
-/// The text of a placeholder in a one-line string with `\"` and `\\` unescaped, and the source offset of each byte and of the
-/// end.
+/// The text of a placeholder in a one-line string, `\"` and `\\` unescaped, with the offset of each byte and of the end.
 pub(super) fn unescape(text: &str, escaped: bool) -> (String, Vec<usize>) {
     let mut out = String::new();
     let mut map = Vec::new();

@@ -186,8 +186,8 @@ impl Cx<'_> {
     }
 }
 
-/// The lines of a block string with their offsets; each line end is a piece `
-/// `. Drops the first and the last line if blank, and the indentation that all other lines (and the last) share.
+/// The lines of a block string with their offsets; each line end is a piece `\n`. Drops the first and the last line if blank, and
+/// the indentation that all other lines (and the last) share.
 fn dedent(inner: &str) -> Vec<(usize, &str)> {
     let mut lines = Vec::new();
     let mut at = 0;
